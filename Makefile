@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+# Makefile - build, check, demo, install.  `make help` lists the targets.
+#
+# Variables: CC, CFLAGS, PREFIX, DESTDIR, V=1 (show commands), B (build folder),
+# SAN (a -fsanitize= list; give it a B of its own).
+
+VERSION := 0.1.0
+SOVERSION := 0
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR := $(PREFIX)/bin
+LIBDIR := $(PREFIX)/lib
+LIBEXECDIR := $(PREFIX)/libexec/quoit
+INCLUDEDIR := $(PREFIX)/include
+MANDIR := $(PREFIX)/share/man
+B ?= build
+SAN ?=
+CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
+CFLAGS ?= -O2 -g
+
+DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
+	libproc2-dev libcriterion-dev libopenblas0-pthread spin clang libclang-rt-14-dev \
+	clang-format strace
+
+warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wno-missing-field-initializers
+base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) -Werror -Ilibclient/include \
+	-DQUOIT_VERSION='"$(VERSION)"' -DQUOIT_LIBEXECDIR='"$(LIBEXECDIR)"' -DQUOIT_PREFIX='"$(PREFIX)"' \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -DQUOIT_SANITIZE)
+ldflags := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
+daemon_libs := -lhwloc -lnuma -luring -linih -ljansson -ldl -lm
+tool_libs := -ljansson -lproc2 -lm
+
+# Kernels are compiled once per instruction set; ops.c chooses among them.
+ops_once := daemon/ops/ops.c daemon/ops/blas.c
+ops_each := $(filter-out $(ops_once),$(wildcard daemon/ops/*.c))
+ops_flags := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-psabi
+isa_base := -DOP_ISA=base
+isa_avx2 := -DOP_ISA=avx2 -march=x86-64-v3
+isa_avx512 := -DOP_ISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
+
+lib_src := $(wildcard libclient/*.c)
+lib_obj := $(lib_src:%.c=$(B)/%.o)
+daemon_src := $(filter-out daemon/main.c,$(wildcard daemon/*.c)) $(ops_once)
+daemon_obj := $(daemon_src:%.c=$(B)/%.o) \
+	$(foreach isa,base avx2 avx512,$(ops_each:%.c=$(B)/%.$(isa).o))
+exec_src := $(wildcard daemon/exec/*.c)
+exec_obj := $(exec_src:%.c=$(B)/%.o)
+tool_src := $(wildcard tools/*.c)
+tool_obj := $(tool_src:%.c=$(B)/%.o)
+bench_obj := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/*.c))
+examples := $(patsubst libclient/examples/%.c,$(B)/examples/%,$(wildcard libclient/examples/*.c))
+unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+unit_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
+e2e_tests := $(patsubst tests/e2e/%.c,$(B)/tests/e2e/%,$(wildcard tests/e2e/test_*.c))
+e2e_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/e2e/test_*.c),$(wildcard tests/e2e/*.c)))
+torture_tests := $(patsubst tests/torture/%.c,$(B)/tests/torture/%,$(wildcard tests/torture/*.c))
+modules := $(patsubst tests/modules/%.c,$(B)/modules/%.so,$(wildcard tests/modules/*.c))
+
+programs := $(B)/quoitd $(B)/quoit-exec $(B)/quoit $(B)/quoit-peer
+libraries := $(B)/libquoit.so.$(SOVERSION) $(B)/libquoit.a
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
+
+.PHONY: all tests deps demo check bench torture fuzz lint format install uninstall clean help
+.SECONDARY:
+all: $(programs) $(libraries) $(examples) $(modules)
+tests: all $(unit_tests) $(e2e_tests) $(torture_tests)
+
+help:
+	@printf '%s\n' 'make            build into $(B)/' 'make deps       install what is missing (Debian)' \
+	'make demo       start a private daemon and run the workloads' 'make check      all tests that need no GPU' \
+	'make bench      the speed table of docs/performance.md' 'make torture    long tests' 'make fuzz       long fuzzing' \
+	'make lint       include rule and format' 'make install    DESTDIR= PREFIX=' 'make uninstall' 'make clean'
+
+$(B)/libclient/%.o: base += -fPIC -fvisibility=hidden
+$(B)/daemon/%.o: base += -iquote daemon
+$(B)/tests/%.o: base += -iquote daemon -iquote libclient -iquote tests/bench -iquote tests/e2e
+$(B)/daemon/ops/%.o: base += -iquote daemon $(ops_flags)
+
+define compile
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(base) $(CFLAGS) $(1) -c $< -o $@
+endef
+
+$(B)/%.o: %.c
+	$(call compile)
+$(B)/daemon/ops/%.base.o: daemon/ops/%.c
+	$(call compile,$(isa_base))
+$(B)/daemon/ops/%.avx2.o: daemon/ops/%.c
+	$(call compile,$(isa_avx2))
+$(B)/daemon/ops/%.avx512.o: daemon/ops/%.c
+	$(call compile,$(isa_avx512))
+
+define link
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ldflags) $(filter %.o,$^) $(filter %.a,$^) $(1) -o $@
+endef
+
+$(B)/libquoit.a: $(lib_obj)
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(B)/libquoit.so.$(SOVERSION): $(lib_obj) libclient/libquoit.map
+	$(call link,-shared -Wl$(,)-soname$(,)libquoit.so.$(SOVERSION) -Wl$(,)--version-script=libclient/libquoit.map)
+	$(Q)ln -sf libquoit.so.$(SOVERSION) $(B)/libquoit.so
+$(B)/daemon.a: $(daemon_obj)
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(B)/quoitd: $(B)/daemon/main.o $(B)/daemon.a
+	$(call link,$(daemon_libs))
+$(B)/quoit-exec: $(exec_obj)
+	$(call link,-ldl -lm)
+$(B)/quoit: $(tool_obj) $(B)/libquoit.a
+	$(call link,$(tool_libs))
+$(B)/quoit-peer: $(bench_obj)
+	$(call link,-luring -ldl -lm)
+$(B)/examples/%: $(B)/libclient/examples/%.o $(B)/libquoit.a
+	$(call link,-lm)
+$(B)/modules/%.so: tests/modules/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(base) $(CFLAGS) -fPIC -shared $< -o $@
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/daemon.a $(B)/libquoit.a
+	$(call link,-lcriterion $(daemon_libs))
+$(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
+	$(call link,-lcriterion -lm)
+$(B)/tests/torture/%: $(B)/tests/torture/%.o $(B)/daemon.a $(B)/libquoit.a
+	$(call link,$(daemon_libs))
+
+, := ,
+-include $(shell [ -d $(B) ] && find $(B) -name '*.d')
+
+deps:
+	@sh tests/deps.sh $(DEPS)
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@sh tests/demo.sh $(B)
+check: deps
+	@sh tests/check.sh
+bench: deps
+	@$(MAKE) --no-print-directory all
+	@sh tests/bench.sh $(B)
+torture: deps
+	@sh tests/check.sh --torture
+fuzz: deps
+	@sh tests/check.sh --fuzz
+lint:
+	@sh tests/lint.sh
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: all
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(INCLUDEDIR)/quoit
+	install -m 755 $(B)/quoit $(B)/quoitd $(DESTDIR)$(BINDIR)
+	install -m 755 $(B)/quoit-exec $(B)/quoit-peer $(DESTDIR)$(LIBEXECDIR)
+	install -m 644 $(libraries) $(DESTDIR)$(LIBDIR)
+	ln -sf libquoit.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libquoit.so
+	install -m 644 libclient/include/quoit.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 libclient/include/quoit/* $(DESTDIR)$(INCLUDEDIR)/quoit
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' libclient/quoit.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libquoit.pc
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,quoit quoitd) $(addprefix $(DESTDIR)$(LIBEXECDIR)/,quoit-exec quoit-peer)
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libquoit.so libquoit.so.$(SOVERSION) libquoit.a pkgconfig/libquoit.pc)
+	rm -f $(DESTDIR)$(INCLUDEDIR)/quoit.h $(addprefix $(DESTDIR)$(INCLUDEDIR)/quoit/,$(notdir $(wildcard libclient/include/quoit/*)))
+	-rmdir $(DESTDIR)$(INCLUDEDIR)/quoit $(DESTDIR)$(LIBEXECDIR)
+clean:
+	rm -rf $(B)

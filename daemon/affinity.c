@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* affinity.c - where threads run and where memory lies. */
+#include <errno.h>
+#include <limits.h>
+#include <numaif.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "affinity.h"
+
+enum {
+	MAX_NODES = 1024,   /* the most that any kernel can be built for */
+	MAX_CPUS = 1 << 16, /* keeps a mask within 8 KiB; kernels go to 8192 */
+	PAGES_PER_CALL = 256,
+	BITS_PER_LONG = CHAR_BIT * sizeof(long),
+};
+
+int affinity_pin_thread(uint32_t cpu)
+{
+	size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
+	cpu_set_t *set;
+	int rc;
+
+	if (cpu >= MAX_CPUS)
+		return -EINVAL;
+	set = CPU_ALLOC(cpu + 1);
+	if (!set)
+		return -ENOMEM;
+	CPU_ZERO_S(bytes, set);
+	CPU_SET_S(cpu, bytes, set);
+	rc = sched_setaffinity(0, bytes, set) ? -errno : 0;
+	CPU_FREE(set);
+	return rc;
+}
+
+int affinity_set_nice(int nice)
+{
+	/* POSIX says that 0 is the process; Linux keeps the nice value by thread. */
+	return setpriority(PRIO_PROCESS, 0, nice) ? -errno : 0;
+}
+
+int affinity_prefer_node(void *start, size_t bytes, uint32_t node)
+{
+	unsigned long nodes[MAX_NODES / BITS_PER_LONG] = {0};
+
+	if (node >= MAX_NODES)
+		return -EINVAL;
+	nodes[node / BITS_PER_LONG] = 1ul << node % BITS_PER_LONG;
+	/* The kernel reads one bit less than it is told. */
+	return mbind(start, bytes, MPOL_PREFERRED, nodes, MAX_NODES + 1, MPOL_MF_MOVE) ? -errno : 0;
+}
+
+int affinity_count_pages(void *start, size_t bytes, uint32_t node, size_t *ret_present,
+			 size_t *ret_on_node)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), present = 0, on_node = 0, done;
+
+	for (done = 0; done < bytes;) {
+		void *pages[PAGES_PER_CALL];
+		int status[PAGES_PER_CALL];
+		unsigned long nr = 0, i;
+
+		for (; nr < PAGES_PER_CALL && done < bytes; nr++, done += page_bytes)
+			pages[nr] = (char *)start + done;
+		/* Without target nodes nothing is moved: the present ones come back. */
+		if (move_pages(0, nr, pages, NULL, status, 0))
+			return -errno;
+		for (i = 0; i < nr; i++) {
+			present += status[i] >= 0;
+			on_node += status[i] == (int)node;
+		}
+	}
+	*ret_present = present;
+	*ret_on_node = on_node;
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * affinity.h - where threads run and where memory lies.
+ *
+ * All of it makes the daemon faster and none of it makes it right, so nothing here
+ * aborts: containers often forbid these calls (-EPERM, -ENOSYS), and the caller says
+ * what was refused and goes on.  CPUs and nodes are the kernel's numbers.
+ */
+#ifndef QUOITD_AFFINITY_H
+#define QUOITD_AFFINITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Pins the calling thread to one CPU.  Returns 0 or -errno: -EINVAL if it is not allowed there. */
+int affinity_pin_thread(uint32_t cpu);
+
+/* Sets the nice value (-20 to 19) of the calling thread alone.  Returns 0 or -errno. */
+int affinity_set_nice(int nice);
+
+/*
+ * Asks that the pages of a mapping, present ones and those to come, lie on a node.
+ * A wish, not a bond: when the node is full the pages come from elsewhere, where
+ * MPOL_BIND would have the kernel kill us.  For a shared mapping the wish belongs to
+ * the file and holds for all who map it.  start is a page boundary.
+ * Returns 0 or -errno: -EINVAL for a node that does not exist, has no memory or is not allowed.
+ */
+int affinity_prefer_node(void *start, size_t bytes, uint32_t node);
+
+/*
+ * Counts the pages of a mapping that are present, and those of them that lie on a node.
+ * A page counts as present if this process has touched it.  Takes about 0.2 µs for a
+ * page, so it is for checks, not for a path.  start is a page boundary.
+ * Returns 0 or -errno; the counts are set only on 0.
+ */
+int affinity_count_pages(void *start, size_t bytes, uint32_t node, size_t *ret_present,
+			 size_t *ret_on_node);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * budget.h - who has how much: connections and leases per uid, and all together.
+ *
+ * Quotas belong to uids, not to connections.  Control thread only.
+ */
+#ifndef QUOITD_BUDGET_H
+#define QUOITD_BUDGET_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct budget_limits {
+	uint64_t memory;      /* all leases together */
+	uint64_t uid_memory;  /* leases of one uid */
+	uint64_t connections; /* of one uid */
+};
+
+struct budget;
+
+/* NULL: out of memory. */
+struct budget *budget_new(const struct budget_limits *limits);
+void budget_free(struct budget *b);
+
+/* A connection of uid comes; -EDQUOT: it has as many as it may; -ENOMEM. */
+int budget_connect(struct budget *b, uid_t uid);
+void budget_disconnect(struct budget *b, uid_t uid);
+
+/* A lease; -EDQUOT, and *ret_left is what could be had. */
+int budget_lease(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left);
+void budget_return(struct budget *b, uid_t uid, uint64_t bytes);
+
+uint64_t budget_leased(const struct budget *b);
+
+/* Half of what the memory cgroup, or else the machine, allows; the default of --memory. */
+uint64_t budget_default_memory(void);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* completion.c - posting CQEs and waking who waits for them */
+#include "completion.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int completion_credits(struct ring *r)
+{
+	uint32_t unread = r->cq.next - r->cq.cached_head;
+	uint32_t most = r->layout.cq_entries;
+
+	/* Ask the client's line only when what we know would not be enough for a burst. */
+	if (r->in_flight + unread > most / 2) {
+		if (!quoit_ring_refresh(&r->cq))
+			return -EPROTO;
+		unread = r->cq.next - r->cq.cached_head;
+	}
+	return (int)(most - r->in_flight - unread);
+}
+
+static void fill_error(struct ring *r, uint32_t slot, const struct quoit_sqe *sqe, int32_t res,
+		       const struct quoit_error *error)
+{
+	struct quoit_error e = error ? *error : (struct quoit_error){0};
+
+	if (!e.code) { /* this job is the first cause */
+		e.code = res;
+	}
+	if (res != -QUOIT_EPOISON) {
+		e.cause = sqe->user_data;
+		e.opcode = sqe->opcode;
+		e.ring = (uint16_t)r->index;
+	}
+	e.user_data = sqe->user_data;
+	r->errors[slot] = e;
+}
+
+void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
+		     const struct quoit_error *error, const struct quoit_stamps *stamps)
+{
+	uint32_t index, slot;
+
+	if (sqe->flags & QUOIT_SQE_QUIET && res >= 0)
+		return;
+	index = r->cq.next++;
+	slot = index & (r->layout.cq_entries - 1);
+	r->cqes[slot] = (struct quoit_cqe){
+		.user_data = sqe->user_data, .res = res, .flags = res < 0 ? QUOIT_CQE_ERROR : 0};
+	if (res < 0)
+		fill_error(r, slot, sqe, res, error);
+	if (r->stamps && stamps)
+		r->stamps[slot] = *stamps;
+	r->dirty = true;
+}
+
+static void wake(struct ring *r)
+{
+	(void)syscall(SYS_futex, &r->daemon->cq_tail, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	r->session->wakes++;
+}
+
+static void ring_descriptor(struct ring *r)
+{
+	uint32_t arm = __atomic_load_n(&r->client->arm, __ATOMIC_SEQ_CST); /* W1 */
+
+	if (arm == r->armed)
+		return;
+	r->armed = arm;
+	/* Full is success: the descriptor is readable then. */
+	(void)send(r->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void completion_flush(struct ring *r)
+{
+	r->dirty = false;
+	if (quoit_ring_submit_wake(&r->cq, &r->client->cq_wait))
+		wake(r);
+	ring_descriptor(r);
+}

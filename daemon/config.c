@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* config.c - the option table, and its three readers */
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <ini.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum type { TYPE_TEXT, TYPE_NUMBER, TYPE_BYTES, TYPE_FLAG, TYPE_LIST };
+
+struct option_row {
+	const char *name;
+	enum type type;
+	size_t offset;
+	size_t size; /* of a text */
+	uint64_t least, most;
+	const char *value; /* how help calls it */
+	const char *help;
+};
+
+#define FIELD(f) offsetof(struct config, f), sizeof(((struct config *)0)->f)
+
+static const struct option_row rows[] = {
+	{"socket", TYPE_TEXT, FIELD(socket), 0, 0, "PATH",
+	 "where to listen; counter files lie beside it"},
+	{"private", TYPE_FLAG, FIELD(is_private), 0, 0, NULL,
+	 "accept only our own user, claim no isolation"},
+	{"reactors", TYPE_NUMBER, FIELD(reactors), 0, 64, "N",
+	 "reactor threads (0: one per four cores of a node)"},
+	{"cpus", TYPE_TEXT, FIELD(cpus), 0, 0, "LIST", "use only these CPUs, like 0-3,8"},
+	{"memory", TYPE_BYTES, FIELD(memory), 0, UINT64_MAX, "BYTES",
+	 "all leases together (0: half of what the cgroup allows)"},
+	{"lease", TYPE_BYTES, FIELD(lease), 0, UINT64_MAX, "BYTES",
+	 "of a session that asks for none (0: 1/64 of memory, at least 16M)"},
+	{"uid-memory", TYPE_BYTES, FIELD(uid_memory), 0, UINT64_MAX, "BYTES",
+	 "leases of one user together (0: all)"},
+	{"uid-connections", TYPE_NUMBER, FIELD(uid_connections), 1, 100000, "N",
+	 "connections of one user"},
+	{"hello-ms", TYPE_NUMBER, FIELD(hello_ms), 10, 600000, "MS",
+	 "time for a new connection to say hello"},
+	{"max-jobs", TYPE_NUMBER, FIELD(max_jobs), 64, 65536, "N", "jobs in flight of one session"},
+	{"max-tensors", TYPE_NUMBER, FIELD(max_tensors), 64, 1048576, "N",
+	 "tensors alive of one session, at most"},
+	{"log", TYPE_TEXT, FIELD(log), 0, 0, "LEVEL", "error, warning, info or debug"},
+	{"module", TYPE_LIST, FIELD(module), 0, 0, "PATH",
+	 "a plug-in module with operations; may be repeated"},
+	{"ready-fd", TYPE_NUMBER, FIELD(ready_fd), 0, 1048576, "FD",
+	 "write a byte to this descriptor once ready"},
+	{"eager", TYPE_FLAG, FIELD(eager), 0, 0, NULL,
+	 "for tests: bytes are resident at create and no budget holds"},
+};
+
+#define ROWS (sizeof rows / sizeof rows[0])
+
+void config_init(struct config *c)
+{
+	*c = (struct config){.uid_connections = 1024,
+			     .hello_ms = 2000,
+			     .max_jobs = 4096,
+			     .max_tensors = 65536,
+			     .ready_fd = UINT64_MAX};
+	strcpy(c->socket, "/run/quoit/quoitd.sock");
+	strcpy(c->log, "info");
+}
+
+static const struct option_row *find(const char *name)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (!strcmp(rows[i].name, name))
+			return &rows[i];
+	return NULL;
+}
+
+/* "4096", "64M", "2G": bytes with an optional K, M, G or T. */
+static bool parse_number(const char *text, bool bytes, uint64_t *ret)
+{
+	static const char units[] = "KMGT";
+	unsigned shift = 0;
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	if (end == text || errno || *text == '-')
+		return false;
+	if (bytes && *end && strchr(units, *end)) {
+		shift = 10 * (unsigned)(strchr(units, *end) - units + 1);
+		end++;
+	}
+	if (*end || *ret > UINT64_MAX >> shift)
+		return false;
+	*ret <<= shift;
+	return true;
+}
+
+static bool parse_flag(const char *text, bool *ret)
+{
+	*ret = !text || !strcmp(text, "yes") || !strcmp(text, "true") || !strcmp(text, "1");
+	return *ret || !strcmp(text, "no") || !strcmp(text, "false") || !strcmp(text, "0");
+}
+
+/* Put a value into its field; false: it does not fit the row. */
+static bool assign(struct config *c, const struct option_row *row, const char *text)
+{
+	void *field = (char *)c + row->offset;
+	uint64_t number;
+
+	switch (row->type) {
+	case TYPE_FLAG:
+		return parse_flag(text, field);
+	case TYPE_TEXT:
+		if (strlen(text) >= row->size)
+			return false;
+		strcpy(field, text);
+		return true;
+	case TYPE_LIST:
+		if (c->modules == CONFIG_MODULES || strlen(text) >= sizeof c->module[0])
+			return false;
+		strcpy(c->module[c->modules++], text);
+		return true;
+	default:
+		if (!parse_number(text, row->type == TYPE_BYTES, &number) || number < row->least ||
+		    number > row->most)
+			return false;
+		*(uint64_t *)field = number;
+		return true;
+	}
+}
+
+static void explain(const struct option_row *row, const char *text, FILE *err)
+{
+	fprintf(err, "'%s' is no value for %s", text, row->name);
+	if (row->type == TYPE_NUMBER)
+		fprintf(err, " (%llu to %llu)", (unsigned long long)row->least,
+			(unsigned long long)row->most);
+	fprintf(err, "; it is: %s\n", row->help);
+}
+
+/* ---- file ---- */
+
+struct reading {
+	struct config *config;
+	const char *path;
+	FILE *err;
+};
+
+static int on_pair(void *user, const char *section, const char *name, const char *value)
+{
+	struct reading *r = user;
+	const struct option_row *row = find(name);
+
+	if (*section || !row) {
+		fprintf(r->err, "quoitd: %s: unknown %s '%s'\n", r->path,
+			*section ? "section" : "option", *section ? section : name);
+		return 0;
+	}
+	if (assign(r->config, row, value))
+		return 1;
+	fprintf(r->err, "quoitd: %s: ", r->path);
+	explain(row, value, r->err);
+	return 0;
+}
+
+int config_file(struct config *c, const char *path, FILE *err)
+{
+	struct reading r = {.config = c, .path = path, .err = err};
+	int n = ini_parse(path, on_pair, &r);
+
+	if (n == -1) {
+		fprintf(err, "quoitd: cannot read %s: %s\n", path, strerror(errno));
+		return -ENOENT;
+	}
+	if (n) {
+		fprintf(err, "quoitd: %s: that was line %d\n", path, n);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* ---- command line ---- */
+
+static void help(FILE *out)
+{
+	fprintf(out,
+		"usage: quoitd [options]\n\nRuns jobs of other processes on this machine's cores.\n\n"
+		"  --config FILE             read options from FILE first\n");
+	for (size_t i = 0; i < ROWS; i++) {
+		char left[32];
+
+		snprintf(left, sizeof left, "--%s %s", rows[i].name,
+			 rows[i].value ? rows[i].value : "");
+		fprintf(out, "  %-24s  %s\n", left, rows[i].help);
+	}
+	fprintf(out, "  --help, --version\n");
+}
+
+enum { OPT_CONFIG = 1000, OPT_HELP, OPT_VERSION };
+
+static int unknown_option(const char *word, FILE *err)
+{
+	fprintf(err, "quoitd: unknown option or missing value: %s (see quoitd --help)\n", word);
+	return -EINVAL;
+}
+
+int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
+{
+	struct option longs[ROWS + 4] = {{"config", required_argument, NULL, OPT_CONFIG},
+					 {"help", no_argument, NULL, OPT_HELP},
+					 {"version", no_argument, NULL, OPT_VERSION}};
+	int opt, status = 0;
+
+	for (size_t i = 0; i < ROWS; i++)
+		longs[i + 3] = (struct option){rows[i].name,
+					       rows[i].type == TYPE_FLAG ? optional_argument
+									 : required_argument,
+					       NULL, (int)i + 1};
+	opterr = 0;
+	optind = 1;
+	while (!status && (opt = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		if (opt == '?' || opt == ':')
+			return unknown_option(argv[optind - 1], err);
+		if (opt == OPT_CONFIG) {
+			status = config_file(c, optarg, err);
+		} else if (opt == OPT_HELP) {
+			help(out);
+			return 1;
+		} else if (opt == OPT_VERSION) {
+			fprintf(out, "quoitd %s\n", QUOIT_VERSION);
+			return 1;
+		} else if (!assign(c, &rows[opt - 1], optarg)) {
+			fprintf(err, "quoitd: ");
+			explain(&rows[opt - 1], optarg ? optarg : "", err);
+			return -EINVAL;
+		}
+	}
+	if (!status && optind < argc)
+		return unknown_option(argv[optind], err);
+	return status;
+}
+
+void config_sample(FILE *out)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		fprintf(out, "# %s\n# %s = %s\n\n", rows[i].help, rows[i].name,
+			rows[i].value ? rows[i].value : "no");
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config.h - what can be set, by one table: command line, file, help and sample.
+ *
+ * The file has the same names as the long options, "name = value", # comments; the
+ * command line wins.
+ */
+#ifndef QUOITD_CONFIG_H
+#define QUOITD_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define CONFIG_MODULES 8
+
+struct config {
+	char socket[108];    /* sun_path's size */
+	bool is_private;     /* accept our own uid only */
+	uint64_t reactors;   /* 0: automatic */
+	char cpus[256];      /* "" : all allowed */
+	uint64_t memory;     /* bytes of all leases together; 0: half of what the cgroup allows */
+	uint64_t lease;      /* default lease; 0: a 64th of memory, at least 16 MiB */
+	uint64_t uid_memory; /* leases of one uid; 0: all of memory */
+	uint64_t uid_connections;
+	uint64_t hello_ms; /* a connection that has not said hello by then is closed */
+	uint64_t max_jobs; /* in flight, of one session */
+	uint64_t max_tensors;
+	char log[16]; /* error, warning, info, debug */
+	char module[CONFIG_MODULES][256];
+	unsigned modules;
+	uint64_t ready_fd; /* write one byte here once connections are accepted; UINT64_MAX: none */
+	bool eager;        /* test switch: bytes are resident at create, budgets ignored */
+};
+
+/* Defaults. */
+void config_init(struct config *c);
+
+/*
+ * Read a file into c.  0, or a negative errno after a message that names file, line and
+ * word on `err`.
+ */
+int config_file(struct config *c, const char *path, FILE *err);
+
+/* Read the command line: 0 go on, 1 done (help or version were printed), -EINVAL. */
+int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err);
+
+/* Every option with its default and help, in the file's syntax. */
+void config_sample(FILE *out);
+
+#endif

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+/* connection.c - requests of a client, and a reactor's answers to them */
+#include "connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl_io.h"
+#include "hello.h"
+#include "log.h"
+#include "session_stats.h"
+
+/* ---- replies ---- */
+
+static void reply(struct connection *c, struct quoit_ctl *m, const int *fds, unsigned count)
+{
+	int err;
+
+	m->magic = QUOIT_CTL_MAGIC;
+	err = ctl_send(c->fd, m, fds, count);
+	if (err == -EAGAIN)
+		connection_end(c, QUOIT_DAEMON_KILL_SLOW_CTL, "does not read its replies");
+}
+
+static void reply_result(struct connection *c, uint16_t type, uint32_t seq, int32_t result,
+			 const char *format, ...)
+{
+	struct quoit_ctl m = {.type = type, .seq = seq, .result = result};
+
+	if (format) {
+		va_list args;
+
+		va_start(args, format);
+		vsnprintf(m.text, sizeof m.text, format, args);
+		va_end(args);
+	}
+	reply(c, &m, NULL, 0);
+}
+
+static void protocol_error(struct connection *c, const char *what)
+{
+	connection_end(c, QUOIT_DAEMON_KILL_PROTO, what);
+}
+
+static void send_mail(struct connection *c, uint8_t type, uint32_t a, uint32_t b)
+{
+	struct mail m = {.type = type, .session = c->session, .a = a, .b = b};
+
+	mailbox_send(&c->control->reactors[c->reactor].inbox, &m);
+}
+
+static void ask_reactor(struct connection *c, const struct quoit_ctl *m, uint8_t type, uint32_t a,
+			uint32_t b)
+{
+	c->pending = m->type;
+	c->pending_seq = m->seq;
+	send_mail(c, type, a, b);
+}
+
+/* ---- hello ---- */
+
+static void on_hello(struct connection *c, const struct quoit_ctl *m)
+{
+	struct quoit_ctl answer = {.type = QUOIT_CTL_HELLO, .seq = m->seq};
+	struct session *s = NULL;
+
+	answer.result = hello_check(c, &m->hello, &answer, &s);
+	if (answer.result < 0) {
+		log_client(c->uid, "refused pid %d of uid %u: %s", c->pid, c->uid, answer.text);
+		reply(c, &answer, NULL, 0);
+		return;
+	}
+	c->session = s;
+	c->state = CONNECTION_OPEN;
+	totals_count(c->control->totals, QUOIT_DAEMON_SESSIONS_OPENED);
+	reply(c, &answer, &s->arena_fd, s->arena_fd >= 0);
+	log_client(c->uid, "session %llu: pid %d uid %u '%s' on reactor %u, %llu KiB",
+		   (unsigned long long)s->id, c->pid, c->uid, s->name, c->reactor,
+		   (unsigned long long)s->memory.lease >> 10);
+}
+
+/* ---- rings ---- */
+
+static bool is_power_of_two(uint32_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+static int check_ring_open(const struct quoit_ring_open *o, struct quoit_ring_open *ret, char *text,
+			   size_t size)
+{
+	*ret = *o;
+	if (!ret->cq_entries && o->sq_entries <= QUOIT_MAX_ENTRIES)
+		ret->cq_entries = 2 * o->sq_entries;
+	if (!is_power_of_two(ret->sq_entries) || ret->sq_entries < QUOIT_MIN_ENTRIES ||
+	    ret->sq_entries > QUOIT_MAX_ENTRIES)
+		snprintf(text, size, "sq_entries %u: a power of two from %u to %u", o->sq_entries,
+			 QUOIT_MIN_ENTRIES, QUOIT_MAX_ENTRIES);
+	else if (!is_power_of_two(ret->cq_entries) || ret->cq_entries < ret->sq_entries ||
+		 ret->cq_entries > 2 * QUOIT_MAX_ENTRIES)
+		snprintf(text, size, "cq_entries %u: a power of two from sq_entries to %u",
+			 o->cq_entries, 2 * QUOIT_MAX_ENTRIES);
+	else if (o->flags & ~QUOIT_RING_FLAGS)
+		snprintf(text, size, "unknown ring flags %#x", o->flags & ~QUOIT_RING_FLAGS);
+	else if (!o->count || o->count > QUOIT_MAX_RINGS)
+		snprintf(text, size, "%u rings: 1 to %u", o->count, QUOIT_MAX_RINGS);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static void close_ring_fds(struct connection *c, uint32_t rings)
+{
+	for (uint32_t i = 0; i < 3 * rings; i++)
+		if (c->ring_fds[i] >= 0)
+			close(c->ring_fds[i]);
+}
+
+/* Ring indices are never used again, so that a late message cannot mean another ring. */
+static int make_rings(struct connection *c, const struct quoit_ring_open *open)
+{
+	for (uint32_t i = 0; i < open->count; i++) {
+		int *fds = &c->ring_fds[3 * i];
+		int err = ring_new(c->session, c->first_ring + i, open, &c->new_rings[i], &fds[0],
+				   &fds[1], &fds[2]);
+
+		if (err < 0) {
+			while (i-- > 0)
+				ring_free(c->new_rings[i]);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void on_ring_open(struct connection *c, const struct quoit_ctl *m)
+{
+	char text[QUOIT_TEXT_BYTES];
+	int err = check_ring_open(&m->ring_open, &c->ring_open, text, sizeof text);
+
+	if (err < 0) {
+		reply_result(c, m->type, m->seq, err, "%s", text);
+		return;
+	}
+	if (c->ring_open.count > QUOIT_MAX_RINGS - c->first_ring) {
+		reply_result(c, m->type, m->seq, -ENFILE, "%u more rings: a session has at most %u",
+			     c->ring_open.count, QUOIT_MAX_RINGS);
+		return;
+	}
+	for (uint32_t i = 0; i < 3 * c->ring_open.count; i++)
+		c->ring_fds[i] = -1;
+	err = make_rings(c, &c->ring_open);
+	if (err < 0) {
+		close_ring_fds(c, c->ring_open.count);
+		reply_result(c, m->type, m->seq, err, "cannot make a ring: %s", strerror(-err));
+		return;
+	}
+	c->pending = m->type;
+	c->pending_seq = m->seq;
+	c->rings_expected = c->ring_open.count;
+	c->rings_error = 0;
+	for (uint32_t i = 0; i < c->ring_open.count; i++) {
+		struct mail mail = {.type = MAIL_RING_ADD, .session = c->session};
+
+		mail.ring = c->new_rings[i];
+		mailbox_send(&c->control->reactors[c->reactor].inbox, &mail);
+	}
+}
+
+static void on_rings_added(struct connection *c, const struct mail *m)
+{
+	struct quoit_ctl answer = {.type = QUOIT_CTL_RING_OPEN, .seq = c->pending_seq};
+
+	if (m->result < 0) {
+		c->rings_error = m->result;
+		ring_free(m->ring);
+	}
+	if (--c->rings_expected)
+		return;
+	c->pending = 0;
+	answer.result = c->rings_error;
+	if (!c->rings_error) {
+		answer.ring_reply.ring = c->first_ring;
+		answer.ring_reply.count = c->ring_open.count;
+		ring_layout(&c->ring_open, &answer.ring_reply.layout);
+		c->first_ring += c->ring_open.count;
+	}
+	if (c->state != CONNECTION_GONE)
+		reply(c, &answer, c->ring_fds, c->rings_error ? 0 : 3 * c->ring_open.count);
+	close_ring_fds(c, c->ring_open.count);
+}
+
+/* ---- files ---- */
+
+static void on_file_add(struct connection *c, const struct quoit_ctl *m, int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+	uint32_t modes;
+
+	if (flags < 0 || flags & O_PATH || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		reply_result(c, m->type, m->seq, -EINVAL, "not an open regular file");
+		return;
+	}
+	modes = (flags & O_ACCMODE) == O_RDONLY ? 1 : (flags & O_ACCMODE) == O_WRONLY ? 2 : 3;
+	c->file_fd = fd;
+	ask_reactor(c, m, MAIL_FILE_ADD, (uint32_t)fd, modes);
+}
+
+/* ---- the state machine ---- */
+
+static void on_kill(struct connection *c, const struct quoit_ctl *m)
+{
+	struct connection *victim = control_find_session(c->control, m->end.session);
+	unsigned long long id = m->end.session;
+
+	if (!victim || (c->uid != 0 && c->uid != victim->uid)) {
+		/* The same answer for both: whose session it is is nobody's business. */
+		reply_result(c, m->type, m->seq, -ESRCH, "no session %llu of yours", id);
+		return;
+	}
+	log_client(c->uid, "session %llu is ended by uid %u", id, c->uid);
+	connection_end(victim, QUOIT_DAEMON_KILL_ASKED, "ended by request");
+	reply_result(c, m->type, m->seq, 0, NULL);
+}
+
+static bool all_zero(const void *from, size_t size)
+{
+	const uint8_t *p = from;
+	uint8_t sum = 0;
+
+	for (size_t i = 0; i < size; i++)
+		sum |= p[i];
+	return !sum;
+}
+
+/* How much of the union a request uses. */
+static size_t body_bytes(uint16_t type)
+{
+	struct quoit_ctl m;
+
+	switch (type) {
+	case QUOIT_CTL_HELLO:
+		return sizeof m.hello;
+	case QUOIT_CTL_RING_OPEN:
+		return sizeof m.ring_open;
+	case QUOIT_CTL_RING_CLOSE:
+	case QUOIT_CTL_CANCEL:
+		return sizeof m.job;
+	case QUOIT_CTL_FILE_REMOVE:
+		return sizeof m.file;
+	case QUOIT_CTL_CLOSE:
+	case QUOIT_CTL_KILL:
+		return sizeof m.end;
+	default:
+		return 0;
+	}
+}
+
+static bool is_well_formed(const struct quoit_ctl *m)
+{
+	size_t body = body_bytes(m->type);
+
+	return m->magic == QUOIT_CTL_MAGIC && !m->flags && !m->result &&
+	       all_zero(m->bytes + body, sizeof m->bytes - body) &&
+	       all_zero(m->text, sizeof m->text);
+}
+
+static bool is_allowed(const struct connection *c, uint16_t type)
+{
+	switch (type) {
+	case QUOIT_CTL_HELLO:
+	case QUOIT_CTL_KILL:
+		return c->state == CONNECTION_NEW;
+	case QUOIT_CTL_RING_OPEN:
+	case QUOIT_CTL_RING_CLOSE:
+	case QUOIT_CTL_CANCEL:
+	case QUOIT_CTL_FILE_ADD:
+	case QUOIT_CTL_FILE_REMOVE:
+	case QUOIT_CTL_CLOSE:
+		return c->state == CONNECTION_OPEN;
+	default:
+		return false;
+	}
+}
+
+static void dispatch(struct connection *c, const struct quoit_ctl *m, int fd)
+{
+	switch (m->type) {
+	case QUOIT_CTL_HELLO:
+		on_hello(c, m);
+		break;
+	case QUOIT_CTL_RING_OPEN:
+		on_ring_open(c, m);
+		break;
+	case QUOIT_CTL_RING_CLOSE:
+		ask_reactor(c, m, MAIL_RING_CLOSE, m->job.ring, 0);
+		break;
+	case QUOIT_CTL_CANCEL:
+		ask_reactor(c, m, MAIL_CANCEL, m->job.ring, m->job.sq_index);
+		break;
+	case QUOIT_CTL_FILE_ADD:
+		on_file_add(c, m, fd);
+		break;
+	case QUOIT_CTL_FILE_REMOVE:
+		ask_reactor(c, m, MAIL_FILE_REMOVE, m->file.index, 0);
+		break;
+	case QUOIT_CTL_CLOSE:
+		c->state = CONNECTION_CLOSING;
+		ask_reactor(c, m, MAIL_CLOSE, m->end.flags, 0);
+		break;
+	default:
+		on_kill(c, m);
+		break;
+	}
+}
+
+void connection_request(struct connection *c, const struct quoit_ctl *m, int fd)
+{
+	bool wants_fd = m->type == QUOIT_CTL_FILE_ADD;
+
+	if (!is_well_formed(m))
+		protocol_error(c, "a message with unknown bits");
+	else if (!is_allowed(c, m->type))
+		protocol_error(c, "a message that its state does not allow");
+	else if (c->pending)
+		protocol_error(c, "a request before the reply to the last one");
+	else if (wants_fd != (fd >= 0))
+		protocol_error(c, "another number of descriptors than its message needs");
+	else if (m->type == QUOIT_CTL_CLOSE &&
+		 (m->end.session || m->end.reserved || m->end.flags & ~QUOIT_CLOSE_FLAGS))
+		protocol_error(c, "unknown flags of CLOSE");
+	else {
+		dispatch(c, m, fd);
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* ---- the end ---- */
+
+static void give_session_back(struct connection *c)
+{
+	struct control *control = c->control;
+
+	session_stats_close(c->session, control->directory);
+	session_free(c->session);
+	c->session = NULL;
+	control->sessions_of[c->reactor]--;
+	budget_return(control->budget, c->uid, c->leased);
+	totals_set(control->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(control->budget));
+	totals_count(control->totals, QUOIT_DAEMON_SESSIONS_CLOSED);
+}
+
+void connection_answer(struct connection *c, const struct mail *m)
+{
+	if (m->type == MAIL_RING_ADD) {
+		on_rings_added(c, m);
+		return;
+	}
+	if (m->type == MAIL_FILE_ADD && m->result < 0)
+		close(c->file_fd);
+	if (m->type == MAIL_RING_CLOSE)
+		ring_free(m->ring);
+	if (m->type == MAIL_CLOSE && c->state == CONNECTION_CLOSING) {
+		unsigned long long id = c->session->id;
+
+		give_session_back(c);
+		log_client(c->uid, "session %llu is closed", id);
+	} else if (m->type == MAIL_DEAD) {
+		give_session_back(c);
+		return;
+	}
+	if (c->state != CONNECTION_GONE) {
+		struct quoit_ctl answer = {
+			.type = c->pending, .seq = c->pending_seq, .result = m->result};
+
+		if (m->type == MAIL_FILE_ADD && m->result >= 0) {
+			answer.file.index = (uint32_t)m->result;
+			answer.result = 0;
+		}
+		c->pending = 0;
+		reply(c, &answer, NULL, 0);
+	}
+}
+
+static void say_why(struct connection *c, const char *text)
+{
+	struct quoit_ctl m = {
+		.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = -ECONNABORTED};
+
+	snprintf(m.text, sizeof m.text, "%s", text);
+	(void)ctl_send(c->fd, &m, NULL, 0);
+	log_client(c->uid, "pid %d uid %u session %llu is ended: %s", c->pid, c->uid,
+		   c->session ? (unsigned long long)c->session->id : 0, text);
+}
+
+void connection_end(struct connection *c, uint32_t counter, const char *text)
+{
+	if (c->state == CONNECTION_GONE)
+		return;
+	totals_count(c->control->totals, counter);
+	if (text)
+		say_why(c, text);
+	(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+	close(c->fd);
+	c->fd = -1;
+	c->state = CONNECTION_GONE;
+	if (c->session)
+		send_mail(c, MAIL_DEAD, 0, 0);
+}

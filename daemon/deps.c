@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* deps.c - hazards between jobs on the bytes of buffers */
+#include "deps.h"
+
+#include <errno.h>
+
+/* An access is named by its job's index times four plus its place in the job. */
+static struct access *access_at(const struct session *s, uint32_t name)
+{
+	return &s->jobs[name / QUOIT_MAX_TENSORS_PER_JOB].access[name % QUOIT_MAX_TENSORS_PER_JOB];
+}
+
+static bool overlap(const struct access *a, uint64_t lo, uint64_t hi)
+{
+	return a->lo < hi && lo < a->hi;
+}
+
+static bool list_conflicts(const struct session *s, uint32_t list, uint64_t lo, uint64_t hi)
+{
+	for (uint32_t i = list; i != NIL; i = access_at(s, i)->next)
+		if (overlap(access_at(s, i), lo, hi))
+			return true;
+	return false;
+}
+
+bool deps_conflict(const struct session *s, const struct view *v, bool write)
+{
+	const struct buffer *b = &s->buffers[v->buffer];
+
+	return list_conflicts(s, b->writers, v->lo, v->hi) ||
+	       (write && list_conflicts(s, b->readers, v->lo, v->hi));
+}
+
+/* ---- edges ---- */
+
+/* The jobs that a new job must wait for, gathered before anything is changed. */
+struct waited {
+	uint32_t job[DEPS_MAX_EDGES];
+	uint32_t count;
+	bool full;
+};
+
+static void gather_job(struct waited *w, uint32_t job)
+{
+	if (w->count && w->job[w->count - 1] == job)
+		return;
+	if (w->count == DEPS_MAX_EDGES)
+		w->full = true;
+	else
+		w->job[w->count++] = job;
+}
+
+static void gather_list(const struct session *s, uint32_t list, const struct access *a,
+			uint32_t self, struct waited *w)
+{
+	for (uint32_t i = list; i != NIL && !w->full; i = access_at(s, i)->next)
+		if (i / QUOIT_MAX_TENSORS_PER_JOB != self && overlap(access_at(s, i), a->lo, a->hi))
+			gather_job(w, i / QUOIT_MAX_TENSORS_PER_JOB);
+}
+
+static void gather(const struct session *s, const struct job *job, uint32_t link, struct waited *w)
+{
+	uint32_t self = job_index(s, job);
+
+	if (link != NIL)
+		gather_job(w, link);
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		const struct access *a = &job->access[i];
+		const struct buffer *b;
+
+		if (!(job->tensors & 1u << i))
+			continue;
+		b = &s->buffers[a->buffer];
+		gather_list(s, b->writers, a, self, w);
+		if (a->write)
+			gather_list(s, b->readers, a, self, w);
+	}
+}
+
+/* ---- lists ---- */
+
+static uint32_t *list_of(struct session *s, const struct access *a)
+{
+	struct buffer *b = &s->buffers[a->buffer];
+
+	return a->write ? &b->writers : &b->readers;
+}
+
+static void list_remove(struct session *s, uint32_t name)
+{
+	struct access *a = access_at(s, name);
+
+	if (a->prev == NIL)
+		*list_of(s, a) = a->next;
+	else
+		access_at(s, a->prev)->next = a->next;
+	if (a->next != NIL)
+		access_at(s, a->next)->prev = a->prev;
+	a->buffer = NIL;
+}
+
+/* Everything in the list that [lo, hi) covers is hidden behind the new write. */
+static void list_hide(struct session *s, uint32_t list, uint64_t lo, uint64_t hi)
+{
+	uint32_t next;
+
+	for (uint32_t i = list; i != NIL; i = next) {
+		struct access *a = access_at(s, i);
+
+		next = a->next;
+		if (a->lo >= lo && a->hi <= hi)
+			list_remove(s, i);
+	}
+}
+
+static void list_insert(struct session *s, uint32_t name)
+{
+	struct access *a = access_at(s, name);
+	uint32_t *list;
+
+	if (a->write) {
+		struct buffer *b = &s->buffers[a->buffer];
+
+		list_hide(s, b->writers, a->lo, a->hi);
+		list_hide(s, b->readers, a->lo, a->hi);
+	}
+	list = list_of(s, a);
+	a->prev = NIL;
+	a->next = *list;
+	if (*list != NIL)
+		access_at(s, *list)->prev = name;
+	*list = name;
+}
+
+int deps_add(struct session *s, struct job *job, uint32_t link)
+{
+	uint32_t self = job_index(s, job);
+	struct waited w;
+
+	w.count = 0;
+	w.full = false;
+	gather(s, job, link, &w);
+	if (w.full || w.count > s->max_edges - s->edges_open)
+		return -EAGAIN;
+	for (uint32_t i = 0; i < w.count; i++) {
+		uint32_t edge = tables_take_edge(s);
+		struct job *before = &s->jobs[w.job[i]];
+
+		s->edges[edge] = (struct edge){.job = self, .next = before->edges};
+		before->edges = edge;
+	}
+	job->waits += w.count;
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->tensors & 1u << i)
+			list_insert(s, self * QUOIT_MAX_TENSORS_PER_JOB + i);
+	return 0;
+}
+
+void deps_remove(struct session *s, struct job *job, void (*ready)(struct session *, struct job *))
+{
+	uint32_t self = job_index(s, job), next;
+
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->tensors & 1u << i && job->access[i].buffer != NIL)
+			list_remove(s, self * QUOIT_MAX_TENSORS_PER_JOB + i);
+	for (uint32_t e = job->edges; e != NIL; e = next) {
+		struct job *after = &s->jobs[s->edges[e].job];
+
+		next = s->edges[e].next;
+		tables_give_edge(s, e);
+		if (--after->waits == 0)
+			ready(s, after);
+	}
+	job->edges = NIL;
+}
+
+/* ---- jobs of one ring by SQ index ---- */
+
+static uint32_t *bucket_of(const struct ring *r, uint32_t sq_index)
+{
+	return &r->bucket[sq_index & (r->layout.cq_entries - 1)];
+}
+
+void deps_ring_insert(struct ring *r, struct job *job)
+{
+	uint32_t *bucket = bucket_of(r, job->sq_index);
+
+	job->hash_next = *bucket;
+	*bucket = job_index(r->session, job);
+}
+
+void deps_ring_remove(struct ring *r, struct job *job)
+{
+	uint32_t self = job_index(r->session, job);
+	uint32_t *link = bucket_of(r, job->sq_index);
+
+	while (*link != self)
+		link = &r->session->jobs[*link].hash_next;
+	*link = job->hash_next;
+}
+
+struct job *deps_ring_find(const struct ring *r, uint32_t sq_index)
+{
+	struct session *s = r->session;
+
+	for (uint32_t i = *bucket_of(r, sq_index); i != NIL; i = s->jobs[i].hash_next)
+		if (s->jobs[i].sq_index == sq_index)
+			return &s->jobs[i];
+	return NULL;
+}
+
+/* ---- AFTER_ALL ---- */
+
+/* More segments than a ring can have AFTER_ALL jobs in flight never exist. */
+static uint32_t segment_slot(const struct ring *r, uint32_t segment)
+{
+	return segment & (2 * r->layout.cq_entries - 1);
+}
+
+void deps_segment_join(struct ring *r, struct job *job)
+{
+	job->segment = r->segment_tail;
+	r->segment_open[segment_slot(r, job->segment)]++;
+}
+
+void deps_segment_end(struct ring *r, struct job *job)
+{
+	r->segment_job[segment_slot(r, r->segment_tail)] = job_index(r->session, job);
+	r->segment_tail++;
+	r->segment_open[segment_slot(r, r->segment_tail)] = 0;
+	job->waits++;
+}
+
+void deps_segment_leave(struct ring *r, const struct job *job)
+{
+	r->segment_open[segment_slot(r, job->segment)]--;
+}
+
+struct job *deps_segment_next(struct ring *r)
+{
+	uint32_t slot = segment_slot(r, r->segment_head);
+
+	if (r->segment_head == r->segment_tail || r->segment_open[slot])
+		return NULL;
+	r->segment_head++;
+	return &r->session->jobs[r->segment_job[slot]];
+}

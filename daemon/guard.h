@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * guard.h - memory that a client can take away under us.
+ *
+ * A size seal does not stop a client from punching its arena, and pages may be
+ * refused by a memory limit, so any access to a session's memory may raise SIGBUS.
+ * The handler maps a zero page over the fault and marks the session; it never
+ * jumps, so a BLAS call in the middle just goes on with zeros.  The job then fails
+ * with -EFAULT and the session ends.
+ *
+ * Between guard_enter and guard_leave the calling thread may touch that session's
+ * mappings; a SIGBUS elsewhere is a bug of ours and kills the daemon.
+ */
+#ifndef QUOITD_GUARD_H
+#define QUOITD_GUARD_H
+
+#include "session.h"
+
+/* Install the handler; -errno. */
+int guard_init(void);
+
+extern _Thread_local struct session *guard_session;
+
+static inline void guard_enter(struct session *s)
+{
+	guard_session = s;
+}
+
+static inline void guard_leave(void)
+{
+	guard_session = NULL;
+}
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* hello.c - opening a session: version, lease, home */
+#include "hello.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "affinity.h"
+#include "log.h"
+#include "optable.h"
+#include "session_stats.h"
+#include "tsc.h"
+
+#define DEFAULT_TENSORS 16384u
+#define LEAST_LEASE     (UINT64_C(16) << 20)
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+	return bytes > UINT64_MAX - PAGE_BYTES
+		       ? bytes & ~(uint64_t)(PAGE_BYTES - 1)
+		       : (bytes + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
+}
+
+static int check_version(struct connection *c, const struct quoit_hello *h,
+			 struct quoit_ctl *answer)
+{
+	if (h->abi_version == QUOIT_ABI_VERSION && h->sqe_size == sizeof(struct quoit_sqe) &&
+	    h->cqe_size == sizeof(struct quoit_cqe))
+		return 0;
+	snprintf(
+		answer->text, sizeof answer->text,
+		"the client speaks version %u (SQE %u, CQE %u), quoitd version %u (SQE %zu, CQE %zu)",
+		h->abi_version, h->sqe_size, h->cqe_size, QUOIT_ABI_VERSION,
+		sizeof(struct quoit_sqe), sizeof(struct quoit_cqe));
+	totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_VERSION);
+	return -EPROTO;
+}
+
+static bool is_clean_name(const char name[QUOIT_NAME_BYTES])
+{
+	unsigned n = 0;
+
+	while (n < QUOIT_NAME_BYTES && name[n]) {
+		if (name[n] < ' ' || name[n] > '~')
+			return false;
+		n++;
+	}
+	if (n == QUOIT_NAME_BYTES)
+		return false;
+	for (; n < QUOIT_NAME_BYTES; n++)
+		if (name[n])
+			return false;
+	return true;
+}
+
+/* What is asked for, with the defaults filled in; false: it makes no sense, see the text. */
+static bool choose_limits(const struct config *config, const struct quoit_hello *h,
+			  struct session_limits *ret, char *text, size_t size)
+{
+	ret->host_bytes = whole_pages(h->host_bytes ? h->host_bytes : config->lease);
+	ret->arena_bytes = whole_pages(h->arena_bytes ? h->arena_bytes : ret->host_bytes / 8);
+	ret->pinned_bytes = whole_pages(h->pinned_bytes);
+	ret->max_tensors = h->max_tensors ? h->max_tensors : DEFAULT_TENSORS;
+	if (ret->max_tensors > config->max_tensors && !h->max_tensors)
+		ret->max_tensors = (uint32_t)config->max_tensors;
+	ret->max_jobs = (uint32_t)config->max_jobs;
+	if (ret->host_bytes < HELLO_LEAST_BYTES)
+		snprintf(text, size, "a lease of %llu bytes: at least %llu",
+			 (unsigned long long)ret->host_bytes,
+			 (unsigned long long)HELLO_LEAST_BYTES);
+	else if (ret->arena_bytes > ret->host_bytes ||
+		 ret->pinned_bytes > ret->host_bytes - ret->arena_bytes)
+		snprintf(text, size, "arena %llu and pinned %llu are more than the lease of %llu",
+			 (unsigned long long)ret->arena_bytes,
+			 (unsigned long long)ret->pinned_bytes,
+			 (unsigned long long)ret->host_bytes);
+	else if (ret->max_tensors < 2 || ret->max_tensors > config->max_tensors)
+		snprintf(text, size, "max_tensors %u: 2 to %llu", ret->max_tensors,
+			 (unsigned long long)config->max_tensors);
+	else if (h->reserved)
+		snprintf(text, size, "a reserved word of hello is not zero");
+	else if (!is_clean_name(h->name))
+		snprintf(text, size, "the name is not printable ASCII, ended by zeros");
+	else
+		return true;
+	return false;
+}
+
+static int lease(struct connection *c, const struct session_limits *limits,
+		 struct quoit_ctl *answer)
+{
+	uint64_t left;
+	int err = budget_lease(c->control->budget, c->uid, limits->host_bytes, &left);
+
+	if (err < 0) {
+		snprintf(answer->text, sizeof answer->text, "a lease of %llu bytes: %llu are left",
+			 (unsigned long long)limits->host_bytes, (unsigned long long)left);
+		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_LEASE);
+		return err;
+	}
+	c->leased = limits->host_bytes;
+	totals_set(c->control->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(c->control->budget));
+	return 0;
+}
+
+/* The node whose core the client last ran on; -1: not known. */
+static int32_t client_node(const struct connection *c)
+{
+	const struct placement *plan = c->control->plan;
+	char path[32], line[1024];
+	unsigned cpu = UINT32_MAX;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)c->pid);
+	f = fopen(path, "re");
+	if (f && fgets(line, sizeof line, f)) {
+		char *p = strrchr(line, ')'); /* the name may hold anything; field 39 is the CPU */
+
+		for (int field = 2; p && field < 39; field++)
+			p = strchr(p + 1, ' ');
+		if (p)
+			(void)sscanf(p, " %u", &cpu);
+	}
+	if (f)
+		fclose(f);
+	for (uint32_t i = 0; i < plan->nr_cores; i++)
+		if (plan->cores[i].cpu == cpu)
+			return (int32_t)plan->cores[i].node;
+	return -1;
+}
+
+/* Memory beside the reactor; where that is refused, it works all the same. */
+static void bind_memory(struct session *s, const struct placement_core *core, uint32_t nodes)
+{
+	int err = 0;
+
+	if (nodes < 2 || core->memory_node < 0)
+		return;
+	err = affinity_prefer_node(s->region.base, s->region.bytes, (uint32_t)core->memory_node);
+	if (!err && s->arena)
+		err = affinity_prefer_node(s->arena, s->arena_bytes, (uint32_t)core->memory_node);
+	if (err < 0)
+		log_client(s->uid, "session %llu: memory is not bound to node %d: %s",
+			   (unsigned long long)s->id, core->memory_node, strerror(-err));
+}
+
+static uint32_t count_nodes(const struct placement *plan)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < plan->nr_cores; i++)
+		if (plan->cores[i].node > most)
+			most = plan->cores[i].node;
+	return most + 1;
+}
+
+static void hand_over(struct connection *c, struct session *s)
+{
+	struct control *control = c->control;
+	const struct placement_core *core;
+	struct mail m = {.type = MAIL_SESSION_ADD, .session = s};
+	int err;
+
+	c->reactor = placement_home(control->plan, client_node(c), control->sessions_of);
+	core = placement_reactor(control->plan, c->reactor);
+	control->sessions_of[c->reactor]++;
+	s->reactor = &control->reactors[c->reactor];
+	bind_memory(s, core, count_nodes(control->plan));
+	err = session_stats_open(s, control->directory, c->reactor, (int32_t)core->node);
+	if (err < 0)
+		log_client(c->uid, "session %llu has no counter file: %s",
+			   (unsigned long long)s->id, strerror(-err));
+	mailbox_send(&s->reactor->inbox, &m);
+}
+
+static void fill_reply(const struct session *s, struct quoit_hello_reply *r)
+{
+	r->features = QUOIT_FEATURE_MODULES;
+	r->session = s->id;
+	r->host_bytes = s->memory.lease;
+	r->arena_bytes = s->arena_bytes;
+	r->pinned_bytes = s->pinned_bytes;
+	r->max_tensors = s->max_tensors;
+	r->max_jobs = s->max_jobs;
+	r->max_entries = QUOIT_MAX_ENTRIES;
+	r->tsc_hz = tsc_hz();
+	optable_bitmap(r->ops);
+}
+
+int hello_check(struct connection *c, const struct quoit_hello *hello, struct quoit_ctl *answer,
+		struct session **ret)
+{
+	struct control *control = c->control;
+	struct session_limits limits;
+	int err = check_version(c, hello, answer);
+
+	answer->hello_reply.abi_version = QUOIT_ABI_VERSION;
+	if (!err &&
+	    !choose_limits(control->config, hello, &limits, answer->text, sizeof answer->text))
+		err = -EINVAL;
+	if (!err && hello->device_bytes) {
+		snprintf(answer->text, sizeof answer->text, "%llu bytes on a device: there is none",
+			 (unsigned long long)hello->device_bytes);
+		err = -ENODEV;
+	}
+	if (!err)
+		err = lease(c, &limits, answer);
+	if (err < 0)
+		return err;
+	err = session_new(&limits, ++control->next_session, ret);
+	if (err < 0) {
+		budget_return(control->budget, c->uid, c->leased);
+		snprintf(answer->text, sizeof answer->text, "cannot make a session: %s",
+			 strerror(-err));
+		return err;
+	}
+	(*ret)->uid = c->uid;
+	(*ret)->pid = c->pid;
+	(*ret)->eager = control->config->eager;
+	memcpy((*ret)->name, hello->name, sizeof(*ret)->name);
+	fill_reply(*ret, &answer->hello_reply);
+	hand_over(c, *ret);
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * job.h - the life of a job between its fetch and its CQE.
+ *
+ *	admitted ─► waiting ─► ready ─► running ─► ended
+ *
+ * A job that waits for nothing and is short never becomes an entry of the table: it
+ * is run at its fetch (reactor.c).  Here are the others.
+ */
+#ifndef QUOITD_JOB_H
+#define QUOITD_JOB_H
+
+#include "validate.h"
+
+typedef void job_ready_fn(struct session *s, struct job *job);
+
+/*
+ * Make a job of a checked SQE and find out what it must wait for; ready() is called if
+ * that is nothing.  0; -EAGAIN: a table is full until other jobs end, nothing was done.
+ */
+int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *plan,
+	      uint32_t sq_index, uint64_t now, job_ready_fn *ready);
+
+/*
+ * Decide a job's end before it has started: its CQE is posted now; the job itself stays
+ * in the order of things, without running, until those before it have ended.
+ */
+void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t now);
+
+/* Does it read what a failed job should have written?  Fills job->error with the first cause. */
+bool job_is_poisoned(const struct session *s, struct job *job);
+bool view_is_poisoned(const struct session *s, const struct view *v, struct quoit_error *ret);
+
+/* A job has ended, with res.  Everything that waited for it goes on. */
+void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_ready_fn *ready);
+
+/* What a write that succeeded or failed does to the poison of its buffer. */
+void view_written(struct session *s, const struct view *v, bool was_read, int32_t res,
+		  const struct quoit_error *cause);
+
+#endif

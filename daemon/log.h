@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * log.h - what the daemon says, on standard error, one line a message.
+ *
+ * The daemon logs at its boundaries only: start and stop, sessions that come and
+ * go, what was refused and why, what is missing.  Repeated messages of one kind
+ * are limited per second and the suppressed ones counted, so that a client cannot
+ * fill a disk.  Thread-safe.
+ */
+#ifndef QUOITD_LOG_H
+#define QUOITD_LOG_H
+
+#include <stdint.h>
+
+enum log_level {
+	LOG_LEVEL_ERROR = 3,
+	LOG_LEVEL_WARNING = 4,
+	LOG_LEVEL_INFO = 6,
+	LOG_LEVEL_DEBUG = 7
+};
+
+/* Messages above this level are not printed; systemd's "<n>" prefix if journal is true. */
+void log_init(enum log_level most, int journal);
+
+void log_printf(enum log_level level, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#define log_error(...)   log_printf(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warning(...) log_printf(LOG_LEVEL_WARNING, __VA_ARGS__)
+#define log_info(...)    log_printf(LOG_LEVEL_INFO, __VA_ARGS__)
+
+/*
+ * About a client: at most LOG_BURST lines a second for one uid; what is beyond is
+ * counted, and the count is said in that uid's next line.
+ */
+#define LOG_BURST 10
+void log_client(uint32_t uid, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* How many client lines were suppressed so far. */
+uint64_t log_suppressed(void);
+
+/*
+ * Copy a client's text so that it can be printed: at most size - 1 bytes, anything
+ * but printable ASCII as '?'.  from need not be terminated; it has `length` bytes.
+ */
+void log_escape(char *to, unsigned size, const char *from, unsigned length);
+
+#endif

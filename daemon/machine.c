@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* machine.c - from the topology to running threads */
+#include "machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "tsc.h"
+
+#define DESCRIPTION_BYTES 16384
+
+static int make_plan(struct machine *m)
+{
+	struct placement_config c = {.reactors = (uint32_t)m->config->reactors,
+				     .cpus = *m->config->cpus ? m->config->cpus : NULL};
+	int err = topology_read(NULL, NULL, &m->topology);
+
+	if (err < 0) {
+		log_error("cannot read the topology: %s", strerror(-err));
+		return err;
+	}
+	err = placement_make(m->topology, &c, &m->plan);
+	if (err < 0)
+		log_error("no placement for cpus '%s': %s", m->config->cpus, strerror(-err));
+	return err;
+}
+
+/* What was found and chosen, as text for `quoit topo` beside the counter files. */
+static void write_topology(struct machine *m, int directory)
+{
+	struct placement_config c = {.reactors = (uint32_t)m->config->reactors,
+				     .cpus = *m->config->cpus ? m->config->cpus : NULL};
+	char *text = malloc(DESCRIPTION_BYTES);
+	int fd = openat(directory, QUOIT_STATS_TOPOLOGY, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			0644);
+	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+	if (text && f) {
+		placement_describe(m->plan, m->topology, &c, text, DESCRIPTION_BYTES);
+		fprintf(f, "%s", text);
+		fprintf(f, "clock: TSC at %.3f MHz, %s\n", (double)tsc_hz() / 1e6, tsc_source());
+		fprintf(f, "kernels: %s\n", m->ops.isa);
+		fprintf(f, "blas: %s, %.0f GFLOP/s a core; %s\n", m->ops.blas, m->ops.gemm_gflops,
+			m->ops.why);
+		fprintf(f, "memory: %llu MiB for all leases\n",
+			(unsigned long long)m->config->memory >> 20);
+	}
+	if (f)
+		fclose(f);
+	else if (fd >= 0)
+		close(fd);
+	free(text);
+}
+
+static int make_reactor(struct machine *m, uint32_t i)
+{
+	const struct placement_core *core = placement_reactor(m->plan, i);
+	struct reactor *r = &m->reactors[i];
+
+	memset(r, 0, sizeof *r);
+	r->index = i;
+	r->cpu = core->cpu;
+	r->node = (int32_t)core->node;
+	r->stats = &m->totals->reactor[i];
+	r->stats->cpu = (int32_t)core->cpu;
+	r->stats->node = (int32_t)core->node;
+	r->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r->backlog = calloc(REACTOR_MEMORY_QUEUE, sizeof *r->backlog);
+	m->outbox[i] = aligned_alloc(64, sizeof **m->outbox);
+	if (r->eventfd < 0 || !r->backlog || !m->outbox[i])
+		return -ENOMEM;
+	mailbox_init(&r->inbox, &r->need_wake, r->eventfd);
+	mailbox_init(m->outbox[i], NULL, m->control_eventfd);
+	r->outbox = m->outbox[i];
+	r->memory = &m->memory_links[i];
+	memory_link_init(r->memory, &r->need_wake, r->eventfd);
+	return 0;
+}
+
+static int make_reactors(struct machine *m)
+{
+	uint32_t n = m->plan->nr_reactors;
+	int err = 0;
+
+	m->control_eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	m->reactors = aligned_alloc(64, n * sizeof *m->reactors);
+	m->memory_links = aligned_alloc(64, n * sizeof *m->memory_links);
+	m->outbox = calloc(n, sizeof *m->outbox);
+	if (m->control_eventfd < 0 || !m->reactors || !m->memory_links || !m->outbox)
+		return -ENOMEM;
+	for (uint32_t i = 0; !err && i < n; i++)
+		err = make_reactor(m, i);
+	return err;
+}
+
+int machine_make(const struct config *config, int directory, struct machine **ret)
+{
+	struct machine *m = calloc(1, sizeof *m);
+	int err;
+
+	*ret = NULL;
+	if (!m)
+		return -ENOMEM;
+	m->config = config;
+	m->control_eventfd = -1;
+	tsc_init();
+	ops_init(&m->ops);
+	err = make_plan(m);
+	if (!err && m->plan->nr_reactors > QUOIT_MAX_REACTORS)
+		m->plan->nr_reactors = QUOIT_MAX_REACTORS;
+	if (!err) {
+		m->totals = totals_open(directory, m->plan->nr_reactors);
+		err = m->totals ? make_reactors(m) : -ENOMEM;
+	}
+	if (err < 0) {
+		log_error("cannot start: %s", strerror(-err));
+		machine_free(m, directory);
+		return err;
+	}
+	write_topology(m, directory);
+	log_info("%u reactors, %u workers, %s kernels, BLAS %s", m->plan->nr_reactors,
+		 m->plan->nr_cores, m->ops.isa, m->ops.blas);
+	*ret = m;
+	return 0;
+}
+
+static int start_workers(struct machine *m)
+{
+	uint32_t cores = m->plan->nr_cores, reactors = m->plan->nr_reactors;
+	uint32_t *cpus = calloc(cores, sizeof *cpus);
+	uint32_t **flags = calloc(reactors, sizeof *flags);
+	int *eventfds = calloc(reactors, sizeof *eventfds);
+	struct worker_config c = {.workers = cores,
+				  .cpus = cpus,
+				  .reactors = reactors,
+				  .need_wake = flags,
+				  .eventfds = eventfds};
+	int err = -ENOMEM;
+
+	if (cpus && flags && eventfds) {
+		for (uint32_t i = 0; i < cores; i++)
+			cpus[i] = m->plan->cores[i].cpu;
+		for (uint32_t i = 0; i < reactors; i++) {
+			flags[i] = &m->reactors[i].need_wake;
+			eventfds[i] = m->reactors[i].eventfd;
+		}
+		err = workers_start(&c, &m->workers);
+	}
+	free(cpus);
+	free(flags);
+	free(eventfds);
+	return err;
+}
+
+int machine_start(struct machine *m)
+{
+	int err = memory_thread_start(m->memory_links, m->plan->nr_reactors, &m->memory_thread);
+
+	if (!err)
+		err = start_workers(m);
+	for (uint32_t i = 0; !err && i < m->plan->nr_reactors; i++) {
+		m->reactors[i].port = workers_port(m->workers, i);
+		err = reactor_start(&m->reactors[i]);
+		m->started += !err;
+	}
+	if (err < 0) {
+		log_error("cannot start the threads: %s", strerror(-err));
+		machine_stop(m);
+	}
+	return err;
+}
+
+void machine_stop(struct machine *m)
+{
+	while (m->started)
+		reactor_stop(&m->reactors[--m->started]);
+	workers_stop(m->workers);
+	m->workers = NULL;
+	memory_thread_stop(m->memory_thread);
+	m->memory_thread = NULL;
+}
+
+void machine_free(struct machine *m, int directory)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 0; m->plan && m->reactors && i < m->plan->nr_reactors; i++) {
+		if (m->outbox[i] && m->reactors[i].eventfd >= 0)
+			close(m->reactors[i].eventfd);
+		free(m->reactors[i].backlog);
+		free(m->outbox[i]);
+	}
+	free(m->reactors);
+	free(m->memory_links);
+	free(m->outbox);
+	if (m->control_eventfd >= 0)
+		close(m->control_eventfd);
+	totals_close(m->totals, directory);
+	(void)unlinkat(directory, QUOIT_STATS_TOPOLOGY, 0);
+	placement_free(m->plan);
+	topology_free(m->topology);
+	free(m);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * machine.h - everything that is made once: topology, plan, kernels, reactors, workers.
+ */
+#ifndef QUOITD_MACHINE_H
+#define QUOITD_MACHINE_H
+
+#include "config.h"
+#include "ops/ops.h"
+#include "placement.h"
+#include "reactor.h"
+#include "topology.h"
+#include "totals.h"
+
+struct machine {
+	const struct config *config;
+	struct topology *topology;
+	struct placement *plan;
+	struct ops_choice ops;
+	struct quoit_totals *totals;
+	struct reactor *reactors;
+	struct memory_link *memory_links;
+	struct memory_thread *memory_thread;
+	struct workers *workers;
+	struct mailbox **outbox; /* one from each reactor to the control thread */
+	int control_eventfd;
+	uint32_t started; /* reactors whose thread runs */
+};
+
+/* Look at the machine and make what the threads need; -errno after a log line. */
+int machine_make(const struct config *config, int directory, struct machine **ret);
+
+/* Start and stop all threads but the control thread, which is the caller's. */
+int machine_start(struct machine *m);
+void machine_stop(struct machine *m);
+
+/* NULL and half-made ones are fine. */
+void machine_free(struct machine *m, int directory);
+
+#endif

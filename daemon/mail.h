@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mail.h - what the control thread and a reactor tell each other.
+ *
+ * A session passes to its reactor with MAIL_SESSION_ADD and comes back with the
+ * answer to MAIL_CLOSE or MAIL_DEAD; in between the control thread touches none of it
+ * but what never changes.  One ring each way.
+ */
+#ifndef QUOITD_MAIL_H
+#define QUOITD_MAIL_H
+
+#include <stdint.h>
+
+#include <quoit/ring.h>
+
+struct session;
+struct ring;
+
+enum mail_type {
+	/* to the reactor; each is answered by the same type, except SESSION_ADD */
+	MAIL_SESSION_ADD,
+	MAIL_RING_ADD,    /* ring */
+	MAIL_RING_CLOSE,  /* a: ring index; answered when its jobs have ended, with ring */
+	MAIL_CANCEL,      /* a: ring index, b: SQ index */
+	MAIL_FILE_ADD,    /* a: fd, b: 1 readable, 2 writable; answered with the index */
+	MAIL_FILE_REMOVE, /* a: index */
+	MAIL_CLOSE,       /* a: QUOIT_CLOSE_*; answered when all jobs have ended */
+	MAIL_DEAD,        /* the client is gone; answered when nothing uses the session any more */
+	/* from the reactor, unasked */
+	MAIL_KILL, /* the session broke a rule: a is the QUOIT_DAEMON_KILL_* counter */
+};
+
+struct mail {
+	uint8_t type; /* enum mail_type */
+	int32_t result;
+	struct session *session;
+	struct ring *ring;
+	uint32_t a, b;
+};
+
+#define MAIL_ENTRIES 4096u /* more than sessions can have requests open */
+
+struct mailbox {
+	_Alignas(64) uint32_t head;
+	_Alignas(64) uint32_t tail;
+	struct quoit_producer producer;
+	_Alignas(64) struct quoit_consumer consumer;
+	struct mail mail[MAIL_ENTRIES];
+	uint32_t *need_wake; /* of who reads it */
+	int eventfd;
+};
+
+void mailbox_init(struct mailbox *m, uint32_t *need_wake, int eventfd);
+void mailbox_send(struct mailbox *m, const struct mail *mail);
+
+/* The next letter; false: none. */
+bool mailbox_receive(struct mailbox *m, struct mail *ret);
+
+/* As quoit_ring_sleep. */
+bool mailbox_sleep(struct mailbox *m);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - quoitd: read the options, look at the machine, start the threads, serve */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "control.h"
+#include "guard.h"
+#include "log.h"
+#include "machine.h"
+#include "ops/ops.h"
+#include "tsc.h"
+
+static enum log_level log_level_of(const char *name)
+{
+	if (!strcmp(name, "error"))
+		return LOG_LEVEL_ERROR;
+	if (!strcmp(name, "warning"))
+		return LOG_LEVEL_WARNING;
+	return strcmp(name, "debug") ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
+}
+
+/* The socket's directory holds the counter files too. */
+static int open_directory(const char *socket)
+{
+	char copy[108];
+	const char *path;
+	int fd;
+
+	snprintf(copy, sizeof copy, "%s", socket);
+	path = dirname(copy);
+	if (mkdir(path, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static void say_ready(const struct config *config)
+{
+	log_info("listening on %s", config->socket);
+	if (config->ready_fd != UINT64_MAX) {
+		ssize_t n = write((int)config->ready_fd, "", 1);
+
+		(void)n;
+		close((int)config->ready_fd);
+	}
+}
+
+static int serve(const struct config *config, struct machine *m, int directory)
+{
+	struct budget_limits limits = {.memory = config->memory,
+				       .uid_memory = config->uid_memory,
+				       .connections = config->uid_connections};
+	struct control control = {.config = config,
+				  .plan = m->plan,
+				  .reactors = m->reactors,
+				  .reactor_count = m->plan->nr_reactors,
+				  .outbox = m->outbox,
+				  .eventfd = m->control_eventfd,
+				  .directory = directory,
+				  .totals = m->totals};
+	int err = -ENOMEM;
+
+	control.budget = budget_new(&limits);
+	control.sessions_of = calloc(m->plan->nr_reactors, sizeof *control.sessions_of);
+	for (uint32_t i = 0; i < m->plan->nr_reactors; i++)
+		m->outbox[i]->need_wake = &control.need_wake;
+	totals_set(m->totals, QUOIT_DAEMON_HOST_LIMIT, config->memory);
+	if (control.budget && control.sessions_of)
+		err = control_init(&control);
+	if (!err) {
+		err = machine_start(m);
+		if (!err) {
+			say_ready(config);
+			control_run(&control);
+			machine_stop(m);
+		}
+	}
+	control_done(&control);
+	budget_free(control.budget);
+	free(control.sessions_of);
+	return err;
+}
+
+static void fill_defaults(struct config *c)
+{
+	uint64_t least = UINT64_C(16) << 20;
+
+	if (!c->memory)
+		c->memory = budget_default_memory();
+	if (!c->uid_memory)
+		c->uid_memory = c->memory;
+	if (!c->lease)
+		c->lease = c->uid_memory / 64 > least ? c->uid_memory / 64 : least;
+}
+
+int main(int argc, char **argv)
+{
+	struct config config;
+	struct machine *machine;
+	int err, directory;
+
+	config_init(&config);
+	err = config_args(&config, argc, argv, stdout, stderr);
+	if (err)
+		return err < 0 ? 2 : 0;
+	fill_defaults(&config);
+	log_init(log_level_of(config.log), getenv("JOURNAL_STREAM") != NULL);
+	(void)prctl(PR_SET_DUMPABLE, 0); /* a core would hold all users' data */
+	directory = open_directory(config.socket);
+	if (directory < 0) {
+		log_error("cannot use the directory of %s: %s", config.socket,
+			  strerror(-directory));
+		return 1;
+	}
+	err = guard_init();
+	if (!err)
+		err = machine_make(&config, directory, &machine);
+	if (!err) {
+		err = serve(&config, machine, directory);
+		machine_free(machine, directory);
+	}
+	close(directory);
+	return err ? 1 : 0;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* memory_thread.c - fallocate and punch, off the reactors */
+#include "memory_thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "session.h"
+
+#define PIECE_BYTES (UINT64_C(4) << 20)
+
+struct memory_thread {
+	pthread_t thread;
+	struct memory_link *links;
+	unsigned count;
+	int eventfd;
+	uint32_t need_wake;
+	int stop; /* atomic */
+};
+
+/* One thread serves the whole process: its bell is reached from memory_send. */
+static struct memory_thread *the_thread;
+
+void memory_link_init(struct memory_link *l, uint32_t *reactor_need_wake, int reactor_eventfd)
+{
+	l->request_head = l->request_tail = l->answer_head = l->answer_tail = 0;
+	quoit_producer_init(&l->to_thread, &l->request_tail, &l->request_head, MEMORY_ENTRIES);
+	quoit_consumer_init(&l->requests, &l->request_head, &l->request_tail, MEMORY_ENTRIES);
+	quoit_producer_init(&l->answers, &l->answer_tail, &l->answer_head, MEMORY_ENTRIES);
+	quoit_consumer_init(&l->from_thread, &l->answer_head, &l->answer_tail, MEMORY_ENTRIES);
+	l->reactor_need_wake = reactor_need_wake;
+	l->reactor_eventfd = reactor_eventfd;
+}
+
+static void ring_bell(int fd)
+{
+	uint64_t one = 1;
+	ssize_t n = write(fd, &one, sizeof one);
+
+	(void)n; /* the counter cannot overflow: the other side drains it */
+}
+
+bool memory_send(struct memory_link *l, const struct memory_message *m)
+{
+	uint32_t i;
+
+	if (!quoit_ring_reserve(&l->to_thread, &i))
+		return false;
+	l->request[i % MEMORY_ENTRIES] = *m;
+	if (quoit_ring_submit_wake(&l->to_thread, &the_thread->need_wake))
+		ring_bell(the_thread->eventfd);
+	return true;
+}
+
+const struct memory_message *memory_next_answer(struct memory_link *l)
+{
+	if (!quoit_ring_peek(&l->from_thread))
+		return NULL;
+	return &l->answer[l->from_thread.next % MEMORY_ENTRIES];
+}
+
+void memory_answer_done(struct memory_link *l)
+{
+	quoit_ring_release(&l->from_thread, 1);
+}
+
+/* In pieces, so that no single call holds the file's locks for long. */
+static int change_pages(int fd, int mode, uint64_t offset, uint64_t bytes)
+{
+	while (bytes) {
+		uint64_t n = bytes < PIECE_BYTES ? bytes : PIECE_BYTES;
+
+		if (fallocate(fd, mode, (off_t)offset, (off_t)n) < 0) {
+			if (errno == EINTR)
+				continue;
+			return errno == ENOSPC ? -ENOMEM : -errno;
+		}
+		offset += n;
+		bytes -= n;
+	}
+	return 0;
+}
+
+static void serve(struct memory_link *l, struct memory_message *m)
+{
+	int punch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+	int fd = m->session->region.fd;
+	uint32_t i;
+
+	if (m->op == MEMORY_PUNCH) {
+		m->result = change_pages(fd, punch, m->offset, m->bytes);
+	} else {
+		m->result = change_pages(fd, 0, m->offset, m->bytes);
+		if (m->result < 0) /* what was taken before the failure */
+			(void)change_pages(fd, punch, m->offset, m->bytes);
+	}
+	/* A reactor has at most MEMORY_ENTRIES requests open, so there is room for the answer. */
+	while (!quoit_ring_reserve(&l->answers, &i))
+		sched_yield();
+	l->answer[i % MEMORY_ENTRIES] = *m;
+	if (quoit_ring_submit_wake(&l->answers, l->reactor_need_wake))
+		ring_bell(l->reactor_eventfd);
+}
+
+static bool serve_all(struct memory_thread *t)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < t->count; i++) {
+		struct memory_link *l = &t->links[i];
+
+		if (quoit_ring_peek(&l->requests)) {
+			struct memory_message m = l->request[l->requests.next % MEMORY_ENTRIES];
+
+			quoit_ring_release(&l->requests, 1);
+			serve(l, &m);
+			any = true;
+		}
+	}
+	return any;
+}
+
+static bool may_sleep(struct memory_thread *t)
+{
+	bool idle = true;
+
+	for (unsigned i = 0; i < t->count; i++)
+		idle &= quoit_ring_sleep(&t->links[i].requests, &t->need_wake);
+	return idle;
+}
+
+static void *run(void *arg)
+{
+	struct memory_thread *t = arg;
+
+	while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
+		uint64_t count;
+		ssize_t n;
+
+		if (serve_all(t))
+			continue;
+		if (may_sleep(t)) {
+			n = read(t->eventfd, &count, sizeof count);
+			(void)n;
+		}
+		quoit_ring_awake(&t->need_wake);
+	}
+	return NULL;
+}
+
+int memory_thread_start(struct memory_link *links, unsigned count, struct memory_thread **ret)
+{
+	struct memory_thread *t = calloc(1, sizeof *t);
+	int err;
+
+	*ret = NULL;
+	if (!t)
+		return -ENOMEM;
+	t->links = links;
+	t->count = count;
+	t->eventfd = eventfd(0, EFD_CLOEXEC);
+	if (t->eventfd < 0) {
+		err = -errno;
+		free(t);
+		return err;
+	}
+	the_thread = t;
+	err = pthread_create(&t->thread, NULL, run, t);
+	if (err) {
+		close(t->eventfd);
+		free(t);
+		return -err;
+	}
+	(void)pthread_setname_np(t->thread, "quoit-memory");
+	*ret = t;
+	return 0;
+}
+
+void memory_thread_stop(struct memory_thread *t)
+{
+	if (!t)
+		return;
+	__atomic_store_n(&t->stop, 1, __ATOMIC_RELEASE);
+	ring_bell(t->eventfd);
+	pthread_join(t->thread, NULL);
+	close(t->eventfd);
+	free(t);
+}

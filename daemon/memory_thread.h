@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory_thread.h - the thread that takes pages from the system and gives them back.
+ *
+ * fallocate, punching and unmapping can take milliseconds, so no reactor does them.
+ * Each reactor has a ring to the thread and one back; requests of one reactor are
+ * served in order, so a punch before an allocation is done before it.
+ */
+#ifndef QUOITD_MEMORY_THREAD_H
+#define QUOITD_MEMORY_THREAD_H
+
+#include <stdint.h>
+
+#include <quoit/ring.h>
+
+struct session;
+
+enum memory_op {
+	MEMORY_ALLOCATE, /* pages for [offset, offset + bytes) of the session's region */
+	MEMORY_PUNCH,    /* give them back */
+};
+
+struct memory_message {
+	uint8_t op; /* enum memory_op */
+	int32_t result;
+	struct session *session;
+	uint64_t offset;
+	uint64_t bytes;
+	uint32_t class;
+	uint32_t buffer; /* ALLOCATE */
+	uint32_t job;    /* ALLOCATE: who waits for it */
+};
+
+#define MEMORY_ENTRIES 256
+
+/* The two rings between one reactor and the thread. */
+struct memory_link {
+	uint32_t request_head __attribute__((aligned(64)));
+	uint32_t request_tail __attribute__((aligned(64)));
+	uint32_t answer_head __attribute__((aligned(64)));
+	uint32_t answer_tail __attribute__((aligned(64)));
+	struct memory_message request[MEMORY_ENTRIES];
+	struct memory_message answer[MEMORY_ENTRIES];
+	struct quoit_producer to_thread;   /* the reactor's */
+	struct quoit_consumer from_thread; /* the reactor's */
+	struct quoit_consumer requests;    /* the thread's */
+	struct quoit_producer answers;     /* the thread's */
+	uint32_t *reactor_need_wake;
+	int reactor_eventfd;
+};
+
+struct memory_thread;
+
+/* Start the thread with one link per reactor (filled in by the caller's eventfds). */
+int memory_thread_start(struct memory_link *links, unsigned count, struct memory_thread **ret);
+void memory_thread_stop(struct memory_thread *t);
+
+void memory_link_init(struct memory_link *l, uint32_t *reactor_need_wake, int reactor_eventfd);
+
+/* From a reactor: send a request.  False: the ring is full, try again later. */
+bool memory_send(struct memory_link *l, const struct memory_message *m);
+
+/* The next answer, NULL: none; release it with memory_answer_done. */
+const struct memory_message *memory_next_answer(struct memory_link *l);
+void memory_answer_done(struct memory_link *l);
+
+#endif

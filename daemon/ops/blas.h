@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * blas.h - the BLAS that was found at start; private to daemon/ops and its tests.
+ */
+#ifndef QUOITD_OPS_BLAS_H
+#define QUOITD_OPS_BLAS_H
+
+#include "ops/ops.h"
+
+/* Numbers of the CBLAS interface. */
+enum blas_order { BLAS_ROW_MAJOR = 101, BLAS_COLUMN_MAJOR = 102 };
+enum blas_transpose { BLAS_AS_IS = 111, BLAS_TRANSPOSED = 112 };
+
+struct blas {
+	void (*sgemm)(enum blas_order order, enum blas_transpose a_is, enum blas_transpose b_is,
+		      int m, int n, int k, float alpha, const float *a, int lda, const float *b,
+		      int ldb, float beta, float *c, int ldc);
+	void (*dgemm)(enum blas_order order, enum blas_transpose a_is, enum blas_transpose b_is,
+		      int m, int n, int k, double alpha, const double *a, int lda, const double *b,
+		      int ldb, double beta, double *c, int ldc);
+};
+
+/*
+ * Choose what computes GEMM.  Every BLAS and kernel set that suits the CPU is loaded in
+ * a child process of its own and timed there by `measure`, which returns GFLOP/s; the
+ * fastest is loaded here, unless `measure` without any is faster.  Its settings stay in
+ * the environment, other settings of these libraries are dropped from it.  Fills all
+ * of the choice but isa.  Call once, before any thread exists.
+ */
+void blas_init(double (*measure)(void), struct ops_choice *ret_choice);
+
+/* What blas_init() loaded, NULL: none.  Its calls run on the calling thread alone. */
+const struct blas *blas_get(void);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gemm.c - matrix product: batches, strides, and who computes it.
+ *
+ * A tile is a panel of rows, one for each core: a BLAS packs B again in every call, so
+ * more panels cost more than they even out.
+ */
+#include <limits.h>
+
+#include "ops/blas.h"
+#include "ops/gemm.h"
+
+/* Fewer multiply-adds than these are not worth a second core. */
+#define GEMM_TILE_WORK (1u << 20)
+
+/*
+ * Panels begin at multiples of this many rows: of the blocks of every kernel we know, so
+ * that a row meets the same code, and gets the same bits, in whichever panel it is.
+ */
+#define GEMM_PANEL_ROWS 96
+
+struct gemm_batch {
+	uint64_t batches;
+	uint64_t panels;  /* of one batch, if all panels had GEMM_PANEL_ROWS rows */
+	struct gemm gemm; /* of batch 0 */
+};
+
+static struct gemm_matrix gemm_view(const struct op_tensor *t, bool transposed)
+{
+	const int64_t *stride = &t->stride[QUOIT_MAX_DIMS - 2];
+
+	return (struct gemm_matrix){t->data, stride[transposed], stride[!transposed]};
+}
+
+static struct gemm_batch gemm_describe(const struct op_args *args)
+{
+	const struct op_tensor *c = &args->t[0];
+	const struct op_tensor *a = &args->t[1];
+	const bool a_transposed = args->arg & QUOIT_GEMM_TRANS_A;
+	const bool b_transposed = args->arg & QUOIT_GEMM_TRANS_B;
+	struct gemm_batch batch = {
+		.batches = (uint64_t)c->dim[0] * c->dim[1],
+		.panels = (c->dim[2] + GEMM_PANEL_ROWS - 1) / GEMM_PANEL_ROWS,
+		.gemm = {.dtype = c->dtype,
+			 .m = c->dim[2],
+			 .n = c->dim[3],
+			 .k = a->dim[a_transposed ? 2 : 3],
+			 .alpha = args->scalar[0].f,
+			 .beta = args->scalar[1].f,
+			 .a = gemm_view(a, a_transposed),
+			 .b = gemm_view(&args->t[2], b_transposed),
+			 .c = gemm_view(c, false)},
+	};
+
+	return batch;
+}
+
+static void gemm_advance(struct gemm_matrix *matrix, int64_t elements, uint8_t dtype)
+{
+	matrix->data = (char *)matrix->data + elements * (int64_t)op_dtype_size(dtype);
+}
+
+/*
+ * The leading dimension and the transpose flag by which a BLAS knows a matrix in `order`,
+ * false if it has no words for its strides.
+ */
+static bool gemm_express(const struct gemm_matrix *matrix, uint64_t rows, uint64_t columns,
+			 enum blas_order order, enum blas_transpose *ret_is, int *ret_lead)
+{
+	const bool by_row = order == BLAS_ROW_MAJOR;
+	int64_t lead;
+
+	if (rows > INT_MAX || columns > INT_MAX)
+		return false;
+	if ((matrix->column == 1 || columns <= 1) &&
+	    (rows <= 1 || matrix->row >= (int64_t)columns)) {
+		lead = rows <= 1 ? (int64_t)columns : matrix->row;
+		*ret_is = by_row ? BLAS_AS_IS : BLAS_TRANSPOSED;
+	} else if ((matrix->row == 1 || rows <= 1) &&
+		   (columns <= 1 || matrix->column >= (int64_t)rows)) {
+		lead = columns <= 1 ? (int64_t)rows : matrix->column;
+		*ret_is = by_row ? BLAS_TRANSPOSED : BLAS_AS_IS;
+	} else {
+		return false;
+	}
+	*ret_lead = lead > 0 ? (int)lead : 1;
+	return lead <= INT_MAX;
+}
+
+static bool gemm_by_blas(const struct gemm *gemm)
+{
+	const struct blas *blas = blas_get();
+	const bool by_row = gemm->c.column == 1 || gemm->n == 1;
+	const enum blas_order order = by_row ? BLAS_ROW_MAJOR : BLAS_COLUMN_MAJOR;
+	enum blas_transpose a_is, b_is, c_is;
+	int lda, ldb, ldc;
+	int m = (int)gemm->m;
+	int n = (int)gemm->n;
+	int k = (int)gemm->k;
+
+	if (!blas || gemm->k == 0 ||
+	    !gemm_express(&gemm->a, gemm->m, gemm->k, order, &a_is, &lda) ||
+	    !gemm_express(&gemm->b, gemm->k, gemm->n, order, &b_is, &ldb) ||
+	    !gemm_express(&gemm->c, gemm->m, gemm->n, order, &c_is, &ldc) || c_is != BLAS_AS_IS)
+		return false;
+	if (gemm->dtype == QUOIT_F32)
+		blas->sgemm(order, a_is, b_is, m, n, k, (float)gemm->alpha, gemm->a.data, lda,
+			    gemm->b.data, ldb, (float)gemm->beta, gemm->c.data, ldc);
+	else
+		blas->dgemm(order, a_is, b_is, m, n, k, gemm->alpha, gemm->a.data, lda,
+			    gemm->b.data, ldb, gemm->beta, gemm->c.data, ldc);
+	return true;
+}
+
+/* Rows from..to - 1 of one batch. */
+static void gemm_rows(const struct op_args *args, const struct gemm_batch *all, uint64_t batch,
+		      uint64_t from, uint64_t to)
+{
+	const uint64_t outer = batch / args->t[0].dim[1];
+	const uint64_t inner = batch % args->t[0].dim[1];
+	struct gemm gemm = all->gemm;
+	struct gemm_matrix *matrix[] = {&gemm.c, &gemm.a, &gemm.b};
+
+	for (int i = 0; i < 3; i++) {
+		const int64_t *stride = args->t[i].stride;
+		int64_t row = i < 2 ? (int64_t)from * matrix[i]->row : 0;
+
+		gemm_advance(matrix[i],
+			     (int64_t)outer * stride[0] + (int64_t)inner * stride[1] + row,
+			     gemm.dtype);
+	}
+	gemm.m = to - from;
+	if (!gemm_by_blas(&gemm))
+		gemm_builtin(&gemm);
+}
+
+/* Batches and their panels are one sequence, of which each tile takes a stretch. */
+static void gemm_run(struct op_args *args, uint32_t tile, uint32_t tiles)
+{
+	const struct gemm_batch all = gemm_describe(args);
+	const uint64_t units = all.batches * all.panels;
+	uint64_t unit = units * tile / tiles;
+	const uint64_t end = units * (tile + 1) / tiles;
+
+	if (all.gemm.n == 0)
+		return;
+	while (unit < end) {
+		uint64_t panel = unit % all.panels;
+		uint64_t panels = all.panels - panel < end - unit ? all.panels - panel : end - unit;
+		uint64_t from = panel * GEMM_PANEL_ROWS;
+		uint64_t to = from + panels * GEMM_PANEL_ROWS;
+
+		gemm_rows(args, &all, unit / all.panels, from, to < all.gemm.m ? to : all.gemm.m);
+		unit += panels;
+	}
+}
+
+static uint32_t gemm_tiles(const struct op_args *args, uint32_t cores)
+{
+	const struct gemm_batch all = gemm_describe(args);
+	const uint64_t units = all.batches * all.panels;
+	const double work =
+		(double)all.batches * (double)all.gemm.m * (double)all.gemm.n * (double)all.gemm.k;
+	uint64_t tiles = work < GEMM_TILE_WORK * 2.0 ? 1 : (uint64_t)(work / GEMM_TILE_WORK);
+
+	tiles = tiles < units ? tiles : units;
+	tiles = tiles < cores ? tiles : cores;
+	return tiles > 0 ? (uint32_t)tiles : 1;
+}
+
+const struct op_impl OP_NAME(op_gemm) = {gemm_tiles, gemm_run, NULL};

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gemm_builtin.c - matrix product for machines without a BLAS and for what a BLAS cannot express.
+ *
+ * A panel of B, GEMM_DEPTH x two vectors wide, is packed on the stack; then blocks of
+ * GEMM_ROWS rows of C are made from it in registers, A being read where it is, one
+ * element at a time.  So any strides are the same to it.
+ */
+#include <string.h>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "ops/gemm.h"
+
+#define GEMM_DEPTH 256
+
+#if defined(__AVX512F__)
+#define GEMM_ROWS             12
+#define GEMM_BYTES            64
+#define GEMM_FMA_f32(a, b, c) ((f32v)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define GEMM_FMA_f64(a, b, c) ((f64v)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#elif defined(__AVX2__)
+#define GEMM_ROWS             6
+#define GEMM_BYTES            32
+#define GEMM_FMA_f32(a, b, c) ((f32v)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define GEMM_FMA_f64(a, b, c) ((f64v)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#else
+#define GEMM_ROWS             4
+#define GEMM_BYTES            16
+#define GEMM_FMA_f32(a, b, c) ((a) * (b) + (c))
+#define GEMM_FMA_f64(a, b, c) ((a) * (b) + (c))
+#endif
+
+typedef f32 f32v __attribute__((vector_size(GEMM_BYTES)));
+typedef f64 f64v __attribute__((vector_size(GEMM_BYTES)));
+
+/*
+ * For each type: gemm_block: rows x 2 vectors of A B over `depth`; gemm_update: write
+ * what is inside C; gemm_panel: all rows for one packed panel of B.
+ */
+#define GEMM(type)                                                                                 \
+	enum {                                                                                     \
+		gemm_lanes_##type = GEMM_BYTES / sizeof(type),                                     \
+		gemm_width_##type = 2 * gemm_lanes_##type                                          \
+	};                                                                                         \
+                                                                                                   \
+	static inline type##v gemm_repeat_##type(type x)                                           \
+	{                                                                                          \
+		return x - (type##v){0};                                                           \
+	}                                                                                          \
+                                                                                                   \
+	static void gemm_pack_##type(const struct gemm *gemm, uint64_t column, uint64_t from,      \
+				     uint64_t depth, type *panel)                                  \
+	{                                                                                          \
+		const uint64_t width = gemm->n - column < gemm_width_##type ? gemm->n - column     \
+									    : gemm_width_##type;   \
+		const int64_t step = gemm->b.column;                                               \
+                                                                                                   \
+		for (uint64_t p = 0; p < depth; p++, panel += gemm_width_##type) {                 \
+			const type *b = (const type *)gemm->b.data +                               \
+					(int64_t)(from + p) * gemm->b.row +                        \
+					(int64_t)column * step;                                    \
+			uint64_t j = 0;                                                            \
+                                                                                                   \
+			if (step == 1 && width == gemm_width_##type) {                             \
+				memcpy(panel, b, sizeof(type) * gemm_width_##type);                \
+				continue;                                                          \
+			}                                                                          \
+			for (; j < width; j++)                                                     \
+				panel[j] = b[(int64_t)j * step];                                   \
+			for (; j < gemm_width_##type; j++)                                         \
+				panel[j] = 0;                                                      \
+		}                                                                                  \
+	}                                                                                          \
+                                                                                                   \
+	static inline void gemm_block_##type(const type *const a[GEMM_ROWS], int64_t step,         \
+					     uint64_t depth, const type##v *b,                     \
+					     type##v ret_sum[GEMM_ROWS][2])                        \
+	{                                                                                          \
+		type##v sum[GEMM_ROWS][2] = {{{0}}};                                               \
+                                                                                                   \
+		for (uint64_t p = 0; p < depth; p++, b += 2) {                                     \
+			_Pragma("GCC unroll 16") for (int r = 0; r < GEMM_ROWS; r++)               \
+			{                                                                          \
+				type##v x = gemm_repeat_##type(a[r][(int64_t)p * step]);           \
+                                                                                                   \
+				sum[r][0] = GEMM_FMA_##type(x, b[0], sum[r][0]);                   \
+				sum[r][1] = GEMM_FMA_##type(x, b[1], sum[r][1]);                   \
+			}                                                                          \
+		}                                                                                  \
+		memcpy(ret_sum, sum, sizeof(sum));                                                 \
+	}                                                                                          \
+                                                                                                   \
+	static void gemm_update_##type(const struct gemm *gemm, uint64_t row, uint64_t rows,       \
+				       uint64_t column, bool first, const type *sum)               \
+	{                                                                                          \
+		const uint64_t width = gemm->n - column < gemm_width_##type ? gemm->n - column     \
+									    : gemm_width_##type;   \
+		const type alpha = (type)gemm->alpha;                                              \
+		const type beta = first ? (type)gemm->beta : 1;                                    \
+                                                                                                   \
+		for (uint64_t r = 0; r < rows; r++, sum += gemm_width_##type) {                    \
+			type *c = (type *)gemm->c.data + (int64_t)(row + r) * gemm->c.row +        \
+				  (int64_t)column * gemm->c.column;                                \
+                                                                                                   \
+			for (uint64_t j = 0; j < width; j++, c += gemm->c.column)                  \
+				*c = beta == 0 ? alpha * sum[j] : alpha * sum[j] + beta * *c;      \
+		}                                                                                  \
+	}                                                                                          \
+                                                                                                   \
+	static void gemm_panel_##type(const struct gemm *gemm, uint64_t column, uint64_t from,     \
+				      uint64_t depth)                                              \
+	{                                                                                          \
+		type##v panel[GEMM_DEPTH * 2];                                                     \
+		type##v sum[GEMM_ROWS][2];                                                         \
+		const type *a[GEMM_ROWS];                                                          \
+                                                                                                   \
+		gemm_pack_##type(gemm, column, from, depth, (type *)panel);                        \
+		for (uint64_t row = 0; row < gemm->m; row += GEMM_ROWS) {                          \
+			uint64_t rows = gemm->m - row < GEMM_ROWS ? gemm->m - row : GEMM_ROWS;     \
+                                                                                                   \
+			/* Rows beyond the last are the last one again, and are not written. */    \
+			for (uint64_t r = 0; r < GEMM_ROWS; r++)                                   \
+				a[r] = (const type *)gemm->a.data +                                \
+				       (int64_t)(row + (r < rows ? r : rows - 1)) * gemm->a.row +  \
+				       (int64_t)from * gemm->a.column;                             \
+			gemm_block_##type(a, gemm->a.column, depth, panel, sum);                   \
+			gemm_update_##type(gemm, row, rows, column, from == 0, (const type *)sum); \
+		}                                                                                  \
+	}                                                                                          \
+                                                                                                   \
+	static void gemm_all_##type(const struct gemm *gemm)                                       \
+	{                                                                                          \
+		uint64_t from = 0;                                                                 \
+                                                                                                   \
+		/* At least once, so that k = 0 gives beta C. */                                   \
+		do {                                                                               \
+			uint64_t depth =                                                           \
+				gemm->k - from < GEMM_DEPTH ? gemm->k - from : GEMM_DEPTH;         \
+                                                                                                   \
+			for (uint64_t j = 0; j < gemm->n; j += gemm_width_##type)                  \
+				gemm_panel_##type(gemm, j, from, depth);                           \
+			from += depth;                                                             \
+		} while (from < gemm->k);                                                          \
+	}
+
+GEMM(f32)
+GEMM(f64)
+
+void gemm_builtin(const struct gemm *gemm)
+{
+	if (gemm->dtype == QUOIT_F32)
+		gemm_all_f32(gemm);
+	else
+		gemm_all_f64(gemm);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* ops.c - choose an instruction set and a BLAS, find operations, record failures. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "ops/blas.h"
+#include "ops/kernel.h"
+
+/* Products of this size are timed: large enough for every kernel to get going. */
+#define OPS_MEASURE_SIZE 384
+#define OPS_MEASURE_NS   4000000
+
+static const struct op_impl *const *table = ops_table_base;
+
+static const char *ops_choose_isa(void)
+{
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+		table = ops_table_avx512;
+		return "avx512";
+	}
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+	    __builtin_cpu_supports("bmi2")) {
+		table = ops_table_avx2;
+		return "avx2";
+	}
+	table = ops_table_base;
+	return "base";
+}
+
+static uint64_t ops_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* GFLOP/s of float32 GEMM as it is computed now, on this thread; 0 without memory. */
+static double ops_measure_gemm(void)
+{
+	const uint32_t n = OPS_MEASURE_SIZE;
+	const struct op_impl *gemm = ops_find(QUOIT_OP_GEMM);
+	struct op_args *args = calloc(1, sizeof(*args));
+	float *data = calloc(3 * n * n, sizeof(*data));
+	uint64_t start = ops_now();
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; args && i < 3; i++)
+		args->t[i] = (struct op_tensor){.data = data + i * n * n,
+						.dim = {1, 1, n, n},
+						.stride = {0, 0, n, 1},
+						.dtype = QUOIT_F32};
+	if (args)
+		args->scalar[0].f = 1;
+	/* The first call makes buffers and warms up: it counts only if none better follows. */
+	while (args && data && ops_now() - start < OPS_MEASURE_NS) {
+		uint64_t begin = ops_now();
+
+		gemm->run(args, 0, 1);
+		begin = ops_now() - begin;
+		best = begin < best ? begin : best;
+	}
+	free(data);
+	free(args);
+	return best == UINT64_MAX ? 0 : 2.0 * n * n * n / (double)best;
+}
+
+void ops_init(struct ops_choice *ret_choice)
+{
+	ret_choice->isa = ops_choose_isa();
+	blas_init(ops_measure_gemm, ret_choice);
+}
+
+const struct op_impl *ops_find(uint8_t opcode)
+{
+	return table[opcode];
+}
+
+void op_fail(struct op_args *args, int32_t error, uint64_t value0, uint64_t value1)
+{
+	int32_t none = 0;
+
+	/* Only the winner writes the values; they are read after the last tile. */
+	if (!atomic_compare_exchange_strong_explicit(&args->error, &none, error,
+						     memory_order_relaxed, memory_order_relaxed))
+		return;
+	args->error_value[0] = value0;
+	args->error_value[1] = value1;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reduce.c - sum, mean, largest, sum of squares: over everything or along one axis.
+ *
+ * Floating-point sums are made in double, integer ones modulo 2^64.  A contiguous run
+ * is summed in REDUCE_LANES interleaved sums whatever the instruction set, so that all
+ * give the same bits.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "ops/parts.h"
+#include "ops/reduce.h"
+
+#define REDUCE_LANES 32
+
+/* An axis at least this long is reduced row by row, a shorter one column by column. */
+#define REDUCE_LONG 64
+
+/* acc[j] takes in x[j]. */
+typedef void reduce_columns_fn(union op_scalar *acc, const void *x, size_t n);
+
+struct reduce_row {
+	walk_fn *run;               /* the context, a union op_scalar, takes in n elements */
+	reduce_columns_fn *columns; /* n accumulators take in one element each */
+	union op_scalar start;
+};
+
+/*
+ * wide: the type of an accumulator and `part` its name in union op_scalar; map: what
+ * counts of an element v; step: accumulator a takes in v.
+ */
+#define REDUCE(name, type, wide, part, start, map, step)                                           \
+	static inline wide name##_step_##type(wide a, wide v)                                      \
+	{                                                                                          \
+		return step;                                                                       \
+	}                                                                                          \
+                                                                                                   \
+	static void name##_run_##type(void *const ptr[], uint64_t index, size_t n, void *context)  \
+	{                                                                                          \
+		union op_scalar *acc = context;                                                    \
+		const type *x = ptr[0];                                                            \
+		wide lane[REDUCE_LANES];                                                           \
+		size_t i = 0;                                                                      \
+                                                                                                   \
+		(void)index;                                                                       \
+		for (int l = 0; l < REDUCE_LANES; l++)                                             \
+			lane[l] = (start);                                                         \
+		for (; i + REDUCE_LANES <= n; i += REDUCE_LANES) {                                 \
+			for (int l = 0; l < REDUCE_LANES; l++) {                                   \
+				wide v = (wide)x[i + l];                                           \
+                                                                                                   \
+				lane[l] = name##_step_##type(lane[l], map);                        \
+			}                                                                          \
+		}                                                                                  \
+		for (size_t l = 0; i < n; i++, l++) {                                              \
+			wide v = (wide)x[i];                                                       \
+                                                                                                   \
+			lane[l] = name##_step_##type(lane[l], map);                                \
+		}                                                                                  \
+		for (int half = REDUCE_LANES / 2; half > 0; half /= 2) {                           \
+			for (int l = 0; l < half; l++)                                             \
+				lane[l] = name##_step_##type(lane[l], lane[l + half]);             \
+		}                                                                                  \
+		acc->part = name##_step_##type(acc->part, lane[0]);                                \
+	}                                                                                          \
+                                                                                                   \
+	static void name##_columns_##type(union op_scalar *acc, const void *from, size_t n)        \
+	{                                                                                          \
+		const type *x = from;                                                              \
+                                                                                                   \
+		OP_INDEPENDENT                                                                     \
+		for (size_t j = 0; j < n; j++) {                                                   \
+			wide v = (wide)x[j];                                                       \
+                                                                                                   \
+			acc[j].part = name##_step_##type(acc[j].part, map);                        \
+		}                                                                                  \
+	}
+
+/* A conversion of a signed integer to uint64_t keeps it modulo 2^64. */
+REDUCE(sum, f32, f64, f, 0, v, a + v)
+REDUCE(sum, f64, f64, f, 0, v, a + v)
+REDUCE(sum, i32, uint64_t, u, 0, v, a + v)
+REDUCE(sum, i64, uint64_t, u, 0, v, a + v)
+REDUCE(sqnorm, f32, f64, f, 0, v *v, a + v)
+REDUCE(sqnorm, f64, f64, f, 0, v *v, a + v)
+REDUCE(amax, f32, f64, f, -(f64)INFINITY, v, v > a || v != v ? v : a)
+REDUCE(amax, f64, f64, f, -(f64)INFINITY, v, v > a || v != v ? v : a)
+REDUCE(amax, i32, i64, i, INT64_MIN, v, v > a ? v : a)
+REDUCE(amax, i64, i64, i, INT64_MIN, v, v > a ? v : a)
+
+#define ROW(name, type, first)                                                                     \
+	{                                                                                          \
+		name##_run_##type, name##_columns_##type, first                                    \
+	}
+
+static const struct reduce_row reduce_sum[QUOIT_DTYPE_NR] = {
+	[QUOIT_F32] = ROW(sum, f32, {.f = 0}),
+	[QUOIT_F64] = ROW(sum, f64, {.f = 0}),
+	[QUOIT_I32] = ROW(sum, i32, {.u = 0}),
+	[QUOIT_I64] = ROW(sum, i64, {.u = 0}),
+};
+
+static const struct reduce_row reduce_sqnorm[QUOIT_DTYPE_NR] = {
+	[QUOIT_F32] = ROW(sqnorm, f32, {.f = 0}),
+	[QUOIT_F64] = ROW(sqnorm, f64, {.f = 0}),
+};
+
+static const struct reduce_row reduce_largest[QUOIT_DTYPE_NR] = {
+	[QUOIT_F32] = ROW(amax, f32, {.f = -(f64)INFINITY}),
+	[QUOIT_F64] = ROW(amax, f64, {.f = -(f64)INFINITY}),
+	[QUOIT_I32] = ROW(amax, i32, {.i = INT64_MIN}),
+	[QUOIT_I64] = ROW(amax, i64, {.i = INT64_MIN}),
+};
+
+static const struct reduce_row *reduce_find(const struct op_args *args)
+{
+	switch (args->opcode) {
+	case QUOIT_OP_AMAX:
+		return &reduce_largest[args->t[1].dtype];
+	case QUOIT_OP_SQNORM:
+		return &reduce_sqnorm[args->t[1].dtype];
+	default:
+		return &reduce_sum[args->t[1].dtype];
+	}
+}
+
+walk_fn *reduce_amax(uint8_t dtype, union op_scalar *ret_least)
+{
+	*ret_least = reduce_largest[dtype].start;
+	return reduce_largest[dtype].run;
+}
+
+bool reduce_nothing(struct op_args *args)
+{
+	if (op_count(&args->t[0]) == 0 || op_count(&args->t[1]) > 0)
+		return false;
+	op_fail(args, -EINVAL, args->arg, 0);
+	return true;
+}
+
+/* n finished accumulators as elements of the output's type at `to`. */
+static void reduce_round(const struct op_args *args, const union op_scalar *acc, size_t n, void *to)
+{
+	uint64_t elements = op_count(&args->t[1]);
+	f64 divisor = 1;
+
+	if (args->opcode == QUOIT_OP_MEAN)
+		divisor = elements > 0 ? (f64)(elements / op_count(&args->t[0])) : 0;
+	for (size_t j = 0; j < n; j++) {
+		switch (args->t[0].dtype) {
+		case QUOIT_F32:
+			((f32 *)to)[j] = (f32)(acc[j].f / divisor);
+			break;
+		case QUOIT_F64:
+			((f64 *)to)[j] = acc[j].f / divisor;
+			break;
+		case QUOIT_I32:
+			((i32 *)to)[j] = (i32)acc[j].u;
+			break;
+		default:
+			((i64 *)to)[j] = acc[j].i;
+		}
+	}
+}
+
+/* ---- to one element ---- */
+
+static void reduce_parts(struct op_args *args, const struct reduce_row *row, uint32_t tile,
+			 uint32_t tiles)
+{
+	const struct op_tensor *t[] = {&args->t[1]};
+	struct walk walk;
+
+	walk_make(&walk, t, 1, 0, WALK_ANY_ORDER);
+	for (uint32_t p = part_first(walk.count, tile, tiles);
+	     p < part_first(walk.count, tile + 1, tiles); p++) {
+		args->part[p].value = row->start;
+		part_run(&walk, p, row->run, &args->part[p].value);
+	}
+}
+
+static void reduce_finish(struct op_args *args)
+{
+	const bool whole = args->t[1].dtype == QUOIT_I32 || args->t[1].dtype == QUOIT_I64;
+	const bool amax = args->opcode == QUOIT_OP_AMAX;
+	/* Parts are of the accumulator's type, and squares are summed already. */
+	const struct reduce_row *row =
+		&(amax ? reduce_largest : reduce_sum)[whole ? QUOIT_I64 : QUOIT_F64];
+	union op_scalar acc = row->start;
+
+	if (op_count(&args->t[0]) != 1)
+		return;
+	if (amax && reduce_nothing(args))
+		acc.u = 0;
+	for (uint32_t p = 0; p < part_count(op_count(&args->t[1])); p++)
+		row->columns(&acc, &args->part[p].value, 1);
+	reduce_round(args, &acc, 1, args->t[0].data);
+}
+
+/* ---- to many elements, along an axis ---- */
+
+struct reduce_axis {
+	struct op_args *args;
+	const struct reduce_row *row;
+	struct walk walk; /* the output, and the input at 0 of the axis */
+	uint64_t length;  /* of the axis */
+	int64_t stride;   /* in bytes */
+};
+
+/* Each output element by itself: one run along the axis. */
+static void reduce_rows(const struct reduce_axis *axis, uint64_t begin, uint64_t end)
+{
+	const struct op_tensor along = {
+		.data = NULL,
+		.dim = {1, 1, 1, (uint32_t)axis->length},
+		.stride = {0, 0, 0, axis->stride / axis->walk.operand[1].size},
+		.dtype = axis->args->t[1].dtype};
+	const struct op_tensor *t[] = {&along};
+	uint64_t pos[QUOIT_MAX_DIMS] = {0};
+	struct walk walk;
+
+	walk_make(&walk, t, 1, 0, WALK_ROW_MAJOR);
+	walk_seek(&axis->walk, begin, pos);
+	for (uint64_t i = begin; i < end; i++) {
+		union op_scalar acc = axis->row->start;
+
+		walk.operand[0].data = walk_address(&axis->walk, 1, pos);
+		walk_run(&walk, 0, walk.count, axis->row->run, &acc);
+		reduce_round(axis->args, &acc, 1, walk_address(&axis->walk, 0, pos));
+		walk_step(&axis->walk, pos, 1);
+	}
+}
+
+/* A piece of output elements at a time, which take in the axis step by step. */
+static void reduce_columns(const struct reduce_axis *axis, uint64_t begin, uint64_t end)
+{
+	union op_scalar acc[WALK_PIECE];
+	struct walk_buffer buffer;
+	uint64_t pos[QUOIT_MAX_DIMS] = {0};
+
+	walk_seek(&axis->walk, begin, pos);
+	while (begin < end) {
+		size_t n = walk_piece(&axis->walk, pos, end - begin);
+
+		n = n < WALK_PIECE ? n : WALK_PIECE;
+		for (size_t j = 0; j < n; j++)
+			acc[j] = axis->row->start;
+		for (uint64_t k = 0; k < axis->length; k++)
+			axis->row->columns(acc,
+					   walk_load(&axis->walk, 1, pos, (int64_t)k * axis->stride,
+						     n, &buffer),
+					   n);
+		reduce_round(axis->args, acc, n, buffer.bytes);
+		walk_store(&axis->walk, 0, pos, n, buffer.bytes);
+		walk_step(&axis->walk, pos, n);
+		begin += n;
+	}
+}
+
+static void reduce_run(struct op_args *args, uint32_t tile, uint32_t tiles)
+{
+	struct op_tensor first = args->t[1];
+	const struct op_tensor *t[] = {&args->t[0], &first};
+	const uint32_t a = args->arg & 3;
+	struct reduce_axis axis = {.args = args, .row = reduce_find(args)};
+	uint64_t begin, end;
+	bool even;
+
+	if (op_count(t[0]) == 1) {
+		reduce_parts(args, axis.row, tile, tiles);
+		return;
+	}
+	axis.length = first.dim[a];
+	axis.stride = first.stride[a] * op_dtype_size(first.dtype);
+	first.dim[a] = 1;
+	walk_make(&axis.walk, t, 2, 1, WALK_ANY_ORDER);
+	if (args->opcode == QUOIT_OP_AMAX && reduce_nothing(args))
+		axis.row = &reduce_sum[first.dtype]; /* zeros, which nobody may take for results */
+	begin = axis.walk.count * tile / tiles;
+	end = axis.walk.count * (tile + 1) / tiles;
+	even = axis.stride == op_dtype_size(first.dtype) || axis.walk.count < REDUCE_LONG;
+	if (even && axis.length >= REDUCE_LONG)
+		reduce_rows(&axis, begin, end);
+	else if (begin < end)
+		reduce_columns(&axis, begin, end);
+}
+
+uint32_t reduce_tiles(const struct op_args *args, uint32_t cores)
+{
+	const struct op_tensor *x = &args->t[1];
+
+	if (op_count(&args->t[0]) == 1)
+		return part_tiles(x, cores);
+	return op_tiles(op_count(x) * op_dtype_size(x->dtype), cores);
+}
+
+const struct op_impl OP_NAME(op_reduce) = {reduce_tiles, reduce_run, reduce_finish};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * optable.h - the rows of ops.def as a table by operation number.
+ *
+ * Operations of plug-in modules are added at start, before any reactor runs;
+ * after that the table does not change.
+ */
+#ifndef QUOITD_OPTABLE_H
+#define QUOITD_OPTABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <quoit/abi.h>
+
+enum op_shape {
+	SHAPE_NONE,    /* any tensors, no relation between them */
+	SHAPE_SAME,    /* inputs broadcast to the output; one type */
+	SHAPE_CAST,    /* as SAME, types free */
+	SHAPE_PERM,    /* out.dim[i] = x.dim[perm[i]] */
+	SHAPE_ROLL,    /* equal dims, axis in arg */
+	SHAPE_GATHER,  /* along axis arg as long as the index */
+	SHAPE_SELECT,  /* condition i32; x, y, out one type; broadcast */
+	SHAPE_COMPARE, /* out i32; x, y one type; broadcast */
+	SHAPE_GEMM,    /* last two dims multiply, first two are batches */
+	SHAPE_REDUCE,  /* the axis in arg becomes 1, or all do */
+	SHAPE_ARGMAX,  /* as REDUCE, out i64 */
+	SHAPE_LOSS,    /* out one element; x, y, gradient equal dims */
+	SHAPE_FILE,    /* one dense tensor */
+};
+
+enum op_flags {
+	OP_RERUN = 1,
+	OP_CONTROL = 2,
+	OP_FILE = 4,
+	OP_MODULE = 8, /* run by quoit-exec */
+};
+
+#define OP_TYPES_F (1u << QUOIT_F32 | 1u << QUOIT_F64)
+#define OP_TYPES_N (OP_TYPES_F | 1u << QUOIT_I32 | 1u << QUOIT_I64)
+#define OP_TYPES_X 0xffu
+
+struct op_row {
+	const char *name; /* NULL: no such operation */
+	char access[QUOIT_MAX_TENSORS_PER_JOB + 1];
+	uint8_t shape;  /* enum op_shape */
+	uint8_t types;  /* bit n: type n */
+	uint8_t flags;  /* enum op_flags */
+	uint8_t module; /* OP_MODULE: which executor */
+	uint32_t cost;  /* picoseconds per element */
+};
+
+/* The row of an operation, NULL: there is none. */
+const struct op_row *optable_find(uint8_t opcode);
+
+/* Give a module's operation the next free number; *ret_opcode.  -ENOSPC: all are used. */
+int optable_add(const struct op_row *row, uint8_t *ret_opcode);
+
+/* Which operations can be run: bit n of the bitmap. */
+void optable_bitmap(uint64_t bitmap[QUOIT_OP_NR / 64]);
+
+#endif

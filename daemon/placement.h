@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * placement.h - which cores run reactors and workers, and where a session lives.
+ *
+ * Pure functions of a topology and a configuration: no system calls, no state.
+ *
+ * One PU of each allowed core is used, the first allowed one: two hyperthreads of a
+ * core share the units that a tile keeps busy.  Each of these cores has a worker; a reactor
+ * shares its core with that worker and preempts it.  How many reactors:
+ *
+ *   automatic    on each node one for every 4 cores, at least one: an inline job takes
+ *                less than 20 µs, so one reactor feeds several cores, and one that has
+ *                nothing to do sleeps;
+ *   configured   so many, while there are cores.
+ *
+ * Reactors are dealt to the nodes in turn, so the first ones lie on different nodes.
+ * Where on a node: on the last-level cache that has the fewest reactors so far, and there
+ * on the core with the highest CPU number, since interrupts, the kernel's own work and
+ * unpinned clients tend to the first ones.
+ */
+#ifndef QUOITD_PLACEMENT_H
+#define QUOITD_PLACEMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct topology;
+
+struct placement_config {
+	uint32_t reactors; /* 0: automatic */
+	const char *cpus;  /* use only these CPUs, like "0-3,8"; NULL: all allowed ones */
+};
+
+/* A core that works for the daemon.  CPU and nodes are the kernel's numbers. */
+struct placement_core {
+	uint32_t cpu;
+	uint32_t node;
+	int32_t memory_node; /* where its memory is to lie: node, or the nearest; -1: unknown */
+	int32_t cache;       /* its last-level cache, as in the topology */
+	int32_t reactor;     /* the reactor on this core, or -1 */
+};
+
+struct placement {
+	uint32_t nr_cores;
+	uint32_t nr_reactors;         /* 1 to nr_cores */
+	struct placement_core *cores; /* worker i runs on cores[i] */
+	uint32_t *reactors;           /* reactor i runs on cores[reactors[i]] */
+};
+
+/*
+ * Makes a plan that the caller frees.  More reactors than cores are cut to the cores.
+ * Returns 0, -EINVAL (config->cpus is no CPU list), -ENODEV (no allowed CPU is on
+ * it) or -ENOMEM.
+ */
+int placement_make(const struct topology *topology, const struct placement_config *config,
+		   struct placement **ret_plan);
+
+/* Takes NULL. */
+void placement_free(struct placement *plan);
+
+/* The core of a reactor. */
+static inline const struct placement_core *placement_reactor(const struct placement *plan,
+							     uint32_t reactor)
+{
+	return &plan->cores[plan->reactors[reactor]];
+}
+
+/*
+ * The reactor for a new session: of those on `node` (its device's, or the one its client
+ * last ran on) the one with the fewest sessions, and of several the lowest.  Where the node
+ * has no reactor or is unknown (-1), of all reactors.  sessions: how many each reactor has.
+ */
+uint32_t placement_home(const struct placement *plan, int32_t node, const uint32_t *sessions);
+
+/*
+ * Writes lines for people: what was found, what was chosen, and why.  Ends with a zero byte
+ * unless size is 0, cuts what does not fit.  Returns the full length without that byte.
+ */
+size_t placement_describe(const struct placement *plan, const struct topology *topology,
+			  const struct placement_config *config, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * region.h - where a session's buffers lie: the pageable region.
+ *
+ * A sparse memfd, mapped by the daemon and by executors only; the client never
+ * learns where a buffer lies.  Each size class has a stripe of the file of its
+ * own, as long as the whole lease (or as many pieces as the session can have
+ * buffers), so a contiguous piece is always there when the bytes are: no
+ * fragmentation, by counting.  What is resident is exactly the pieces that are in
+ * use or cached.
+ *
+ * A piece that is freed keeps its pages and is reused last in, first out within
+ * its class; pieces to be given back are taken out with region_take_cached() and
+ * punched by memory_thread.c.
+ *
+ * Owned by the session's home reactor; no locks.
+ */
+#ifndef QUOITD_REGION_H
+#define QUOITD_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sizeclass.h"
+
+#define NIL UINT32_MAX
+
+struct region_class {
+	uint64_t offset;  /* of the stripe in the file */
+	uint32_t pieces;  /* in the stripe */
+	uint32_t first;   /* of its entries in region.next */
+	uint32_t fresh;   /* pieces from here on were never used */
+	uint32_t cached;  /* list: free with their pages, contents left over */
+	uint32_t punched; /* list: free without pages */
+};
+
+struct region {
+	int fd;
+	uint8_t *base;
+	uint64_t bytes; /* of the file */
+	uint64_t cached_bytes;
+	uint32_t classes;
+	struct region_class class[SIZECLASS_NR];
+	uint32_t *next; /* links of the lists, one word a piece */
+};
+
+struct region_piece {
+	uint64_t offset;
+	uint32_t class;
+	bool resident; /* has its pages, with old contents: to be cleared before anyone reads */
+};
+
+/* How many words region.next needs for a lease of `bytes` and `max_buffers`. */
+uint64_t region_words(uint64_t lease, uint32_t max_buffers);
+
+/*
+ * Create and map the region.  next: region_words() words, owned by the caller,
+ * for as long as the region lives.  -errno.
+ */
+int region_open(struct region *r, uint64_t lease, uint32_t max_buffers, uint32_t *next);
+
+/* Unmap and close.  May take long for much memory: not for a reactor. */
+void region_close(struct region *r);
+
+/* Take a piece, a cached one first.  False: the stripe is used up, which counting excludes. */
+bool region_take(struct region *r, uint32_t class, struct region_piece *ret);
+
+/* A piece comes back; resident: it keeps its pages. */
+void region_give(struct region *r, uint64_t offset, uint32_t class, bool resident);
+
+/*
+ * Take a cached piece out, the largest class first, to have it punched; the caller
+ * gives it back with resident = false.  False: nothing is cached.
+ */
+bool region_take_cached(struct region *r, struct region_piece *ret);
+
+#endif

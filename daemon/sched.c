@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* sched.c - queues of ready jobs: short and long, by priority */
+#include "sched.h"
+
+#include "optable.h"
+
+bool sched_is_short(const struct quoit_sqe *sqe, uint64_t cost)
+{
+	const struct op_row *row = optable_find(sqe->opcode);
+
+	return cost < SCHED_INLINE_NS || row->flags & (OP_FILE | OP_MODULE);
+}
+
+static const uint8_t by_urgency[QUOIT_PRIO_NR] = {QUOIT_PRIO_HIGH, QUOIT_PRIO_NORMAL,
+						  QUOIT_PRIO_LOW};
+
+static void append(struct session *s, struct job_queue *q, struct job *job)
+{
+	uint32_t self = job_index(s, job);
+
+	job->next = NIL;
+	if (q->head == NIL)
+		q->head = self;
+	else
+		s->jobs[q->tail].next = self;
+	q->tail = self;
+}
+
+static struct job *pop(struct session *s, struct job_queue queues[QUOIT_PRIO_NR])
+{
+	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++) {
+		struct job_queue *q = &queues[by_urgency[i]];
+		struct job *job;
+
+		if (q->head == NIL)
+			continue;
+		job = &s->jobs[q->head];
+		q->head = job->next;
+		return job;
+	}
+	return NULL;
+}
+
+void sched_push(struct session *s, struct job *job)
+{
+	/* What has failed, and what only waits, is over at once. */
+	bool at_once = job->failed || sched_is_short(&job->sqe, job->cost);
+
+	job->state = JOB_READY;
+	append(s, at_once ? &s->short_jobs[job->sqe.priority] : &s->long_jobs[job->sqe.priority],
+	       job);
+	s->ready_jobs++;
+}
+
+struct job *sched_next_short(struct session *s)
+{
+	struct job *job = pop(s, s->short_jobs);
+
+	if (job)
+		s->ready_jobs--;
+	return job;
+}
+
+struct job *sched_next_long(struct session *s)
+{
+	struct job *job = s->published < SCHED_PUBLISHED ? pop(s, s->long_jobs) : NULL;
+
+	if (job)
+		s->ready_jobs--;
+	return job;
+}
+
+void sched_put_back(struct session *s, struct job *job)
+{
+	struct job_queue *q = &s->long_jobs[job->sqe.priority];
+
+	job->next = q->head;
+	if (q->head == NIL)
+		q->tail = job_index(s, job);
+	q->head = job_index(s, job);
+	s->ready_jobs++;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched.h - which of the ready jobs is next.
+ *
+ * Short jobs (predicted under SCHED_INLINE_NS on one core) and those that only wait are
+ * run by the reactor; long ones are handed to the workers, a few of each session at a
+ * time, so that one session's flood does not stand before another's job.  Within a
+ * session: by priority, then in the order in which they became ready.
+ */
+#ifndef QUOITD_SCHED_H
+#define QUOITD_SCHED_H
+
+#include "session.h"
+
+#define SCHED_INLINE_NS 20000u
+
+/* Works of one session that may be with the workers at a time. */
+#define SCHED_PUBLISHED 4u
+
+/* Will the reactor run this job itself? */
+bool sched_is_short(const struct quoit_sqe *sqe, uint64_t cost);
+
+/* The job waits for nothing any more. */
+void sched_push(struct session *s, struct job *job);
+
+/* The session's next short job; NULL: none. */
+struct job *sched_next_short(struct session *s);
+
+/* The session's next long job that may be published; NULL: none. */
+struct job *sched_next_long(struct session *s);
+
+/* A long job could not be published after all: it is next again. */
+void sched_put_back(struct session *s, struct job *job);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* session.c - making and unmaking a session: its tables, regions and arena */
+#include "session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "memfd.h"
+
+/* Dependency edges for each job that may be open: most jobs have one to three. */
+#define EDGES_PER_JOB 4
+
+/* Places one table after the other in the state memfd, each on a line of its own. */
+struct layout {
+	uint64_t bytes;
+};
+
+static uint64_t layout_add(struct layout *l, uint64_t count, uint64_t size)
+{
+	uint64_t at = l->bytes;
+
+	l->bytes = (at + count * size + QUOIT_LINE - 1) & ~(uint64_t)(QUOIT_LINE - 1);
+	return at;
+}
+
+static int open_tables(struct session *s, const struct session_limits *limits)
+{
+	struct layout l = {0};
+	uint64_t tensors, views, buffers, jobs, edges, words;
+	uint8_t *base;
+	int err;
+
+	s->max_tensors = limits->max_tensors;
+	s->max_jobs = limits->max_jobs;
+	/* A freed tensor's view lives on while a job uses it: so many more than tensors. */
+	s->max_views = s->max_tensors + QUOIT_MAX_TENSORS_PER_JOB * s->max_jobs;
+	s->max_buffers = s->max_views;
+	s->max_edges = s->max_jobs * EDGES_PER_JOB;
+	tensors = layout_add(&l, s->max_tensors, sizeof(struct tensor));
+	views = layout_add(&l, s->max_views, sizeof(struct view));
+	buffers = layout_add(&l, s->max_buffers, sizeof(struct buffer));
+	jobs = layout_add(&l, s->max_jobs, sizeof(struct job));
+	edges = layout_add(&l, s->max_edges, sizeof(struct edge));
+	words = layout_add(&l, region_words(limits->host_bytes, s->max_buffers), sizeof(uint32_t));
+
+	s->state_bytes = l.bytes;
+	s->state_fd = memfd_create_sealed("quoit-session", l.bytes);
+	if (s->state_fd < 0)
+		return s->state_fd;
+	err = memfd_map(s->state_fd, l.bytes, 1, &s->state);
+	if (err < 0)
+		return err;
+	base = s->state;
+	s->tensors = (struct tensor *)(base + tensors);
+	s->views = (struct view *)(base + views);
+	s->buffers = (struct buffer *)(base + buffers);
+	s->jobs = (struct job *)(base + jobs);
+	s->edges = (struct edge *)(base + edges);
+	return region_open(&s->region, limits->host_bytes, s->max_buffers,
+			   (uint32_t *)(base + words));
+}
+
+/* A memfd of `bytes`, mapped; bytes 0: none. */
+static int open_memory(const char *name, uint64_t bytes, int *ret_fd, uint8_t **ret_map)
+{
+	void *map;
+	int err;
+
+	if (!bytes)
+		return 0;
+	*ret_fd = memfd_create_sealed(name, bytes);
+	if (*ret_fd < 0)
+		return *ret_fd;
+	err = memfd_map(*ret_fd, bytes, 1, &map);
+	*ret_map = map;
+	return err;
+}
+
+int session_new(const struct session_limits *limits, uint64_t id, struct session **ret)
+{
+	struct session *s = calloc(1, sizeof *s);
+	int err;
+
+	*ret = NULL;
+	if (!s)
+		return -ENOMEM;
+	s->id = id;
+	s->state_fd = s->arena_fd = s->pinned_fd = s->stats_fd = s->region.fd = -1;
+	s->arena_bytes = limits->arena_bytes;
+	s->pinned_bytes = limits->pinned_bytes;
+	s->free_view = s->free_buffer = s->free_job = s->free_edge = NIL;
+	s->oldest = s->newest = NIL;
+	s->memory.head = s->memory.tail = NIL;
+	s->memory.lease = limits->host_bytes;
+	s->memory.fixed = s->memory.used = limits->arena_bytes + limits->pinned_bytes;
+	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)
+		s->short_jobs[i].head = s->long_jobs[i].head = NIL;
+	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)
+		s->files[i].fd = -1;
+
+	err = open_tables(s, limits);
+	if (!err)
+		err = open_memory("quoit-arena", s->arena_bytes, &s->arena_fd, &s->arena);
+	if (!err)
+		err = open_memory("quoit-pinned", s->pinned_bytes, &s->pinned_fd, &s->pinned);
+	if (err < 0) {
+		session_free(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void unmap(void *map, uint64_t bytes)
+{
+	if (map)
+		munmap(map, bytes);
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < s->ring_count; i++)
+		ring_free(s->rings[i]);
+	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)
+		close_fd(s->files[i].fd);
+	region_close(&s->region);
+	unmap(s->arena, s->arena_bytes);
+	unmap(s->pinned, s->pinned_bytes);
+	unmap(s->state, s->state_bytes);
+	close_fd(s->arena_fd);
+	close_fd(s->pinned_fd);
+	close_fd(s->state_fd);
+	unmap(s->stats, sizeof *s->stats);
+	close_fd(s->stats_fd);
+	free(s);
+}

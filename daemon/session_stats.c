@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* session_stats.c - a session's counter file */
+#include "session_stats.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "totals.h"
+
+static void file_name(const struct session *s, char name[32])
+{
+	snprintf(name, 32, QUOIT_STATS_SESSION, (unsigned long long)s->id);
+}
+
+#define LABEL(name, text) text,
+static const char *const labels[QUOIT_SESSION_NR] = {QUOIT_SESSION_STATS(LABEL)};
+#undef LABEL
+
+int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node)
+{
+	struct quoit_session_stats *stats;
+	char name[32];
+
+	file_name(s, name);
+	s->stats_fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
+	if (s->stats_fd < 0)
+		return -errno;
+	if (ftruncate(s->stats_fd, sizeof *stats) < 0)
+		return -errno;
+	stats = mmap(NULL, sizeof *stats, PROT_READ | PROT_WRITE, MAP_SHARED, s->stats_fd, 0);
+	if (stats == MAP_FAILED)
+		return -errno;
+	totals_fill_header(&stats->header, sizeof *stats,
+			   offsetof(struct quoit_session_stats, value), QUOIT_SESSION_NR, 1);
+	stats->session = s->id;
+	stats->uid = s->uid;
+	stats->pid = (uint32_t)s->pid;
+	stats->reactor = reactor;
+	stats->node = node;
+	stats->opened_ns = totals_now_ns();
+	memcpy(stats->name, s->name, sizeof stats->name);
+	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
+		snprintf(stats->label[i], sizeof stats->label[i], "%s", labels[i]);
+	s->stats = stats;
+	return 0;
+}
+
+void session_stats_publish(struct session *s)
+{
+	uint64_t value[QUOIT_SESSION_NR];
+	uint64_t open_rings = 0;
+
+	if (!s->stats)
+		return;
+	for (uint32_t i = 0; i < s->ring_count; i++)
+		open_rings += s->rings[i] != NULL;
+	value[QUOIT_SESSION_SUBMITTED] = s->jobs_fetched;
+	value[QUOIT_SESSION_DONE] = s->jobs_done;
+	value[QUOIT_SESSION_FAILED] = s->jobs_failed;
+	value[QUOIT_SESSION_INLINE] = s->jobs_inline;
+	value[QUOIT_SESSION_TILED] = s->jobs_tiled;
+	value[QUOIT_SESSION_QUEUED] = s->open_jobs - s->published;
+	value[QUOIT_SESSION_RUNNING] = s->published;
+	value[QUOIT_SESSION_REFUSED] = s->jobs_refused;
+	value[QUOIT_SESSION_MEMORY_WAITS] = s->memory_waited;
+	value[QUOIT_SESSION_WAKES] = s->wakes;
+	value[QUOIT_SESSION_KICKS] = s->kicks;
+	value[QUOIT_SESSION_HOST_LEASE] = s->memory.lease;
+	value[QUOIT_SESSION_HOST_USED] = s->memory.used;
+	value[QUOIT_SESSION_HOST_CACHED] = s->region.cached_bytes;
+	value[QUOIT_SESSION_HOST_PEAK] = s->memory.peak;
+	value[QUOIT_SESSION_CORE_TICKS] = s->core_ticks;
+	value[QUOIT_SESSION_RINGS] = open_rings;
+	value[QUOIT_SESSION_TENSORS] = s->tensors_alive;
+	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
+		__atomic_store_n(&s->stats->value[i], value[i], __ATOMIC_RELAXED);
+}
+
+void session_stats_close(struct session *s, int directory)
+{
+	char name[32];
+
+	if (!s->stats)
+		return;
+	__atomic_store_n(&s->stats->ended, 1, __ATOMIC_RELAXED);
+	file_name(s, name);
+	(void)unlinkat(directory, name, 0);
+}

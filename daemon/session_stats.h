@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session_stats.h - a session's counter file.
+ *
+ * The file is output only: the daemon never reads back what lies there.
+ */
+#ifndef QUOITD_SESSION_STATS_H
+#define QUOITD_SESSION_STATS_H
+
+#include "session.h"
+
+/*
+ * Make the session's file in the runtime directory; -errno.  The daemon works without.
+ * Control thread, before the reactor has the session.
+ */
+int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node);
+
+/* Copy the counters out.  The session's reactor. */
+void session_stats_publish(struct session *s);
+
+/* Mark the session as over and remove the file.  Control thread, after the reactor. */
+void session_stats_close(struct session *s, int directory);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sizeclass.h - the sizes that memory is counted and reused by.
+ *
+ * Whole pages up to eight, then four sizes per doubling: 10, 12, 14, 16, 20, 24,
+ * ... pages, so at most a fifth of a piece is rounding.  A page is the least, so
+ * that what a free gives back can always be given back to the system.
+ */
+#ifndef QUOITD_SIZECLASS_H
+#define QUOITD_SIZECLASS_H
+
+#include <stdint.h>
+
+#define PAGE_BYTES   4096u
+#define SIZECLASS_NR 160u /* up to 2^41 pages, far beyond any lease */
+
+/* The class of a piece of `bytes` > 0. */
+static inline uint32_t sizeclass_of(uint64_t bytes)
+{
+	uint64_t pages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+	uint32_t log;
+
+	if (pages <= 8)
+		return pages ? (uint32_t)pages - 1 : 0;
+	log = 63 - (uint32_t)__builtin_clzll(pages - 1);
+	return 8 + (log - 3) * 4 + (uint32_t)((pages - 1 - (UINT64_C(1) << log)) >> (log - 2));
+}
+
+/* Bytes of a piece of this class. */
+static inline uint64_t sizeclass_bytes(uint32_t class)
+{
+	uint32_t log;
+
+	if (class < 8)
+		return (class + UINT64_C(1)) * PAGE_BYTES;
+	log = 3 + (class - 8) / 4;
+	return ((UINT64_C(1) << log) + (((class - 8) % 4 + UINT64_C(1)) << (log - 2))) * PAGE_BYTES;
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* totals.c - the daemon's counter file */
+#include "totals.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tsc.h"
+
+#define LABEL(name, text) text,
+static const char *const daemon_labels[QUOIT_DAEMON_NR] = {QUOIT_DAEMON_STATS(LABEL)};
+static const char *const reactor_labels[QUOIT_REACTOR_NR] = {QUOIT_REACTOR_STATS(LABEL)};
+#undef LABEL
+
+uint64_t totals_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void totals_fill_header(struct quoit_stats_header *h, uint32_t file_bytes, uint32_t header_bytes,
+			uint32_t counters, uint32_t reactors)
+{
+	*h = (struct quoit_stats_header){.magic = QUOIT_STATS_MAGIC,
+					 .version = QUOIT_STATS_VERSION,
+					 .header_bytes = header_bytes,
+					 .file_bytes = file_bytes,
+					 .label_bytes = QUOIT_LABEL_BYTES,
+					 .tsc_hz = tsc_hz(),
+					 .started_ns = totals_now_ns(),
+					 .daemon_pid = (uint32_t)getpid(),
+					 .counters = counters,
+					 .reactors = reactors};
+}
+
+static void *map_file(int directory)
+{
+	int fd =
+		openat(directory, QUOIT_STATS_TOTALS, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0444);
+	void *map = MAP_FAILED;
+
+	if (fd >= 0 && ftruncate(fd, sizeof(struct quoit_totals)) == 0) {
+		(void)fchmod(fd, 0444); /* whatever the umask */
+		map = mmap(NULL, sizeof(struct quoit_totals), PROT_READ | PROT_WRITE, MAP_SHARED,
+			   fd, 0);
+	}
+	if (fd >= 0)
+		close(fd);
+	return map;
+}
+
+struct quoit_totals *totals_open(int directory, uint32_t reactors)
+{
+	struct quoit_totals *t = map_file(directory);
+
+	if (t == MAP_FAILED)
+		t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+	if (t == MAP_FAILED)
+		return NULL;
+	for (unsigned i = 0; i < QUOIT_DAEMON_NR; i++)
+		snprintf(t->daemon_label[i], sizeof t->daemon_label[i], "%s", daemon_labels[i]);
+	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
+		snprintf(t->reactor_label[i], sizeof t->reactor_label[i], "%s", reactor_labels[i]);
+	totals_fill_header(&t->header, sizeof *t, offsetof(struct quoit_totals, value),
+			   QUOIT_DAEMON_NR, reactors);
+	return t;
+}
+
+void totals_close(struct quoit_totals *t, int directory)
+{
+	if (!t)
+		return;
+	munmap(t, sizeof *t);
+	(void)unlinkat(directory, QUOIT_STATS_TOTALS, 0);
+}
+
+void totals_count(struct quoit_totals *t, uint32_t counter)
+{
+	__atomic_fetch_add(&t->value[counter], 1, __ATOMIC_RELAXED);
+}
+
+void totals_set(struct quoit_totals *t, uint32_t counter, uint64_t value)
+{
+	__atomic_store_n(&t->value[counter], value, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * totals.h - the daemon's own counter file, for everybody to read.
+ */
+#ifndef QUOITD_TOTALS_H
+#define QUOITD_TOTALS_H
+
+#include <quoit/stats.h>
+
+/* Make the file, or anonymous memory in its stead where that fails; never NULL but for ENOMEM. */
+struct quoit_totals *totals_open(int directory, uint32_t reactors);
+void totals_close(struct quoit_totals *t, int directory);
+
+/* Count one event (QUOIT_DAEMON_*); any thread. */
+void totals_count(struct quoit_totals *t, uint32_t counter);
+void totals_set(struct quoit_totals *t, uint32_t counter, uint64_t value);
+
+void totals_fill_header(struct quoit_stats_header *h, uint32_t file_bytes, uint32_t header_bytes,
+			uint32_t counters, uint32_t reactors);
+
+/* CLOCK_BOOTTIME */
+uint64_t totals_now_ns(void);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker.h - threads that run tiles, one pinned to each core at nice 19.
+ *
+ * A job too long to run in the reactor becomes a work: a count of tiles that the
+ * workers claim one by one from a counter.  A worker shares its core with a reactor
+ * that preempts it the moment it wakes, so tiles may be as large as the BLAS likes.
+ *
+ * A reactor publishes works in slots of its own and learns through a ring from each
+ * worker that one has ended.
+ */
+#ifndef QUOITD_WORKER_H
+#define QUOITD_WORKER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <quoit/ring.h>
+
+#include "ops/ops.h"
+
+struct session;
+struct workers;
+
+/* Works that one reactor can have published at a time. */
+#define WORKER_SLOTS 16u
+
+struct zero_range {
+	void *start;
+	uint64_t bytes;
+};
+
+/* One published job.  The owner fills in what is above the line, workers the rest. */
+struct work {
+	const struct op_impl *impl;
+	struct session *session;
+	uint32_t job;
+	uint32_t priority;
+	uint64_t order; /* of publication: older first within a priority */
+	struct op_args args;
+	struct zero_range zero[QUOIT_MAX_TENSORS_PER_JOB]; /* to be cleared first */
+	uint32_t zeros;
+	/* ---- */
+	_Alignas(64) _Atomic uint64_t claim; /* tiles << 32 | next tile */
+	_Atomic uint32_t left;               /* tiles not yet finished */
+	_Atomic bool clearing;               /* the tiles are ranges to clear */
+	_Atomic bool abandoned;              /* nobody wants the result: finish without working */
+	_Atomic uint64_t ticks;              /* of all cores together */
+	_Atomic uint64_t started;
+};
+
+/* What a reactor owns of the workers: its slots, and a ring from each worker. */
+struct worker_port {
+	struct work work[WORKER_SLOTS];
+	uint32_t free; /* bit i: slot i can be filled */
+	uint32_t published;
+	struct workers *workers;
+	struct worker_done *done; /* one per worker */
+};
+
+struct worker_config {
+	uint32_t workers;
+	const uint32_t *cpus; /* of each worker; where to pin it */
+	uint32_t reactors;
+	uint32_t **need_wake; /* of each reactor */
+	const int *eventfds;  /* of each reactor */
+};
+
+/* Start the threads; config and its arrays are copied.  -errno. */
+int workers_start(const struct worker_config *config, struct workers **ret);
+void workers_stop(struct workers *w);
+
+/* The port of reactor i; valid until workers_stop. */
+struct worker_port *workers_port(struct workers *w, uint32_t reactor);
+uint32_t workers_count(const struct workers *w);
+
+/* A free slot to fill in, NULL: all are taken.  Then worker_publish it. */
+struct work *worker_slot(struct worker_port *port);
+void worker_publish(struct worker_port *port, struct work *work);
+
+/* The next work that has ended, NULL: none.  Give the slot back with worker_retire. */
+struct work *worker_finished(struct worker_port *port);
+void worker_retire(struct worker_port *port, struct work *work);
+
+/* For the reactor's sleep: true if no work has ended; the flag is up either way. */
+bool worker_may_sleep(struct worker_port *port, uint32_t *need_wake);
+
+/* Ticks that worker i has spent on tiles, ever. */
+uint64_t worker_ticks(const struct workers *w, uint32_t worker);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* clock.h - ticks for counters and stamps, nanoseconds for deadlines, a pause for spins */
+#ifndef LIBQUOIT_CLOCK_H
+#define LIBQUOIT_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#define NEVER UINT64_MAX /* a deadline that does not come */
+
+/* CLOCK_MONOTONIC in nanoseconds: what deadlines are counted in. */
+static inline uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The unit of quoit_info.tsc_hz: the TSC where there is one, nanoseconds elsewhere. */
+static inline uint64_t clock_ticks(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc();
+#else
+	return clock_ns();
+#endif
+}
+
+/* Tell the core that this is a spin, so that its other thread gets on. */
+static inline void clock_pause(void)
+{
+#if defined(__x86_64__)
+	_mm_pause();
+#elif defined(__aarch64__)
+	__asm__ __volatile__("yield");
+#endif
+}
+
+/* The deadline of a public timeout: milliseconds from now, negative for never. */
+static inline uint64_t clock_deadline(int timeout_ms)
+{
+	return timeout_ms < 0 ? NEVER : clock_ns() + (uint64_t)timeout_ms * 1000000u;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handle.h - indices of tensors: a pool of the session, a short stack in each ring.
+ *
+ * A ring takes and gives indices without a lock; every HANDLE_BLOCK of them it
+ * goes to the session's pool.  An index that was freed on one ring may be used on
+ * another only when quoitd has fetched the FREE, since nothing else orders the two
+ * rings.  So the stack remembers the SQ index of each FREE, and gives back its
+ * bottom (the oldest ones) once the SQ's head has passed them.
+ */
+#ifndef LIBQUOIT_HANDLE_H
+#define LIBQUOIT_HANDLE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HANDLE_BLOCK 32u
+
+/* Of a session.  Thread-safe. */
+struct handle_pool {
+	pthread_mutex_t lock;
+	uint32_t limit; /* indices are [1, limit) */
+	uint32_t fresh; /* first one never used */
+	uint32_t count; /* given back and not taken again */
+	uint32_t *index;
+};
+
+struct handle_entry {
+	uint32_t index;
+	uint32_t freed; /* SQ index of its FREE */
+};
+
+/* Of a ring.  Entries are in the order of their frees, the oldest at 0. */
+struct handle_stack {
+	struct handle_pool *pool;
+	struct handle_entry *entry;
+	uint32_t count;
+	uint32_t capacity;
+};
+
+int libquoit_handle_pool_init(struct handle_pool *p, uint32_t limit);
+void libquoit_handle_pool_done(struct handle_pool *p);
+
+/* sq_entries bounds how many FREEs can be unfetched. */
+int libquoit_handle_stack_init(struct handle_stack *s, struct handle_pool *p, uint32_t sq_entries);
+
+/* Give everything back to the pool: all FREEs have been fetched. */
+void libquoit_handle_empty(struct handle_stack *s);
+void libquoit_handle_stack_done(struct handle_stack *s);
+
+/* Take the entry that was freed last; `head` is the SQ's.  False: none is left. */
+bool libquoit_handle_take(struct handle_stack *s, uint32_t head, struct handle_entry *ret);
+
+/*
+ * Put an entry on the stack.  True: the stack is high; refresh the SQ's head and
+ * call libquoit_handle_trim.
+ */
+bool libquoit_handle_give(struct handle_stack *s, struct handle_entry entry);
+
+/* Give the oldest block back to the pool, unless one of it is in [head, next) of the SQ. */
+void libquoit_handle_trim(struct handle_stack *s, uint32_t head, uint32_t next);
+
+#endif

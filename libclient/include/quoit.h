@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quoit.h - hand jobs to quoitd, go on, and get the results back.
+ *
+ * A session (struct quoit_session) belongs to a process; a ring (struct
+ * quoit_ring) belongs to one thread at a time.  A job is described by one
+ * 64-byte SQE, made by one of the builders at the end of this file, and runs as
+ * soon as the data that it reads is there.  Tensors are named by handles and
+ * live in the daemon's memory.
+ *
+ *	struct quoit_session *s;
+ *	struct quoit_ring *q;
+ *
+ *	quoit_open(&s, NULL);
+ *	quoit_ring_open(&q, s, NULL);
+ *	quoit_tensor a = quoit_matrix(q, QUOIT_F32, 1000, 1000);
+ *	quoit_tensor b = quoit_matrix(q, QUOIT_F32, 1000, 1000);
+ *	quoit_push(q, quoit_normal(a, 1, 0));
+ *	quoit_push(q, quoit_gemm(b, a, a, 0, 1.0, 0.0));
+ *	quoit_wait_tensor(q, b, QUOIT_FOREVER);
+ *
+ * Errors.  A function that returns int returns 0 (or what it counts) or a
+ * negative errno, or -QUOIT_E* of abi.h.  Nothing here prints or exits.  When
+ * quoitd is gone every call that would have to wait returns -ECONNRESET; what
+ * was in flight then has an unknown outcome.  In a child after fork() every
+ * call returns -EOWNERDEAD: the child opens a session of its own.
+ *
+ * Threads.  Calls on different rings may run at the same time, calls on one ring
+ * may not.  Calls on a session (open and close of rings, quoit_alloc, files) may
+ * run at any time.
+ *
+ * Ordering.  Jobs that touch the same bytes run in the order of their submission
+ * on one ring; all else may run at once and complete out of order.
+ */
+#ifndef QUOIT_H
+#define QUOIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <quoit/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define QUOIT_VERSION_MAJOR 0
+#define QUOIT_VERSION_MINOR 1
+#define QUOIT_VERSION_PATCH 0
+
+#define QUOIT_FOREVER (-1) /* a timeout in milliseconds that never comes */
+
+struct quoit_session;
+struct quoit_ring;
+
+/* A tensor's handle (abi.h); QUOIT_NO_TENSOR (0) is none. */
+typedef uint32_t quoit_tensor;
+
+/* A job of a managed ring: a slot of its table and the slot's generation; 0 is none. */
+typedef uint64_t quoit_job;
+
+/* ---- sessions ---- */
+
+struct quoit_open_params {
+	const char *socket;    /* NULL: $QUOIT_SOCKET, else the system's, else the user's */
+	const char *name;      /* what the tools show; NULL: the program's name */
+	uint64_t host_bytes;   /* lease of host memory; 0: the daemon's default */
+	uint64_t device_bytes; /* lease of device memory */
+	uint64_t arena_bytes;  /* what quoit_alloc can hand out; 0: an eighth of the lease */
+	uint64_t pinned_bytes; /* the pinned region, a part of the lease */
+	uint32_t max_tensors;  /* alive at once; 0: the daemon's default */
+};
+
+/* What the daemon granted. */
+struct quoit_info {
+	uint64_t session; /* the number that `quoit ps` shows and `quoit kill` takes */
+	uint64_t host_bytes;
+	uint64_t device_bytes;
+	uint64_t arena_bytes;
+	uint64_t pinned_bytes;
+	uint64_t tsc_hz; /* ticks a second of stamps and call-site times */
+	uint32_t max_tensors;
+	uint32_t max_jobs;
+	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: operation n can be run */
+};
+
+/*
+ * Open a session.  params may be NULL.  *ret is the caller's until quoit_close.
+ * -ENOENT or -ECONNREFUSED: no daemon there; -EACCES: not allowed to; -EDQUOT:
+ * the lease does not fit (quoit_open_text says what is left); -EPROTO: another version.
+ */
+int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params);
+
+/* In words why the last quoit_open of this thread failed; never NULL; static. */
+const char *quoit_open_text(void);
+
+/*
+ * Close all rings, wait for the jobs in flight (flags 0) or cancel those that have not
+ * started (QUOIT_CLOSE_CANCEL), and free everything.  s may be NULL.  Never fails half way.
+ */
+int quoit_close(struct quoit_session *s, unsigned flags);
+#ifndef QUOIT_CLOSE_CANCEL
+#define QUOIT_CLOSE_CANCEL 0x1u
+#endif
+
+void quoit_info(const struct quoit_session *s, struct quoit_info *ret);
+
+/* ---- rings ---- */
+
+struct quoit_ring_params {
+	uint32_t entries;    /* of the SQ, a power of two; 0: 256 */
+	uint32_t cq_entries; /* 0: twice entries */
+	uint32_t flags;      /* QUOIT_RING_RAW, QUOIT_RING_STAMPS */
+	uint32_t jobs;       /* managed: slots of the job table; 0: entries */
+};
+#define QUOIT_RING_RAW 0x10000u /* user_data is yours and you reap; no quoit_job */
+#ifndef QUOIT_RING_STAMPS
+#define QUOIT_RING_STAMPS 0x1u /* times of each job, see struct quoit_stamps */
+#endif
+
+/* Open one ring.  params may be NULL.  *ret is the caller's until quoit_ring_close. */
+int quoit_ring_open(struct quoit_ring **ret, struct quoit_session *s,
+		    const struct quoit_ring_params *params);
+
+/* Open `count` rings alike in one call, one per thread; all or none. */
+int quoit_rings_open(struct quoit_ring **ret, unsigned count, struct quoit_session *s,
+		     const struct quoit_ring_params *params);
+
+/* Wait for the ring's jobs, then close it.  q may be NULL. */
+int quoit_ring_close(struct quoit_ring *q);
+
+struct quoit_session *quoit_ring_session(const struct quoit_ring *q);
+
+/*
+ * A descriptor for somebody's epoll loop: it becomes readable once, at the next
+ * CQE after quoit_ring_arm(), and with HUP when quoitd is gone.  Owned by q.
+ * quoit_ring_arm returns 1 when CQEs are there already (reap them, then arm again).
+ */
+int quoit_ring_fd(const struct quoit_ring *q);
+int quoit_ring_arm(struct quoit_ring *q);
+
+/* ---- submitting ---- */
+
+/*
+ * Put one job into the ring; it is published by quoit_flush, by any wait, and by
+ * itself when a quarter of the ring is unpublished.
+ *
+ * quoit_push: nobody will ask for this job by name; no CQE when it succeeds.  A
+ * failure shows where its output is read, and in quoit_failures().
+ * quoit_start: *ret names the job until quoit_wait or quoit_detach has ended it.
+ *
+ * -EAGAIN: the ring (or the job table) is full even after reaping.  A managed
+ * ring waits for room in the SQ rather than return it.
+ */
+int quoit_push(struct quoit_ring *q, struct quoit_sqe sqe);
+int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_job *ret);
+
+/* Publish what was put into the ring, and wake the daemon when it sleeps. */
+int quoit_flush(struct quoit_ring *q);
+
+/* ---- raw rings ---- */
+
+/* The next free slot, to be filled completely by the caller; NULL: the ring is full. */
+struct quoit_sqe *quoit_sqe(struct quoit_ring *q);
+
+/* How many CQEs are ready; *ret points at the first.  -ECONNRESET: none and no daemon. */
+int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret);
+
+/*
+ * The i-th ready CQE of quoit_peek (they wrap), its error record and its stamps
+ * (NULL without QUOIT_RING_STAMPS).  All valid until the CQE is released.
+ */
+const struct quoit_cqe *quoit_cqe_at(const struct quoit_ring *q, unsigned i);
+const struct quoit_error *quoit_error_at(const struct quoit_ring *q, unsigned i);
+const struct quoit_stamps *quoit_stamps_at(const struct quoit_ring *q, unsigned i);
+
+/* Release the first n ready CQEs. */
+void quoit_release(struct quoit_ring *q, unsigned n);
+
+/* Flush and sleep until a CQE is ready.  0, -ETIME, -ECONNRESET. */
+int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms);
+
+/* The sentence for a failed CQE: what was wrong and with what.  Into the caller's buffer. */
+const char *quoit_strerror_cqe(const struct quoit_cqe *cqe, const struct quoit_error *error,
+			       char *buffer, size_t size);
+
+/* The name of an errno or QUOIT_E*, with or without its minus sign. */
+const char *quoit_strerror(int error);
+
+/* ---- waiting (managed rings) ---- */
+
+/*
+ * Every wait publishes first, sleeps, and is counted under the place in the
+ * program that called it; `quoit ps` and `quoit top` show those places.  The
+ * macros below pass it; bindings may pass their own with the *_at functions.
+ */
+#define QUOIT_HERE_TEXT2(line) #line
+#define QUOIT_HERE_TEXT(line)  QUOIT_HERE_TEXT2(line)
+#define QUOIT_HERE             __FILE__ ":" QUOIT_HERE_TEXT(__LINE__)
+
+/*
+ * Wait until the job has ended, return its result, and free its slot.
+ * -ETIME: it has not ended in time; the job stays valid.
+ */
+int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms, const char *here);
+#define quoit_wait(q, job, timeout_ms) quoit_wait_at(q, job, timeout_ms, QUOIT_HERE)
+
+/*
+ * Wait until at least n of jobs[0..count) have ended (any: n = 1, all: n = count)
+ * and return how many have; their slots stay, so that quoit_result can be asked.
+ */
+int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count, unsigned n,
+		    int timeout_ms, const char *here);
+#define quoit_wait_n(q, jobs, count, n, timeout_ms)                                                \
+	quoit_wait_n_at(q, jobs, count, n, timeout_ms, QUOIT_HERE)
+#define quoit_wait_any(q, jobs, count, timeout_ms) quoit_wait_n(q, jobs, count, 1, timeout_ms)
+#define quoit_wait_all_of(q, jobs, count, timeout_ms)                                              \
+	quoit_wait_n(q, jobs, count, count, timeout_ms)
+
+/* Wait until the tensor has been written by all jobs before; its failure is returned. */
+int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms, const char *here);
+#define quoit_wait_tensor(q, t, timeout_ms) quoit_wait_tensor_at(q, t, timeout_ms, QUOIT_HERE)
+
+/* Wait until every job that was put into this ring has ended. */
+int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here);
+#define quoit_wait_all(q, timeout_ms) quoit_wait_all_at(q, timeout_ms, QUOIT_HERE)
+
+/*
+ * A window: mark the end of a batch and wait until at most n batches (this one
+ * included) have not ended.  n = 0 waits for this batch itself.
+ */
+int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms, const char *here);
+#define quoit_window(q, n, timeout_ms) quoit_window_at(q, n, timeout_ms, QUOIT_HERE)
+#define QUOIT_MAX_WINDOW               64u
+
+/* The result of a job that has ended; -EINPROGRESS: it has not. */
+int quoit_result(struct quoit_ring *q, quoit_job job);
+
+/* The error record of a job that has failed; false: it has not. */
+bool quoit_job_error(struct quoit_ring *q, quoit_job job, struct quoit_error *ret);
+
+/* The times of a job that has ended (QUOIT_RING_STAMPS); false: there are none. */
+bool quoit_job_stamps(struct quoit_ring *q, quoit_job job, struct quoit_stamps *ret);
+
+/* Nobody will ask for this job any more: its slot is freed when it ends. */
+void quoit_detach(struct quoit_ring *q, quoit_job job);
+
+/*
+ * Cancel a job that has not started: it ends with -ECANCELED and its outputs are
+ * poisoned.  -EALREADY: it has started or ended.  A round trip to the daemon.
+ */
+int quoit_cancel(struct quoit_ring *q, quoit_job job);
+
+/*
+ * How many pushed or detached jobs have failed on this ring; *ret_last (may be
+ * NULL) is the last one's record.
+ */
+uint64_t quoit_failures(struct quoit_ring *q, struct quoit_error *ret_last);
+
+/* ---- tensors ---- */
+
+struct quoit_shape {
+	uint8_t dtype; /* enum quoit_dtype */
+	uint32_t dim[QUOIT_MAX_DIMS];
+	int32_t stride[QUOIT_MAX_DIMS]; /* in elements; all zero at create: dense, row by row */
+};
+
+/*
+ * Create a tensor and its buffer.  Returns at once: the bytes come with the first
+ * job that touches it, and are zero until written.  QUOIT_NO_TENSOR: max_tensors
+ * are alive, or the ring is full.  flags: QUOIT_CREATE_PINNED.
+ */
+quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags);
+
+/* The same for a vector, a matrix, and for bytes that the client has by quoit_alloc. */
+quoit_tensor quoit_vector(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t n);
+quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t rows,
+			  uint32_t cols);
+quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *shape, void *memory);
+
+/* A view on the buffer of t, `offset` bytes after t's first element. */
+quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit_shape *shape,
+			uint64_t offset);
+
+/* End the tensor.  Jobs that use it go on; the bytes go back after the last one. */
+int quoit_free(struct quoit_ring *q, quoit_tensor t);
+
+/* The shape that t was created with; false: t is not a tensor of this session. */
+bool quoit_shape_of(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *ret);
+
+/* ---- memory that both sides see ---- */
+
+/*
+ * Bytes of the arena, 64-byte aligned; NULL: it is full.  Thread-safe, no round
+ * trip.  Free only when the jobs on it have ended.
+ */
+void *quoit_alloc(struct quoit_session *s, size_t size);
+void quoit_dealloc(struct quoit_session *s, void *memory);
+
+/*
+ * Copy from and to any memory, through the arena, as ordinary jobs in the order
+ * of this ring.  `size` must be the tensor's elements, dense, row by row.
+ * quoit_write returns when `from` may be used again, not when the tensor is
+ * written; quoit_read returns when `to` is filled (an implicit wait).
+ */
+int quoit_write_at(struct quoit_ring *q, quoit_tensor t, const void *from, size_t size,
+		   const char *here);
+int quoit_read_at(struct quoit_ring *q, quoit_tensor t, void *to, size_t size, const char *here);
+#define quoit_write(q, t, from, size) quoit_write_at(q, t, from, size, QUOIT_HERE)
+#define quoit_read(q, t, to, size)    quoit_read_at(q, t, to, size, QUOIT_HERE)
+
+/* ---- files ---- */
+
+/*
+ * Let jobs use an open file: the index for quoit_file_read and quoit_file_write,
+ * or a negative errno.  The daemon keeps a duplicate; fd stays the caller's.
+ * Regular files only.
+ */
+int quoit_file_add(struct quoit_session *s, int fd);
+int quoit_file_remove(struct quoit_session *s, int index);
+
+/* ---- builders: pure functions that fill an SQE ---- */
+
+static inline uint64_t quoit_bits(double x)
+{
+	union {
+		double f;
+		uint64_t u;
+	} v;
+
+	v.f = x;
+	return v.u;
+}
+
+static inline struct quoit_sqe quoit_op4(uint8_t opcode, quoit_tensor t0, quoit_tensor t1,
+					 quoit_tensor t2, quoit_tensor t3)
+{
+	struct quoit_sqe sqe = {0};
+
+	sqe.opcode = opcode;
+	sqe.tensor[0] = t0;
+	sqe.tensor[1] = t1;
+	sqe.tensor[2] = t2;
+	sqe.tensor[3] = t3;
+	return sqe;
+}
+
+static inline struct quoit_sqe quoit_op_arg(struct quoit_sqe sqe, uint8_t arg, uint64_t scalar0,
+					    uint64_t scalar1)
+{
+	sqe.arg = arg;
+	sqe.scalar[0] = scalar0;
+	sqe.scalar[1] = scalar1;
+	return sqe;
+}
+
+/* Does nothing; ends when t (may be none) has been written. */
+static inline struct quoit_sqe quoit_nop(quoit_tensor t)
+{
+	return quoit_op4(QUOIT_OP_NOP, t, 0, 0, 0);
+}
+
+/* Ends when every earlier job of the ring has. */
+static inline struct quoit_sqe quoit_after_all(void)
+{
+	struct quoit_sqe sqe = quoit_op4(QUOIT_OP_NOP, 0, 0, 0, 0);
+
+	sqe.flags = QUOIT_SQE_AFTER_ALL;
+	return sqe;
+}
+
+/* Modifiers: sqe = quoit_with_priority(sqe, QUOIT_PRIO_HIGH), ... */
+static inline struct quoit_sqe quoit_with_priority(struct quoit_sqe sqe, uint8_t priority)
+{
+	sqe.priority = priority;
+	return sqe;
+}
+
+/* Must start within so many microseconds of its fetch, or ends with -ETIME. */
+static inline struct quoit_sqe quoit_with_deadline(struct quoit_sqe sqe, uint32_t microseconds)
+{
+	sqe.deadline = microseconds;
+	return sqe;
+}
+
+/* Starts only when the job that was put into the ring `back` jobs before it has ended. */
+static inline struct quoit_sqe quoit_with_link(struct quoit_sqe sqe, uint32_t back)
+{
+	sqe.flags |= QUOIT_SQE_LINK;
+	sqe.link = back;
+	return sqe;
+}
+
+static inline struct quoit_sqe quoit_fill(quoit_tensor out, double value)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_FILL, out, 0, 0, 0), 0, quoit_bits(value), 0);
+}
+
+static inline struct quoit_sqe quoit_fill_int(quoit_tensor out, int64_t value)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_FILL, out, 0, 0, 0), 0, (uint64_t)value, 0);
+}
+
+/* The operations with one input: quoit_copy(out, x), quoit_exp(out, x), ... */
+#define QUOIT_BUILD1(name, NAME)                                                                   \
+	static inline struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x)              \
+	{                                                                                          \
+		return quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0);                                   \
+	}
+QUOIT_BUILD1(copy, COPY)
+QUOIT_BUILD1(cast, CAST)
+QUOIT_BUILD1(relu, RELU)
+QUOIT_BUILD1(exp, EXP)
+QUOIT_BUILD1(log, LOG)
+QUOIT_BUILD1(sqrt, SQRT)
+QUOIT_BUILD1(tanh, TANH)
+QUOIT_BUILD1(sin, SIN)
+QUOIT_BUILD1(cos, COS)
+QUOIT_BUILD1(sigmoid, SIGMOID)
+#undef QUOIT_BUILD1
+
+/* The operations with two inputs, and with a scalar as the second. */
+#define QUOIT_BUILD2(name, NAME)                                                                   \
+	static inline struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x,              \
+						    quoit_tensor y)                                \
+	{                                                                                          \
+		return quoit_op4(QUOIT_OP_##NAME, out, x, y, 0);                                   \
+	}                                                                                          \
+	static inline struct quoit_sqe quoit_##name##_scalar(quoit_tensor out, quoit_tensor x,     \
+							     double y)                             \
+	{                                                                                          \
+		return quoit_op_arg(quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0), QUOIT_EW_SCALAR,     \
+				    quoit_bits(y), 0);                                             \
+	}                                                                                          \
+	static inline struct quoit_sqe quoit_##name##_int(quoit_tensor out, quoit_tensor x,        \
+							  int64_t y)                               \
+	{                                                                                          \
+		return quoit_op_arg(quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0), QUOIT_EW_SCALAR,     \
+				    (uint64_t)y, 0);                                               \
+	}
+QUOIT_BUILD2(add, ADD)
+QUOIT_BUILD2(sub, SUB)
+QUOIT_BUILD2(mul, MUL)
+QUOIT_BUILD2(div, DIV)
+QUOIT_BUILD2(min, MIN)
+QUOIT_BUILD2(max, MAX)
+#undef QUOIT_BUILD2
+
+/* out = a x + b y (floating-point tensors; integer ones take quoit_op_arg). */
+static inline struct quoit_sqe quoit_axpby(quoit_tensor out, double a, quoit_tensor x, double b,
+					   quoit_tensor y)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_AXPBY, out, x, y, 0), 0, quoit_bits(a),
+			    quoit_bits(b));
+}
+
+/* out = x > 0 ? dy : 0 */
+static inline struct quoit_sqe quoit_relu_grad(quoit_tensor out, quoit_tensor x, quoit_tensor dy)
+{
+	return quoit_op4(QUOIT_OP_RELU_GRAD, out, x, dy, 0);
+}
+
+/* out.dim[i] = x.dim[perm[i]]; perm by QUOIT_PERM. */
+static inline struct quoit_sqe quoit_transpose(quoit_tensor out, quoit_tensor x, uint8_t perm)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_TRANSPOSE, out, x, 0, 0), perm, 0, 0);
+}
+
+/* Axes count over the four dims of the ABI: the last one is 3. */
+static inline struct quoit_sqe quoit_roll(quoit_tensor out, quoit_tensor x, uint8_t axis,
+					  int64_t shift)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_ROLL, out, x, 0, 0), axis, (uint64_t)shift, 0);
+}
+
+static inline struct quoit_sqe quoit_gather(quoit_tensor out, quoit_tensor x, quoit_tensor index,
+					    uint8_t axis)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_GATHER, out, x, index, 0), axis, 0, 0);
+}
+
+/* out = condition != 0 ? x : y */
+static inline struct quoit_sqe quoit_select(quoit_tensor out, quoit_tensor condition,
+					    quoit_tensor x, quoit_tensor y)
+{
+	return quoit_op4(QUOIT_OP_SELECT, out, condition, x, y);
+}
+
+static inline struct quoit_sqe quoit_compare(quoit_tensor out, quoit_tensor x,
+					     enum quoit_predicate predicate, quoit_tensor y)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_COMPARE, out, x, y, 0), (uint8_t)predicate, 0, 0);
+}
+
+static inline struct quoit_sqe quoit_compare_scalar(quoit_tensor out, quoit_tensor x,
+						    enum quoit_predicate predicate, double y)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_COMPARE, out, x, 0, 0),
+			    (uint8_t)(predicate | QUOIT_CMP_SCALAR), quoit_bits(y), 0);
+}
+
+/*
+ * Element i of out is number i of the stream `seed`, `offset` counter blocks in.
+ * A block makes four float32 or two float64 numbers.
+ */
+static inline struct quoit_sqe quoit_uniform(quoit_tensor out, uint64_t seed, uint64_t offset)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_UNIFORM, out, 0, 0, 0), 0, seed, offset);
+}
+
+static inline struct quoit_sqe quoit_normal(quoit_tensor out, uint64_t seed, uint64_t offset)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_NORMAL, out, 0, 0, 0), 0, seed, offset);
+}
+
+/* C = alpha op(A) op(B) + beta C; transposes: QUOIT_GEMM_TRANS_A | QUOIT_GEMM_TRANS_B. */
+static inline struct quoit_sqe quoit_gemm(quoit_tensor c, quoit_tensor a, quoit_tensor b,
+					  uint8_t transposes, double alpha, double beta)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_GEMM, c, a, b, 0), transposes, quoit_bits(alpha),
+			    quoit_bits(beta));
+}
+
+/* Reductions over one axis (0..3 of the four dims) or QUOIT_AXIS_ALL. */
+#define QUOIT_BUILD_REDUCE(name, NAME)                                                             \
+	static inline struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x,              \
+						    uint8_t axis)                                  \
+	{                                                                                          \
+		return quoit_op_arg(quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0), axis, 0, 0);         \
+	}
+QUOIT_BUILD_REDUCE(sum, SUM)
+QUOIT_BUILD_REDUCE(mean, MEAN)
+QUOIT_BUILD_REDUCE(amax, AMAX)
+QUOIT_BUILD_REDUCE(argmax, ARGMAX)
+QUOIT_BUILD_REDUCE(sqnorm, SQNORM)
+#undef QUOIT_BUILD_REDUCE
+
+/* loss = scale sum((x - y)^2); gradient (may be none) = 2 scale (x - y). */
+static inline struct quoit_sqe quoit_sqloss(quoit_tensor loss, quoit_tensor x, quoit_tensor y,
+					    quoit_tensor gradient, double scale)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_SQLOSS, loss, x, y, gradient), 0, quoit_bits(scale),
+			    0);
+}
+
+/* Between a dense tensor and a file of quoit_file_add; the result counts bytes. */
+static inline struct quoit_sqe quoit_file_read(quoit_tensor out, int file, uint64_t offset)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_FILE_READ, out, 0, 0, 0), 0, offset, (uint64_t)file);
+}
+
+static inline struct quoit_sqe quoit_file_write(quoit_tensor x, int file, uint64_t offset)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_FILE_WRITE, x, 0, 0, 0), 0, offset, (uint64_t)file);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * abi.h - what a client and quoitd share in memory: words, entries, numbers.
+ *
+ * No functions, no pointers, no implicit padding.  Every type that crosses the
+ * boundary has its size and the offsets that matter asserted where it is
+ * declared, and tests/unit/test_abi.c asserts them again.
+ *
+ * Numbers of operations and bits of flags are never reused.  A bit or a word
+ * that this header calls reserved must be zero; quoitd checks.
+ */
+#ifndef QUOIT_ABI_H
+#define QUOIT_ABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define QUOIT_STATIC_ASSERT(expr, text) static_assert(expr, text)
+#define QUOIT_ALIGNED(n)                alignas(n)
+#else
+#define QUOIT_STATIC_ASSERT(expr, text) _Static_assert(expr, text)
+#define QUOIT_ALIGNED(n)                _Alignas(n)
+#endif
+
+#define QUOIT_ABI_VERSION 1u
+
+/* The cache line that words of different writers keep apart by. */
+#define QUOIT_LINE 64
+
+/* ---- limits of the ABI (a session's own limits come with hello) ---- */
+
+#define QUOIT_MAX_DIMS            4 /* every tensor has four; missing leading ones are 1 */
+#define QUOIT_MAX_TENSORS_PER_JOB 4
+#define QUOIT_MIN_ENTRIES         8u /* of an SQ; a power of two */
+#define QUOIT_MAX_ENTRIES         32768u
+#define QUOIT_MAX_RINGS           64u /* of one session */
+#define QUOIT_MAX_FILES           64u /* registered by one session */
+
+/* ---- handles ---- */
+
+/*
+ * A tensor's handle is picked by the client: the low 20 bits are an index below
+ * the session's max_tensors, the high 12 bits a generation, which the client
+ * changes whenever it uses an index again, so that a late job cannot reach a
+ * newer tensor by an old name.  Index 0 is never a tensor: handle 0 means "none".
+ */
+#define QUOIT_HANDLE_INDEX_BITS 20
+#define QUOIT_HANDLE_INDEX_MASK ((1u << QUOIT_HANDLE_INDEX_BITS) - 1)
+#define QUOIT_NO_TENSOR         0u
+
+/* ---- types of elements ---- */
+
+enum quoit_dtype {
+	QUOIT_F32 = 0,
+	QUOIT_F64 = 1,
+	QUOIT_I32 = 2,
+	QUOIT_I64 = 3,
+	QUOIT_BF16 = 4, /* reserved: -ENOTSUP on the CPU */
+	QUOIT_F16 = 5,  /* reserved: -ENOTSUP on the CPU */
+	QUOIT_DTYPE_NR,
+};
+
+/* ---- operations ---- */
+
+/* QUOIT_OP_NOP, QUOIT_OP_CREATE, ...: one per row of ops.def. */
+enum quoit_opcode {
+#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) QUOIT_OP_##NAME = nr,
+#include <quoit/ops.def>
+#undef QUOIT_OP
+};
+
+/* Operations of plug-in modules have the numbers from here to 254. */
+#define QUOIT_OP_MODULE_FIRST 192
+#define QUOIT_OP_MODULE_LAST  254
+#define QUOIT_OP_NR           256
+
+/* ---- submission queue entry ---- */
+
+/* sqe.flags */
+#define QUOIT_SQE_QUIET 0x01u /* no CQE when the job succeeds */
+#define QUOIT_SQE_AFTER_ALL                                                                        \
+	0x02u                 /* NOP only: starts when all earlier jobs of its ring are done       \
+			       */
+#define QUOIT_SQE_LINK  0x04u /* sqe.link says which earlier job must be done first */
+#define QUOIT_SQE_FLAGS 0x07u /* all that are defined */
+
+/* sqe.priority */
+enum quoit_priority {
+	QUOIT_PRIO_NORMAL = 0,
+	QUOIT_PRIO_HIGH = 1,
+	QUOIT_PRIO_LOW = 2,
+	QUOIT_PRIO_NR,
+};
+
+/* sqe.arg of CREATE: the type in the low four bits, and */
+#define QUOIT_CREATE_DTYPE_MASK 0x0fu
+#define QUOIT_CREATE_PINNED     0x10u /* bytes from the pinned region */
+#define QUOIT_CREATE_ARENA      0x20u /* bytes are the client's, sqe.offset bytes into its arena */
+
+/* sqe.arg of GEMM */
+#define QUOIT_GEMM_TRANS_A 0x01u
+#define QUOIT_GEMM_TRANS_B 0x02u
+
+/* sqe.arg of element-wise operations with two inputs */
+#define QUOIT_EW_SCALAR  0x01u /* the second input is sqe.scalar[0]; tensor[2] must be none */
+#define QUOIT_EW_REVERSE 0x02u /* with SCALAR: the scalar is the first input */
+
+/* sqe.arg of COMPARE: the predicate, and QUOIT_CMP_SCALAR */
+enum quoit_predicate {
+	QUOIT_CMP_EQ = 0,
+	QUOIT_CMP_NE = 1,
+	QUOIT_CMP_LT = 2,
+	QUOIT_CMP_LE = 3,
+	QUOIT_CMP_GT = 4,
+	QUOIT_CMP_GE = 5,
+	QUOIT_CMP_NR,
+};
+#define QUOIT_CMP_MASK   0x0fu
+#define QUOIT_CMP_SCALAR 0x10u /* compare with sqe.scalar[0]; tensor[2] must be none */
+
+/* sqe.arg of reductions, ROLL and GATHER: an axis 0..3 of the four dims, or all of them */
+#define QUOIT_AXIS_ALL 0xffu
+
+/* sqe.arg of TRANSPOSE: out.dim[i] = in.dim[(arg >> 2 * i) & 3] */
+#define QUOIT_PERM(a, b, c, d) ((uint8_t)((a) | (b) << 2 | (c) << 4 | (d) << 6))
+
+/*
+ * 64 bytes.  tensor[0] is the output where there is one.  A scalar is the bits
+ * of a double for floating-point tensors and of an int64_t for integer ones,
+ * unless ops.def says otherwise.
+ *
+ * CREATE and VIEW use the words from tensor[2] on for the shape: dims, strides
+ * in elements, and an offset in bytes (CREATE: into the arena with
+ * QUOIT_CREATE_ARENA, else zero; VIEW: from the first element of tensor[1]).
+ * CREATE with all four strides zero means dense, row by row.
+ */
+struct quoit_sqe {
+	uint8_t opcode;     /* enum quoit_opcode */
+	uint8_t flags;      /* QUOIT_SQE_* */
+	uint8_t device;     /* CREATE: where the bytes live: 0 the host, n device n - 1; else 0 */
+	uint8_t arg;        /* by operation, above */
+	uint32_t lap;       /* reserved for a lap word per batch */
+	uint64_t user_data; /* returned unchanged in the CQE */
+	union {
+		struct {
+			uint32_t tensor[QUOIT_MAX_TENSORS_PER_JOB];
+			uint32_t deadline; /* microseconds after fetch; 0: none */
+			uint32_t link; /* with QUOIT_SQE_LINK: how many SQEs back on this ring */
+			uint64_t scalar[2];
+			uint8_t priority; /* enum quoit_priority */
+			uint8_t reserved[7];
+		};
+		struct {
+			uint32_t base[2]; /* the same words as tensor[0] and tensor[1] */
+			uint32_t dim[QUOIT_MAX_DIMS];
+			int32_t stride[QUOIT_MAX_DIMS];
+			uint64_t offset;
+		};
+		uint64_t word[6];
+	};
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_sqe) == 64, "an SQE is 64 bytes");
+
+/* ---- completion queue entry ---- */
+
+/* cqe.flags */
+#define QUOIT_CQE_ERROR 0x1u /* the error record of this slot belongs to this CQE */
+
+/* res: 0 or what the operation counts (FILE_READ, FILE_WRITE: bytes), else -errno or -QUOIT_E*. */
+struct quoit_cqe {
+	uint64_t user_data;
+	int32_t res;
+	uint32_t flags; /* QUOIT_CQE_* */
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_cqe) == 16, "a CQE is 16 bytes");
+
+/* ---- errors of our own, beside errno ---- */
+
+enum quoit_errno {
+	QUOIT_EPOISON = 4096,   /* reads what a failed job should have written (see cause) */
+	QUOIT_EGPUFAULT = 4097, /* the device faulted while the job was on it */
+	QUOIT_EDEVLOST = 4098,  /* the device is gone, and with it the bytes */
+	QUOIT_EEXEC = 4099,     /* the executor process died with the job in flight */
+};
+
+/* The part of an SQE that an error is about: quoit_error.field. */
+enum quoit_field {
+	QUOIT_FIELD_NONE = 0,
+	QUOIT_FIELD_OPCODE,
+	QUOIT_FIELD_FLAGS,
+	QUOIT_FIELD_DEVICE,
+	QUOIT_FIELD_ARG,
+	QUOIT_FIELD_LAP,
+	QUOIT_FIELD_TENSOR0,
+	QUOIT_FIELD_TENSOR1,
+	QUOIT_FIELD_TENSOR2,
+	QUOIT_FIELD_TENSOR3,
+	QUOIT_FIELD_DEADLINE,
+	QUOIT_FIELD_LINK,
+	QUOIT_FIELD_SCALAR0,
+	QUOIT_FIELD_SCALAR1,
+	QUOIT_FIELD_PRIORITY,
+	QUOIT_FIELD_RESERVED,
+	QUOIT_FIELD_DIM,
+	QUOIT_FIELD_STRIDE,
+	QUOIT_FIELD_OFFSET,
+	QUOIT_FIELD_MEMORY, /* values: bytes needed, bytes leased */
+	QUOIT_FIELD_FILE,
+	QUOIT_FIELD_EXECUTOR,
+	QUOIT_FIELD_NR,
+};
+
+/* Error record i belongs to CQ slot i and is valid until that CQE is released. */
+struct quoit_error {
+	uint64_t user_data; /* of the failed job */
+	uint64_t cause; /* user_data of the job that failed first; the same when that is this one */
+	uint64_t value[2]; /* what was found and what was allowed, by field */
+	int32_t code;      /* the first cause's -errno or -QUOIT_E* */
+	uint8_t opcode;    /* the first cause's operation */
+	uint8_t field;     /* enum quoit_field */
+	uint16_t ring;     /* the first cause's ring in its session */
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_error) == 40, "no padding in an error record");
+
+/* Times of a job as TSC ticks (hello's reply has their rate); an array indexed like the CQ. */
+struct quoit_stamps {
+	uint64_t submit; /* the client's own word, copied */
+	uint64_t fetch;
+	uint64_t start;
+	uint64_t end;
+	uint64_t post;
+	uint64_t reserved[3];
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_stamps) == 64, "one line per job");
+
+/* ---- pages that the client writes and quoitd reads ---- */
+
+struct quoit_client_words {
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t sq_tail;
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_head;
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_wait; /* 1: sleeps on the CQ tail */
+	uint32_t arm; /* changed at every arm: one byte on the ring's socket at the next CQE */
+	uint64_t last_reap; /* TSC */
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_client_words) == 3 * QUOIT_LINE, "a line each");
+
+/* Beside SQE slot i: when it was submitted and by which call site. */
+struct quoit_note {
+	uint64_t submit; /* TSC */
+	uint32_t site;   /* index into the call-site table; 0: unknown */
+	uint32_t reserved;
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_note) == 16, "no padding in a note");
+
+/* A place in the program that waited on this ring. */
+#define QUOIT_MAX_SITES 64u
+struct quoit_site {
+	char name[40];  /* "file.c:123", ended by a NUL if shorter */
+	uint64_t waits; /* how often it slept or spun */
+	uint64_t ticks; /* for how long in all, TSC */
+	uint64_t longest;
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_site) == 64, "one line per site");
+
+/* ---- pages that quoitd writes; a client can map them for reading only ---- */
+
+struct quoit_daemon_words {
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t sq_head;
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_tail; /* also the word that a client sleeps on */
+	uint32_t need_wake; /* 1: the reactor sleeps; ring the doorbell after a submit */
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_daemon_words) == 2 * QUOIT_LINE, "a line each");
+
+/*
+ * Where things lie in the two mappings of a ring, in bytes from their starts.
+ * The words are at offset 0 of each.  Sent by quoitd with the descriptors.
+ */
+struct quoit_ring_layout {
+	uint32_t sq_entries; /* powers of two */
+	uint32_t cq_entries;
+	uint32_t client_bytes; /* length of the mapping */
+	uint32_t sqes;         /* struct quoit_sqe[sq_entries] */
+	uint32_t notes;        /* struct quoit_note[sq_entries] */
+	uint32_t sites;        /* struct quoit_site[QUOIT_MAX_SITES] */
+	uint32_t daemon_bytes; /* length of the mapping */
+	uint32_t cqes;         /* struct quoit_cqe[cq_entries] */
+	uint32_t errors;       /* struct quoit_error[cq_entries] */
+	uint32_t stamps;       /* struct quoit_stamps[cq_entries]; 0 without QUOIT_RING_STAMPS */
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_layout) == 40, "no padding in a layout");
+
+#endif

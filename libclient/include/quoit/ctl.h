@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctl.h - the messages of the control socket.
+ *
+ * The socket is SOCK_SEQPACKET.  Every message, both ways, is exactly one
+ * struct quoit_ctl; what a message's type does not use is zero, and quoitd
+ * checks that.  A client sends one request at a time and reads its reply before
+ * the next.  Anything else (another length, an unknown type, a type that the
+ * state of the session does not allow, descriptors that were not asked for) ends
+ * the connection with a reason that is counted.
+ *
+ *   state    allowed requests
+ *   new      HELLO, KILL
+ *   open     RING_OPEN, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, CLOSE
+ *   closing  none: CLOSE's reply is the last message
+ */
+#ifndef QUOIT_CTL_H
+#define QUOIT_CTL_H
+
+#include <quoit/abi.h>
+
+#define QUOIT_CTL_MAGIC 0x54494f51u /* "QOIT" */
+
+enum quoit_ctl_type {
+	QUOIT_CTL_HELLO = 1,  /* reply carries the arena's descriptor */
+	QUOIT_CTL_RING_OPEN,  /* reply carries three descriptors a ring: client pages, daemon pages,
+				 socket */
+	QUOIT_CTL_RING_CLOSE, /* replied to when the ring's last job has ended */
+	QUOIT_CTL_CANCEL,
+	QUOIT_CTL_FILE_ADD, /* request carries one descriptor */
+	QUOIT_CTL_FILE_REMOVE,
+	QUOIT_CTL_CLOSE, /* replied to when the last job has ended */
+	QUOIT_CTL_KILL,  /* end somebody's session: its own uid and root may */
+	QUOIT_CTL_END,   /* from the daemon, unasked, the last message: why it ends the session */
+	QUOIT_CTL_NR,
+};
+
+/* hello.features and its reply: what one side offers; an unknown offer is ignored. */
+#define QUOIT_FEATURE_MODULES 0x1u /* operations of plug-in modules may be listed */
+
+/* ring_open.flags */
+#define QUOIT_RING_STAMPS 0x1u /* fill the stamps array, copy submit times */
+#define QUOIT_RING_FLAGS  0x1u
+
+/* close.flags */
+#define QUOIT_CLOSE_CANCEL 0x1u /* cancel what has not started instead of waiting for it */
+#define QUOIT_CLOSE_FLAGS  0x1u
+
+#define QUOIT_NAME_BYTES 32
+#define QUOIT_TEXT_BYTES 112
+
+/* Sizes are bytes; 0 asks for the daemon's default. */
+struct quoit_hello {
+	uint32_t abi_version;
+	uint16_t sqe_size;
+	uint16_t cqe_size;
+	uint64_t features;
+	uint64_t host_bytes;   /* lease of host memory: everything below is part of it */
+	uint64_t device_bytes; /* lease of device memory */
+	uint64_t arena_bytes;  /* the range that the client maps */
+	uint64_t pinned_bytes; /* the pinned region */
+	uint32_t max_tensors;
+	uint32_t reserved;
+	char name[QUOIT_NAME_BYTES]; /* shown by the tools; printable ASCII */
+};
+
+struct quoit_hello_reply {
+	uint32_t abi_version; /* the daemon's, also when it refuses */
+	uint32_t max_tensors;
+	uint64_t features;
+	uint64_t session;
+	uint64_t host_bytes;
+	uint64_t device_bytes;
+	uint64_t arena_bytes;
+	uint64_t pinned_bytes;
+	uint64_t tsc_hz;
+	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: operation n can be run */
+	uint32_t max_jobs;              /* in flight, over all rings of the session */
+	uint32_t max_entries;           /* of an SQ */
+};
+
+struct quoit_ring_open {
+	uint32_t sq_entries; /* a power of two */
+	uint32_t cq_entries; /* a power of two, at least sq_entries; 0: twice sq_entries */
+	uint32_t flags;      /* QUOIT_RING_* */
+	uint32_t count;      /* rings to open; all alike */
+};
+
+struct quoit_ring_reply {
+	uint32_t ring; /* the first one's index in the session, the others follow */
+	uint32_t count;
+	struct quoit_ring_layout layout;
+};
+
+struct quoit_ctl {
+	uint32_t magic;
+	uint16_t type;  /* enum quoit_ctl_type; a reply has its request's */
+	uint16_t flags; /* zero */
+	uint32_t seq;   /* picked by the client, returned in the reply */
+	int32_t result; /* in a reply: 0 or -errno; in a request: zero */
+	union {
+		struct quoit_hello hello;
+		struct quoit_hello_reply hello_reply;
+		struct quoit_ring_open ring_open;
+		struct quoit_ring_reply ring_reply;
+		struct {
+			uint32_t ring;
+			uint32_t sq_index; /* CANCEL: free-running */
+		} job;
+		struct {
+			uint32_t index;
+			uint32_t reserved;
+		} file;
+		struct {
+			uint64_t session;
+			uint32_t flags;
+			uint32_t reserved;
+		} end; /* CLOSE: flags; KILL: session */
+		uint8_t bytes[128];
+	};
+	char text[QUOIT_TEXT_BYTES]; /* in a reply that refuses: why, with what was found and
+					allowed */
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello) == 88, "no padding in hello");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 104, "no padding in hello's reply");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_ctl) == 256, "every control message is 256 bytes");
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring.h - the one ring: one producer, one consumer, in memory they share.
+ *
+ * Indices are free-running uint32_t, compared by difference only; the size is a
+ * power of two; slot = index & (entries - 1).  Each side keeps a private copy of
+ * its own index and a cached copy of the other's, and touches the other's cache
+ * line only when the cached copy is used up.  Slots are the caller's: this header
+ * knows indices, not elements, so one ring carries SQEs, CQEs or anything.
+ *
+ *   producer                            consumer
+ *   quoit_ring_reserve                  quoit_ring_peek
+ *   ... write the slot ...              ... copy the slot out ...
+ *   quoit_ring_submit        --tail-->
+ *                            <--head--  quoit_ring_release
+ *
+ * The edges, labelled at both ends (docs/ring-protocol.md argues them):
+ *
+ *   S  tail   R1 store-release in submit    pairs with A1 load-acquire in peek:
+ *             a consumer that sees the tail sees the slots before it.
+ *   F  head   R2 store-release in release   pairs with A2 load-acquire in reserve:
+ *             a producer that sees the head may overwrite; the copies are done.
+ *   W  sleep  W1 tail store, then need_wake load (producer), against
+ *             W2 need_wake store, then tail load (consumer): all four
+ *             sequentially consistent, so at least one side sees the other.
+ *
+ * Either side may be hostile to the other.  A consumer must refuse a peek of more
+ * than `entries`, a producer a refresh that returns false: the peer lies.
+ *
+ * No stand-alone fences and no volatile: ThreadSanitizer follows every access.
+ * The accesses go through two macros, so that tests/model/explore.c can run this
+ * very file under every schedule, and a device compiler can supply its own.
+ */
+#ifndef QUOIT_RING_H
+#define QUOIT_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifndef QUOIT_RING_LOAD
+#define QUOIT_RING_RELAXED            __ATOMIC_RELAXED
+#define QUOIT_RING_ACQUIRE            __ATOMIC_ACQUIRE
+#define QUOIT_RING_RELEASE            __ATOMIC_RELEASE
+#define QUOIT_RING_SEQ_CST            __ATOMIC_SEQ_CST
+#define QUOIT_RING_LOAD(p, order)     __atomic_load_n((p), (order))
+#define QUOIT_RING_STORE(p, v, order) __atomic_store_n((p), (v), (order))
+#endif
+
+/* Private to the producing side. */
+struct quoit_producer {
+	uint32_t *tail;       /* shared; only we store */
+	const uint32_t *head; /* shared; only the consumer stores */
+	uint32_t entries;
+	uint32_t next;      /* first index not yet reserved */
+	uint32_t published; /* what *tail holds */
+	uint32_t cached_head;
+};
+
+/* Private to the consuming side. */
+struct quoit_consumer {
+	uint32_t *head;       /* shared; only we store */
+	const uint32_t *tail; /* shared; only the producer stores */
+	uint32_t entries;
+	uint32_t next; /* first index not yet released */
+	uint32_t cached_tail;
+};
+
+static inline void quoit_producer_init(struct quoit_producer *p, uint32_t *tail,
+				       const uint32_t *head, uint32_t entries)
+{
+	*p = (struct quoit_producer){.tail = tail, .head = head, .entries = entries};
+}
+
+static inline void quoit_consumer_init(struct quoit_consumer *c, uint32_t *head,
+				       const uint32_t *tail, uint32_t entries)
+{
+	*c = (struct quoit_consumer){.head = head, .tail = tail, .entries = entries};
+}
+
+/* ---- producer ---- */
+
+/*
+ * Look at the consumer's head again.  False: it is not between the last one seen
+ * and what was published, so the consumer lies, and nothing was taken over.
+ */
+static inline bool quoit_ring_refresh(struct quoit_producer *p)
+{
+	uint32_t head = QUOIT_RING_LOAD(p->head, QUOIT_RING_ACQUIRE); /* A2, pairs with R2 */
+
+	if (head - p->cached_head > p->published - p->cached_head)
+		return false;
+	p->cached_head = head;
+	return true;
+}
+
+/* How many slots are free by the cached head: never too many. */
+static inline uint32_t quoit_ring_space(const struct quoit_producer *p)
+{
+	return p->entries - (p->next - p->cached_head);
+}
+
+/* Reserve one slot; false: the ring is full (or the consumer lies). */
+static inline bool quoit_ring_reserve(struct quoit_producer *p, uint32_t *ret_index)
+{
+	if (quoit_ring_space(p) == 0 && (!quoit_ring_refresh(p) || quoit_ring_space(p) == 0))
+		return false;
+	*ret_index = p->next++;
+	return true;
+}
+
+/* Publish all that is reserved to a consumer that never sleeps. */
+static inline void quoit_ring_submit(struct quoit_producer *p)
+{
+	p->published = p->next;
+	QUOIT_RING_STORE(p->tail, p->next, QUOIT_RING_RELEASE); /* R1, pairs with A1 */
+}
+
+/*
+ * Publish all that is reserved, once per flush.  True: the consumer has said on
+ * *need_wake that it sleeps, or is about to; wake it.
+ */
+static inline bool quoit_ring_submit_wake(struct quoit_producer *p, const uint32_t *need_wake)
+{
+	p->published = p->next;
+	QUOIT_RING_STORE(p->tail, p->next, QUOIT_RING_SEQ_CST);     /* W1 and R1 */
+	return QUOIT_RING_LOAD(need_wake, QUOIT_RING_SEQ_CST) != 0; /* W1 */
+}
+
+/* ---- consumer ---- */
+
+/*
+ * How many slots are ready from c->next on.  The tail is loaded once, and only
+ * when nothing is left of the last look.  More than c->entries: the producer lies.
+ */
+static inline uint32_t quoit_ring_peek(struct quoit_consumer *c)
+{
+	if (c->cached_tail == c->next)
+		c->cached_tail =
+			QUOIT_RING_LOAD(c->tail, QUOIT_RING_ACQUIRE); /* A1, pairs with R1 */
+	return c->cached_tail - c->next;
+}
+
+/* Give n slots back: they have been copied and may be overwritten. */
+static inline void quoit_ring_release(struct quoit_consumer *c, uint32_t n)
+{
+	c->next += n;
+	QUOIT_RING_STORE(c->head, c->next, QUOIT_RING_RELEASE); /* R2, pairs with A2 */
+}
+
+/*
+ * Say that we are about to sleep.  True: nothing has come, and whoever submits
+ * from now on will see the flag.  False: there is work, do not sleep.  Either way
+ * the flag stays up until quoit_ring_awake().
+ */
+static inline bool quoit_ring_sleep(struct quoit_consumer *c, uint32_t *need_wake)
+{
+	QUOIT_RING_STORE(need_wake, 1u, QUOIT_RING_SEQ_CST);           /* W2 */
+	c->cached_tail = QUOIT_RING_LOAD(c->tail, QUOIT_RING_SEQ_CST); /* W2 and A1 */
+	return c->cached_tail == c->next;
+}
+
+/* Take the flag down.  A wake-up that is under way may still arrive: it is harmless. */
+static inline void quoit_ring_awake(uint32_t *need_wake)
+{
+	QUOIT_RING_STORE(need_wake, 0u, QUOIT_RING_RELAXED);
+}
+
+/* ---- elements ---- */
+
+/*
+ * Copy a slot of `words` 64-bit words out of memory that the peer may be
+ * changing: every word is loaded exactly once, so what is checked afterwards is
+ * what is used, whatever the peer does (reliability: one copy, then only the copy).
+ */
+static inline void quoit_ring_copy(uint64_t *to, const uint64_t *from, uint32_t words)
+{
+	for (uint32_t i = 0; i < words; i++)
+		to[i] = QUOIT_RING_LOAD(&from[i], QUOIT_RING_RELAXED);
+}
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stats.h - the counter files: what the tools read, without asking the daemon.
+ *
+ * They lie beside the socket: "totals" for everybody, "session.N" for the
+ * session's uid and root, "topology" as text.  They can be read while the daemon
+ * runs, hangs or is dead.  One writer per file; a reader maps it for reading only,
+ * checks magic, version and sizes, and takes every word with one relaxed load: a
+ * word is exact, words beside each other may be a burst apart.
+ *
+ * Counters are named by the tables below, which are in the file, so that a tool
+ * of another version can show what it does not know, and skip what is not there.
+ */
+#ifndef QUOIT_STATS_H
+#define QUOIT_STATS_H
+
+#include <quoit/abi.h>
+
+#define QUOIT_STATS_MAGIC    0x53544f5151554f49ull
+#define QUOIT_STATS_VERSION  1u
+#define QUOIT_STATS_TOTALS   "totals"
+#define QUOIT_STATS_SESSION  "session.%llu"
+#define QUOIT_STATS_TOPOLOGY "topology"
+#define QUOIT_LABEL_BYTES    24
+#define QUOIT_MAX_REACTORS   64
+
+/* QUOIT_STAT(NAME, "label"): of one session */
+#define QUOIT_SESSION_STATS(X)                                                                     \
+	X(SUBMITTED, "jobs_fetched")                                                               \
+	X(DONE, "jobs_done")                                                                       \
+	X(FAILED, "jobs_failed")                                                                   \
+	X(INLINE, "jobs_inline")                                                                   \
+	X(TILED, "jobs_tiled")                                                                     \
+	X(QUEUED, "jobs_queued")                                                                   \
+	X(RUNNING, "jobs_running")                                                                 \
+	X(REFUSED, "jobs_refused")                                                                 \
+	X(MEMORY_WAITS, "jobs_waited_memory")                                                      \
+	X(WAKES, "client_wakes")                                                                   \
+	X(KICKS, "doorbells")                                                                      \
+	X(HOST_LEASE, "host_bytes_leased")                                                         \
+	X(HOST_USED, "host_bytes_used")                                                            \
+	X(HOST_CACHED, "host_bytes_cached")                                                        \
+	X(HOST_PEAK, "host_bytes_peak")                                                            \
+	X(CORE_TICKS, "core_ticks")                                                                \
+	X(RINGS, "rings")                                                                          \
+	X(TENSORS, "tensors")
+
+/* Of one reactor, and the daemon as a whole. */
+#define QUOIT_REACTOR_STATS(X)                                                                     \
+	X(LOOPS, "loops")                                                                          \
+	X(SLEEPS, "sleeps")                                                                        \
+	X(WORK_TICKS, "work_ticks")                                                                \
+	X(POLL_TICKS, "poll_ticks")                                                                \
+	X(JOBS, "jobs")                                                                            \
+	X(SESSIONS, "sessions")                                                                    \
+	X(TILE_TICKS, "tile_ticks")                                                                \
+	X(HEARTBEAT, "heartbeat_ticks")
+
+/* Reasons why a connection or a session was ended, or a request refused. */
+#define QUOIT_DAEMON_STATS(X)                                                                      \
+	X(CONNECTIONS, "connections")                                                              \
+	X(SESSIONS_OPENED, "sessions_opened")                                                      \
+	X(SESSIONS_CLOSED, "sessions_closed")                                                      \
+	X(HOST_LIMIT, "host_bytes_limit")                                                          \
+	X(HOST_LEASED, "host_bytes_leased")                                                        \
+	X(REFUSED_UID, "refused_uid")                                                              \
+	X(REFUSED_CONNECTIONS, "refused_connections")                                              \
+	X(REFUSED_VERSION, "refused_version")                                                      \
+	X(REFUSED_LEASE, "refused_lease")                                                          \
+	X(KILL_PROTO, "kill_proto")                                                                \
+	X(KILL_SLOW_CTL, "kill_slow_ctl")                                                          \
+	X(KILL_HANDSHAKE, "kill_handshake")                                                        \
+	X(KILL_RING_TAIL, "kill_ring_tail")                                                        \
+	X(KILL_CQ_HEAD, "kill_cq_head")                                                            \
+	X(KILL_MEM_VANISHED, "kill_mem_vanished")                                                  \
+	X(KILL_ASKED, "kill_asked")                                                                \
+	X(CLIENTS_DIED, "clients_died")                                                            \
+	X(CLIENTS_LEFT, "clients_left")                                                            \
+	X(SESSIONS_STOPPED, "sessions_stopped")                                                    \
+	X(EXECUTORS_DIED, "executors_died")                                                        \
+	X(LOG_SUPPRESSED, "log_lines_suppressed")
+
+#define QUOIT_STAT_ENUM_S(name, label) QUOIT_SESSION_##name,
+#define QUOIT_STAT_ENUM_R(name, label) QUOIT_REACTOR_##name,
+#define QUOIT_STAT_ENUM_D(name, label) QUOIT_DAEMON_##name,
+enum { QUOIT_SESSION_STATS(QUOIT_STAT_ENUM_S) QUOIT_SESSION_NR };
+enum { QUOIT_REACTOR_STATS(QUOIT_STAT_ENUM_R) QUOIT_REACTOR_NR };
+enum { QUOIT_DAEMON_STATS(QUOIT_STAT_ENUM_D) QUOIT_DAEMON_NR };
+
+struct quoit_stats_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_bytes;
+	uint32_t file_bytes;
+	uint32_t label_bytes;
+	uint64_t tsc_hz;
+	uint64_t started_ns; /* CLOCK_BOOTTIME */
+	uint32_t daemon_pid;
+	uint32_t counters; /* of the first table */
+	uint32_t reactors; /* totals: how many blocks follow */
+	uint32_t reserved;
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_stats_header) == 56, "no padding");
+
+/* session.N */
+struct quoit_session_stats {
+	struct quoit_stats_header header;
+	uint64_t session;
+	uint32_t uid;
+	uint32_t pid; /* in the daemon's PID namespace */
+	uint32_t reactor;
+	int32_t node;
+	uint64_t opened_ns; /* CLOCK_BOOTTIME */
+	uint64_t ended;     /* 1: the session is over */
+	char name[32];
+	char label[QUOIT_SESSION_NR][QUOIT_LABEL_BYTES];
+	QUOIT_ALIGNED(QUOIT_LINE) uint64_t value[QUOIT_SESSION_NR];
+};
+
+struct quoit_reactor_block {
+	QUOIT_ALIGNED(QUOIT_LINE) int32_t cpu;
+	int32_t node;
+	uint64_t value[QUOIT_REACTOR_NR];
+};
+
+/* totals */
+struct quoit_totals {
+	struct quoit_stats_header header;
+	char daemon_label[QUOIT_DAEMON_NR][QUOIT_LABEL_BYTES];
+	char reactor_label[QUOIT_REACTOR_NR][QUOIT_LABEL_BYTES];
+	QUOIT_ALIGNED(QUOIT_LINE) uint64_t value[QUOIT_DAEMON_NR];
+	struct quoit_reactor_block reactor[QUOIT_MAX_REACTORS];
+};
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* job.c - managed rings: which job is where, and how it ended */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "library.h"
+
+/*
+ * A quoit_job: generation << 32 | ring << 24 | slot.  It is also the job's
+ * user_data.  A push's user_data is below 2^32, since no generation is 0.
+ */
+#define SLOT_BITS 24u
+#define SLOT_MASK ((1u << SLOT_BITS) - 1)
+
+static quoit_job job_name(const struct quoit_ring *q, uint32_t index)
+{
+	return (uint64_t)q->jobs.slot[index].generation << 32 | q->index << SLOT_BITS | index;
+}
+
+/* ---- the table ---- */
+
+int libquoit_job_init(struct quoit_ring *q, uint32_t jobs, bool stamps)
+{
+	struct job_table *t = &q->jobs;
+
+	t->count = t->free_count = jobs + RESERVED_SLOTS;
+	t->slot = aligned_alloc(QUOIT_LINE, t->count * sizeof *t->slot);
+	t->stamps = stamps ? calloc(t->count, sizeof *t->stamps) : NULL;
+	if (!t->slot || (stamps && !t->stamps))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->count; i++)
+		t->slot[i] = (struct job_slot){.generation = 1, .next = i + 1};
+	t->slot[t->count - 1].next = NO_SLOT;
+	return 0;
+}
+
+void libquoit_job_done(struct quoit_ring *q)
+{
+	free(q->jobs.slot);
+	free(q->jobs.stamps);
+}
+
+static uint32_t take_slot(struct job_table *t)
+{
+	uint32_t index = t->free;
+
+	t->free = t->slot[index].next;
+	t->free_count--;
+	return index;
+}
+
+void libquoit_job_end(struct quoit_ring *q, struct job_slot *slot)
+{
+	struct job_table *t = &q->jobs;
+
+	if (++slot->generation == 0)
+		slot->generation = 1;
+	slot->state = JOB_FREE;
+	slot->next = t->free;
+	t->free = (uint32_t)(slot - t->slot);
+	t->free_count++;
+}
+
+/* The slot that a name or a user_data means, in whatever state. */
+static struct job_slot *find_slot(const struct quoit_ring *q, quoit_job job)
+{
+	uint32_t index = job & SLOT_MASK;
+
+	if (index >= q->jobs.count || job_name(q, index) != job)
+		return NULL;
+	return &q->jobs.slot[index];
+}
+
+struct job_slot *libquoit_job_find(struct quoit_ring *q, quoit_job job)
+{
+	struct job_slot *slot = find_slot(q, job);
+
+	return slot && (slot->state == JOB_OPEN || slot->state == JOB_ENDED) ? slot : NULL;
+}
+
+/* ---- reaping ---- */
+
+static void count_failure(struct job_table *t, const struct quoit_error *error)
+{
+	t->failures++;
+	t->last_failure = *error;
+}
+
+/* The record beside a CQE, or one made of the CQE alone. */
+static struct quoit_error error_of(const struct quoit_ring *q, uint32_t at)
+{
+	const struct quoit_cqe *cqe = quoit_cqe_at(q, at);
+
+	if (cqe->flags & QUOIT_CQE_ERROR)
+		return *quoit_error_at(q, at);
+	return (struct quoit_error){.user_data = cqe->user_data,
+				    .cause = cqe->user_data,
+				    .code = cqe->res,
+				    .ring = (uint16_t)q->index};
+}
+
+static void release_piece(struct quoit_ring *q, struct job_slot *slot)
+{
+	if (!slot->piece)
+		return;
+	quoit_dealloc(q->session, q->staging[slot->piece - 1]);
+	q->staging[slot->piece - 1] = NULL;
+	slot->piece = 0;
+}
+
+/* Take CQE number `at` of the ready ones over. */
+static void settle(struct quoit_ring *q, uint32_t at)
+{
+	const struct quoit_cqe *cqe = quoit_cqe_at(q, at);
+	struct job_slot *slot = find_slot(q, cqe->user_data);
+
+	if (slot && (slot->state == JOB_OPEN || slot->state == JOB_DETACHED)) {
+		slot->res = cqe->res;
+		slot->failed = cqe->res < 0;
+		if (slot->failed)
+			slot->error = error_of(q, at);
+		if (q->stamps)
+			q->jobs.stamps[slot - q->jobs.slot] = *quoit_stamps_at(q, at);
+		release_piece(q, slot);
+		if (slot->state == JOB_OPEN) {
+			slot->state = JOB_ENDED;
+			return;
+		}
+		libquoit_job_end(q, slot);
+	}
+	if (cqe->res < 0) {
+		struct quoit_error error = error_of(q, at);
+
+		count_failure(&q->jobs, &error);
+	}
+}
+
+void libquoit_job_reap(struct quoit_ring *q)
+{
+	uint32_t n = libquoit_queue_ready(q);
+
+	if (!n)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		settle(q, i);
+	quoit_ring_release(&q->cq, n);
+	__atomic_store_n(&q->client->last_reap, clock_ticks(), __ATOMIC_RELAXED);
+}
+
+/* ---- starting ---- */
+
+/* Leave `keep` slots; publish and reap when there are no more. */
+static int start(struct quoit_ring *q, const struct quoit_sqe *sqe, uint32_t keep, uint8_t piece,
+		 quoit_job *ret)
+{
+	struct job_table *t = &q->jobs;
+	struct job_slot *slot;
+	uint32_t index, sq_index;
+	int err;
+
+	if (UNLIKELY(!libquoit_is_mine(q->mine)))
+		return -EOWNERDEAD;
+	if (UNLIKELY(t->free_count <= keep)) {
+		err = quoit_flush(q); /* or they would never end */
+		libquoit_job_reap(q);
+		if (t->free_count <= keep)
+			return err ? err : q->broken ? q->broken : -EAGAIN;
+	}
+	err = libquoit_queue_take(q, &sq_index);
+	if (err)
+		return err;
+	index = take_slot(t);
+	slot = &t->slot[index];
+	slot->state = piece ? JOB_DETACHED : JOB_OPEN;
+	slot->piece = piece;
+	slot->failed = false;
+	slot->sq_index = sq_index;
+	*ret = job_name(q, index);
+	libquoit_queue_put(q, sq_index, sqe, *ret);
+	return 0;
+}
+
+int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_job *ret)
+{
+	if (q->raw)
+		return -EINVAL;
+	return start(q, &sqe, RESERVED_SLOTS, 0, ret);
+}
+
+int libquoit_job_start(struct quoit_ring *q, struct quoit_sqe sqe, uint8_t piece, quoit_job *ret)
+{
+	return start(q, &sqe, 0, piece, ret);
+}
+
+/* ---- asking ---- */
+
+int quoit_result(struct quoit_ring *q, quoit_job job)
+{
+	struct job_slot *slot;
+
+	if (!libquoit_is_mine(q->mine))
+		return -EOWNERDEAD;
+	if (q->raw)
+		return -EINVAL;
+	slot = libquoit_job_find(q, job);
+	if (!slot)
+		return -EINVAL;
+	if (slot->state == JOB_OPEN)
+		libquoit_job_reap(q);
+	if (slot->state == JOB_OPEN) {
+		libquoit_sleep_look(q);
+		libquoit_job_reap(q);
+	}
+	if (slot->state == JOB_ENDED)
+		return slot->res;
+	return q->broken ? q->broken : -EINPROGRESS;
+}
+
+bool quoit_job_error(struct quoit_ring *q, quoit_job job, struct quoit_error *ret)
+{
+	struct job_slot *slot;
+
+	if (quoit_result(q, job) >= 0)
+		return false;
+	slot = libquoit_job_find(q, job);
+	if (!slot || slot->state != JOB_ENDED)
+		return false;
+	*ret = slot->error;
+	return true;
+}
+
+bool quoit_job_stamps(struct quoit_ring *q, quoit_job job, struct quoit_stamps *ret)
+{
+	struct job_slot *slot;
+
+	(void)quoit_result(q, job);
+	slot = libquoit_is_mine(q->mine) && !q->raw ? libquoit_job_find(q, job) : NULL;
+	if (!slot || slot->state != JOB_ENDED || !q->jobs.stamps)
+		return false;
+	*ret = q->jobs.stamps[slot - q->jobs.slot];
+	return true;
+}
+
+void quoit_detach(struct quoit_ring *q, quoit_job job)
+{
+	struct job_slot *slot;
+
+	if (!libquoit_is_mine(q->mine) || q->raw)
+		return;
+	slot = libquoit_job_find(q, job);
+	if (!slot)
+		return;
+	if (slot->state == JOB_OPEN) {
+		slot->state = JOB_DETACHED;
+		return;
+	}
+	if (slot->failed)
+		count_failure(&q->jobs, &slot->error);
+	libquoit_job_end(q, slot);
+}
+
+int quoit_cancel(struct quoit_ring *q, quoit_job job)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_CANCEL};
+	struct job_slot *slot;
+	int err = quoit_flush(q); /* an SQ index that quoitd can see */
+
+	if (err)
+		return err;
+	err = quoit_result(q, job);
+	slot = err == -EINVAL ? NULL : libquoit_job_find(q, job);
+	if (!slot)
+		return err;
+	if (slot->state == JOB_ENDED)
+		return -EALREADY;
+	m.job.ring = q->index;
+	m.job.sq_index = slot->sq_index;
+	return libquoit_control_call(q->session, &m, -1, NULL, 0);
+}
+
+uint64_t quoit_failures(struct quoit_ring *q, struct quoit_error *ret_last)
+{
+	if (!libquoit_is_mine(q->mine) || q->raw)
+		return 0;
+	libquoit_job_reap(q);
+	if (ret_last && q->jobs.failures)
+		*ret_last = q->jobs.last_failure;
+	return q->jobs.failures;
+}

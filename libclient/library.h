@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * library.h - what a session and a ring are inside libquoit, and who calls whom.
+ *
+ *	session.c  open, close          connect.c, control.c  the control socket
+ *	ring.c     open, close, arm     queue.c  SQ and CQ    sleep.c  waiting for them
+ *	job.c      the job table        wait.c   waits, with their call sites (site.c)
+ *	tensor.c   handles (handle.c)   region.c memory both see (arena.c, transfer.c)
+ *
+ * Functions between files are named libquoit_*, so that a static libquoit collides
+ * with nobody; what they return is 0 or a count, or -errno.
+ */
+#ifndef LIBQUOIT_LIBRARY_H
+#define LIBQUOIT_LIBRARY_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* All else is hidden (the Makefile's -fvisibility); this header is what is not. */
+#pragma GCC visibility push(default)
+#include <quoit.h>
+#pragma GCC visibility pop
+#include <quoit/ctl.h>
+#include <quoit/ring.h>
+
+#include "arena.h"
+#include "handle.h"
+#include "site.h"
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* ---- sessions ---- */
+
+/* What the client remembers of a tensor, by index. */
+struct tensor_record {
+	uint32_t handle; /* 0: not alive */
+	uint16_t generation;
+	bool dense; /* whatever shape.stride says: created with all strides zero */
+	struct quoit_shape shape;
+};
+
+struct quoit_session {
+	/*
+	 * A page of its own that the kernel clears in a child of fork(): 1 in the
+	 * process that opened the session.  One load on every path, no system call.
+	 */
+	uint32_t *mine;
+
+	pthread_mutex_t control; /* held for a whole round trip: one request at a time */
+	int socket;
+	uint32_t seq;
+
+	struct quoit_info info;
+	uint32_t max_entries;
+	uint64_t spin; /* ticks to spin before sleeping; 0: only one CPU */
+
+	void *arena_base; /* NULL: no arena */
+	struct arena arena;
+	struct handle_pool handles;
+	struct tensor_record *tensors; /* info.max_tensors of them, touched when used */
+
+	pthread_mutex_t list; /* guards rings */
+	struct quoit_ring *rings;
+};
+
+/* ---- rings ---- */
+
+enum job_state {
+	JOB_FREE,
+	JOB_OPEN,     /* in flight, somebody will ask for it */
+	JOB_DETACHED, /* in flight, nobody will */
+	JOB_ENDED,
+};
+
+/* A slot of the job table: one cache line. */
+struct job_slot {
+	struct quoit_error error;
+	uint32_t generation; /* never 0, so that a quoit_job is never 0 */
+	uint32_t sq_index;
+	int32_t res;
+	uint32_t next; /* in the free list */
+	uint8_t state; /* enum job_state */
+	bool failed;   /* error holds the record */
+	uint8_t piece; /* staging[piece - 1] is freed when the job ends; 0: none */
+};
+
+#define NO_SLOT UINT32_MAX
+
+/* Slots beyond the user's, so that a wait, a window or a copy never lacks one. */
+#define STAGING_PIECES 4u
+#define RESERVED_SLOTS (QUOIT_MAX_WINDOW + 2 * STAGING_PIECES)
+
+struct job_table {
+	struct job_slot *slot;
+	struct quoit_stamps *stamps; /* by slot; NULL without QUOIT_RING_STAMPS */
+	uint32_t count;
+	uint32_t free; /* first free slot */
+	uint32_t free_count;
+	uint64_t failures; /* of pushed and detached jobs */
+	struct quoit_error last_failure;
+};
+
+struct quoit_ring {
+	/* every push */
+	const uint32_t *mine; /* the session's */
+	struct quoit_producer sq;
+	struct quoit_sqe *sqes;
+	struct quoit_note *notes; /* NULL without QUOIT_RING_STAMPS */
+	uint32_t sq_mask;
+	uint32_t batch; /* so many unpublished SQEs publish themselves */
+	uint32_t site;  /* the call site that the library submits for; 0: none */
+	bool raw;
+	int socket;
+
+	/* every reap */
+	struct quoit_consumer cq;
+	uint32_t cq_mask;
+	uint64_t looked; /* ticks of libquoit_sleep_look's last look */
+	int broken;      /* 0, or what ended the ring: -ECONNRESET, -EPROTO (quoitd lied) */
+	const struct quoit_cqe *cqes;
+	const struct quoit_error *errors;
+	const struct quoit_stamps *stamps; /* NULL without QUOIT_RING_STAMPS */
+	struct quoit_client_words *client;
+	const struct quoit_daemon_words *daemon;
+	struct job_table jobs;
+
+	quoit_job window[QUOIT_MAX_WINDOW]; /* ends of batches, the oldest first */
+	unsigned window_count;
+	void *staging[STAGING_PIECES]; /* arena memory of copies in flight; NULL: none */
+	struct handle_stack handles;
+	struct site_table sites;
+
+	struct quoit_session *session;
+	struct quoit_ring *next; /* in the session's list */
+	uint32_t index;          /* in the session */
+	struct quoit_ring_layout layout;
+};
+
+/* Is this the process that opened the session? */
+static inline bool libquoit_is_mine(const uint32_t *mine)
+{
+	return __atomic_load_n(mine, __ATOMIC_RELAXED) != 0;
+}
+
+/* ---- connect.c, control.c ---- */
+
+/*
+ * Connect to quoitd at `path` (NULL: where it is looked for) and check who serves
+ * there.  *ret_fd is the caller's.
+ */
+int libquoit_connect(const char *path, int *ret_fd);
+
+/*
+ * One request and its reply, in place.  fd is sent along unless it is -1; exactly
+ * `want` descriptors must come back with a success and are the caller's in ret_fds.
+ * A refusal's text goes to quoit_open_text.
+ */
+int libquoit_control_call(struct quoit_session *s, struct quoit_ctl *message, int fd, int *ret_fds,
+			  unsigned want);
+
+/*
+ * Map a memfd of quoitd, shared, neither inherited by fork() nor dumped, after a
+ * look at its size and its seals.
+ */
+int libquoit_control_map(int fd, size_t bytes, int protection, void **ret);
+
+/* ---- strerror.c ---- */
+
+/* What quoit_open_text returns in this thread. */
+__attribute__((format(printf, 1, 2))) void libquoit_text_set(const char *format, ...);
+
+/* ---- ring.c ---- */
+
+/* Wait until all jobs of the ring have ended; their CQEs are dropped.  Its last use. */
+int libquoit_ring_settle(struct quoit_ring *q);
+
+/* Give back what the ring holds in this process; quoitd is not told. */
+void libquoit_ring_free(struct quoit_ring *q);
+
+/* ---- queue.c ---- */
+
+/*
+ * A free slot of the SQ, its index in *ret_index.  A managed ring waits for room;
+ * a raw one returns -EAGAIN.
+ */
+int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index);
+
+/* Fill a taken slot with a job that posts a CQE, and publish when a batch is full. */
+void libquoit_queue_put(struct quoit_ring *q, uint32_t index, const struct quoit_sqe *sqe,
+			uint64_t user_data);
+
+/* quoit_push that says at which SQ index. */
+int libquoit_queue_push(struct quoit_ring *q, const struct quoit_sqe *sqe, uint32_t *ret_index);
+
+/* How many CQEs are ready.  A tail that lies breaks the ring. */
+uint32_t libquoit_queue_ready(struct quoit_ring *q);
+
+/* ---- sleep.c ---- */
+
+/*
+ * Sleep until a CQE is ready (0), the deadline (clock.h) has come (-ETIME), or the
+ * ring is broken and no CQE is left.
+ */
+int libquoit_sleep_cq(struct quoit_ring *q, uint64_t deadline);
+
+/*
+ * For those who ask again and again instead of sleeping: now and then, look whether
+ * quoitd is still there.  Then what it has posted must be looked at once more.
+ */
+void libquoit_sleep_look(struct quoit_ring *q);
+
+/* Publish, then sleep until a quarter of the SQ is free.  Reaps meanwhile. */
+int libquoit_sleep_sq(struct quoit_ring *q);
+
+/* ---- job.c ---- */
+
+int libquoit_job_init(struct quoit_ring *q, uint32_t jobs, bool stamps);
+void libquoit_job_done(struct quoit_ring *q);
+
+/* Take all ready CQEs over into the table. */
+void libquoit_job_reap(struct quoit_ring *q);
+
+/* quoit_start on the reserved slots; piece as in struct job_slot: detached from the start. */
+int libquoit_job_start(struct quoit_ring *q, struct quoit_sqe sqe, uint8_t piece, quoit_job *ret);
+
+/* The slot of a job that somebody may ask for, NULL: stale, foreign or none. */
+struct job_slot *libquoit_job_find(struct quoit_ring *q, quoit_job job);
+
+/* Free the slot of an ended job. */
+void libquoit_job_end(struct quoit_ring *q, struct job_slot *slot);
+
+/* ---- wait.c ---- */
+
+/* Publish, sleep until any job has ended, and count that under `here`. */
+int libquoit_wait_progress(struct quoit_ring *q, const char *here);
+
+/* ---- tensor.c ---- */
+
+/* The record of a tensor alive, NULL: it is none. */
+const struct tensor_record *libquoit_tensor_find(const struct quoit_session *s, quoit_tensor t);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* session.c - open a session with quoitd, and close it */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "library.h"
+
+/*
+ * How long a wait spins before it sleeps: about what a sleep and a wake-up cost the
+ * other side, and no more, since a worker of quoitd may want this very core.
+ */
+#define SPIN_NS 3000u
+
+static void hello_fill(struct quoit_hello *h, const struct quoit_open_params *p)
+{
+	const char *name = p->name ? p->name : program_invocation_short_name;
+
+	h->abi_version = QUOIT_ABI_VERSION;
+	h->sqe_size = sizeof(struct quoit_sqe);
+	h->cqe_size = sizeof(struct quoit_cqe);
+	h->features = QUOIT_FEATURE_MODULES;
+	h->host_bytes = p->host_bytes;
+	h->device_bytes = p->device_bytes;
+	h->arena_bytes = p->arena_bytes;
+	h->pinned_bytes = p->pinned_bytes;
+	h->max_tensors = p->max_tensors;
+	for (size_t i = 0; i < sizeof h->name - 1 && name[i]; i++)
+		h->name[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
+}
+
+static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply *r)
+{
+	if (r->max_tensors < 2 || r->max_tensors > QUOIT_HANDLE_INDEX_MASK + 1 ||
+	    r->arena_bytes > SIZE_MAX || r->max_entries > QUOIT_MAX_ENTRIES) {
+		libquoit_text_set("quoitd granted limits that make no sense");
+		return -EPROTO;
+	}
+	s->info = (struct quoit_info){.session = r->session,
+				      .host_bytes = r->host_bytes,
+				      .device_bytes = r->device_bytes,
+				      .arena_bytes = r->arena_bytes,
+				      .pinned_bytes = r->pinned_bytes,
+				      .tsc_hz = r->tsc_hz ? r->tsc_hz : 1000000000u,
+				      .max_tensors = r->max_tensors,
+				      .max_jobs = r->max_jobs};
+	memcpy(s->info.ops, r->ops, sizeof s->info.ops);
+	s->max_entries = r->max_entries;
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
+		s->spin = SPIN_NS * s->info.tsc_hz / 1000000000u;
+	return 0;
+}
+
+static int open_tables(struct quoit_session *s)
+{
+	int err = libquoit_handle_pool_init(&s->handles, s->info.max_tensors);
+
+	if (!err)
+		err = libquoit_arena_init(&s->arena, s->arena_base, s->info.arena_bytes);
+	if (err)
+		return err;
+	s->tensors = mmap(NULL, s->info.max_tensors * sizeof *s->tensors, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (s->tensors != MAP_FAILED)
+		return 0;
+	s->tensors = NULL;
+	return -ENOMEM;
+}
+
+static int hello(struct quoit_session *s, const struct quoit_open_params *p)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_HELLO};
+	int fd, err;
+
+	hello_fill(&m.hello, p);
+	err = libquoit_control_call(s, &m, -1, &fd, 1);
+	if (err)
+		return err;
+	err = accept_hello(s, &m.hello_reply);
+	if (!err && s->info.arena_bytes)
+		err = libquoit_control_map(fd, s->info.arena_bytes, PROT_READ | PROT_WRITE,
+					   &s->arena_base);
+	close(fd);
+	return err;
+}
+
+static int open_mine(struct quoit_session *s)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint32_t *mine =
+		mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (mine == MAP_FAILED)
+		return -ENOMEM;
+	s->mine = mine;
+	if (madvise(mine, page, MADV_WIPEONFORK) < 0)
+		return -errno;
+	*mine = 1;
+	return 0;
+}
+
+/* In a child of fork() the arena and the rings' pages do not exist: leave their addresses alone. */
+static void session_free(struct quoit_session *s)
+{
+	struct quoit_ring *next;
+
+	for (struct quoit_ring *q = s->rings; q; q = next) {
+		next = q->next;
+		libquoit_ring_free(q);
+	}
+	if (s->arena_base && libquoit_is_mine(s->mine))
+		munmap(s->arena_base, s->info.arena_bytes);
+	if (s->tensors)
+		munmap(s->tensors, s->info.max_tensors * sizeof *s->tensors);
+	libquoit_arena_done(&s->arena);
+	libquoit_handle_pool_done(&s->handles);
+	if (s->socket >= 0)
+		close(s->socket);
+	if (s->mine)
+		munmap(s->mine, (size_t)sysconf(_SC_PAGESIZE));
+	pthread_mutex_destroy(&s->control);
+	pthread_mutex_destroy(&s->list);
+	free(s);
+}
+
+int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params)
+{
+	static const struct quoit_open_params defaults;
+	struct quoit_session *s = calloc(1, sizeof *s);
+	int err;
+
+	libquoit_text_set("there is not enough memory");
+	if (!s)
+		return -ENOMEM;
+	if (!params)
+		params = &defaults;
+	pthread_mutex_init(&s->control, NULL);
+	pthread_mutex_init(&s->list, NULL);
+	s->socket = -1;
+	err = open_mine(s);
+	if (!err)
+		err = libquoit_connect(params->socket, &s->socket);
+	if (!err)
+		err = hello(s, params);
+	if (!err)
+		err = open_tables(s);
+	if (err) {
+		session_free(s);
+		return err;
+	}
+	libquoit_text_set("no error");
+	*ret = s;
+	return 0;
+}
+
+int quoit_close(struct quoit_session *s, unsigned flags)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_CLOSE, .end.flags = flags & QUOIT_CLOSE_FLAGS};
+	int err = 0;
+
+	if (!s)
+		return 0;
+	if (libquoit_is_mine(s->mine)) {
+		/* Unread CQEs would hold up the jobs behind them: see to it that all end first. */
+		if (!(flags & QUOIT_CLOSE_CANCEL))
+			for (struct quoit_ring *q = s->rings; q; q = q->next)
+				libquoit_ring_settle(q);
+		err = libquoit_control_call(s, &m, -1, NULL, 0);
+	}
+	session_free(s);
+	return err;
+}
+
+void quoit_info(const struct quoit_session *s, struct quoit_info *ret)
+{
+	*ret = s->info;
+}

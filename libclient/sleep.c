@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* sleep.c - wait for room in the SQ and for CQEs, and notice that quoitd is gone */
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "library.h"
+
+#define SLICE_NS     50000000u /* longest sleep between two looks at the socket */
+#define NAP_FIRST_NS 10000u    /* waiting for the SQ: first sleep, */
+#define NAP_LAST_NS  100000u   /* and the longest */
+
+/* Only a look: the bytes in the socket belong to whoever armed it. */
+static void check_daemon(struct quoit_ring *q)
+{
+	struct pollfd p = {.fd = q->socket};
+
+	if (poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR | POLLNVAL) && !q->broken)
+		q->broken = -ECONNRESET;
+}
+
+void libquoit_sleep_look(struct quoit_ring *q)
+{
+	uint64_t now = clock_ticks();
+
+	if (now - q->looked < q->session->info.tsc_hz / (1000000000u / SLICE_NS))
+		return;
+	q->looked = now;
+	check_daemon(q);
+}
+
+/* ---- CQ ---- */
+
+static bool spin_cq(struct quoit_ring *q)
+{
+	uint64_t until;
+
+	if (!q->session->spin)
+		return false;
+	until = clock_ticks() + q->session->spin;
+	do {
+		for (int i = 0; i < 8; i++)
+			clock_pause();
+		if (libquoit_queue_ready(q))
+			return true;
+	} while (clock_ticks() < until && !q->broken);
+	return false;
+}
+
+/*
+ * One sleep on the CQ tail.  Not FUTEX_PRIVATE: another process wakes us.  That the
+ * tail has changed, a signal and the end of the time all mean: look again.
+ */
+static void futex_sleep(struct quoit_ring *q, uint64_t ns)
+{
+	struct timespec time = {.tv_sec = 0, .tv_nsec = (long)ns};
+
+	if (quoit_ring_sleep(&q->cq, &q->client->cq_wait))
+		syscall(SYS_futex, &q->daemon->cq_tail, FUTEX_WAIT, q->cq.cached_tail, &time, NULL,
+			0);
+	quoit_ring_awake(&q->client->cq_wait);
+}
+
+int libquoit_sleep_cq(struct quoit_ring *q, uint64_t deadline)
+{
+	for (bool spin = true;; spin = false) {
+		uint64_t now = deadline == NEVER ? 0 : clock_ns();
+
+		if (now >= deadline)
+			libquoit_sleep_look(q);
+		else if (!spin)
+			check_daemon(q);
+		/* After the look at the socket: what was posted before the end still counts. */
+		if (libquoit_queue_ready(q))
+			return 0;
+		if (q->broken)
+			return q->broken;
+		if (now >= deadline)
+			return -ETIME;
+		if (spin && spin_cq(q))
+			return 0;
+		futex_sleep(q, deadline - now < SLICE_NS ? deadline - now : SLICE_NS);
+	}
+}
+
+int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms)
+{
+	int err = quoit_flush(q);
+
+	if (err == -EOWNERDEAD || !q->raw)
+		return err == -EOWNERDEAD ? err : -EINVAL;
+	return libquoit_queue_ready(q) ? 0 : libquoit_sleep_cq(q, clock_deadline(timeout_ms));
+}
+
+/* ---- SQ ---- */
+
+/* Enough to be worth waking up for: one slot would mean one flush for each SQE. */
+static bool has_room(struct quoit_ring *q)
+{
+	libquoit_job_reap(q); /* quoitd fetches only what it has CQ slots for */
+	if (!quoit_ring_refresh(&q->sq))
+		q->broken = -EPROTO;
+	return quoit_ring_space(&q->sq) >= q->batch;
+}
+
+/* Goes on for as long as the head moves: a reactor that fetches is about to make room. */
+static bool spin_sq(struct quoit_ring *q)
+{
+	uint64_t until = clock_ticks() + q->session->spin;
+	uint32_t head = q->sq.cached_head;
+
+	while (!q->broken) {
+		if (has_room(q))
+			return true;
+		if (clock_ticks() >= until) {
+			if (q->sq.cached_head == head)
+				break;
+			until = clock_ticks() + q->session->spin;
+			head = q->sq.cached_head;
+		}
+		clock_pause();
+	}
+	return false;
+}
+
+/*
+ * The CQ tail does not tell about room: quiet jobs post nothing, and a wake-up for
+ * SQ room would cost quoitd a check on every fetch.  So the head is polled, in
+ * sleeps that grow: a full ring holds work for longer than the sleep.
+ */
+int libquoit_sleep_sq(struct quoit_ring *q)
+{
+	struct timespec nap = {.tv_nsec = NAP_FIRST_NS};
+	int err = quoit_flush(q);
+
+	if (err)
+		return err;
+	if (q->session->spin && spin_sq(q))
+		return 0;
+	while (!has_room(q)) {
+		if (q->broken)
+			return q->broken;
+		nanosleep(&nap, NULL);
+		if (nap.tv_nsec < (long)NAP_LAST_NS)
+			nap.tv_nsec *= 2;
+		check_daemon(q);
+	}
+	return 0;
+}

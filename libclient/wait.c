@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* wait.c - waits of managed rings, counted under the place that called them */
+#include <errno.h>
+#include <string.h>
+
+#include "clock.h"
+#include "library.h"
+
+/* How many of the jobs have ended, -EINVAL: one of them is none. */
+static int count_ended(struct quoit_ring *q, const quoit_job *jobs, unsigned count)
+{
+	int ended = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct job_slot *slot = libquoit_job_find(q, jobs[i]);
+
+		if (!slot)
+			return -EINVAL;
+		ended += slot->state == JOB_ENDED;
+	}
+	return ended;
+}
+
+/* Reap and sleep until n of the jobs have ended; how many have, or why it is given up. */
+static int sleep_until(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int n,
+		       uint64_t deadline)
+{
+	for (;;) {
+		int ended = count_ended(q, jobs, count), err;
+
+		if (ended < 0 || ended >= n)
+			return ended;
+		err = libquoit_sleep_cq(q, deadline);
+		if (err)
+			return err;
+		libquoit_job_reap(q);
+	}
+}
+
+static int wait_jobs(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int n,
+		     int timeout_ms, const char *here)
+{
+	uint64_t begin;
+	int ended;
+
+	(void)quoit_flush(q); /* quoitd may be gone, but what it posted still counts */
+	libquoit_job_reap(q);
+	ended = count_ended(q, jobs, count);
+	if (ended < 0 || ended >= n)
+		return ended;
+	begin = clock_ticks();
+	ended = sleep_until(q, jobs, count, n, clock_deadline(timeout_ms));
+	libquoit_site_count(&q->sites, libquoit_site_find(&q->sites, here), clock_ticks() - begin);
+	return ended;
+}
+
+int libquoit_wait_progress(struct quoit_ring *q, const char *here)
+{
+	uint64_t begin = clock_ticks();
+	int err;
+
+	(void)quoit_flush(q);
+	err = libquoit_sleep_cq(q, NEVER);
+	libquoit_job_reap(q);
+	libquoit_site_count(&q->sites, libquoit_site_find(&q->sites, here), clock_ticks() - begin);
+	return err;
+}
+
+static int check(const struct quoit_ring *q)
+{
+	if (!libquoit_is_mine(q->mine))
+		return -EOWNERDEAD;
+	return q->raw ? -EINVAL : 0;
+}
+
+int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms, const char *here)
+{
+	struct job_slot *slot;
+	int err = check(q), res;
+
+	if (!err)
+		err = wait_jobs(q, &job, 1, 1, timeout_ms, here);
+	if (err < 0)
+		return err;
+	slot = libquoit_job_find(q, job);
+	res = slot->res;
+	libquoit_job_end(q, slot);
+	return res;
+}
+
+int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count, unsigned n,
+		    int timeout_ms, const char *here)
+{
+	int err = check(q);
+
+	if (err)
+		return err;
+	if (n > count || count > INT32_MAX)
+		return -EINVAL;
+	return wait_jobs(q, jobs, count, (int)n, timeout_ms, here);
+}
+
+/* Submit a job of ours for the place `here`, so that its stamps can be told apart. */
+static int start_here(struct quoit_ring *q, struct quoit_sqe sqe, const char *here, quoit_job *ret)
+{
+	int err;
+
+	q->site = q->notes ? libquoit_site_find(&q->sites, here) : 0;
+	err = libquoit_job_start(q, sqe, 0, ret);
+	q->site = 0;
+	return err;
+}
+
+/* Wait for a job that only this wait knows: what does not end in time is detached. */
+static int start_and_wait(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms,
+			  const char *here)
+{
+	quoit_job job;
+	int err = check(q);
+
+	if (!err)
+		err = start_here(q, sqe, here, &job);
+	if (err)
+		return err;
+	err = quoit_wait_at(q, job, timeout_ms, here);
+	if (libquoit_job_find(q, job))
+		quoit_detach(q, job);
+	return err;
+}
+
+int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms, const char *here)
+{
+	return start_and_wait(q, quoit_nop(t), timeout_ms, here);
+}
+
+int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here)
+{
+	return start_and_wait(q, quoit_after_all(), timeout_ms, here);
+}
+
+/* Wait until at most n batches are left in the window. */
+static int shrink_window(struct quoit_ring *q, unsigned n, int timeout_ms, const char *here)
+{
+	while (q->window_count > n) {
+		int err = quoit_wait_at(q, q->window[0], timeout_ms, here);
+
+		if (err)
+			return err;
+		q->window_count--;
+		memmove(q->window, q->window + 1, q->window_count * sizeof *q->window);
+	}
+	return 0;
+}
+
+int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms, const char *here)
+{
+	int err = check(q);
+
+	if (!err && n > QUOIT_MAX_WINDOW)
+		err = -EINVAL;
+	if (!err)
+		err = shrink_window(q, QUOIT_MAX_WINDOW - 1, timeout_ms, here);
+	if (!err)
+		err = start_here(q, quoit_after_all(), here, &q->window[q->window_count]);
+	if (err)
+		return err;
+	q->window_count++;
+	return shrink_window(q, n, timeout_ms, here);
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT */
+/* fake_daemon.c - a quoitd of one thread, for tests of libquoit alone */
+#include "fake_daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include <quoit/ring.h>
+
+#define FAKE_RINGS   8u
+#define FAKE_BYTES   (16u << 20) /* of all tensors that are not in the arena */
+#define MEMORY_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+struct fake_tensor {
+	uint32_t handle;
+	uint8_t *data;
+	uint32_t dim[4];
+	int64_t stride[4]; /* bytes */
+	uint32_t element;
+};
+
+struct fake_ring {
+	int socket;
+	bool stamps;
+	struct quoit_ring_layout layout;
+	uint8_t *client, *daemon;
+	struct quoit_consumer sq;
+	struct quoit_producer cq;
+	struct quoit_sqe held[256];
+	uint32_t held_count;
+};
+
+struct fake_daemon {
+	struct fake_options options;
+	char directory[32], path[64];
+	pthread_t thread;
+	pthread_mutex_t lock;
+	int listener, client;
+	bool stop, hold_fetch, hold_jobs, asleep;
+	uint8_t fail_opcode;
+	int fail_error;
+	struct fake_ring ring[FAKE_RINGS];
+	uint32_t rings, files;
+	uint8_t *arena, *bytes;
+	uint64_t bytes_used;
+	struct fake_tensor tensor[FAKE_TENSORS];
+	struct quoit_sqe log[FAKE_LOG];
+	uint32_t fetched, kicks, alive;
+};
+
+/* ---- memory and messages ---- */
+
+static int make_memory(const struct fake_daemon *f, uint64_t bytes, void **ret_map)
+{
+	int fd = memfd_create("fake", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	cr_assert(fd >= 0 &&
+		  ftruncate(fd, (off_t)(f->options.wrong_size ? bytes / 2 : bytes)) == 0);
+	*ret_map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (!f->options.unsealed)
+		cr_assert(fcntl(fd, F_ADD_SEALS, MEMORY_SEALS) == 0);
+	return fd;
+}
+
+static void reply(struct fake_daemon *f, struct quoit_ctl *m, const int *fds, unsigned count)
+{
+	char control[CMSG_SPACE(3 * FAKE_RINGS * sizeof(int))] = {0};
+	struct iovec data = {m, sizeof *m};
+	struct msghdr h = {.msg_iov = &data, .msg_iovlen = 1};
+	struct cmsghdr *c;
+
+	if (count) {
+		h.msg_control = control;
+		h.msg_controllen = CMSG_SPACE(count * sizeof *fds);
+		c = CMSG_FIRSTHDR(&h);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(count * sizeof *fds);
+		memcpy(CMSG_DATA(c), fds, count * sizeof *fds);
+	}
+	m->seq += f->options.wrong_seq;
+	(void)sendmsg(f->client, &h, MSG_NOSIGNAL);
+	for (unsigned i = 0; i < count; i++)
+		close(fds[i]);
+}
+
+static void hello(struct fake_daemon *f, struct quoit_ctl *m)
+{
+	void *map;
+	int fd;
+
+	memset(m->bytes, 0, sizeof m->bytes);
+	if (f->options.refuse) {
+		m->result = f->options.refuse;
+		strcpy(m->text, "refused by the test");
+		reply(f, m, NULL, 0);
+		return;
+	}
+	m->hello_reply = (struct quoit_hello_reply){.abi_version = QUOIT_ABI_VERSION,
+						    .max_tensors = FAKE_TENSORS,
+						    .session = 7,
+						    .arena_bytes = f->options.arena_bytes,
+						    .tsc_hz = 1000000000,
+						    .max_entries = 1024};
+	fd = make_memory(f, f->options.arena_bytes, &map);
+	f->arena = map;
+	reply(f, m, &fd, 1);
+}
+
+static uint32_t place(uint32_t *end, uint64_t bytes)
+{
+	uint32_t at = *end;
+
+	*end += (uint32_t)(bytes + 63) & ~63u;
+	return at;
+}
+
+static void ring_make(struct fake_daemon *f, struct fake_ring *r, const struct quoit_ring_open *o,
+		      int *ret_fds)
+{
+	uint32_t cq = o->cq_entries ? o->cq_entries : 2 * o->sq_entries, end = 192;
+	struct quoit_ring_layout *l = &r->layout;
+	int pair[2];
+	void *map;
+
+	*l = (struct quoit_ring_layout){.sq_entries = o->sq_entries, .cq_entries = cq};
+	l->sites = place(&end, QUOIT_MAX_SITES * sizeof(struct quoit_site));
+	l->sqes = place(&end, o->sq_entries * sizeof(struct quoit_sqe));
+	l->notes = place(&end, o->sq_entries * sizeof(struct quoit_note));
+	l->client_bytes = (end + 4095) & ~4095u;
+	end = 128;
+	l->cqes = place(&end, cq * sizeof(struct quoit_cqe));
+	l->errors = place(&end, cq * sizeof(struct quoit_error));
+	r->stamps = o->flags & QUOIT_RING_STAMPS;
+	if (r->stamps)
+		l->stamps = place(&end, cq * sizeof(struct quoit_stamps));
+	l->daemon_bytes = (end + 4095) & ~4095u;
+	ret_fds[0] = make_memory(f, l->client_bytes, &map);
+	r->client = map;
+	ret_fds[1] = make_memory(f, l->daemon_bytes, &map);
+	r->daemon = map;
+	cr_assert(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
+	r->socket = pair[0];
+	ret_fds[2] = pair[1];
+	quoit_consumer_init(&r->sq, &((struct quoit_daemon_words *)r->daemon)->sq_head,
+			    &((struct quoit_client_words *)r->client)->sq_tail, o->sq_entries);
+	quoit_producer_init(&r->cq, &((struct quoit_daemon_words *)r->daemon)->cq_tail,
+			    &((struct quoit_client_words *)r->client)->cq_head, cq);
+}
+
+static void ring_open(struct fake_daemon *f, struct quoit_ctl *m)
+{
+	struct quoit_ring_open o = m->ring_open;
+	int fds[3 * FAKE_RINGS];
+
+	memset(m->bytes, 0, sizeof m->bytes);
+	if (f->rings + o.count > FAKE_RINGS) {
+		m->result = -EMFILE;
+		reply(f, m, NULL, 0);
+		return;
+	}
+	m->ring_reply.ring = f->rings;
+	m->ring_reply.count = o.count;
+	for (uint32_t i = 0; i < o.count; i++)
+		ring_make(f, &f->ring[f->rings + i], &o, fds + 3 * i);
+	m->ring_reply.layout = f->ring[f->rings].layout;
+	f->rings += o.count;
+	reply(f, m, fds, 3 * o.count);
+}
+
+/* ---- jobs ---- */
+
+static struct fake_tensor *tensor(struct fake_daemon *f, uint32_t handle)
+{
+	struct fake_tensor *t = &f->tensor[(handle & QUOIT_HANDLE_INDEX_MASK) % FAKE_TENSORS];
+
+	return handle && t->handle == handle ? t : NULL;
+}
+
+static int bind_tensor(struct fake_daemon *f, const struct quoit_sqe *e)
+{
+	static const uint32_t bytes_of[] = {4, 8, 4, 8, 2, 2};
+	struct fake_tensor *t = &f->tensor[(e->base[0] & QUOIT_HANDLE_INDEX_MASK) % FAKE_TENSORS];
+	const struct fake_tensor *of = tensor(f, e->base[1]);
+	uint64_t size = bytes_of[e->arg & QUOIT_CREATE_DTYPE_MASK];
+	bool dense = e->opcode == QUOIT_OP_CREATE &&
+		     !(e->stride[0] | e->stride[1] | e->stride[2] | e->stride[3]);
+
+	if (t->handle || (e->opcode == QUOIT_OP_VIEW && !of))
+		return -EINVAL; /* an index in use, a view on nothing */
+	t->element = (uint32_t)size;
+	for (int i = 3; i >= 0; i--) {
+		t->dim[i] = e->dim[i];
+		t->stride[i] = dense ? (int64_t)size : e->stride[i] * (int64_t)t->element;
+		size *= e->dim[i];
+	}
+	if (e->opcode == QUOIT_OP_VIEW) {
+		t->data = of->data + e->offset;
+	} else if (e->arg & QUOIT_CREATE_ARENA) {
+		t->data = f->arena + e->offset;
+	} else {
+		t->data = f->bytes + f->bytes_used;
+		f->bytes_used += size;
+		cr_assert(f->bytes_used <= FAKE_BYTES);
+	}
+	t->handle = e->base[0];
+	f->alive++;
+	return 0;
+}
+
+static int copy(struct fake_daemon *f, const struct quoit_sqe *e)
+{
+	struct fake_tensor *to = tensor(f, e->tensor[0]), *from = tensor(f, e->tensor[1]);
+	uint64_t n = 1;
+
+	if (!to || !from)
+		return -EINVAL;
+	for (int i = 0; i < 4; i++)
+		n *= to->dim[i];
+	for (uint64_t k = 0; k < n; k++) {
+		uint8_t *a = to->data, *b = from->data;
+		uint64_t rest = k;
+
+		for (int i = 3; i >= 0; i--) {
+			a += (int64_t)(rest % to->dim[i]) * to->stride[i];
+			b += (int64_t)(rest % to->dim[i]) * from->stride[i];
+			rest /= to->dim[i];
+		}
+		memcpy(a, b, to->element);
+	}
+	return 0;
+}
+
+static int run(struct fake_daemon *f, const struct quoit_sqe *e)
+{
+	if (f->fail_error && e->opcode == f->fail_opcode)
+		return -f->fail_error;
+	switch (e->opcode) {
+	case QUOIT_OP_CREATE:
+	case QUOIT_OP_VIEW:
+		return bind_tensor(f, e);
+	case QUOIT_OP_FREE:
+		if (!tensor(f, e->tensor[0]))
+			return -EINVAL;
+		tensor(f, e->tensor[0])->handle = 0;
+		f->alive--;
+		return 0;
+	case QUOIT_OP_COPY:
+		return copy(f, e);
+	}
+	return 0;
+}
+
+static void post(struct fake_ring *r, const struct quoit_sqe *e, int res)
+{
+	struct quoit_client_words *c = (struct quoit_client_words *)r->client;
+	uint32_t index = 0, slot;
+
+	if (res == 0 && e->flags & QUOIT_SQE_QUIET)
+		return;
+	cr_assert(quoit_ring_reserve(&r->cq, &index), "the client owes the credit");
+	slot = index & (r->layout.cq_entries - 1);
+	((struct quoit_cqe *)(r->daemon + r->layout.cqes))[slot] =
+		(struct quoit_cqe){e->user_data, res, res < 0 ? QUOIT_CQE_ERROR : 0};
+	((struct quoit_error *)(r->daemon + r->layout.errors))[slot] = (struct quoit_error){
+		.user_data = e->user_data, .cause = e->user_data, .code = res, .opcode = e->opcode};
+	if (r->stamps)
+		((struct quoit_stamps *)(r->daemon + r->layout.stamps))[slot] =
+			(struct quoit_stamps){.submit = 1, .end = 4};
+	if (quoit_ring_submit_wake(&r->cq, &c->cq_wait))
+		syscall(SYS_futex, r->cq.tail, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	if (QUOIT_RING_LOAD(&c->arm, QUOIT_RING_SEQ_CST))
+		(void)send(r->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* A slot in the CQ for every job that may need one. */
+static bool has_credit(struct fake_ring *r)
+{
+	return quoit_ring_refresh(&r->cq) && quoit_ring_space(&r->cq) > r->held_count;
+}
+
+static void serve_ring(struct fake_daemon *f, struct fake_ring *r)
+{
+	const struct quoit_sqe *sqes = (const struct quoit_sqe *)(r->client + r->layout.sqes);
+	struct quoit_sqe e;
+	char byte;
+
+	while (recv(r->socket, &byte, 1, MSG_DONTWAIT) == 1)
+		f->kicks++;
+	((struct quoit_daemon_words *)r->daemon)->need_wake = f->asleep;
+	while (!f->hold_jobs && r->held_count) {
+		post(r, &r->held[0], run(f, &r->held[0]));
+		memmove(r->held, r->held + 1, --r->held_count * sizeof e);
+	}
+	while (!f->hold_fetch && has_credit(r) && quoit_ring_peek(&r->sq)) {
+		e = sqes[r->sq.next & (r->layout.sq_entries - 1)];
+		quoit_ring_release(&r->sq, 1);
+		f->log[f->fetched++ % FAKE_LOG] = e;
+		if (f->hold_jobs && !(e.flags & QUOIT_SQE_QUIET))
+			r->held[r->held_count++] = e;
+		else
+			post(r, &e, run(f, &e));
+	}
+}
+
+static void cancel(struct fake_daemon *f, struct quoit_ctl *m)
+{
+	struct fake_ring *r = &f->ring[m->job.ring];
+	struct quoit_sqe *e = &(
+		(struct quoit_sqe *)(r->client +
+				     r->layout.sqes))[m->job.sq_index & (r->layout.sq_entries - 1)];
+
+	m->result = -EALREADY;
+	for (uint32_t i = 0; i < r->held_count; i++)
+		if (r->held[i].user_data == e->user_data) {
+			m->result = 0;
+			post(r, &r->held[i], -ECANCELED);
+			r->held[i].flags |= QUOIT_SQE_QUIET; /* it has its CQE */
+		}
+	reply(f, m, NULL, 0);
+}
+
+/* ---- the thread ---- */
+
+static void serve_message(struct fake_daemon *f)
+{
+	char control[CMSG_SPACE(sizeof(int))];
+	struct quoit_ctl m;
+	struct iovec data = {&m, sizeof m};
+	struct msghdr h = {.msg_iov = &data,
+			   .msg_iovlen = 1,
+			   .msg_control = control,
+			   .msg_controllen = sizeof control};
+
+	if (recvmsg(f->client, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != sizeof m)
+		return;
+	switch (m.type) {
+	case QUOIT_CTL_HELLO:
+		hello(f, &m);
+		return;
+	case QUOIT_CTL_RING_OPEN:
+		ring_open(f, &m);
+		return;
+	case QUOIT_CTL_CANCEL:
+		cancel(f, &m);
+		return;
+	case QUOIT_CTL_FILE_ADD:
+		if (!CMSG_FIRSTHDR(&h))
+			m.result = -EBADF;
+		m.file.index = f->files++;
+		break;
+	}
+	reply(f, &m, NULL, 0);
+}
+
+static void *serve(void *data)
+{
+	struct fake_daemon *f = data;
+	bool stop = false;
+
+	while (!stop) {
+		struct pollfd p = {.fd = f->client >= 0 ? f->client : f->listener,
+				   .events = POLLIN};
+
+		(void)poll(&p, 1, f->rings ? 0 : 1);
+		pthread_mutex_lock(&f->lock);
+		if (f->client < 0 && p.revents)
+			f->client = accept4(f->listener, NULL, NULL, SOCK_CLOEXEC);
+		if (f->client >= 0)
+			serve_message(f);
+		for (uint32_t i = 0; i < f->rings; i++)
+			serve_ring(f, &f->ring[i]);
+		stop = f->stop;
+		pthread_mutex_unlock(&f->lock);
+		if (f->rings)
+			usleep(20);
+	}
+	return NULL;
+}
+
+struct fake_daemon *fake_start(const struct fake_options *options)
+{
+	struct fake_daemon *f = calloc(1, sizeof *f);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	if (options)
+		f->options = *options;
+	if (!f->options.arena_bytes)
+		f->options.arena_bytes = 1u << 20;
+	f->bytes = mmap(NULL, FAKE_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	strcpy(f->directory, "/tmp/quoit-test-XXXXXX");
+	cr_assert(mkdtemp(f->directory) != NULL);
+	snprintf(f->path, sizeof f->path, "%s/quoitd.sock", f->directory);
+	strcpy(address.sun_path, f->path);
+	f->client = -1;
+	f->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	cr_assert(bind(f->listener, (struct sockaddr *)&address, sizeof address) == 0 &&
+		  listen(f->listener, 4) == 0);
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_create(&f->thread, NULL, serve, f);
+	return f;
+}
+
+void fake_kill(struct fake_daemon *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->stop = true;
+	pthread_mutex_unlock(&f->lock);
+	pthread_join(f->thread, NULL);
+	for (uint32_t i = 0; i < f->rings; i++)
+		close(f->ring[i].socket);
+	close(f->client);
+	close(f->listener);
+	unlink(f->path);
+	rmdir(f->directory);
+	f->rings = 0;
+	f->thread = 0;
+}
+
+void fake_stop(struct fake_daemon *f)
+{
+	if (f->thread)
+		fake_kill(f);
+	munmap(f->bytes, FAKE_BYTES);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+const char *fake_path(const struct fake_daemon *f)
+{
+	return f->path;
+}
+
+/* ---- what a test turns and sees, under the lock of the thread ---- */
+
+#define FAKE_SET(f, statement)                                                                     \
+	do {                                                                                       \
+		pthread_mutex_lock(&(f)->lock);                                                    \
+		statement;                                                                         \
+		pthread_mutex_unlock(&(f)->lock);                                                  \
+	} while (0)
+
+void fake_hold_fetch(struct fake_daemon *f, bool hold)
+{
+	FAKE_SET(f, f->hold_fetch = hold);
+}
+
+void fake_hold_jobs(struct fake_daemon *f, bool hold)
+{
+	FAKE_SET(f, f->hold_jobs = hold);
+}
+
+void fake_fail(struct fake_daemon *f, uint8_t opcode, int error)
+{
+	FAKE_SET(f, f->fail_opcode = opcode; f->fail_error = error);
+}
+
+void fake_say_asleep(struct fake_daemon *f)
+{
+	FAKE_SET(f, f->asleep = true; serve_ring(f, &f->ring[0]));
+}
+
+void fake_lie_cq_tail(struct fake_daemon *f)
+{
+	FAKE_SET(f, *f->ring[0].cq.tail += 10 * f->ring[0].layout.cq_entries);
+}
+
+void fake_lie_sq_head(struct fake_daemon *f)
+{
+	FAKE_SET(f, *f->ring[0].sq.head += 10 * f->ring[0].layout.sq_entries);
+}
+
+uint32_t fake_fetched(struct fake_daemon *f)
+{
+	uint32_t n;
+
+	FAKE_SET(f, n = f->fetched);
+	return n;
+}
+
+struct quoit_sqe fake_sqe(struct fake_daemon *f, uint32_t i)
+{
+	struct quoit_sqe e;
+
+	FAKE_SET(f, e = f->log[i % FAKE_LOG]);
+	return e;
+}
+
+uint32_t fake_kicks(struct fake_daemon *f)
+{
+	uint32_t n;
+
+	FAKE_SET(f, n = f->kicks);
+	return n;
+}
+
+uint32_t fake_tensors_alive(struct fake_daemon *f)
+{
+	uint32_t n;
+
+	FAKE_SET(f, n = f->alive);
+	return n;
+}
+
+const struct quoit_site *fake_sites(struct fake_daemon *f)
+{
+	return (const struct quoit_site *)(f->ring[0].client + f->ring[0].layout.sites);
+}
+
+const struct quoit_note *fake_notes(struct fake_daemon *f)
+{
+	return (const struct quoit_note *)(f->ring[0].client + f->ring[0].layout.notes);
+}

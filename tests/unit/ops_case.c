@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* ops_case.c - build a job for an operation, run it in every way, compare with the reference. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops_reference.h"
+
+/* Numbers that have broken something somewhere. */
+static const double special_f[] = {0.0,    -0.0,         NAN,           INFINITY, -INFINITY, 1e-310,
+				   -1e-40, 0x1p-126,     1e300,         -3e38,    0.5,       -1.0,
+				   1.0,    2147483648.0, -2147483648.0, 1e19};
+static const int64_t special_i[] = {0,         1,         -1,        INT32_MAX,
+				    INT32_MIN, INT64_MAX, INT64_MIN, 0x80000000};
+
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return *state >> 8;
+}
+
+size_t ops_isas(struct ops_isa ret_isas[3])
+{
+	size_t n = 0;
+
+	ret_isas[n++] = (struct ops_isa){"base", ops_table_base};
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		ret_isas[n++] = (struct ops_isa){"avx2", ops_table_avx2};
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+	    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+		ret_isas[n++] = (struct ops_isa){"avx512", ops_table_avx512};
+	return n;
+}
+
+static void fill(void *bytes, size_t elements, uint8_t dtype, uint32_t seed)
+{
+	uint32_t state = seed * 2654435761u + 12345;
+
+	for (size_t i = 0; i < elements; i++) {
+		const uint32_t r = next_random(&state);
+		const bool special = r % 16 == 0;
+		const double f = special ? special_f[r / 16 % 16] : (r % 100003) / 12500.0 - 4.0;
+		const int64_t n = special ? special_i[r / 16 % 8]
+					  : (int64_t)r * (int32_t)next_random(&state) - (1 << 30);
+
+		if (dtype == QUOIT_F32)
+			((float *)bytes)[i] = (float)f;
+		else if (dtype == QUOIT_F64)
+			((double *)bytes)[i] = f;
+		else if (dtype == QUOIT_I32)
+			((int32_t *)bytes)[i] = (int32_t)(uint64_t)n;
+		else
+			((int64_t *)bytes)[i] = n;
+	}
+}
+
+/* Strides of a layout, and how many elements from the first to the last in memory. */
+static size_t lay_out(struct op_tensor *t, enum ops_layout layout)
+{
+	static const int row_major[] = {3, 2, 1, 0};
+	static const int column_major[] = {2, 3, 1, 0};
+	const int *order = layout == OPS_COLUMN_MAJOR ? column_major : row_major;
+	int64_t step = layout == OPS_PADDED ? 2 : 1;
+	int64_t last = 0;
+
+	for (int i = 0; i < 4; i++) {
+		const int d = order[i];
+		const bool repeat = (layout == OPS_REPEAT_ROW && d != 3) ||
+				    (layout == OPS_REPEAT_COLUMN && d == 3);
+
+		t->stride[d] = repeat ? 0 : step;
+		if (!repeat)
+			step = step * t->dim[d] + (layout == OPS_PADDED ? 3 : 0);
+	}
+	for (int d = 0; d < 4; d++) {
+		if (t->dim[d] == 0)
+			return 0;
+		last += (t->dim[d] - 1) * t->stride[d];
+	}
+	return (size_t)last + 1;
+}
+
+void ops_case_tensor(struct ops_case *c, int which, uint8_t dtype, const uint32_t dim[4],
+		     enum ops_layout layout, uint32_t seed)
+{
+	struct op_tensor *t = &c->args.t[which];
+	const size_t size = op_dtype_size(dtype);
+	size_t elements;
+
+	memcpy(t->dim, dim, sizeof(t->dim));
+	t->dtype = dtype;
+	elements = lay_out(t, layout);
+	c->memory[which].size = elements * size;
+	c->memory[which].bytes = malloc(elements * size + (elements == 0));
+	t->data = c->memory[which].bytes;
+	fill(t->data, elements, dtype, seed);
+	if (layout == OPS_REVERSED && elements > 0) {
+		t->data = (char *)t->data + (t->dim[3] - 1) * size;
+		t->stride[3] = -1;
+	}
+}
+
+void ops_case_count(struct ops_case *c, int which, double first, double step)
+{
+	struct op_tensor *t = &c->args.t[which];
+	uint32_t pos[4] = {0};
+	int64_t i = 0;
+
+	if (c->memory[which].size == 0)
+		return;
+	do {
+		int64_t offset = 0;
+		const double x = first + (double)i++ * step;
+
+		for (int d = 0; d < 4; d++)
+			offset += pos[d] * t->stride[d];
+		if (t->dtype == QUOIT_F32)
+			((float *)t->data)[offset] = (float)x;
+		else if (t->dtype == QUOIT_F64)
+			((double *)t->data)[offset] = x;
+		else if (t->dtype == QUOIT_I32)
+			((int32_t *)t->data)[offset] = (int32_t)x;
+		else
+			((int64_t *)t->data)[offset] = (int64_t)x;
+	} while (ops_next(t->dim, pos));
+}
+
+void ops_case_done(struct ops_case *c)
+{
+	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		free(c->memory[i].bytes);
+	memset(c, 0, sizeof(*c));
+}
+
+void ops_case_run(struct ops_case *c, const struct ops_isa *isa, uint32_t tiles)
+{
+	const struct op_impl *impl = isa->table[c->args.opcode];
+
+	c->args.error = 0;
+	/* Backwards, because tiles may run in any order. */
+	for (uint32_t tile = tiles; tile-- > 0;)
+		impl->run(&c->args, tile, tiles);
+	if (impl->finish)
+		impl->finish(&c->args);
+}
+
+/* All memory of a case, to look back at. */
+static void *snapshot(const struct ops_case *c, size_t *ret_size)
+{
+	char *copy;
+	size_t size = 0;
+
+	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		size += c->memory[i].size;
+	copy = malloc(size + 1);
+	*ret_size = size;
+	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		if (c->memory[i].size > 0)
+			memcpy(copy, c->memory[i].bytes, c->memory[i].size);
+		copy += c->memory[i].size;
+	}
+	return copy - size;
+}
+
+static void restore(struct ops_case *c, const char *copy)
+{
+	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		if (c->memory[i].size > 0)
+			memcpy(c->memory[i].bytes, copy, c->memory[i].size);
+		copy += c->memory[i].size;
+	}
+}
+
+static bool close_enough(uint8_t dtype, const void *a, const void *b, size_t i,
+			 const struct ops_tolerance *tolerance)
+{
+	const double x = dtype == QUOIT_F32 ? ((const float *)a)[i] : ((const double *)a)[i];
+	const double y = dtype == QUOIT_F32 ? ((const float *)b)[i] : ((const double *)b)[i];
+	const double least = dtype == QUOIT_F32 ? 0x1p-126 : 0x1p-1022;
+	const double epsilon = dtype == QUOIT_F32 ? 0x1p-23 : 0x1p-52;
+
+	if (isnan(x) || isnan(y))
+		return isnan(x) && isnan(y);
+	if (x == y)
+		return tolerance->ulp > 0 || x != 0 || signbit(x) == signbit(y) || isnan(y);
+	if (isinf(x) || isinf(y))
+		return false;
+	return fabs(x - y) <= tolerance->absolute ||
+	       fabs(x - y) <= tolerance->ulp * epsilon * fmax(fabs(y), least);
+}
+
+/* Compare all memory of the case, what is between the elements too, with the reference's. */
+static void compare(const struct ops_case *c, const char *want,
+		    const struct ops_tolerance *tolerance, const char *how, uint32_t tiles)
+{
+	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		const uint8_t dtype = c->args.t[i].dtype;
+		const size_t size = c->memory[i].size;
+
+		if (!ops_is_float(dtype)) {
+			cr_assert(size == 0 || memcmp(c->memory[i].bytes, want, size) == 0,
+				  "operation %d, %s, %u tiles: tensor %d differs", c->args.opcode,
+				  how, tiles, i);
+		} else {
+			for (size_t e = 0; e < size / op_dtype_size(dtype); e++)
+				cr_assert(
+					close_enough(dtype, c->memory[i].bytes, want, e, tolerance),
+					"operation %d, type %d, %s, %u tiles: element %zu of tensor %d "
+					"is %.17g, should be %.17g",
+					c->args.opcode, dtype, how, tiles, e, i,
+					dtype == QUOIT_F32 ? ((float *)c->memory[i].bytes)[e]
+							   : ((double *)c->memory[i].bytes)[e],
+					dtype == QUOIT_F32 ? ((const float *)want)[e]
+							   : ((const double *)want)[e]);
+		}
+		want += size;
+	}
+}
+
+void ops_case_check(struct ops_case *c, struct ops_tolerance tolerance)
+{
+	static const uint32_t tiles[] = {1, 2, 3, 7};
+	struct ops_isa isas[3];
+	const size_t isa_nr = ops_isas(isas);
+	size_t size;
+	char *before = snapshot(c, &size);
+	char *want;
+	char *first = NULL;
+	int32_t error;
+
+	c->args.error = 0;
+	ops_reference_run(&c->args);
+	error = c->args.error;
+	want = snapshot(c, &size);
+	for (size_t i = 0; i < isa_nr; i++) {
+		for (size_t j = 0; j < sizeof(tiles) / sizeof(tiles[0]); j++) {
+			char *got;
+
+			restore(c, before);
+			ops_case_run(c, &isas[i], tiles[j]);
+			cr_assert_eq(c->args.error, error);
+			if (!first)
+				compare(c, want, &tolerance, isas[i].name, tiles[j]);
+			got = snapshot(c, &size);
+			if (first)
+				cr_assert(memcmp(got, first, size) == 0,
+					  "operation %d: %s in %u tiles gives other bits",
+					  c->args.opcode, isas[i].name, tiles[j]);
+			if (first)
+				free(got);
+			else
+				first = got;
+		}
+		if (!tolerance.same_bits) {
+			free(first);
+			first = NULL;
+		}
+	}
+	restore(c, before);
+	free(first);
+	free(want);
+	free(before);
+}

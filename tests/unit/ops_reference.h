@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ops_reference.h - every operation once more, element by element, and a check against it.
+ *
+ * A case is one job: tensors in memory of their own, of exactly the size that they need,
+ * so that AddressSanitizer sees a step too far.  A check runs it by every instruction set
+ * of the CPU, in several numbers of tiles, and by the reference.
+ */
+#ifndef OPS_REFERENCE_H
+#define OPS_REFERENCE_H
+
+#include <stdbool.h>
+
+#include "ops/kernel.h"
+
+enum ops_layout {
+	OPS_DENSE,
+	OPS_COLUMN_MAJOR,
+	OPS_PADDED,                       /* gaps between elements and between rows */
+	OPS_REVERSED,                     /* last dim backwards */
+	OPS_REPEAT_ROW,                   /* stride 0 in all dims but the last */
+	OPS_REPEAT_COLUMN,                /* stride 0 in the last dim */
+	OPS_LAYOUTS_IN,                   /* how many there are for inputs, and */
+	OPS_LAYOUTS_OUT = OPS_REPEAT_ROW, /* for outputs */
+};
+
+struct ops_case {
+	struct op_args args;
+	struct {
+		void *bytes;
+		size_t size;
+	} memory[QUOIT_MAX_TENSORS_PER_JOB];
+};
+
+/* How far a floating-point result may be from the reference: either is enough. */
+struct ops_tolerance {
+	double ulp;
+	double absolute;
+	bool same_bits; /* every instruction set gives the same bits */
+};
+
+struct ops_isa {
+	const char *name;
+	const struct op_impl *const *table;
+};
+
+/* The instruction sets that this CPU can run; returns how many. */
+size_t ops_isas(struct ops_isa ret_isas[3]);
+
+/* Give the case a tensor, filled with numbers of all kinds; the same ones for the same seed. */
+void ops_case_tensor(struct ops_case *c, int which, uint8_t dtype, const uint32_t dim[4],
+		     enum ops_layout layout, uint32_t seed);
+
+/* Set every element of a tensor to i * step + first, in row-major order. */
+void ops_case_count(struct ops_case *c, int which, double first, double step);
+
+/* Assert that all ways to run the case agree with the reference and each other. */
+void ops_case_check(struct ops_case *c, struct ops_tolerance tolerance);
+
+/* Run it once on one instruction set. */
+void ops_case_run(struct ops_case *c, const struct ops_isa *isa, uint32_t tiles);
+
+void ops_case_done(struct ops_case *c);
+
+/* Element access by position, for any type. */
+double ops_get_f(const struct op_tensor *t, const uint32_t pos[4]);
+int64_t ops_get_i(const struct op_tensor *t, const uint32_t pos[4]);
+bool ops_is_float(uint8_t dtype);
+
+/* The next position in row-major order; false after the last. */
+bool ops_next(const uint32_t dim[4], uint32_t pos[4]);
+
+/* The reference itself. */
+void ops_reference_run(struct op_args *args);
+
+#endif

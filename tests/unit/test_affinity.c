@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* test_affinity.c - threads and memory go where they are sent, or the refusal is told. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "affinity.h"
+
+enum { PAGES = 600 }; /* more than are asked for in one call, and no multiple of it */
+
+static size_t page_bytes(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The first `touched` pages of a mapping of PAGES. */
+static char *map_pages(size_t touched)
+{
+	char *start = mmap(NULL, PAGES * page_bytes(), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(start, MAP_FAILED);
+	madvise(start, PAGES * page_bytes(), MADV_NOHUGEPAGE);
+	memset(start, 1, touched * page_bytes());
+	return start;
+}
+
+/* Containers may forbid the calls on memory; then there is nothing to see. */
+static void skip_if_refused(int rc)
+{
+	if (rc == -EPERM || rc == -ENOSYS)
+		cr_skip_test("refused here: %s", strerror(-rc));
+}
+
+/* A node that has memory we may use: the one of a page that was just touched. */
+static uint32_t usable_node(void)
+{
+	char *page = map_pages(1);
+	size_t present, on_node;
+	uint32_t node = 0;
+
+	do {
+		int rc = affinity_count_pages(page, page_bytes(), node, &present, &on_node);
+
+		skip_if_refused(rc);
+		cr_assert_eq(rc, 0);
+	} while (!on_node && ++node < 1024);
+	munmap(page, PAGES * page_bytes());
+	return node;
+}
+
+Test(affinity, pinned_thread_runs_on_its_cpu)
+{
+	cpu_set_t allowed;
+	int cpu;
+
+	cr_assert_eq(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		cr_expect_eq(affinity_pin_thread((uint32_t)cpu), 0);
+		cr_expect_eq(sched_getcpu(), cpu);
+	}
+}
+
+Test(affinity, pinning_to_a_cpu_that_does_not_exist_is_refused)
+{
+	cr_expect_eq(affinity_pin_thread(60000), -EINVAL);
+	cr_expect_eq(affinity_pin_thread(1 << 16), -EINVAL);
+	cr_expect_eq(affinity_pin_thread(UINT32_MAX), -EINVAL);
+}
+
+static void *be_nice(void *ret_rc)
+{
+	*(int *)ret_rc = affinity_set_nice(19);
+	return (void *)(intptr_t)getpriority(PRIO_PROCESS, 0);
+}
+
+Test(affinity, nice_changes_the_calling_thread_alone)
+{
+	int before = getpriority(PRIO_PROCESS, 0), rc = -1;
+	pthread_t thread;
+	void *nice_there;
+
+	cr_assert_eq(pthread_create(&thread, NULL, be_nice, &rc), 0);
+	cr_assert_eq(pthread_join(thread, &nice_there), 0);
+	cr_expect_eq(rc, 0);
+	cr_expect_eq((intptr_t)nice_there, 19);
+	cr_expect_eq(getpriority(PRIO_PROCESS, 0), before);
+}
+
+/* In a child of its own, since the lost rights do not come back. */
+Test(affinity, raising_priority_without_the_right_is_refused)
+{
+	struct rlimit none = {0};
+	pid_t child = fork();
+	int status;
+
+	cr_assert_geq(child, 0);
+	if (child == 0) {
+		if (setrlimit(RLIMIT_NICE, &none) || (geteuid() == 0 && seteuid(65534)))
+			_exit(2);
+		_exit(affinity_set_nice(-20) == -EACCES ? 0 : 1);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+Test(affinity, pages_of_a_preferred_node_lie_there)
+{
+	uint32_t node = usable_node();
+	char *start = map_pages(0);
+	size_t present, on_node;
+	int rc = affinity_prefer_node(start, PAGES * page_bytes(), node);
+
+	skip_if_refused(rc);
+	cr_assert_eq(rc, 0);
+	memset(start, 1, PAGES * page_bytes());
+	cr_expect_eq(affinity_count_pages(start, PAGES * page_bytes(), node, &present, &on_node),
+		     0);
+	cr_expect_eq(present, PAGES);
+	cr_expect_eq(on_node, PAGES);
+}
+
+Test(affinity, counting_leaves_out_pages_that_were_not_touched)
+{
+	char *start = map_pages(PAGES - 7);
+	size_t present, on_node;
+	int rc = affinity_count_pages(start, PAGES * page_bytes(), 1023, &present, &on_node);
+
+	skip_if_refused(rc);
+	cr_expect_eq(rc, 0);
+	cr_expect_eq(present, PAGES - 7);
+	cr_expect_eq(on_node, 0);
+}
+
+Test(affinity, counting_ends_where_the_mapping_ends)
+{
+	char *start = map_pages(PAGES);
+	size_t pages, present, on_node;
+
+	for (pages = 0; pages < PAGES; pages += 37) {
+		int rc = affinity_count_pages(start, pages * page_bytes(), 0, &present, &on_node);
+
+		skip_if_refused(rc);
+		cr_expect_eq(rc, 0);
+		cr_expect_eq(present, pages);
+	}
+}
+
+Test(affinity, preferring_a_node_that_does_not_exist_is_refused)
+{
+	char *start = map_pages(0);
+	int rc = affinity_prefer_node(start, page_bytes(), 1023);
+
+	skip_if_refused(rc);
+	cr_expect_eq(rc, -EINVAL);
+	cr_expect_eq(affinity_prefer_node(start, page_bytes(), 1024), -EINVAL);
+	cr_expect_eq(affinity_prefer_node(start, page_bytes(), UINT32_MAX), -EINVAL);
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/* test_client_jobs.c - submitting and waiting on managed and raw rings, against a fake quoitd */
+#include <errno.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <quoit.h>
+
+#include "fake_daemon.h"
+
+#define SOON 5000 /* milliseconds: longer than anything here takes */
+
+static struct fake_daemon *f;
+static struct quoit_session *s;
+static struct quoit_ring *q;
+
+static void open_ring(uint32_t flags)
+{
+	struct quoit_ring_params ring = {.entries = 8, .flags = flags, .jobs = 4};
+	struct quoit_open_params p;
+
+	f = fake_start(NULL);
+	p = (struct quoit_open_params){.socket = fake_path(f)};
+	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&q, s, &ring), 0);
+}
+
+static void open_managed(void)
+{
+	open_ring(0);
+}
+
+static void open_raw(void)
+{
+	open_ring(QUOIT_RING_RAW);
+}
+
+static void close_all(void)
+{
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+TestSuite(managed, .init = open_managed, .fini = close_all);
+TestSuite(raw, .init = open_raw, .fini = close_all);
+
+/* ---- managed rings ---- */
+
+Test(managed, a_wait_returns_the_result_and_frees_the_slot)
+{
+	quoit_job job;
+
+	cr_assert_eq(quoit_start(q, quoit_fill(1, 0), &job), 0);
+	cr_assert_neq(job, 0);
+	cr_assert_eq(quoit_wait(q, job, SOON), 0);
+	cr_assert_eq(quoit_wait(q, job, SOON), -EINVAL);
+	cr_assert_eq(quoit_result(q, job), -EINVAL);
+}
+
+Test(managed, a_stale_name_does_not_reach_the_next_job_in_its_slot)
+{
+	quoit_job old, new;
+
+	quoit_start(q, quoit_nop(0), &old);
+	quoit_wait(q, old, SOON);
+	quoit_start(q, quoit_nop(0), &new);
+	cr_assert_eq((uint32_t)old, (uint32_t) new, "the slot is used again");
+	cr_assert_eq(quoit_wait(q, old, SOON), -EINVAL);
+	cr_assert_eq(quoit_wait(q, new, SOON), 0);
+}
+
+Test(managed, another_ring_s_job_is_refused)
+{
+	struct quoit_ring *other;
+	quoit_job job;
+
+	quoit_ring_open(&other, s, NULL);
+	quoit_start(q, quoit_nop(0), &job);
+	cr_assert_eq(quoit_wait(other, job, SOON), -EINVAL);
+	cr_assert_eq(quoit_wait(q, job, SOON), 0);
+}
+
+Test(managed, a_wait_that_times_out_leaves_the_job_valid)
+{
+	quoit_job job;
+
+	fake_hold_jobs(f, true);
+	quoit_start(q, quoit_nop(0), &job);
+	cr_assert_eq(quoit_wait(q, job, 0), -ETIME);
+	cr_assert_eq(quoit_wait(q, job, 20), -ETIME);
+	cr_assert_eq(quoit_result(q, job), -EINPROGRESS);
+	fake_hold_jobs(f, false);
+	cr_assert_eq(quoit_wait(q, job, SOON), 0);
+}
+
+Test(managed, the_table_full_is_a_return_value)
+{
+	quoit_job job[5];
+
+	fake_hold_jobs(f, true);
+	for (int i = 0; i < 4; i++)
+		cr_assert_eq(quoit_start(q, quoit_nop(0), &job[i]), 0);
+	cr_assert_eq(quoit_start(q, quoit_nop(0), &job[4]), -EAGAIN);
+	fake_hold_jobs(f, false);
+	cr_assert_eq(quoit_wait_all_of(q, job, 4, SOON), 4);
+	cr_assert_eq(quoit_start(q, quoit_nop(0), &job[4]), -EAGAIN, "ended but not asked for");
+	quoit_detach(q, job[0]);
+	cr_assert_eq(quoit_start(q, quoit_nop(0), &job[4]), 0);
+}
+
+Test(managed, a_full_table_does_not_keep_a_wait_from_working)
+{
+	quoit_job job;
+
+	for (int i = 0; i < 4; i++)
+		quoit_start(q, quoit_nop(0), &job);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	cr_assert_eq(quoit_wait_tensor(q, 1, SOON), 0);
+	cr_assert_eq(quoit_window(q, 0, SOON), 0);
+}
+
+Test(managed, wait_n_counts_what_has_ended_and_keeps_the_slots)
+{
+	quoit_job job[3];
+
+	quoit_start(q, quoit_nop(0), &job[0]);
+	cr_assert_eq(quoit_wait_any(q, job, 1, SOON), 1);
+	fake_hold_jobs(f, true);
+	quoit_start(q, quoit_nop(0), &job[1]);
+	quoit_start(q, quoit_nop(0), &job[2]);
+	cr_assert_eq(quoit_wait_any(q, job, 3, SOON), 1);
+	cr_assert_eq(quoit_wait_n(q, job, 3, 2, 10), -ETIME);
+	cr_assert_eq(quoit_wait_n(q, job, 3, 4, 10), -EINVAL);
+	fake_hold_jobs(f, false);
+	cr_assert_eq(quoit_wait_all_of(q, job, 3, SOON), 3);
+	for (int i = 0; i < 3; i++)
+		cr_assert_eq(quoit_result(q, job[i]), 0);
+}
+
+Test(managed, a_full_SQ_waits_for_room)
+{
+	for (int i = 0; i < 1000; i++)
+		cr_assert_eq(quoit_push(q, quoit_fill(1, i)), 0);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	cr_assert_eq(fake_fetched(f), 1001);
+	for (uint32_t i = 0; i < 1000; i++) {
+		cr_assert_eq(fake_sqe(f, i).scalar[0], quoit_bits(i));
+		cr_assert_eq(fake_sqe(f, i).user_data, i, "an error record can name the push");
+		cr_assert_eq(fake_sqe(f, i).flags, QUOIT_SQE_QUIET);
+	}
+}
+
+Test(managed, a_quarter_of_the_ring_publishes_itself)
+{
+	quoit_push(q, quoit_nop(0));
+	quoit_push(q, quoit_nop(0)); /* of eight entries */
+	while (fake_fetched(f) < 2)
+		;
+	quoit_push(q, quoit_nop(0));
+	quoit_flush(q);
+	while (fake_fetched(f) < 3)
+		;
+}
+
+Test(managed, the_doorbell_rings_only_when_quoitd_sleeps)
+{
+	quoit_push(q, quoit_nop(0));
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	cr_assert_eq(fake_kicks(f), 0);
+	fake_say_asleep(f);
+	quoit_push(q, quoit_nop(0));
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	cr_assert_geq(fake_kicks(f), 1);
+}
+
+Test(managed, a_failed_job_has_its_record)
+{
+	struct quoit_error error;
+	quoit_job job;
+
+	fake_fail(f, QUOIT_OP_EXP, EDOM);
+	quoit_start(q, quoit_exp(1, 2), &job);
+	cr_assert_eq(quoit_wait_all_of(q, &job, 1, SOON), 1);
+	cr_assert(quoit_job_error(q, job, &error));
+	cr_assert_eq(error.code, -EDOM);
+	cr_assert_eq(error.opcode, QUOIT_OP_EXP);
+	cr_assert_eq(error.user_data, job);
+	cr_assert_eq(quoit_wait(q, job, SOON), -EDOM);
+	cr_assert_eq(quoit_failures(q, NULL), 0, "it was told to who asked");
+}
+
+Test(managed, failures_of_pushed_and_detached_jobs_are_counted)
+{
+	struct quoit_error error;
+	quoit_job job;
+
+	fake_fail(f, QUOIT_OP_EXP, EDOM);
+	quoit_push(q, quoit_exp(1, 2));
+	quoit_push(q, quoit_log(1, 2));
+	quoit_wait_all(q, SOON);
+	cr_assert_eq(quoit_failures(q, &error), 1);
+	cr_assert_eq(error.user_data, 0, "the first SQE of the ring");
+	quoit_start(q, quoit_exp(1, 2), &job);
+	quoit_detach(q, job);
+	cr_assert_eq(quoit_wait(q, job, SOON), -EINVAL);
+	quoit_wait_all(q, SOON);
+	cr_assert_eq(quoit_failures(q, NULL), 2);
+	quoit_start(q, quoit_exp(1, 2), &job);
+	quoit_wait_all(q, SOON);
+	quoit_detach(q, job);
+	cr_assert_eq(quoit_failures(q, &error), 3);
+	cr_assert_eq(error.user_data, job);
+}
+
+Test(managed, cancel_ends_what_has_not_started)
+{
+	quoit_job job;
+
+	fake_hold_jobs(f, true);
+	quoit_start(q, quoit_nop(0), &job);
+	quoit_flush(q);
+	while (!fake_fetched(f))
+		;
+	cr_assert_eq(quoit_cancel(q, job), 0);
+	cr_assert_eq(quoit_wait(q, job, SOON), -ECANCELED);
+	cr_assert_eq(quoit_cancel(q, job), -EINVAL);
+	fake_hold_jobs(f, false);
+	quoit_start(q, quoit_nop(0), &job);
+	quoit_wait_all(q, SOON);
+	cr_assert_eq(quoit_cancel(q, job), -EALREADY);
+}
+
+Test(managed, a_window_lets_so_many_batches_be_open)
+{
+	fake_hold_jobs(f, true);
+	cr_assert_eq(quoit_window(q, 2, 10), 0);
+	cr_assert_eq(quoit_window(q, 2, 10), 0);
+	cr_assert_eq(quoit_window(q, 2, 10), -ETIME);
+	cr_assert_eq(quoit_window(q, QUOIT_MAX_WINDOW + 1, 10), -EINVAL);
+	fake_hold_jobs(f, false);
+	cr_assert_eq(quoit_window(q, 0, SOON), 0);
+	cr_assert_eq(fake_sqe(f, 0).flags, QUOIT_SQE_AFTER_ALL);
+}
+
+Test(managed, windows_that_time_out_do_not_pile_up)
+{
+	fake_hold_jobs(f, true);
+	for (unsigned i = 0; i < 3 * QUOIT_MAX_WINDOW; i++)
+		cr_assert_eq(quoit_window(q, QUOIT_MAX_WINDOW, 0),
+			     i < QUOIT_MAX_WINDOW ? 0 : -ETIME);
+	fake_hold_jobs(f, false);
+	cr_assert_eq(quoit_window(q, 0, SOON), 0);
+}
+
+Test(managed, what_was_posted_before_the_end_is_delivered_then_the_end)
+{
+	struct quoit_error error;
+	quoit_job done, lost;
+
+	quoit_start(q, quoit_nop(0), &done);
+	quoit_flush(q);
+	while (!fake_fetched(f))
+		;
+	fake_hold_jobs(f, true);
+	quoit_start(q, quoit_nop(0), &lost);
+	quoit_flush(q);
+	fake_kill(f);
+	cr_assert_eq(quoit_wait(q, lost, QUOIT_FOREVER), -ECONNRESET);
+	cr_assert_eq(quoit_wait(q, done, QUOIT_FOREVER), 0);
+	cr_assert_not(quoit_job_error(q, lost, &error));
+	cr_assert_eq(quoit_result(q, lost), -ECONNRESET);
+	cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), -ECONNRESET);
+}
+
+Test(managed, a_full_SQ_does_not_outlive_the_daemon)
+{
+	int err = 0;
+
+	fake_kill(f);
+	for (int i = 0; i < 9 && !err; i++)
+		err = quoit_push(q, quoit_nop(0));
+	cr_assert_eq(err, -ECONNRESET);
+	cr_assert_eq(quoit_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
+}
+
+Test(managed, a_CQ_tail_that_lies_ends_the_ring)
+{
+	quoit_job job;
+
+	fake_hold_jobs(f, true);
+	quoit_start(q, quoit_nop(0), &job);
+	fake_lie_cq_tail(f);
+	cr_assert_eq(quoit_wait(q, job, SOON), -EPROTO);
+}
+
+Test(managed, an_SQ_head_that_lies_ends_the_ring)
+{
+	int err = 0;
+
+	fake_hold_fetch(f, true);
+	fake_lie_sq_head(f);
+	for (int i = 0; i < 9 && !err; i++)
+		err = quoit_push(q, quoit_nop(0));
+	cr_assert_eq(err, -EPROTO);
+	fake_kill(f);
+}
+
+Test(managed, waits_are_counted_under_their_place)
+{
+	const struct quoit_site *site = fake_sites(f);
+
+	fake_hold_jobs(f, true);
+	cr_assert_eq(quoit_wait_all_at(q, 5, "some/where/far.c:12"), -ETIME);
+	cr_assert_eq(quoit_wait_all_at(q, 5, "some/where/far.c:12"), -ETIME);
+	cr_assert_eq(quoit_wait_all_at(q, 5, NULL), -ETIME);
+	cr_assert_str_eq(site[1].name, "far.c:12");
+	cr_assert_eq(site[1].waits, 2);
+	cr_assert_gt(site[1].longest, 0);
+	cr_assert_geq(site[1].ticks, site[1].longest);
+	cr_assert_eq(site[0].waits, 1);
+	fake_hold_jobs(f, false);
+}
+
+Test(managed, stamps_and_notes_are_kept_when_asked_for)
+{
+	struct quoit_ring_params params = {.flags = QUOIT_RING_STAMPS};
+	struct quoit_stamps stamps;
+	struct quoit_ring *r;
+	quoit_job job;
+
+	cr_assert_eq(quoit_ring_open(&r, s, &params), 0);
+	quoit_start(r, quoit_nop(0), &job);
+	cr_assert_not(quoit_job_stamps(r, job, &stamps) && false);
+	cr_assert_eq(quoit_wait_all(r, SOON), 0);
+	cr_assert(quoit_job_stamps(r, job, &stamps));
+	cr_assert_eq(stamps.end, 4);
+	quoit_start(q, quoit_nop(0), &job);
+	quoit_wait_all(q, SOON);
+	cr_assert_not(quoit_job_stamps(q, job, &stamps));
+}
+
+Test(managed, raw_calls_are_refused)
+{
+	const struct quoit_cqe *cqe;
+
+	cr_assert_null(quoit_sqe(q));
+	cr_assert_eq(quoit_peek(q, &cqe), -EINVAL);
+	cr_assert_eq(quoit_wait_cqe(q, 0), -EINVAL);
+}
+
+/* ---- raw rings ---- */
+
+Test(raw, user_data_comes_back_in_order)
+{
+	const struct quoit_cqe *cqe;
+	unsigned got = 0;
+
+	for (uint64_t i = 0; i < 8; i++) {
+		struct quoit_sqe *sqe = quoit_sqe(q);
+
+		cr_assert_not_null(sqe);
+		*sqe = quoit_nop(0);
+		sqe->user_data = 100 + i;
+	}
+	while (got < 8) {
+		int n;
+
+		cr_assert_eq(quoit_wait_cqe(q, SOON), 0);
+		n = quoit_peek(q, &cqe);
+		cr_assert_gt(n, 0);
+		for (int i = 0; i < n; i++)
+			cr_assert_eq(quoit_cqe_at(q, (unsigned)i)->user_data, 100 + got++);
+		quoit_release(q, (unsigned)n);
+	}
+	cr_assert_eq(quoit_peek(q, &cqe), 0);
+}
+
+Test(raw, a_full_ring_is_a_return_value)
+{
+	struct quoit_sqe *sqe;
+
+	fake_hold_fetch(f, true);
+	for (int i = 0; i < 8; i++) {
+		sqe = quoit_sqe(q);
+		cr_assert_not_null(sqe);
+		*sqe = quoit_nop(0);
+	}
+	cr_assert_null(quoit_sqe(q));
+	cr_assert_eq(quoit_push(q, quoit_nop(0)), -EAGAIN);
+	fake_hold_fetch(f, false);
+}
+
+Test(raw, a_push_keeps_its_user_data)
+{
+	struct quoit_sqe sqe = quoit_exp(1, 2);
+	const struct quoit_cqe *cqe;
+	char text[200];
+
+	sqe.user_data = 77;
+	fake_fail(f, QUOIT_OP_EXP, EDOM);
+	cr_assert_eq(quoit_push(q, sqe), 0);
+	cr_assert_eq(quoit_wait_cqe(q, SOON), 0);
+	cr_assert_eq(quoit_peek(q, &cqe), 1);
+	cr_assert_eq(cqe->user_data, 77);
+	quoit_strerror_cqe(cqe, quoit_error_at(q, 0), text, sizeof text);
+	cr_assert_str_eq(text, "exp (job 0x4d) failed with EDOM");
+	cr_assert_null(quoit_stamps_at(q, 0));
+}
+
+Test(raw, waiting_ends_with_the_time_or_the_daemon)
+{
+	const struct quoit_cqe *cqe;
+
+	cr_assert_eq(quoit_wait_cqe(q, 0), -ETIME);
+	cr_assert_eq(quoit_wait_cqe(q, 60), -ETIME);
+	fake_kill(f);
+	cr_assert_eq(quoit_wait_cqe(q, QUOIT_FOREVER), -ECONNRESET);
+	cr_assert_eq(quoit_peek(q, &cqe), -ECONNRESET);
+}
+
+Test(raw, asking_for_ever_notices_the_end)
+{
+	const struct quoit_cqe *cqe;
+	int n;
+
+	fake_kill(f);
+	do
+		n = quoit_peek(q, &cqe);
+	while (n == 0);
+	cr_assert_eq(n, -ECONNRESET);
+}
+
+Test(raw, managed_calls_are_refused)
+{
+	quoit_job job = 0;
+
+	cr_assert_eq(quoit_start(q, quoit_nop(0), &job), -EINVAL);
+	cr_assert_eq(quoit_wait(q, job, 0), -EINVAL);
+	cr_assert_eq(quoit_wait_all(q, 0), -EINVAL);
+	cr_assert_eq(quoit_window(q, 0, 0), -EINVAL);
+	cr_assert_eq(quoit_result(q, job), -EINVAL);
+	cr_assert_eq(quoit_cancel(q, job), -EINVAL);
+}
+
+/* ---- words ---- */
+
+struct sentence {
+	struct quoit_cqe cqe;
+	struct quoit_error error;
+	char text[160];
+};
+
+ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_what)
+{
+	static struct sentence cases[] = {
+		{{1, 0, 0}, {0}, "success"},
+		{{1, -EIO, 0}, {0}, "job 0x1 failed with EIO"},
+		{{1, -EINVAL, QUOIT_CQE_ERROR},
+		 {1, 1, {3, 4}, -EINVAL, QUOIT_OP_GEMM, QUOIT_FIELD_TENSOR1, 0},
+		 "gemm (job 0x1) failed with EINVAL: tensor 1 is 3, allowed is 4"},
+		{{2, -ENOMEM, QUOIT_CQE_ERROR},
+		 {2, 2, {4096, 1024}, -ENOMEM, QUOIT_OP_FILL, QUOIT_FIELD_MEMORY, 0},
+		 "fill (job 0x2) failed with ENOMEM: needs 4096 bytes, 1024 are leased"},
+		{{3, -QUOIT_EPOISON, QUOIT_CQE_ERROR},
+		 {3, 2, {0, 0}, -ENOMEM, QUOIT_OP_FILL, QUOIT_FIELD_NONE, 5},
+		 "job 0x3 reads what fill (job 0x2 of ring 5) did not write, which failed with "
+		 "ENOMEM"},
+		{{4, -EINVAL, QUOIT_CQE_ERROR},
+		 {4, 4, {0, 0}, -EINVAL, 200, 99, 0},
+		 "module operation (job 0x4) failed with EINVAL"},
+	};
+
+	return cr_make_param_array(struct sentence, cases, sizeof cases / sizeof *cases);
+}
+
+ParameterizedTest(struct sentence *c, strerror, a_failure_says_what_was_wrong_and_with_what)
+{
+	char text[200];
+
+	quoit_strerror_cqe(&c->cqe, &c->error, text, sizeof text);
+	cr_assert_str_eq(text, c->text);
+	quoit_strerror_cqe(&c->cqe, &c->error, text, 5);
+	cr_assert_eq(strlen(text), 4, "cut to the buffer");
+}
+
+Test(strerror, errors_have_names_with_and_without_sign)
+{
+	cr_assert_str_eq(quoit_strerror(-ENOENT), "ENOENT");
+	cr_assert_str_eq(quoit_strerror(ENOENT), "ENOENT");
+	cr_assert_str_eq(quoit_strerror(-QUOIT_EPOISON), "QUOIT_EPOISON");
+	cr_assert_str_eq(quoit_strerror(QUOIT_EEXEC), "QUOIT_EEXEC");
+	cr_assert_str_eq(quoit_strerror(99999), "unknown error");
+}

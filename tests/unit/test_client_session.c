@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* test_client_session.c - opening and closing sessions and rings, against a fake quoitd */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <quoit.h>
+
+#include "fake_daemon.h"
+
+static struct quoit_session *open_session(struct fake_daemon *f)
+{
+	struct quoit_session *s = NULL;
+	struct quoit_open_params p = {.socket = fake_path(f)};
+	int err = quoit_open(&s, &p);
+
+	cr_assert(err == 0, "%d: %s", err, quoit_open_text());
+	return s;
+}
+
+Test(session, a_path_without_a_daemon_is_named)
+{
+	struct quoit_open_params p = {.socket = "/nowhere/quoitd.sock"};
+	struct quoit_session *s;
+
+	cr_assert_eq(quoit_open(&s, &p), -ENOENT);
+	cr_assert_not_null(strstr(quoit_open_text(), "/nowhere/quoitd.sock"));
+}
+
+Test(session, a_path_too_long_is_refused)
+{
+	char path[200];
+	struct quoit_open_params p = {.socket = path};
+	struct quoit_session *s;
+
+	memset(path, 'x', sizeof path - 1);
+	path[sizeof path - 1] = '\0';
+	cr_assert_eq(quoit_open(&s, &p), -ENAMETOOLONG);
+}
+
+Test(session, the_socket_is_found_through_the_environment)
+{
+	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_session *s;
+	struct quoit_info info;
+
+	setenv("QUOIT_SOCKET", fake_path(f), 1);
+	cr_assert_eq(quoit_open(&s, NULL), 0);
+	quoit_info(s, &info);
+	cr_assert_eq(info.session, 7);
+	cr_assert_eq(quoit_close(s, 0), 0);
+	fake_stop(f);
+}
+
+struct bad_case {
+	struct fake_options options;
+	int err;
+	char text[32];
+};
+
+ParameterizedTestParameters(session, what_no_quoitd_does_is_refused)
+{
+	static struct bad_case cases[] = {
+		{{.refuse = -EDQUOT}, -EDQUOT, "refused by the test"},
+		{{.unsealed = true}, -EPROTO, "seals"},
+		{{.wrong_size = true}, -EPROTO, "size"},
+		{{.wrong_seq = true}, -EPROTO, "makes no sense"},
+	};
+
+	return cr_make_param_array(struct bad_case, cases, sizeof cases / sizeof *cases);
+}
+
+ParameterizedTest(struct bad_case *c, session, what_no_quoitd_does_is_refused)
+{
+	struct fake_daemon *f = fake_start(&c->options);
+	struct quoit_open_params p = {.socket = fake_path(f)};
+	struct quoit_session *s;
+
+	cr_assert_eq(quoit_open(&s, &p), c->err);
+	cr_assert(strstr(quoit_open_text(), c->text), "%s", quoit_open_text());
+	fake_stop(f);
+}
+
+struct ring_case {
+	struct quoit_ring_params params;
+	unsigned count;
+};
+
+ParameterizedTestParameters(session, ring_sizes_that_make_no_sense_are_refused)
+{
+	static struct ring_case cases[] = {
+		{{.entries = 7}, 1},
+		{{.entries = 4}, 1},
+		{{.entries = 2048}, 1}, /* the fake grants 1024 */
+		{{.entries = 64, .cq_entries = 32}, 1},
+		{{.entries = 64, .cq_entries = 100}, 1},
+		{{.flags = 0x80}, 1},
+		{{.entries = 64}, 0},
+		{{.entries = 64}, QUOIT_MAX_RINGS + 1},
+	};
+
+	return cr_make_param_array(struct ring_case, cases, sizeof cases / sizeof *cases);
+}
+
+ParameterizedTest(struct ring_case *c, session, ring_sizes_that_make_no_sense_are_refused)
+{
+	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_session *s = open_session(f);
+	struct quoit_ring *q[QUOIT_MAX_RINGS + 1];
+
+	cr_assert_eq(quoit_rings_open(q, c->count, s, &c->params), -EINVAL);
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+Test(session, rings_open_together_or_not_at_all)
+{
+	struct fake_daemon *f = fake_start(NULL); /* has room for eight */
+	struct quoit_session *s = open_session(f);
+	struct quoit_ring *q[8];
+
+	cr_assert_eq(quoit_rings_open(q, 6, s, NULL), 0);
+	cr_assert_eq(quoit_rings_open(q, 3, s, NULL), -EMFILE);
+	for (int i = 0; i < 6; i++)
+		cr_assert_eq(quoit_ring_close(q[i]), 0);
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+static int count_fds(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += dup2(fd, fd) == fd;
+	return n;
+}
+
+Test(session, closing_gives_every_descriptor_back)
+{
+	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_ring *q[2];
+	struct quoit_session *s;
+	int before = count_fds();
+
+	s = open_session(f);
+	cr_assert_eq(quoit_rings_open(q, 2, s, NULL), 0);
+	cr_assert_eq(quoit_ring_close(q[0]), 0);
+	cr_assert_eq(quoit_close(s, 0), 0);
+	/* The fake's ends stay: its client and two rings. */
+	cr_assert_eq(count_fds(), before + 3);
+	fake_stop(f);
+}
+
+Test(session, closing_waits_for_the_jobs)
+{
+	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_session *s = open_session(f);
+	struct quoit_ring *q;
+
+	quoit_ring_open(&q, s, NULL);
+	quoit_push(q, quoit_fill(1, 0)); /* not even published */
+	cr_assert_eq(quoit_close(s, 0), 0);
+	cr_assert_eq(fake_sqe(f, 0).opcode, QUOIT_OP_FILL);
+	fake_stop(f);
+}
+
+Test(session, closing_after_the_daemon_died_frees_all_the_same)
+{
+	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_session *s = open_session(f);
+	struct quoit_ring *q;
+
+	quoit_ring_open(&q, s, NULL);
+	fake_kill(f);
+	cr_assert_eq(quoit_ring_close(q), -ECONNRESET);
+	cr_assert_eq(quoit_close(s, 0), -ECONNRESET);
+	fake_stop(f);
+}
+
+Test(session, files_are_added_by_descriptor)
+{
+	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_session *s = open_session(f);
+
+	cr_assert_eq(quoit_file_add(s, -1), -EBADF);
+	cr_assert_eq(quoit_file_add(s, STDERR_FILENO), 0);
+	cr_assert_eq(quoit_file_add(s, STDERR_FILENO), 1);
+	cr_assert_eq(quoit_file_remove(s, 0), 0);
+	cr_assert_eq(quoit_file_remove(s, -1), -EINVAL);
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+/* What a child gets from every call, as bits of its exit status. */
+static int try_all(struct quoit_session *s, struct quoit_ring *q, quoit_tensor t, quoit_job job)
+{
+	struct quoit_ring *other;
+	struct quoit_shape shape;
+	char bytes[8];
+	int bad = 0;
+
+	bad += quoit_push(q, quoit_nop(0)) != -EOWNERDEAD;
+	bad += quoit_start(q, quoit_nop(0), &job) != -EOWNERDEAD;
+	bad += quoit_flush(q) != -EOWNERDEAD;
+	bad += quoit_wait(q, job, 0) != -EOWNERDEAD;
+	bad += quoit_wait_all(q, 0) != -EOWNERDEAD;
+	bad += quoit_window(q, 0, 0) != -EOWNERDEAD;
+	bad += quoit_result(q, job) != -EOWNERDEAD;
+	bad += quoit_cancel(q, job) != -EOWNERDEAD;
+	bad += quoit_ring_arm(q) != -EOWNERDEAD;
+	bad += quoit_ring_close(q) != -EOWNERDEAD;
+	bad += quoit_ring_open(&other, s, NULL) != -EOWNERDEAD;
+	bad += quoit_free(q, t) != -EOWNERDEAD;
+	bad += quoit_vector(q, QUOIT_F32, 1) != QUOIT_NO_TENSOR;
+	bad += quoit_shape_of(q, t, &shape);
+	bad += quoit_write(q, t, bytes, 8) != -EOWNERDEAD;
+	bad += quoit_read(q, t, bytes, 8) != -EOWNERDEAD;
+	bad += quoit_alloc(s, 1) != NULL;
+	bad += quoit_file_add(s, 0) != -EOWNERDEAD;
+	quoit_detach(q, job);
+	bad += quoit_failures(q, NULL) != 0;
+	bad += quoit_close(s, 0) != 0;
+	return bad;
+}
+
+Test(session, a_child_is_told_that_the_session_is_not_its_own)
+{
+	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_session *s = open_session(f);
+	struct quoit_ring *q;
+	quoit_tensor t;
+	quoit_job job;
+	int status;
+	pid_t pid;
+
+	quoit_ring_open(&q, s, NULL);
+	t = quoit_vector(q, QUOIT_F32, 2);
+	quoit_start(q, quoit_nop(0), &job);
+	pid = fork();
+	if (pid == 0)
+		_exit(try_all(s, q, t, job));
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFEXITED(status), "signal %d", WTERMSIG(status));
+	cr_assert_eq(WEXITSTATUS(status), 0, "%d calls went wrong", WEXITSTATUS(status));
+	cr_assert_eq(quoit_wait(q, job, 1000), 0, "the parent's session goes on");
+	cr_assert_eq(quoit_close(s, 0), 0);
+	fake_stop(f);
+}
+
+Test(session, an_armed_descriptor_becomes_readable_and_hangs_up)
+{
+	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_session *s = open_session(f);
+	struct quoit_ring *q;
+	struct pollfd p = {.events = POLLIN};
+	quoit_job job;
+
+	quoit_ring_open(&q, s, NULL);
+	p.fd = quoit_ring_fd(q);
+	cr_assert_eq(quoit_ring_arm(q), 0);
+	cr_assert_eq(poll(&p, 1, 0), 0);
+	quoit_start(q, quoit_nop(0), &job);
+	quoit_flush(q);
+	cr_assert_eq(poll(&p, 1, 5000), 1);
+	cr_assert_eq(quoit_ring_arm(q), 1, "there is a CQE to reap first");
+	cr_assert_eq(quoit_result(q, job), 0);
+	cr_assert_eq(quoit_ring_arm(q), 0);
+	fake_kill(f);
+	cr_assert_eq(poll(&p, 1, 5000), 1);
+	cr_assert(p.revents & POLLHUP);
+	cr_assert_eq(quoit_ring_arm(q), -ECONNRESET);
+	quoit_close(s, 0);
+	fake_stop(f);
+}

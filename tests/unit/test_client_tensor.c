@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* test_client_tensor.c - handles, views, and copies through the arena, against a fake quoitd */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <quoit.h>
+
+#include "fake_daemon.h"
+
+#define SOON 5000 /* milliseconds: longer than anything here takes */
+
+static struct fake_daemon *f;
+static struct quoit_session *s;
+static struct quoit_ring *q;
+
+static void open_all(uint64_t arena_bytes)
+{
+	struct fake_options options = {.arena_bytes = arena_bytes};
+	struct quoit_open_params p;
+
+	f = fake_start(&options);
+	p = (struct quoit_open_params){.socket = fake_path(f)};
+	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+}
+
+static void setup(void)
+{
+	open_all(64 << 10); /* pieces of 8 KiB */
+}
+
+static void teardown(void)
+{
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+TestSuite(tensor, .init = setup, .fini = teardown);
+
+/* ---- handles ---- */
+
+Test(tensor, create_says_type_dims_and_strides)
+{
+	quoit_tensor t = quoit_matrix(q, QUOIT_F64, 3, 5);
+	struct quoit_shape shape;
+	struct quoit_sqe e;
+
+	cr_assert(quoit_shape_of(q, t, &shape));
+	cr_assert_eq(shape.dtype, QUOIT_F64);
+	cr_assert_eq(shape.dim[2], 3);
+	quoit_wait_all(q, SOON);
+	e = fake_sqe(f, 0);
+	cr_assert_eq(e.opcode, QUOIT_OP_CREATE);
+	cr_assert_eq(e.arg, QUOIT_F64);
+	cr_assert_eq(e.base[0], t);
+	cr_assert_eq(e.dim[0], 1);
+	cr_assert_eq(e.dim[3], 5);
+	cr_assert_eq(e.stride[3], 0);
+	cr_assert_eq(e.flags, QUOIT_SQE_QUIET);
+}
+
+Test(tensor, a_freed_handle_names_nothing_any_more)
+{
+	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4), next;
+	struct quoit_shape shape = {.dim = {1, 1, 1, 1}};
+
+	cr_assert_eq(quoit_free(q, t), 0);
+	cr_assert_eq(quoit_free(q, t), -EINVAL);
+	cr_assert_not(quoit_shape_of(q, t, &shape));
+	cr_assert_eq(quoit_view(q, t, &shape, 0), QUOIT_NO_TENSOR);
+	next = quoit_vector(q, QUOIT_F32, 4);
+	cr_assert_eq(next & QUOIT_HANDLE_INDEX_MASK, t & QUOIT_HANDLE_INDEX_MASK);
+	cr_assert_neq(next, t);
+	cr_assert_eq(quoit_free(q, t), -EINVAL);
+}
+
+Test(tensor, none_and_foreign_handles_are_refused)
+{
+	struct quoit_shape shape;
+
+	cr_assert_eq(quoit_free(q, QUOIT_NO_TENSOR), -EINVAL);
+	cr_assert_eq(quoit_free(q, 5), -EINVAL);
+	cr_assert_eq(quoit_free(q, UINT32_MAX), -EINVAL);
+	cr_assert_not(quoit_shape_of(q, UINT32_MAX, &shape));
+	shape = (struct quoit_shape){.dtype = QUOIT_DTYPE_NR, .dim = {1, 1, 1, 1}};
+	cr_assert_eq(quoit_create(q, &shape, 0), QUOIT_NO_TENSOR);
+	shape.dtype = QUOIT_F32;
+	cr_assert_eq(quoit_create(q, &shape, 0x80), QUOIT_NO_TENSOR);
+}
+
+Test(tensor, all_indices_but_zero_can_be_alive_at_once)
+{
+	quoit_tensor t[FAKE_TENSORS];
+
+	for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
+		cr_assert_neq(t[i] = quoit_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR, "%u", i);
+	cr_assert_eq(quoit_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
+	cr_assert_eq(quoit_free(q, t[9]), 0);
+	cr_assert_neq(quoit_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
+}
+
+Test(tensor, a_ring_s_indices_come_back_when_it_closes)
+{
+	struct quoit_ring *other;
+	unsigned got = 0;
+
+	cr_assert_eq(quoit_ring_open(&other, s, NULL), 0);
+	cr_assert_eq(quoit_free(other, quoit_vector(other, QUOIT_F32, 1)), 0);
+	cr_assert_eq(quoit_ring_close(other), 0);
+	while (quoit_vector(q, QUOIT_F32, 1))
+		got++;
+	cr_assert_eq(got, FAKE_TENSORS - 1);
+}
+
+Test(tensor, an_index_moves_between_rings_only_after_its_free_was_fetched)
+{
+	struct quoit_ring *other;
+	quoit_tensor t[FAKE_TENSORS];
+
+	cr_assert_eq(quoit_ring_open(&other, s, NULL), 0);
+	for (int round = 0; round < 50; round++) {
+		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
+			cr_assert_neq(t[i] = quoit_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
+		quoit_wait_all(q, SOON);
+		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
+			cr_assert_eq(quoit_free(other, t[i]), 0);
+		quoit_wait_all(other, SOON);
+		/* They lie on the other ring's stack; from there they come back by use. */
+		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
+			cr_assert_neq(t[i] = quoit_vector(other, QUOIT_F32, 1), QUOIT_NO_TENSOR);
+		quoit_wait_all(other, SOON);
+		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
+			cr_assert_eq(quoit_free(q, t[i]), 0);
+		quoit_wait_all(q, SOON);
+	}
+	cr_assert_eq(quoit_failures(q, NULL) + quoit_failures(other, NULL), 0);
+}
+
+Test(tensor, arena_memory_can_be_a_tensor_and_other_memory_cannot)
+{
+	struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 4}};
+	float *memory = quoit_alloc(s, 16), other[4];
+	struct quoit_sqe e;
+
+	(void)quoit_alloc(s, 64);
+	memory = quoit_alloc(s, 16);
+	cr_assert_neq(quoit_create_at(q, &shape, memory), QUOIT_NO_TENSOR);
+	cr_assert_eq(quoit_create_at(q, &shape, other), QUOIT_NO_TENSOR);
+	quoit_wait_all(q, SOON);
+	e = fake_sqe(f, 0);
+	cr_assert_eq(e.arg, QUOIT_F32 | QUOIT_CREATE_ARENA);
+	cr_assert_eq(e.offset, 128);
+}
+
+/* ---- copies ---- */
+
+static void fill(uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (uint8_t)(i * 31 + (i >> 8) * 17 + (i >> 16));
+}
+
+ParameterizedTestParameters(tensor, bytes_written_are_read_back)
+{
+	static struct quoit_shape cases[] = {
+		{QUOIT_F32, {1, 1, 1, 2}, {0}},             /* one piece */
+		{QUOIT_F32, {1, 1, 1, 2048}, {0}},          /* exactly one piece */
+		{QUOIT_F32, {1, 1, 1, 2049}, {0}},          /* cut along the last axis */
+		{QUOIT_F64, {1, 1, 300, 100}, {0}},         /* rows */
+		{QUOIT_I32, {1, 3, 7, 1500}, {0}},          /* several rows, a rest */
+		{QUOIT_I64, {2, 3, 5, 1100}, {0}},          /* rows longer than a piece */
+		{QUOIT_F16, {5, 4, 3, 700}, {0}},           /* planes */
+		{QUOIT_F32, {1, 1, 64, 64}, {0, 0, 1, 64}}, /* transposed, dense for nobody */
+		{QUOIT_F32, {2, 2, 50, 60}, {20000, 8000, 100, 1}}, /* gaps */
+		{QUOIT_F32, {1, 1, 3, 3000}, {0, 0, 4000, 1}},
+		{QUOIT_F32, {1, 1, 0, 7}, {0}}, /* nothing at all */
+	};
+
+	return cr_make_param_array(struct quoit_shape, cases, sizeof cases / sizeof *cases);
+}
+
+ParameterizedTest(struct quoit_shape *shape, tensor, bytes_written_are_read_back)
+{
+	static const size_t element[] = {4, 8, 4, 8, 2, 2};
+	size_t size = element[shape->dtype];
+	uint8_t *from, *to;
+	quoit_tensor t;
+
+	for (int i = 0; i < 4; i++)
+		size *= shape->dim[i];
+	from = malloc(size + 1);
+	to = calloc(1, size + 1);
+	fill(from, size);
+	t = quoit_create(q, shape, 0);
+	cr_assert_eq(quoit_write(q, t, from, size), 0);
+	cr_assert_eq(quoit_read(q, t, to, size), 0);
+	cr_assert_eq(memcmp(from, to, size), 0);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	cr_assert_eq(quoit_failures(q, NULL), 0);
+	cr_assert_eq(fake_tensors_alive(f), 1, "what the copies needed is freed");
+	cr_assert_not_null(quoit_alloc(s, 64 << 10), "and so is the arena");
+	free(from);
+	free(to);
+}
+
+Test(tensor, a_wrong_size_is_refused)
+{
+	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4);
+	float x[5] = {0};
+
+	cr_assert_eq(quoit_write(q, t, x, 12), -EINVAL);
+	cr_assert_eq(quoit_read(q, t, x, 20), -EINVAL);
+	cr_assert_eq(quoit_write(q, QUOIT_NO_TENSOR, x, 16), -EINVAL);
+}
+
+Test(tensor, a_write_returns_before_its_jobs_end_and_the_source_may_change)
+{
+	quoit_tensor t = quoit_vector(q, QUOIT_F32, 2);
+	float x[2] = {1, 2}, y[2];
+
+	fake_hold_jobs(f, true);
+	cr_assert_eq(quoit_write(q, t, x, sizeof x), 0);
+	x[0] = 9;
+	fake_hold_jobs(f, false);
+	cr_assert_eq(quoit_read(q, t, y, sizeof y), 0);
+	cr_assert_float_eq(y[0], 1, 0);
+}
+
+Test(tensor, a_read_that_fails_says_so)
+{
+	static uint8_t bytes[100000];
+	quoit_tensor t = quoit_vector(q, QUOIT_F32, sizeof bytes / 4);
+
+	fake_fail(f, QUOIT_OP_COPY, EFAULT);
+	cr_assert_eq(quoit_read(q, t, bytes, sizeof bytes), -EFAULT);
+	cr_assert_eq(quoit_write(q, t, bytes, sizeof bytes), 0);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	cr_assert_eq(quoit_failures(q, NULL), 13, "one for each piece");
+	cr_assert_not_null(quoit_alloc(s, 64 << 10), "nothing of the arena is lost");
+}
+
+Test(tensor, a_full_arena_is_a_return_value)
+{
+	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4);
+	void *all = quoit_alloc(s, 64 << 10);
+	float x[4] = {0};
+
+	cr_assert_eq(quoit_write(q, t, x, sizeof x), -ENOMEM);
+	cr_assert_eq(quoit_read(q, t, x, sizeof x), -ENOMEM);
+	quoit_dealloc(s, all);
+	cr_assert_eq(quoit_write(q, t, x, sizeof x), 0);
+	cr_assert_eq(quoit_read(q, t, x, sizeof x), 0);
+}
+
+Test(tensor, copies_do_not_outlive_the_daemon)
+{
+	static uint8_t bytes[100000];
+	quoit_tensor t = quoit_vector(q, QUOIT_F32, sizeof bytes / 4);
+
+	fake_kill(f);
+	cr_assert_eq(quoit_read(q, t, bytes, sizeof bytes), -ECONNRESET);
+	cr_assert_eq(quoit_write(q, t, bytes, sizeof bytes), -ECONNRESET);
+}

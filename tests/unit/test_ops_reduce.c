@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ops_reduce.c - reductions and the squared loss agree with the reference. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "ops_reference.h"
+
+static const uint32_t shapes[][4] = {
+	{1, 1, 1, 1}, {1, 1, 1, 7},   {1, 1, 1, 9001}, {2, 3, 5, 7},  {1, 1, 70, 3},
+	{1, 2, 90, 99}, {1, 1, 3, 5000}, {1, 1, 5000, 3}, {1, 0, 3, 4}, {1, 1, 4, 0},
+};
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+static const struct {
+	uint8_t opcode;
+	bool integers;
+} rows[] = {
+	{QUOIT_OP_SUM, true},     {QUOIT_OP_MEAN, false},   {QUOIT_OP_AMAX, true},
+	{QUOIT_OP_ARGMAX, true},  {QUOIT_OP_SQNORM, false},
+};
+
+static void reduced(const uint32_t dim[4], uint8_t axis, uint32_t ret_dim[4])
+{
+	for (int d = 0; d < 4; d++)
+		ret_dim[d] = axis == d || axis == QUOIT_AXIS_ALL ? 1 : dim[d];
+}
+
+static void check(uint8_t opcode, uint8_t dtype, const uint32_t dim[4], uint8_t axis, int layout,
+		  bool plain)
+{
+	const struct ops_tolerance f32 = {1, 1e-10, true};
+	const struct ops_tolerance f64 = {4, 1e-9, true};
+	struct ops_case c = {.args.opcode = opcode, .args.arg = axis};
+	uint32_t out[4];
+
+	reduced(dim, axis, out);
+	ops_case_tensor(&c, 0, opcode == QUOIT_OP_ARGMAX ? QUOIT_I64 : dtype, out,
+			(enum ops_layout)(layout % OPS_LAYOUTS_OUT), 1);
+	ops_case_tensor(&c, 1, dtype, dim, (enum ops_layout)layout, 2);
+	if (plain)
+		ops_case_count(&c, 1, -3.25, 0.125);
+	ops_case_check(&c, dtype == QUOIT_F32 ? f32 : f64);
+	ops_case_done(&c);
+}
+
+Test(ops_reduce, agree_with_the_reference_over_all_and_along_each_axis)
+{
+	static const uint8_t axes[] = {0, 1, 2, 3, QUOIT_AXIS_ALL};
+
+	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+		for (uint8_t dtype = 0; dtype <= QUOIT_I64; dtype++) {
+			if (!rows[r].integers && !ops_is_float(dtype))
+				continue;
+			for (size_t s = 0; s < SHAPES * sizeof(axes); s++) {
+				for (int layout = 0; layout < 2 * OPS_LAYOUTS_IN; layout++)
+					check(rows[r].opcode, dtype, shapes[s / sizeof(axes)],
+					      axes[s % sizeof(axes)], layout % OPS_LAYOUTS_IN,
+					      layout >= OPS_LAYOUTS_IN);
+			}
+		}
+	}
+}
+
+Test(ops_reduce, sums_keep_what_float_would_lose)
+{
+	const uint32_t dim[] = {1, 1, 1000, 1000};
+	const uint32_t one[] = {1, 1, 1, 1};
+	struct ops_isa isas[3];
+	const size_t isa_nr = ops_isas(isas);
+	struct ops_case c = {.args.opcode = QUOIT_OP_SUM, .args.arg = QUOIT_AXIS_ALL};
+
+	ops_case_tensor(&c, 0, QUOIT_F32, one, OPS_DENSE, 3);
+	ops_case_tensor(&c, 1, QUOIT_F32, dim, OPS_DENSE, 4);
+	ops_case_count(&c, 1, 0.1, 0);
+	for (size_t i = 0; i < isa_nr; i++) {
+		ops_case_run(&c, &isas[i], 3);
+		cr_assert_eq(*(float *)c.args.t[0].data, 100000.0f + 0.0f);
+	}
+	ops_case_done(&c);
+}
+
+Test(ops_reduce, the_largest_of_nothing_fails)
+{
+	static const uint8_t opcodes[] = {QUOIT_OP_AMAX, QUOIT_OP_ARGMAX};
+	const uint32_t nothing[] = {1, 1, 0, 3};
+	struct ops_isa isas[3];
+
+	(void)ops_isas(isas);
+	for (int axis = 0; axis < 2; axis++) {
+		for (int i = 0; i < 2; i++) {
+			const uint32_t out[] = {1, 1, 1, axis ? 3 : 1};
+			struct ops_case c = {.args.opcode = opcodes[i]};
+
+			c.args.arg = axis ? 2 : QUOIT_AXIS_ALL;
+			ops_case_tensor(&c, 0, i ? QUOIT_I64 : QUOIT_F32, out, OPS_DENSE, 5);
+			ops_case_tensor(&c, 1, QUOIT_F32, nothing, OPS_DENSE, 6);
+			ops_case_run(&c, &isas[0], 1);
+			cr_assert_eq(c.args.error, -EINVAL);
+			ops_case_done(&c);
+		}
+	}
+}
+
+Test(ops_reduce, squared_loss_and_its_gradient)
+{
+	for (uint8_t dtype = QUOIT_F32; dtype <= QUOIT_F64; dtype++) {
+		for (size_t s = 0; s < SHAPES; s++) {
+			for (int layout = 0; layout < 2 * OPS_LAYOUTS_IN; layout++) {
+				const uint32_t one[] = {1, 1, 1, 1};
+				const int in = layout % OPS_LAYOUTS_IN;
+				const double bound = dtype == QUOIT_F32 ? 4 : 2000;
+				struct ops_case c = {.args.opcode = QUOIT_OP_SQLOSS};
+
+				ops_case_tensor(&c, 0, dtype, one, OPS_DENSE, 7);
+				ops_case_tensor(&c, 1, dtype, shapes[s], (enum ops_layout)in, 8);
+				ops_case_tensor(&c, 2, dtype, shapes[s],
+						(enum ops_layout)((in + 1) % OPS_LAYOUTS_IN), 9);
+				ops_case_count(&c, 1, -1, 0.003);
+				ops_case_count(&c, 2, 1, -0.01);
+				if (layout >= OPS_LAYOUTS_IN)
+					ops_case_tensor(&c, 3, dtype, shapes[s],
+							(enum ops_layout)(in % OPS_LAYOUTS_OUT), 10);
+				c.args.scalar[0].f = 0.5;
+				ops_case_check(&c, (struct ops_tolerance){bound, 1e-5, true});
+				ops_case_done(&c);
+			}
+		}
+	}
+}
