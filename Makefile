@@ -27,6 +27,8 @@ warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) -Werror -Ilibclient/include \
 	-DQUOIT_VERSION='"$(VERSION)"' -DQUOIT_LIBEXECDIR='"$(LIBEXECDIR)"' -DQUOIT_PREFIX='"$(PREFIX)"' \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -DQUOIT_SANITIZE)
+# The daemon's path crosses many small files: let the linker inline over them.
+lto := $(if $(SAN)$(findstring clang,$(CC)),,-flto=auto -ffat-lto-objects)
 ldflags := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 daemon_libs := -lhwloc -lnuma -luring -linih -ljansson -ldl -lm
 tool_libs := -ljansson -lproc2 -lm
@@ -54,6 +56,7 @@ unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/
 unit_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
 e2e_tests := $(patsubst tests/e2e/%.c,$(B)/tests/e2e/%,$(wildcard tests/e2e/test_*.c))
 e2e_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/e2e/test_*.c),$(wildcard tests/e2e/*.c)))
+torture_help := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/support/*.c) tests/e2e/daemon.c)
 torture_tests := $(patsubst tests/torture/%.c,$(B)/tests/torture/%,$(wildcard tests/torture/*.c))
 modules := $(patsubst tests/modules/%.c,$(B)/modules/%.so,$(wildcard tests/modules/*.c))
 
@@ -75,14 +78,15 @@ help:
 	'make lint       include rule and format' 'make install    DESTDIR= PREFIX=' 'make uninstall' 'make clean'
 
 $(B)/libclient/%.o: base += -fPIC -fvisibility=hidden
-$(B)/daemon/%.o: base += -iquote daemon
-$(B)/tests/%.o: base += -iquote daemon -iquote libclient -iquote tests/bench -iquote tests/e2e
-$(B)/daemon/ops/%.o: base += -iquote daemon $(ops_flags)
+$(B)/daemon/%.o: base += -iquote daemon $(lto)
+$(B)/tests/%.o: base += -iquote daemon -iquote libclient -iquote tests/bench -iquote tests/e2e \
+	-iquote tests/torture/support -iquote tools
+$(B)/daemon/ops/%.o: late += -fno-lto $(ops_flags)
 
 define compile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(base) $(CFLAGS) $(1) -c $< -o $@
+	$(Q)$(CC) $(base) $(CFLAGS) $(late) $(1) -c $< -o $@
 endef
 
 $(B)/%.o: %.c
@@ -108,7 +112,7 @@ $(B)/libquoit.so.$(SOVERSION): $(lib_obj) libclient/libquoit.map
 $(B)/daemon.a: $(daemon_obj)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(B)/quoitd: $(B)/daemon/main.o $(B)/daemon.a
-	$(call link,$(daemon_libs))
+	$(call link,$(lto) $(CFLAGS) $(daemon_libs))
 $(B)/quoit-exec: $(exec_obj)
 	$(call link,-ldl -lm)
 $(B)/quoit: $(tool_obj) $(B)/libquoit.a
@@ -121,11 +125,11 @@ $(B)/modules/%.so: tests/modules/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(base) $(CFLAGS) -fPIC -shared $< -o $@
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/daemon.a $(B)/libquoit.a
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-lcriterion $(daemon_libs))
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
 	$(call link,-lcriterion -lm)
-$(B)/tests/torture/%: $(B)/tests/torture/%.o $(B)/daemon.a $(B)/libquoit.a
+$(B)/tests/torture/%: $(B)/tests/torture/%.o $(torture_help) $(B)/daemon.a $(B)/libquoit.a
 	$(call link,$(daemon_libs))
 
 , := ,

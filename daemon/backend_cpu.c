@@ -33,10 +33,41 @@ static unsigned broadcast_dims(uint8_t shape)
 	}
 }
 
+/* Dense tensors of as many elements: for an element-wise operation they are vectors. */
+static bool are_vectors(const struct session *s, uint8_t tensors, const uint32_t view[])
+{
+	uint64_t n = s->views[view[0]].elements;
+
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (tensors & 1u << i &&
+		    (!s->views[view[i]].dense || s->views[view[i]].elements != n))
+			return false;
+	return n <= UINT32_MAX;
+}
+
+static void set_vector(struct op_tensor *t, uint64_t elements)
+{
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS - 1; d++) {
+		t->dim[d] = 1;
+		t->stride[d] = (int64_t)elements;
+	}
+	t->dim[QUOIT_MAX_DIMS - 1] = (uint32_t)elements;
+	t->stride[QUOIT_MAX_DIMS - 1] = 1;
+}
+
+static void set_shape(struct op_tensor *t, const struct view *v)
+{
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
+		t->dim[d] = v->dim[d];
+		t->stride[d] = v->stride[d];
+	}
+}
+
 void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 		   const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], struct op_args *ret)
 {
 	unsigned dims = broadcast_dims(optable_find(sqe->opcode)->shape);
+	bool vectors = dims == QUOIT_MAX_DIMS && are_vectors(s, tensors, view);
 
 	ret->opcode = sqe->opcode;
 	ret->arg = sqe->arg;
@@ -54,10 +85,11 @@ void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t
 		v = &s->views[view[i]];
 		t->data = buffer_data(s, &s->buffers[v->buffer]) + v->offset;
 		t->dtype = v->dtype;
-		for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
-			t->dim[d] = v->dim[d];
-			t->stride[d] = v->stride[d];
+		if (vectors) {
+			set_vector(t, v->elements);
+			continue;
 		}
+		set_shape(t, v);
 		if (i && dims)
 			broadcast(t, &ret->t[0], dims);
 	}
@@ -74,26 +106,36 @@ static int result_of(const struct op_args *args, struct quoit_error *error)
 	return err;
 }
 
-int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
-	    const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero, struct quoit_error *error)
+void cpu_clear(struct session *s, const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero)
 {
-	const struct op_impl *impl = ops_find(sqe->opcode);
-	struct op_args args;
+	struct session *outer = guard_enter(s);
 
-	cpu_arguments(s, sqe, tensors, view, &args);
-	guard_enter(s);
-	for (unsigned i = 0; zero && i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
 		if (zero & 1u << i) {
 			const struct buffer *b = &s->buffers[s->views[view[i]].buffer];
 
 			memset(buffer_data(s, b), 0, b->size);
 		}
+	guard_leave(outer);
+}
+
+int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
+	    const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero, struct quoit_error *error)
+{
+	const struct op_impl *impl = ops_find(sqe->opcode);
+	struct session *outer;
+	struct op_args args;
+
+	cpu_arguments(s, sqe, tensors, view, &args);
+	if (zero)
+		cpu_clear(s, view, zero);
+	outer = guard_enter(s);
 	if (impl) {
 		impl->run(&args, 0, 1);
 		if (impl->finish)
 			impl->finish(&args);
 	}
-	guard_leave();
+	guard_leave(outer);
 	return result_of(&args, error);
 }
 
@@ -124,8 +166,9 @@ int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
 
 	if (!work)
 		return -EBUSY;
-	work->impl = job->failed || job->sqe.opcode == QUOIT_OP_NOP ? &nothing
-								    : ops_find(job->sqe.opcode);
+	work->impl = job->failed ? NULL : ops_find(job->sqe.opcode);
+	if (!work->impl) /* a NOP, or another backend's once the bytes are clear */
+		work->impl = &nothing;
 	work->session = s;
 	work->job = job_index(s, job);
 	__atomic_store_n(&work->priority, job->sqe.priority, __ATOMIC_RELAXED);

@@ -12,6 +12,9 @@
 void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 		   const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], struct op_args *ret);
 
+/* Clear the whole buffers of the tensors whose bits are in `zero`. */
+void cpu_clear(struct session *s, const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero);
+
 /*
  * Run an operation here and now.  0 or -errno; error gets its field and values.  The buffers
  * of the bits in `zero` are cleared first.

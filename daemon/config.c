@@ -49,6 +49,8 @@ static const struct option_row rows[] = {
 	 "a plug-in module with operations; may be repeated"},
 	{"ready-fd", TYPE_NUMBER, FIELD(ready_fd), 0, 1048576, "FD",
 	 "write a byte to this descriptor once ready"},
+	{"no-io-uring", TYPE_FLAG, FIELD(no_io_uring), 0, 0, NULL,
+	 "move files' bytes by threads, as where io_uring is refused"},
 	{"eager", TYPE_FLAG, FIELD(eager), 0, 0, NULL,
 	 "for tests: bytes are resident at create and no budget holds"},
 };

@@ -3,17 +3,17 @@
 #include "connection.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl_io.h"
+#include "files.h"
 #include "hello.h"
 #include "log.h"
+#include "optable.h"
 #include "session_stats.h"
 
 /* ---- replies ---- */
@@ -200,18 +200,35 @@ static void on_rings_added(struct connection *c, const struct mail *m)
 
 static void on_file_add(struct connection *c, const struct quoit_ctl *m, int fd)
 {
-	int flags = fcntl(fd, F_GETFL);
-	struct stat st;
 	uint32_t modes;
+	int err = files_check(fd, &modes);
 
-	if (flags < 0 || flags & O_PATH || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+	if (err < 0) {
 		close(fd);
-		reply_result(c, m->type, m->seq, -EINVAL, "not an open regular file");
+		reply_result(c, m->type, m->seq, err,
+			     "not a regular file, open for reading or writing at any offset");
 		return;
 	}
-	modes = (flags & O_ACCMODE) == O_RDONLY ? 1 : (flags & O_ACCMODE) == O_WRONLY ? 2 : 3;
 	c->file_fd = fd;
 	ask_reactor(c, m, MAIL_FILE_ADD, (uint32_t)fd, modes);
+}
+
+/* ---- operations ---- */
+
+static void on_op(struct connection *c, const struct quoit_ctl *m)
+{
+	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
+	char name[QUOIT_NAME_BYTES];
+	int number;
+
+	log_escape(name, sizeof name, m->op.name, sizeof m->op.name);
+	number = optable_number(name);
+	if (number < 0) {
+		reply_result(c, m->type, m->seq, number, "there is no operation '%s'", name);
+		return;
+	}
+	answer.op.opcode = (uint32_t)number;
+	reply(c, &answer, NULL, 0);
 }
 
 /* ---- the state machine ---- */
@@ -256,6 +273,8 @@ static size_t body_bytes(uint16_t type)
 		return sizeof m.job;
 	case QUOIT_CTL_FILE_REMOVE:
 		return sizeof m.file;
+	case QUOIT_CTL_OP:
+		return sizeof m.op.name;
 	case QUOIT_CTL_CLOSE:
 	case QUOIT_CTL_KILL:
 		return sizeof m.end;
@@ -284,6 +303,7 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	case QUOIT_CTL_CANCEL:
 	case QUOIT_CTL_FILE_ADD:
 	case QUOIT_CTL_FILE_REMOVE:
+	case QUOIT_CTL_OP:
 	case QUOIT_CTL_CLOSE:
 		return c->state == CONNECTION_OPEN;
 	default:
@@ -311,6 +331,9 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, int fd)
 		break;
 	case QUOIT_CTL_FILE_REMOVE:
 		ask_reactor(c, m, MAIL_FILE_REMOVE, m->file.index, 0);
+		break;
+	case QUOIT_CTL_OP:
+		on_op(c, m);
 		break;
 	case QUOIT_CTL_CLOSE:
 		c->state = CONNECTION_CLOSING;

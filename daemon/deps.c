@@ -211,10 +211,14 @@ struct job *deps_ring_find(const struct ring *r, uint32_t sq_index)
 
 /* ---- AFTER_ALL ---- */
 
-/* More segments than a ring can have AFTER_ALL jobs in flight never exist. */
 static uint32_t segment_slot(const struct ring *r, uint32_t segment)
 {
 	return segment & (2 * r->layout.cq_entries - 1);
+}
+
+bool deps_segments_full(const struct ring *r)
+{
+	return r->segment_tail - r->segment_head >= 2 * r->layout.cq_entries - 1;
 }
 
 void deps_segment_join(struct ring *r, struct job *job)

@@ -53,6 +53,12 @@ struct job *deps_ring_find(const struct ring *r, uint32_t sq_index);
 
 /* ---- AFTER_ALL: the jobs of a ring lie in segments, each ended by one such NOP ---- */
 
+/*
+ * Is there no room for one more AFTER_ALL job?  Those whose CQE is out (cancelled, late) but
+ * that still wait hold no completion credit, so that credits alone do not bound them.
+ */
+bool deps_segments_full(const struct ring *r);
+
 /* An ordinary job joins the current segment. */
 void deps_segment_join(struct ring *r, struct job *job);
 

@@ -21,14 +21,18 @@ int guard_init(void);
 
 extern _Thread_local struct session *guard_session;
 
-static inline void guard_enter(struct session *s)
+/* Returns what guard_leave needs: guards nest. */
+static inline struct session *guard_enter(struct session *s)
 {
+	struct session *outer = guard_session;
+
 	guard_session = s;
+	return outer;
 }
 
-static inline void guard_leave(void)
+static inline void guard_leave(struct session *outer)
 {
-	guard_session = NULL;
+	guard_session = outer;
 }
 
 #endif

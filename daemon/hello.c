@@ -65,6 +65,7 @@ static bool choose_limits(const struct config *config, const struct quoit_hello 
 	if (ret->max_tensors > config->max_tensors && !h->max_tensors)
 		ret->max_tensors = (uint32_t)config->max_tensors;
 	ret->max_jobs = (uint32_t)config->max_jobs;
+	ret->eager = config->eager;
 	if (ret->host_bytes < HELLO_LEAST_BYTES)
 		snprintf(text, size, "a lease of %llu bytes: at least %llu",
 			 (unsigned long long)ret->host_bytes,
@@ -140,6 +141,8 @@ static void bind_memory(struct session *s, const struct placement_core *core, ui
 	err = affinity_prefer_node(s->region.base, s->region.bytes, (uint32_t)core->memory_node);
 	if (!err && s->arena)
 		err = affinity_prefer_node(s->arena, s->arena_bytes, (uint32_t)core->memory_node);
+	if (!err && s->pinned)
+		err = affinity_prefer_node(s->pinned, s->pinned_bytes, (uint32_t)core->memory_node);
 	if (err < 0)
 		log_client(s->uid, "session %llu: memory is not bound to node %d: %s",
 			   (unsigned long long)s->id, core->memory_node, strerror(-err));
@@ -217,7 +220,6 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 	}
 	(*ret)->uid = c->uid;
 	(*ret)->pid = c->pid;
-	(*ret)->eager = control->config->eager;
 	memcpy((*ret)->name, hello->name, sizeof(*ret)->name);
 	fill_reply(*ret, &answer->hello_reply);
 	hand_over(c, *ret);

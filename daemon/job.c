@@ -6,7 +6,9 @@
 
 #include "completion.h"
 #include "deps.h"
+#include "files.h"
 #include "memory.h"
+#include "optable.h"
 #include "tensor.h"
 #include "tsc.h"
 
@@ -73,6 +75,7 @@ void view_written(struct session *s, const struct view *v, bool was_read, int32_
 	}
 	if (v->lo == v->hi)
 		return;
+	s->any_poison = true;
 	if (!b->poisoned) {
 		b->poisoned = true;
 		b->poison_lo = v->lo;
@@ -143,7 +146,8 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->failed = 0;
 	job->error = (struct quoit_error){0};
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		job->view[i] = plan->view[i];
+		if (plan->tensors & 1u << i)
+			job->view[i] = plan->view[i];
 	set_accesses(s, job);
 }
 
@@ -158,6 +162,11 @@ static uint32_t linked_job(const struct ring *r, const struct quoit_sqe *sqe, ui
 	return job ? job_index(r->session, job) : NIL;
 }
 
+static bool names_file(const struct job *job)
+{
+	return optable_find(job->sqe.opcode)->flags & OP_FILE;
+}
+
 static void enter(struct ring *r, struct job *job, uint64_t now)
 {
 	struct session *s = r->session;
@@ -168,6 +177,8 @@ static void enter(struct ring *r, struct job *job, uint64_t now)
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
 		if (job->tensors & 1u << i)
 			s->views[job->view[i]].refs++;
+	if (names_file(job))
+		files_hold(s, job->sqe.scalar[1]);
 	if (job->sqe.flags & QUOIT_SQE_AFTER_ALL)
 		deps_segment_end(r, job);
 	else
@@ -196,8 +207,11 @@ int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *pl
 	      uint32_t sq_index, uint64_t now, job_ready_fn *ready)
 {
 	struct session *s = r->session;
-	struct job *job = tables_take_job(s);
+	struct job *job;
 
+	if (sqe->flags & QUOIT_SQE_AFTER_ALL && deps_segments_full(r))
+		return -EAGAIN;
+	job = tables_take_job(s);
 	if (!job)
 		return -EAGAIN;
 	init(r, job, sqe, plan, sq_index, now);
@@ -211,6 +225,8 @@ int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *pl
 		ready(s, job);
 	else if (sqe->flags & QUOIT_SQE_AFTER_ALL)
 		leave_segments(s, r, ready); /* all before it may have ended already */
+	if (job->memory_waits && s->oldest == job_index(s, job))
+		memory_advance(s, ready); /* nobody's end will do it */
 	return 0;
 }
 
@@ -226,8 +242,7 @@ static void post(struct ring *r, struct job *job, int32_t res, uint64_t now)
 
 	job->posted = true;
 	r->in_flight--;
-	if (!r->session->dead)
-		completion_post(r, &job->sqe, res, &job->error, &stamps);
+	completion_post(r, &job->sqe, res, &job->error, &stamps);
 }
 
 void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t now)
@@ -281,6 +296,8 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
 		if (job->tensors & 1u << i)
 			tensor_unref(s, job->view[i]);
+	if (names_file(job))
+		files_drop(s, job->sqe.scalar[1]);
 	if (!(job->sqe.flags & QUOIT_SQE_AFTER_ALL))
 		deps_segment_leave(r, job);
 	r->jobs--;

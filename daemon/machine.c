@@ -10,7 +10,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "backend_io.h"
+#include "executors.h"
 #include "log.h"
+#include "optable.h"
 #include "tsc.h"
 
 #define DESCRIPTION_BYTES 16384
@@ -32,12 +35,12 @@ static int make_plan(struct machine *m)
 }
 
 /* What was found and chosen, as text for `quoit topo` beside the counter files. */
-static void write_topology(struct machine *m, int directory)
+static void write_topology(const struct machine *m, const struct executors *e)
 {
 	struct placement_config c = {.reactors = (uint32_t)m->config->reactors,
 				     .cpus = *m->config->cpus ? m->config->cpus : NULL};
 	char *text = malloc(DESCRIPTION_BYTES);
-	int fd = openat(directory, QUOIT_STATS_TOPOLOGY, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+	int fd = openat(m->directory, QUOIT_STATS_TOPOLOGY, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
 			0644);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 
@@ -48,8 +51,12 @@ static void write_topology(struct machine *m, int directory)
 		fprintf(f, "kernels: %s\n", m->ops.isa);
 		fprintf(f, "blas: %s, %.0f GFLOP/s a core; %s\n", m->ops.blas, m->ops.gemm_gflops,
 			m->ops.why);
+		fprintf(f, "files: by %s\n",
+			m->io_refusal ? "threads, since io_uring is refused" : "io_uring");
 		fprintf(f, "memory: %llu MiB for all leases\n",
 			(unsigned long long)m->config->memory >> 20);
+		if (e)
+			executors_describe(e, f);
 	}
 	if (f)
 		fclose(f);
@@ -63,7 +70,6 @@ static int make_reactor(struct machine *m, uint32_t i)
 	const struct placement_core *core = placement_reactor(m->plan, i);
 	struct reactor *r = &m->reactors[i];
 
-	memset(r, 0, sizeof *r);
 	r->index = i;
 	r->cpu = core->cpu;
 	r->node = (int32_t)core->node;
@@ -80,7 +86,7 @@ static int make_reactor(struct machine *m, uint32_t i)
 	r->outbox = m->outbox[i];
 	r->memory = &m->memory_links[i];
 	memory_link_init(r->memory, &r->need_wake, r->eventfd);
-	return 0;
+	return io_new(!m->config->no_io_uring, &r->need_wake, r->eventfd, &r->io, &m->io_refusal);
 }
 
 static int make_reactors(struct machine *m)
@@ -94,6 +100,7 @@ static int make_reactors(struct machine *m)
 	m->outbox = calloc(n, sizeof *m->outbox);
 	if (m->control_eventfd < 0 || !m->reactors || !m->memory_links || !m->outbox)
 		return -ENOMEM;
+	memset(m->reactors, 0, n * sizeof *m->reactors);
 	for (uint32_t i = 0; !err && i < n; i++)
 		err = make_reactor(m, i);
 	return err;
@@ -108,8 +115,10 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	if (!m)
 		return -ENOMEM;
 	m->config = config;
+	m->directory = directory;
 	m->control_eventfd = -1;
 	tsc_init();
+	optable_init();
 	ops_init(&m->ops);
 	err = make_plan(m);
 	if (!err && m->plan->nr_reactors > QUOIT_MAX_REACTORS)
@@ -123,7 +132,10 @@ int machine_make(const struct config *config, int directory, struct machine **re
 		machine_free(m, directory);
 		return err;
 	}
-	write_topology(m, directory);
+	write_topology(m, NULL);
+	if (m->io_refusal)
+		log_info("files are moved by threads, io_uring is refused: %s",
+			 strerror(-m->io_refusal));
 	log_info("%u reactors, %u workers, %s kernels, BLAS %s", m->plan->nr_reactors,
 		 m->plan->nr_cores, m->ops.isa, m->ops.blas);
 	*ret = m;
@@ -133,28 +145,53 @@ int machine_make(const struct config *config, int directory, struct machine **re
 static int start_workers(struct machine *m)
 {
 	uint32_t cores = m->plan->nr_cores, reactors = m->plan->nr_reactors;
-	uint32_t *cpus = calloc(cores, sizeof *cpus);
-	uint32_t **flags = calloc(reactors, sizeof *flags);
-	int *eventfds = calloc(reactors, sizeof *eventfds);
-	struct worker_config c = {.workers = cores,
-				  .cpus = cpus,
-				  .reactors = reactors,
-				  .need_wake = flags,
-				  .eventfds = eventfds};
+	struct worker_seat *seats = calloc(cores, sizeof *seats);
+	struct worker_owner *owners = calloc(reactors, sizeof *owners);
+	struct worker_config c = {
+		.workers = cores, .seats = seats, .reactors = reactors, .owners = owners};
 	int err = -ENOMEM;
 
-	if (cpus && flags && eventfds) {
+	if (seats && owners) {
 		for (uint32_t i = 0; i < cores; i++)
-			cpus[i] = m->plan->cores[i].cpu;
-		for (uint32_t i = 0; i < reactors; i++) {
-			flags[i] = &m->reactors[i].need_wake;
-			eventfds[i] = m->reactors[i].eventfd;
-		}
+			seats[i] =
+				(struct worker_seat){m->plan->cores[i].cpu, m->plan->cores[i].node};
+		for (uint32_t i = 0; i < reactors; i++)
+			owners[i] = (struct worker_owner){(uint32_t)m->reactors[i].node,
+							  &m->reactors[i].need_wake,
+							  m->reactors[i].eventfd};
 		err = workers_start(&c, &m->workers);
 	}
-	free(cpus);
-	free(flags);
-	free(eventfds);
+	free(seats);
+	free(owners);
+	return err;
+}
+
+static void on_executors(void *arg, const struct executors *e)
+{
+	write_topology(arg, e);
+}
+
+static int start_executors(struct machine *m)
+{
+	int eventfds[QUOIT_MAX_REACTORS];
+	struct executors_config c = {.config = m->config,
+				     .totals = m->totals,
+				     .reactors = m->plan->nr_reactors,
+				     .eventfds = eventfds,
+				     .changed = on_executors,
+				     .arg = m};
+	int err;
+
+	for (uint32_t i = 0; i < c.reactors; i++)
+		eventfds[i] = m->reactors[i].eventfd;
+	err = executors_start(&c, &m->executors);
+	for (uint32_t i = 0; m->executors && i < c.reactors; i++) {
+		struct reactor *r = &m->reactors[i];
+
+		r->executors = m->config->modules;
+		for (uint32_t j = 0; j < r->executors; j++)
+			r->executor[j] = executors_port(m->executors, j, i);
+	}
 	return err;
 }
 
@@ -164,6 +201,8 @@ int machine_start(struct machine *m)
 
 	if (!err)
 		err = start_workers(m);
+	if (!err)
+		err = start_executors(m);
 	for (uint32_t i = 0; !err && i < m->plan->nr_reactors; i++) {
 		m->reactors[i].port = workers_port(m->workers, i);
 		err = reactor_start(&m->reactors[i]);
@@ -180,6 +219,8 @@ void machine_stop(struct machine *m)
 {
 	while (m->started)
 		reactor_stop(&m->reactors[--m->started]);
+	executors_stop(m->executors);
+	m->executors = NULL;
 	workers_stop(m->workers);
 	m->workers = NULL;
 	memory_thread_stop(m->memory_thread);
@@ -190,9 +231,10 @@ void machine_free(struct machine *m, int directory)
 {
 	if (!m)
 		return;
-	for (uint32_t i = 0; m->plan && m->reactors && i < m->plan->nr_reactors; i++) {
+	for (uint32_t i = 0; m->plan && m->outbox && m->reactors && i < m->plan->nr_reactors; i++) {
 		if (m->outbox[i] && m->reactors[i].eventfd >= 0)
 			close(m->reactors[i].eventfd);
+		io_free(m->reactors[i].io);
 		free(m->reactors[i].backlog);
 		free(m->outbox[i]);
 	}

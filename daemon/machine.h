@@ -14,6 +14,7 @@
 
 struct machine {
 	const struct config *config;
+	int directory; /* of the counter files */
 	struct topology *topology;
 	struct placement *plan;
 	struct ops_choice ops;
@@ -22,8 +23,10 @@ struct machine {
 	struct memory_link *memory_links;
 	struct memory_thread *memory_thread;
 	struct workers *workers;
+	struct executors *executors; /* NULL: no modules */
 	struct mailbox **outbox; /* one from each reactor to the control thread */
 	int control_eventfd;
+	int io_refusal;   /* 0: files are moved by io_uring; else why not */
 	uint32_t started; /* reactors whose thread runs */
 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "memory_pinned.h"
 #include "reactor.h"
 
 /* ---- pages ---- */
@@ -56,18 +57,64 @@ static void charge(struct session *s, struct buffer *b, const struct region_piec
 		m->window_peak = m->used;
 }
 
-static bool fits(const struct session *s, uint64_t bytes)
+/* Bytes of one or more buffers that have none, by the region that they are to come from. */
+struct need {
+	uint64_t pageable, pinned;
+};
+
+static uint64_t lease_left(const struct session *s)
 {
-	return bytes <= s->memory.lease - s->memory.used;
+	/* Only an eager session has more than its lease. */
+	return s->memory.used < s->memory.lease ? s->memory.lease - s->memory.used : 0;
 }
 
-bool memory_take_now(struct session *s, struct buffer *b)
+static bool fits(const struct session *s, struct need need)
+{
+	return need.pageable <= lease_left(s) &&
+	       (!need.pinned || (s->pinned_filled && need.pinned <= pinned_free(&s->pieces)));
+}
+
+/* What a job's buffers lack; a buffer that is named twice counts once. */
+static struct need needs_of(const struct session *s, uint8_t tensors, const uint32_t *view)
+{
+	struct need need = {0};
+
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		const struct buffer *buffer;
+		uint32_t b, seen = 0;
+
+		if (!(tensors & 1u << i))
+			continue;
+		b = s->views[view[i]].buffer;
+		buffer = &s->buffers[b];
+		for (unsigned j = 0; j < i; j++)
+			seen |= tensors & 1u << j && s->views[view[j]].buffer == b;
+		if (seen || buffer->reserved)
+			continue;
+		if (buffer->place == PLACE_PINNED)
+			need.pinned += pinned_piece_bytes(buffer->size);
+		else
+			need.pageable += sizeclass_bytes(buffer->class);
+	}
+	return need;
+}
+
+/* A piece of the pinned region, with old contents; false: there is none in one place. */
+static bool take_pinned(struct session *s, struct buffer *b)
+{
+	b->reserved = pinned_take(&s->pieces, b->size, (uint32_t)(b - s->buffers), &b->offset);
+	return b->reserved;
+}
+
+/* One buffer's bytes with their pages, for which there is room. */
+static bool take(struct session *s, struct buffer *b)
 {
 	uint64_t bytes = sizeclass_bytes(b->class);
 	struct region_piece piece;
 
-	if (s->memory.head != NIL || b->place != PLACE_PAGEABLE || !fits(s, bytes) ||
-	    !region_take(&s->region, b->class, &piece))
+	if (b->place == PLACE_PINNED)
+		return take_pinned(s, b);
+	if (!region_take(&s->region, b->class, &piece))
 		return false;
 	s->memory.used += bytes;
 	if (!piece.resident &&
@@ -81,32 +128,88 @@ bool memory_take_now(struct session *s, struct buffer *b)
 	return true;
 }
 
-/* Bytes for one buffer of a job, for which there is room; pages may come later. */
-static void reserve(struct session *s, struct job *job, uint32_t index)
+/* Its bytes, and their pages, may go to another. */
+static void untake(struct session *s, struct buffer *b)
+{
+	if (b->place == PLACE_PINNED) {
+		pinned_give(&s->pieces, b->offset, b->size);
+	} else {
+		s->memory.used -= sizeclass_bytes(b->class);
+		region_give(&s->region, b->offset, b->class, true);
+	}
+	b->reserved = b->zeroed = false;
+}
+
+bool memory_take_now(struct session *s, uint8_t tensors, const uint32_t *view)
+{
+	uint8_t taken = 0;
+
+	if (s->memory.head != NIL || !fits(s, needs_of(s, tensors, view)))
+		return false;
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		struct buffer *b;
+
+		if (!(tensors & 1u << i))
+			continue;
+		b = &s->buffers[s->views[view[i]].buffer];
+		if (b->reserved)
+			continue;
+		if (!take(s, b)) {
+			while (i-- > 0)
+				if (taken & 1u << i)
+					untake(s, &s->buffers[s->views[view[i]].buffer]);
+			return false;
+		}
+		taken |= (uint8_t)(1u << i);
+	}
+	return true;
+}
+
+void memory_take_eagerly(struct session *s, struct buffer *b)
+{
+	uint64_t bytes = sizeclass_bytes(b->class);
+	struct region_piece piece;
+
+	if (b->reserved || b->place != PLACE_PAGEABLE || !region_take(&s->region, b->class, &piece))
+		return;
+	if (!piece.resident && fallocate(s->region.fd, 0, (off_t)piece.offset, (off_t)bytes) < 0) {
+		region_give(&s->region, piece.offset, piece.class, false);
+		return;
+	}
+	s->memory.used += bytes;
+	charge(s, b, &piece);
+}
+
+/*
+ * Bytes for one buffer of a job, for which there is room; pages may come later.  False: its
+ * piece of the region is just being punched.
+ */
+static bool reserve(struct session *s, struct job *job, uint32_t index)
 {
 	struct buffer *b = &s->buffers[index];
 	struct memory_message m = {.op = MEMORY_ALLOCATE, .session = s, .buffer = index};
 	struct region_piece piece;
 
 	m.bytes = sizeclass_bytes(b->class);
-	if (!region_take(&s->region, b->class, &piece))
-		return; /* excluded by counting; the job then fails for want of bytes */
+	if (!region_take(&s->region, b->class, &piece)) /* else excluded by counting */
+		return !s->memory.punching;
 	s->memory.used += m.bytes;
 	charge(s, b, &piece);
 	if (piece.resident)
-		return;
+		return true;
 	make_room(s);
 	if (m.bytes <= MEMORY_INLINE_BYTES && pages_fit(s) &&
 	    fallocate(s->region.fd, 0, (off_t)piece.offset, (off_t)m.bytes) == 0)
-		return;
+		return true;
 	m.offset = piece.offset;
 	m.class = piece.class;
 	m.job = job_index(s, job);
 	if (!reactor_send_memory(s->reactor, &m))
-		return; /* thousands are queued: the job's own accesses bring the pages */
+		return true; /* thousands are queued: the job's own accesses bring the pages */
 	job->allocating++;
 	job->waits++;
 	s->requests++;
+	return true;
 }
 
 /* ---- bytes, in fetch order ---- */
@@ -119,30 +222,43 @@ bool memory_lacking(const struct session *s, const struct job *job)
 	return false;
 }
 
-/* Bytes of the job's buffers that have none; a buffer that is named twice counts once. */
-static uint64_t bytes_lacking(const struct session *s, const struct job *job)
+/* Pieces for all pinned buffers of the job that have none; false: for some there is no place. */
+static bool reserve_pinned(struct session *s, struct job *job)
 {
-	uint64_t bytes = 0;
+	uint8_t taken = 0;
 
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		uint32_t b, seen = 0;
+		struct buffer *b;
 
 		if (!(job->tensors & 1u << i))
 			continue;
-		b = s->views[job->view[i]].buffer;
-		for (unsigned j = 0; j < i; j++)
-			seen |= job->tensors & 1u << j && s->views[job->view[j]].buffer == b;
-		if (!seen && !s->buffers[b].reserved)
-			bytes += sizeclass_bytes(s->buffers[b].class);
+		b = &s->buffers[s->views[job->view[i]].buffer];
+		if (b->reserved || b->place != PLACE_PINNED)
+			continue;
+		if (!take_pinned(s, b)) {
+			while (i-- > 0)
+				if (taken & 1u << i)
+					untake(s, &s->buffers[s->views[job->view[i]].buffer]);
+			return false;
+		}
+		taken |= (uint8_t)(1u << i);
 	}
-	return bytes;
+	return true;
 }
 
-static void reserve_all(struct session *s, struct job *job)
+/*
+ * False: not all yet; the job is the head of the queue until a punch is done, or the pinned
+ * region is tidy.
+ */
+static bool reserve_all(struct session *s, struct job *job)
 {
+	if (!reserve_pinned(s, job))
+		return false;
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (job->tensors & 1u << i && !s->buffers[s->views[job->view[i]].buffer].reserved)
-			reserve(s, job, s->views[job->view[i]].buffer);
+		if (job->tensors & 1u << i && !s->buffers[s->views[job->view[i]].buffer].reserved &&
+		    !reserve(s, job, s->views[job->view[i]].buffer))
+			return false;
+	return true;
 }
 
 /* Does this job write all of the tensor's buffer, without reading it? */
@@ -164,26 +280,48 @@ static void take_over_contents(struct session *s, struct job *job)
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		struct buffer *b;
 
-		if (!(job->tensors & 1u << i))
+		if (!(job->tensors & 1u << i) || overwrites(s, job, i))
 			continue;
 		b = &s->buffers[s->views[job->view[i]].buffer];
-		if (b->reserved && !b->zeroed && !overwrites(s, job, i))
+		if (b->reserved && !b->zeroed) {
 			job->zero |= (uint8_t)(1u << i);
-		b->zeroed |= b->reserved;
+			b->zeroed = true;
+		}
 	}
+	/* Only now: a job in place overwrites by one tensor what it reads by another. */
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->tensors & 1u << i) {
+			struct buffer *b = &s->buffers[s->views[job->view[i]].buffer];
+
+			b->zeroed |= b->reserved;
+		}
+}
+
+/*
+ * A job far from its turn gets its bytes only while a good part of the lease is unused: a
+ * deep queue would else fill the lease with buffers that wait, and the pages that are in use
+ * would never be used again while they are warm.  Who waits for nothing else gets them.
+ */
+static bool is_time(const struct session *s, uint32_t other_waits, uint64_t bytes)
+{
+	const struct memory *m = &s->memory;
+
+	return other_waits == 0 || m->used - m->fixed + bytes <= (m->lease - m->fixed) / 4;
 }
 
 void memory_admit(struct session *s, struct job *job)
 {
 	struct memory *m = &s->memory;
+	struct need need;
 
 	job->parked = NIL;
 	if (!memory_lacking(s, job)) {
 		take_over_contents(s, job);
 		return;
 	}
-	if (m->head == NIL && fits(s, bytes_lacking(s, job))) {
-		reserve_all(s, job);
+	need = needs_of(s, job->tensors, job->view);
+	if (m->head == NIL && fits(s, need) && is_time(s, job->waits, need.pageable) &&
+	    reserve_all(s, job)) {
 		take_over_contents(s, job);
 		return;
 	}
@@ -202,10 +340,8 @@ static void give_back(struct session *s, uint32_t index)
 {
 	struct buffer *b = &s->buffers[index];
 
-	if (b->reserved && b->place == PLACE_PAGEABLE && b->size) {
-		s->memory.used -= sizeclass_bytes(b->class);
-		region_give(&s->region, b->offset, b->class, true);
-	}
+	if (b->reserved && b->size && b->place != PLACE_ARENA)
+		untake(s, b);
 	tables_give_buffer(s, index);
 }
 
@@ -232,30 +368,55 @@ static struct job *pop(struct session *s)
 }
 
 /* Everything before the head has ended and it still does not fit: it never would have. */
-static void refuse_head(struct session *s, struct job *job, uint64_t bytes)
+static void refuse_head(struct session *s, struct job *job, struct need need)
 {
+	bool pageable = need.pageable > lease_left(s);
+
 	job->failed = -ENOMEM;
-	job->error = (struct quoit_error){.field = QUOIT_FIELD_MEMORY,
-					  .code = -ENOMEM,
-					  .value = {bytes, s->memory.lease - s->memory.used}};
+	job->error =
+		(struct quoit_error){.field = QUOIT_FIELD_MEMORY,
+				     .code = -ENOMEM,
+				     .value = {pageable ? need.pageable : need.pinned,
+					       pageable ? lease_left(s) : pinned_free(&s->pieces)}};
+}
+
+/* Give the head what it lacks, or refuse it for good.  False: it has to wait. */
+static bool decide_head(struct session *s, struct job *job)
+{
+	struct need need;
+
+	if (job->failed)
+		return true;
+	need = needs_of(s, job->tensors, job->view);
+	if (fits(s, need)) {
+		if (!is_time(s, job->waits - 1, need.pageable))
+			return false;
+		if (reserve_all(s, job)) {
+			take_over_contents(s, job);
+			return true;
+		}
+		if (s->oldest == s->memory.head && needs_of(s, job->tensors, job->view).pinned)
+			memory_pinned_tidy(s);
+		return false;
+	}
+	if (s->oldest != s->memory.head || (need.pinned && !s->pinned_filled))
+		return false;
+	refuse_head(s, job, need);
+	return true;
 }
 
 void memory_advance(struct session *s, memory_ready_fn *ready)
 {
-	while (s->memory.head != NIL) {
+	if (s->memory.tidying == TIDY_WAITS)
+		s->memory.tidying = TIDY_NONE; /* look again: its reason may have gone */
+	else if (s->memory.tidying == TIDY_READY)
+		memory_pinned_tidy(s);
+	while (s->memory.head != NIL && s->memory.tidying == TIDY_NONE) {
 		struct job *job = &s->jobs[s->memory.head];
-		uint64_t bytes = job->failed ? 0 : bytes_lacking(s, job);
 
-		if (!fits(s, bytes)) {
-			if (s->oldest != s->memory.head)
-				return;
-			refuse_head(s, job, bytes);
-		}
+		if (!decide_head(s, job))
+			return;
 		pop(s);
-		if (!job->failed) {
-			reserve_all(s, job);
-			take_over_contents(s, job);
-		}
 		release_parked(s, job);
 		if (--job->waits == 0)
 			ready(s, job);
@@ -290,9 +451,15 @@ void memory_answer(struct session *s, const struct memory_message *m, memory_rea
 	struct job *job;
 
 	s->requests--;
+	if (m->op == MEMORY_FILL || m->op == MEMORY_TIDY) {
+		if (memory_pinned_answer(s, m))
+			memory_advance(s, ready);
+		return;
+	}
 	if (m->op == MEMORY_PUNCH) {
 		s->memory.punching -= m->bytes;
 		region_give(&s->region, m->offset, m->class, false);
+		memory_advance(s, ready);
 		return;
 	}
 	job = &s->jobs[m->job];
@@ -304,7 +471,10 @@ void memory_answer(struct session *s, const struct memory_message *m, memory_rea
 		 */
 		s->memory.used -= m->bytes;
 		region_give(&s->region, m->offset, m->class, false);
-		b->reserved = false;
+		b->reserved = b->zeroed = false;
+		for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+			if (job->tensors & 1u << i && s->views[job->view[i]].buffer == m->buffer)
+				job->zero &= (uint8_t) ~(1u << i);
 		job->failed = m->result;
 		job->error = (struct quoit_error){
 			.field = QUOIT_FIELD_MEMORY, .code = m->result, .value = {m->bytes, 0}};

@@ -18,7 +18,11 @@
  *   - everything before the head has its bytes and waits for older jobs only, so it
  *     ends: no deadlock.
  *
- * Charged are whole size classes, so fragmentation cannot break this (region.h).
+ * Charged are whole size classes, so fragmentation cannot break this (region.h).  Bytes of
+ * the pinned region are counted apart, in whole pages, but wait in the same queue: the head
+ * gets all that it lacks of both kinds at once, or nothing.  Pinned bytes that are there but
+ * not in one place are moved together once everything before the head has ended
+ * (memory_pinned.h), so that cannot break it either.
  * Free pieces that keep their pages are given back before the resident bytes would
  * exceed the lease; that is waiting for pages, not for bytes.
  *
@@ -36,10 +40,13 @@
 typedef void memory_ready_fn(struct session *s, struct job *job);
 
 /*
- * Try to give a buffer its bytes with their pages at once.  False: it must go
- * through memory_admit.
+ * Try to give all buffers of a job that have none their bytes, with their pages, at once.
+ * False: it must go through memory_admit, and no buffer has got any.
  */
-bool memory_take_now(struct session *s, struct buffer *b);
+bool memory_take_now(struct session *s, uint8_t tensors, const uint32_t *view);
+
+/* For tests (config.h, eager): give a new buffer its bytes, whatever the lease says. */
+void memory_take_eagerly(struct session *s, struct buffer *b);
 
 /* A new job's buffers: reserve what fits, else queue the job; job->waits goes up. */
 void memory_admit(struct session *s, struct job *job);

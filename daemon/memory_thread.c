@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "memory_pinned.h"
 #include "session.h"
 
 #define PIECE_BYTES (UINT64_C(4) << 20)
@@ -86,19 +87,33 @@ static int change_pages(int fd, int mode, uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
-static void serve(struct memory_link *l, struct memory_message *m)
+static int32_t perform(struct memory_message *m)
 {
 	int punch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-	int fd = m->session->region.fd;
+	int err, fd = m->session->region.fd;
+
+	switch (m->op) {
+	case MEMORY_PUNCH:
+		return change_pages(fd, punch, m->offset, m->bytes);
+	case MEMORY_FILL:
+		m->bytes = PIECE_BYTES;
+		return memory_pinned_fill_part(m->session, m->offset, PIECE_BYTES);
+	case MEMORY_TIDY:
+		m->bytes = PIECE_BYTES;
+		return memory_pinned_tidy_part(m->session, PIECE_BYTES);
+	default:
+		err = change_pages(fd, 0, m->offset, m->bytes);
+		if (err < 0) /* what was taken before the failure */
+			(void)change_pages(fd, punch, m->offset, m->bytes);
+		return err;
+	}
+}
+
+static void serve(struct memory_link *l, struct memory_message *m)
+{
 	uint32_t i;
 
-	if (m->op == MEMORY_PUNCH) {
-		m->result = change_pages(fd, punch, m->offset, m->bytes);
-	} else {
-		m->result = change_pages(fd, 0, m->offset, m->bytes);
-		if (m->result < 0) /* what was taken before the failure */
-			(void)change_pages(fd, punch, m->offset, m->bytes);
-	}
+	m->result = perform(m);
 	/* A reactor has at most MEMORY_ENTRIES requests open, so there is room for the answer. */
 	while (!quoit_ring_reserve(&l->answers, &i))
 		sched_yield();

@@ -4,7 +4,8 @@
  *
  * fallocate, punching and unmapping can take milliseconds, so no reactor does them.
  * Each reactor has a ring to the thread and one back; requests of one reactor are
- * served in order, so a punch before an allocation is done before it.
+ * served in order, so a punch before an allocation is done before it.  Parts of what is
+ * long (memory_pinned.h) are requests of their own, so that others come in between.
  */
 #ifndef QUOITD_MEMORY_THREAD_H
 #define QUOITD_MEMORY_THREAD_H
@@ -18,6 +19,8 @@ struct session;
 enum memory_op {
 	MEMORY_ALLOCATE, /* pages for [offset, offset + bytes) of the session's region */
 	MEMORY_PUNCH,    /* give them back */
+	MEMORY_FILL,     /* pages for the pinned region from offset on, in parts */
+	MEMORY_TIDY,     /* move its pieces together, in parts */
 };
 
 struct memory_message {
@@ -25,7 +28,7 @@ struct memory_message {
 	int32_t result;
 	struct session *session;
 	uint64_t offset;
-	uint64_t bytes;
+	uint64_t bytes; /* FILL, TIDY: of a part, in the answer */
 	uint32_t class;
 	uint32_t buffer; /* ALLOCATE */
 	uint32_t job;    /* ALLOCATE: who waits for it */

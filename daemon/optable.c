@@ -23,9 +23,39 @@ static struct op_row table[QUOIT_OP_NR] = {
 #undef QUOIT_OP
 };
 
+/* The letters as bits, so that the path compares none. */
+static void read_access(struct op_row *row)
+{
+	row->takes = row->needs = row->reads = row->writes = 0;
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		uint8_t bit = (uint8_t)(1u << i);
+		char c = row->access[i];
+
+		row->takes |= c != '-' ? bit : 0;
+		row->needs |= c == 'R' || c == 'W' || c == 'M' ? bit : 0;
+		row->reads |= c == 'R' || c == 'r' || c == 'M' ? bit : 0;
+		row->writes |= c == 'W' || c == 'w' || c == 'M' ? bit : 0;
+	}
+}
+
+void optable_init(void)
+{
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
+		if (table[i].name)
+			read_access(&table[i]);
+}
+
 const struct op_row *optable_find(uint8_t opcode)
 {
 	return table[opcode].name ? &table[opcode] : NULL;
+}
+
+int optable_number(const char *name)
+{
+	for (int i = 0; i < QUOIT_OP_NR; i++)
+		if (table[i].name && !strcmp(table[i].name, name))
+			return i;
+	return -ENOENT;
 }
 
 int optable_add(const struct op_row *row, uint8_t *ret_opcode)
@@ -33,6 +63,7 @@ int optable_add(const struct op_row *row, uint8_t *ret_opcode)
 	for (unsigned i = QUOIT_OP_MODULE_FIRST; i <= QUOIT_OP_MODULE_LAST; i++)
 		if (!table[i].name) {
 			table[i] = *row;
+			read_access(&table[i]);
 			*ret_opcode = (uint8_t)i;
 			return 0;
 		}

@@ -43,15 +43,23 @@ enum op_flags {
 struct op_row {
 	const char *name; /* NULL: no such operation */
 	char access[QUOIT_MAX_TENSORS_PER_JOB + 1];
+	uint8_t takes, needs, reads, writes; /* the same by bits: may have, must have tensor i, ... */
 	uint8_t shape;  /* enum op_shape */
 	uint8_t types;  /* bit n: type n */
 	uint8_t flags;  /* enum op_flags */
 	uint8_t module; /* OP_MODULE: which executor */
+	uint8_t index;  /* OP_MODULE: of the operation in its module */
 	uint32_t cost;  /* picoseconds per element */
 };
 
+/* Once, before anything else here: fill in what follows from the access letters. */
+void optable_init(void);
+
 /* The row of an operation, NULL: there is none. */
 const struct op_row *optable_find(uint8_t opcode);
+
+/* The number of the operation of this name, -ENOENT: there is none. */
+int optable_number(const char *name);
 
 /* Give a module's operation the next free number; *ret_opcode.  -ENOSPC: all are used. */
 int optable_add(const struct op_row *row, uint8_t *ret_opcode);

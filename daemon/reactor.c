@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "backend_cpu.h"
+#include "backend_exec.h"
+#include "backend_io.h"
 #include "completion.h"
 #include "deps.h"
 #include "guard.h"
@@ -27,6 +29,9 @@
 
 /* SQEs taken from one ring before the next ring has its turn. */
 #define FETCH_BURST 64u
+
+/* Slots are asked for so many SQEs ahead: each is a line in the client's cache. */
+#define FETCH_AHEAD 8u
 
 /* Predicted nanoseconds of jobs run in one turn of a ring or session, about. */
 #define TURN_NS 50000u
@@ -49,8 +54,7 @@ static void flush(struct reactor *r)
 	for (struct ring *ring = r->dirty; ring; ring = next) {
 		next = ring->next_dirty;
 		ring->queued = false;
-		if (!ring->session->dead)
-			completion_flush(ring);
+		completion_flush(ring);
 	}
 	r->dirty = NULL;
 }
@@ -71,13 +75,20 @@ void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int3
 
 /* ---- fetch ---- */
 
+/* When the client says it submitted this SQE; only with QUOIT_RING_STAMPS. */
+static uint64_t submit_time(const struct ring *ring, uint32_t sq_index)
+{
+	return ring->notes[sq_index & (ring->layout.sq_entries - 1)].submit;
+}
+
 /* An SQE that never becomes a job has ended: with its CQE, or silently. */
-static void end_at_fetch(struct ring *ring, const struct quoit_sqe *sqe, int32_t res,
-			 const struct fault *fault)
+static void end_at_fetch(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
+			 int32_t res, const struct fault *fault)
 {
 	struct session *s = ring->session;
 	struct quoit_error error = {.code = res};
-	struct quoit_stamps stamps = {.fetch = s->reactor->now, .post = s->reactor->now};
+	uint64_t now = s->reactor->now;
+	struct quoit_stamps stamps = {.fetch = now, .start = now, .end = now, .post = now};
 
 	if (fault && res < 0) {
 		error.field = fault->field;
@@ -90,6 +101,8 @@ static void end_at_fetch(struct ring *ring, const struct quoit_sqe *sqe, int32_t
 	} else {
 		s->jobs_done++;
 	}
+	if (ring->stamps)
+		stamps.submit = submit_time(ring, sq_index);
 	completion_post(ring, sqe, res, &error, &stamps);
 }
 
@@ -121,6 +134,20 @@ static int control(struct session *s, const struct quoit_sqe *sqe, struct fault 
 	}
 }
 
+static struct buffer *buffer_of(const struct session *s, const struct plan *plan, unsigned i)
+{
+	return &s->buffers[s->views[plan->view[i]].buffer];
+}
+
+/* Does the job write all of the tensor's buffer, without reading it? */
+static bool overwrites(const struct session *s, const struct plan *plan, unsigned i)
+{
+	const struct view *v = &s->views[plan->view[i]];
+
+	return plan->writes & ~plan->reads & 1u << i && v->covers && !v->lo &&
+	       v->hi == s->buffers[v->buffer].size;
+}
+
 /*
  * Can it run at this very moment?  Short, with nobody before it on its bytes, and the
  * bytes there.  Bits of *ret_zero: buffers to clear first.
@@ -129,38 +156,40 @@ static bool can_run_now(struct session *s, const struct quoit_sqe *sqe, const st
 			uint8_t *ret_zero)
 {
 	const struct op_row *row = optable_find(sqe->opcode);
+	uint8_t unclear = 0, lacking = 0;
 
 	*ret_zero = 0;
 	if (sqe->flags & (QUOIT_SQE_LINK | QUOIT_SQE_AFTER_ALL) || plan->cost >= SCHED_INLINE_NS ||
 	    row->flags & (OP_FILE | OP_MODULE))
 		return false;
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		const struct view *v;
-		struct buffer *b;
+		const struct buffer *b;
 
 		if (!(plan->tensors & 1u << i))
 			continue;
-		v = &s->views[plan->view[i]];
-		b = &s->buffers[v->buffer];
-		if (deps_conflict(s, v, plan->writes & 1u << i))
-			return false;
-		if (!b->reserved && !memory_take_now(s, b))
+		b = buffer_of(s, plan, i);
+		if (deps_conflict(s, &s->views[plan->view[i]], plan->writes & 1u << i))
 			return false;
 		if (b->zeroed)
 			continue;
-		if (plan->writes & 1u << i && !(plan->reads & 1u << i) && v->covers && !v->lo &&
-		    v->hi == b->size)
+		lacking |= (uint8_t)(!b->reserved << i);
+		if (overwrites(s, plan, i))
 			continue;
 		if (b->size > MEMORY_INLINE_BYTES)
 			return false;
-		*ret_zero |= (uint8_t)(1u << i);
+		unclear |= (uint8_t)(1u << i);
 	}
+	if (lacking && !memory_take_now(s, lacking, plan->view))
+		return false;
+	for (unsigned i = 0; unclear >> i; i++) /* new pages are zero */
+		if (unclear & 1u << i && !buffer_of(s, plan, i)->zeroed)
+			*ret_zero |= (uint8_t)(1u << i);
 	return true;
 }
 
 /* Run a job that waits for nothing, without making an entry for it. */
-static void run_now(struct ring *ring, const struct quoit_sqe *sqe, const struct plan *plan,
-		    uint8_t zero)
+static void run_now(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
+		    const struct plan *plan, uint8_t zero)
 {
 	struct session *s = ring->session;
 	struct quoit_error error = {0};
@@ -169,17 +198,17 @@ static void run_now(struct ring *ring, const struct quoit_sqe *sqe, const struct
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		if (!(plan->tensors & 1u << i))
 			continue;
-		s->buffers[s->views[plan->view[i]].buffer].zeroed = true;
+		buffer_of(s, plan, i)->zeroed = true;
 		if (plan->reads & 1u << i && !res &&
 		    view_is_poisoned(s, &s->views[plan->view[i]], &error))
 			res = -QUOIT_EPOISON;
 	}
 	if (!res)
 		res = cpu_run(s, sqe, plan->tensors, plan->view, zero, &error);
-	if (plan->writes && (res < 0 || s->any_poison)) {
-		s->any_poison = true;
+	else if (zero)
+		cpu_clear(s, plan->view, zero);
+	if (plan->writes && (res < 0 || s->any_poison))
 		poison_outputs(s, ring, sqe, plan, res, error);
-	}
 	if (res < 0)
 		s->jobs_failed++;
 	else
@@ -189,6 +218,7 @@ static void run_now(struct ring *ring, const struct quoit_sqe *sqe, const struct
 		struct quoit_stamps stamps = {.fetch = s->reactor->now};
 
 		if (ring->stamps) {
+			stamps.submit = submit_time(ring, sq_index);
 			stamps.start = s->reactor->now;
 			stamps.end = stamps.post = tsc_now();
 		}
@@ -197,14 +227,37 @@ static void run_now(struct ring *ring, const struct quoit_sqe *sqe, const struct
 }
 
 /* Was this SQ index cancelled before it was fetched? */
-static bool take_cancel(struct ring *ring, uint32_t sq_index)
+static bool is_cancelled(const struct ring *ring, uint32_t sq_index)
 {
 	for (uint32_t i = 0; i < ring->cancels; i++)
-		if (ring->cancel[i] == sq_index) {
-			ring->cancel[i] = ring->cancel[--ring->cancels];
+		if (ring->cancel[i] == sq_index)
 			return true;
-		}
 	return false;
+}
+
+/* It is fetched now, as a job or not: an index comes again after a wrap. */
+static void forget_cancel(struct ring *ring, uint32_t sq_index)
+{
+	for (uint32_t i = 0; i < ring->cancels; i++)
+		if (ring->cancel[i] == sq_index)
+			ring->cancel[i] = ring->cancel[--ring->cancels];
+}
+
+/*
+ * A cancelled job takes its place in the order of things all the same, so that its outputs
+ * are poisoned for those behind it and not for those before it.
+ */
+static int admit_cancelled(struct ring *ring, const struct quoit_sqe *sqe, const struct plan *plan,
+			   uint32_t sq_index)
+{
+	struct session *s = ring->session;
+	int err = job_admit(ring, sqe, plan, sq_index, s->reactor->now, on_ready);
+
+	if (err)
+		return err;
+	job_fail_early(s, deps_ring_find(ring, sq_index), -ECANCELED, s->reactor->now);
+	memory_advance(s, on_ready);
+	return 0;
 }
 
 /* One SQE.  -EAGAIN: a table of the session is full; nothing was done, try again later. */
@@ -220,36 +273,56 @@ static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 	if (sqe->opcode >= QUOIT_OP_CREATE && sqe->opcode <= QUOIT_OP_FREE) {
 		err = control(s, sqe, &fault);
 		if (err != -EAGAIN)
-			end_at_fetch(ring, sqe, err, &fault);
+			end_at_fetch(ring, sqe, sq_index, err, &fault);
 		return err == -EAGAIN ? err : 0;
 	}
 	err = validate_job(s, sqe, &plan, &fault);
-	if (!err && ring->cancels && take_cancel(ring, sq_index))
-		err = -ECANCELED;
 	if (err) {
-		if (err == -ECANCELED)
-			poison_outputs(s, ring, sqe, &plan, err, (struct quoit_error){0});
-		end_at_fetch(ring, sqe, err, &fault);
+		end_at_fetch(ring, sqe, sq_index, err, &fault);
 		return 0;
 	}
+	if (ring->cancels && is_cancelled(ring, sq_index))
+		return admit_cancelled(ring, sqe, &plan, sq_index);
 	if (can_run_now(s, sqe, &plan, &zero)) {
-		run_now(ring, sqe, &plan, zero);
+		run_now(ring, sqe, sq_index, &plan, zero);
 		*cost += plan.cost;
 		return 0;
 	}
 	return job_admit(ring, sqe, &plan, sq_index, s->reactor->now, on_ready);
 }
 
+/*
+ * A NOP that asks for nothing but its CQE: all words zero but user_data, and QUIET at most.
+ * Every word of the slot is loaded once, here.
+ */
+static bool is_plain_nop(const struct quoit_sqe *sqe)
+{
+	const uint64_t *word = (const uint64_t *)sqe;
+
+	return !(word[0] & ~((uint64_t)QUOIT_SQE_QUIET << 8)) &&
+	       !(word[2] | word[3] | word[4] | word[5] | word[6] | word[7]);
+}
+
+static const struct quoit_sqe *slot_of(const struct ring *ring, uint32_t index)
+{
+	return &ring->sqes[index & (ring->layout.sq_entries - 1)];
+}
+
 /* Take what the ring has, up to a burst; true: something was done. */
 static bool fetch_ring(struct reactor *r, struct ring *ring)
 {
 	struct session *s = ring->session;
-	uint32_t ready = quoit_ring_peek(&ring->sq), taken = 0;
+	uint32_t ready = quoit_ring_peek(&ring->sq), taken = 0, nops = 0;
+	struct session *outer;
 	uint64_t cost = 0;
 	int credits;
 
 	if (!ready)
 		return false;
+	if (s->memory.tidying) {
+		ring->stalled = true;
+		return false;
+	}
 	if (ready > ring->layout.sq_entries) {
 		reactor_kill(r, s, QUOIT_DAEMON_KILL_RING_TAIL);
 		return true;
@@ -263,25 +336,32 @@ static bool fetch_ring(struct reactor *r, struct ring *ring)
 		ready = (uint32_t)credits;
 	if (ready > FETCH_BURST)
 		ready = FETCH_BURST;
-	guard_enter(s);
+	ring->stalled = !ready; /* for want of credits */
+	outer = guard_enter(s);
 	while (taken < ready && cost < TURN_NS) {
 		uint32_t index = ring->sq.next + taken;
 		struct quoit_sqe sqe;
 
-		quoit_ring_copy(
-			(uint64_t *)&sqe,
-			(const uint64_t *)&ring->sqes[index & (ring->layout.sq_entries - 1)],
-			sizeof sqe / sizeof(uint64_t));
-		if (fetch_one(ring, &sqe, index, &cost) < 0)
+		__builtin_prefetch(slot_of(ring, index + FETCH_AHEAD));
+		quoit_ring_copy((uint64_t *)&sqe, (const uint64_t *)slot_of(ring, index),
+				sizeof sqe / sizeof(uint64_t));
+		if (is_plain_nop(&sqe) && !ring->cancels && !ring->stamps) {
+			completion_post(ring, &sqe, 0, NULL, NULL);
+			nops++;
+		} else if (fetch_one(ring, &sqe, index, &cost) < 0) {
+			ring->stalled = true;
 			break;
+		}
+		if (ring->cancels)
+			forget_cancel(ring, index);
 		taken++;
 	}
-	guard_leave();
-	ring->stalled = taken < ready || ready == 0;
+	guard_leave(outer);
 	if (!taken)
 		return false;
 	quoit_ring_release(&ring->sq, taken);
 	s->jobs_fetched += taken;
+	s->jobs_done += nops;
 	ring->last_work = r->now;
 	touch(r, ring);
 	return true;
@@ -350,11 +430,19 @@ static int start(struct reactor *r, struct session *s, struct job *job)
 		job->failed = res;
 	if (job->zero && (clear_is_long(s, job) || row->flags & (OP_FILE | OP_MODULE)))
 		return publish(r, s, job);
+	if (!res && row->flags & OP_FILE)
+		return io_start(r, s, job);
+	if (!res && row->flags & OP_MODULE) {
+		exec_start(s, job);
+		return 0;
+	}
 	if (res < 0 || sched_is_short(&job->sqe, job->cost)) {
 		job->start = tsc_now();
 		if (!res)
 			res = cpu_run(s, &job->sqe, job->tensors, job->view, job->zero,
 				      &job->error);
+		else if (job->zero)
+			cpu_clear(s, job->view, job->zero);
 		job->end = tsc_now();
 		s->jobs_inline++;
 		reactor_end_job(r, s, job, res);
@@ -395,22 +483,42 @@ static bool start_long(struct reactor *r, struct session *s)
 	return any;
 }
 
+static bool start_files(struct reactor *r, struct session *s)
+{
+	struct job *job;
+	bool any = false;
+
+	while ((job = sched_next_file(s)) != NULL) {
+		if (start(r, s, job) < 0) {
+			sched_put_back(s, job);
+			break;
+		}
+		any = true;
+	}
+	return any;
+}
+
 static bool start_ready(struct reactor *r)
 {
 	bool any = false;
 
 	for (struct session *s = r->sessions; s; s = s->next) {
-		if (s->ready_jobs) {
+		if (s->memory.tidying) {
+			memory_advance(s, on_ready);
+		} else if (s->ready_jobs) {
 			any |= start_short(r, s);
+			any |= start_files(r, s);
 			any |= start_long(r, s);
 		}
+		if (s->exec.jobs_waiting)
+			any |= exec_send(r, s);
 		if (s->vanished && !s->stopped)
 			reactor_kill(r, s, QUOIT_DAEMON_KILL_MEM_VANISHED);
 	}
 	return any;
 }
 
-/* ---- answers: of workers, of the memory thread ---- */
+/* ---- answers: of workers, of the memory thread, of the kernel, of executors ---- */
 
 /* The tiles are done.  A job that also needs another backend only had its buffers cleared. */
 static void finish_work(struct reactor *r, struct work *work)
@@ -453,26 +561,42 @@ static bool collect(struct reactor *r)
 		memory_answer_done(r->memory);
 		any = true;
 	}
+	any |= io_poll(r);
+	any |= exec_poll(r);
 	return any;
 }
 
 /* ---- deadlines ---- */
+
+/* Look at a job with a deadline; when to look at it again (TSC), UINT64_MAX: never. */
+static uint64_t look_at_deadline(struct reactor *r, struct session *s, struct job *job)
+{
+	bool in_executor = exec_has(job), posted = true;
+	uint64_t again = UINT64_MAX;
+
+	if (!in_executor && (job->failed || job->state == JOB_RUNNING))
+		return UINT64_MAX;
+	if (job->deadline > r->now)
+		return job->deadline;
+	if (in_executor)
+		again = exec_overdue(r, s, job, &posted);
+	else
+		job_fail_early(s, job, -ETIME, r->now);
+	if (posted)
+		touch(r, s->rings[job->ring]);
+	return again;
+}
 
 static void expire(struct reactor *r, struct session *s)
 {
 	uint64_t next = UINT64_MAX;
 
 	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer) {
-		struct job *job = &s->jobs[i];
+		uint64_t again =
+			s->jobs[i].deadline ? look_at_deadline(r, s, &s->jobs[i]) : UINT64_MAX;
 
-		if (!job->deadline || job->failed || job->state == JOB_RUNNING)
-			continue;
-		if (job->deadline <= r->now) {
-			job_fail_early(s, job, -ETIME, r->now);
-			touch(r, s->rings[job->ring]);
-		} else if (job->deadline < next) {
-			next = job->deadline;
-		}
+		if (again < next)
+			next = again;
 	}
 	s->next_deadline = next;
 	memory_advance(s, on_ready);
@@ -496,6 +620,7 @@ bool reactor_pass(struct reactor *r)
 	work |= collect(r);
 	work |= fetch(r);
 	work |= start_ready(r);
+	io_submit(r);
 	expire_all(r);
 	flush(r);
 	return work;

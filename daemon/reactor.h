@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "config.h"
+#include "exec_port.h"
 #include "mail.h"
 #include "memory_thread.h"
 #include "session.h"
@@ -35,7 +37,9 @@ struct reactor {
 	struct mailbox *outbox; /* to it */
 	struct memory_link *memory;
 	struct worker_port *port;
-	struct io_backend *io; /* NULL: none */
+	struct io_backend *io;
+	struct exec_port *executor[CONFIG_MODULES];
+	uint32_t executors;
 
 	struct session *sessions;
 	uint32_t session_count;

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "affinity.h"
+#include "backend_exec.h"
+#include "backend_io.h"
 #include "log.h"
 #include "memory.h"
 #include "session_stats.h"
@@ -43,6 +45,8 @@ int reactor_idle_init(struct reactor *r)
 	if (r->epoll < 0)
 		return -errno;
 	if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->eventfd, &event) < 0)
+		return -errno;
+	if (io_fd(r->io) >= 0 && epoll_ctl(r->epoll, EPOLL_CTL_ADD, io_fd(r->io), &event) < 0)
 		return -errno;
 	r->spin_ticks = ticks(SPIN_LEAST_NS);
 	return 0;
@@ -175,6 +179,7 @@ static void poll_events(struct reactor *r, uint64_t timeout_ns)
 		ssize_t got = read(r->eventfd, &count, sizeof count);
 
 		(void)got;
+		exec_drain(r);
 	}
 }
 
@@ -202,6 +207,8 @@ static bool may_sleep(struct reactor *r)
 	idle &= mailbox_sleep(&r->inbox);
 	idle &= worker_may_sleep(r->port, &r->need_wake);
 	idle &= quoit_ring_sleep(&r->memory->from_thread, &r->need_wake);
+	idle &= io_may_sleep(r);
+	idle &= exec_may_sleep(r);
 	return idle && !r->backlog_count;
 }
 
@@ -231,6 +238,8 @@ static uint64_t sleep_timeout(struct reactor *r)
 {
 	uint64_t timeout = stall_timeout(r);
 
+	if (r->control_pending && r->executors && timeout > EXEC_LEAVE_NS)
+		timeout = EXEC_LEAVE_NS;
 	for (struct session *s = r->sessions; s; s = s->next) {
 		uint64_t t;
 
@@ -274,6 +283,7 @@ static void sleep_now(struct reactor *r)
 			r->spin_ticks = ticks(SPIN_MOST_NS);
 	}
 	quoit_ring_awake(&r->need_wake);
+	exec_awake(r);
 	wake_stalled(r);
 	r->awake_since = r->last_work = tsc_now();
 }

@@ -3,12 +3,15 @@
 #include "reactor_mail.h"
 
 #include <errno.h>
-#include <unistd.h>
 
+#include "backend_exec.h"
+#include "backend_io.h"
 #include "completion.h"
 #include "deps.h"
+#include "files.h"
 #include "job.h"
 #include "memory.h"
+#include "memory_pinned.h"
 #include "reactor_idle.h"
 #include "sched.h"
 #include "session_stats.h"
@@ -33,6 +36,7 @@ static void add_session(struct reactor *r, struct session *s)
 	s->next = r->sessions;
 	r->sessions = s;
 	r->session_count++;
+	memory_pinned_fill(s);
 }
 
 static void remove_session(struct reactor *r, struct session *s)
@@ -103,36 +107,6 @@ static int32_t cancel_one(struct reactor *r, struct session *s, uint32_t index, 
 	return 0;
 }
 
-/* ---- files ---- */
-
-static int32_t add_file(struct session *s, int fd, uint32_t modes)
-{
-	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++) {
-		struct file_slot *f = &s->files[i];
-
-		if (f->fd >= 0)
-			continue;
-		*f = (struct file_slot){.fd = fd, .readable = modes & 1, .writable = modes & 2};
-		return (int32_t)i;
-	}
-	return -ENFILE;
-}
-
-static int32_t remove_file(struct session *s, uint32_t index)
-{
-	struct file_slot *f;
-
-	if (index >= QUOIT_MAX_FILES || s->files[index].fd < 0 || s->files[index].removed)
-		return -EBADF;
-	f = &s->files[index];
-	f->removed = true;
-	if (!f->jobs) { /* else closed with the last job that uses it */
-		close(f->fd);
-		f->fd = -1;
-	}
-	return 0;
-}
-
 /* ---- leaving ---- */
 
 static bool quiet(const struct session *s)
@@ -156,6 +130,7 @@ static void abandon(struct reactor *r, struct session *s)
 	for (uint32_t i = 0; i < WORKER_SLOTS; i++)
 		if (!(r->port->free & 1u << i) && r->port->work[i].session == s)
 			atomic_store(&r->port->work[i].abandoned, true);
+	io_abandon(r, s);
 }
 
 static bool is_ours(const struct reactor *r, const struct session *s)
@@ -173,6 +148,9 @@ static void begin_end(struct reactor *r, struct session *s, uint8_t type, uint32
 		return;
 	}
 	s->ending = type;
+	for (uint32_t i = 0; i < s->ring_count; i++)
+		if (s->rings[i])
+			s->rings[i]->mute = true;
 	if (type == MAIL_DEAD || flags & QUOIT_CLOSE_CANCEL) {
 		s->stopped = true; /* nothing more is fetched */
 		s->dead = type == MAIL_DEAD;
@@ -189,7 +167,7 @@ static void close_ring(struct reactor *r, struct session *s, uint32_t index)
 	if (!ring || ring->closing)
 		answer(r, MAIL_RING_CLOSE, s, NULL, -EINVAL);
 	else
-		ring->closing = true;
+		ring->closing = ring->mute = true;
 }
 
 static void unhook_dirty(struct reactor *r, struct ring *ring)
@@ -203,7 +181,7 @@ static void unhook_dirty(struct reactor *r, struct ring *ring)
 
 static void let_ring_go(struct reactor *r, struct session *s, struct ring *ring)
 {
-	if (ring->dirty && !s->dead)
+	if (ring->dirty)
 		completion_flush(ring);
 	if (ring->queued)
 		unhook_dirty(r, ring);
@@ -237,7 +215,8 @@ static bool close_rings(struct reactor *r, struct session *s)
  */
 static bool let_session_go(struct reactor *r, struct session *s)
 {
-	if (!quiet(s) || (!s->stopped && unfetched(s)))
+	exec_abandon(r, s);
+	if (!quiet(s) || (!s->stopped && unfetched(s)) || !exec_leave(r, s))
 		return false;
 	for (uint32_t i = 0; i < s->ring_count; i++) {
 		struct ring *ring = s->rings[i];
@@ -302,10 +281,10 @@ static void read_letter(struct reactor *r, const struct mail *m)
 		answer(r, MAIL_CANCEL, s, NULL, cancel_one(r, s, m->a, m->b));
 		break;
 	case MAIL_FILE_ADD:
-		answer(r, MAIL_FILE_ADD, s, NULL, add_file(s, (int)m->a, m->b));
+		answer(r, MAIL_FILE_ADD, s, NULL, files_add(s, (int)m->a, m->b));
 		break;
 	case MAIL_FILE_REMOVE:
-		answer(r, MAIL_FILE_REMOVE, s, NULL, remove_file(s, m->a));
+		answer(r, MAIL_FILE_REMOVE, s, NULL, files_remove(s, m->a));
 		break;
 	default:
 		begin_end(r, s, m->type, m->a);

@@ -8,7 +8,7 @@ bool sched_is_short(const struct quoit_sqe *sqe, uint64_t cost)
 {
 	const struct op_row *row = optable_find(sqe->opcode);
 
-	return cost < SCHED_INLINE_NS || row->flags & (OP_FILE | OP_MODULE);
+	return cost < SCHED_INLINE_NS || row->flags & OP_MODULE;
 }
 
 static const uint8_t by_urgency[QUOIT_PRIO_NR] = {QUOIT_PRIO_HIGH, QUOIT_PRIO_NORMAL,
@@ -41,14 +41,24 @@ static struct job *pop(struct session *s, struct job_queue queues[QUOIT_PRIO_NR]
 	return NULL;
 }
 
+static bool is_file(const struct job *job)
+{
+	return optable_find(job->sqe.opcode)->flags & OP_FILE;
+}
+
 void sched_push(struct session *s, struct job *job)
 {
-	/* What has failed, and what only waits, is over at once. */
-	bool at_once = job->failed || sched_is_short(&job->sqe, job->cost);
+	struct job_queue *queues = s->long_jobs;
 
+	/* What has failed, and what only waits, is over at once. */
+	if (job->failed)
+		queues = s->short_jobs;
+	else if (is_file(job))
+		queues = s->file_jobs;
+	else if (sched_is_short(&job->sqe, job->cost))
+		queues = s->short_jobs;
 	job->state = JOB_READY;
-	append(s, at_once ? &s->short_jobs[job->sqe.priority] : &s->long_jobs[job->sqe.priority],
-	       job);
+	append(s, &queues[job->sqe.priority], job);
 	s->ready_jobs++;
 }
 
@@ -70,9 +80,19 @@ struct job *sched_next_long(struct session *s)
 	return job;
 }
 
+struct job *sched_next_file(struct session *s)
+{
+	struct job *job = pop(s, s->file_jobs);
+
+	if (job)
+		s->ready_jobs--;
+	return job;
+}
+
 void sched_put_back(struct session *s, struct job *job)
 {
-	struct job_queue *q = &s->long_jobs[job->sqe.priority];
+	struct job_queue *queues = is_file(job) ? s->file_jobs : s->long_jobs;
+	struct job_queue *q = &queues[job->sqe.priority];
 
 	job->next = q->head;
 	if (q->head == NIL)

@@ -4,7 +4,8 @@
  *
  * Short jobs (predicted under SCHED_INLINE_NS on one core) and those that only wait are
  * run by the reactor; long ones are handed to the workers, a few of each session at a
- * time, so that one session's flood does not stand before another's job.  Within a
+ * time, so that one session's flood does not stand before another's job.  Transfers have
+ * queues of their own, since one that waits for a slot holds up no computation.  Within a
  * session: by priority, then in the order in which they became ready.
  */
 #ifndef QUOITD_SCHED_H
@@ -29,7 +30,10 @@ struct job *sched_next_short(struct session *s);
 /* The session's next long job that may be published; NULL: none. */
 struct job *sched_next_long(struct session *s);
 
-/* A long job could not be published after all: it is next again. */
+/* The session's next transfer from or to a file; NULL: none. */
+struct job *sched_next_file(struct session *s);
+
+/* A long job or a transfer could not be started after all: it is next again. */
 void sched_put_back(struct session *s, struct job *job);
 
 #endif

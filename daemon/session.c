@@ -12,6 +12,9 @@
 /* Dependency edges for each job that may be open: most jobs have one to three. */
 #define EDGES_PER_JOB 4
 
+/* With --eager the leases do not hold: room for so many times as much. */
+#define EAGER_FACTOR 64u
+
 /* Places one table after the other in the state memfd, each on a line of its own. */
 struct layout {
 	uint64_t bytes;
@@ -28,7 +31,8 @@ static uint64_t layout_add(struct layout *l, uint64_t count, uint64_t size)
 static int open_tables(struct session *s, const struct session_limits *limits)
 {
 	struct layout l = {0};
-	uint64_t tensors, views, buffers, jobs, edges, words;
+	uint64_t tensors, views, buffers, jobs, edges, words, map, owners;
+	uint64_t region_bytes = limits->host_bytes * (limits->eager ? EAGER_FACTOR : 1);
 	uint8_t *base;
 	int err;
 
@@ -43,7 +47,9 @@ static int open_tables(struct session *s, const struct session_limits *limits)
 	buffers = layout_add(&l, s->max_buffers, sizeof(struct buffer));
 	jobs = layout_add(&l, s->max_jobs, sizeof(struct job));
 	edges = layout_add(&l, s->max_edges, sizeof(struct edge));
-	words = layout_add(&l, region_words(limits->host_bytes, s->max_buffers), sizeof(uint32_t));
+	words = layout_add(&l, region_words(region_bytes, s->max_buffers), sizeof(uint32_t));
+	map = layout_add(&l, pinned_map_words(limits->pinned_bytes), sizeof(uint64_t));
+	owners = layout_add(&l, pinned_owners(limits->pinned_bytes), sizeof(uint32_t));
 
 	s->state_bytes = l.bytes;
 	s->state_fd = memfd_create_sealed("quoit-session", l.bytes);
@@ -58,8 +64,9 @@ static int open_tables(struct session *s, const struct session_limits *limits)
 	s->buffers = (struct buffer *)(base + buffers);
 	s->jobs = (struct job *)(base + jobs);
 	s->edges = (struct edge *)(base + edges);
-	return region_open(&s->region, limits->host_bytes, s->max_buffers,
-			   (uint32_t *)(base + words));
+	pinned_init(&s->pieces, limits->pinned_bytes, (uint64_t *)(base + map),
+		    (uint32_t *)(base + owners));
+	return region_open(&s->region, region_bytes, s->max_buffers, (uint32_t *)(base + words));
 }
 
 /* A memfd of `bytes`, mapped; bytes 0: none. */
@@ -90,13 +97,17 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 	s->state_fd = s->arena_fd = s->pinned_fd = s->stats_fd = s->region.fd = -1;
 	s->arena_bytes = limits->arena_bytes;
 	s->pinned_bytes = limits->pinned_bytes;
+	s->eager = limits->eager;
 	s->free_view = s->free_buffer = s->free_job = s->free_edge = NIL;
 	s->oldest = s->newest = NIL;
 	s->memory.head = s->memory.tail = NIL;
 	s->memory.lease = limits->host_bytes;
 	s->memory.fixed = s->memory.used = limits->arena_bytes + limits->pinned_bytes;
 	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)
-		s->short_jobs[i].head = s->long_jobs[i].head = NIL;
+		s->short_jobs[i].head = s->long_jobs[i].head = s->file_jobs[i].head = NIL;
+	for (unsigned i = 0; i < CONFIG_MODULES; i++)
+		for (unsigned j = 0; j < QUOIT_PRIO_NR; j++)
+			s->exec.waiting[i][j].head = NIL;
 	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)
 		s->files[i].fd = -1;
 

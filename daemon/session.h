@@ -22,6 +22,8 @@
 #include <quoit/ring.h>
 #include <quoit/stats.h>
 
+#include "config.h"
+#include "pinned.h"
 #include "region.h"
 
 /* ---- tables ---- */
@@ -148,6 +150,7 @@ struct ring {
 	bool active;        /* polled; need_wake is down */
 	bool stalled;       /* the next SQE waits for a resource of the session */
 	bool closing;
+	bool mute;          /* its client has gone or is leaving: nothing is posted any more */
 	uint64_t last_work; /* TSC of the last SQE */
 	struct ring *next_dirty;
 	uint32_t *bucket;       /* jobs by sq_index: heads, cq_entries of them */
@@ -160,6 +163,14 @@ struct ring {
 
 /* ---- memory ---- */
 
+/* The pinned region's pieces are being moved together (memory_pinned.h). */
+enum tidy_state {
+	TIDY_NONE,
+	TIDY_WAITS, /* for the session's running jobs */
+	TIDY_READY, /* the next part is to be sent */
+	TIDY_RUNS,  /* one is with the memory thread, and so are the tables */
+};
+
 struct memory {
 	uint64_t lease;       /* bytes of host memory, arena and pinned region included */
 	uint64_t fixed;       /* of these, arena and pinned region: charged from the start */
@@ -168,10 +179,22 @@ struct memory {
 	uint64_t window_peak; /* of used since the last trim */
 	uint64_t punching;    /* bytes on their way back to the system */
 	uint32_t head, tail;  /* jobs that wait for bytes, in fetch order */
+	uint8_t tidying;      /* enum tidy_state; else than NONE, no job starts and none is fetched */
 };
 
 struct job_queue {
 	uint32_t head, tail; /* linked by job.next; head NIL: empty */
+};
+
+/* ---- executors ---- */
+
+/* By module. */
+struct session_exec {
+	struct job_queue waiting[CONFIG_MODULES][QUOIT_PRIO_NR]; /* ready, not yet sent */
+	uint32_t jobs_waiting;
+	uint32_t in_flight[CONFIG_MODULES];
+	uint32_t slot[CONFIG_MODULES]; /* 1 + where the executor has our memory; 0: nowhere */
+	uint64_t dead_since;           /* TSC */
 };
 
 /* ---- sessions ---- */
@@ -215,6 +238,9 @@ struct session {
 	int pinned_fd;
 	uint8_t *pinned;
 	uint64_t pinned_bytes;
+	struct pinned pieces; /* of the pinned region */
+	bool pinned_filled;   /* it has its pages */
+	bool pinned_unlocked; /* and some could not be locked */
 	struct memory memory;
 
 	struct ring *rings[QUOIT_MAX_RINGS];
@@ -225,16 +251,19 @@ struct session {
 	uint32_t open_jobs;
 	struct job_queue short_jobs[QUOIT_PRIO_NR]; /* ready */
 	struct job_queue long_jobs[QUOIT_PRIO_NR];
+	struct job_queue file_jobs[QUOIT_PRIO_NR];
 	uint32_t ready_jobs;
 	uint32_t published;     /* works given to the workers */
 	uint32_t deadlines;     /* open jobs that have one */
 	uint64_t next_deadline; /* none of them is earlier; TSC */
 
+	struct session_exec exec;
+
 	struct file_slot files[QUOIT_MAX_FILES];
 
 	bool vanished;     /* memory of the client went away under us (guard.h) */
 	bool stopped;      /* nothing more is fetched */
-	bool dead;         /* the client is gone: nothing is posted any more */
+	bool dead;         /* the client is gone: nobody wants what still runs */
 	bool any_poison;   /* some buffer may be poisoned */
 	bool eager;        /* test switch: bytes at create, no budget */
 	uint8_t ending;    /* the MAIL_* to answer when the last job has ended; 0: none */
@@ -253,6 +282,7 @@ struct session {
 struct session_limits {
 	uint64_t host_bytes, arena_bytes, pinned_bytes;
 	uint32_t max_tensors, max_jobs;
+	bool eager; /* the pageable region has room beyond the lease */
 };
 
 /* Make a session with its tables and regions; -errno.  Blocks: control thread only. */

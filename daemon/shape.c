@@ -83,6 +83,19 @@ static bool pack(struct view *v)
 	return true;
 }
 
+/* Dense rows from the start: what nearly every create asks for. */
+static int make_packed(struct view *v, uint32_t element, uint64_t size, struct fault *f)
+{
+	if (!pack(v))
+		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, v->dim[3], INT32_MAX);
+	v->lo = v->offset;
+	v->hi = v->offset + v->elements * element;
+	v->dense = v->covers = v->disjoint = true;
+	if (v->hi > size || v->hi > MAX_BYTES)
+		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, v->hi, size);
+	return 0;
+}
+
 int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uint64_t offset,
 	       uint64_t size, int packed, struct fault *f)
 {
@@ -104,8 +117,8 @@ int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uin
 		    ret->elements > MAX_BYTES)
 			return refuse(f, -EINVAL, QUOIT_FIELD_DIM, d, sqe->dim[d]);
 	}
-	if (packed && !strided && !pack(ret))
-		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, sqe->dim[3], INT32_MAX);
+	if (packed && !strided)
+		return make_packed(ret, element, size, f);
 	if (!ret->elements) {
 		ret->lo = ret->hi = offset;
 		ret->dense = ret->covers = ret->disjoint = true;

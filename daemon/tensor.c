@@ -51,6 +51,8 @@ int tensor_create(struct session *s, const struct quoit_sqe *sqe, struct fault *
 		return -EAGAIN;
 	}
 	init_buffer(&s->buffers[buffer], sqe, size);
+	if (s->eager)
+		memory_take_eagerly(s, &s->buffers[buffer]);
 	made.buffer = buffer;
 	made.refs = 1;
 	s->views[view] = made;

@@ -29,7 +29,7 @@ static int check_header(const struct quoit_sqe *sqe, struct fault *f)
 
 static int check_words(const struct quoit_sqe *sqe, struct fault *f)
 {
-	uint8_t reserved = 0;
+	uint64_t reserved;
 
 	if (sqe->device)
 		return refuse(f, -ENODEV, QUOIT_FIELD_DEVICE, sqe->device, 0);
@@ -37,8 +37,7 @@ static int check_words(const struct quoit_sqe *sqe, struct fault *f)
 		return refuse(f, -EINVAL, QUOIT_FIELD_LINK, sqe->link, sqe->flags & QUOIT_SQE_LINK);
 	if (sqe->priority >= QUOIT_PRIO_NR)
 		return refuse(f, -EINVAL, QUOIT_FIELD_PRIORITY, sqe->priority, QUOIT_PRIO_NR - 1);
-	for (unsigned i = 0; i < sizeof sqe->reserved; i++)
-		reserved |= sqe->reserved[i];
+	reserved = sqe->word[5] & ~(uint64_t)UINT8_MAX; /* all but priority */
 	if (reserved)
 		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, reserved, 0);
 	return 0;
@@ -49,24 +48,21 @@ static int check_tensors(const struct session *s, const struct quoit_sqe *sqe,
 			 const struct op_row *row, struct plan *p, struct fault *f)
 {
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		char access = row->access[i];
+		uint8_t bit = (uint8_t)(1u << i);
 		uint32_t handle = sqe->tensor[i];
 
-		p->view[i] = NIL;
-		if (access == '-' && handle)
+		if (!(row->takes & bit) && handle)
 			return refuse(f, -EINVAL, (uint8_t)(QUOIT_FIELD_TENSOR0 + i), handle, 0);
-		if (access == '-' || (!handle && (access == 'r' || access == 'w')))
+		if (!handle && !(row->needs & bit))
 			continue;
 		p->view[i] = session_view(s, handle);
 		if (p->view[i] == NIL)
 			return refuse(f, -EBADF, (uint8_t)(QUOIT_FIELD_TENSOR0 + i), handle,
 				      s->max_tensors);
-		p->tensors |= (uint8_t)(1u << i);
-		if (access == 'R' || access == 'r' || access == 'M')
-			p->reads |= (uint8_t)(1u << i);
-		if (access == 'W' || access == 'w' || access == 'M')
-			p->writes |= (uint8_t)(1u << i);
+		p->tensors |= bit;
 	}
+	p->reads = p->tensors & row->reads;
+	p->writes = p->tensors & row->writes;
 	return 0;
 }
 
@@ -118,7 +114,8 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 	const struct op_row *row = optable_find(sqe->opcode);
 	int err;
 
-	*ret = (struct plan){0};
+	ret->tensors = ret->reads = ret->writes = 0;
+	ret->elements = ret->cost = 0;
 	if (!row || row->flags & OP_CONTROL)
 		return refuse(f, -EINVAL, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
 	err = check_header(sqe, f);

@@ -29,7 +29,7 @@ struct plan {
 	uint8_t tensors; /* bit i: sqe.tensor[i] is used */
 	uint8_t reads;
 	uint8_t writes;
-	uint32_t view[QUOIT_MAX_TENSORS_PER_JOB];
+	uint32_t view[QUOIT_MAX_TENSORS_PER_JOB]; /* of the tensors that are used */
 	uint64_t elements; /* of the largest tensor */
 	uint64_t cost;     /* nanoseconds on one core, predicted */
 };

@@ -35,6 +35,7 @@ struct worker {
 	pthread_t thread;
 	uint32_t index;
 	uint32_t cpu;
+	bool anywhere; /* its node has no reactor */
 	_Atomic uint64_t ticks;
 };
 
@@ -46,6 +47,7 @@ struct workers {
 	_Atomic uint32_t sleepers;
 	_Atomic uint64_t order; /* of publication */
 	_Atomic bool stop;
+	uint32_t *cores; /* of each reactor: workers that take its works */
 	uint32_t started;
 };
 
@@ -91,9 +93,9 @@ static void clear_tile(const struct work *work, uint64_t tile)
 	}
 }
 
-static uint32_t compute_tiles(const struct workers *w, const struct work *work)
+static uint32_t compute_tiles(const struct workers *w, const struct work *work, uint32_t reactor)
 {
-	uint32_t n = work->impl->tiles ? work->impl->tiles(&work->args, w->config.workers) : 1;
+	uint32_t n = work->impl->tiles ? work->impl->tiles(&work->args, w->cores[reactor]) : 1;
 
 	return n ? n : 1;
 }
@@ -114,9 +116,9 @@ static void report(struct workers *w, uint32_t reactor, uint32_t slot, uint32_t 
 	if (!quoit_ring_reserve(&d->producer, &i))
 		return; /* cannot be: as many entries as slots */
 	d->slot[i % WORKER_SLOTS] = slot;
-	if (quoit_ring_submit_wake(&d->producer, w->config.need_wake[reactor])) {
+	if (quoit_ring_submit_wake(&d->producer, w->config.owners[reactor].need_wake)) {
 		uint64_t one = 1;
-		ssize_t n = write(w->config.eventfds[reactor], &one, sizeof one);
+		ssize_t n = write(w->config.owners[reactor].eventfd, &one, sizeof one);
 
 		(void)n;
 	}
@@ -128,7 +130,7 @@ static void end_phase(struct workers *w, struct work *work, uint32_t reactor, ui
 {
 	if (atomic_load(&work->clearing)) {
 		atomic_store(&work->clearing, false);
-		offer(w, work, compute_tiles(w, work));
+		offer(w, work, compute_tiles(w, work, reactor));
 		return;
 	}
 	if (work->impl->finish && !atomic_load(&work->abandoned))
@@ -140,9 +142,10 @@ static void run_tile(struct worker *me, struct work *work, uint32_t tile, uint32
 		     uint32_t reactor, uint32_t slot)
 {
 	uint64_t start = tsc_now(), none = 0, ticks;
+	struct session *outer;
 
 	atomic_compare_exchange_strong(&work->started, &none, start);
-	guard_enter(work->session);
+	outer = guard_enter(work->session);
 	if (!atomic_load_explicit(&work->abandoned, memory_order_relaxed)) {
 		if (atomic_load_explicit(&work->clearing, memory_order_relaxed))
 			clear_tile(work, tile);
@@ -154,7 +157,7 @@ static void run_tile(struct worker *me, struct work *work, uint32_t tile, uint32
 	atomic_fetch_add_explicit(&me->ticks, ticks, memory_order_relaxed);
 	if (atomic_fetch_sub(&work->left, 1) == 1)
 		end_phase(me->all, work, reactor, slot, me->index);
-	guard_leave();
+	guard_leave(outer);
 }
 
 /* ---- choosing ---- */
@@ -178,14 +181,25 @@ static bool claimable(const struct work *work)
 	return (uint32_t)claim < claim >> 32;
 }
 
+static bool takes_from(const struct worker *me, uint32_t reactor)
+{
+	const struct worker_config *c = &me->all->config;
+
+	return me->anywhere || c->seats[me->index].node == c->owners[reactor].node;
+}
+
 /*
  * The most urgent work with tiles left.  What is read here may belong to a work that
  * has just been replaced: then the choice is not the best, and the claim still right.
  */
-static bool choose(struct workers *w, struct choice *best)
+static bool choose(const struct worker *me, struct choice *best)
 {
+	struct workers *w = me->all;
+
 	best->work = NULL;
-	for (uint32_t r = 0; r < w->config.reactors; r++)
+	for (uint32_t r = 0; r < w->config.reactors; r++) {
+		if (!takes_from(me, r))
+			continue;
 		for (uint32_t i = 0; i < WORKER_SLOTS; i++) {
 			struct work *work = &w->port[r].work[i];
 			uint32_t priority;
@@ -200,6 +214,7 @@ static bool choose(struct workers *w, struct choice *best)
 				continue;
 			*best = (struct choice){work, r, i, priority, order};
 		}
+	}
 	return best->work != NULL;
 }
 
@@ -208,7 +223,7 @@ static bool run_one(struct worker *me)
 	struct choice c;
 	uint64_t claim;
 
-	if (!choose(me->all, &c))
+	if (!choose(me, &c))
 		return false;
 	/* One counter holds both the number of tiles and the next one, so a claim on a slot
 	 * that was filled anew in between is a valid claim on the new work. */
@@ -287,7 +302,9 @@ void worker_publish(struct worker_port *port, struct work *work)
 	port->published++;
 	__atomic_store_n(&work->order, atomic_fetch_add(&port->workers->order, 1),
 			 __ATOMIC_RELAXED);
-	offer(port->workers, work, tiles ? tiles : compute_tiles(port->workers, work));
+	if (!tiles)
+		tiles = compute_tiles(port->workers, work, (uint32_t)(port - port->workers->port));
+	offer(port->workers, work, tiles);
 }
 
 struct work *worker_finished(struct worker_port *port)
@@ -347,15 +364,34 @@ static int make_port(struct workers *w, struct worker_port *port)
 	return 0;
 }
 
+static bool node_has_reactor(const struct worker_config *c, uint32_t node)
+{
+	for (uint32_t i = 0; i < c->reactors; i++)
+		if (c->owners[i].node == node)
+			return true;
+	return false;
+}
+
+static void assign(struct workers *w)
+{
+	for (uint32_t i = 0; i < w->config.workers; i++) {
+		struct worker *me = &w->worker[i];
+
+		me->all = w;
+		me->index = i;
+		me->cpu = w->config.seats[i].cpu;
+		me->anywhere = !node_has_reactor(&w->config, w->config.seats[i].node);
+		for (uint32_t r = 0; r < w->config.reactors; r++)
+			w->cores[r] += takes_from(me, r);
+	}
+}
+
 static int start_threads(struct workers *w)
 {
 	for (uint32_t i = 0; i < w->config.workers; i++) {
 		struct worker *me = &w->worker[i];
 		int err;
 
-		me->all = w;
-		me->index = i;
-		me->cpu = w->config.cpus[i];
 		err = pthread_create(&me->thread, NULL, run, me);
 		if (err)
 			return -err;
@@ -374,10 +410,15 @@ static void *copy(const void *from, size_t bytes)
 static int copy_config(struct worker_config *to, const struct worker_config *from)
 {
 	*to = *from;
-	to->cpus = copy(from->cpus, from->workers * sizeof *from->cpus);
-	to->need_wake = copy(from->need_wake, from->reactors * sizeof *from->need_wake);
-	to->eventfds = copy(from->eventfds, from->reactors * sizeof *from->eventfds);
-	return to->cpus && to->need_wake && to->eventfds ? 0 : -ENOMEM;
+	to->seats = copy(from->seats, from->workers * sizeof *from->seats);
+	to->owners = copy(from->owners, from->reactors * sizeof *from->owners);
+	return to->seats && to->owners ? 0 : -ENOMEM;
+}
+
+static void free_config(struct worker_config *c)
+{
+	free((void *)(uintptr_t)c->seats);
+	free((void *)(uintptr_t)c->owners);
 }
 
 int workers_start(const struct worker_config *config, struct workers **ret)
@@ -392,13 +433,16 @@ int workers_start(const struct worker_config *config, struct workers **ret)
 		err = -ENOMEM;
 	w->worker = calloc(config->workers, sizeof *w->worker);
 	w->port = aligned_alloc(64, config->reactors * sizeof *w->port);
-	if (!w->worker || !w->port)
+	w->cores = calloc(config->reactors, sizeof *w->cores);
+	if (!w->worker || !w->port || !w->cores)
 		err = -ENOMEM;
 	for (uint32_t i = 0; w->port && i < config->reactors; i++)
 		if (make_port(w, &w->port[i]) < 0)
 			err = -ENOMEM;
-	if (!err)
+	if (!err) {
+		assign(w);
 		err = start_threads(w);
+	}
 	if (err) {
 		workers_stop(w);
 		return err;
@@ -417,9 +461,8 @@ void workers_stop(struct workers *w)
 		pthread_join(w->worker[i].thread, NULL);
 	for (uint32_t i = 0; w->port && i < w->config.reactors; i++)
 		free(w->port[i].done);
-	free((void *)(uintptr_t)w->config.cpus);
-	free((void *)(uintptr_t)w->config.eventfds);
-	free(w->config.need_wake);
+	free_config(&w->config);
+	free(w->cores);
 	free(w->port);
 	free(w->worker);
 	free(w);

@@ -6,8 +6,9 @@
  * workers claim one by one from a counter.  A worker shares its core with a reactor
  * that preempts it the moment it wakes, so tiles may be as large as the BLAS likes.
  *
- * A reactor publishes works in slots of its own and learns through a ring from each
- * worker that one has ended.
+ * A node's workers take the works of that node's reactors; those of a node without a
+ * reactor help everywhere.  A reactor publishes works in slots of its own and learns through a ring
+ * from each worker that one has ended.
  */
 #ifndef QUOITD_WORKER_H
 #define QUOITD_WORKER_H
@@ -58,12 +59,22 @@ struct worker_port {
 	struct worker_done *done; /* one per worker */
 };
 
+struct worker_seat {
+	uint32_t cpu; /* where to pin it */
+	uint32_t node;
+};
+
+struct worker_owner {
+	uint32_t node;
+	uint32_t *need_wake;
+	int eventfd;
+};
+
 struct worker_config {
 	uint32_t workers;
-	const uint32_t *cpus; /* of each worker; where to pin it */
+	const struct worker_seat *seats; /* one per worker */
 	uint32_t reactors;
-	uint32_t **need_wake; /* of each reactor */
-	const int *eventfds;  /* of each reactor */
+	const struct worker_owner *owners; /* one per reactor */
 };
 
 /* Start the threads; config and its arrays are copied.  -errno. */

@@ -87,10 +87,12 @@ static int exchange(struct quoit_session *s, struct quoit_ctl *message, int fd, 
 	message->magic = QUOIT_CTL_MAGIC;
 	message->seq = ++s->seq;
 	err = send_request(s->socket, message, fd);
-	if (!err)
+	if (!err || err == -ECONNRESET) /* quoitd may have left its reason behind */
 		err = receive_reply(s->socket, message, ret_fds, ret_count);
-	if (!err && (message->magic != QUOIT_CTL_MAGIC || message->type != type ||
-		     message->seq != s->seq || message->result > 0))
+	if (!err && message->type == QUOIT_CTL_END)
+		message->result = -ECONNRESET;
+	else if (!err && (message->magic != QUOIT_CTL_MAGIC || message->type != type ||
+			  message->seq != s->seq || message->result > 0))
 		err = -EPROTO;
 	return err;
 }

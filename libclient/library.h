@@ -114,6 +114,7 @@ struct quoit_ring {
 	uint32_t site;  /* the call site that the library submits for; 0: none */
 	bool raw;
 	int socket;
+	uint64_t until; /* deadline for room in the SQ: NEVER, but in a wait with a timeout */
 
 	/* every reap */
 	struct quoit_consumer cq;
@@ -212,7 +213,7 @@ int libquoit_sleep_cq(struct quoit_ring *q, uint64_t deadline);
  */
 void libquoit_sleep_look(struct quoit_ring *q);
 
-/* Publish, then sleep until a quarter of the SQ is free.  Reaps meanwhile. */
+/* Publish, then sleep until a quarter of the SQ is free (-ETIME: q->until).  Reaps meanwhile. */
 int libquoit_sleep_sq(struct quoit_ring *q);
 
 /* ---- job.c ---- */

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "library.h"
 
 #define DEFAULT_ENTRIES 256u
@@ -93,6 +94,7 @@ static int ring_new(struct quoit_session *s, const struct quoit_ring_params *p,
 	q->session = s;
 	q->mine = s->mine;
 	q->socket = fds[2];
+	q->until = NEVER;
 	q->index = index;
 	q->raw = p->flags & QUOIT_RING_RAW;
 	q->layout = reply->layout;

@@ -173,6 +173,22 @@ int quoit_close(struct quoit_session *s, unsigned flags)
 	return err;
 }
 
+int quoit_op_find(struct quoit_session *s, const char *name)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_OP};
+	int err;
+
+	if (!libquoit_is_mine(s->mine))
+		return -EOWNERDEAD;
+	if (strlen(name) >= sizeof m.op.name)
+		return -ENOENT;
+	memcpy(m.op.name, name, strlen(name));
+	err = libquoit_control_call(s, &m, -1, NULL, 0);
+	if (err)
+		return err;
+	return m.op.opcode < QUOIT_OP_NR ? (int)m.op.opcode : -EPROTO;
+}
+
 void quoit_info(const struct quoit_session *s, struct quoit_info *ret)
 {
 	*ret = s->info;

@@ -143,6 +143,8 @@ int libquoit_sleep_sq(struct quoit_ring *q)
 	while (!has_room(q)) {
 		if (q->broken)
 			return q->broken;
+		if (q->until != NEVER && clock_ns() >= q->until)
+			return -ETIME;
 		nanosleep(&nap, NULL);
 		if (nap.tv_nsec < (long)NAP_LAST_NS)
 			nap.tv_nsec *= 2;

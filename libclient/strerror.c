@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "library.h"
 
@@ -66,8 +67,21 @@ static const char *const field_name[QUOIT_FIELD_NR] = {
 	[QUOIT_FIELD_SCALAR1] = "scalar 1",  [QUOIT_FIELD_PRIORITY] = "priority",
 	[QUOIT_FIELD_RESERVED] = "reserved", [QUOIT_FIELD_DIM] = "dim",
 	[QUOIT_FIELD_STRIDE] = "stride",     [QUOIT_FIELD_OFFSET] = "offset",
-	[QUOIT_FIELD_FILE] = "file",         [QUOIT_FIELD_EXECUTOR] = "executor",
+	[QUOIT_FIELD_FILE] = "file",
 };
+
+/* values: the process and how it ended, as waitpid tells it */
+static void describe_death(const struct quoit_error *e, char *to, size_t size)
+{
+	int status = (int)e->value[1];
+
+	if (WIFSIGNALED(status))
+		snprintf(to, size, ": its executor, pid %" PRIu64 ", was ended by signal %d",
+			 e->value[0], WTERMSIG(status));
+	else
+		snprintf(to, size, ": its executor, pid %" PRIu64 ", has left with status %d",
+			 e->value[0], WEXITSTATUS(status));
+}
 
 /* The part after "gemm failed with EINVAL": which field, what was found, what is allowed. */
 static void describe_field(const struct quoit_error *e, char *to, size_t size)
@@ -76,6 +90,10 @@ static void describe_field(const struct quoit_error *e, char *to, size_t size)
 	if (e->field == QUOIT_FIELD_MEMORY)
 		snprintf(to, size, ": needs %" PRIu64 " bytes, %" PRIu64 " are leased", e->value[0],
 			 e->value[1]);
+	else if (e->field == QUOIT_FIELD_EXECUTOR && !e->value[0])
+		snprintf(to, size, ": its module's executor is lost");
+	else if (e->field == QUOIT_FIELD_EXECUTOR)
+		describe_death(e, to, size);
 	else if (e->field < QUOIT_FIELD_NR && field_name[e->field])
 		snprintf(to, size, ": %s is %" PRId64 ", allowed is %" PRId64, field_name[e->field],
 			 (int64_t)e->value[0], (int64_t)e->value[1]);

@@ -32,7 +32,8 @@ static quoit_tensor bind(struct quoit_ring *q, struct quoit_sqe *sqe,
 		return QUOIT_NO_TENSOR;
 	record = &q->session->tensors[entry.index];
 	handle = (record->generation + 1u) << QUOIT_HANDLE_INDEX_BITS | entry.index;
-	sqe->arg |= shape->dtype;
+	if (sqe->opcode == QUOIT_OP_CREATE) /* a view has its buffer's type */
+		sqe->arg |= shape->dtype;
 	sqe->base[0] = handle;
 	memcpy(sqe->dim, shape->dim, sizeof sqe->dim);
 	memcpy(sqe->stride, shape->stride, sizeof sqe->stride);
@@ -79,10 +80,11 @@ quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *sha
 quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit_shape *shape,
 			uint64_t offset)
 {
+	const struct tensor_record *of = libquoit_tensor_find(q->session, t);
 	struct quoit_sqe sqe = {.opcode = QUOIT_OP_VIEW, .offset = offset};
 
 	sqe.base[1] = t;
-	return libquoit_tensor_find(q->session, t) ? bind(q, &sqe, shape) : QUOIT_NO_TENSOR;
+	return of && of->shape.dtype == shape->dtype ? bind(q, &sqe, shape) : QUOIT_NO_TENSOR;
 }
 
 int quoit_free(struct quoit_ring *q, quoit_tensor t)

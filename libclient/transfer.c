@@ -12,7 +12,7 @@
 #include "library.h"
 
 #define PIECE_BYTES     ((uint64_t)4 << 20)
-#define PIECES_IN_ARENA 8u /* a piece takes at most this part of the arena */
+#define PIECES_IN_ARENA 32u /* shares of the arena: eight rings can have all their pieces */
 
 static const uint8_t element_bytes[QUOIT_DTYPE_NR] = {
 	[QUOIT_F32] = 4, [QUOIT_F64] = 8,  [QUOIT_I32] = 4,
@@ -42,13 +42,19 @@ struct piece {
 	uint64_t bytes;
 };
 
-static int cut_init(struct cut *c, const struct quoit_session *s, quoit_tensor t, uint64_t size)
+static int cut_init(struct cut *c, const struct quoit_ring *q, quoit_tensor t, uint64_t size)
 {
-	const struct tensor_record *record = libquoit_tensor_find(s, t);
+	const struct quoit_session *s = q->session;
 	uint64_t limit = s->info.arena_bytes / PIECES_IN_ARENA / ARENA_GRANULE * ARENA_GRANULE;
+	const struct tensor_record *record;
 	uint64_t element, whole;
 
-	if (!record)
+	if (!libquoit_is_mine(q->mine))
+		return -EOWNERDEAD;
+	if (q->broken) /* which may be why t was never made */
+		return q->broken;
+	record = libquoit_tensor_find(s, t);
+	if (q->raw || !record)
 		return -EINVAL;
 	if (limit == 0)
 		return -ENOMEM;
@@ -201,11 +207,7 @@ int quoit_write_at(struct quoit_ring *q, quoit_tensor t, const void *from, size_
 	struct cut c;
 	int err;
 
-	if (!libquoit_is_mine(q->mine))
-		return -EOWNERDEAD;
-	if (q->raw)
-		return -EINVAL;
-	err = cut_init(&c, q->session, t, size);
+	err = cut_init(&c, q, t, size);
 	while (!err && cut_next(&c, &p))
 		err = write_piece(q, t, &c, &p, from, here);
 	return err;
@@ -284,11 +286,7 @@ int quoit_read_at(struct quoit_ring *q, quoit_tensor t, void *to, size_t size, c
 	struct cut c;
 	int err, first;
 
-	if (!libquoit_is_mine(q->mine))
-		return -EOWNERDEAD;
-	if (q->raw)
-		return -EINVAL;
-	first = cut_init(&c, q->session, t, size);
+	first = cut_init(&c, q, t, size);
 	while (!first && cut_next(&c, &p))
 		first = request(q, t, &c, &p, &a, to, here);
 	while (a.count) {

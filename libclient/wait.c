@@ -38,7 +38,7 @@ static int sleep_until(struct quoit_ring *q, const quoit_job *jobs, unsigned cou
 }
 
 static int wait_jobs(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int n,
-		     int timeout_ms, const char *here)
+		     uint64_t deadline, const char *here)
 {
 	uint64_t begin;
 	int ended;
@@ -49,7 +49,7 @@ static int wait_jobs(struct quoit_ring *q, const quoit_job *jobs, unsigned count
 	if (ended < 0 || ended >= n)
 		return ended;
 	begin = clock_ticks();
-	ended = sleep_until(q, jobs, count, n, clock_deadline(timeout_ms));
+	ended = sleep_until(q, jobs, count, n, deadline);
 	libquoit_site_count(&q->sites, libquoit_site_find(&q->sites, here), clock_ticks() - begin);
 	return ended;
 }
@@ -73,19 +73,24 @@ static int check(const struct quoit_ring *q)
 	return q->raw ? -EINVAL : 0;
 }
 
+/* The result of one job, whose slot is free afterwards; of an error it is still valid. */
+static int wait_job(struct quoit_ring *q, quoit_job job, uint64_t deadline, const char *here)
+{
+	int ended = wait_jobs(q, &job, 1, 1, deadline, here);
+	struct job_slot *slot;
+
+	if (ended < 0)
+		return ended;
+	slot = libquoit_job_find(q, job);
+	libquoit_job_end(q, slot);
+	return slot->res;
+}
+
 int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms, const char *here)
 {
-	struct job_slot *slot;
-	int err = check(q), res;
+	int err = check(q);
 
-	if (!err)
-		err = wait_jobs(q, &job, 1, 1, timeout_ms, here);
-	if (err < 0)
-		return err;
-	slot = libquoit_job_find(q, job);
-	res = slot->res;
-	libquoit_job_end(q, slot);
-	return res;
+	return err ? err : wait_job(q, job, clock_deadline(timeout_ms), here);
 }
 
 int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count, unsigned n,
@@ -97,16 +102,19 @@ int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 		return err;
 	if (n > count || count > INT32_MAX)
 		return -EINVAL;
-	return wait_jobs(q, jobs, count, (int)n, timeout_ms, here);
+	return wait_jobs(q, jobs, count, (int)n, clock_deadline(timeout_ms), here);
 }
 
-/* Submit a job of ours for the place `here`, so that its stamps can be told apart. */
-static int start_here(struct quoit_ring *q, struct quoit_sqe sqe, const char *here, quoit_job *ret)
+/* Submit a job of a wait: in its time, and for its place, so that stamps can be told apart. */
+static int start_here(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t deadline,
+		      const char *here, quoit_job *ret)
 {
 	int err;
 
+	q->until = deadline;
 	q->site = q->notes ? libquoit_site_find(&q->sites, here) : 0;
 	err = libquoit_job_start(q, sqe, 0, ret);
+	q->until = NEVER;
 	q->site = 0;
 	return err;
 }
@@ -115,16 +123,16 @@ static int start_here(struct quoit_ring *q, struct quoit_sqe sqe, const char *he
 static int start_and_wait(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms,
 			  const char *here)
 {
+	uint64_t deadline = clock_deadline(timeout_ms);
 	quoit_job job;
 	int err = check(q);
 
 	if (!err)
-		err = start_here(q, sqe, here, &job);
+		err = start_here(q, sqe, deadline, here, &job);
 	if (err)
 		return err;
-	err = quoit_wait_at(q, job, timeout_ms, here);
-	if (libquoit_job_find(q, job))
-		quoit_detach(q, job);
+	err = wait_job(q, job, deadline, here);
+	quoit_detach(q, job);
 	return err;
 }
 
@@ -139,10 +147,10 @@ int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here)
 }
 
 /* Wait until at most n batches are left in the window. */
-static int shrink_window(struct quoit_ring *q, unsigned n, int timeout_ms, const char *here)
+static int shrink_window(struct quoit_ring *q, unsigned n, uint64_t deadline, const char *here)
 {
 	while (q->window_count > n) {
-		int err = quoit_wait_at(q, q->window[0], timeout_ms, here);
+		int err = wait_job(q, q->window[0], deadline, here);
 
 		if (err)
 			return err;
@@ -154,16 +162,17 @@ static int shrink_window(struct quoit_ring *q, unsigned n, int timeout_ms, const
 
 int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms, const char *here)
 {
+	uint64_t deadline = clock_deadline(timeout_ms);
 	int err = check(q);
 
 	if (!err && n > QUOIT_MAX_WINDOW)
 		err = -EINVAL;
 	if (!err)
-		err = shrink_window(q, QUOIT_MAX_WINDOW - 1, timeout_ms, here);
+		err = shrink_window(q, QUOIT_MAX_WINDOW - 1, deadline, here);
 	if (!err)
-		err = start_here(q, quoit_after_all(), here, &q->window[q->window_count]);
+		err = start_here(q, quoit_after_all(), deadline, here, &q->window[q->window_count]);
 	if (err)
 		return err;
 	q->window_count++;
-	return shrink_window(q, n, timeout_ms, here);
+	return shrink_window(q, n, deadline, here);
 }

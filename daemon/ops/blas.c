@@ -188,7 +188,7 @@ void blas_init(double (*measure)(void), struct ops_choice *ret_choice)
 			best = &candidates[i];
 		}
 	}
-	if (best && most > builtin)
+	if (best && most * BLAS_MARGIN > builtin)
 		library = blas_load(best);
 	if (library)
 		blas_describe(best, library, ret_choice);

@@ -23,7 +23,7 @@ struct blas {
 /*
  * Choose what computes GEMM.  Every BLAS and kernel set that suits the CPU is loaded in
  * a child process of its own and timed there by `measure`, which returns GFLOP/s; the
- * fastest is loaded here, unless `measure` without any is faster.  Its settings stay in
+ * fastest is loaded here, unless `measure` without any is clearly faster.  Its settings stay in
  * the environment, other settings of these libraries are dropped from it.  Fills all
  * of the choice but isa.  Call once, before any thread exists.
  */

@@ -195,6 +195,44 @@ static const struct elementwise_row elementwise_rows[] = {
 	ROW_FLOAT(COS, cos, 1),      ROW_FLOAT(SIGMOID, sigmoid, 1),
 };
 
+/* Up to so many elements the walk would cost more than the arithmetic. */
+#define FLAT_MOST 64
+
+static bool is_flat(const struct op_tensor *t)
+{
+	return t->dim[0] == 1 && t->dim[1] == 1 && t->dim[2] == 1 && t->stride[3] == 1;
+}
+
+static void *repeat(uint64_t to[FLAT_MOST], const struct op_tensor *scalar, uint32_t n)
+{
+	if (op_dtype_size(scalar->dtype) == sizeof(uint32_t))
+		for (uint32_t i = 0; i < n; i++)
+			((uint32_t *)to)[i] = *(const uint32_t *)scalar->data;
+	else
+		for (uint32_t i = 0; i < n; i++)
+			to[i] = *(const uint64_t *)scalar->data;
+	return to;
+}
+
+/* Short vectors, and a scalar in place of one input: handed to the kernel as they are. */
+static bool run_flat(struct op_args *args, const struct elementwise_row *row,
+		     const struct op_tensor *const t[], const struct op_tensor *scalar)
+{
+	uint32_t n = t[0]->dim[3];
+	uint64_t constant[FLAT_MOST];
+	void *ptr[3];
+
+	if (n > FLAT_MOST || !is_flat(t[0]))
+		return false;
+	for (uint32_t i = 0; i <= row->inputs; i++) {
+		if (t[i] != scalar && !is_flat(t[i]))
+			return false;
+		ptr[i] = t[i] == scalar ? repeat(constant, scalar, n) : t[i]->data;
+	}
+	row->fn[t[0]->dtype](ptr, 0, n, args);
+	return true;
+}
+
 static void elementwise_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 {
 	const struct elementwise_row *row = &elementwise_rows[args->opcode - QUOIT_OP_ADD];
@@ -211,6 +249,8 @@ static void elementwise_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 			t[1] = &scalar;
 		}
 	}
+	if (tiles == 1 && run_flat(args, row, t, &scalar))
+		return;
 	walk_make(&walk, t, 1 + row->inputs, 1, WALK_ANY_ORDER);
 	walk_run(&walk, op_cut(walk.count, tile, tiles), op_cut(walk.count, tile + 1, tiles),
 		 row->fn[args->t[0].dtype], args);

@@ -10,18 +10,24 @@
 #include "ops/blas.h"
 #include "ops/gemm.h"
 
-/* Fewer multiply-adds than these are not worth a second core. */
-#define GEMM_TILE_WORK (1u << 20)
+/*
+ * A panel has at least half of this many multiply-adds: less is not worth a second core,
+ * and below 10^6 OpenBLAS has other kernels, which round otherwise.
+ */
+#define GEMM_TILE_WORK (1u << 21)
 
 /*
- * Panels begin at multiples of this many rows: of the blocks of every kernel we know, so
- * that a row meets the same code, and gets the same bits, in whichever panel it is.
+ * Panels begin at multiples of this many rows, the blocks of the kernels we know, so that
+ * a row meets the same code, and gets the same bits, in whichever panel it is.  BLIS
+ * keeps to that, OpenBLAS's float32 kernels for AVX-512 do if C is row-major, its others
+ * do not: they round some rows by the panel that they are in.  Float64 products that may
+ * be cut are therefore made by our own code, which is as fast; its float32 is not.
  */
-#define GEMM_PANEL_ROWS 96
+#define GEMM_PANEL_ROWS 16
 
 struct gemm_batch {
 	uint64_t batches;
-	uint64_t panels;  /* of one batch, if all panels had GEMM_PANEL_ROWS rows */
+	uint64_t panels;  /* of one batch, if all are smallest; the last one may have more rows */
 	struct gemm gemm; /* of batch 0 */
 };
 
@@ -40,7 +46,6 @@ static struct gemm_batch gemm_describe(const struct op_args *args)
 	const bool b_transposed = args->arg & QUOIT_GEMM_TRANS_B;
 	struct gemm_batch batch = {
 		.batches = (uint64_t)c->dim[0] * c->dim[1],
-		.panels = (c->dim[2] + GEMM_PANEL_ROWS - 1) / GEMM_PANEL_ROWS,
 		.gemm = {.dtype = c->dtype,
 			 .m = c->dim[2],
 			 .n = c->dim[3],
@@ -52,7 +57,19 @@ static struct gemm_batch gemm_describe(const struct op_args *args)
 			 .c = gemm_view(c, false)},
 	};
 
+	batch.panels = batch.gemm.m < GEMM_PANEL_ROWS ? 1 : batch.gemm.m / GEMM_PANEL_ROWS;
 	return batch;
+}
+
+/* More tiles than these would be too small. */
+static uint64_t gemm_most_tiles(const struct gemm_batch *all)
+{
+	const uint64_t units = all->batches * all->panels;
+	const double work = (double)all->batches * (double)all->gemm.m * (double)all->gemm.n *
+			    (double)all->gemm.k;
+	const uint64_t tiles = work < GEMM_TILE_WORK ? 1 : (uint64_t)(work / GEMM_TILE_WORK);
+
+	return tiles < units || units == 0 ? tiles : units;
 }
 
 static void gemm_advance(struct gemm_matrix *matrix, int64_t elements, uint8_t dtype)
@@ -130,7 +147,7 @@ static void gemm_rows(const struct op_args *args, const struct gemm_batch *all, 
 			     gemm.dtype);
 	}
 	gemm.m = to - from;
-	if (!gemm_by_blas(&gemm))
+	if ((gemm.dtype == QUOIT_F64 && gemm_most_tiles(all) > 1) || !gemm_by_blas(&gemm))
 		gemm_builtin(&gemm);
 }
 
@@ -139,33 +156,31 @@ static void gemm_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 {
 	const struct gemm_batch all = gemm_describe(args);
 	const uint64_t units = all.batches * all.panels;
-	uint64_t unit = units * tile / tiles;
-	const uint64_t end = units * (tile + 1) / tiles;
+	const uint64_t most = gemm_most_tiles(&all);
+	uint64_t unit, end;
 
-	if (all.gemm.n == 0)
+	if (all.gemm.m == 0 || all.gemm.n == 0 || tile >= most)
 		return;
+	tiles = tiles < most ? tiles : (uint32_t)most;
+	unit = units * tile / tiles;
+	end = units * (tile + 1) / tiles;
 	while (unit < end) {
-		uint64_t panel = unit % all.panels;
-		uint64_t panels = all.panels - panel < end - unit ? all.panels - panel : end - unit;
-		uint64_t from = panel * GEMM_PANEL_ROWS;
-		uint64_t to = from + panels * GEMM_PANEL_ROWS;
+		const uint64_t panel = unit % all.panels;
+		const uint64_t left = all.panels - panel;
+		const bool last = left <= end - unit;
 
-		gemm_rows(args, &all, unit / all.panels, from, to < all.gemm.m ? to : all.gemm.m);
-		unit += panels;
+		gemm_rows(args, &all, unit / all.panels, panel * GEMM_PANEL_ROWS,
+			  last ? all.gemm.m : (panel + end - unit) * GEMM_PANEL_ROWS);
+		unit += last ? left : end - unit;
 	}
 }
 
 static uint32_t gemm_tiles(const struct op_args *args, uint32_t cores)
 {
 	const struct gemm_batch all = gemm_describe(args);
-	const uint64_t units = all.batches * all.panels;
-	const double work =
-		(double)all.batches * (double)all.gemm.m * (double)all.gemm.n * (double)all.gemm.k;
-	uint64_t tiles = work < GEMM_TILE_WORK * 2.0 ? 1 : (uint64_t)(work / GEMM_TILE_WORK);
+	const uint64_t most = gemm_most_tiles(&all);
 
-	tiles = tiles < units ? tiles : units;
-	tiles = tiles < cores ? tiles : cores;
-	return tiles > 0 ? (uint32_t)tiles : 1;
+	return most < cores ? (uint32_t)most : cores > 0 ? cores : 1;
 }
 
 const struct op_impl OP_NAME(op_gemm) = {gemm_tiles, gemm_run, NULL};

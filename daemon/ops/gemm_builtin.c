@@ -105,6 +105,18 @@ typedef f64 f64v __attribute__((vector_size(GEMM_BYTES)));
 			type *c = (type *)gemm->c.data + (int64_t)(row + r) * gemm->c.row +        \
 				  (int64_t)column * gemm->c.column;                                \
                                                                                                    \
+			if (beta == 0 && gemm->c.column == 1) {                                    \
+				OP_INDEPENDENT                                                     \
+				for (uint64_t j = 0; j < width; j++)                               \
+					c[j] = alpha * sum[j];                                     \
+				continue;                                                          \
+			}                                                                          \
+			if (gemm->c.column == 1) {                                                 \
+				OP_INDEPENDENT                                                     \
+				for (uint64_t j = 0; j < width; j++)                               \
+					c[j] = alpha * sum[j] + beta * c[j];                       \
+				continue;                                                          \
+			}                                                                          \
 			for (uint64_t j = 0; j < width; j++, c += gemm->c.column)                  \
 				*c = beta == 0 ? alpha * sum[j] : alpha * sum[j] + beta * *c;      \
 		}                                                                                  \

@@ -8,7 +8,7 @@
 
 /* Products of this size are timed: large enough for every kernel to get going. */
 #define OPS_MEASURE_SIZE 384
-#define OPS_MEASURE_NS   4000000
+#define OPS_MEASURE_NS   10000000
 
 static const struct op_impl *const *table = ops_table_base;
 

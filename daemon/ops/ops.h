@@ -10,7 +10,8 @@
  *
  * The files of this folder are compiled once per instruction set (OP_ISA), and
  * ops_init() picks the set by the CPU.  Results are the same bits for any number
- * of tiles and cores; random numbers are the same bits for any instruction set.
+ * of tiles and cores, float32 GEMM as far as the BLAS keeps to it (gemm.c); except for
+ * GEMM, and for which NaN it is, they are the same bits for any instruction set.
  */
 #ifndef QUOITD_OPS_H
 #define QUOITD_OPS_H

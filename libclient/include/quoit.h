@@ -92,7 +92,7 @@ struct quoit_info {
  */
 int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params);
 
-/* In words why the last quoit_open of this thread failed; never NULL; static. */
+/* In words why quoitd could not be reached or refused this thread's last request; never NULL. */
 const char *quoit_open_text(void);
 
 /*
@@ -105,6 +105,12 @@ int quoit_close(struct quoit_session *s, unsigned flags);
 #endif
 
 void quoit_info(const struct quoit_session *s, struct quoit_info *ret);
+
+/*
+ * The number of an operation by its name, for quoit_op4: how operations of plug-in
+ * modules are found.  -ENOENT: quoitd does not have it.  A round trip to the daemon.
+ */
+int quoit_op_find(struct quoit_session *s, const char *name);
 
 /* ---- rings ---- */
 
@@ -152,6 +158,9 @@ int quoit_ring_arm(struct quoit_ring *q);
  *
  * -EAGAIN: the ring (or the job table) is full even after reaping.  A managed
  * ring waits for room in the SQ rather than return it.
+ *
+ * On a raw ring quoit_push keeps sqe.user_data, for the CQE of a failure; creates,
+ * views and frees have 0 there.  quoit_start is for managed rings only.
  */
 int quoit_push(struct quoit_ring *q, struct quoit_sqe sqe);
 int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_job *ret);
@@ -201,7 +210,8 @@ const char *quoit_strerror(int error);
 
 /*
  * Wait until the job has ended, return its result, and free its slot.
- * -ETIME: it has not ended in time; the job stays valid.
+ * -ETIME: it has not ended in time; the job stays valid.  (It is also the result of a
+ * job that missed its own deadline, which quoit_result tells apart: -EINVAL then.)
  */
 int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms, const char *here);
 #define quoit_wait(q, job, timeout_ms) quoit_wait_at(q, job, timeout_ms, QUOIT_HERE)
@@ -279,7 +289,7 @@ quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t
 			  uint32_t cols);
 quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *shape, void *memory);
 
-/* A view on the buffer of t, `offset` bytes after t's first element. */
+/* A view on the buffer of t, of its dtype, `offset` bytes after t's first element. */
 quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit_shape *shape,
 			uint64_t offset);
 
@@ -498,6 +508,13 @@ static inline struct quoit_sqe quoit_compare_scalar(quoit_tensor out, quoit_tens
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_COMPARE, out, x, 0, 0),
 			    (uint8_t)(predicate | QUOIT_CMP_SCALAR), quoit_bits(y), 0);
+}
+
+static inline struct quoit_sqe quoit_compare_int(quoit_tensor out, quoit_tensor x,
+						 enum quoit_predicate predicate, int64_t y)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_COMPARE, out, x, 0, 0),
+			    (uint8_t)(predicate | QUOIT_CMP_SCALAR), (uint64_t)y, 0);
 }
 
 /*

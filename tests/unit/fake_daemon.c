@@ -5,61 +5,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
 
-#include <quoit/ring.h>
+#include "fake_jobs.h"
 
-#define FAKE_RINGS   8u
-#define FAKE_BYTES   (16u << 20) /* of all tensors that are not in the arena */
 #define MEMORY_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-
-struct fake_tensor {
-	uint32_t handle;
-	uint8_t *data;
-	uint32_t dim[4];
-	int64_t stride[4]; /* bytes */
-	uint32_t element;
-};
-
-struct fake_ring {
-	int socket;
-	bool stamps;
-	struct quoit_ring_layout layout;
-	uint8_t *client, *daemon;
-	struct quoit_consumer sq;
-	struct quoit_producer cq;
-	struct quoit_sqe held[256];
-	uint32_t held_count;
-};
-
-struct fake_daemon {
-	struct fake_options options;
-	char directory[32], path[64];
-	pthread_t thread;
-	pthread_mutex_t lock;
-	int listener, client;
-	bool stop, hold_fetch, hold_jobs, asleep;
-	uint8_t fail_opcode;
-	int fail_error;
-	struct fake_ring ring[FAKE_RINGS];
-	uint32_t rings, files;
-	uint8_t *arena, *bytes;
-	uint64_t bytes_used;
-	struct fake_tensor tensor[FAKE_TENSORS];
-	struct quoit_sqe log[FAKE_LOG];
-	uint32_t fetched, kicks, alive;
-};
 
 /* ---- memory and messages ---- */
 
@@ -92,6 +50,10 @@ static void reply(struct fake_daemon *f, struct quoit_ctl *m, const int *fds, un
 		memcpy(CMSG_DATA(c), fds, count * sizeof *fds);
 	}
 	m->seq += f->options.wrong_seq;
+	if (f->options.end) {
+		m->type = QUOIT_CTL_END;
+		strcpy(m->text, "ended by the test");
+	}
 	(void)sendmsg(f->client, &h, MSG_NOSIGNAL);
 	for (unsigned i = 0; i < count; i++)
 		close(fds[i]);
@@ -181,158 +143,6 @@ static void ring_open(struct fake_daemon *f, struct quoit_ctl *m)
 	reply(f, m, fds, 3 * o.count);
 }
 
-/* ---- jobs ---- */
-
-static struct fake_tensor *tensor(struct fake_daemon *f, uint32_t handle)
-{
-	struct fake_tensor *t = &f->tensor[(handle & QUOIT_HANDLE_INDEX_MASK) % FAKE_TENSORS];
-
-	return handle && t->handle == handle ? t : NULL;
-}
-
-static int bind_tensor(struct fake_daemon *f, const struct quoit_sqe *e)
-{
-	static const uint32_t bytes_of[] = {4, 8, 4, 8, 2, 2};
-	struct fake_tensor *t = &f->tensor[(e->base[0] & QUOIT_HANDLE_INDEX_MASK) % FAKE_TENSORS];
-	const struct fake_tensor *of = tensor(f, e->base[1]);
-	uint64_t size = bytes_of[e->arg & QUOIT_CREATE_DTYPE_MASK];
-	bool dense = e->opcode == QUOIT_OP_CREATE &&
-		     !(e->stride[0] | e->stride[1] | e->stride[2] | e->stride[3]);
-
-	if (t->handle || (e->opcode == QUOIT_OP_VIEW && !of))
-		return -EINVAL; /* an index in use, a view on nothing */
-	t->element = (uint32_t)size;
-	for (int i = 3; i >= 0; i--) {
-		t->dim[i] = e->dim[i];
-		t->stride[i] = dense ? (int64_t)size : e->stride[i] * (int64_t)t->element;
-		size *= e->dim[i];
-	}
-	if (e->opcode == QUOIT_OP_VIEW) {
-		t->data = of->data + e->offset;
-	} else if (e->arg & QUOIT_CREATE_ARENA) {
-		t->data = f->arena + e->offset;
-	} else {
-		t->data = f->bytes + f->bytes_used;
-		f->bytes_used += size;
-		cr_assert(f->bytes_used <= FAKE_BYTES);
-	}
-	t->handle = e->base[0];
-	f->alive++;
-	return 0;
-}
-
-static int copy(struct fake_daemon *f, const struct quoit_sqe *e)
-{
-	struct fake_tensor *to = tensor(f, e->tensor[0]), *from = tensor(f, e->tensor[1]);
-	uint64_t n = 1;
-
-	if (!to || !from)
-		return -EINVAL;
-	for (int i = 0; i < 4; i++)
-		n *= to->dim[i];
-	for (uint64_t k = 0; k < n; k++) {
-		uint8_t *a = to->data, *b = from->data;
-		uint64_t rest = k;
-
-		for (int i = 3; i >= 0; i--) {
-			a += (int64_t)(rest % to->dim[i]) * to->stride[i];
-			b += (int64_t)(rest % to->dim[i]) * from->stride[i];
-			rest /= to->dim[i];
-		}
-		memcpy(a, b, to->element);
-	}
-	return 0;
-}
-
-static int run(struct fake_daemon *f, const struct quoit_sqe *e)
-{
-	if (f->fail_error && e->opcode == f->fail_opcode)
-		return -f->fail_error;
-	switch (e->opcode) {
-	case QUOIT_OP_CREATE:
-	case QUOIT_OP_VIEW:
-		return bind_tensor(f, e);
-	case QUOIT_OP_FREE:
-		if (!tensor(f, e->tensor[0]))
-			return -EINVAL;
-		tensor(f, e->tensor[0])->handle = 0;
-		f->alive--;
-		return 0;
-	case QUOIT_OP_COPY:
-		return copy(f, e);
-	}
-	return 0;
-}
-
-static void post(struct fake_ring *r, const struct quoit_sqe *e, int res)
-{
-	struct quoit_client_words *c = (struct quoit_client_words *)r->client;
-	uint32_t index = 0, slot;
-
-	if (res == 0 && e->flags & QUOIT_SQE_QUIET)
-		return;
-	cr_assert(quoit_ring_reserve(&r->cq, &index), "the client owes the credit");
-	slot = index & (r->layout.cq_entries - 1);
-	((struct quoit_cqe *)(r->daemon + r->layout.cqes))[slot] =
-		(struct quoit_cqe){e->user_data, res, res < 0 ? QUOIT_CQE_ERROR : 0};
-	((struct quoit_error *)(r->daemon + r->layout.errors))[slot] = (struct quoit_error){
-		.user_data = e->user_data, .cause = e->user_data, .code = res, .opcode = e->opcode};
-	if (r->stamps)
-		((struct quoit_stamps *)(r->daemon + r->layout.stamps))[slot] =
-			(struct quoit_stamps){.submit = 1, .end = 4};
-	if (quoit_ring_submit_wake(&r->cq, &c->cq_wait))
-		syscall(SYS_futex, r->cq.tail, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-	if (QUOIT_RING_LOAD(&c->arm, QUOIT_RING_SEQ_CST))
-		(void)send(r->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-/* A slot in the CQ for every job that may need one. */
-static bool has_credit(struct fake_ring *r)
-{
-	return quoit_ring_refresh(&r->cq) && quoit_ring_space(&r->cq) > r->held_count;
-}
-
-static void serve_ring(struct fake_daemon *f, struct fake_ring *r)
-{
-	const struct quoit_sqe *sqes = (const struct quoit_sqe *)(r->client + r->layout.sqes);
-	struct quoit_sqe e;
-	char byte;
-
-	while (recv(r->socket, &byte, 1, MSG_DONTWAIT) == 1)
-		f->kicks++;
-	((struct quoit_daemon_words *)r->daemon)->need_wake = f->asleep;
-	while (!f->hold_jobs && r->held_count) {
-		post(r, &r->held[0], run(f, &r->held[0]));
-		memmove(r->held, r->held + 1, --r->held_count * sizeof e);
-	}
-	while (!f->hold_fetch && has_credit(r) && quoit_ring_peek(&r->sq)) {
-		e = sqes[r->sq.next & (r->layout.sq_entries - 1)];
-		quoit_ring_release(&r->sq, 1);
-		f->log[f->fetched++ % FAKE_LOG] = e;
-		if (f->hold_jobs && !(e.flags & QUOIT_SQE_QUIET))
-			r->held[r->held_count++] = e;
-		else
-			post(r, &e, run(f, &e));
-	}
-}
-
-static void cancel(struct fake_daemon *f, struct quoit_ctl *m)
-{
-	struct fake_ring *r = &f->ring[m->job.ring];
-	struct quoit_sqe *e = &(
-		(struct quoit_sqe *)(r->client +
-				     r->layout.sqes))[m->job.sq_index & (r->layout.sq_entries - 1)];
-
-	m->result = -EALREADY;
-	for (uint32_t i = 0; i < r->held_count; i++)
-		if (r->held[i].user_data == e->user_data) {
-			m->result = 0;
-			post(r, &r->held[i], -ECANCELED);
-			r->held[i].flags |= QUOIT_SQE_QUIET; /* it has its CQE */
-		}
-	reply(f, m, NULL, 0);
-}
-
 /* ---- the thread ---- */
 
 static void serve_message(struct fake_daemon *f)
@@ -355,8 +165,8 @@ static void serve_message(struct fake_daemon *f)
 		ring_open(f, &m);
 		return;
 	case QUOIT_CTL_CANCEL:
-		cancel(f, &m);
-		return;
+		m.result = fake_cancel(&f->ring[m.job.ring], m.job.sq_index);
+		break;
 	case QUOIT_CTL_FILE_ADD:
 		if (!CMSG_FIRSTHDR(&h))
 			m.result = -EBADF;
@@ -382,7 +192,7 @@ static void *serve(void *data)
 		if (f->client >= 0)
 			serve_message(f);
 		for (uint32_t i = 0; i < f->rings; i++)
-			serve_ring(f, &f->ring[i]);
+			fake_serve_ring(f, &f->ring[i]);
 		stop = f->stop;
 		pthread_mutex_unlock(&f->lock);
 		if (f->rings)
@@ -471,7 +281,7 @@ void fake_fail(struct fake_daemon *f, uint8_t opcode, int error)
 
 void fake_say_asleep(struct fake_daemon *f)
 {
-	FAKE_SET(f, f->asleep = true; serve_ring(f, &f->ring[0]));
+	FAKE_SET(f, f->asleep = true; fake_serve_ring(f, &f->ring[0]));
 }
 
 void fake_lie_cq_tail(struct fake_daemon *f)
@@ -519,9 +329,4 @@ uint32_t fake_tensors_alive(struct fake_daemon *f)
 const struct quoit_site *fake_sites(struct fake_daemon *f)
 {
 	return (const struct quoit_site *)(f->ring[0].client + f->ring[0].layout.sites);
-}
-
-const struct quoit_note *fake_notes(struct fake_daemon *f)
-{
-	return (const struct quoit_note *)(f->ring[0].client + f->ring[0].layout.notes);
 }

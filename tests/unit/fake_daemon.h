@@ -26,6 +26,7 @@ struct fake_options {
 	bool unsealed;        /* memory without seals */
 	bool wrong_size;      /* memory shorter than said */
 	bool wrong_seq;       /* replies that are not to the request */
+	bool end;             /* instead of a reply: QUOIT_CTL_END with a text */
 };
 
 struct fake_daemon *fake_start(const struct fake_options *options);
@@ -56,8 +57,6 @@ struct quoit_sqe fake_sqe(struct fake_daemon *f, uint32_t i);
 uint32_t fake_kicks(struct fake_daemon *f);
 uint32_t fake_tensors_alive(struct fake_daemon *f);
 
-/* The first ring's pages, as a tool would see them. */
+/* The first ring's call sites, as a tool would see them. */
 const struct quoit_site *fake_sites(struct fake_daemon *f);
-const struct quoit_note *fake_notes(struct fake_daemon *f);
-
 #endif

@@ -80,6 +80,10 @@ static double float_op(const struct op_args *args, double x, double y)
 	case QUOIT_OP_MAX:
 		return larger(x, y);
 	case QUOIT_OP_AXPBY:
+		/* Three roundings to the type itself, which double does not imitate. */
+		if (args->t[0].dtype == QUOIT_F32)
+			return (float)((float)args->scalar[0].f * (float)x) +
+			       (float)((float)args->scalar[1].f * (float)y);
 		return args->scalar[0].f * x + args->scalar[1].f * y;
 	case QUOIT_OP_RELU:
 		return x > 0 || isnan(x) ? x : 0;

@@ -74,11 +74,13 @@ Test(managed, a_stale_name_does_not_reach_the_next_job_in_its_slot)
 Test(managed, another_ring_s_job_is_refused)
 {
 	struct quoit_ring *other;
-	quoit_job job;
+	quoit_job job, its;
 
 	quoit_ring_open(&other, s, NULL);
 	quoit_start(q, quoit_nop(0), &job);
+	quoit_start(other, quoit_nop(0), &its); /* in the same slot of its table */
 	cr_assert_eq(quoit_wait(other, job, SOON), -EINVAL);
+	cr_assert_eq(quoit_wait(q, its, SOON), -EINVAL);
 	cr_assert_eq(quoit_wait(q, job, SOON), 0);
 }
 
@@ -247,12 +249,38 @@ Test(managed, a_window_lets_so_many_batches_be_open)
 
 Test(managed, windows_that_time_out_do_not_pile_up)
 {
+	struct quoit_ring_params params = {.entries = 128};
+	struct quoit_ring *r;
+
+	cr_assert_eq(quoit_ring_open(&r, s, &params), 0);
 	fake_hold_jobs(f, true);
 	for (unsigned i = 0; i < 3 * QUOIT_MAX_WINDOW; i++)
-		cr_assert_eq(quoit_window(q, QUOIT_MAX_WINDOW, 0),
+		cr_assert_eq(quoit_window(r, QUOIT_MAX_WINDOW, 0),
 			     i < QUOIT_MAX_WINDOW ? 0 : -ETIME);
 	fake_hold_jobs(f, false);
-	cr_assert_eq(quoit_window(q, 0, SOON), 0);
+	cr_assert_eq(quoit_window(r, 0, SOON), 0);
+}
+
+Test(managed, waits_that_time_out_give_their_slots_back)
+{
+	for (int round = 0; round < 50; round++) {
+		fake_hold_jobs(f, true);
+		for (int i = 0; i < 4; i++)
+			cr_assert_eq(quoit_wait_all(q, 0), -ETIME);
+		fake_hold_jobs(f, false);
+		cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	}
+}
+
+Test(managed, a_wait_that_finds_the_SQ_full_keeps_its_time)
+{
+	fake_hold_fetch(f, true);
+	for (int i = 0; i < 8; i++)
+		cr_assert_eq(quoit_push(q, quoit_nop(0)), 0);
+	cr_assert_eq(quoit_wait_all(q, 10), -ETIME);
+	cr_assert_eq(quoit_window(q, 0, 10), -ETIME);
+	fake_hold_fetch(f, false);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 }
 
 Test(managed, what_was_posted_before_the_end_is_delivered_then_the_end)
@@ -324,7 +352,7 @@ Test(managed, waits_are_counted_under_their_place)
 	fake_hold_jobs(f, false);
 }
 
-Test(managed, stamps_and_notes_are_kept_when_asked_for)
+Test(managed, stamps_are_kept_when_asked_for)
 {
 	struct quoit_ring_params params = {.flags = QUOIT_RING_STAMPS};
 	struct quoit_stamps stamps;
@@ -332,8 +360,10 @@ Test(managed, stamps_and_notes_are_kept_when_asked_for)
 	quoit_job job;
 
 	cr_assert_eq(quoit_ring_open(&r, s, &params), 0);
+	fake_hold_jobs(f, true);
 	quoit_start(r, quoit_nop(0), &job);
-	cr_assert_not(quoit_job_stamps(r, job, &stamps) && false);
+	cr_assert_not(quoit_job_stamps(r, job, &stamps), "it has not ended");
+	fake_hold_jobs(f, false);
 	cr_assert_eq(quoit_wait_all(r, SOON), 0);
 	cr_assert(quoit_job_stamps(r, job, &stamps));
 	cr_assert_eq(stamps.end, 4);

@@ -71,6 +71,7 @@ ParameterizedTestParameters(session, what_no_quoitd_does_is_refused)
 		{{.unsealed = true}, -EPROTO, "seals"},
 		{{.wrong_size = true}, -EPROTO, "size"},
 		{{.wrong_seq = true}, -EPROTO, "makes no sense"},
+		{{.end = true}, -ECONNRESET, "ended by the test"},
 	};
 
 	return cr_make_param_array(struct bad_case, cases, sizeof cases / sizeof *cases);

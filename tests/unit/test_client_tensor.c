@@ -30,7 +30,7 @@ static void open_all(uint64_t arena_bytes)
 
 static void setup(void)
 {
-	open_all(64 << 10); /* pieces of 8 KiB */
+	open_all(256 << 10); /* pieces of 8 KiB */
 }
 
 static void teardown(void)
@@ -90,6 +90,18 @@ Test(tensor, none_and_foreign_handles_are_refused)
 	cr_assert_eq(quoit_create(q, &shape, 0), QUOIT_NO_TENSOR);
 	shape.dtype = QUOIT_F32;
 	cr_assert_eq(quoit_create(q, &shape, 0x80), QUOIT_NO_TENSOR);
+}
+
+Test(tensor, a_view_has_the_type_of_what_it_views)
+{
+	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4);
+	struct quoit_shape shape = {.dtype = QUOIT_F64, .dim = {1, 1, 1, 1}};
+
+	cr_assert_eq(quoit_view(q, t, &shape, 0), QUOIT_NO_TENSOR);
+	shape.dtype = QUOIT_F32;
+	cr_assert_neq(quoit_view(q, t, &shape, 8), QUOIT_NO_TENSOR);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	cr_assert_eq(quoit_failures(q, NULL), 0);
 }
 
 Test(tensor, all_indices_but_zero_can_be_alive_at_once)
@@ -202,7 +214,7 @@ ParameterizedTest(struct quoit_shape *shape, tensor, bytes_written_are_read_back
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	cr_assert_eq(quoit_failures(q, NULL), 0);
 	cr_assert_eq(fake_tensors_alive(f), 1, "what the copies needed is freed");
-	cr_assert_not_null(quoit_alloc(s, 64 << 10), "and so is the arena");
+	cr_assert_not_null(quoit_alloc(s, 256 << 10), "and so is the arena");
 	free(from);
 	free(to);
 }
@@ -240,13 +252,13 @@ Test(tensor, a_read_that_fails_says_so)
 	cr_assert_eq(quoit_write(q, t, bytes, sizeof bytes), 0);
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	cr_assert_eq(quoit_failures(q, NULL), 13, "one for each piece");
-	cr_assert_not_null(quoit_alloc(s, 64 << 10), "nothing of the arena is lost");
+	cr_assert_not_null(quoit_alloc(s, 256 << 10), "nothing of the arena is lost");
 }
 
 Test(tensor, a_full_arena_is_a_return_value)
 {
 	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4);
-	void *all = quoit_alloc(s, 64 << 10);
+	void *all = quoit_alloc(s, 256 << 10);
 	float x[4] = {0};
 
 	cr_assert_eq(quoit_write(q, t, x, sizeof x), -ENOMEM);

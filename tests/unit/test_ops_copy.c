@@ -19,7 +19,8 @@ Test(ops_copy, fill_writes_every_element_and_nothing_else)
 			for (int layout = 0; layout < OPS_LAYOUTS_OUT; layout++) {
 				struct ops_case c = {.args.opcode = QUOIT_OP_FILL};
 
-				ops_case_tensor(&c, 0, dtype, shapes[s], (enum ops_layout)layout, 1);
+				ops_case_tensor(&c, 0, dtype, shapes[s], (enum ops_layout)layout,
+						1);
 				if (ops_is_float(dtype))
 					c.args.scalar[0].f = 0.1;
 				else

@@ -11,7 +11,7 @@
  *
  *   state    allowed requests
  *   new      HELLO, KILL
- *   open     RING_OPEN, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, CLOSE
+ *   open     RING_OPEN, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP, CLOSE
  *   closing  none: CLOSE's reply is the last message
  */
 #ifndef QUOIT_CTL_H
@@ -32,6 +32,7 @@ enum quoit_ctl_type {
 	QUOIT_CTL_CLOSE, /* replied to when the last job has ended */
 	QUOIT_CTL_KILL,  /* end somebody's session: its own uid and root may */
 	QUOIT_CTL_END,   /* from the daemon, unasked, the last message: why it ends the session */
+	QUOIT_CTL_OP,    /* the number of an operation by its name */
 	QUOIT_CTL_NR,
 };
 
@@ -116,6 +117,11 @@ struct quoit_ctl {
 			uint32_t flags;
 			uint32_t reserved;
 		} end; /* CLOSE: flags; KILL: session */
+		struct {
+			char name[QUOIT_NAME_BYTES]; /* ended by zeros */
+			uint32_t opcode;             /* in the reply */
+			uint32_t reserved;
+		} op;
 		uint8_t bytes[128];
 	};
 	char text[QUOIT_TEXT_BYTES]; /* in a reply that refuses: why, with what was found and

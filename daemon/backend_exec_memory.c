@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* backend_exec_memory.c - sessions come to an executor and leave it */
+#include "backend_exec_memory.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "backend_exec.h"
+#include "tsc.h"
+
+#define MASK (QUOIT_EXEC_ENTRIES - 1)
+
+void exec_kill(struct exec_port *p, enum exec_kill why)
+{
+	uint32_t none = KILL_NOT;
+
+	/* Several reactors may want it; the first one's reason stands. */
+	if (atomic_compare_exchange_strong(&p->killed, &none, why))
+		(void)kill(-p->pid, SIGKILL);
+}
+
+uint64_t exec_running(const struct exec_port *p)
+{
+	return p->open ? __atomic_load_n(&p->words->running, __ATOMIC_RELAXED) : 0;
+}
+
+/* ---- requests ---- */
+
+bool exec_has_room(const struct exec_port *p)
+{
+	return p->pending < QUOIT_EXEC_ENTRIES;
+}
+
+bool exec_request(struct exec_port *p, const struct quoit_exec_request *q)
+{
+	uint32_t i;
+
+	/* Whoever answered has taken its request before, so there is a free slot. */
+	if (!quoit_ring_reserve(&p->requests, &i)) {
+		exec_kill(p, KILL_FAULT);
+		return false;
+	}
+	p->daemon->request[i & MASK] = *q;
+	p->pending++;
+	return true;
+}
+
+void exec_flush(struct exec_port *p)
+{
+	/* A full socket is success: it has bells to hear. */
+	if (quoit_ring_submit_wake(&p->requests, &p->words->need_wake))
+		(void)send(p->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* ---- mapping ---- */
+
+static int send_memory(int socket, const struct session *s, uint32_t slot)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(QUOIT_EXEC_REGIONS * sizeof(int))] = {0};
+	struct quoit_exec_memory message = {.slot = slot,
+					    .bytes = {[PLACE_PAGEABLE] = s->region.bytes,
+						      [PLACE_PINNED] = s->pinned_bytes,
+						      [PLACE_ARENA] = s->arena_bytes}};
+	const int have[QUOIT_EXEC_REGIONS] = {[PLACE_PAGEABLE] = s->region.fd,
+					      [PLACE_PINNED] = s->pinned_fd,
+					      [PLACE_ARENA] = s->arena_fd};
+	struct iovec data = {&message, sizeof message};
+	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control};
+	struct cmsghdr *c;
+	int fds[QUOIT_EXEC_REGIONS];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < QUOIT_EXEC_REGIONS; i++)
+		if (message.bytes[i])
+			fds[n++] = have[i];
+	msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
+	c = CMSG_FIRSTHDR(&msg);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+	return sendmsg(socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static void unmap(struct exec_port *p, uint32_t slot, uint64_t now)
+{
+	struct quoit_exec_request q = {.type = QUOIT_EXEC_UNMAP, .id = slot, .slot = slot};
+
+	if (!exec_has_room(p) || !exec_request(p, &q))
+		return;
+	exec_flush(p);
+	p->slot[slot].leaving = true;
+	p->slot[slot].since = now;
+}
+
+/* All slots are taken: let somebody go who has nothing to do there. */
+static void unmap_idle(struct exec_port *p)
+{
+	for (uint32_t i = 0; i < QUOIT_EXEC_SLOTS; i++) {
+		const struct session *s = p->slot[i].session;
+
+		if (p->slot[i].leaving || s->exec.in_flight[p->module])
+			continue;
+		unmap(p, i, s->reactor->now);
+		return;
+	}
+}
+
+int exec_map(struct exec_port *p, struct session *s)
+{
+	uint32_t slot = 0;
+
+	if (s->exec.slot[p->module])
+		return p->slot[s->exec.slot[p->module] - 1].leaving ? -EBUSY : 0;
+	while (slot < QUOIT_EXEC_SLOTS && p->slot[slot].used)
+		slot++;
+	if (slot == QUOIT_EXEC_SLOTS) {
+		unmap_idle(p);
+		return -EBUSY;
+	}
+	if (send_memory(p->socket, s, slot) < 0)
+		return -EBUSY; /* it has much to read, or is dead */
+	p->slot[slot] = (struct exec_slot){.used = true, .session = s};
+	s->exec.slot[p->module] = slot + 1;
+	return 0;
+}
+
+static void forget(struct exec_port *p, uint32_t slot)
+{
+	struct session *s = p->slot[slot].session;
+
+	if (s)
+		s->exec.slot[p->module] = 0;
+	p->slot[slot] = (struct exec_slot){0};
+}
+
+bool exec_unmapped(struct exec_port *p, uint32_t slot)
+{
+	if (slot >= QUOIT_EXEC_SLOTS || !p->slot[slot].leaving)
+		return false;
+	p->pending--;
+	forget(p, slot);
+	return true;
+}
+
+void exec_forget_all(struct exec_port *p)
+{
+	for (uint32_t i = 0; i < QUOIT_EXEC_SLOTS; i++)
+		forget(p, i);
+}
+
+/* ---- leaving ---- */
+
+/* True: the executor does not have this session's memory, or we do not wait for it. */
+static bool leave(struct exec_port *p, struct session *s, uint64_t now)
+{
+	uint32_t slot = s->exec.slot[p->module] - 1;
+
+	if (!s->exec.slot[p->module])
+		return true;
+	if (!p->slot[slot].leaving)
+		unmap(p, slot, now);
+	if (!p->slot[slot].leaving || now - p->slot[slot].since < tsc_hz())
+		return false;
+	if (!exec_running(p)) {
+		exec_kill(p, KILL_FAULT); /* it has nothing to do, and does not answer */
+		return false;
+	}
+	p->slot[slot].session = NULL; /* it will answer when that job is done */
+	s->exec.slot[p->module] = 0;
+	return true;
+}
+
+bool exec_leave(struct reactor *r, struct session *s)
+{
+	bool gone = true;
+
+	for (uint32_t i = 0; i < r->executors; i++)
+		gone &= leave(r->executor[i], s, r->now);
+	return gone;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.c - mapping what quoitd sends */
+#include "memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+union descriptors {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(QUOIT_EXEC_REGIONS * sizeof(int))];
+};
+
+static unsigned take_fds(struct msghdr *msg, int fds[QUOIT_EXEC_REGIONS])
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+	size_t bytes;
+
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+		return 0;
+	bytes = c->cmsg_len - CMSG_LEN(0);
+	memcpy(fds, CMSG_DATA(c), bytes);
+	return (unsigned)(bytes / sizeof(int));
+}
+
+/* Map the regions that have bytes; each takes the next descriptor. */
+static void map(struct memory *m, const struct quoit_exec_memory *from, const int *fds,
+		unsigned count)
+{
+	unsigned next = 0;
+
+	*m = (struct memory){.known = true};
+	for (unsigned i = 0; i < QUOIT_EXEC_REGIONS && !m->err; i++) {
+		void *base;
+
+		if (!from->bytes[i])
+			continue;
+		if (next == count) {
+			m->err = -EPROTO;
+			break;
+		}
+		base = mmap(NULL, from->bytes[i], PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_NORESERVE, fds[next++], 0);
+		if (base == MAP_FAILED) {
+			m->err = -errno;
+			break;
+		}
+		m->base[i] = base;
+		m->bytes[i] = from->bytes[i];
+	}
+}
+
+void memory_unmap(struct memory *m)
+{
+	for (unsigned i = 0; i < QUOIT_EXEC_REGIONS; i++)
+		if (m->base[i])
+			(void)munmap(m->base[i], m->bytes[i]);
+	*m = (struct memory){0};
+}
+
+int memory_receive(int socket, struct memory *slots)
+{
+	for (;;) {
+		union descriptors control;
+		struct quoit_exec_memory message;
+		struct iovec data = {&message, sizeof message};
+		struct msghdr msg = {.msg_iov = &data,
+				     .msg_iovlen = 1,
+				     .msg_control = control.bytes,
+				     .msg_controllen = sizeof control.bytes};
+		int fds[QUOIT_EXEC_REGIONS];
+		unsigned count;
+		ssize_t n = recvmsg(socket, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -ECONNRESET;
+		if (n == 0)
+			return -ECONNRESET;
+		if (n == 1)
+			continue;
+		count = take_fds(&msg, fds);
+		if (n != sizeof message || message.slot >= QUOIT_EXEC_SLOTS ||
+		    slots[message.slot].known)
+			return -EPROTO;
+		map(&slots[message.slot], &message, fds, count);
+		for (unsigned i = 0; i < count; i++)
+			(void)close(fds[i]);
+	}
+}

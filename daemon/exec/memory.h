@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.h - the memory of sessions, as one channel of quoit-exec has mapped it.
+ */
+#ifndef QUOIT_EXEC_MEMORY_H
+#define QUOIT_EXEC_MEMORY_H
+
+#include <stdbool.h>
+
+#include <quoit/exec.h>
+
+struct memory {
+	bool known;
+	int err; /* why it could not be mapped: its jobs fail by it */
+	uint8_t *base[QUOIT_EXEC_REGIONS];
+	uint64_t bytes[QUOIT_EXEC_REGIONS];
+};
+
+/*
+ * Read all that waits in the channel's socket: doorbells, which have done their work, and
+ * memory, which is mapped into slots[QUOIT_EXEC_SLOTS].  0, -ECONNRESET: quoitd is gone,
+ * -EPROTO: it speaks another language.
+ */
+int memory_receive(int socket, struct memory *slots);
+
+void memory_unmap(struct memory *m);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exec_port.h - one executor as one reactor sees it, and how it passes between the
+ * thread that starts executors (executors.c) and the reactor (backend_exec.c).
+ *
+ *	DOWN ──started──► UP ──died──► DEAD ──the reactor has failed its jobs──► DOWN
+ *
+ * The state word says whose the port is: the starter's while DOWN or LOST, the
+ * reactor's while UP or DEAD.  A process is reaped only when all its ports are DOWN, so
+ * its number can be used by whoever has a port to kill it, and names nobody else.
+ */
+#ifndef QUOITD_EXEC_PORT_H
+#define QUOITD_EXEC_PORT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <quoit/exec.h>
+#include <quoit/ring.h>
+
+struct session;
+
+enum exec_port_state {
+	PORT_DOWN,
+	PORT_UP,
+	PORT_DEAD,
+	PORT_LOST, /* as DOWN, and nobody should wait for it */
+};
+
+/* Why we ended it. */
+enum exec_kill {
+	KILL_NOT,
+	KILL_LATE,  /* a job's deadline has passed or its client is dead: no fault of the module */
+	KILL_FAULT, /* it lied, hung up, or does not answer */
+};
+
+/* A job that the executor has. */
+struct exec_flight {
+	struct session *session; /* NULL: a free entry */
+	uint32_t job;
+	uint64_t overdue; /* TSC when it was first seen to run after its deadline; 0: not yet */
+};
+
+/* A session whose memory the executor has mapped. */
+struct exec_slot {
+	bool used;
+	bool leaving; /* UNMAP is under way */
+	uint64_t since;
+	struct session *session; /* NULL: it did not wait for the answer */
+};
+
+struct exec_port {
+	_Atomic uint32_t state;  /* enum exec_port_state */
+	_Atomic uint32_t killed; /* enum exec_kill */
+
+	/* set by the starter before UP */
+	uint32_t module;
+	uint32_t channel;
+	pid_t pid;
+	int socket;
+	int starter; /* eventfd of the starter */
+	struct quoit_exec_daemon_channel *daemon;
+	const struct quoit_exec_channel *exec;
+	const struct quoit_exec_words *words;
+
+	int status;        /* set by the starter before DEAD: as waitpid tells it */
+	uint64_t answered; /* jobs of this process; set by the reactor before DOWN */
+
+	/* the reactor's */
+	bool open;    /* the rings below are those of the process that is UP */
+	bool hung_up; /* the socket is not watched any more */
+	struct quoit_producer requests;
+	struct quoit_consumer answers;
+	uint32_t pending; /* requests without their answer */
+	struct exec_flight flight[QUOIT_EXEC_ENTRIES];
+	struct exec_slot slot[QUOIT_EXEC_SLOTS];
+};
+
+#endif

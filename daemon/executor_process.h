@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * executor_process.h - one run of quoit-exec: its process, its pages, its sockets.
+ */
+#ifndef QUOITD_EXECUTOR_PROCESS_H
+#define QUOITD_EXECUTOR_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <quoit/exec.h>
+
+struct executor_process {
+	pid_t pid;  /* 0: none */
+	int pidfd;  /* -1: the kernel has none; ask now and then */
+	int socket; /* ours of its first socket */
+	void *daemon_pages;
+	void *exec_pages; /* mapped for reading only */
+	uint64_t daemon_bytes;
+	uint64_t exec_bytes;
+};
+
+/*
+ * Start quoit-exec with a module.  It dies with the calling thread at the latest.
+ * -ENOENT: quoit-exec lies neither beside quoitd nor where it is installed; else -errno.
+ */
+int executor_process_start(const char *module, struct executor_process *ret);
+
+/*
+ * Its first words: 0; -EAGAIN: not yet; -ECONNRESET: it has hung up; -EPROTO: not
+ * understood; else -errno.
+ */
+int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *ret);
+
+/*
+ * Make the pages and a socket for each of `channels` reactors (ret_sockets, the caller's),
+ * and let it serve.  -errno.
+ */
+int executor_process_serve(struct executor_process *p, uint32_t channels, int *ret_sockets);
+
+/* True: it has ended, *ret_status as waitpid tells it; it still keeps its number. */
+bool executor_process_has_ended(const struct executor_process *p, int *ret_status);
+
+/* Kill it and all it has started. */
+void executor_process_kill(const struct executor_process *p);
+
+/* Kill, reap, unmap, close.  One that was never started is fine. */
+void executor_process_free(struct executor_process *p);
+
+#endif

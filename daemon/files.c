@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* files.c - which descriptors are taken, and when they are closed */
+#include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+static bool is_made_up(int fd)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return true;
+	switch ((unsigned long)fs.f_type) {
+	case PROC_SUPER_MAGIC:
+	case SYSFS_MAGIC:
+	case DEBUGFS_MAGIC:
+	case TRACEFS_MAGIC:
+	case SECURITYFS_MAGIC:
+	case CGROUP_SUPER_MAGIC:
+	case CGROUP2_SUPER_MAGIC:
+	case PSTOREFS_MAGIC:
+	case EFIVARFS_MAGIC:
+	case BPF_FS_MAGIC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+int files_check(int fd, uint32_t *ret_modes)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+
+	if (flags < 0 || flags & O_PATH || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    is_made_up(fd) || lseek(fd, 0, SEEK_CUR) < 0)
+		return -EINVAL;
+	switch (flags & O_ACCMODE) {
+	case O_RDONLY:
+		*ret_modes = FILES_READ;
+		return 0;
+	case O_WRONLY:
+		*ret_modes = FILES_WRITE;
+		break;
+	default:
+		*ret_modes = FILES_READ | FILES_WRITE;
+		break;
+	}
+	return flags & O_APPEND ? -EINVAL : 0; /* a write would not go where the job says */
+}
+
+int32_t files_add(struct session *s, int fd, uint32_t modes)
+{
+	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++) {
+		struct file_slot *f = &s->files[i];
+
+		if (f->fd >= 0)
+			continue;
+		*f = (struct file_slot){
+			.fd = fd, .readable = modes & FILES_READ, .writable = modes & FILES_WRITE};
+		return (int32_t)i;
+	}
+	return -ENFILE;
+}
+
+static void close_if_unused(struct file_slot *f)
+{
+	if (!f->removed || f->jobs)
+		return;
+	close(f->fd);
+	f->fd = -1;
+}
+
+int32_t files_remove(struct session *s, uint32_t index)
+{
+	struct file_slot *f;
+
+	if (index >= QUOIT_MAX_FILES || s->files[index].fd < 0 || s->files[index].removed)
+		return -EBADF;
+	f = &s->files[index];
+	f->removed = true;
+	close_if_unused(f);
+	return 0;
+}
+
+void files_hold(struct session *s, uint64_t index)
+{
+	s->files[index].jobs++;
+}
+
+void files_drop(struct session *s, uint64_t index)
+{
+	s->files[index].jobs--;
+	close_if_unused(&s->files[index]);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * io_ring.h - transfers by io_uring, for one reactor.
+ *
+ * Pieces are queued and submitted together once a pass.  Small ones are tried at once in
+ * the system call; larger ones, and those that would wait, the kernel moves in threads of
+ * its own, of which there may be one for each slot, so that one that hangs holds up no other.
+ */
+#ifndef QUOITD_IO_RING_H
+#define QUOITD_IO_RING_H
+
+#include "io_thread.h"
+
+struct io_ring;
+
+/* -EPERM, -ENOSYS, ...: it is refused here (sysctl, seccomp, old kernel). */
+int io_ring_new(struct io_ring **ret);
+
+/* Takes NULL. */
+void io_ring_free(struct io_ring *r);
+
+/* Readable while a piece is done: for the reactor's epoll. */
+int io_ring_fd(const struct io_ring *r);
+
+/* Queue a piece; may_wait: the descriptor says O_NONBLOCK, and we want the bytes all the same. */
+void io_ring_send(struct io_ring *r, unsigned slot, const struct io_piece *piece, bool may_wait);
+
+/* Queue a request to end what the slot has under way; its piece still comes back. */
+void io_ring_cancel(struct io_ring *r, unsigned slot);
+
+/* Hand the kernel what is queued. */
+void io_ring_submit(struct io_ring *r);
+
+/* The next piece that is done; false: none. */
+bool io_ring_next(struct io_ring *r, unsigned *ret_slot, int32_t *ret_result);
+
+/* True if nothing is done, and nothing is queued that the kernel does not know. */
+bool io_ring_may_sleep(struct io_ring *r);
+
+#endif

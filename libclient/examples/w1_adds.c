@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* w1_adds.c - a thousand tiny additions (W1 e): what submitting, running and returning cost */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <quoit.h>
+
+#include "now.h"
+
+#define ADDS   1000
+#define ROUNDS 5
+
+/* 1,000 times y = x + 1, a new y each time; how long, and how long the loop alone took. */
+static double add_often(struct quoit_ring *q, quoit_tensor x, bool wait_each, double *ret_submit)
+{
+	quoit_tensor y = QUOIT_NO_TENSOR;
+	double begin = now();
+
+	for (int i = 0; i < ADDS; i++) {
+		quoit_free(q, y);
+		y = quoit_vector(q, QUOIT_F32, 2);
+		quoit_push(q, quoit_add_scalar(y, x, 1));
+		if (wait_each)
+			quoit_wait_tensor(q, y, QUOIT_FOREVER);
+	}
+	quoit_flush(q);
+	*ret_submit = now() - begin;
+	quoit_wait_all(q, QUOIT_FOREVER);
+	quoit_free(q, y);
+	return now() - begin;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *x)
+{
+	qsort(x, ROUNDS, sizeof *x, compare);
+	return x[ROUNDS / 2];
+}
+
+/*
+ * With t1 to submit, t2 to run and t3 to return one addition, waiting each time costs
+ * 1000 (t1 + t2 + t3), waiting once t1 + 1000 t2 + t3, and the loop alone 1000 t1.
+ */
+static int run(struct quoit_ring *q)
+{
+	double each[ROUNDS], once[ROUNDS], loop[ROUNDS], unused, sum, t1, t2;
+	quoit_tensor x = quoit_vector(q, QUOIT_F32, 2);
+
+	quoit_push(q, quoit_fill(x, 1));
+	for (int i = 0; i < ROUNDS; i++) {
+		each[i] = add_often(q, x, true, &unused);
+		once[i] = add_often(q, x, false, &loop[i]);
+	}
+	sum = median(each) / ADDS;
+	t1 = median(loop) / ADDS;
+	t2 = (median(once) - sum) / (ADDS - 1);
+	printf("e   1000 x (y = x + 1), waiting for each %11.3f ms\n", 1e3 * median(each));
+	printf("    1000 x (y = x + 1), waiting once     %11.3f ms\n", 1e3 * median(once));
+	printf("    t1 (submit) %.3f us, t2 (run) %.3f us, t3 (return) %.3f us\n", 1e6 * t1,
+	       1e6 * t2, 1e6 * (sum - t1 - t2));
+	return quoit_failures(q, NULL) ? -EIO : quoit_free(q, x);
+}
+
+int main(void)
+{
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	int err = quoit_open(&s, NULL);
+
+	if (err) {
+		fprintf(stderr, "w1_adds: %s: %s\n", quoit_strerror(err), quoit_open_text());
+		return 1;
+	}
+	err = quoit_ring_open(&q, s, NULL);
+	if (!err)
+		err = run(q);
+	if (err)
+		fprintf(stderr, "w1_adds: %s\n", quoit_strerror(err));
+	quoit_close(s, 0);
+	return err != 0;
+}

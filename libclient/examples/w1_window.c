@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* w1_window.c - batch t must be finished before batch t + 2 starts (W1 g) */
+#include <errno.h>
+#include <stdio.h>
+
+#include <quoit.h>
+
+#include "now.h"
+
+#define BATCHES 10
+#define SIDE    1000u
+
+/* A window of one lets one batch run while the next one is being submitted. */
+static int run(struct quoit_ring *q)
+{
+	quoit_tensor a = quoit_matrix(q, QUOIT_F32, SIDE, SIDE);
+	quoit_tensor b = quoit_matrix(q, QUOIT_F32, SIDE, SIDE);
+	quoit_job job[BATCHES];
+	double begin = now();
+	int err = 0;
+
+	quoit_push(q, quoit_normal(a, 1, 0));
+	for (int t = 0; t < BATCHES && !err; t++) {
+		err = quoit_start(q, quoit_gemm(b, a, a, 0, 1.0, 1.0), &job[t]);
+		if (!err)
+			err = quoit_window(q, 1, QUOIT_FOREVER);
+		if (!err && t > 0) /* the one before must have ended, so this does not wait */
+			err = quoit_result(q, job[t - 1]);
+	}
+	if (!err)
+		err = quoit_window(q, 0, QUOIT_FOREVER);
+	if (!err)
+		err = quoit_result(q, job[BATCHES - 1]);
+	printf("g   %d products of 1000x1000, at most two batches open: %.3f ms\n", BATCHES,
+	       1e3 * (now() - begin));
+	return err;
+}
+
+int main(void)
+{
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	int err = quoit_open(&s, NULL);
+
+	if (err) {
+		fprintf(stderr, "w1_window: %s: %s\n", quoit_strerror(err), quoit_open_text());
+		return 1;
+	}
+	err = quoit_ring_open(&q, s, NULL);
+	if (!err)
+		err = run(q);
+	if (err)
+		fprintf(stderr, "w1_window: %s\n", quoit_strerror(err));
+	quoit_close(s, 0);
+	return err != 0;
+}

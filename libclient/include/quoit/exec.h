@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exec.h - operations outside the daemon: what a plug-in module is made of, and what
+ * quoitd and quoit-exec share.
+ *
+ * Code that can take a process down runs in quoit-exec, one process per module.  It may
+ * be killed at any time: only its jobs in flight fail, each by name with -QUOIT_EEXEC,
+ * and it is started again.  A module is a shared object that exports one object:
+ *
+ *	static int twice(void *state, struct quoit_exec_call *call) { ... }
+ *
+ *	static const struct quoit_exec_op ops[] = {
+ *		{.name = "twice", .access = "WR--", .cost = 300, .run = twice},
+ *	};
+ *	const struct quoit_exec_module quoit_exec_module = {
+ *		.version = QUOIT_EXEC_VERSION, .ops = ops, .count = 1};
+ *
+ * The administrator names it (quoitd --module=PATH); a client finds the operation's
+ * number by quoit_op_find().  Everything of a module is called by one thread, one call
+ * at a time.
+ */
+#ifndef QUOIT_EXEC_H
+#define QUOIT_EXEC_H
+
+#include <stdint.h>
+
+#include <quoit/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- for authors of modules ---- */
+
+#define QUOIT_EXEC_VERSION 1u
+#define QUOIT_EXEC_MAX_OPS 32u
+
+/* A view on memory: element (i, j, k, l) is at data + the sum of index times stride, in elements.
+ */
+struct quoit_exec_tensor {
+	void *data; /* NULL: an optional tensor that was not given */
+	uint32_t dim[QUOIT_MAX_DIMS];
+	int32_t stride[QUOIT_MAX_DIMS];
+	uint8_t dtype; /* enum quoit_dtype: f32, f64, i32 or i64 */
+};
+
+union quoit_exec_scalar {
+	double f;
+	int64_t i;
+	uint64_t u;
+};
+
+/*
+ * One job.  quoitd has checked that every element lies within the session's memory, that
+ * no two elements of an output share bytes, and that outputs overlap no input.  What the
+ * operation means by types, dims, arg and scalars it checks itself.  The contents of
+ * inputs may change while it works: a check of an element holds for a copy of it only.
+ */
+struct quoit_exec_call {
+	struct quoit_exec_tensor tensor[QUOIT_MAX_TENSORS_PER_JOB];
+	union quoit_exec_scalar scalar[2];
+	uint8_t arg;
+	/* to be filled in by an operation that fails: the client's error record */
+	uint8_t field;     /* enum quoit_field */
+	uint64_t value[2]; /* what was found, what is allowed */
+};
+
+/* quoit_exec_op.flags */
+#define QUOIT_EXEC_RERUN 0x1u /* pure and out of place: may be run again after a crash */
+#define QUOIT_EXEC_FLAGS 0x1u
+
+struct quoit_exec_op {
+	/* Required: lower-case letters, digits, '_'; fewer than QUOIT_EXEC_NAME_BYTES; unique. */
+	const char *name;
+	/* Required: a letter per tensor as in ops.def; 'W' must be written whole, every element. */
+	const char *access;
+	uint32_t flags; /* QUOIT_EXEC_* */
+	uint32_t cost;  /* predicted picoseconds per element of the largest tensor */
+	/* Required: 0 or what it counts, or a negative errno after filling in field and value. */
+	int (*run)(void *state, struct quoit_exec_call *call);
+};
+
+struct quoit_exec_module {
+	uint32_t version; /* QUOIT_EXEC_VERSION */
+	uint32_t count;   /* of ops, 1 to QUOIT_EXEC_MAX_OPS */
+	const struct quoit_exec_op *ops;
+	/*
+	 * Optional: once in each process, before anything else.  *ret_state goes to every
+	 * call.  A negative errno (-ENODEV: what it drives is not there) leaves the module out.
+	 */
+	int (*init)(void **ret_state);
+	/* Optional: before an orderly end.  Killed processes do not come here. */
+	void (*exit)(void *state);
+};
+
+extern const struct quoit_exec_module quoit_exec_module;
+#define QUOIT_EXEC_SYMBOL "quoit_exec_module"
+
+/* ---- between quoitd and quoit-exec ---- */
+
+/*
+ * Descriptor 3 of quoit-exec is a SOCK_SEQPACKET socket.  It sends one hello; quoitd
+ * answers with one start, and with descriptors: quoitd's pages, quoit-exec's pages, and
+ * one socket per channel.  After that nothing travels there but its end, which ends
+ * quoit-exec.
+ *
+ * A channel belongs to one reactor: a ring of requests, a ring of answers (ring.h), and
+ * its socket, which carries doorbells (one byte, either way) and, from quoitd, struct
+ * quoit_exec_memory with the descriptors of a session's memory, always before the first
+ * request that needs it.  Answers may come in any order.
+ *
+ * Each side maps the other's pages read-only.  quoitd trusts no word of quoit-exec: it
+ * ends a process that answers what it was not asked.
+ */
+#define QUOIT_EXEC_SOCKET     3
+#define QUOIT_EXEC_MAGIC      0x43455851u /* "QXEC" */
+#define QUOIT_EXEC_ENTRIES    256u        /* of both rings */
+#define QUOIT_EXEC_SLOTS      1024u       /* sessions whose memory a channel has mapped */
+#define QUOIT_EXEC_REGIONS    3u          /* pageable, pinned, arena */
+#define QUOIT_EXEC_NAME_BYTES 32
+
+struct quoit_exec_op_row {
+	char name[QUOIT_EXEC_NAME_BYTES];
+	char access[8];
+	uint32_t flags;
+	uint32_t cost;
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_op_row) == 48, "no padding in a row");
+
+struct quoit_exec_hello {
+	uint32_t magic;
+	uint32_t version;
+	int32_t result; /* 0, or why there are no operations: -errno, with the text */
+	uint32_t count;
+	char text[QUOIT_EXEC_NAME_BYTES * 8];
+	struct quoit_exec_op_row op[QUOIT_EXEC_MAX_OPS];
+};
+
+struct quoit_exec_start {
+	uint32_t magic;
+	uint32_t channels;
+	uint64_t daemon_bytes; /* lengths of the mappings */
+	uint64_t exec_bytes;
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_start) == 24, "no padding in a start");
+
+/* On a channel's socket, with one descriptor per region that has bytes. */
+struct quoit_exec_memory {
+	uint32_t slot;
+	uint32_t reserved;
+	uint64_t bytes[QUOIT_EXEC_REGIONS];
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_memory) == 32, "no padding");
+
+enum quoit_exec_request_type {
+	QUOIT_EXEC_RUN = 1,
+	QUOIT_EXEC_UNMAP, /* give the memory of `slot` back; answered */
+};
+
+struct quoit_exec_view {
+	uint64_t offset; /* of the first element in its region */
+	uint32_t dim[QUOIT_MAX_DIMS];
+	int32_t stride[QUOIT_MAX_DIMS];
+	uint8_t region;
+	uint8_t dtype;
+	uint8_t given; /* 0: there is no such tensor */
+	uint8_t reserved[5];
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_view) == 48, "no padding in a view");
+
+struct quoit_exec_request {
+	uint32_t id;   /* returned in the answer; UNMAP: the slot */
+	uint32_t slot; /* whose memory */
+	uint8_t type;  /* enum quoit_exec_request_type */
+	uint8_t op;    /* index into the module's operations */
+	uint8_t arg;
+	uint8_t reserved[5];
+	uint64_t scalar[2];
+	uint64_t unused[4];
+	struct quoit_exec_view view[QUOIT_MAX_TENSORS_PER_JOB];
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_request) == 256, "requests begin on lines");
+
+struct quoit_exec_answer {
+	uint32_t id;
+	uint8_t type;  /* of the request */
+	uint8_t field; /* of the error record */
+	uint16_t reserved;
+	int32_t res;
+	uint32_t unused;
+	uint64_t value[2];
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_answer) == 32, "no padding in an answer");
+
+/* What quoitd writes: an array of these, one per channel. */
+struct quoit_exec_daemon_channel {
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t request_tail;
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t answer_head;
+	uint32_t need_wake; /* the reactor sleeps: ring the channel's socket after an answer */
+	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_exec_request request[QUOIT_EXEC_ENTRIES];
+};
+
+/* What quoit-exec writes: first its own words, then an array, one entry per channel. */
+struct quoit_exec_words {
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t need_wake; /* it sleeps: ring any channel's socket */
+	/*
+	 * What it works at: channel in the upper half, id + 1 in the lower; 0: nothing.
+	 * A hint: quoitd takes from it whom a deadline concerns, never whose memory is free.
+	 */
+	uint64_t running;
+};
+
+struct quoit_exec_channel {
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t request_head;
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t answer_tail;
+	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_exec_answer answer[QUOIT_EXEC_ENTRIES];
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_words) == QUOIT_LINE, "channels begin on a line");
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# bench.sh BUILD [ROUNDS] - run every benchmark three times and print the speed table
+#
+# A line for each goal: what, goal, the three values, verdict.  A value is a median of
+# ROUNDS (each benchmark's own number by default) or the ratio of two, measured in turn.
+# A goal that is missed is printed, and is no error: machines differ.  The exit status is
+# 1 only when a benchmark breaks.
+cd "$(dirname "$0")/.." || exit 2
+build=${1:-build}
+rounds=${2:+--rounds=$2}
+results=$(mktemp -d) || exit 2
+trap 'rm -rf "$results"' EXIT
+trap 'exit 130' INT TERM
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE QUOIT_SOCKET
+export LC_ALL=C
+status=0
+
+# benchmark, line of its output, <= or >=, goal, what it is
+goals() {
+	cat <<-'END'
+		nop nop_1/floor <= 1.5 a NOP and back, times the floor
+		nop nop_1/sqpoll <= 1 a NOP and back, times io_uring SQPOLL
+		nop nop_256_rate/floor >= 0.5 NOPs a second, 256 in flight, of the floor
+		nop nop_256_rate/sqpoll >= 1 NOPs a second, 256 in flight, of SQPOLL
+		submit submit/floor_write <= 2 submit side of a job, times a bare write
+		chain quoit_addition <= 200 x = x + 1, window 192, ns an addition
+		chain chain/floor <= 12 x = x + 1, times a request of the floor
+		chain chain/numpy <= 1 x = x + 1, times NumPy
+		chain chain/torch <= 1 x = x + 1, times PyTorch
+		gemm gemm_1/blas >= 0.95 GEMM 1000, one core, of the best BLAS
+		gemm gemm_2/blas >= 0.95 GEMM 1000, two cores, of the best BLAS
+		randn randn/torch >= 1 normal numbers, one core, of PyTorch
+		randn randn/numpy >= 1 normal numbers, one core, of NumPy
+		wake flooded_p50 <= 10 a NOP beside a flood of GEMM, p50, us
+		wake flooded_p99 <= 30 a NOP beside a flood of GEMM, p99, us
+		wake wake_flood_kept >= 0.95 what the flood keeps of its rate
+		syscalls syscalls <= 10 system calls of a million NOPs, both sides
+		idle idle_cpu <= 0.1 quoitd with 100 idle sessions, % of a core
+	END
+}
+
+for run in 1 2 3; do
+	for bench in $(goals | cut -d' ' -f1 | uniq); do
+		"$build/quoit" bench "$bench" $rounds >"$results/$bench.$run" && continue
+		echo "bench.sh: $bench has failed in run $run" >&2
+		status=1
+	done
+done
+
+value() { # BENCHMARK LINE RUN
+	awk -v line="$2" '$1 == line { print $2 }' "$results/$1.$3"
+}
+
+verdict() { # OPERATOR GOAL VALUE...: by the median of the values; "-" is not known
+	op=$1 goal=$2
+	shift 2
+	printf '%s\n' "$@" | sort -n | awk -v op="$op" -v goal="$goal" '
+		$1 == "-" || $1 == "" { unknown = 1 }
+		{ value[NR] = $1 }
+		END {
+			middle = value[2] + 0
+			met = op == "<=" ? middle <= goal + 0 : middle >= goal + 0
+			print unknown ? "unknown" : met ? "met" : "missed"
+		}'
+}
+
+printf '%-46s %9s %9s %9s %9s  %s\n' WHAT GOAL RUN1 RUN2 RUN3 VERDICT
+goals | while read -r bench line op goal what; do
+	a=$(value "$bench" "$line" 1) b=$(value "$bench" "$line" 2) c=$(value "$bench" "$line" 3)
+	printf '%-46s %9s %9s %9s %9s  %s\n' "$what" "$op $goal" "${a:--}" "${b:--}" "${c:--}" \
+		"$(verdict "$op" "$goal" "$a" "$b" "$c")"
+done
+exit $status

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * peer_main.c - quoit-peer: measure the floor of the hardware, or a peer, once.
+ *
+ * Usage: quoit-peer CLIENT-CPU SERVER-CPU WHAT [ARGUMENT...].  Prints one JSON object on
+ * one line; `quoit bench` runs it between measurements of its own.  Exit status 77: the
+ * peer is not installed, or the kernel refuses it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "floor.h"
+#include "peer_blas.h"
+#include "peer_python.h"
+#include "sqpoll.h"
+
+enum { STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_NOT_HERE = 77 };
+
+#define WRITE_SLOTS 1024u
+
+struct cpus {
+	int client, server;
+};
+
+static int print_requests(int err, const struct floor_result *r)
+{
+	if (!err)
+		printf("{\"ns\": %.3f, \"mrate\": %.6f}\n", r->ns, r->rate / 1e6);
+	return err;
+}
+
+static struct floor_params params_of(struct cpus cpus, const char *depth, const char *requests)
+{
+	return (struct floor_params){.depth = (uint32_t)strtoul(depth, NULL, 10),
+				     .requests = strtoull(requests, NULL, 10),
+				     .client_cpu = cpus.client,
+				     .server_cpu = cpus.server};
+}
+
+static int run_floor(struct cpus cpus, char **argv)
+{
+	struct floor_params p = params_of(cpus, argv[0], argv[1]);
+	struct floor_result r;
+	int err = floor_run(&p, &r);
+
+	return print_requests(err, &r);
+}
+
+static int run_write(struct cpus cpus, char **argv)
+{
+	struct floor_params p = params_of(cpus, "0", argv[0]);
+	struct floor_result r;
+	int err;
+
+	p.depth = WRITE_SLOTS;
+	err = floor_write(&p, &r);
+	return print_requests(err, &r);
+}
+
+/* Where io_uring is refused, there is no such peer. */
+static int run_sqpoll(struct cpus cpus, char **argv)
+{
+	struct floor_params p = params_of(cpus, argv[0], argv[1]);
+	struct floor_result r;
+	int err = sqpoll_run(&p, &r);
+
+	if (err == -ENOSYS || err == -EPERM)
+		err = -ENOTSUP;
+	return print_requests(err, &r);
+}
+
+static int run_gemm(struct cpus cpus, char **argv)
+{
+	int threads = atoi(argv[1]);
+	int cpu[2] = {cpus.server, cpus.client};
+	struct peer_blas_result best;
+	int err = peer_blas_best((unsigned)atoi(argv[0]), threads, cpu, &best);
+
+	if (!err)
+		printf("{\"gflops\": %.3f, \"library\": \"%s\"}\n", best.gflops, best.name);
+	return err;
+}
+
+static int run_numpy(struct cpus cpus, char **argv)
+{
+	return peer_python_run("numpy", argv[0], cpus.server);
+}
+
+static int run_torch(struct cpus cpus, char **argv)
+{
+	return peer_python_run("torch", argv[0], cpus.server);
+}
+
+static const struct {
+	const char *name;
+	int arguments;
+	int (*run)(struct cpus cpus, char **argv);
+	const char *usage;
+} peers[] = {
+	{"floor", 2, run_floor, "DEPTH REQUESTS      bare rings between two processes"},
+	{"write", 1, run_write, "ITEMS               64-byte writes one way, 32 a flush"},
+	{"sqpoll", 2, run_sqpoll,
+	 "DEPTH REQUESTS      io_uring's NOP with a polling kernel thread"},
+	{"gemm", 2, run_gemm, "SIDE THREADS        the best BLAS called directly, float32"},
+	{"numpy", 1, run_numpy, "add|normal          NumPy of /usr/bin/python3"},
+	{"torch", 1, run_torch, "add|normal          PyTorch of /usr/bin/python3"},
+};
+
+#define PEERS (sizeof peers / sizeof peers[0])
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: quoit-peer CLIENT-CPU SERVER-CPU WHAT\n\n");
+	for (size_t i = 0; i < PEERS; i++)
+		fprintf(stderr, "  %-7s %s\n", peers[i].name, peers[i].usage);
+	return STATUS_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 3 && i < PEERS; i++) {
+		struct cpus cpus = {.client = atoi(argv[1]), .server = atoi(argv[2])};
+		int err;
+
+		if (strcmp(argv[3], peers[i].name) || argc - 4 != peers[i].arguments)
+			continue;
+		err = peers[i].run(cpus, argv + 4);
+		if (err)
+			fprintf(stderr, "quoit-peer: %s: %s\n", argv[3], strerror(-err));
+		return !err ? 0 : err == -ENOTSUP ? STATUS_NOT_HERE : STATUS_FAILED;
+	}
+	return usage();
+}

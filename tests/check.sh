@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# check.sh [--torture | --fuzz] - build in three ways, run every test that needs no GPU
+#
+# Plain, with ASan and UBSan, and (torture programs) with TSan.  A runner's result is its
+# exit status and its last summary line, Criterion's or "N passed, N failed, N skipped".
+cd "$(dirname "$0")/.." || exit 1
+mode=${1:-}
+logs=build/check
+passed=0 failed=0 skipped=0
+mkdir -p $logs
+rm -f $logs/*
+export LC_ALL=C
+unset OPENBLAS_CORETYPE QUOIT_SOCKET
+
+number() { # WORD LINE: the number before " WORD"
+	printf '%s\n' "$2" | sed -n "s/.*[^0-9]\{0,1\}\b\([0-9][0-9]*\) $1.*/\1/p"
+}
+
+# Count a runner's summary; a runner that says nothing counts as one test.
+tally() { # STATUS LOG
+	line=$(grep -aE 'Synthesis: Tested: [0-9]|^[0-9]+ passed, [0-9]+ failed' "$2" | tail -n 1)
+	case $line in
+	*Synthesis*)
+		p=$(printf '%s' "$line" | sed 's/.*Passing: \([0-9]*\).*/\1/')
+		f=$(printf '%s' "$line" | sed 's/.*Failing: \([0-9]*\).*/\1/')
+		c=$(printf '%s' "$line" | sed 's/.*Crashing: \([0-9]*\).*/\1/')
+		f=$((f + c)) s=0
+		;;
+	*passed*)
+		p=$(number passed "$line") f=$(number failed "$line") s=$(number skipped "$line")
+		;;
+	*)
+		p=1 f=0 s=0
+		[ "$1" -ne 77 ] || { p=0 s=1; }
+		;;
+	esac
+	if [ "$1" -ne 0 ] && [ "$1" -ne 77 ] && [ "${f:-0}" -eq 0 ]; then
+		f=1
+		[ "$p" -ne 1 ] || p=0
+	fi
+	passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0})) skipped=$((skipped + ${s:-0}))
+}
+
+run() { # NAME COMMAND...
+	name=$1
+	log=$logs/$(printf '%s' "$name" | tr '/ ' '__').log
+	shift
+	start=$(date +%s)
+	"$@" >"$log" 2>&1
+	status=$?
+	# Sanitizers of child processes write here; any report is a failure.
+	if ls "$log".san.* >/dev/null 2>&1; then
+		cat "$log".san.* >>"$log"
+		[ $status -ne 0 ] || status=99
+	fi
+	before=$failed
+	tally $status "$log"
+	if [ "$failed" -ne "$before" ]; then
+		printf '  FAIL    %s (status %s)\n' "$name" "$status"
+		tail -n 40 "$log" | sed 's/^/          /'
+	else
+		printf '  ok      %s  %ss\n' "$name" $(($(date +%s) - start))
+	fi
+}
+
+sanitized() { # NAME COMMAND...: with sanitizers' reports in files of their own
+	san=$logs/$(printf '%s' "$1" | tr '/ ' '__').log.san
+	ASAN_OPTIONS=log_path=$PWD/$san:handle_segv=0:handle_sigbus=0:detect_leaks=1 \
+		UBSAN_OPTIONS=log_path=$PWD/$san:halt_on_error=1:print_stacktrace=1 \
+		TSAN_OPTIONS=log_path=$PWD/$san:halt_on_error=1 run "$@"
+}
+
+build() { # FOLDER SANITIZERS TARGET...
+	dir=$1 san=$2
+	shift 2
+	if ! make -j2 --no-print-directory B="$dir" SAN="$san" "$@" >"$logs/make.log" 2>&1; then
+		printf '  FAIL    build %s\n' "$dir"
+		tail -n 40 "$logs/make.log"
+		echo "$passed passed, $((failed + 1)) failed, $skipped skipped"
+		exit 1
+	fi
+	printf '  ok      build %s\n' "$dir"
+}
+
+tests_of() { # FOLDER KIND
+	for source in tests/"$2"/*.c; do
+		program=$1/tests/$2/$(basename "$source" .c)
+		[ ! -x "$program" ] || echo "$program"
+	done
+}
+
+torture_arg=--short
+[ "$mode" != --torture ] || torture_arg=--full
+
+if [ "$mode" = --fuzz ]; then
+	build build/fuzz "" fuzzers CC=clang
+	for f in build/fuzz/fuzz/*; do
+		run "fuzz $(basename "$f")" timeout 7200 "$f" -max_total_time="${FUZZ_SECONDS:-3600}"
+	done
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" -eq 0 ]
+	exit
+fi
+
+run lint sh tests/lint.sh
+run model sh tests/model/run.sh
+
+build build "" tests
+for t in $(tests_of build e2e); do
+	QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii
+done
+[ ! -f tests/install.sh ] || run install sh tests/install.sh
+
+build build/asan address,undefined tests
+for t in $(tests_of build/asan unit) $(tests_of build/asan e2e); do
+	QUOIT_BUILD=build/asan sanitized "$t" timeout 900 "$t" --ascii
+done
+
+build build/tsan thread tests
+for t in $(tests_of build/tsan torture); do
+	QUOIT_BUILD=build/tsan sanitized "$t" timeout 3000 "$t" $torture_arg
+done
+
+if ls tests/fuzz/*.c >/dev/null 2>&1; then
+	build build/fuzz "" fuzzers CC=clang
+	for f in build/fuzz/fuzz/*; do
+		run "fuzz $(basename "$f")" timeout 300 "$f" -max_total_time=20
+	done
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

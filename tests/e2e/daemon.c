@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* daemon.c - start and stop a private quoitd */
+#include "daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_OPTIONS 24
+
+/* Longer than any clean end under a sanitizer takes. */
+#define STOP_SECONDS 20
+
+static void run_daemon(const struct daemon *d, int ready, const char *const *options,
+		       daemon_prepare_fn *prepare)
+{
+	const char *build = getenv("QUOIT_BUILD");
+	char path[256], socket[128], ready_fd[32];
+	char *argv[MAX_OPTIONS + 6] = {path, "--private", "--log=warning", socket, ready_fd};
+	unsigned n = 5;
+	int program;
+
+	snprintf(path, sizeof path, "%s/quoitd", build ? build : "build");
+	snprintf(socket, sizeof socket, "--socket=%s", d->socket);
+	snprintf(ready_fd, sizeof ready_fd, "--ready-fd=%d", ready);
+	for (unsigned i = 0; options && options[i] && i < MAX_OPTIONS; i++)
+		argv[n++] = (char *)options[i];
+	program = open(path, O_RDONLY | O_CLOEXEC); /* while we may: another user may not */
+	if (prepare)
+		prepare(d);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	fexecve(program, argv, environ);
+	fprintf(stderr, "cannot run %s: %s\n", path, strerror(errno));
+	_exit(127);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+static void remove_folder(const struct daemon *d)
+{
+	(void)nftw(d->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+int daemon_start(struct daemon *d, const char *const *options)
+{
+	return daemon_start_prepared(d, options, NULL);
+}
+
+int daemon_start_prepared(struct daemon *d, const char *const *options, daemon_prepare_fn *prepare)
+{
+	int ready[2], err;
+	ssize_t n;
+	char byte;
+
+	*d = (struct daemon){.pid = -1, .folder = "/tmp/quoit-e2e-XXXXXX"};
+	if (!mkdtemp(d->folder))
+		return -errno;
+	snprintf(d->socket, sizeof d->socket, "%s/quoitd.sock", d->folder);
+	if (pipe2(ready, O_CLOEXEC) < 0) {
+		err = -errno;
+		remove_folder(d);
+		return err;
+	}
+	fflush(NULL);
+	d->pid = fork();
+	if (d->pid == 0) {
+		(void)fcntl(ready[1], F_SETFD, 0);
+		run_daemon(d, ready[1], options, prepare);
+	}
+	close(ready[1]);
+	n = d->pid < 0 ? -1 : read(ready[0], &byte, 1);
+	close(ready[0]);
+	if (n == 1)
+		return 0;
+	if (d->pid > 0)
+		daemon_kill(d);
+	remove_folder(d);
+	return -ECHILD;
+}
+
+void daemon_kill(struct daemon *d)
+{
+	if (d->pid <= 0)
+		return;
+	kill(d->pid, SIGKILL);
+	(void)waitpid(d->pid, NULL, 0);
+	d->pid = -1;
+}
+
+/* The exit status, or -1 when it does not end. */
+static int wait_for_end(pid_t pid)
+{
+	int status;
+
+	for (int i = 0; i < STOP_SECONDS * 100; i++) {
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+		usleep(10000);
+	}
+	return -1;
+}
+
+void daemon_stop(struct daemon *d)
+{
+	int status = 0;
+
+	if (d->pid > 0) {
+		kill(d->pid, SIGTERM);
+		status = wait_for_end(d->pid);
+		if (status == -1)
+			daemon_kill(d);
+	}
+	d->pid = -1;
+	remove_folder(d);
+	if (status) {
+		fprintf(stderr, "quoitd did not end well: wait status %#x\n", (unsigned)status);
+		abort();
+	}
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * executor.h - a private quoitd with the sample module, and its executor as seen from outside.
+ */
+#ifndef TESTS_EXECUTOR_H
+#define TESTS_EXECUTOR_H
+
+#include <quoit.h>
+
+#include "daemon.h"
+
+struct house {
+	struct daemon d;
+	struct quoit_session *s;
+	struct quoit_ring *q; /* raw: user_data is the caller's */
+	uint8_t axpy, smooth, sleep;
+};
+
+/* What sample_sleep does once it has slept: sqe.arg. */
+enum { SLEEP_WELL, SLEEP_CRASH, SLEEP_EXIT, SLEEP_LOOP, SLEEP_DEAF };
+
+/* Start quoitd with the module, open a session and a raw ring with as many entries. */
+struct house house_open(uint32_t entries);
+void house_close(struct house *h);
+
+/* One more session on the same quoitd. */
+void house_visit(const struct house *h, struct quoit_session **ret_s, struct quoit_ring **ret_q);
+
+/* Put a job into the ring and publish it. */
+void house_submit(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t user_data);
+
+/* Wait for the next CQE; error (may be NULL) gets its record. */
+struct quoit_cqe house_reap(struct quoit_ring *q, struct quoit_error *error);
+
+/* Submit, and wait for it: nothing else may be in flight. */
+int house_run(struct quoit_ring *q, struct quoit_sqe sqe);
+
+/* sample_sleep for so long, then `how`. */
+struct quoit_sqe house_nap(const struct house *h, quoit_tensor out, int64_t milliseconds,
+			   uint8_t how);
+
+/* The executor's pid; 0: it is not up.  _wait: another one than `old`, once it is up. */
+pid_t house_executor(const struct house *h);
+pid_t house_executor_wait(const struct house *h, pid_t old);
+
+/* Does the topology text contain this word? */
+bool house_says(const struct house *h, const char *word);
+
+/* Descriptors that quoitd has open; its sessions; a counter of the totals. */
+unsigned house_descriptors(const struct house *h);
+unsigned house_sessions(const struct house *h);
+uint64_t house_total(const struct house *h, unsigned counter);
+
+/* True once check(h, value) is; false after ten seconds. */
+bool house_until(bool (*check)(const struct house *h, uint64_t value), const struct house *h,
+		 uint64_t value);
+
+#endif

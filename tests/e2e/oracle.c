@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* oracle.c - quoitd, one job at a time */
+#include "oracle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sizeclass.h"
+
+/* ---- tensors and buffers ---- */
+
+static struct oracle_tensor *tensor_of(struct oracle *o, uint32_t handle)
+{
+	return &o->tensor[handle % ORACLE_TENSORS];
+}
+
+uint32_t oracle_new_handle(const struct oracle *o, uint32_t index)
+{
+	return (o->generation[index] + 1) << QUOIT_HANDLE_INDEX_BITS | (o->first + index);
+}
+
+void oracle_extent(const struct oracle_tensor *t, uint64_t *ret_lo, uint64_t *ret_hi)
+{
+	int64_t last = t->first + (t->n ? (int64_t)t->n - 1 : 0) * t->stride;
+
+	*ret_lo = (uint64_t)(last < t->first ? last : t->first);
+	*ret_hi = *ret_lo;
+	if (t->n)
+		*ret_hi = (uint64_t)(last < t->first ? t->first : last) + 1;
+}
+
+bool oracle_covers(const struct oracle_tensor *t)
+{
+	return t->n <= 1 || t->stride == 1 || t->stride == -1;
+}
+
+int32_t *oracle_at(const struct oracle_tensor *t, uint32_t i)
+{
+	return &t->buffer->data[t->first + (int64_t)i * t->stride];
+}
+
+static uint64_t charge_of(const struct oracle_buffer *b)
+{
+	return b->bytes && !b->arena ? sizeclass_bytes(sizeclass_of(b->bytes)) : 0;
+}
+
+static void bind_tensor(struct oracle *o, uint32_t handle, struct oracle_tensor t)
+{
+	o->generation[handle % ORACLE_TENSORS]++;
+	t.handle = handle;
+	t.buffer->tensors++;
+	*tensor_of(o, handle) = t;
+}
+
+static void create(struct oracle *o, const struct quoit_sqe *sqe)
+{
+	struct oracle_buffer *b = calloc(1, sizeof *b);
+
+	b->bytes = sqe->dim[3] * UINT64_C(4);
+	b->arena = sqe->arg & QUOIT_CREATE_ARENA;
+	b->data = calloc(sqe->dim[3] + UINT64_C(1), 4);
+	bind_tensor(o, sqe->base[0],
+		    (struct oracle_tensor){.buffer = b, .stride = 1, .n = sqe->dim[3]});
+}
+
+static void view(struct oracle *o, const struct quoit_sqe *sqe)
+{
+	const struct oracle_tensor *base = tensor_of(o, sqe->base[1]);
+
+	bind_tensor(o, sqe->base[0],
+		    (struct oracle_tensor){.buffer = base->buffer,
+					   .first = base->first + (int64_t)(sqe->offset / 4),
+					   .stride = sqe->stride[3],
+					   .n = sqe->dim[3]});
+}
+
+static void free_tensor(struct oracle *o, uint32_t handle)
+{
+	struct oracle_tensor *t = tensor_of(o, handle);
+	struct oracle_buffer *b = t->buffer;
+
+	t->handle = 0;
+	if (--b->tensors)
+		return;
+	if (b->reserved)
+		o->used -= charge_of(b);
+	free(b->data);
+	free(b);
+}
+
+void oracle_init(struct oracle *o, uint64_t budget, uint32_t first)
+{
+	*o = (struct oracle){.budget = budget, .first = first};
+}
+
+void oracle_done(struct oracle *o)
+{
+	for (unsigned i = 0; i < ORACLE_TENSORS; i++)
+		if (o->tensor[i].handle)
+			free_tensor(o, o->tensor[i].handle);
+}
+
+/* ---- operations ---- */
+
+/* Element i of an input of a job with n outputs: one element broadcasts. */
+static int32_t input(const struct oracle_tensor *t, uint32_t i)
+{
+	return *oracle_at(t, t->n == 1 ? 0 : i);
+}
+
+static int32_t combine(uint8_t opcode, int32_t x, int32_t y)
+{
+	switch (opcode) {
+	case QUOIT_OP_ADD:
+		return (int32_t)((uint32_t)x + (uint32_t)y);
+	case QUOIT_OP_MUL:
+		return (int32_t)((uint32_t)x * (uint32_t)y);
+	default:
+		return x > y ? x : y;
+	}
+}
+
+static int gather(const struct oracle_tensor *out, const struct oracle_tensor *x,
+		  const struct oracle_tensor *index)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < out->n; i++) {
+		int32_t at = *oracle_at(index, i);
+
+		if (at >= 0 && (uint32_t)at < x->n)
+			*oracle_at(out, i) = *oracle_at(x, (uint32_t)at);
+		else
+			err = -ERANGE;
+	}
+	return err;
+}
+
+static void sum(const struct oracle_tensor *out, const struct oracle_tensor *x)
+{
+	uint32_t total = 0;
+
+	for (uint32_t i = 0; i < x->n; i++)
+		total += (uint32_t)*oracle_at(x, i);
+	*oracle_at(out, 0) = (int32_t)total;
+}
+
+static int compute(struct oracle *o, const struct quoit_sqe *sqe)
+{
+	const struct oracle_tensor *t[3];
+
+	for (unsigned i = 0; i < 3; i++)
+		t[i] = tensor_of(o, sqe->tensor[i]);
+	switch (sqe->opcode) {
+	case QUOIT_OP_FILL:
+		for (uint32_t i = 0; i < t[0]->n; i++)
+			*oracle_at(t[0], i) = (int32_t)sqe->scalar[0];
+		break;
+	case QUOIT_OP_COPY:
+		for (uint32_t i = 0; i < t[0]->n; i++)
+			*oracle_at(t[0], i) = input(t[1], i);
+		break;
+	case QUOIT_OP_ADD:
+	case QUOIT_OP_MUL:
+	case QUOIT_OP_MAX:
+		for (uint32_t i = 0; i < t[0]->n; i++)
+			*oracle_at(t[0], i) =
+				combine(sqe->opcode, input(t[1], i),
+					sqe->tensor[2] ? input(t[2], i) : (int32_t)sqe->scalar[0]);
+		break;
+	case QUOIT_OP_GATHER:
+		return gather(t[0], t[1], t[2]);
+	case QUOIT_OP_SUM:
+		sum(t[0], t[1]);
+		break;
+	}
+	return 0;
+}
+
+/* ---- one job ---- */
+
+/* All but a NOP write tensor 0 and read the others. */
+static bool writes(const struct quoit_sqe *sqe, unsigned i)
+{
+	return sqe->opcode != QUOIT_OP_NOP && i == 0;
+}
+
+/* Bytes for the buffers that the job is the first to touch; false: they do not fit. */
+static bool reserve(struct oracle *o, const struct quoit_sqe *sqe)
+{
+	struct oracle_buffer *fresh[QUOIT_MAX_TENSORS_PER_JOB];
+	uint64_t bytes = 0;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		struct oracle_buffer *b = tensor_of(o, sqe->tensor[i])->buffer;
+
+		if (!sqe->tensor[i] || b->reserved)
+			continue;
+		b->reserved = true; /* so that a second tensor of it does not count */
+		bytes += charge_of(b);
+		fresh[n++] = b;
+	}
+	if (bytes > o->budget - o->used) {
+		while (n--)
+			fresh[n]->reserved = false;
+		return false;
+	}
+	o->used += bytes;
+	if (o->used > o->peak)
+		o->peak = o->used;
+	return true;
+}
+
+/* The poison that the job would read. */
+static const struct oracle_buffer *poison(struct oracle *o, const struct quoit_sqe *sqe)
+{
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		const struct oracle_tensor *t = tensor_of(o, sqe->tensor[i]);
+		uint64_t lo, hi;
+
+		if (!sqe->tensor[i] || writes(sqe, i))
+			continue;
+		oracle_extent(t, &lo, &hi);
+		if (t->buffer->poisoned && lo < t->buffer->hi && t->buffer->lo < hi)
+			return t->buffer;
+	}
+	return NULL;
+}
+
+static bool reads_uncertain(struct oracle *o, const struct quoit_sqe *sqe)
+{
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (sqe->tensor[i] && !writes(sqe, i) &&
+		    tensor_of(o, sqe->tensor[i])->buffer->uncertain)
+			return true;
+	return false;
+}
+
+/* What the end of the job means for later readers of its output. */
+static void mark_output(struct oracle *o, const struct quoit_sqe *sqe, const struct oracle_end *end)
+{
+	const struct oracle_tensor *t = tensor_of(o, sqe->tensor[0]);
+	struct oracle_buffer *b = t->buffer;
+	uint64_t lo, hi;
+
+	oracle_extent(t, &lo, &hi);
+	if (lo == hi)
+		return;
+	if (end->uncertain)
+		b->uncertain = true;
+	else if (end->res >= 0 && oracle_covers(t) && lo == 0 && hi == b->bytes / 4)
+		b->uncertain = false;
+	if (end->res >= 0) {
+		if (b->poisoned && oracle_covers(t) && lo <= b->lo && hi >= b->hi)
+			b->poisoned = false;
+		return;
+	}
+	if (!b->poisoned) {
+		b->lo = lo;
+		b->hi = hi;
+		b->cause = end->cause;
+		b->code = end->code;
+	}
+	b->poisoned = true;
+	b->lo = lo < b->lo ? lo : b->lo;
+	b->hi = hi > b->hi ? hi : b->hi;
+}
+
+static struct oracle_end run_job(struct oracle *o, const struct quoit_sqe *sqe)
+{
+	struct oracle_end end = {.cause = sqe->user_data};
+	const struct oracle_buffer *b;
+
+	if (!reserve(o, sqe)) {
+		end.res = -ENOMEM;
+	} else if ((b = poison(o, sqe)) != NULL) {
+		end.res = -QUOIT_EPOISON;
+		end.cause = b->cause;
+		end.code = b->code;
+		return end;
+	} else {
+		end.res = compute(o, sqe);
+	}
+	end.code = end.res;
+	return end;
+}
+
+struct oracle_end oracle_run(struct oracle *o, const struct quoit_sqe *sqe, bool may_fail)
+{
+	struct oracle_end end = {0};
+
+	switch (sqe->opcode) {
+	case QUOIT_OP_CREATE:
+		create(o, sqe);
+		return end;
+	case QUOIT_OP_VIEW:
+		view(o, sqe);
+		return end;
+	case QUOIT_OP_FREE:
+		free_tensor(o, sqe->base[0]);
+		return end;
+	}
+	end = run_job(o, sqe);
+	end.uncertain = may_fail || reads_uncertain(o, sqe);
+	if (sqe->opcode != QUOIT_OP_NOP)
+		mark_output(o, sqe, &end);
+	return end;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * oracle.h - a model of quoitd that runs one job at a time, in the order of its calls.
+ *
+ * It knows CREATE, VIEW and FREE of vectors of i32 and a few operations on them, the
+ * charge of buffers by size class, and poison.  What it says of a job, the daemon must say
+ * too at any depth (daemon/memory.h, the theorem).  It is written for being read, shares no
+ * code with the daemon but the size classes, and trusts its caller: every handle is valid.
+ */
+#ifndef TESTS_ORACLE_H
+#define TESTS_ORACLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <quoit/abi.h>
+
+#define ORACLE_TENSORS 64u
+
+struct oracle_buffer {
+	uint64_t bytes;
+	unsigned tensors;
+	bool arena;    /* charged already */
+	bool reserved; /* has its bytes */
+	bool poisoned;
+	uint64_t lo, hi; /* the poison, in elements */
+	uint64_t cause;  /* user_data of the first failure */
+	int32_t code;    /* of it */
+	bool uncertain;  /* contents depend on a cancel or a deadline */
+	int32_t *data;
+};
+
+struct oracle_tensor {
+	uint32_t handle; /* 0: none */
+	struct oracle_buffer *buffer;
+	int64_t first, stride; /* in elements */
+	uint32_t n;
+};
+
+struct oracle {
+	uint64_t budget, used, peak; /* bytes */
+	uint32_t first;              /* index of tensor[0]: a multiple of ORACLE_TENSORS */
+	uint32_t generation[ORACLE_TENSORS];
+	struct oracle_tensor tensor[ORACLE_TENSORS];
+};
+
+/* How a job ends. */
+struct oracle_end {
+	int32_t res;
+	uint64_t cause; /* of a failure */
+	int32_t code;
+	bool uncertain; /* the rest is a guess: a cancel or deadline may have changed it */
+};
+
+void oracle_init(struct oracle *o, uint64_t budget, uint32_t first);
+void oracle_done(struct oracle *o);
+
+/* Run one SQE.  may_fail: a cancel or deadline may end it instead. */
+struct oracle_end oracle_run(struct oracle *o, const struct quoit_sqe *sqe, bool may_fail);
+
+/* The handle that a new tensor at this place of the table would have. */
+uint32_t oracle_new_handle(const struct oracle *o, uint32_t index);
+
+/* First byte and end of a tensor, in elements of its buffer; and whether it has all between. */
+void oracle_extent(const struct oracle_tensor *t, uint64_t *ret_lo, uint64_t *ret_hi);
+bool oracle_covers(const struct oracle_tensor *t);
+
+/* Element i of a tensor. */
+int32_t *oracle_at(const struct oracle_tensor *t, uint32_t i);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_memory_theorem.c - what runs one job at a time runs at any depth, and only that.
+ *
+ *	test_memory_theorem [--seed N] [--rounds N] [options of Criterion]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "daemon.h"
+#include "theorem.h"
+
+static uint64_t first_seed = 1;
+static uint64_t rounds = 150; /* of the plain test; the others take their share */
+
+static void run_rounds(uint64_t count, struct theorem_options options,
+		       const char *const *daemon_options)
+{
+	struct daemon d;
+	bool good = true;
+
+	cr_assert_eq(daemon_start(&d, daemon_options), 0);
+	for (uint64_t i = 0; good && i < count; i++) {
+		options.seed = first_seed + i;
+		good = theorem_round(d.socket, &options, stderr);
+	}
+	daemon_stop(&d);
+	cr_assert(good);
+}
+
+Test(memory_theorem, a_deep_queue_ends_as_one_job_at_a_time, .timeout = 600)
+{
+	run_rounds(rounds, (struct theorem_options){.steps = 300, .rings = 1}, NULL);
+}
+
+Test(memory_theorem, it_holds_with_few_entries_for_jobs, .timeout = 600)
+{
+	static const char *const options[] = {"--max-jobs=64", NULL};
+
+	run_rounds(rounds / 3, (struct theorem_options){.steps = 300, .rings = 1}, options);
+}
+
+Test(memory_theorem, rings_that_fit_together_never_lack_bytes, .timeout = 600)
+{
+	run_rounds(rounds / 3, (struct theorem_options){.steps = 200, .rings = 3}, NULL);
+}
+
+Test(memory_theorem, cancels_and_deadlines_change_only_what_depends_on_them, .timeout = 600)
+{
+	run_rounds(rounds / 3, (struct theorem_options){.steps = 300, .rings = 1, .cancels = true},
+		   NULL);
+}
+
+/* Take our options out of the command line. */
+static int own_options(int argc, char **argv)
+{
+	int kept = 1;
+
+	for (int i = 1; i < argc; i++) {
+		if (i + 1 < argc && !strcmp(argv[i], "--seed"))
+			first_seed = strtoull(argv[++i], NULL, 0);
+		else if (i + 1 < argc && !strcmp(argv[i], "--rounds"))
+			rounds = strtoull(argv[++i], NULL, 0);
+		else
+			argv[kept++] = argv[i];
+	}
+	argv[kept] = NULL;
+	return kept;
+}
+
+int main(int argc, char **argv)
+{
+	struct criterion_test_set *tests = criterion_initialize();
+	int result = 0;
+
+	argc = own_options(argc, argv);
+	if (criterion_handle_args(argc, argv, true))
+		result = !criterion_run_all_tests(tests);
+	criterion_finalize(tests);
+	return result;
+}

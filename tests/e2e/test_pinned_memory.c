@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* test_pinned_memory.c - tensors in the pinned region: the budget holds, and no gap breaks it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include <quoit.h>
+
+#include "daemon.h"
+
+#define MIB    (UINT64_C(1) << 20)
+#define REGION (16 * MIB)
+
+struct fixture {
+	struct daemon d;
+	struct quoit_session *s;
+	struct quoit_ring *q;
+};
+
+static struct fixture start(uint64_t pinned, const char *option)
+{
+	const char *options[] = {option, NULL};
+	struct fixture f = {0};
+	struct quoit_open_params p = {
+		.host_bytes = 64 * MIB, .arena_bytes = 8 * MIB, .pinned_bytes = pinned};
+
+	cr_assert_eq(daemon_start(&f.d, options), 0);
+	p.socket = f.d.socket;
+	cr_assert_eq(quoit_open(&f.s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&f.q, f.s, NULL), 0);
+	return f;
+}
+
+static void stop(struct fixture *f)
+{
+	quoit_close(f->s, 0);
+	daemon_stop(&f->d);
+}
+
+static quoit_tensor create(struct fixture *f, uint64_t bytes, unsigned flags)
+{
+	struct quoit_shape shape = {.dtype = QUOIT_I32, .dim = {1, 1, 1, (uint32_t)(bytes / 4)}};
+
+	return quoit_create(f->q, &shape, flags);
+}
+
+static void expect_filled(struct fixture *f, quoit_tensor t, uint64_t bytes, int32_t value)
+{
+	int32_t *got = malloc(bytes);
+
+	cr_assert_eq(quoit_read(f->q, t, got, bytes), 0);
+	for (uint64_t i = 0; i < bytes / 4; i++)
+		cr_assert_eq(got[i], value, "word %lu", (unsigned long)i);
+	free(got);
+}
+
+static int run(struct fixture *f, struct quoit_sqe sqe)
+{
+	quoit_job job;
+	int err = quoit_start(f->q, sqe, &job);
+
+	return err ? err : quoit_wait(f->q, job, QUOIT_FOREVER);
+}
+
+Test(pinned_memory, reads_as_zeros_until_written_also_where_something_was)
+{
+	static const uint64_t sizes[] = {4, 4096, 65536, 65540, 4 * MIB};
+	struct fixture f = start(REGION, NULL);
+
+	for (unsigned i = 0; i < 2 * sizeof sizes / sizeof sizes[0]; i++) {
+		uint64_t bytes = sizes[i % (sizeof sizes / sizeof sizes[0])];
+		quoit_tensor t = create(&f, bytes, QUOIT_CREATE_PINNED);
+
+		expect_filled(&f, t, bytes, 0);
+		cr_assert_eq(run(&f, quoit_fill_int(t, -1)), 0);
+		expect_filled(&f, t, bytes, -1);
+		quoit_free(f.q, t);
+	}
+	stop(&f);
+}
+
+Test(pinned_memory, more_than_the_region_is_refused_with_both_numbers)
+{
+	static const struct {
+		uint64_t region, bytes;
+		int result;
+	} row[] = {{0, 4, -ENOMEM},
+		   {MIB, MIB, 0},
+		   {MIB, MIB + 4, -ENOMEM},
+		   {REGION, REGION, 0},
+		   {REGION, 40 * MIB, -ENOMEM}};
+
+	for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+		struct fixture f = start(row[i].region, NULL);
+		quoit_tensor t = create(&f, row[i].bytes, QUOIT_CREATE_PINNED);
+		struct quoit_error error;
+		quoit_job job;
+
+		cr_assert_eq(quoit_start(f.q, quoit_fill_int(t, 1), &job), 0);
+		cr_expect_eq(quoit_wait_all(f.q, QUOIT_FOREVER), 0);
+		cr_expect_eq(quoit_result(f.q, job), row[i].result, "row %u", i);
+		if (row[i].result && quoit_job_error(f.q, job, &error)) {
+			cr_expect_eq(error.field, QUOIT_FIELD_MEMORY);
+			cr_expect_eq(error.value[0], (row[i].bytes + 4095) / 4096 * 4096);
+			cr_expect_eq(error.value[1], row[i].region);
+		}
+		quoit_free(f.q, t);
+		t = create(&f, 4096, 0);
+		cr_expect_eq(run(&f, quoit_fill_int(t, 1)), 0, "the pageable region has its own");
+		stop(&f);
+	}
+}
+
+Test(pinned_memory, deep_queue_that_fits_one_at_a_time_is_never_refused)
+{
+	struct fixture f = start(REGION, NULL);
+	quoit_tensor sum = create(&f, 4, 0);
+
+	for (int i = 0; i < 400; i++) {
+		uint64_t bytes = (uint64_t)(i % 7 + 1) * MIB;
+		quoit_tensor a = create(&f, bytes, QUOIT_CREATE_PINNED);
+		quoit_tensor b = create(&f, bytes, i % 2 ? QUOIT_CREATE_PINNED : 0);
+
+		quoit_push(f.q, quoit_fill_int(a, i));
+		quoit_push(f.q, quoit_add_int(b, a, 1));
+		quoit_push(f.q, quoit_amax(sum, b, QUOIT_AXIS_ALL));
+		quoit_free(f.q, a);
+		quoit_free(f.q, b);
+	}
+	cr_expect_eq(quoit_wait_all(f.q, QUOIT_FOREVER), 0);
+	cr_expect_eq(quoit_failures(f.q, NULL), 0);
+	expect_filled(&f, sum, 4, 400);
+	stop(&f);
+}
+
+Test(pinned_memory, scattered_free_bytes_are_moved_together)
+{
+	enum { PIECES = 16 };
+	struct fixture f = start(REGION, NULL);
+	quoit_tensor t[PIECES], large;
+
+	for (int i = 0; i < PIECES; i++) {
+		t[i] = create(&f, MIB, QUOIT_CREATE_PINNED);
+		cr_assert_eq(run(&f, quoit_fill_int(t[i], i)), 0);
+	}
+	for (int i = 0; i < PIECES; i += 2)
+		quoit_free(f.q, t[i]);
+	large = create(&f, PIECES / 2 * MIB, QUOIT_CREATE_PINNED);
+	cr_expect_eq(run(&f, quoit_fill_int(large, 77)), 0);
+	for (int i = 1; i < PIECES; i += 2)
+		expect_filled(&f, t[i], MIB, i);
+	expect_filled(&f, large, PIECES / 2 * MIB, 77);
+	stop(&f);
+}
+
+Test(pinned_memory, jobs_that_run_while_pieces_must_move_lose_nothing)
+{
+	enum { PIECES = 16, ROUNDS = 30 };
+	struct fixture f = start(REGION, NULL);
+	quoit_tensor t[PIECES], other = create(&f, 4 * MIB, 0);
+	int32_t count[PIECES] = {0};
+
+	for (int i = 0; i < PIECES; i++)
+		t[i] = create(&f, MIB, QUOIT_CREATE_PINNED);
+	for (int round = 0; round < ROUNDS; round++) {
+		quoit_tensor large;
+
+		/* Every other one makes room; the rest are computed on, before and after. */
+		for (int i = round % 2; i < PIECES; i += 2)
+			quoit_free(f.q, t[i]);
+		large = create(&f, PIECES / 2 * MIB, QUOIT_CREATE_PINNED);
+		for (int i = !(round % 2); i < PIECES; i += 2) {
+			count[i]++;
+			quoit_push(f.q, quoit_add_int(t[i], t[i], 1));
+		}
+		quoit_push(f.q, quoit_fill_int(large, round));
+		quoit_push(f.q, quoit_fill_int(other, round));
+		for (int i = !(round % 2); i < PIECES; i += 2) {
+			count[i]++;
+			quoit_push(f.q, quoit_add_int(t[i], t[i], 1));
+		}
+		quoit_free(f.q, large);
+		for (int i = round % 2; i < PIECES; i += 2) {
+			t[i] = create(&f, MIB, QUOIT_CREATE_PINNED);
+			count[i] = 0;
+		}
+	}
+	for (int i = 0; i < PIECES; i++)
+		expect_filled(&f, t[i], MIB, count[i]);
+	cr_expect_eq(quoit_failures(f.q, NULL), 0);
+	stop(&f);
+}
+
+Test(pinned_memory, job_waits_until_both_kinds_of_bytes_are_there)
+{
+	struct fixture f = start(REGION, NULL);
+
+	for (int i = 0; i < 200; i++) { /* 40 MiB are not pinned, and not the arena's */
+		quoit_tensor pageable = create(&f, 30 * MIB, 0);
+		quoit_tensor pinned = create(&f, 12 * MIB, QUOIT_CREATE_PINNED);
+		struct quoit_shape shape = {.dtype = QUOIT_I32,
+					    .dim = {1, 1, 1, 3 * MIB},
+					    .stride = {3 * MIB, 3 * MIB, 3 * MIB, 1}};
+		quoit_tensor part = quoit_view(f.q, pageable, &shape, 0);
+
+		quoit_push(f.q, quoit_fill_int(i % 2 ? part : pinned, i));
+		quoit_push(f.q, quoit_copy(i % 2 ? pinned : part, i % 2 ? part : pinned));
+		if (i % 50 == 49)
+			expect_filled(&f, i % 2 ? pinned : part, 12 * MIB, i);
+		quoit_free(f.q, part);
+		quoit_free(f.q, pageable);
+		quoit_free(f.q, pinned);
+	}
+	cr_expect_eq(quoit_wait_all(f.q, QUOIT_FOREVER), 0);
+	cr_expect_eq(quoit_failures(f.q, NULL), 0);
+	stop(&f);
+}

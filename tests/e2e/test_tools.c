@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tools.c - the quoit command: what it prints, what it ends, what it leaves behind */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <quoit.h>
+
+#include "daemon.h"
+
+#define PATIENCE 500 /* times 10 ms */
+
+static const char *build(void)
+{
+	const char *folder = getenv("QUOIT_BUILD");
+
+	return folder ? folder : "build";
+}
+
+/* Run `quoit ...` by the shell; its exit status, what it says (stdout and stderr) in `said`. */
+__attribute__((format(printf, 3, 4))) static int quoit(char *said, size_t size, const char *format,
+						       ...)
+{
+	char arguments[512], line[1024];
+	va_list args;
+	size_t n;
+	FILE *from;
+	int status;
+
+	va_start(args, format);
+	vsnprintf(arguments, sizeof arguments, format, args);
+	va_end(args);
+	snprintf(line, sizeof line, "exec %s/quoit %s 2>&1", build(), arguments);
+	from = popen(line, "r");
+	cr_assert(from);
+	n = fread(said, 1, size - 1, from);
+	said[n] = '\0';
+	status = pclose(from);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void nap(void)
+{
+	usleep(10000);
+}
+
+/* ---- ps ---- */
+
+struct shown {
+	unsigned long long session, done, failed;
+	unsigned pid;
+	char user[64], command[64], state[16];
+};
+
+static bool ps_line(const char *socket, struct shown *ret)
+{
+	char said[4096];
+
+	return quoit(said, sizeof said, "ps --no-headers --socket=%s", socket) == 0 &&
+	       sscanf(said, "%llu %u %63s %63s %*s %*s %15s %*s %*s %llu %llu", &ret->session,
+		      &ret->pid, ret->user, ret->command, ret->state, &ret->done,
+		      &ret->failed) == 7;
+}
+
+Test(tools, ps_shows_a_session_with_its_counts)
+{
+	struct quoit_open_params params = {.name = "two\\words"};
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	struct quoit_info info;
+	struct shown shown = {0};
+	struct daemon d;
+	char said[4096];
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	params.socket = d.socket;
+	cr_assert_eq(quoit_open(&s, &params), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	quoit_info(s, &info);
+	for (int i = 0; i < 6; i++)
+		cr_assert_eq(quoit_push(q, quoit_nop(QUOIT_NO_TENSOR)), 0);
+	cr_assert_eq(quoit_push(q, quoit_fill(12345, 1.0)), 0); /* no such tensor */
+	cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
+	for (int i = 0; i < PATIENCE && !(ps_line(d.socket, &shown) && shown.done >= 6); i++)
+		nap();
+	cr_expect_eq(shown.session, info.session);
+	cr_expect_eq(shown.pid, (unsigned)getpid());
+	cr_expect_eq(shown.done, 7, "six, and the wait's own, not %llu", shown.done);
+	cr_expect_eq(shown.failed, 1);
+	cr_expect_str_eq(shown.command, "two\\x5cwords", "%s", shown.command);
+	cr_expect_str_eq(shown.state, "idle");
+	cr_expect_eq(quoit(said, sizeof said, "ps --json --socket=%s", d.socket), 0);
+	cr_expect(strstr(said, "\"jobs_failed\": 1"), "%s", said);
+	quoit_close(s, 0);
+	daemon_stop(&d);
+}
+
+Test(tools, ps_with_nothing_to_show_exits_with_1)
+{
+	struct daemon d;
+	char said[4096];
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	cr_expect_eq(quoit(said, sizeof said, "ps --no-headers --socket=%s", d.socket), 1);
+	cr_expect_str_eq(said, "");
+	daemon_stop(&d);
+	cr_expect_eq(quoit(said, sizeof said, "ps --socket=%s", d.socket), 1);
+	cr_expect(strstr(said, "no counters of quoitd"), "%s", said);
+}
+
+Test(tools, ps_of_a_dead_daemon_says_so_and_shows_what_it_left)
+{
+	struct quoit_open_params params = {0};
+	struct quoit_session *s;
+	struct daemon d;
+	char said[4096];
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	params.socket = d.socket;
+	cr_assert_eq(quoit_open(&s, &params), 0);
+	daemon_kill(&d);
+	cr_expect_eq(quoit(said, sizeof said, "ps --socket=%s", d.socket), 0);
+	cr_expect(strstr(said, "is dead"), "%s", said);
+	cr_expect(strstr(said, "closed"), "%s", said);
+	cr_expect_eq(quoit(said, sizeof said, "topo --socket=%s", d.socket), 0);
+	cr_expect(strstr(said, "reactors: "), "%s", said);
+	quoit_close(s, 0);
+	daemon_stop(&d);
+}
+
+Test(tools, damaged_counter_files_are_counted_and_do_no_harm)
+{
+	struct daemon d;
+	char said[4096], path[128];
+	FILE *f;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof path, "%s/session.%d", d.folder, 90 + i);
+		f = fopen(path, "w");
+		cr_assert(f);
+		for (int k = 0; k < i * 700; k++)
+			fputc(k * 37, f);
+		fclose(f);
+	}
+	cr_expect_eq(quoit(said, sizeof said, "ps --no-headers --socket=%s", d.socket), 1);
+	cr_expect(strstr(said, "3 files"), "%s", said);
+	daemon_stop(&d);
+}
+
+/* ---- kill ---- */
+
+Test(tools, kill_ends_a_session_and_no_other)
+{
+	struct quoit_open_params params = {0};
+	struct quoit_session *s[2];
+	struct quoit_ring *q[2];
+	struct quoit_info info;
+	struct daemon d;
+	char said[4096];
+	int err = 0;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	params.socket = d.socket;
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(quoit_open(&s[i], &params), 0);
+		cr_assert_eq(quoit_ring_open(&q[i], s[i], NULL), 0);
+	}
+	quoit_info(s[0], &info);
+	cr_expect_eq(quoit(said, sizeof said, "kill --socket=%s %llu", d.socket,
+			   (unsigned long long)info.session),
+		     0, "%s", said);
+	for (int i = 0; i < PATIENCE && err != -ECONNRESET; i++) {
+		(void)quoit_push(q[0], quoit_nop(QUOIT_NO_TENSOR));
+		err = quoit_wait_all(q[0], 10);
+	}
+	cr_expect_eq(err, -ECONNRESET);
+	cr_expect_eq(quoit_wait_all(q[1], QUOIT_FOREVER), 0);
+	quoit_close(s[0], 0);
+	quoit_close(s[1], 0);
+	daemon_stop(&d);
+}
+
+Test(tools, kill_of_a_session_that_is_not_there_fails_and_names_it)
+{
+	struct daemon d;
+	char said[4096];
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	cr_expect_eq(quoit(said, sizeof said, "kill --socket=%s 4711", d.socket), 1);
+	cr_expect(strstr(said, "4711"), "%s", said);
+	cr_expect_eq(quoit(said, sizeof said, "kill --socket=%s 7x", d.socket), 2);
+	cr_expect(strstr(said, "'7x'"), "%s", said);
+	daemon_stop(&d);
+}
+
+/* ---- run ---- */
+
+struct outcome {
+	char arguments[64];
+	int status;
+};
+
+ParameterizedTestParameters(tools, run_exits_as_the_program_does)
+{
+	static struct outcome rows[] = {
+		{"true", 0},
+		{"sh -c 'exit 7'", 7},
+		{"-- sh -c 'exit 7'", 7},
+		{"--reactors=1 -- sh -c 'exit 8'", 8},
+		{"--reactors 1 -- sh -c 'exit 8'", 8},
+		{"--reactors=1 sh -c 'exit 9'", 9},
+		{"sh -c 'kill -TERM $$'", 128 + SIGTERM},
+		{"sh -c 'kill -KILL $$'", 128 + SIGKILL},
+		{"/nowhere/to/be/found", 127},
+		{"/etc/passwd", 126},
+		{"--no-such-option -- true", 125},
+		{"--socket=/tmp/s -- true", 125},
+		{"", 125},
+		{"sh -c 'test -S $QUOIT_SOCKET'", 0},
+	};
+
+	return cr_make_param_array(struct outcome, rows, sizeof rows / sizeof rows[0]);
+}
+
+ParameterizedTest(struct outcome *row, tools, run_exits_as_the_program_does)
+{
+	char said[4096];
+
+	cr_assert_eq(quoit(said, sizeof said, "run %s", row->arguments), row->status, "%s: %s",
+		     row->arguments, said);
+}
+
+/* `quoit run` of a program that prints the socket's path and then sleeps; its PID. */
+static pid_t start_run(char *ret_socket, size_t size)
+{
+	char path[256];
+	int out[2];
+	ssize_t n;
+	pid_t pid;
+
+	cr_assert_eq(pipe2(out, O_CLOEXEC), 0);
+	snprintf(path, sizeof path, "%s/quoit", build());
+	pid = fork();
+	if (pid == 0) {
+		dup2(out[1], STDOUT_FILENO);
+		execl(path, "quoit", "run", "sh", "-c",
+		      "printf %s $QUOIT_SOCKET; exec >&-; exec sleep 60", (char *)NULL);
+		_exit(1);
+	}
+	close(out[1]);
+	n = read(out[0], ret_socket, size - 1);
+	close(out[0]);
+	cr_assert_gt(n, 0);
+	ret_socket[n] = '\0';
+	return pid;
+}
+
+static bool is_gone(const char *socket)
+{
+	char folder[256];
+
+	snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(socket, '/') - socket), socket);
+	for (int i = 0; i < PATIENCE && access(folder, F_OK) == 0; i++)
+		nap();
+	return access(folder, F_OK) < 0;
+}
+
+Test(tools, run_passes_sigterm_on_and_leaves_nothing_behind)
+{
+	char socket[256];
+	pid_t pid = start_run(socket, sizeof socket);
+	int status;
+
+	kill(pid, SIGTERM);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM, "%#x", status);
+	cr_expect(access(socket, F_OK) < 0);
+	cr_expect(is_gone(socket));
+}
+
+Test(tools, run_leaves_nothing_behind_even_when_it_is_killed)
+{
+	char socket[256];
+	pid_t pid = start_run(socket, sizeof socket);
+
+	kill(pid, SIGKILL);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	cr_expect(is_gone(socket), "%s", socket);
+}
+
+/* ---- words ---- */
+
+struct word {
+	char arguments[32], meant[32];
+};
+
+ParameterizedTestParameters(tools, a_wrong_word_is_named_with_the_nearest_right_one)
+{
+	static struct word rows[] = {
+		{"pss", "'ps'"},
+		{"tpo", "'topo'"},
+		{"ps --no-header --jsno", "'--json'"},
+		{"bench nob", "'nop'"},
+		{"topo --sockt=x", "'--socket'"},
+	};
+
+	return cr_make_param_array(struct word, rows, sizeof rows / sizeof rows[0]);
+}
+
+ParameterizedTest(struct word *row, tools, a_wrong_word_is_named_with_the_nearest_right_one)
+{
+	char said[4096];
+
+	cr_assert_eq(quoit(said, sizeof said, "%s", row->arguments), 2);
+	cr_assert(strstr(said, row->meant), "%s", said);
+}
+
+Test(tools, every_command_explains_itself)
+{
+	static const char *const names[] = {"ps", "topo", "kill", "run", "bench"};
+	char said[4096], expected[64];
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		cr_expect_eq(quoit(said, sizeof said, "%s --help", names[i]), 0);
+		snprintf(expected, sizeof expected, "usage: quoit %s", names[i]);
+		cr_expect_eq(strncmp(said, expected, strlen(expected)), 0, "%s", said);
+	}
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* theorem.c - one round: make programs, run them at some depth, compare */
+#include "theorem.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <quoit.h>
+
+#include "graph.h"
+#include "library.h"
+#include "sizeclass.h"
+
+#define RINGS_MOST    4
+#define ARENA_BYTES   (UINT64_C(4) << 20)
+#define BUDGET_PAGES  512
+#define ROUND_SECONDS 30 /* longer than any round takes under a sanitizer: a deadlock */
+
+/* What a step's cancel was answered with; or it was not asked for. */
+enum cancel { CANCEL_NONE, CANCEL_DONE, CANCEL_LATE };
+
+/* One ring and its program. */
+struct lane {
+	struct graph graph;
+	struct quoit_ring *ring;
+	uint64_t budget;
+	uint8_t *seen;      /* CQEs by step */
+	uint8_t *cancel;    /* enum cancel by step */
+	unsigned submitted; /* steps */
+	unsigned to_cancel; /* first step whose cancel was not yet asked for */
+	bool ended;
+};
+
+struct round {
+	const struct theorem_options *options;
+	struct quoit_session *session;
+	uint8_t *arena;
+	struct lane lane[RINGS_MOST];
+	uint64_t random;
+	FILE *err;
+};
+
+static uint32_t draw(struct round *r, uint32_t below)
+{
+	r->random = r->random * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (uint32_t)(r->random >> 33) % below;
+}
+
+/* ---- making ---- */
+
+static void make_lane(struct round *r, unsigned i)
+{
+	const struct theorem_options *o = r->options;
+	struct lane *l = &r->lane[i];
+	struct graph_options g = {.seed = o->seed * RINGS_MOST + i,
+				  .steps = o->steps,
+				  .scale = (1 + draw(r, BUDGET_PAGES)) * (uint64_t)PAGE_BYTES,
+				  .arena = ARENA_BYTES / RINGS_MOST * i,
+				  .arena_end = ARENA_BYTES / RINGS_MOST * (i + 1),
+				  .ring = i,
+				  .cancels = o->cancels};
+
+	/* Where it is open who is charged first, or at all, nobody may lack bytes. */
+	g.budget = o->rings > 1 || o->cancels ? UINT64_MAX : g.scale;
+	graph_make(&l->graph, &g);
+	l->budget = g.budget == UINT64_MAX ? l->graph.peak : g.budget;
+	l->seen = calloc(l->graph.count, 1);
+	l->cancel = calloc(l->graph.count, 1);
+}
+
+static bool open_session(struct round *r, const char *socket)
+{
+	static const uint32_t entries[] = {8, 16, 64, 1024, 4096};
+	struct quoit_open_params p = {.socket = socket,
+				      .host_bytes = ARENA_BYTES,
+				      .arena_bytes = ARENA_BYTES,
+				      .max_tensors = RINGS_MOST * ORACLE_TENSORS};
+	int err;
+
+	for (unsigned i = 0; i < r->options->rings; i++)
+		p.host_bytes += r->lane[i].budget;
+	err = quoit_open(&r->session, &p);
+	for (unsigned i = 0; !err && i < r->options->rings; i++) {
+		struct quoit_ring_params ring = {.entries = entries[draw(r, 5)],
+						 .flags = QUOIT_RING_RAW};
+
+		if (draw(r, 2))
+			ring.cq_entries = ring.entries;
+		err = quoit_ring_open(&r->lane[i].ring, r->session, &ring);
+	}
+	if (err) {
+		fprintf(r->err, "cannot open: %s (%s)\n", quoit_strerror(err), quoit_open_text());
+		return false;
+	}
+	r->arena = quoit_alloc(r->session, ARENA_BYTES);
+	return true;
+}
+
+/* ---- comparing ---- */
+
+static bool complain(struct round *r, const struct lane *l, unsigned step, const char *format, ...)
+{
+	va_list args;
+
+	graph_print(&l->graph, step + 1, r->err);
+	fprintf(r->err, "lease %" PRIu64 " bytes of buffers; ring %td step %u: ", l->budget,
+		l - r->lane, step + 1);
+	va_start(args, format);
+	vfprintf(r->err, format, args);
+	va_end(args);
+	fputc('\n', r->err);
+	return false;
+}
+
+static bool check_result(struct round *r, const struct lane *l, unsigned at,
+			 const struct quoit_cqe *cqe, const struct quoit_error *error)
+{
+	const struct graph_step *step = &l->graph.step[at];
+	const struct oracle_end *end = &step->end;
+
+	if ((l->cancel[at] == CANCEL_DONE) != (cqe->res == -ECANCELED))
+		return complain(r, l, at, "%d after a cancel that %s", cqe->res,
+				l->cancel[at] == CANCEL_DONE ? "was taken" : "was not");
+	if (end->uncertain)
+		return true;
+	if (cqe->res != end->res)
+		return complain(r, l, at, "%d instead of %d", cqe->res, end->res);
+	if (cqe->res < 0 && (error->cause != end->cause || error->code != end->code))
+		return complain(r, l, at, "cause %" PRIu64 " (%d) instead of %" PRIu64 " (%d)",
+				error->cause, error->code, end->cause, end->code);
+	return true;
+}
+
+static bool reap(struct round *r, struct lane *l, bool *ret_any)
+{
+	const struct quoit_cqe *first;
+	int n = quoit_peek(l->ring, &first);
+
+	for (int i = 0; i < n; i++) {
+		const struct quoit_cqe *cqe = quoit_cqe_at(l->ring, (unsigned)i);
+		uint64_t at = cqe->user_data - 1;
+
+		if (at >= l->submitted || l->seen[at]++)
+			return complain(r, l, l->submitted - 1,
+					"a CQE of step %" PRIu64 " too many", cqe->user_data);
+		if (!check_result(r, l, (unsigned)at, cqe, quoit_error_at(l->ring, (unsigned)i)))
+			return false;
+		l->ended |= at == l->graph.count - 1;
+	}
+	if (n < 0)
+		return complain(r, l, l->submitted - 1, "the session ended: %s", quoit_strerror(n));
+	if (n > 0) {
+		quoit_release(l->ring, (unsigned)n);
+		*ret_any = true;
+	}
+	return true;
+}
+
+/* After the last CQE: who should have had one has, and what was copied out is right. */
+static bool check_lane(struct round *r, const struct lane *l)
+{
+	for (unsigned i = 0; i < l->graph.count; i++) {
+		const struct graph_step *step = &l->graph.step[i];
+		bool fails = step->end.res < 0 || l->cancel[i] == CANCEL_DONE;
+		bool quiet = step->sqe.flags & QUOIT_SQE_QUIET;
+
+		if (!l->seen[i] && (!quiet || (fails && !step->end.uncertain)))
+			return complain(r, l, i, "no CQE");
+		if (l->seen[i] && quiet && !fails && !step->end.uncertain)
+			return complain(r, l, i, "a CQE of a quiet job that did not fail");
+		if (step->expected &&
+		    memcmp(r->arena + step->at, step->expected, step->n * sizeof *step->expected))
+			return complain(r, l, i, "its output differs");
+	}
+	return true;
+}
+
+/* ---- running ---- */
+
+static void submit(struct lane *l, bool *ret_any)
+{
+	struct quoit_sqe *slot;
+
+	while (l->submitted < l->graph.count && (slot = quoit_sqe(l->ring)) != NULL) {
+		*slot = l->graph.step[l->submitted++].sqe;
+		*ret_any = true;
+	}
+	(void)quoit_flush(l->ring);
+}
+
+/* Ask for the cancels that are due; their answers say how the jobs must end. */
+static bool cancel(struct round *r, struct lane *l)
+{
+	for (; l->to_cancel < l->submitted; l->to_cancel++) {
+		struct quoit_ctl m = {.type = QUOIT_CTL_CANCEL};
+		int err;
+
+		if (!l->graph.step[l->to_cancel].cancel)
+			continue;
+		m.job.ring = (uint32_t)(l - r->lane);
+		m.job.sq_index = l->to_cancel;
+		err = libquoit_control_call(r->session, &m, -1, NULL, 0);
+		if (err && err != -EALREADY && err != -EBUSY)
+			return complain(r, l, l->to_cancel, "cancel: %s", quoit_strerror(err));
+		l->cancel[l->to_cancel] = err ? CANCEL_LATE : CANCEL_DONE;
+	}
+	return true;
+}
+
+static bool pass(struct round *r, bool *ret_any, bool *ret_ended)
+{
+	*ret_any = false;
+	*ret_ended = true;
+	for (unsigned i = 0; i < r->options->rings; i++) {
+		struct lane *l = &r->lane[i];
+
+		submit(l, ret_any);
+		if (!cancel(r, l) || !reap(r, l, ret_any))
+			return false;
+		*ret_ended &= l->ended;
+	}
+	return true;
+}
+
+static bool complain_of_end(struct round *r)
+{
+	for (unsigned i = 0; i < r->options->rings; i++) {
+		const struct lane *l = &r->lane[i];
+		unsigned step = 0;
+
+		while (step < l->submitted &&
+		       (l->seen[step] || l->graph.step[step].sqe.flags & QUOIT_SQE_QUIET))
+			step++;
+		if (!l->ended)
+			complain(r, l, step, "no end in %u seconds", ROUND_SECONDS);
+	}
+	return false;
+}
+
+static bool run(struct round *r)
+{
+	time_t end = time(NULL) + ROUND_SECONDS;
+	bool any, ended;
+
+	while (pass(r, &any, &ended)) {
+		if (ended)
+			return true;
+		if (time(NULL) > end) {
+			return complain_of_end(r);
+		}
+		if (!any)
+			(void)quoit_wait_cqe(r->lane[draw(r, r->options->rings)].ring, 1);
+	}
+	return false;
+}
+
+bool theorem_round(const char *socket, const struct theorem_options *options, FILE *err)
+{
+	struct round r = {.options = options, .random = options->seed, .err = err};
+	bool good;
+
+	for (unsigned i = 0; i < options->rings; i++)
+		make_lane(&r, i);
+	good = open_session(&r, socket) && run(&r);
+	for (unsigned i = 0; good && i < options->rings; i++)
+		good = check_lane(&r, &r.lane[i]);
+	(void)quoit_close(r.session, good ? 0 : QUOIT_CLOSE_CANCEL);
+	for (unsigned i = 0; i < options->rings; i++) {
+		graph_free(&r.lane[i].graph);
+		free(r.lane[i].seen);
+		free(r.lane[i].cancel);
+	}
+	if (!good)
+		fprintf(err, "seed %" PRIu64 ", %u steps on %u rings%s\n", options->seed,
+			options->steps, options->rings, options->cancels ? ", cancels" : "");
+	return good;
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* hostile_messages.c - control messages of any size, kind and content, in every state */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ctl_client.h"
+
+#define PROTO QUOIT_DAEMON_KILL_PROTO
+
+static const struct raw_wish small = {
+	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64};
+
+/* ---- sizes and contents ---- */
+
+static bool begin(struct stage *s, struct raw_client *c, bool open)
+{
+	return open ? stage_open(s, c, &small) : CHECK(s, !raw_connect(c, s->daemon.socket));
+}
+
+static void wrong_size_ends_the_connection(struct stage *s)
+{
+	static const size_t sizes[] = {0, 1, 4, 255, 257, 512, 4096, 65536};
+	static const uint8_t zeros[65536];
+
+	for (unsigned i = 0; i < 2 * sizeof sizes / sizeof sizes[0]; i++) {
+		struct raw_client c;
+
+		if (!begin(s, &c, i & 1))
+			return;
+		CHECK(s, !ctl_put(c.socket, zeros, sizes[i / 2], NULL, 0));
+		ctl_expect_end(s, &c, PROTO, "another length");
+	}
+}
+
+static void fill(struct stage *s, void *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		((uint8_t *)bytes)[i] = (uint8_t)stage_random(s, 256);
+}
+
+static void random_message_ends_the_connection(struct stage *s)
+{
+	for (unsigned i = 0; i < (s->full ? 100000 : 200); i++) {
+		struct raw_client c;
+		struct quoit_ctl m;
+
+		if (!begin(s, &c, i & 1))
+			return;
+		fill(s, &m, sizeof m);
+		if (i & 2)
+			m.magic = QUOIT_CTL_MAGIC;
+		if (i & 4)
+			m.type = (uint16_t)stage_random(s, QUOIT_CTL_NR + 1);
+		if (i & 8)
+			m.flags = 0, m.result = 0;
+		CHECK(s, !ctl_put(c.socket, &m, sizeof m, NULL, 0));
+		ctl_expect_end(s, &c, PROTO, "unknown bits");
+	}
+}
+
+/* What a hello's answer will have been counted as, and how the connection then goes. */
+static void count_hello(struct stage *s, struct raw_client *c, const struct quoit_ctl *answer)
+{
+	if (answer->result == -EPROTO)
+		stage_expect(s, QUOIT_DAEMON_REFUSED_VERSION, 1);
+	if (answer->result == -EDQUOT)
+		stage_expect(s, QUOIT_DAEMON_REFUSED_LEASE, 1);
+	if (answer->result)
+		ctl_leave(s, c);
+	else
+		stage_die(s, c);
+}
+
+static void hello_with_a_flipped_bit_is_answered_or_ends_the_connection(struct stage *s)
+{
+	for (unsigned bit = 0; bit < 8 * sizeof(struct quoit_ctl); bit++) {
+		struct quoit_ctl m = ctl_hello(), answer;
+		struct raw_client c;
+
+		if (!s->full && bit > 8 * 24 && stage_random(s, 4))
+			continue;
+		if (!begin(s, &c, false))
+			return;
+		((uint8_t *)&m)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		if (!CHECK(s, !ctl_ask(c.socket, &m, -1, &answer)))
+			printf("  bit %u\n", bit);
+		if (answer.type == QUOIT_CTL_END) {
+			stage_expect(s, PROTO, 1);
+			raw_close(&c);
+		} else {
+			CHECK(s, answer.type == QUOIT_CTL_HELLO && answer.seq == m.seq);
+			CHECK(s, !answer.result == !answer.text[0]);
+			count_hello(s, &c, &answer);
+		}
+	}
+}
+
+static void unused_bits_end_the_connection(struct stage *s)
+{
+	static const struct {
+		uint16_t type;
+		bool open;
+		size_t at; /* of the byte that should be zero */
+	} rows[] = {
+#define BODY(member) offsetof(struct quoit_ctl, member)
+		{QUOIT_CTL_HELLO, false, BODY(flags)},
+		{QUOIT_CTL_HELLO, false, BODY(result)},
+		{QUOIT_CTL_HELLO, false, BODY(bytes) + sizeof(struct quoit_hello)},
+		{QUOIT_CTL_HELLO, false, BODY(bytes) + 127},
+		{QUOIT_CTL_HELLO, false, BODY(text)},
+		{QUOIT_CTL_HELLO, false, sizeof(struct quoit_ctl) - 1},
+		{QUOIT_CTL_KILL, false, BODY(end.flags)},
+		{QUOIT_CTL_KILL, false, BODY(end.reserved)},
+		{QUOIT_CTL_RING_OPEN, true, BODY(bytes) + sizeof(struct quoit_ring_open)},
+		{QUOIT_CTL_RING_CLOSE, true, BODY(job.sq_index)},
+		{QUOIT_CTL_CANCEL, true, BODY(bytes) + 8},
+		{QUOIT_CTL_FILE_ADD, true, BODY(bytes)},
+		{QUOIT_CTL_FILE_REMOVE, true, BODY(file.reserved)},
+		{QUOIT_CTL_OP, true, BODY(bytes) + 127},
+		{QUOIT_CTL_CLOSE, true, BODY(end.session)},
+		{QUOIT_CTL_CLOSE, true, BODY(end.flags) + 3},
+		{QUOIT_CTL_CLOSE, true, BODY(end.reserved)},
+#undef BODY
+	};
+
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct quoit_ctl m =
+			rows[i].type == QUOIT_CTL_HELLO ? ctl_hello() : ctl_request(rows[i].type);
+		struct raw_client c;
+
+		if (!begin(s, &c, rows[i].open))
+			return;
+		((uint8_t *)&m)[rows[i].at] = 0x80;
+		CHECK(s, !ctl_put(c.socket, &m, sizeof m, NULL, 0));
+		ctl_expect_end(s, &c, PROTO, "unknown");
+	}
+}
+
+/* ---- every type in every state ---- */
+
+enum state { NEW, OPEN, PENDING, CLOSED, STATES };
+
+#define ENDS 1 /* no result is positive */
+
+/* The result of each request in each state, or ENDS. */
+static const struct move {
+	uint16_t type;
+	int result[STATES];
+} moves[] = {
+	{0, {ENDS, ENDS, ENDS, ENDS}},
+	{QUOIT_CTL_HELLO, {0, ENDS, ENDS, ENDS}},
+	{QUOIT_CTL_RING_OPEN, {ENDS, 0, ENDS, ENDS}},
+	{QUOIT_CTL_RING_CLOSE, {ENDS, -EINVAL, ENDS, ENDS}},
+	{QUOIT_CTL_CANCEL, {ENDS, -EINVAL, ENDS, ENDS}},
+	{QUOIT_CTL_FILE_ADD, {ENDS, -EINVAL, ENDS, ENDS}},
+	{QUOIT_CTL_FILE_REMOVE, {ENDS, -EBADF, ENDS, ENDS}},
+	{QUOIT_CTL_OP, {ENDS, -ENOENT, ENDS, ENDS}},
+	{QUOIT_CTL_CLOSE, {ENDS, 0, ENDS, ENDS}},
+	{QUOIT_CTL_KILL, {-ESRCH, ENDS, ENDS, ENDS}},
+	{QUOIT_CTL_END, {ENDS, ENDS, ENDS, ENDS}},
+	{QUOIT_CTL_NR, {ENDS, ENDS, ENDS, ENDS}},
+	{255, {ENDS, ENDS, ENDS, ENDS}},
+	{256 + QUOIT_CTL_HELLO, {ENDS, ENDS, ENDS, ENDS}},
+	{UINT16_MAX, {ENDS, ENDS, ENDS, ENDS}},
+};
+
+/* A RING_CLOSE that is not answered: the CQ is full, and the SQ holds what cannot be fetched. */
+static bool leave_a_request_open(struct stage *s, struct raw_client *c)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_RING_CLOSE);
+	struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
+	bool good = CHECK(s, !raw_ring_open(c, 8, 8, 0));
+
+	for (unsigned i = 0; good && i < 16; i++)
+		while (!raw_submit(c, &nop)) /* the first eight are fetched, the others stay */
+			usleep(100);
+	m.job.ring = c->ring;
+	return good && CHECK(s, !ctl_put(c->socket, &m, sizeof m, NULL, 0));
+}
+
+static bool reach(struct stage *s, struct raw_client *c, enum state state)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_CLOSE};
+	unsigned count;
+
+	if (!begin(s, c, state != NEW))
+		return false;
+	if (state == PENDING)
+		return leave_a_request_open(s, c);
+	return state != CLOSED || CHECK(s, !raw_call(c, &m, NULL, 0, &count));
+}
+
+static void check_move(struct stage *s, const struct move *move, enum state state)
+{
+	struct quoit_ctl m = ctl_request(move->type), answer;
+	int want = move->result[state], fd = -1;
+	struct raw_client c;
+
+	if (!reach(s, &c, state))
+		return;
+	if (move->type == QUOIT_CTL_HELLO)
+		m = ctl_hello();
+	if (move->type == QUOIT_CTL_RING_OPEN)
+		m.ring_open = (struct quoit_ring_open){8, 0, 0, 1};
+	else if (move->type == QUOIT_CTL_RING_CLOSE || move->type == QUOIT_CTL_CANCEL)
+		m.job.ring = 63;
+	else if (move->type == QUOIT_CTL_FILE_ADD)
+		fd = c.socket; /* any descriptor, but no file */
+	if (want == ENDS) {
+		CHECK(s, !ctl_put(c.socket, &m, sizeof m, &fd, fd >= 0));
+		ctl_expect_end(s, &c, PROTO, "message");
+		return;
+	}
+	CHECK(s, !ctl_ask(c.socket, &m, fd, &answer));
+	CHECK(s, answer.type == move->type && answer.seq == m.seq && answer.result == want);
+	if (state == NEW ? move->type == QUOIT_CTL_HELLO : move->type != QUOIT_CTL_CLOSE)
+		stage_die(s, &c);
+	else
+		ctl_leave(s, &c);
+}
+
+static void every_message_in_every_state(struct stage *s)
+{
+	for (unsigned i = 0; i < sizeof moves / sizeof moves[0]; i++)
+		for (enum state state = NEW; state < STATES; state++) {
+			bool was_bad = s->bad;
+
+			s->bad = false;
+			check_move(s, &moves[i], state);
+			if (s->bad)
+				printf("  type %u in state %u\n", moves[i].type, (unsigned)state);
+			s->bad |= was_bad;
+		}
+}
+
+/* ---- hello ---- */
+
+static void versions_that_differ_are_told_both(struct stage *s)
+{
+	static const struct {
+		uint32_t version;
+		uint16_t sqe, cqe;
+	} rows[] = {
+		{0, 64, 16},
+		{QUOIT_ABI_VERSION + 1, 64, 16},
+		{UINT32_MAX, 64, 16},
+		{QUOIT_ABI_VERSION, 63, 16},
+		{QUOIT_ABI_VERSION, 128, 16},
+		{QUOIT_ABI_VERSION, 64, 0},
+		{QUOIT_ABI_VERSION, 64, 32},
+	};
+
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct quoit_ctl m = ctl_hello(), answer;
+		struct raw_client c;
+		char both[80];
+
+		if (!begin(s, &c, false))
+			return;
+		m.hello.abi_version = rows[i].version;
+		m.hello.sqe_size = rows[i].sqe;
+		m.hello.cqe_size = rows[i].cqe;
+		CHECK(s, !ctl_ask(c.socket, &m, -1, &answer) && answer.result == -EPROTO);
+		CHECK(s, answer.hello_reply.abi_version == QUOIT_ABI_VERSION);
+		snprintf(both, sizeof both, "version %u (SQE %u, CQE %u), quoitd version %u",
+			 rows[i].version, rows[i].sqe, rows[i].cqe, QUOIT_ABI_VERSION);
+		CHECK(s, strstr(answer.text, both));
+		stage_expect(s, QUOIT_DAEMON_REFUSED_VERSION, 1);
+		m = ctl_hello(); /* it may think again */
+		CHECK(s, !ctl_ask(c.socket, &m, -1, &answer) && !answer.result);
+		stage_die(s, &c);
+	}
+}
+
+static void unknown_offers_are_ignored(struct stage *s)
+{
+	struct quoit_ctl m = ctl_hello(), answer;
+	struct raw_client c;
+
+	if (!begin(s, &c, false))
+		return;
+	m.hello.features = UINT64_MAX;
+	CHECK(s, !ctl_ask(c.socket, &m, -1, &answer) && !answer.result);
+	CHECK(s, !(answer.hello_reply.features & ~(uint64_t)QUOIT_FEATURE_MODULES));
+	stage_die(s, &c);
+}
+
+static void wishes_that_cannot_be_are_refused_by_name(struct stage *s)
+{
+	static const struct {
+		struct quoit_hello h; /* added to a good one's */
+		int result;
+		const char *words;
+	} rows[] = {
+		{{.host_bytes = 1}, -EINVAL, "at least"},
+		{{.host_bytes = UINT64_MAX}, -EDQUOT, "are left"},
+		{{.host_bytes = UINT64_C(1) << 46}, -EDQUOT, "are left"},
+		{{.arena_bytes = UINT64_MAX}, -EINVAL, "more than the lease"},
+		{{.arena_bytes = (1 << 20) + 1}, -EINVAL, "more than the lease"},
+		{{.pinned_bytes = UINT64_MAX}, -EINVAL, "more than the lease"},
+		{{.pinned_bytes = 1 << 20}, -EINVAL, "more than the lease"},
+		{{.device_bytes = 1}, -ENODEV, "device"},
+		{{.max_tensors = 1}, -EINVAL, "max_tensors"},
+		{{.max_tensors = UINT32_MAX}, -EINVAL, "max_tensors"},
+		{{.reserved = 1}, -EINVAL, "reserved"},
+	};
+
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct quoit_ctl m = ctl_hello(), answer;
+		const struct quoit_hello *h = &rows[i].h;
+		struct raw_client c;
+
+		if (!begin(s, &c, false))
+			return;
+		m.hello.host_bytes = h->host_bytes ? h->host_bytes : m.hello.host_bytes;
+		m.hello.arena_bytes = h->arena_bytes ? h->arena_bytes : m.hello.arena_bytes;
+		m.hello.max_tensors = h->max_tensors ? h->max_tensors : m.hello.max_tensors;
+		m.hello.pinned_bytes = h->pinned_bytes;
+		m.hello.device_bytes = h->device_bytes;
+		m.hello.reserved = h->reserved;
+		CHECK(s, !ctl_ask(c.socket, &m, -1, &answer));
+		if (!CHECK(s,
+			   answer.result == rows[i].result && strstr(answer.text, rows[i].words)))
+			printf("  row %u: %d %.112s\n", i, answer.result, answer.text);
+		count_hello(s, &c, &answer);
+	}
+}
+
+static void names_that_could_fool_a_terminal_are_refused(struct stage *s)
+{
+	static const struct {
+		char name[QUOIT_NAME_BYTES + 1];
+		int result;
+	} rows[] = {
+		{"", 0},
+		{" ~", 0},
+		{"1234567890123456789012345678901", 0},
+		{"12345678901234567890123456789012", -EINVAL}, /* no room for its end */
+		{"a\0b", -EINVAL},
+		{"\0b", -EINVAL},
+		{"a\n", -EINVAL},
+		{"\033[2J", -EINVAL},
+		{"\t", -EINVAL},
+		{"a\177", -EINVAL},
+		{"\x80", -EINVAL},
+		{"\xc3\xa9", -EINVAL},
+		{"\xc3(", -EINVAL},
+		{"\xff\xfe", -EINVAL},
+	};
+
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct quoit_ctl m = ctl_hello(), answer;
+		struct raw_client c;
+
+		if (!begin(s, &c, false))
+			return;
+		memcpy(m.hello.name, rows[i].name, sizeof m.hello.name);
+		if (!CHECK(s,
+			   !ctl_ask(c.socket, &m, -1, &answer) && answer.result == rows[i].result))
+			printf("  name %u\n", i);
+		for (const char *p = answer.text; *p; p++)
+			CHECK(s, *p >= ' ' && *p <= '~');
+		count_hello(s, &c, &answer);
+	}
+}
+
+int main(int argc, char **argv)
+{
+#define CASE(f)                                                                                    \
+	{                                                                                          \
+#f, f                                                                              \
+	}
+	static const struct stage_case cases[] = {
+		CASE(wrong_size_ends_the_connection),
+		CASE(random_message_ends_the_connection),
+		CASE(hello_with_a_flipped_bit_is_answered_or_ends_the_connection),
+		CASE(unused_bits_end_the_connection),
+		CASE(every_message_in_every_state),
+		CASE(versions_that_differ_are_told_both),
+		CASE(unknown_offers_are_ignored),
+		CASE(wishes_that_cannot_be_are_refused_by_name),
+		CASE(names_that_could_fool_a_terminal_are_refused),
+	};
+#undef CASE
+	static const struct stage_scene scene;
+	struct stage s;
+
+	if (!stage_init(&s, argc, argv))
+		return 1;
+	stage_play(&s, &scene, cases, sizeof cases / sizeof cases[0]);
+	return stage_end(&s);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * canary.h - a well-behaved client in a process of its own, that must not notice anything.
+ *
+ * It does the same small program over and over, short jobs and tiled ones, and compares
+ * every bit with the first time.
+ */
+#ifndef TORTURE_CANARY_H
+#define TORTURE_CANARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct canary_words;
+
+struct canary {
+	pid_t pid;
+	struct canary_words *words; /* shared with it */
+};
+
+/* Start it as this user (0: as we are) and wait for its first round.  -errno. */
+int canary_start(struct canary *c, const char *socket, uid_t uid);
+
+/*
+ * Wait until it has done a whole round that began after this call.  NULL: it has, and all
+ * was right; else what was not.
+ */
+const char *canary_check(struct canary *c);
+
+void canary_stop(struct canary *c);
+
+#endif

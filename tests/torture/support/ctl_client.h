@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctl_client.h - control messages of any kind, with any descriptors, in any state.
+ *
+ * raw_client speaks the protocol; this breaks it.
+ */
+#ifndef TORTURE_CTL_CLIENT_H
+#define TORTURE_CTL_CLIENT_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "stage.h"
+
+/* A request of this type with nothing in it, and a hello that quoitd accepts. */
+struct quoit_ctl ctl_request(uint16_t type);
+struct quoit_ctl ctl_hello(void);
+
+/* Send these bytes with these descriptors, whatever they are.  0 or -errno. */
+int ctl_put(int socket, const void *bytes, size_t size, const int *fds, unsigned count);
+
+/*
+ * The next message; descriptors with it are closed.  0; -ECONNRESET: the connection has
+ * ended and nothing more will come; -ETIME: nothing came for a minute.
+ */
+int ctl_get(int socket, struct quoit_ctl *ret);
+
+/* Send one request with at most one descriptor (-1: none); its reply is in *ret, as ctl_get. */
+int ctl_ask(int socket, const struct quoit_ctl *request, int fd, struct quoit_ctl *ret);
+
+/*
+ * The next message must be END with these words in its text, the last of the connection, and
+ * its counter rises by one; replies before it are skipped.  Closes the client.
+ */
+void ctl_expect_end(struct stage *s, struct raw_client *c, uint32_t reason, const char *words);
+
+/* Connect as this user (0: as we are).  -errno. */
+int ctl_connect_as(struct raw_client *c, const char *socket, uid_t uid);
+
+/* Close a connection that has no session: CLIENTS_LEFT. */
+void ctl_leave(struct stage *s, struct raw_client *c);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* raw_client.c - the protocol by hand */
+#include "raw_client.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FDS_MOST (3 * QUOIT_MAX_RINGS)
+#define SLICE_MS 20 /* of a sleep, between two looks at the socket */
+
+static void clear(struct raw_client *c)
+{
+	*c = (struct raw_client){
+		.socket = -1, .arena_fd = -1, .client_fd = -1, .daemon_fd = -1, .bell = -1};
+}
+
+/* ---- the control socket ---- */
+
+int raw_connect(struct raw_client *c, const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int err = 0;
+
+	clear(c);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+	c->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (c->socket < 0 || connect(c->socket, (struct sockaddr *)&address, sizeof address) < 0) {
+		err = -errno;
+		raw_close(c);
+	}
+	return err;
+}
+
+static int receive(struct raw_client *c, struct quoit_ctl *ret, int *ret_fds, unsigned room,
+		   unsigned *ret_count)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(FDS_MOST * sizeof(int))];
+	struct iovec data = {ret, sizeof *ret};
+	struct msghdr m = {.msg_iov = &data,
+			   .msg_iovlen = 1,
+			   .msg_control = control,
+			   .msg_controllen = sizeof control};
+	struct cmsghdr *header;
+	ssize_t n = recvmsg(c->socket, &m, MSG_CMSG_CLOEXEC);
+	unsigned count = 0;
+
+	if (n != sizeof *ret)
+		return -ECONNRESET;
+	header = CMSG_FIRSTHDR(&m);
+	if (header)
+		count = (unsigned)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+	for (unsigned i = 0; i < count; i++) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
+		if (i < room)
+			ret_fds[i] = fd;
+		else
+			close(fd);
+	}
+	*ret_count = count < room ? count : room;
+	memcpy(c->text, ret->text, sizeof c->text);
+	return ret->type == QUOIT_CTL_END ? -ECONNRESET : ret->result;
+}
+
+int raw_call(struct raw_client *c, struct quoit_ctl *m, int *ret_fds, unsigned room,
+	     unsigned *ret_count)
+{
+	m->magic = QUOIT_CTL_MAGIC;
+	m->seq = ++c->seq;
+	*ret_count = 0;
+	c->text[0] = '\0';
+	/* Where it fails because we were told to go, the news is still to be read. */
+	(void)!send(c->socket, m, sizeof *m, MSG_NOSIGNAL);
+	return receive(c, m, ret_fds, room, ret_count);
+}
+
+/* Has quoitd ended the session?  Then c->text says why. */
+static bool has_ended(struct raw_client *c)
+{
+	struct pollfd p = {.fd = c->socket, .events = POLLIN};
+	struct quoit_ctl m;
+	unsigned count;
+
+	return poll(&p, 1, 0) > 0 && receive(c, &m, NULL, 0, &count) == -ECONNRESET;
+}
+
+/* ---- opening ---- */
+
+static void *map(int fd, size_t bytes, int protection)
+{
+	void *at = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static void close_ring(struct raw_client *c)
+{
+	if (c->client)
+		munmap(c->client, c->layout.client_bytes);
+	if (c->daemon)
+		munmap((void *)(uintptr_t)c->daemon, c->layout.daemon_bytes);
+	if (c->client_fd >= 0)
+		close(c->client_fd);
+	if (c->daemon_fd >= 0)
+		close(c->daemon_fd);
+	if (c->bell >= 0)
+		close(c->bell);
+	c->client_fd = c->daemon_fd = c->bell = -1;
+	c->client = NULL;
+	c->daemon = NULL;
+}
+
+static int map_ring(struct raw_client *c)
+{
+	const struct quoit_ring_layout *l = &c->layout;
+	uint8_t *client = map(c->client_fd, l->client_bytes, PROT_READ | PROT_WRITE);
+	const uint8_t *daemon = map(c->daemon_fd, l->daemon_bytes, PROT_READ);
+
+	c->client = (struct quoit_client_words *)client;
+	c->daemon = (const struct quoit_daemon_words *)daemon;
+	if (!client || !daemon)
+		return -ENOMEM;
+	c->sqes = (struct quoit_sqe *)(client + l->sqes);
+	c->cqes = (const struct quoit_cqe *)(daemon + l->cqes);
+	c->errors = (const struct quoit_error *)(daemon + l->errors);
+	c->stamps = l->stamps ? (const struct quoit_stamps *)(daemon + l->stamps) : NULL;
+	quoit_producer_init(&c->sq, &c->client->sq_tail, &c->daemon->sq_head, l->sq_entries);
+	quoit_consumer_init(&c->cq, &c->client->cq_head, &c->daemon->cq_tail, l->cq_entries);
+	return 0;
+}
+
+int raw_ring_open(struct raw_client *c, uint32_t sq_entries, uint32_t cq_entries, uint32_t flags)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_RING_OPEN};
+	int fds[3] = {-1, -1, -1}, err;
+	unsigned count;
+
+	close_ring(c);
+	m.ring_open = (struct quoit_ring_open){sq_entries, cq_entries, flags, 1};
+	err = raw_call(c, &m, fds, 3, &count);
+	c->client_fd = fds[0];
+	c->daemon_fd = fds[1];
+	c->bell = fds[2];
+	if (err)
+		return err;
+	c->ring = m.ring_reply.ring;
+	c->layout = m.ring_reply.layout;
+	return count == 3 ? map_ring(c) : -EPROTO;
+}
+
+static int say_hello(struct raw_client *c, const struct raw_wish *wish)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_HELLO};
+	unsigned count;
+	int err;
+
+	m.hello = (struct quoit_hello){.abi_version = QUOIT_ABI_VERSION,
+				       .sqe_size = sizeof(struct quoit_sqe),
+				       .cqe_size = sizeof(struct quoit_cqe),
+				       .host_bytes = wish->host_bytes,
+				       .arena_bytes = wish->arena_bytes,
+				       .pinned_bytes = wish->pinned_bytes,
+				       .max_tensors = wish->max_tensors,
+				       .name = "torture"};
+	err = raw_call(c, &m, &c->arena_fd, 1, &count);
+	if (err)
+		return err;
+	c->info = m.hello_reply;
+	if (count && c->info.arena_bytes)
+		c->arena = map(c->arena_fd, c->info.arena_bytes, PROT_READ | PROT_WRITE);
+	return 0;
+}
+
+int raw_open(struct raw_client *c, const char *path, const struct raw_wish *wish)
+{
+	int err = raw_connect(c, path);
+
+	if (!err)
+		err = say_hello(c, wish);
+	if (!err && wish->sq_entries)
+		err = raw_ring_open(c, wish->sq_entries, wish->cq_entries, wish->flags);
+	if (err) {
+		char text[sizeof c->text];
+
+		memcpy(text, c->text, sizeof text);
+		raw_close(c);
+		memcpy(c->text, text, sizeof text);
+	}
+	return err;
+}
+
+void raw_close(struct raw_client *c)
+{
+	close_ring(c);
+	if (c->arena)
+		munmap(c->arena, c->info.arena_bytes);
+	if (c->arena_fd >= 0)
+		close(c->arena_fd);
+	if (c->socket >= 0)
+		close(c->socket);
+	clear(c);
+}
+
+/* ---- the ring ---- */
+
+struct quoit_sqe *raw_slot(const struct raw_client *c, uint32_t index)
+{
+	return &c->sqes[index & (c->layout.sq_entries - 1)];
+}
+
+void raw_ring_bell(const struct raw_client *c)
+{
+	(void)!send(c->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+bool raw_submit(struct raw_client *c, const struct quoit_sqe *sqe)
+{
+	uint32_t index;
+
+	if (!quoit_ring_reserve(&c->sq, &index))
+		return false;
+	*raw_slot(c, index) = *sqe;
+	if (quoit_ring_submit_wake(&c->sq, &c->daemon->need_wake))
+		raw_ring_bell(c);
+	return true;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void sleep_cq(struct raw_client *c)
+{
+	struct timespec slice = {.tv_nsec = SLICE_MS * 1000000};
+
+	if (quoit_ring_sleep(&c->cq, &c->client->cq_wait))
+		(void)syscall(SYS_futex, &c->daemon->cq_tail, FUTEX_WAIT, c->cq.cached_tail, &slice,
+			      NULL, 0);
+	quoit_ring_awake(&c->client->cq_wait);
+}
+
+int raw_reap(struct raw_client *c, int timeout_ms, struct quoit_cqe *ret,
+	     struct quoit_error *ret_error)
+{
+	uint64_t end = now_ms() + (uint64_t)timeout_ms;
+	uint32_t slot;
+
+	while (!quoit_ring_peek(&c->cq)) {
+		if (has_ended(c))
+			return -ECONNRESET;
+		if (now_ms() >= end)
+			return -ETIME;
+		sleep_cq(c);
+	}
+	slot = c->cq.next & (c->layout.cq_entries - 1);
+	*ret = c->cqes[slot];
+	if (ret_error)
+		*ret_error = c->errors[slot];
+	quoit_ring_release(&c->cq, 1);
+	return 0;
+}
+
+int raw_run(struct raw_client *c, struct quoit_sqe sqe)
+{
+	struct quoit_cqe cqe;
+	int err;
+
+	sqe.flags &= (uint8_t)~QUOIT_SQE_QUIET;
+	if (!raw_submit(c, &sqe))
+		return -EAGAIN;
+	err = raw_reap(c, 60000, &cqe, NULL);
+	return err ? err : cqe.res;
+}
+
+/* ---- jobs ---- */
+
+struct quoit_sqe raw_job(uint8_t opcode, uint32_t t0, uint32_t t1, uint32_t t2)
+{
+	return (struct quoit_sqe){.opcode = opcode, .tensor = {t0, t1, t2}};
+}
+
+struct quoit_sqe raw_vector(uint32_t handle, uint32_t n, uint64_t offset)
+{
+	struct quoit_sqe sqe = {.opcode = QUOIT_OP_CREATE, .arg = QUOIT_F32};
+
+	sqe.base[0] = handle;
+	sqe.dim[0] = sqe.dim[1] = sqe.dim[2] = 1;
+	sqe.dim[3] = n;
+	if (offset != RAW_ARENA_NOT) {
+		sqe.arg |= QUOIT_CREATE_ARENA;
+		sqe.offset = offset;
+	}
+	return sqe;
+}

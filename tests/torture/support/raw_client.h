@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * raw_client.h - a client that speaks the protocol by hand.
+ *
+ * It checks nothing, so a test can write anything into the pages that it shares with
+ * quoitd; what libquoit does to be polite is left out.  One client, one ring.
+ */
+#ifndef TORTURE_RAW_CLIENT_H
+#define TORTURE_RAW_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <quoit/ctl.h>
+#include <quoit/ring.h>
+
+struct raw_client {
+	int socket;
+	uint32_t seq;
+	char text[QUOIT_TEXT_BYTES]; /* of the last refusal or end */
+
+	struct quoit_hello_reply info;
+	int arena_fd;
+	uint8_t *arena; /* NULL: none */
+
+	uint32_t ring;
+	int client_fd, daemon_fd, bell;
+	struct quoit_ring_layout layout;
+	struct quoit_client_words *client;
+	const struct quoit_daemon_words *daemon;
+	struct quoit_sqe *sqes;
+	const struct quoit_cqe *cqes;
+	const struct quoit_error *errors;
+	const struct quoit_stamps *stamps; /* NULL without QUOIT_RING_STAMPS */
+	struct quoit_producer sq;
+	struct quoit_consumer cq;
+};
+
+/* What a session is opened with; zeros are quoitd's defaults, entries 0: no ring. */
+struct raw_wish {
+	uint64_t host_bytes, arena_bytes, pinned_bytes;
+	uint32_t max_tensors;
+	uint32_t sq_entries, cq_entries, flags;
+};
+
+/* Only the connection: raw_call can send any request on it.  -errno. */
+int raw_connect(struct raw_client *c, const char *path);
+
+/* Hello and, with sq_entries, one ring.  0 or -errno, then with c->text, and c is closed. */
+int raw_open(struct raw_client *c, const char *path, const struct raw_wish *wish);
+
+/* A ring on an open session, instead of the one it may have had.  -errno as quoitd gave it. */
+int raw_ring_open(struct raw_client *c, uint32_t sq_entries, uint32_t cq_entries, uint32_t flags);
+
+/*
+ * One request and its reply, in place.  At most `room` descriptors come back in ret_fds,
+ * *ret_count says how many.  The reply's result; -ECONNRESET: it ended, with c->text saying
+ * why if quoitd did.
+ */
+int raw_call(struct raw_client *c, struct quoit_ctl *m, int *ret_fds, unsigned room,
+	     unsigned *ret_count);
+
+/* Close everything, as a process that dies does. */
+void raw_close(struct raw_client *c);
+
+/* ---- the ring, used as it should be ---- */
+
+/* The slot of an SQ index. */
+struct quoit_sqe *raw_slot(const struct raw_client *c, uint32_t index);
+
+/* Put one job in and publish it, ringing where it is asked for.  False: the SQ is full. */
+bool raw_submit(struct raw_client *c, const struct quoit_sqe *sqe);
+
+/* Send a byte on the ring's socket. */
+void raw_ring_bell(const struct raw_client *c);
+
+/*
+ * The next CQE, released already.  0, -ETIME, or -ECONNRESET: the session has ended and
+ * c->text says why.  *ret_error may be NULL.
+ */
+int raw_reap(struct raw_client *c, int timeout_ms, struct quoit_cqe *ret,
+	     struct quoit_error *ret_error);
+
+/* One job from its submit to its result; the ring must be empty.  Its res, or as raw_reap. */
+int raw_run(struct raw_client *c, struct quoit_sqe sqe);
+
+/* ---- jobs ---- */
+
+struct quoit_sqe raw_job(uint8_t opcode, uint32_t t0, uint32_t t1, uint32_t t2);
+
+/* A tensor of n f32 in the arena at `offset`, or (ARENA_NOT) in quoitd's memory. */
+#define RAW_ARENA_NOT UINT64_MAX
+struct quoit_sqe raw_vector(uint32_t handle, uint32_t n, uint64_t offset);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stage.h - a quoitd, a canary beside it, and what must hold after every bad client.
+ *
+ * A case misbehaves as a client.  Afterwards, whatever it did: quoitd is the same process;
+ * the canary has done its jobs, bit by bit; descriptors, mappings, threads and memory of
+ * quoitd are what they were, within two seconds; and the counters of reasons have risen by
+ * exactly what the case announced with stage_expect or met in stage_leave.
+ */
+#ifndef TORTURE_STAGE_H
+#define TORTURE_STAGE_H
+
+#include <quoit/stats.h>
+
+#include "canary.h"
+#include "census.h"
+#include "daemon.h"
+#include "raw_client.h"
+
+struct stage {
+	bool full; /* the long form of every case */
+	struct daemon daemon;
+	struct canary canary;
+	const struct quoit_totals *totals;
+	struct census before;
+	uint64_t counted[QUOIT_DAEMON_NR]; /* before the case */
+	uint64_t expected[QUOIT_DAEMON_NR];
+	uint64_t random;
+
+	const char *name; /* of the case */
+	const char *skip; /* why it was not tried; NULL: it was */
+	bool bad;
+	unsigned passed, failed, skipped;
+};
+
+struct stage_case {
+	const char *name;
+	void (*run)(struct stage *s);
+};
+
+/* How quoitd is started, and as whom the canary runs; all zeros: private, with its defaults. */
+struct stage_scene {
+	const char *const *options;
+	daemon_prepare_fn *prepare;
+	uid_t canary;
+};
+
+/* --short or --full; false: something else, and it was said. */
+bool stage_init(struct stage *s, int argc, char **argv);
+
+/* Raise the curtain, run the cases, lower it.  A scene that cannot start has failed. */
+void stage_play(struct stage *s, const struct stage_scene *scene, const struct stage_case *cases,
+		unsigned count);
+
+/* Cases that need no quoitd. */
+void stage_play_alone(struct stage *s, const struct stage_case *cases, unsigned count);
+
+/* Cases that cannot be tried here. */
+void stage_skip(struct stage *s, const struct stage_case *cases, unsigned count, const char *why);
+
+/* The last line, and the exit status. */
+int stage_end(const struct stage *s);
+
+/* ---- for the cases ---- */
+
+/* Note a failure unless good; returns good. */
+bool stage_check(struct stage *s, bool good, const char *file, int line, const char *text);
+#define CHECK(s, condition) stage_check(s, condition, __FILE__, __LINE__, #condition)
+
+/* So many more events of this QUOIT_DAEMON_* will have been counted. */
+void stage_expect(struct stage *s, uint32_t counter, uint64_t events);
+
+/* Open a client that is allowed to; a failure is noted. */
+bool stage_open(struct stage *s, struct raw_client *c, const struct raw_wish *wish);
+
+/*
+ * The session must end by this reason within a minute: END names it, its counter rises.
+ * Closes the client.
+ */
+void stage_await_end(struct stage *s, struct raw_client *c, uint32_t reason);
+
+/*
+ * Leave politely (cancelling), or find that we were thrown out: the counter of whatever it
+ * was must rise.  Closes the client; QUOIT_DAEMON_CLIENTS_LEFT or the reason.
+ */
+uint32_t stage_leave(struct stage *s, struct raw_client *c);
+
+/* Go without a word: CLIENTS_DIED. */
+void stage_die(struct stage *s, struct raw_client *c);
+
+/* A value of totals now. */
+uint64_t stage_count(const struct stage *s, uint32_t counter);
+
+/* The session's counter file, mapped; NULL: it is not there. */
+const struct quoit_session_stats *stage_stats(const struct stage *s, const struct raw_client *c);
+
+/* Repeatable noise below a bound. */
+uint32_t stage_random(struct stage *s, uint32_t below);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* core_case.c - a session without a client */
+#include "core_case.h"
+
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "shape.h"
+#include "tensor.h"
+
+struct session *core_session(uint32_t max_jobs)
+{
+	const struct session_limits limits = {.host_bytes = CORE_LEASE,
+					      .arena_bytes = CORE_ARENA,
+					      .max_tensors = 64,
+					      .max_jobs = max_jobs};
+	const struct quoit_ring_open open = {.sq_entries = 8, .cq_entries = 16, .count = 1};
+	struct session *s;
+	struct ring *ring;
+	int fds[3];
+
+	cr_assert_eq(session_new(&limits, 1, &s), 0);
+	cr_assert_eq(ring_new(s, 0, &open, &ring, &fds[0], &fds[1], &fds[2]), 0);
+	for (unsigned i = 0; i < 3; i++)
+		close(fds[i]);
+	s->rings[0] = ring;
+	s->ring_count = 1;
+	return s;
+}
+
+struct ring *core_ring(struct session *s)
+{
+	return s->rings[0];
+}
+
+void core_session_free(struct session *s)
+{
+	session_free(s);
+}
+
+void core_create(struct session *s, uint32_t index, uint8_t dtype, uint32_t d0, uint32_t d1,
+		 uint32_t d2, uint32_t d3)
+{
+	const struct quoit_sqe sqe = {.opcode = QUOIT_OP_CREATE,
+				      .arg = dtype,
+				      .base = {CORE_HANDLE(index)},
+				      .dim = {d0, d1, d2, d3}};
+	struct fault fault;
+
+	cr_assert_eq(tensor_create(s, &sqe, &fault), 0);
+}
+
+void core_view(struct session *s, uint32_t index, uint32_t base, uint32_t first, uint32_t n,
+	       int32_t stride)
+{
+	uint32_t element = shape_dtype_size(core_view_of(s, base)->dtype);
+	const struct quoit_sqe sqe = {.opcode = QUOIT_OP_VIEW,
+				      .base = {CORE_HANDLE(index), CORE_HANDLE(base)},
+				      .dim = {1, 1, 1, n},
+				      .stride = {0, 0, 0, stride},
+				      .offset = (uint64_t)first * element};
+	struct fault fault;
+
+	cr_assert_eq(tensor_view(s, &sqe, &fault), 0);
+}
+
+const struct view *core_view_of(const struct session *s, uint32_t index)
+{
+	return &s->views[session_view(s, CORE_HANDLE(index))];
+}

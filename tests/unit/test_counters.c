@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* test_counters.c - counter files: read by label, and nothing in them is believed */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include "counters.h"
+
+#define LABEL(name, text) text,
+static const char *const session_labels[] = {QUOIT_SESSION_STATS(LABEL)};
+static const char *const reactor_labels[] = {QUOIT_REACTOR_STATS(LABEL)};
+static const char *const daemon_labels[] = {QUOIT_DAEMON_STATS(LABEL)};
+#undef LABEL
+
+static struct quoit_stats_header header(uint32_t header_bytes, uint32_t file_bytes,
+					uint32_t counters)
+{
+	return (struct quoit_stats_header){.magic = QUOIT_STATS_MAGIC,
+					   .version = QUOIT_STATS_VERSION,
+					   .header_bytes = header_bytes,
+					   .file_bytes = file_bytes,
+					   .label_bytes = QUOIT_LABEL_BYTES,
+					   .daemon_pid = 77,
+					   .counters = counters,
+					   .reactors = 2};
+}
+
+/* Value i is 100 + i. */
+static void fill_session(struct quoit_session_stats *s)
+{
+	memset(s, 0, sizeof *s);
+	s->header =
+		header(offsetof(struct quoit_session_stats, value), sizeof *s, QUOIT_SESSION_NR);
+	s->session = 5;
+	memset(s->name, 'x', sizeof s->name);
+	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++) {
+		snprintf(s->label[i], sizeof s->label[i], "%s", session_labels[i]);
+		s->value[i] = 100 + i;
+	}
+}
+
+/* Value i is 100 + i, that of reactor r is 1000 r + i. */
+static void fill_totals(struct quoit_totals *t)
+{
+	memset(t, 0, sizeof *t);
+	t->header = header(offsetof(struct quoit_totals, value), sizeof *t, QUOIT_DAEMON_NR);
+	for (unsigned i = 0; i < QUOIT_DAEMON_NR; i++) {
+		snprintf(t->daemon_label[i], sizeof t->daemon_label[i], "%s", daemon_labels[i]);
+		t->value[i] = 100 + i;
+	}
+	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++) {
+		snprintf(t->reactor_label[i], sizeof t->reactor_label[i], "%s", reactor_labels[i]);
+		for (unsigned r = 0; r < 2; r++)
+			t->reactor[r].value[i] = 1000 * r + i;
+	}
+	t->reactor[1].cpu = 9;
+}
+
+/* Parse a copy of exactly `size` bytes, so that a sanitizer sees one too many. */
+static int parse_session(const void *bytes, size_t size, struct counters_session *ret)
+{
+	void *copy = malloc(size ? size : 1);
+	int err;
+
+	memcpy(copy, bytes, size);
+	err = counters_parse_session(copy, size, ret);
+	free(copy);
+	return err;
+}
+
+static int parse_totals(const void *bytes, size_t size, struct counters_totals *ret)
+{
+	void *copy = malloc(size ? size : 1);
+	int err;
+
+	memcpy(copy, bytes, size);
+	err = counters_parse_totals(copy, size, ret);
+	free(copy);
+	return err;
+}
+
+/* ---- what is there ---- */
+
+Test(counters, every_session_counter_is_found_by_its_label)
+{
+	struct quoit_session_stats file;
+	struct counters_session s;
+
+	fill_session(&file);
+	cr_assert_eq(parse_session(&file, sizeof file, &s), 0);
+	cr_assert_eq(s.session, 5);
+	cr_assert_eq(s.origin.daemon_pid, 77);
+	cr_assert_eq(strlen(s.name), 32, "a name without an end is ended");
+	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
+		cr_assert(s.value[i].known && s.value[i].value == 100 + i, "%s", session_labels[i]);
+}
+
+Test(counters, a_counter_under_an_unknown_label_is_skipped_and_ours_is_not_known)
+{
+	struct quoit_session_stats file;
+	struct counters_session s;
+
+	fill_session(&file);
+	snprintf(file.label[QUOIT_SESSION_DONE], QUOIT_LABEL_BYTES, "of_a_later_version");
+	cr_assert_eq(parse_session(&file, sizeof file, &s), 0);
+	cr_assert_not(s.value[QUOIT_SESSION_DONE].known);
+	cr_assert(s.value[QUOIT_SESSION_FAILED].known);
+}
+
+Test(counters, a_file_with_fewer_counters_is_read_as_far_as_it_goes)
+{
+	struct quoit_session_stats file;
+	struct counters_session s;
+
+	fill_session(&file);
+	file.header.counters = 3;
+	cr_assert_eq(parse_session(&file, sizeof file, &s), 0);
+	cr_assert(s.value[2].known);
+	cr_assert_not(s.value[3].known);
+}
+
+Test(counters, totals_have_their_counters_and_those_of_each_reactor)
+{
+	struct quoit_totals file;
+	struct counters_totals t;
+
+	fill_totals(&file);
+	cr_assert_eq(parse_totals(&file, sizeof file, &t), 0);
+	cr_assert_eq(t.reactors, 2);
+	cr_assert_eq(t.reactor[1].cpu, 9);
+	for (unsigned i = 0; i < QUOIT_DAEMON_NR; i++)
+		cr_assert(t.value[i].known && t.value[i].value == 100 + i, "%s", daemon_labels[i]);
+	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
+		cr_assert(t.reactor[1].value[i].known && t.reactor[1].value[i].value == 1000 + i,
+			  "%s", reactor_labels[i]);
+}
+
+/* ---- what is refused ---- */
+
+struct wrong {
+	char what[40];
+	size_t offset; /* of a 32-bit word of the header */
+	uint32_t value;
+	int expected;
+};
+
+ParameterizedTestParameters(counters, a_header_that_cannot_be_true_is_refused)
+{
+#define FIELD(f) offsetof(struct quoit_stats_header, f)
+	static struct wrong rows[] = {
+		{"another magic", FIELD(magic), 1, -EBADMSG},
+		{"another version", FIELD(version), 2, -EPROTONOSUPPORT},
+		{"longer labels", FIELD(label_bytes), 32, -EPROTONOSUPPORT},
+		{"no labels", FIELD(label_bytes), 0, -EPROTONOSUPPORT},
+		{"longer than the file", FIELD(file_bytes), 1 << 20, -EBADMSG},
+		{"values beyond the file", FIELD(header_bytes), 1 << 20, -EBADMSG},
+		{"values at the very end", FIELD(header_bytes), sizeof(struct quoit_session_stats),
+		 -EBADMSG},
+		{"values inside the header", FIELD(header_bytes), 8, -EBADMSG},
+		{"header that wraps", FIELD(header_bytes), UINT32_MAX, -EBADMSG},
+		{"more counters than labels fit", FIELD(counters), 40, -EBADMSG},
+		{"far too many counters", FIELD(counters), UINT32_MAX, -EBADMSG},
+		{"counters times label wraps", FIELD(counters), 0x0aaaaaab, -EBADMSG},
+	};
+
+	return cr_make_param_array(struct wrong, rows, sizeof rows / sizeof rows[0]);
+}
+
+ParameterizedTest(struct wrong *row, counters, a_header_that_cannot_be_true_is_refused)
+{
+	struct quoit_session_stats file;
+	struct counters_session s;
+
+	fill_session(&file);
+	memcpy((char *)&file + row->offset, &row->value, sizeof row->value);
+	cr_assert_eq(parse_session(&file, sizeof file, &s), row->expected, "%s", row->what);
+}
+
+Test(counters, more_reactors_than_there_can_be_are_refused)
+{
+	struct quoit_totals file;
+	struct counters_totals t;
+
+	fill_totals(&file);
+	file.header.reactors = QUOIT_MAX_REACTORS + 1;
+	cr_assert_eq(parse_totals(&file, sizeof file, &t), -EBADMSG);
+	file.header.reactors = QUOIT_MAX_REACTORS;
+	cr_assert_eq(parse_totals(&file, sizeof file, &t), 0);
+}
+
+Test(counters, a_file_cut_short_anywhere_is_refused)
+{
+	struct quoit_session_stats session;
+	struct quoit_totals totals;
+	struct counters_session s;
+	struct counters_totals t;
+
+	fill_session(&session);
+	for (size_t size = 0; size < sizeof session; size++)
+		cr_assert_lt(parse_session(&session, size, &s), 0, "%zu bytes", size);
+	fill_totals(&totals);
+	for (size_t size = 0; size < sizeof totals; size += 8)
+		cr_assert_lt(parse_totals(&totals, size, &t), 0, "%zu bytes", size);
+}
+
+Test(counters, random_words_in_a_good_file_do_no_harm)
+{
+	struct quoit_totals totals;
+	struct counters_session s;
+	struct counters_totals t;
+
+	srandom(1);
+	for (int round = 0; round < 20000; round++) {
+		fill_totals(&totals);
+		for (int i = 0; i < 3; i++) {
+			uint32_t word = (uint32_t)random() >> random() % 31;
+			size_t at = (size_t)random() %
+				    (i ? sizeof totals - 4 : sizeof totals.header - 4);
+
+			memcpy((char *)&totals + at, &word, sizeof word);
+		}
+		if (parse_totals(&totals, sizeof totals, &t) == 0)
+			cr_assert_leq(t.reactors, QUOIT_MAX_REACTORS);
+		(void)parse_session(&totals, sizeof totals, &s);
+	}
+}
+
+Test(counters, what_is_no_regular_file_is_not_read)
+{
+	struct counters_totals t;
+	char folder[] = "/tmp/quoit-counters-XXXXXX", path[64];
+	FILE *directory;
+
+	cr_assert(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/totals", folder);
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	directory = fopen(folder, "r");
+	cr_expect_eq(counters_read_totals(fileno(directory), &t), -EBADMSG);
+	unlink(path);
+	cr_expect_eq(symlink("/proc/self/status", path), 0);
+	cr_expect_eq(counters_read_totals(fileno(directory), &t), -ELOOP);
+	unlink(path);
+	cr_expect_eq(counters_read_totals(fileno(directory), &t), -ENOENT);
+	fclose(directory);
+	rmdir(folder);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* args.c - a subcommand's options: one table feeds getopt_long, --help and the errors */
+#include "args.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "suggest.h"
+
+#define MOST_OPTIONS 16
+
+enum { VALUE_MISSING = ':', UNKNOWN = '?', FIRST = 256 };
+
+/* The table as getopt_long wants it; the last entry is --help. */
+static int fill(struct option longs[MOST_OPTIONS + 2], const struct args_option *options)
+{
+	int n = 0;
+
+	for (; options[n].name && n < MOST_OPTIONS; n++)
+		longs[n] = (struct option){options[n].name,
+					   options[n].value ? required_argument : no_argument, NULL,
+					   FIRST + n};
+	longs[n] = (struct option){"help", no_argument, NULL, FIRST + n};
+	longs[n + 1] = (struct option){0};
+	return n;
+}
+
+static void help_line(const struct args_option *o)
+{
+	char left[40];
+
+	snprintf(left, sizeof left, "--%s %s", o->name, o->value ? o->value : "");
+	printf("  %-20s  %s\n", left, o->help);
+}
+
+void args_help(const struct args_command *command)
+{
+	static const struct args_option help = {"help", NULL, "print this"};
+
+	printf("usage: quoit %s [options]%s%s\n\n%s\n\n", command->name,
+	       *command->operands ? " " : "", command->operands, command->purpose);
+	for (const struct args_option *o = command->options; o->name; o++)
+		help_line(o);
+	help_line(&help);
+}
+
+static void refuse(const struct args_command *command, const struct option *longs, const char *word)
+{
+	char name[64];
+	struct suggestion s = {.word = name};
+
+	fprintf(stderr, "quoit %s: unknown option or unwanted value: '%s'", command->name, word);
+	snprintf(name, sizeof name, "%s", word + strspn(word, "-"));
+	name[strcspn(name, "=")] = '\0';
+	for (; longs->name; longs++)
+		suggest_try(&s, longs->name);
+	suggest_print(&s, "--", stderr);
+	fprintf(stderr, " (see quoit %s --help)\n", command->name);
+}
+
+int args_next(const struct args_command *command, int argc, char **argv)
+{
+	struct option longs[MOST_OPTIONS + 2];
+	int count = fill(longs, command->options);
+	int opt;
+
+	opterr = 0;
+	opt = getopt_long(argc, argv, "+:", longs, NULL);
+	if (opt == -1)
+		return ARGS_END;
+	if (opt == UNKNOWN) {
+		refuse(command, longs, argv[optind - 1]);
+		return ARGS_BAD;
+	}
+	if (opt == VALUE_MISSING) {
+		fprintf(stderr, "quoit %s: %s needs a value\n", command->name, argv[optind - 1]);
+		return ARGS_BAD;
+	}
+	if (opt - FIRST == count) {
+		args_help(command);
+		return ARGS_HELP;
+	}
+	return opt - FIRST;
+}

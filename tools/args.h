@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* args.h - a subcommand's options: one table feeds getopt_long, --help and the errors */
+#ifndef QUOIT_TOOLS_ARGS_H
+#define QUOIT_TOOLS_ARGS_H
+
+struct args_option {
+	const char *name;
+	const char *value; /* how help calls it; NULL: the option takes none */
+	const char *help;
+};
+
+struct args_command {
+	const char *name;                  /* "ps" */
+	const char *operands;              /* what follows the options in the usage line */
+	const char *purpose;               /* sentences below it */
+	const struct args_option *options; /* ended by a name that is NULL; --help is added */
+};
+
+enum {
+	ARGS_END = -1,  /* no option is left: operands start at argv[optind] */
+	ARGS_HELP = -2, /* help was printed: exit 0 */
+	ARGS_BAD = -3,  /* the offending word was named on stderr: exit 2 */
+};
+
+/* The next option's index in the table, its value in optarg; or one of the above. */
+int args_next(const struct args_command *command, int argc, char **argv);
+
+/* Print usage, purpose and options on stdout. */
+void args_help(const struct args_command *command);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_client.c - the client side that the benchmarks share */
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "bench.h"
+
+#define LEASE_BYTES (UINT64_C(64) << 20)
+#define MOST_BATCH  32u
+
+double bench_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int bench_open(const struct bench *b, enum bench_cores cores,
+	       const struct quoit_ring_params *params, struct bench_client *ret)
+{
+	struct quoit_open_params open = {.socket = b->daemon[cores].socket,
+					 .name = "quoit bench",
+					 .host_bytes = LEASE_BYTES,
+					 .arena_bytes = LEASE_BYTES / 64};
+	int err = quoit_open(&ret->session, &open);
+
+	if (err) {
+		fprintf(stderr, "quoit bench: no session: %s\n", quoit_open_text());
+		return err;
+	}
+	err = quoit_ring_open(&ret->ring, ret->session, params);
+	if (err) {
+		fprintf(stderr, "quoit bench: no ring: %s\n", quoit_strerror(err));
+		quoit_close(ret->session, 0);
+	}
+	return err;
+}
+
+void bench_close(struct bench_client *c)
+{
+	quoit_close(c->session, 0);
+}
+
+/* ---- NOPs ---- */
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Both sides work at once only if a part of what is in flight is published while the
+ * rest is on its way: the same rule as the floor's, so that the two compare.
+ */
+static uint64_t batch_of(unsigned depth)
+{
+	return depth < 4 ? 1 : smaller(depth / 4, MOST_BATCH);
+}
+
+static uint64_t put_nops(struct quoit_ring *q, uint64_t next, uint64_t end)
+{
+	struct quoit_sqe *sqe;
+
+	for (; next < end && (sqe = quoit_sqe(q)); next++) {
+		*sqe = quoit_nop(QUOIT_NO_TENSOR);
+		sqe->user_data = next;
+	}
+	(void)quoit_flush(q);
+	return next;
+}
+
+/* NOPs of one ring end in order.  How many have, or a negative errno. */
+static int reap_nops(struct quoit_ring *q, uint64_t done)
+{
+	const struct quoit_cqe *cqe;
+	int n = quoit_peek(q, &cqe);
+
+	for (int i = 0; i < n; i++) {
+		cqe = quoit_cqe_at(q, (unsigned)i);
+		if (cqe->user_data != done + (unsigned)i || cqe->res)
+			return -EBADMSG;
+	}
+	if (n > 0)
+		quoit_release(q, (unsigned)n);
+	return n;
+}
+
+int bench_run_nops(struct quoit_ring *q, unsigned depth, uint64_t total)
+{
+	uint64_t sent = 0, done = 0, batch = batch_of(depth);
+
+	while (done < total) {
+		uint64_t window = smaller(total, done + depth);
+		int n;
+
+		if (sent < window)
+			sent = put_nops(q, sent, smaller(window, sent + batch));
+		n = reap_nops(q, done);
+		if (n < 0)
+			return n;
+		if (!n && sent == window)
+			bench_pause();
+		done += (uint64_t)n;
+	}
+	return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_report.h - measure the series of a plan in turn, keep the samples, print them */
+#ifndef QUOIT_TOOLS_BENCH_REPORT_H
+#define QUOIT_TOOLS_BENCH_REPORT_H
+
+#include <stdbool.h>
+
+#include "bench.h"
+
+struct report;
+
+/* NULL: out of memory. */
+struct report *report_new(const struct bench_plan *plan, unsigned rounds);
+void report_free(struct report *r);
+
+/* Measure everything.  0, or a negative errno after the name of the series on stderr. */
+int report_measure(struct report *r, const struct bench *b);
+
+/*
+ * A line per series: name, median, "least-most", unit; then a line per ratio: key, ratio of
+ * the medians, "least-most" of the rounds' own ratios, "ratio".  "-": not to be had here.
+ */
+void report_print(const struct report *r);
+bool report_print_json(const struct report *r);
+
+#endif

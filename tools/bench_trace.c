@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_trace.c - count the system calls of processes, by ptrace */
+#include "bench_trace.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define MOST_THREADS 256
+#define SYSCALL_STOP (SIGTRAP | 0x80) /* with PTRACE_O_TRACESYSGOOD */
+
+struct tracees {
+	pid_t list[MOST_THREADS];
+	unsigned count;
+};
+
+static int seize(struct tracees *t, pid_t tid)
+{
+	if (t->count == MOST_THREADS)
+		return -ENOTSUP;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD) < 0)
+		return -ENOTSUP;
+	t->list[t->count++] = tid;
+	/* The stop that this asks for is where system calls begin to be traced. */
+	return ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 ? -ENOTSUP : 0;
+}
+
+static int seize_process(struct tracees *t, pid_t pid)
+{
+	char path[32];
+	struct dirent *entry;
+	DIR *dir;
+	int err = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return -ENOTSUP;
+	while (!err && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			err = seize(t, (pid_t)atoi(entry->d_name));
+	closedir(dir);
+	return err;
+}
+
+/* Let a stopped thread run on to its next stop. */
+static void resume(pid_t tid, int status)
+{
+	int signal = WSTOPSIG(status);
+
+	/* Our own stops are not signals of the thread's own. */
+	if (signal == SYSCALL_STOP || status >> 16 == PTRACE_EVENT_STOP)
+		signal = 0;
+	ptrace(PTRACE_SYSCALL, tid, NULL, signal);
+}
+
+/* Has the thread stopped because it begins a system call?  Its number, or -1. */
+static int64_t entered(pid_t tid, int status)
+{
+	struct __ptrace_syscall_info info;
+
+	if (WSTOPSIG(status) != SYSCALL_STOP ||
+	    ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) < 0 ||
+	    info.op != PTRACE_SYSCALL_INFO_ENTRY)
+		return -1;
+	return (int64_t)info.entry.nr;
+}
+
+/* Until every thread has had its first stop, from which on its calls are seen. */
+static int await_all(const struct tracees *t)
+{
+	for (unsigned i = 0; i < t->count; i++) {
+		int status;
+
+		if (waitpid(t->list[i], &status, __WALL) < 0 || !WIFSTOPPED(status))
+			return -ECHILD;
+		resume(t->list[i], status);
+	}
+	return 0;
+}
+
+/* Until the client ends; it is our only child besides the daemon's keeper. */
+static int follow(pid_t client, const struct bench_trace *trace, struct bench_trace_counts *ret)
+{
+	for (;;) {
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL);
+		int64_t nr;
+
+		if (tid < 0 && errno != EINTR)
+			return -ECHILD;
+		if (tid == client && !WIFSTOPPED(status))
+			return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -ECHILD;
+		if (tid < 0 || !WIFSTOPPED(status))
+			continue;
+		nr = entered(tid, status);
+		if (nr >= 0 && __atomic_load_n(&trace->counting, __ATOMIC_SEQ_CST)) {
+			ret->client += tid == client;
+			ret->daemon += tid != client;
+			ret->marks += tid == client && nr == BENCH_TRACE_MARK;
+		}
+		resume(tid, status);
+	}
+}
+
+static void let_go(const struct tracees *t, pid_t client)
+{
+	for (unsigned i = 0; i < t->count; i++) {
+		pid_t tid = t->list[i];
+		int status;
+
+		if (tid == client || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
+			continue;
+		if (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status))
+			ptrace(PTRACE_DETACH, tid, NULL, NULL);
+	}
+}
+
+int bench_trace_count(pid_t daemon, pid_t client, struct bench_trace *trace,
+		      struct bench_trace_counts *ret)
+{
+	struct tracees tracees = {.count = 0};
+	int err = seize_process(&tracees, daemon);
+
+	*ret = (struct bench_trace_counts){0};
+	if (!err)
+		err = seize(&tracees, client);
+	if (!err)
+		err = await_all(&tracees);
+	if (!err) {
+		__atomic_store_n(&trace->go, 1, __ATOMIC_SEQ_CST);
+		err = follow(client, trace, ret);
+	} else {
+		kill(client, SIGKILL);
+		waitpid(client, NULL, __WALL);
+	}
+	let_go(&tracees, client);
+	return err ? err : trace->result;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_bench.c - `quoit bench`: choose CPUs, start what is measured, print what was found */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "bench.h"
+#include "bench_report.h"
+#include "commands.h"
+#include "private_daemon.h"
+#include "suggest.h"
+
+#define MOST_ROUNDS 1001
+
+static const struct bench_plan *const plans[] = {&bench_nop,      &bench_submit, &bench_chain,
+						 &bench_gemm,     &bench_randn,  &bench_wake,
+						 &bench_syscalls, &bench_idle};
+#define PLANS (sizeof plans / sizeof plans[0])
+
+static const struct args_option options[] = {
+	{"socket", "PATH",
+	 "measure this quoitd; without, and without $QUOIT_SOCKET, a private one"},
+	{"rounds", "N", "how often each series is measured"},
+	{"json", NULL, "print a JSON object with every sample"},
+	{NULL},
+};
+
+static const struct args_command command = {
+	"bench", "nop|submit|chain|gemm|randn|wake|syscalls|idle",
+	"Measure quoitd, the floor of the hardware and its peers in turn, round after round.\n"
+	"Prints the median of each series, its least and most, and the ratios of medians.\n"
+	"gemm and randn always start a quoitd of their own, with one core and with two.\n"
+	"Put --json and the others before the benchmark's name or after it.",
+	options};
+
+/* ---- CPUs ---- */
+
+/* The plan of quoitd puts its reactor on the last core; the client takes the first. */
+static int choose_cpus(struct bench *b, int except)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set) < 0)
+		return -errno;
+	b->client_cpu = b->server_cpu = -1;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &set))
+			continue;
+		if (b->client_cpu < 0 && cpu != except)
+			b->client_cpu = cpu;
+		b->server_cpu = cpu;
+	}
+	if (except >= 0)
+		b->server_cpu = except;
+	if (b->client_cpu < 0)
+		b->client_cpu = b->server_cpu;
+	if (b->client_cpu == b->server_cpu)
+		fprintf(stderr, "quoit bench: one CPU for both sides: the figures say little\n");
+	return 0;
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof set, &set) < 0)
+		fprintf(stderr, "quoit bench: not pinned to CPU %d: %s\n", cpu, strerror(errno));
+}
+
+/* ---- daemons ---- */
+
+/* Whom a socket belongs to, and where the first reactor runs. */
+static int look(struct bench_daemon *d, int *ret_cpu)
+{
+	struct counters_totals totals;
+	int directory = runtime_open_directory(d->socket);
+	int err = directory < 0 ? directory : counters_read_totals(directory, &totals);
+
+	if (directory >= 0)
+		close(directory);
+	if (err || !totals.reactors) {
+		fprintf(stderr, "quoit bench: no counters of quoitd beside %s\n", d->socket);
+		return err ? err : -EBADMSG;
+	}
+	d->pid = (pid_t)totals.origin.daemon_pid;
+	*ret_cpu = totals.reactor[0].cpu;
+	return 0;
+}
+
+static int start_private(struct bench *b, enum bench_cores cores, struct private_daemon *ret)
+{
+	char cpus[40] = "--log=error";
+	const char *daemon_options[] = {"--reactors=1", cpus, NULL};
+	int cpu, err;
+
+	if (cores == BENCH_ONE_CORE)
+		snprintf(cpus, sizeof cpus, "--cpus=%d", b->server_cpu);
+	if (cores == BENCH_TWO_CORES)
+		snprintf(cpus, sizeof cpus, "--cpus=%d,%d", b->client_cpu, b->server_cpu);
+	err = private_daemon_start(ret, daemon_options);
+	if (err)
+		return err;
+	memcpy(b->daemon[cores].socket, ret->socket, sizeof ret->socket);
+	err = look(&b->daemon[cores], &cpu);
+	if (err)
+		private_daemon_stop(ret);
+	else if (cores == BENCH_ALL_CORES)
+		b->server_cpu = cpu;
+	return err;
+}
+
+static bool uses(const struct bench_plan *plan, enum bench_cores cores)
+{
+	for (const struct bench_series *s = plan->series; s->name; s++)
+		if (s->cores == cores)
+			return true;
+	return false;
+}
+
+/* Start what the plan needs, run it, stop it. */
+static int with_daemons(struct bench *b, const struct bench_plan *plan, const char *given,
+			struct report *report)
+{
+	struct private_daemon daemon[BENCH_CORES_NR];
+	bool started[BENCH_CORES_NR] = {false};
+	int cpu, err = choose_cpus(b, -1);
+
+	for (int cores = BENCH_ALL_CORES; !err && cores < BENCH_CORES_NR; cores++) {
+		if (!uses(plan, (enum bench_cores)cores))
+			continue;
+		if (cores == BENCH_ALL_CORES && given) {
+			snprintf(b->daemon[cores].socket, sizeof b->daemon[cores].socket, "%s",
+				 given);
+			err = look(&b->daemon[cores], &cpu);
+			if (!err)
+				err = choose_cpus(b, cpu);
+			continue;
+		}
+		err = start_private(b, (enum bench_cores)cores, &daemon[cores]);
+		started[cores] = !err;
+	}
+	if (!err) {
+		pin(b->client_cpu);
+		err = report_measure(report, b);
+	}
+	for (int cores = 0; cores < BENCH_CORES_NR; cores++)
+		if (started[cores])
+			private_daemon_stop(&daemon[cores]);
+	return err;
+}
+
+/* ---- the command ---- */
+
+static const struct bench_plan *find_plan(const char *name)
+{
+	struct suggestion s = {.word = name};
+
+	for (size_t i = 0; i < PLANS; i++) {
+		if (!strcmp(name, plans[i]->name))
+			return plans[i];
+		suggest_try(&s, plans[i]->name);
+	}
+	fprintf(stderr, "quoit bench: no benchmark '%s'", name);
+	suggest_print(&s, "", stderr);
+	fprintf(stderr, " (see quoit bench --help)\n");
+	return NULL;
+}
+
+/* It would make the BLAS of whoever is measured slower, or faster, than it is for others. */
+static void clean_environment(void)
+{
+	unsetenv("OPENBLAS_CORETYPE");
+	unsetenv("OPENBLAS_L2_SIZE");
+	unsetenv("OPENBLAS_NUM_THREADS");
+	unsetenv("BLIS_ARCH_TYPE");
+}
+
+static int run(const struct bench_plan *plan, const char *given, unsigned rounds, bool json)
+{
+	struct bench b = {0};
+	struct report *report = report_new(plan, rounds ? rounds : plan->rounds);
+	int err = report ? 0 : -ENOMEM;
+
+	clean_environment();
+	if (!err)
+		err = with_daemons(&b, plan, given ? given : getenv("QUOIT_SOCKET"), report);
+	if (err)
+		fprintf(stderr, "quoit bench: %s: %s\n", plan->name, quoit_strerror(err));
+	else if (json)
+		err = report_print_json(report) ? 0 : -ENOMEM;
+	else
+		report_print(report);
+	report_free(report);
+	return err != 0;
+}
+
+static bool parse_rounds(const char *word, unsigned *ret)
+{
+	char *end;
+	unsigned long n = strtoul(word, &end, 10);
+
+	*ret = (unsigned)n;
+	return *word >= '0' && *word <= '9' && !*end && n > 0 && n <= MOST_ROUNDS;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+	enum { SOCKET, ROUNDS, JSON };
+	const struct bench_plan *plan = NULL;
+	const char *given = NULL;
+	unsigned rounds = 0;
+	bool json = false;
+	int opt;
+
+	while ((opt = args_next(&command, argc, argv)) >= 0 ||
+	       (opt == ARGS_END && optind < argc && !plan)) {
+		if (opt == ARGS_END) {
+			plan = find_plan(argv[optind++]);
+			if (!plan)
+				return 2;
+		}
+		if (opt == SOCKET)
+			given = optarg;
+		json |= opt == JSON;
+		if (opt == ROUNDS && !parse_rounds(optarg, &rounds)) {
+			fprintf(stderr, "quoit bench: '%s' is no number of rounds (1 to %d)\n",
+				optarg, MOST_ROUNDS);
+			return 2;
+		}
+	}
+	if (opt != ARGS_END)
+		return opt == ARGS_HELP ? 0 : 2;
+	if (plan && optind == argc)
+		return run(plan, given, rounds, json);
+	if (plan)
+		fprintf(stderr, "quoit bench: one benchmark at a time, not also '%s'\n",
+			argv[optind]);
+	else
+		fprintf(stderr, "quoit bench: which one? (see quoit bench --help)\n");
+	return 2;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_kill.c - `quoit kill`: ask quoitd to end sessions */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <quoit/ctl.h>
+
+#include "args.h"
+#include "commands.h"
+#include "format.h"
+#include "runtime.h"
+
+#define REPLY_MS 5000
+
+static const struct args_option options[] = {
+	{"socket", "PATH", "quoitd's socket"},
+	{"json", NULL, "print a JSON array with a result for each session"},
+	{NULL},
+};
+
+static const struct args_command command = {
+	"kill", "SESSION...",
+	"End sessions by their numbers as `quoit ps` prints them: your own, any for root.\n"
+	"Exit status 1: one or more could not be ended.",
+	options};
+
+/* 0, or a negative errno with the daemon's or our own words in `text`. */
+static int kill_session(const char *socket, uint64_t session, char *text, size_t size)
+{
+	struct quoit_ctl m = {
+		.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_KILL, .seq = 1, .end.session = session};
+	int fd = runtime_connect(socket, REPLY_MS);
+	ssize_t n = -1;
+	int err;
+
+	*text = '\0';
+	if (fd < 0) {
+		snprintf(text, size, "no quoitd at %s: %s", socket, strerror(-fd));
+		return fd;
+	}
+	if (send(fd, &m, sizeof m, MSG_NOSIGNAL) == sizeof m)
+		n = recv(fd, &m, sizeof m, 0);
+	err = n < 0 ? -errno : 0;
+	close(fd);
+	if (err) {
+		snprintf(text, size, "quoitd does not answer: %s", strerror(-err));
+	} else if (n != sizeof m || m.magic != QUOIT_CTL_MAGIC || m.result > 0) {
+		snprintf(text, size, "what answers at %s is no quoitd", socket);
+		err = -EPROTO;
+	} else if (m.result < 0) {
+		err = m.result;
+		m.text[sizeof m.text - 1] = '\0';
+		format_escape(m.text, text, size);
+	}
+	return err;
+}
+
+static bool parse_session(const char *word, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(word, &end, 10);
+	return *word >= '0' && *word <= '9' && !*end && !errno;
+}
+
+static int kill_all(const char *socket, char **words, bool json)
+{
+	json_t *list = json ? json_array() : NULL;
+	int status = 0;
+
+	for (; *words; words++) {
+		char text[4 * QUOIT_TEXT_BYTES + 1];
+		uint64_t session;
+		int err;
+
+		(void)parse_session(*words, &session);
+		err = kill_session(socket, session, text, sizeof text);
+		status |= err < 0;
+		if (json)
+			json_array_append_new(list, json_pack("{s:I, s:b, s:i, s:s}", "session",
+							      (json_int_t)session, "ended", !err,
+							      "errno", -err, "message", text));
+		else if (err)
+			fprintf(stderr, "quoit kill: session %s: %s\n", *words, text);
+	}
+	if (json && !format_json_print(list))
+		status = 1;
+	return status;
+}
+
+int cmd_kill(int argc, char **argv)
+{
+	enum { SOCKET, JSON };
+	char socket[RUNTIME_PATH_BYTES];
+	const char *given = NULL;
+	uint64_t session;
+	bool json = false;
+	int opt;
+
+	while ((opt = args_next(&command, argc, argv)) >= 0) {
+		if (opt == SOCKET)
+			given = optarg;
+		json |= opt == JSON;
+	}
+	if (opt != ARGS_END)
+		return opt == ARGS_HELP ? 0 : 2;
+	if (optind == argc) {
+		fprintf(stderr, "quoit kill: which session? (see quoit ps)\n");
+		return 2;
+	}
+	for (int i = optind; i < argc; i++)
+		if (!parse_session(argv[i], &session)) {
+			fprintf(stderr, "quoit kill: '%s' is no session's number (see quoit ps)\n",
+				argv[i]);
+			return 2;
+		}
+	if (runtime_socket(given, socket) < 0) {
+		fprintf(stderr, "quoit kill: the socket's path is too long\n");
+		return 2;
+	}
+	return kill_all(socket, argv + optind, json);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_run.c - `quoit run`: a program with a quoitd of its own */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "commands.h"
+#include "private_daemon.h"
+
+/* The exit statuses of env(1) and nohup(1). */
+enum { STATUS_OURS = 125, STATUS_CANNOT_EXEC = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
+
+static const struct args_option options[] = {
+	{"reactors", "N", "and every other option of quoitd: see quoitd --help"},
+	{NULL},
+};
+
+static const struct args_command command = {
+	"run", "[--] CMD [ARG...]",
+	"Start a private quoitd, run CMD with QUOIT_SOCKET set to it, and stop it when CMD ends.\n"
+	"Options before CMD go to quoitd; with `--`, their values may be words of their own.\n"
+	"Exit status: CMD's own; 128 + n when signal n ended it; 125 quoitd did not start;\n"
+	"126 CMD cannot be executed; 127 it is not found.",
+	options};
+
+/* ---- the command line ---- */
+
+static int find(char **argv, const char *word)
+{
+	int i = 0;
+
+	while (argv[i] && strcmp(argv[i], word))
+		i++;
+	return argv[i] ? i : -1;
+}
+
+/*
+ * Where CMD starts.  With `--` before it, everything up to there is quoitd's; else
+ * quoitd's are the words that begin with '-'.
+ */
+static int find_command(char **argv, int *ret_end_of_options)
+{
+	int i = 1, dashes = find(argv, "--");
+
+	if (argv[1] && argv[1][0] == '-' && dashes > 0) {
+		*ret_end_of_options = dashes;
+		return dashes + 1;
+	}
+	while (argv[i] && argv[i][0] == '-')
+		i++;
+	*ret_end_of_options = i;
+	return i;
+}
+
+/* What we set ourselves cannot be chosen; the word, or NULL. */
+static const char *find_reserved(char **argv, int end)
+{
+	static const char *const names[] = {"--socket", "--private", "--ready-fd"};
+
+	for (int i = 1; i < end; i++)
+		for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+			if (!strncmp(argv[i], names[k], strlen(names[k])))
+				return argv[i];
+	return NULL;
+}
+
+/* ---- the program ---- */
+
+static void exec_program(char **argv, const char *socket, const sigset_t *mask)
+{
+	if (setenv("QUOIT_SOCKET", socket, 1) == 0) {
+		sigprocmask(SIG_SETMASK, mask, NULL);
+		execvp(argv[0], argv);
+	}
+	fprintf(stderr, "quoit run: %s: %s\n", argv[0], strerror(errno));
+	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_EXEC);
+}
+
+/* Ours to pass on, unless the terminal has sent it to the program as well. */
+static void forward(pid_t program, const siginfo_t *info)
+{
+	if (info->si_code != SI_KERNEL)
+		(void)kill(program, info->si_signo);
+}
+
+static int await_program(pid_t program, pid_t *keeper, const sigset_t *signals)
+{
+	siginfo_t info;
+	int status;
+
+	for (;;) {
+		if (sigwaitinfo(signals, &info) < 0)
+			continue;
+		if (info.si_signo != SIGCHLD) {
+			forward(program, &info);
+			continue;
+		}
+		if (waitpid(program, &status, WNOHANG) == program)
+			return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status)
+						   : WEXITSTATUS(status);
+		if (*keeper > 0 && waitpid(*keeper, &status, WNOHANG) == *keeper) {
+			fprintf(stderr, "quoit run: quoitd has ended (status %d)\n",
+				WEXITSTATUS(status));
+			*keeper = 0;
+		}
+	}
+}
+
+static int run(char **argv, const char *const *daemon_options)
+{
+	struct private_daemon daemon;
+	sigset_t signals, before;
+	pid_t program;
+	int status = STATUS_OURS;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGQUIT);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	if (private_daemon_start(&daemon, daemon_options) < 0)
+		return status;
+	program = fork();
+	if (program == 0)
+		exec_program(argv, daemon.socket, &before);
+	if (program > 0)
+		status = await_program(program, &daemon.keeper, &signals);
+	else
+		fprintf(stderr, "quoit run: %s\n", strerror(errno));
+	private_daemon_stop(&daemon);
+	return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	int end, status, first = find_command(argv, &end);
+	const char *reserved = find_reserved(argv, end), **daemon_options;
+
+	for (int i = 1; i < end; i++)
+		if (!strcmp(argv[i], "--help")) {
+			args_help(&command);
+			return 0;
+		}
+	if (reserved) {
+		fprintf(stderr, "quoit run: '%s' is set by quoit run itself\n", reserved);
+		return STATUS_OURS;
+	}
+	if (first >= argc) {
+		fprintf(stderr, "quoit run: which program? (see quoit run --help)\n");
+		return STATUS_OURS;
+	}
+	daemon_options = calloc((size_t)end, sizeof *daemon_options);
+	if (!daemon_options)
+		return STATUS_OURS;
+	for (int i = 1; i < end; i++)
+		daemon_options[i - 1] = argv[i];
+	status = run(argv + first, daemon_options);
+	free(daemon_options);
+	return status;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_topo.c - `quoit topo`: what quoitd found on this machine, and what its reactors do */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "commands.h"
+#include "counters.h"
+#include "format.h"
+#include "runtime.h"
+
+#define MOST_TEXT 65536
+
+static const struct args_option options[] = {
+	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
+	{"json", NULL, "print a JSON object; what is not known is null"},
+	{NULL},
+};
+
+static const struct args_command command = {
+	"topo", "",
+	"Print the topology that quoitd found and what it chose by it, then each reactor's\n"
+	"figures: WORK and POLL are percent of the daemon's lifetime.  '-' is not known.",
+	options};
+
+/* Everything is text for a terminal: what is not printable becomes '?'. */
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if ((*text < ' ' || *text > '~') && *text != '\n')
+			*text = '?';
+}
+
+static struct counter lifetime(const struct counters_origin *origin, bool lives)
+{
+	uint64_t now = runtime_now_ns();
+
+	if (!lives || !origin->tsc_hz || origin->started_ns >= now)
+		return (struct counter){0};
+	return (struct counter){.value = (uint64_t)((double)(now - origin->started_ns) *
+						    (double)origin->tsc_hz / 1e9),
+				.known = true};
+}
+
+static void print_reactors(const struct counters_totals *totals, bool lives)
+{
+	static const struct format_column columns[] = {
+		{"REACTOR", false},  {"CPU", false},  {"NODE", false},
+		{"SESSIONS", false}, {"JOBS", false}, {"LOOPS", false},
+		{"SLEEPS", false},   {"WORK", false}, {"POLL", false}};
+	struct format_table t = {.columns = columns, .count = sizeof columns / sizeof columns[0]};
+	struct counter life = lifetime(&totals->origin, lives);
+
+	for (unsigned i = 0; i < totals->reactors; i++) {
+		const struct counters_reactor *r = &totals->reactor[i];
+
+		format_cell(&t, "%u", i);
+		format_cell(&t, "%d", r->cpu);
+		format_cell(&t, r->node < 0 ? "-" : "%d", r->node);
+		format_cell_counter(&t, r->value[QUOIT_REACTOR_SESSIONS]);
+		format_cell_counter(&t, r->value[QUOIT_REACTOR_JOBS]);
+		format_cell_counter(&t, r->value[QUOIT_REACTOR_LOOPS]);
+		format_cell_counter(&t, r->value[QUOIT_REACTOR_SLEEPS]);
+		format_cell_percent(&t, r->value[QUOIT_REACTOR_WORK_TICKS], life);
+		format_cell_percent(&t, r->value[QUOIT_REACTOR_POLL_TICKS], life);
+	}
+	format_print(&t, true);
+}
+
+#define LABEL(name, text) text,
+static json_t *reactor_json(const struct counters_reactor *r)
+{
+	static const char *const labels[QUOIT_REACTOR_NR] = {QUOIT_REACTOR_STATS(LABEL)};
+	json_t *json = json_pack("{s:i, s:i}", "cpu", (int)r->cpu, "node", (int)r->node);
+
+	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
+		json_object_set_new(json, labels[i], format_json_counter(r->value[i]));
+	return json;
+}
+
+static json_t *daemon_json(const struct counters_totals *totals)
+{
+	static const char *const labels[QUOIT_DAEMON_NR] = {QUOIT_DAEMON_STATS(LABEL)};
+	json_t *json = json_object();
+
+	for (unsigned i = 0; i < QUOIT_DAEMON_NR; i++)
+		json_object_set_new(json, labels[i], format_json_counter(totals->value[i]));
+	return json;
+}
+#undef LABEL
+
+static bool print_json(const char *text, const struct counters_totals *totals, bool lives)
+{
+	json_t *reactors = json_array();
+
+	for (unsigned i = 0; i < totals->reactors; i++)
+		json_array_append_new(reactors, reactor_json(&totals->reactor[i]));
+	return format_json_print(json_pack("{s:i, s:b, s:s, s:o, s:o}", "daemon_pid",
+					   (int)totals->origin.daemon_pid, "daemon_lives", lives,
+					   "topology", text, "counters", daemon_json(totals),
+					   "reactors", reactors));
+}
+
+static int show(int directory, char *text, bool json)
+{
+	struct counters_totals totals;
+	int64_t n = counters_read_file(directory, QUOIT_STATS_TOPOLOGY, text, MOST_TEXT - 1);
+	int err = counters_read_totals(directory, &totals);
+	bool lives;
+
+	if (n < 0 || err)
+		return n < 0 ? (int)n : err;
+	text[n] = '\0';
+	make_printable(text);
+	lives = runtime_daemon_lives(&totals.origin);
+	if (!lives)
+		fprintf(stderr, "quoit topo: quoitd (PID %u) is dead; these are its last figures\n",
+			totals.origin.daemon_pid);
+	if (json)
+		return print_json(text, &totals, lives) ? 0 : -ENOMEM;
+	printf("%s\n", text);
+	print_reactors(&totals, lives);
+	return 0;
+}
+
+static int run(const char *given, bool json)
+{
+	char socket[RUNTIME_PATH_BYTES], *text = malloc(MOST_TEXT);
+	int err = runtime_socket(given, socket), directory = -1;
+
+	if (!err)
+		err = directory = runtime_open_directory(socket);
+	if (err >= 0)
+		err = text ? show(directory, text, json) : -ENOMEM;
+	if (directory >= 0)
+		close(directory);
+	free(text);
+	if (err >= 0)
+		return 0;
+	fprintf(stderr, "quoit topo: no counters of quoitd beside %s: %s\n", socket,
+		strerror(-err));
+	return 1;
+}
+
+int cmd_topo(int argc, char **argv)
+{
+	enum { SOCKET, JSON };
+	const char *given = NULL;
+	bool json = false;
+	int opt;
+
+	while ((opt = args_next(&command, argc, argv)) >= 0) {
+		if (opt == SOCKET)
+			given = optarg;
+		json |= opt == JSON;
+	}
+	if (opt != ARGS_END)
+		return opt == ARGS_HELP ? 0 : 2;
+	if (optind < argc) {
+		fprintf(stderr, "quoit topo: takes no operand: '%s'\n", argv[optind]);
+		return 2;
+	}
+	return run(given, json);
+}

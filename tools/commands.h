@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* commands.h - the subcommands of `quoit`, each in the file of its name */
+#ifndef QUOIT_TOOLS_COMMANDS_H
+#define QUOIT_TOOLS_COMMANDS_H
+
+/*
+ * argv[0] is the subcommand's own name.  They print, and return the exit status:
+ * 0 done, 1 failed or nothing to show, 2 the command line makes no sense.
+ */
+int cmd_bench(int argc, char **argv);
+int cmd_kill(int argc, char **argv);
+int cmd_ps(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_topo(int argc, char **argv);
+
+#endif

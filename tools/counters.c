@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* counters.c - read counter files (quoit/stats.h) that somebody else wrote */
+#include "counters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_COUNTERS   256u
+#define MOST_FILE_BYTES (1u << 20)
+
+#define LABEL(name, text) text,
+static const char *const session_labels[QUOIT_SESSION_NR] = {QUOIT_SESSION_STATS(LABEL)};
+static const char *const reactor_labels[QUOIT_REACTOR_NR] = {QUOIT_REACTOR_STATS(LABEL)};
+static const char *const daemon_labels[QUOIT_DAEMON_NR] = {QUOIT_DAEMON_STATS(LABEL)};
+#undef LABEL
+
+struct bytes {
+	const uint8_t *at;
+	size_t size;
+};
+
+/* Copy out of the file; false: it is not all there. */
+static bool take(struct bytes file, size_t offset, void *to, size_t size)
+{
+	if (offset > file.size || size > file.size - offset)
+		return false;
+	memcpy(to, file.at + offset, size);
+	return true;
+}
+
+/* ---- labels and values ---- */
+
+/* Which of our counters has this label; count: none. */
+static unsigned find_label(const char label[QUOIT_LABEL_BYTES], const char *const *labels,
+			   unsigned count)
+{
+	unsigned i = 0;
+
+	while (i < count && strncmp(label, labels[i], QUOIT_LABEL_BYTES))
+		i++;
+	return i;
+}
+
+/* One table: `given` labels at one offset, their values at another. */
+static bool take_values(struct bytes file, size_t label_at, size_t value_at, unsigned given,
+			const char *const *labels, unsigned count, struct counter *ret)
+{
+	for (unsigned i = 0; i < given; i++) {
+		char label[QUOIT_LABEL_BYTES];
+		uint64_t value;
+		unsigned which;
+
+		if (!take(file, label_at + (size_t)i * sizeof label, label, sizeof label) ||
+		    !take(file, value_at + (size_t)i * sizeof value, &value, sizeof value))
+			return false;
+		which = find_label(label, labels, count);
+		if (which < count)
+			ret[which] = (struct counter){.value = value, .known = true};
+	}
+	return true;
+}
+
+/* ---- header ---- */
+
+static int take_header(struct bytes file, size_t label_at, struct quoit_stats_header *ret)
+{
+	if (!take(file, 0, ret, sizeof *ret) || ret->magic != QUOIT_STATS_MAGIC)
+		return -EBADMSG;
+	if (ret->version != QUOIT_STATS_VERSION || ret->label_bytes != QUOIT_LABEL_BYTES)
+		return -EPROTONOSUPPORT;
+	if (ret->file_bytes > file.size || ret->header_bytes > ret->file_bytes ||
+	    ret->counters > MOST_COUNTERS || ret->header_bytes < label_at ||
+	    ret->header_bytes - label_at < ret->counters * QUOIT_LABEL_BYTES)
+		return -EBADMSG;
+	return 0;
+}
+
+static struct counters_origin origin_of(const struct quoit_stats_header *h)
+{
+	return (struct counters_origin){
+		.daemon_pid = h->daemon_pid, .tsc_hz = h->tsc_hz, .started_ns = h->started_ns};
+}
+
+/* ---- session ---- */
+
+int counters_parse_session(const void *bytes, size_t size, struct counters_session *ret)
+{
+	const size_t label_at = offsetof(struct quoit_session_stats, label);
+	struct bytes file = {bytes, size};
+	struct quoit_stats_header header;
+	struct quoit_session_stats stats;
+	int err = take_header(file, label_at, &header);
+
+	if (err)
+		return err;
+	if (!take(file, 0, &stats, label_at))
+		return -EBADMSG;
+	*ret = (struct counters_session){.origin = origin_of(&header),
+					 .session = stats.session,
+					 .uid = stats.uid,
+					 .pid = stats.pid,
+					 .reactor = stats.reactor,
+					 .node = stats.node,
+					 .opened_ns = stats.opened_ns,
+					 .ended = stats.ended != 0};
+	memcpy(ret->name, stats.name, sizeof stats.name);
+	return take_values(file, label_at, header.header_bytes, header.counters, session_labels,
+			   QUOIT_SESSION_NR, ret->value)
+		       ? 0
+		       : -EBADMSG;
+}
+
+/* ---- totals ---- */
+
+static size_t whole_lines(size_t bytes)
+{
+	return (bytes + QUOIT_LINE - 1) / QUOIT_LINE * QUOIT_LINE;
+}
+
+/*
+ * The labels of reactors follow the daemon's and fill what is left of the header, up to
+ * its padding, which is shorter than three labels and empty.
+ */
+static unsigned count_reactor_labels(struct bytes file, size_t from, size_t to)
+{
+	unsigned n = 0;
+	char first;
+
+	while (n < MOST_COUNTERS && from + (size_t)(n + 1) * QUOIT_LABEL_BYTES <= to &&
+	       take(file, from + (size_t)n * QUOIT_LABEL_BYTES, &first, 1) && first)
+		n++;
+	return n;
+}
+
+static bool take_reactor(struct bytes file, size_t label_at, size_t block, unsigned given,
+			 struct counters_reactor *ret)
+{
+	struct quoit_reactor_block head;
+	const size_t value_at = offsetof(struct quoit_reactor_block, value);
+
+	if (!take(file, block, &head, value_at))
+		return false;
+	ret->cpu = head.cpu;
+	ret->node = head.node;
+	return take_values(file, label_at, block + value_at, given, reactor_labels,
+			   QUOIT_REACTOR_NR, ret->value);
+}
+
+int counters_parse_totals(const void *bytes, size_t size, struct counters_totals *ret)
+{
+	const size_t label_at = offsetof(struct quoit_totals, daemon_label);
+	struct bytes file = {bytes, size};
+	struct quoit_stats_header h;
+	size_t reactor_label_at, block, block_bytes;
+	unsigned given;
+	int err = take_header(file, label_at, &h);
+
+	if (err)
+		return err;
+	*ret = (struct counters_totals){.origin = origin_of(&h)};
+	if (h.reactors > QUOIT_MAX_REACTORS ||
+	    !take_values(file, label_at, h.header_bytes, h.counters, daemon_labels, QUOIT_DAEMON_NR,
+			 ret->value))
+		return -EBADMSG;
+	reactor_label_at = label_at + (size_t)h.counters * QUOIT_LABEL_BYTES;
+	given = count_reactor_labels(file, reactor_label_at, h.header_bytes);
+	block = whole_lines(h.header_bytes + (size_t)h.counters * sizeof(uint64_t));
+	block_bytes =
+		whole_lines(offsetof(struct quoit_reactor_block, value) + given * sizeof(uint64_t));
+	for (; ret->reactors < h.reactors; ret->reactors++, block += block_bytes)
+		if (!take_reactor(file, reactor_label_at, block, given,
+				  &ret->reactor[ret->reactors]))
+			return -EBADMSG;
+	return 0;
+}
+
+/* ---- files ---- */
+
+int64_t counters_read_file(int directory, const char *name, void *buffer, size_t size)
+{
+	/* O_NONBLOCK: somebody may have put a FIFO there. */
+	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	size_t got = 0;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > size) {
+		close(fd);
+		return -EBADMSG;
+	}
+	while (got < size && (n = read(fd, (char *)buffer + got, size - got)) > 0)
+		got += (size_t)n;
+	n = n < 0 ? -errno : 0;
+	close(fd);
+	return n < 0 ? n : (int64_t)got;
+}
+
+int counters_read_session(int directory, uint64_t session, struct counters_session *ret)
+{
+	char name[32], *buffer = malloc(MOST_FILE_BYTES);
+	int64_t n;
+
+	if (!buffer)
+		return -ENOMEM;
+	snprintf(name, sizeof name, QUOIT_STATS_SESSION, (unsigned long long)session);
+	n = counters_read_file(directory, name, buffer, MOST_FILE_BYTES);
+	if (n >= 0)
+		n = counters_parse_session(buffer, (size_t)n, ret);
+	if (!n && ret->session != session)
+		n = -EBADMSG;
+	free(buffer);
+	return (int)n;
+}
+
+int counters_read_totals(int directory, struct counters_totals *ret)
+{
+	char *buffer = malloc(MOST_FILE_BYTES);
+	int64_t n;
+
+	if (!buffer)
+		return -ENOMEM;
+	n = counters_read_file(directory, QUOIT_STATS_TOTALS, buffer, MOST_FILE_BYTES);
+	if (n >= 0)
+		n = counters_parse_totals(buffer, (size_t)n, ret);
+	free(buffer);
+	return (int)n;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* format.h - aligned columns, byte counts, names that may hold anything, JSON output */
+#ifndef QUOIT_TOOLS_FORMAT_H
+#define QUOIT_TOOLS_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "counters.h"
+
+#define FORMAT_CELL_BYTES 144 /* a name of 32 bytes, every one escaped, fits */
+
+struct format_column {
+	const char *title;
+	bool left; /* aligned; else right */
+};
+
+/* Cells are added from left to right, row by row; all zero but `columns` and `count`. */
+struct format_table {
+	const struct format_column *columns;
+	unsigned count;
+	char (*cells)[FORMAT_CELL_BYTES];
+	size_t used, room;
+	bool failed; /* out of memory: nothing is printed */
+};
+
+__attribute__((format(printf, 2, 3))) void format_cell(struct format_table *t, const char *format,
+						       ...);
+
+/* The value, or "-" where it is not known. */
+void format_cell_counter(struct format_table *t, struct counter c);
+void format_cell_bytes(struct format_table *t, struct counter c);
+
+/* part of whole in percent; "-" where either is not known. */
+void format_cell_percent(struct format_table *t, struct counter part, struct counter whole);
+
+/* Print on stdout and free the cells. */
+void format_print(struct format_table *t, bool headers);
+
+/* Printable ASCII as it is, a backslash and everything else as \xNN. */
+void format_escape(const char *name, char *ret, size_t size);
+
+/* The value, or null where it is not known. */
+json_t *format_json_counter(struct counter c);
+
+/* Print on stdout, end with a newline, and drop it.  False: out of memory. */
+bool format_json_print(json_t *json);
+
+#endif

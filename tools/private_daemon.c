@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* private_daemon.c - a quoitd of our own, that ends when we do */
+#include "private_daemon.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_OPTIONS 64
+#define SOCKET_NAME  "/quoitd.sock"
+#define CANNOT_EXEC  127
+
+bool private_daemon_beside(const char *program, char *ret)
+{
+	ssize_t n = readlink("/proc/self/exe", ret, PATH_MAX - 1);
+	char *slash;
+
+	if (n <= 0)
+		return false;
+	ret[n] = '\0';
+	slash = strrchr(ret, '/') + 1;
+	if ((size_t)(slash - ret) + strlen(program) >= PATH_MAX)
+		return false;
+	strcpy(slash, program);
+	return access(ret, X_OK) == 0;
+}
+
+/* ---- the directory ---- */
+
+static int make_directory(char ret[RUNTIME_PATH_BYTES])
+{
+	const char *below = getenv("XDG_RUNTIME_DIR");
+	size_t room = RUNTIME_PATH_BYTES - strlen(SOCKET_NAME);
+	int n = snprintf(ret, room, "%s/quoit-run.XXXXXX", below && *below ? below : "/tmp");
+
+	if (n < 0 || (size_t)n >= room)
+		return -ENAMETOOLONG;
+	return mkdtemp(ret) ? 0 : -errno;
+}
+
+/* quoitd clears up behind itself; what is left is that of one that was killed. */
+static void remove_directory(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			(void)unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	(void)rmdir(path);
+}
+
+/* ---- quoitd ---- */
+
+static void exec_daemon(const char *socket, const char *const *options, int ready_fd)
+{
+	char path[PATH_MAX], socket_option[RUNTIME_PATH_BYTES + 16], ready_option[32];
+	const char *argv[MOST_OPTIONS + 6] = {"quoitd", "--log=error"};
+	unsigned n = 2;
+
+	snprintf(socket_option, sizeof socket_option, "--socket=%s", socket);
+	snprintf(ready_option, sizeof ready_option, "--ready-fd=%d", ready_fd);
+	for (; *options && n < MOST_OPTIONS; options++)
+		argv[n++] = *options;
+	argv[n++] = "--private";
+	argv[n++] = socket_option;
+	argv[n++] = ready_option;
+	argv[n] = NULL;
+	if (private_daemon_beside("quoitd", path))
+		execv(path, (char *const *)argv);
+	else
+		execvp("quoitd", (char *const *)argv);
+	fprintf(stderr, "quoit: cannot run quoitd: %s\n", strerror(errno));
+}
+
+static void become_daemon(const char *socket, const char *const *options, int ready_fd,
+			  pid_t keeper)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t none;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (getppid() != keeper || null < 0)
+		_exit(CANNOT_EXEC);
+	dup2(null, STDIN_FILENO);
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	(void)fcntl(ready_fd, F_SETFD, 0);
+	exec_daemon(socket, options, ready_fd);
+	_exit(CANNOT_EXEC);
+}
+
+/* ---- the keeper ---- */
+
+/* Another keeper's lifeline, open in our parent when it forked us, would never end with us. */
+static void close_all_but(int a, int b)
+{
+	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+
+	(void)close_range(STDERR_FILENO + 1, low - 1, 0); /* an empty range is refused: fine */
+	(void)close_range(low + 1, high - 1, 0);
+	(void)close_range(high + 1, ~0u, 0);
+}
+
+/* Until quoitd has ended, or our parent wants it to. */
+static void await_end(pid_t daemon, int lifeline)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, daemon, 0);
+	struct pollfd fds[] = {{.fd = lifeline, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+
+	while (poll(fds, pidfd < 0 ? 1 : 2, -1) < 0 && errno == EINTR)
+		;
+}
+
+static void keep(const char *directory, const char *socket, const char *const *options,
+		 int lifeline, int ready_fd)
+{
+	pid_t self, daemon;
+	sigset_t all;
+	int status = 0;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	close_all_but(lifeline, ready_fd);
+	(void)setpgid(0, 0); /* Ctrl-C is for the program, not for its daemon */
+	(void)prctl(PR_SET_NAME, "quoit-keeper");
+	self = getpid();
+	daemon = fork();
+	if (daemon == 0)
+		become_daemon(socket, options, ready_fd, self);
+	close(ready_fd);
+	if (daemon > 0) {
+		await_end(daemon, lifeline);
+		(void)kill(daemon, SIGTERM);
+		while (waitpid(daemon, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	remove_directory(directory);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+/* ---- start and stop ---- */
+
+static int fork_keeper(struct private_daemon *d, const char *directory, const char *const *options,
+		       int *ret_ready)
+{
+	int lifeline[2], ready[2];
+
+	if (pipe2(lifeline, O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(ready, O_CLOEXEC) < 0) {
+		close(lifeline[0]);
+		close(lifeline[1]);
+		return -ENFILE;
+	}
+	d->keeper = fork();
+	if (d->keeper == 0)
+		keep(directory, d->socket, options, lifeline[0], ready[1]);
+	close(lifeline[0]);
+	close(ready[1]);
+	d->lifeline = lifeline[1];
+	*ret_ready = ready[0];
+	return d->keeper < 0 ? -EAGAIN : 0;
+}
+
+static int await_ready(int ready)
+{
+	char byte;
+	ssize_t n;
+
+	do
+		n = read(ready, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	close(ready);
+	return n == 1 ? 0 : -ECHILD;
+}
+
+int private_daemon_start(struct private_daemon *ret, const char *const *options)
+{
+	char directory[RUNTIME_PATH_BYTES];
+	int ready = -1, err = make_directory(directory);
+
+	if (err < 0) {
+		fprintf(stderr, "quoit: no directory for a private quoitd: %s\n", strerror(-err));
+		return err;
+	}
+	snprintf(ret->socket, sizeof ret->socket, "%.*s" SOCKET_NAME,
+		 (int)(sizeof ret->socket - sizeof SOCKET_NAME), directory);
+	err = fork_keeper(ret, directory, options, &ready);
+	if (err < 0) {
+		fprintf(stderr, "quoit: no private quoitd: %s\n", strerror(-err));
+		remove_directory(directory);
+		return err;
+	}
+	err = await_ready(ready);
+	if (err < 0) {
+		private_daemon_stop(ret);
+		fprintf(stderr, "quoit: the private quoitd did not start\n");
+	}
+	return err;
+}
+
+void private_daemon_stop(struct private_daemon *d)
+{
+	close(d->lifeline);
+	while (d->keeper > 0 && waitpid(d->keeper, NULL, 0) < 0 && errno == EINTR)
+		;
+}

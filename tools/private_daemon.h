@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * private_daemon.h - a quoitd of our own, that ends when we do.
+ *
+ * Between us and it stands a keeper process: it holds one end of a pipe, and when the
+ * other is closed (by private_daemon_stop, or by our death, however we die) it stops
+ * quoitd and removes the directory.  quoitd in turn dies with its keeper.
+ */
+#ifndef QUOIT_TOOLS_PRIVATE_DAEMON_H
+#define QUOIT_TOOLS_PRIVATE_DAEMON_H
+
+#include <sys/types.h>
+
+#include "runtime.h"
+
+struct private_daemon {
+	pid_t keeper; /* a child of ours; it ends when quoitd does; 0: waited for already */
+	int lifeline;
+	char socket[RUNTIME_PATH_BYTES];
+};
+
+/*
+ * Start quoitd (beside the running program, else of $PATH) with a socket in a fresh
+ * directory of mode 0700 below $XDG_RUNTIME_DIR or /tmp, and wait until it is ready.
+ * `options` are passed on, ended by NULL; the log's level is "error" unless they say
+ * otherwise.  0, or a negative errno after a message on stderr.
+ */
+int private_daemon_start(struct private_daemon *ret, const char *const *options);
+
+/* Stop quoitd and wait until nothing is left of it. */
+void private_daemon_stop(struct private_daemon *d);
+
+/*
+ * Find a program beside the running one; false: it is not there.  `ret` has room for
+ * PATH_MAX bytes.
+ */
+bool private_daemon_beside(const char *program, char *ret);
+
+#endif

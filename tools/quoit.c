@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* quoit.c - the `quoit` command: a table of subcommands gives dispatch and usage */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "suggest.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *description;
+} commands[] = {
+	{"ps", cmd_ps, "sessions: whose, what they have queued, done and hold"},
+	{"topo", cmd_topo, "what quoitd found on this machine, and what its reactors do"},
+	{"kill", cmd_kill, "end sessions"},
+	{"run", cmd_run, "run a program with a quoitd of its own"},
+	{"bench", cmd_bench, "measure quoitd beside the floor of the hardware and its peers"},
+};
+
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static void usage(FILE *out)
+{
+	fprintf(out, "usage: quoit COMMAND [options]\n\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %-8s%s\n", commands[i].name, commands[i].description);
+	fprintf(out,
+		"\n`quoit COMMAND --help` lists the options of one; `quoit` alone is `quoit ps`.\n");
+}
+
+static int refuse(const char *word)
+{
+	struct suggestion s = {.word = word};
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		suggest_try(&s, commands[i].name);
+	fprintf(stderr, "quoit: unknown command '%s'", word);
+	suggest_print(&s, "", stderr);
+	fprintf(stderr, " (see quoit --help)\n");
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	char *ps[] = {(char[]){"ps"}, NULL};
+
+	if (argc < 2)
+		return cmd_ps(1, ps);
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return 0;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("quoit %s\n", QUOIT_VERSION);
+		return 0;
+	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	return refuse(argv[1]);
+}

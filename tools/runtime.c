@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* runtime.c - where quoitd is: its socket, the directory beside it, and is it alive */
+#include "runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process.h"
+
+#define SOCKET_NAME   "/quoit/quoitd.sock"
+#define SYSTEM_SOCKET "/run" SOCKET_NAME
+
+int runtime_socket(const char *given, char ret[RUNTIME_PATH_BYTES])
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR"), *rest = "";
+	int n;
+
+	if (!given)
+		given = getenv("QUOIT_SOCKET");
+	if (!given && (access(SYSTEM_SOCKET, F_OK) == 0 || !runtime))
+		given = SYSTEM_SOCKET;
+	if (!given) {
+		given = runtime;
+		rest = SOCKET_NAME;
+	}
+	n = snprintf(ret, RUNTIME_PATH_BYTES, "%s%s", given, rest);
+	return n < RUNTIME_PATH_BYTES ? 0 : -ENAMETOOLONG;
+}
+
+int runtime_open_directory(const char *socket)
+{
+	char copy[RUNTIME_PATH_BYTES];
+	int fd;
+
+	snprintf(copy, sizeof copy, "%s", socket);
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int runtime_connect(const char *path, unsigned timeout_ms)
+{
+	struct timeval timeout = {.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), err;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0 &&
+	    connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+bool runtime_daemon_lives(const struct counters_origin *origin)
+{
+	return process_lives(origin->daemon_pid, origin->started_ns);
+}
+
+uint64_t runtime_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* runtime.h - where quoitd is: its socket, the directory beside it, and is it alive */
+#ifndef QUOIT_TOOLS_RUNTIME_H
+#define QUOIT_TOOLS_RUNTIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "counters.h"
+
+#define RUNTIME_PATH_BYTES 108 /* sun_path's size */
+
+/*
+ * The socket: `given` (from --socket; may be NULL), else $QUOIT_SOCKET, else the
+ * system's if it is there, else the user's.  0 or -ENAMETOOLONG.
+ */
+int runtime_socket(const char *given, char ret[RUNTIME_PATH_BYTES]);
+
+/* Open the directory of the socket, where the counter files lie; a descriptor or -errno. */
+int runtime_open_directory(const char *socket);
+
+/* Connect to the socket; a descriptor with `timeout_ms` on its receives, or -errno. */
+int runtime_connect(const char *socket, unsigned timeout_ms);
+
+/*
+ * Does the daemon that wrote a counter file still run?  Looked up, not asked, so it is
+ * true of a daemon that hangs.
+ */
+bool runtime_daemon_lives(const struct counters_origin *origin);
+
+/* CLOCK_BOOTTIME, the clock of the counter files. */
+uint64_t runtime_now_ns(void);
+
+#endif
