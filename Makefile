@@ -58,6 +58,7 @@ e2e_tests := $(patsubst tests/e2e/%.c,$(B)/tests/e2e/%,$(wildcard tests/e2e/test
 e2e_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/e2e/test_*.c),$(wildcard tests/e2e/*.c)))
 torture_help := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/support/*.c) tests/e2e/daemon.c)
 torture_tests := $(patsubst tests/torture/%.c,$(B)/tests/torture/%,$(wildcard tests/torture/*.c))
+fuzzers := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 modules := $(patsubst tests/modules/%.c,$(B)/modules/%.so,$(wildcard tests/modules/*.c))
 
 programs := $(B)/quoitd $(B)/quoit-exec $(B)/quoit $(B)/quoit-peer
@@ -66,9 +67,12 @@ libraries := $(B)/libquoit.so.$(SOVERSION) $(B)/libquoit.a
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
 
-.PHONY: all tests deps demo check bench torture fuzz lint format install uninstall clean help
+.PHONY: all tests fuzzers deps demo check bench torture fuzz lint format install uninstall clean help
 .SECONDARY:
 all: $(programs) $(libraries) $(examples) $(modules)
+# With CC=clang and a B of its own: everything below is built for libFuzzer.
+fuzzers: base += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DQUOIT_SANITIZE
+fuzzers: $(fuzzers)
 tests: all $(unit_tests) $(e2e_tests) $(torture_tests)
 
 help:
@@ -129,6 +133,8 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/d
 	$(call link,-lcriterion $(daemon_libs))
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
 	$(call link,-lcriterion -lm)
+$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools/counters.o $(B)/daemon.a $(B)/libquoit.a
+	$(call link,-fsanitize=fuzzer$(,)address$(,)undefined $(daemon_libs))
 $(B)/tests/torture/%: $(B)/tests/torture/%.o $(torture_help) $(B)/daemon.a $(B)/libquoit.a
 	$(call link,$(daemon_libs))
 

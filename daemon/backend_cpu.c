@@ -136,7 +136,7 @@ int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 			impl->finish(&args);
 	}
 	guard_leave(outer);
-	return result_of(&args, error);
+	return guard_has_hit(s) ? -EFAULT : result_of(&args, error);
 }
 
 /* A job that only clears, because it has failed before it could run. */

@@ -85,7 +85,7 @@ static bool parse_number(const char *text, bool bytes, uint64_t *ret)
 
 	errno = 0;
 	*ret = strtoull(text, &end, 10);
-	if (end == text || errno || *text == '-')
+	if (*text < '0' || *text > '9' || errno) /* strtoull takes blanks and signs */
 		return false;
 	if (bytes && *end && strchr(units, *end)) {
 		shift = 10 * (unsigned)(strchr(units, *end) - units + 1);

@@ -24,8 +24,15 @@ static void reply(struct connection *c, struct quoit_ctl *m, const int *fds, uns
 
 	m->magic = QUOIT_CTL_MAGIC;
 	err = ctl_send(c->fd, m, fds, count);
-	if (err == -EAGAIN)
+	if (err == -EAGAIN) {
 		connection_end(c, QUOIT_DAEMON_KILL_SLOW_CTL, "does not read its replies");
+	} else if (err < 0 && err != -EPIPE && err != -ECONNRESET) {
+		char text[QUOIT_TEXT_BYTES];
+
+		/* A client that got no reply would wait for it forever. */
+		snprintf(text, sizeof text, "its reply cannot be sent: %s", strerror(-err));
+		connection_end(c, QUOIT_DAEMON_KILL_SHORTAGE, text);
+	}
 }
 
 static void reply_result(struct connection *c, uint16_t type, uint32_t seq, int32_t result,
@@ -139,6 +146,38 @@ static int make_rings(struct connection *c, const struct quoit_ring_open *open)
 	return 0;
 }
 
+/* Pages that both sides see, on top of the lease: they stay in memory while the ring lives. */
+static uint64_t ring_bytes(const struct quoit_ring_open *open)
+{
+	struct quoit_ring_layout layout;
+
+	ring_layout(open, &layout);
+	return (uint64_t)layout.client_bytes + layout.daemon_bytes;
+}
+
+static void discharge(struct connection *c, uint64_t bytes)
+{
+	c->leased -= bytes;
+	budget_return(c->control->budget, c->uid, bytes);
+	totals_set(c->control->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(c->control->budget));
+}
+
+static int charge_rings(struct connection *c, char *text, size_t size)
+{
+	uint64_t bytes = c->ring_open.count * ring_bytes(&c->ring_open), left;
+	int err = budget_lease(c->control->budget, c->uid, bytes, &left);
+
+	if (err < 0) {
+		snprintf(text, size, "%llu bytes of rings: %llu are left",
+			 (unsigned long long)bytes, (unsigned long long)left);
+		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_LEASE);
+		return err;
+	}
+	c->leased += bytes;
+	totals_set(c->control->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(c->control->budget));
+	return 0;
+}
+
 static void on_ring_open(struct connection *c, const struct quoit_ctl *m)
 {
 	char text[QUOIT_TEXT_BYTES];
@@ -153,10 +192,16 @@ static void on_ring_open(struct connection *c, const struct quoit_ctl *m)
 			     c->ring_open.count, QUOIT_MAX_RINGS);
 		return;
 	}
+	err = charge_rings(c, text, sizeof text);
+	if (err < 0) {
+		reply_result(c, m->type, m->seq, err, "%s", text);
+		return;
+	}
 	for (uint32_t i = 0; i < 3 * c->ring_open.count; i++)
 		c->ring_fds[i] = -1;
 	err = make_rings(c, &c->ring_open);
 	if (err < 0) {
+		discharge(c, c->ring_open.count * ring_bytes(&c->ring_open));
 		close_ring_fds(c, c->ring_open.count);
 		reply_result(c, m->type, m->seq, err, "cannot make a ring: %s", strerror(-err));
 		return;
@@ -189,8 +234,11 @@ static void on_rings_added(struct connection *c, const struct mail *m)
 		answer.ring_reply.ring = c->first_ring;
 		answer.ring_reply.count = c->ring_open.count;
 		ring_layout(&c->ring_open, &answer.ring_reply.layout);
-		c->first_ring += c->ring_open.count;
+	} else {
+		snprintf(answer.text, sizeof answer.text, "cannot add a ring: %s",
+			 strerror(-c->rings_error));
 	}
+	c->first_ring += c->ring_open.count; /* of a failure some may be there until the end */
 	if (c->state != CONNECTION_GONE)
 		reply(c, &answer, c->ring_fds, c->rings_error ? 0 : 3 * c->ring_open.count);
 	close_ring_fds(c, c->ring_open.count);
@@ -201,12 +249,15 @@ static void on_rings_added(struct connection *c, const struct mail *m)
 static void on_file_add(struct connection *c, const struct quoit_ctl *m, int fd)
 {
 	uint32_t modes;
-	int err = files_check(fd, &modes);
+	int err = fd < 0 ? fd : files_check(fd, &modes);
 
 	if (err < 0) {
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 		reply_result(c, m->type, m->seq, err,
-			     "not a regular file, open for reading or writing at any offset");
+			     fd < 0 ? "quoitd has no descriptor left"
+				    : "not a regular file, open for reading or writing at any "
+				      "offset");
 		return;
 	}
 	c->file_fd = fd;
@@ -269,15 +320,17 @@ static size_t body_bytes(uint16_t type)
 	case QUOIT_CTL_RING_OPEN:
 		return sizeof m.ring_open;
 	case QUOIT_CTL_RING_CLOSE:
+		return sizeof m.job.ring;
 	case QUOIT_CTL_CANCEL:
 		return sizeof m.job;
 	case QUOIT_CTL_FILE_REMOVE:
-		return sizeof m.file;
+		return sizeof m.file.index;
 	case QUOIT_CTL_OP:
 		return sizeof m.op.name;
 	case QUOIT_CTL_CLOSE:
-	case QUOIT_CTL_KILL:
 		return sizeof m.end;
+	case QUOIT_CTL_KILL:
+		return sizeof m.end.session;
 	default:
 		return 0;
 	}
@@ -355,7 +408,7 @@ void connection_request(struct connection *c, const struct quoit_ctl *m, int fd)
 		protocol_error(c, "a message that its state does not allow");
 	else if (c->pending)
 		protocol_error(c, "a request before the reply to the last one");
-	else if (wants_fd != (fd >= 0))
+	else if (wants_fd != (fd != -1))
 		protocol_error(c, "another number of descriptors than its message needs");
 	else if (m->type == QUOIT_CTL_CLOSE &&
 		 (m->end.session || m->end.reserved || m->end.flags & ~QUOIT_CLOSE_FLAGS))
@@ -378,8 +431,7 @@ static void give_session_back(struct connection *c)
 	session_free(c->session);
 	c->session = NULL;
 	control->sessions_of[c->reactor]--;
-	budget_return(control->budget, c->uid, c->leased);
-	totals_set(control->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(control->budget));
+	discharge(c, c->leased);
 	totals_count(control->totals, QUOIT_DAEMON_SESSIONS_CLOSED);
 }
 
@@ -391,8 +443,10 @@ void connection_answer(struct connection *c, const struct mail *m)
 	}
 	if (m->type == MAIL_FILE_ADD && m->result < 0)
 		close(c->file_fd);
-	if (m->type == MAIL_RING_CLOSE)
+	if (m->type == MAIL_RING_CLOSE && m->ring) {
+		discharge(c, (uint64_t)m->ring->layout.client_bytes + m->ring->layout.daemon_bytes);
 		ring_free(m->ring);
+	}
 	if (m->type == MAIL_CLOSE && c->state == CONNECTION_CLOSING) {
 		unsigned long long id = c->session->id;
 
@@ -434,7 +488,7 @@ void connection_end(struct connection *c, uint32_t counter, const char *text)
 	if (text)
 		say_why(c, text);
 	(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-	close(c->fd);
+	ctl_hang_up(c->fd);
 	c->fd = -1;
 	c->state = CONNECTION_GONE;
 	if (c->session)

@@ -44,7 +44,7 @@ struct connection {
 	int file_fd;
 };
 
-/* One request from the client (fd: the descriptor with it, or -1; taken over). */
+/* One request from the client (fd: as of ctl_receive; taken over). */
 void connection_request(struct connection *c, const struct quoit_ctl *m, int fd);
 
 /* A reactor's answer. */

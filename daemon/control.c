@@ -23,18 +23,21 @@
 #define BACKLOG 512
 #define TICK_MS 100
 
+/* Connections taken before those that are there have their turn. */
+#define ACCEPT_BURST 64
+
 /* Tags of epoll entries that are no connection. */
 static char tag_listener, tag_mail, tag_signal;
 
 /* ---- connections ---- */
 
-static void refuse(struct control *c, int fd, uid_t uid, uint32_t counter, const char *why)
+static void refuse(struct control *c, int fd, uid_t uid, uint32_t counter, int err, const char *why)
 {
-	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = -EACCES};
+	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = err};
 
 	snprintf(m.text, sizeof m.text, "%s", why);
 	(void)ctl_send(fd, &m, NULL, 0);
-	close(fd);
+	ctl_hang_up(fd);
 	totals_count(c->totals, counter);
 	log_client(uid, "refused a connection of uid %u: %s", uid, why);
 }
@@ -55,8 +58,10 @@ static void add_connection(struct control *c, int fd, const struct ucred *peer)
 		event.data.ptr = conn;
 	}
 	if (!conn || epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
+		int err = -errno;
+
 		budget_disconnect(c->budget, peer->uid);
-		refuse(c, fd, peer->uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, strerror(errno));
+		refuse(c, fd, peer->uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, err, strerror(-err));
 		free(conn);
 		return;
 	}
@@ -84,28 +89,45 @@ static void accept_one(struct control *c, int fd)
 		return;
 	}
 	if (!is_welcome(c, peer.uid)) {
-		refuse(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_UID,
+		refuse(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_UID, -EACCES,
 		       c->config->is_private ? "this quoitd is another user's own"
 					     : "quoitd does not serve its own user");
 		return;
 	}
 	err = budget_connect(c->budget, peer.uid);
 	if (err < 0) {
-		refuse(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_CONNECTIONS,
-		       "too many connections of this user");
+		refuse(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, err,
+		       err == -EDQUOT ? "too many connections of this user" : strerror(-err));
 		return;
 	}
 	add_connection(c, fd, &peer);
 }
 
-static void accept_all(struct control *c)
+/* Listen, or let connections wait in the socket's queue. */
+static void set_accepting(struct control *c, bool on)
 {
-	int fd;
+	struct epoll_event event = {.events = on ? EPOLLIN : 0, .data.ptr = &tag_listener};
 
-	while ((fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0 ||
-	       errno == ECONNABORTED || errno == EINTR)
-		if (fd >= 0)
+	(void)epoll_ctl(c->epoll, EPOLL_CTL_MOD, c->listener, &event);
+	c->accept_from_ns = on ? 0 : totals_now_ns() + TICK_MS * UINT64_C(1000000);
+}
+
+static void accept_some(struct control *c)
+{
+	for (unsigned i = 0; i < ACCEPT_BURST; i++) {
+		int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0) {
 			accept_one(c, fd);
+		} else if (errno == EAGAIN) {
+			return;
+		} else if (errno != ECONNABORTED && errno != EINTR) {
+			/* It stays readable: without a pause we would do nothing but fail. */
+			log_client(geteuid(), "cannot accept a connection: %s", strerror(errno));
+			set_accepting(c, false);
+			return;
+		}
+	}
 }
 
 /* Free what is gone for good: no socket, no session on its way back, no answer to come. */
@@ -225,6 +247,8 @@ static void on_signal(struct control *c)
 
 static int timeout_ms(const struct control *c)
 {
+	if (c->accept_from_ns)
+		return TICK_MS;
 	for (const struct connection *conn = c->connections; conn; conn = conn->next)
 		if (conn->state == CONNECTION_NEW)
 			return TICK_MS;
@@ -234,7 +258,7 @@ static int timeout_ms(const struct control *c)
 static void handle(struct control *c, const struct epoll_event *event)
 {
 	if (event->data.ptr == &tag_listener)
-		accept_all(c);
+		accept_some(c);
 	else if (event->data.ptr == &tag_signal)
 		on_signal(c);
 	else if (event->data.ptr != &tag_mail) {
@@ -256,16 +280,30 @@ static void pass(struct control *c)
 	read_mail(c);
 	for (int i = 0; i < n; i++)
 		handle(c, &events[i]);
+	if (c->accept_from_ns && totals_now_ns() >= c->accept_from_ns)
+		set_accepting(c, true);
 	drop_silent(c);
 	sweep(c);
+}
+
+static void stop_listening(struct control *c)
+{
+	if (c->listener < 0)
+		return;
+	close(c->listener);
+	(void)unlink(c->config->socket);
+	c->listener = -1;
+	c->accept_from_ns = 0;
 }
 
 void control_run(struct control *c)
 {
 	while (!c->stop)
 		pass(c);
+	stop_listening(c);
 	for (struct connection *conn = c->connections; conn; conn = conn->next)
 		connection_end(conn, QUOIT_DAEMON_SESSIONS_STOPPED, "quoitd is ending");
+	sweep(c); /* those without a session send no mail to wake us */
 	while (c->connections)
 		pass(c);
 }
@@ -297,24 +335,29 @@ static int clear_path(const struct sockaddr_un *addr)
 static int listen_on(struct control *c, const char *path)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int fd, err, on = 1;
 	mode_t old;
-	int err;
 
 	memcpy(addr.sun_path, path, strlen(path) + 1);
 	err = clear_path(&addr);
 	if (err < 0)
 		return err;
-	c->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (c->listener < 0)
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
 		return -errno;
 	old = umask(c->config->is_private ? 0077 : 0007);
-	err = bind(c->listener, (struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
+	err = bind(fd, (struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
 	umask(old);
-	if (!err && !c->config->is_private && chmod(path, 0666) < 0)
-		err = -errno;
-	if (!err && listen(c->listener, BACKLOG) < 0)
-		err = -errno;
-	return err;
+	if (err < 0) {
+		close(fd);
+		return err;
+	}
+	c->listener = fd;
+	/* Accepted sockets have it too; see ctl_receive. */
+	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
+	    (!c->config->is_private && chmod(path, 0666) < 0) || listen(fd, BACKLOG) < 0)
+		return -errno;
+	return 0;
 }
 
 static int watch_signals(struct control *c)
@@ -335,9 +378,11 @@ int control_init(struct control *c)
 	int err;
 
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
-	c->listener = c->signals = -1;
-	if (c->epoll < 0)
-		return -errno;
+	if (c->epoll < 0) {
+		err = -errno;
+		log_error("cannot start the control thread: %s", strerror(-err));
+		return err;
+	}
 	err = listen_on(c, c->config->socket);
 	if (err < 0) {
 		log_error("cannot listen on %s: %s", c->config->socket, strerror(-err));
@@ -357,10 +402,7 @@ int control_init(struct control *c)
 
 void control_done(struct control *c)
 {
-	if (c->listener >= 0) {
-		close(c->listener);
-		(void)unlink(c->config->socket);
-	}
+	stop_listening(c);
 	if (c->signals >= 0)
 		close(c->signals);
 	if (c->epoll >= 0)

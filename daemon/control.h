@@ -34,6 +34,7 @@ struct control {
 	struct connection *connections;
 	uint32_t *sessions_of; /* sessions each reactor has */
 	uint64_t next_session;
+	uint64_t accept_from_ns; /* CLOCK_BOOTTIME; 0: accepting */
 	bool stop;
 };
 

@@ -65,7 +65,8 @@ static unsigned take_fds(struct msghdr *msg, int *ret_fd)
 
 int ctl_receive(int socket, struct quoit_ctl *ret, int *ret_fd)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(SCM_MAX * sizeof(int))];
+	_Alignas(struct cmsghdr) char
+		control[CMSG_SPACE(SCM_MAX * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
 	struct iovec iov = {ret, sizeof *ret};
 	struct msghdr msg = {.msg_iov = &iov,
 			     .msg_iovlen = 1,
@@ -79,12 +80,28 @@ int ctl_receive(int socket, struct quoit_ctl *ret, int *ret_fd)
 	if (n < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
 	fds = take_fds(&msg, ret_fd);
-	if (n == 0 && !fds)
+	if (n == 0 && !msg.msg_controllen) /* even an empty message has credentials with it */
 		return 0;
-	if (n == (ssize_t)sizeof *ret && fds <= 1 && !(msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+	if (n == (ssize_t)sizeof *ret && !fds && msg.msg_flags & MSG_CTRUNC)
+		*ret_fd = -EMFILE; /* there is room for all: we have no descriptor left */
+	else if (msg.msg_flags & MSG_CTRUNC)
+		fds = SCM_MAX;
+	if (n == (ssize_t)sizeof *ret && fds <= 1 && !(msg.msg_flags & MSG_TRUNC))
 		return 1;
 	if (*ret_fd >= 0)
 		close(*ret_fd);
 	*ret_fd = -1;
 	return -EPROTO;
+}
+
+void ctl_hang_up(int socket)
+{
+	struct quoit_ctl m;
+	int fd, n;
+
+	(void)shutdown(socket, SHUT_RD);
+	while ((n = ctl_receive(socket, &m, &fd)) == 1 || n == -EPROTO)
+		if (n == 1 && fd >= 0)
+			close(fd);
+	close(socket);
 }

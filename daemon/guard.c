@@ -7,6 +7,14 @@
 #include <sys/mman.h>
 
 _Thread_local struct session *guard_session;
+static _Thread_local struct ring *const *thread_rings;
+static _Thread_local const uint32_t *thread_ring_count;
+
+void guard_rings(struct ring *const *rings, const uint32_t *count)
+{
+	thread_rings = rings;
+	thread_ring_count = count;
+}
 
 static bool within(const void *map, uint64_t bytes, uintptr_t at)
 {
@@ -15,16 +23,24 @@ static bool within(const void *map, uint64_t bytes, uintptr_t at)
 
 static bool is_session_memory(const struct session *s, uintptr_t at)
 {
-	if (within(s->arena, s->arena_bytes, at) || within(s->pinned, s->pinned_bytes, at) ||
-	    within(s->region.base, s->region.bytes, at))
-		return true;
-	for (unsigned i = 0; i < s->ring_count; i++) {
-		const struct ring *r = s->rings[i];
+	return within(s->arena, s->arena_bytes, at) || within(s->pinned, s->pinned_bytes, at) ||
+	       within(s->region.base, s->region.bytes, at);
+}
 
-		if (r && within(r->client, r->layout.client_bytes, at))
-			return true;
+/* Whose memory is it that this thread may touch?  NULL: nobody's. */
+static struct session *find_session(uintptr_t at)
+{
+	struct session *s = guard_session;
+
+	if (s && is_session_memory(s, at))
+		return s;
+	for (uint32_t i = 0; thread_rings && i < *thread_ring_count; i++) {
+		const struct ring *r = thread_rings[i];
+
+		if (within(r->client, r->layout.client_bytes, at))
+			return r->session;
 	}
-	return false;
+	return NULL;
 }
 
 /* Only async-signal-safe calls: mmap is a bare system call. */
@@ -32,13 +48,12 @@ static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 {
 	uintptr_t at = (uintptr_t)info->si_addr;
 	uintptr_t page = at & ~(uintptr_t)(PAGE_BYTES - 1);
-	struct session *s = guard_session;
+	struct session *s = find_session(at);
 	int saved = errno;
 
 	(void)context;
-	if (!s || !is_session_memory(s, at) ||
-	    mmap((void *)page, PAGE_BYTES, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+	if (!s || mmap((void *)page, PAGE_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
 		(void)signal(signal_number, SIG_DFL); /* the access is repeated and ends us */
 		return;
 	}

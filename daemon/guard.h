@@ -9,7 +9,8 @@
  * with -EFAULT and the session ends.
  *
  * Between guard_enter and guard_leave the calling thread may touch that session's
- * mappings; a SIGBUS elsewhere is a bug of ours and kills the daemon.
+ * mappings, and after guard_rings the client pages of those rings at any time; a SIGBUS
+ * elsewhere is a bug of ours and kills the daemon.
  */
 #ifndef QUOITD_GUARD_H
 #define QUOITD_GUARD_H
@@ -18,6 +19,18 @@
 
 /* Install the handler; -errno. */
 int guard_init(void);
+
+/*
+ * The calling thread looks at the words of these rings; both stay where they are for as
+ * long as it lives, and change by this thread only.
+ */
+void guard_rings(struct ring *const *rings, const uint32_t *count);
+
+/* Has a client's memory gone away?  Any thread may ask. */
+static inline bool guard_has_hit(const struct session *s)
+{
+	return __atomic_load_n(&s->vanished, __ATOMIC_RELAXED);
+}
 
 extern _Thread_local struct session *guard_session;
 

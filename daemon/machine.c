@@ -40,8 +40,8 @@ static void write_topology(const struct machine *m, const struct executors *e)
 	struct placement_config c = {.reactors = (uint32_t)m->config->reactors,
 				     .cpus = *m->config->cpus ? m->config->cpus : NULL};
 	char *text = malloc(DESCRIPTION_BYTES);
-	int fd = openat(m->directory, QUOIT_STATS_TOPOLOGY, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			0644);
+	int fd = openat(m->directory, QUOIT_STATS_TOPOLOGY,
+			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 
 	if (text && f) {
@@ -98,9 +98,10 @@ static int make_reactors(struct machine *m)
 	m->reactors = aligned_alloc(64, n * sizeof *m->reactors);
 	m->memory_links = aligned_alloc(64, n * sizeof *m->memory_links);
 	m->outbox = calloc(n, sizeof *m->outbox);
+	if (m->reactors)
+		memset(m->reactors, 0, n * sizeof *m->reactors);
 	if (m->control_eventfd < 0 || !m->reactors || !m->memory_links || !m->outbox)
 		return -ENOMEM;
-	memset(m->reactors, 0, n * sizeof *m->reactors);
 	for (uint32_t i = 0; !err && i < n; i++)
 		err = make_reactor(m, i);
 	return err;
@@ -112,8 +113,10 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	int err;
 
 	*ret = NULL;
-	if (!m)
+	if (!m) {
+		log_error("cannot start: %s", strerror(ENOMEM));
 		return -ENOMEM;
+	}
 	m->config = config;
 	m->directory = directory;
 	m->control_eventfd = -1;

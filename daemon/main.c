@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +45,35 @@ static int open_directory(const char *socket)
 	return fd < 0 ? -errno : fd;
 }
 
+/*
+ * One quoitd a directory, or a second one would wipe the first one's counter files before
+ * it finds the socket taken.  The lock ends with us, however we end; 0600, since whoever
+ * can open the file could hold it.  The descriptor stays open, or -errno.
+ */
+static int lock_directory(int directory)
+{
+	int fd = openat(directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		int err = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
+
+		close(fd);
+		return err;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/* Every session, ring and file is a descriptor: take all that we may have. */
+static void raise_limits(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 static void say_ready(const struct config *config)
 {
 	log_info("listening on %s", config->socket);
@@ -65,6 +96,9 @@ static int serve(const struct config *config, struct machine *m, int directory)
 				  .reactor_count = m->plan->nr_reactors,
 				  .outbox = m->outbox,
 				  .eventfd = m->control_eventfd,
+				  .epoll = -1,
+				  .listener = -1,
+				  .signals = -1,
 				  .directory = directory,
 				  .totals = m->totals};
 	int err = -ENOMEM;
@@ -76,6 +110,8 @@ static int serve(const struct config *config, struct machine *m, int directory)
 	totals_set(m->totals, QUOIT_DAEMON_HOST_LIMIT, config->memory);
 	if (control.budget && control.sessions_of)
 		err = control_init(&control);
+	else
+		log_error("cannot start: %s", strerror(-err));
 	if (!err) {
 		err = machine_start(m);
 		if (!err) {
@@ -106,7 +142,7 @@ int main(int argc, char **argv)
 {
 	struct config config;
 	struct machine *machine;
-	int err, directory;
+	int err, directory, lock;
 
 	config_init(&config);
 	err = config_args(&config, argc, argv, stdout, stderr);
@@ -115,12 +151,21 @@ int main(int argc, char **argv)
 	fill_defaults(&config);
 	log_init(log_level_of(config.log), getenv("JOURNAL_STREAM") != NULL);
 	(void)prctl(PR_SET_DUMPABLE, 0); /* a core would hold all users' data */
+	(void)signal(SIGPIPE, SIG_IGN);  /* who reads our log may go away */
 	directory = open_directory(config.socket);
 	if (directory < 0) {
 		log_error("cannot use the directory of %s: %s", config.socket,
 			  strerror(-directory));
 		return 1;
 	}
+	lock = lock_directory(directory);
+	if (lock < 0) {
+		log_error("cannot have the directory of %s to ourselves: %s", config.socket,
+			  strerror(-lock));
+		close(directory);
+		return 1;
+	}
+	raise_limits();
 	err = guard_init();
 	if (!err)
 		err = machine_make(&config, directory, &machine);
@@ -128,6 +173,7 @@ int main(int argc, char **argv)
 		err = serve(&config, machine, directory);
 		machine_free(machine, directory);
 	}
+	close(lock);
 	close(directory);
 	return err ? 1 : 0;
 }

@@ -446,11 +446,22 @@ void memory_release(struct session *s, uint32_t index)
 	give_back(s, index);
 }
 
+bool memory_close(struct session *s)
+{
+	struct memory_message m = {.op = MEMORY_CLOSE, .session = s};
+
+	if (s->region.base && !s->requests && memory_send(reactor_memory_link(s->reactor), &m))
+		s->requests++;
+	return !s->requests && !s->region.base;
+}
+
 void memory_answer(struct session *s, const struct memory_message *m, memory_ready_fn *ready)
 {
 	struct job *job;
 
 	s->requests--;
+	if (m->op == MEMORY_CLOSE)
+		return;
 	if (m->op == MEMORY_FILL || m->op == MEMORY_TIDY) {
 		if (memory_pinned_answer(s, m))
 			memory_advance(s, ready);

@@ -63,6 +63,12 @@ void memory_mark_free(struct session *s, struct buffer *b);
 /* A buffer has no views left: its bytes come back, now or when older jobs have theirs. */
 void memory_release(struct session *s, uint32_t buffer);
 
+/*
+ * Nothing uses the session's region any more: have it given back.  True once that is done;
+ * until then ask again after the answers.
+ */
+bool memory_close(struct session *s);
+
 /* An answer of the memory thread. */
 void memory_answer(struct session *s, const struct memory_message *m, memory_ready_fn *ready);
 

@@ -87,6 +87,21 @@ static int change_pages(int fd, int mode, uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
+/* All that has pages, found by the holes: most of a region is one. */
+static void punch_all(int fd, uint64_t bytes)
+{
+	off_t start = 0, end;
+
+	while ((start = lseek(fd, start, SEEK_DATA)) >= 0 && (uint64_t)start < bytes) {
+		end = lseek(fd, start, SEEK_HOLE);
+		if (end <= start ||
+		    change_pages(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (uint64_t)start,
+				 (uint64_t)(end - start)) < 0)
+			return; /* closing gives it back too, in one go */
+		start = end;
+	}
+}
+
 static int32_t perform(struct memory_message *m)
 {
 	int punch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
@@ -95,6 +110,10 @@ static int32_t perform(struct memory_message *m)
 	switch (m->op) {
 	case MEMORY_PUNCH:
 		return change_pages(fd, punch, m->offset, m->bytes);
+	case MEMORY_CLOSE:
+		punch_all(fd, m->session->region.bytes);
+		region_close(&m->session->region);
+		return 0;
 	case MEMORY_FILL:
 		m->bytes = PIECE_BYTES;
 		return memory_pinned_fill_part(m->session, m->offset, PIECE_BYTES);

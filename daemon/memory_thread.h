@@ -21,6 +21,7 @@ enum memory_op {
 	MEMORY_PUNCH,    /* give them back */
 	MEMORY_FILL,     /* pages for the pinned region from offset on, in parts */
 	MEMORY_TIDY,     /* move its pieces together, in parts */
+	MEMORY_CLOSE,    /* give the whole region back and unmap it */
 };
 
 struct memory_message {

@@ -512,7 +512,7 @@ static bool start_ready(struct reactor *r)
 		}
 		if (s->exec.jobs_waiting)
 			any |= exec_send(r, s);
-		if (s->vanished && !s->stopped)
+		if (guard_has_hit(s) && !s->stopped)
 			reactor_kill(r, s, QUOIT_DAEMON_KILL_MEM_VANISHED);
 	}
 	return any;
@@ -533,7 +533,7 @@ static void finish_work(struct reactor *r, struct work *work)
 	job->end = tsc_now();
 	s->core_ticks += atomic_load(&work->ticks);
 	s->published--;
-	if (!res && s->vanished)
+	if (!res && guard_has_hit(s))
 		res = -EFAULT;
 	if (!res)
 		res = cpu_result(work, &job->error);
@@ -631,6 +631,7 @@ static void *run(void *arg)
 	struct reactor *r = arg;
 
 	reactor_settle(r);
+	guard_rings(r->rings, &r->ring_count);
 	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED))
 		reactor_idle(r, reactor_pass(r));
 	return NULL;

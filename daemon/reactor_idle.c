@@ -20,6 +20,7 @@
 #include "tsc.h"
 
 #define EVENTS             64
+#define DOORBELLS          64u /* taken of a ring at once, or one that never stops had us for good */
 #define SPIN_LEAST_NS      2000u
 #define SPIN_MOST_NS       100000u
 #define SPIN_WITH_TILES_NS 1000u
@@ -144,12 +145,12 @@ void reactor_remove_ring(struct reactor *r, struct ring *ring)
 static void answer_doorbell(struct reactor *r, struct ring *ring, uint32_t events)
 {
 	char bytes[64];
-	ssize_t n;
+	ssize_t n = 1;
 
-	do {
+	for (unsigned i = 0; i < DOORBELLS && n > 0; i++) {
 		n = recv(ring->socket, bytes, sizeof bytes, MSG_DONTWAIT);
 		ring->session->kicks += n > 0;
-	} while (n > 0);
+	}
 	if (n == 0 || events & (EPOLLHUP | EPOLLERR)) {
 		/* The client closed its end; the control socket says what that means. */
 		(void)epoll_ctl(r->epoll, EPOLL_CTL_DEL, ring->socket, NULL);

@@ -9,6 +9,7 @@
 #include "completion.h"
 #include "deps.h"
 #include "files.h"
+#include "guard.h"
 #include "job.h"
 #include "memory.h"
 #include "memory_pinned.h"
@@ -216,7 +217,7 @@ static bool close_rings(struct reactor *r, struct session *s)
 static bool let_session_go(struct reactor *r, struct session *s)
 {
 	exec_abandon(r, s);
-	if (!quiet(s) || (!s->stopped && unfetched(s)) || !exec_leave(r, s))
+	if (!quiet(s) || (!s->stopped && unfetched(s)) || !exec_leave(r, s) || !memory_close(s))
 		return false;
 	for (uint32_t i = 0; i < s->ring_count; i++) {
 		struct ring *ring = s->rings[i];
@@ -257,6 +258,8 @@ void reactor_kill(struct reactor *r, struct session *s, uint32_t reason)
 
 	if (s->stopped)
 		return;
+	if (guard_has_hit(s)) /* whatever we read then was not what the client wrote */
+		m.a = QUOIT_DAEMON_KILL_MEM_VANISHED;
 	s->stopped = true;
 	mailbox_send(r->outbox, &m);
 }

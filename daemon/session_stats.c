@@ -30,11 +30,16 @@ int session_stats_open(struct session *s, int directory, uint32_t reactor, int32
 	s->stats_fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
 	if (s->stats_fd < 0)
 		return -errno;
-	if (ftruncate(s->stats_fd, sizeof *stats) < 0)
-		return -errno;
-	stats = mmap(NULL, sizeof *stats, PROT_READ | PROT_WRITE, MAP_SHARED, s->stats_fd, 0);
-	if (stats == MAP_FAILED)
-		return -errno;
+	stats = MAP_FAILED;
+	if (fallocate(s->stats_fd, 0, 0, sizeof *stats) == 0) /* a full disk: no SIGBUS later */
+		stats = mmap(NULL, sizeof *stats, PROT_READ | PROT_WRITE, MAP_SHARED, s->stats_fd,
+			     0);
+	if (stats == MAP_FAILED) {
+		int err = -errno;
+
+		(void)unlinkat(directory, name, 0);
+		return err;
+	}
 	totals_fill_header(&stats->header, sizeof *stats,
 			   offsetof(struct quoit_session_stats, value), QUOIT_SESSION_NR, 1);
 	stats->session = s->id;

@@ -102,6 +102,23 @@ struct quoit_sqe *quoit_sqe(struct quoit_ring *q)
 	return &q->sqes[index & q->sq_mask];
 }
 
+unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
+{
+	uint32_t first, index, n = 1;
+
+	*ret = quoit_sqe(q);
+	if (!*ret)
+		return 0;
+	first = q->sq.next - 1;
+	/* A run neither wraps nor grows beyond what is published at once. */
+	while (n < most && n < q->batch && (first + n) & q->sq_mask && quoit_ring_space(&q->sq) &&
+	       quoit_ring_reserve(&q->sq, &index))
+		n++;
+	for (uint32_t i = 1; UNLIKELY(q->notes != NULL) && i < n; i++)
+		q->notes[(first + i) & q->sq_mask].site = 0;
+	return n;
+}
+
 static __attribute__((noinline)) int kick(struct quoit_ring *q)
 {
 	if (send(q->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 || errno == EAGAIN)
@@ -160,6 +177,9 @@ int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 	if (!n)
 		return q->broken;
 	*ret = quoit_cqe_at(q, 0);
+	/* One run: what lies behind the end of the ring is the next one. */
+	if (n > q->cq.entries - (q->cq.next & q->cq_mask))
+		n = q->cq.entries - (q->cq.next & q->cq_mask);
 	return (int)n;
 }
 

@@ -34,20 +34,40 @@ void libquoit_sleep_look(struct quoit_ring *q)
 
 /* ---- CQ ---- */
 
-static bool spin_cq(struct quoit_ring *q)
+/*
+ * Spin for a short time, and on for as long as the SQ head moves: a reactor that fetches
+ * small jobs is about to be done, while one that has handed out tiles fetches nothing and
+ * may need this core for them.
+ */
+static bool spin(struct quoit_ring *q, bool (*is_done)(struct quoit_ring *q))
 {
+	const uint32_t *head = &q->daemon->sq_head;
+	uint32_t seen = QUOIT_RING_LOAD(head, QUOIT_RING_RELAXED);
 	uint64_t until;
 
 	if (!q->session->spin)
 		return false;
 	until = clock_ticks() + q->session->spin;
-	do {
+	while (!q->broken) {
 		for (int i = 0; i < 8; i++)
 			clock_pause();
-		if (libquoit_queue_ready(q))
+		if (is_done(q))
 			return true;
-	} while (clock_ticks() < until && !q->broken);
+		if (clock_ticks() >= until) {
+			uint32_t now = QUOIT_RING_LOAD(head, QUOIT_RING_RELAXED);
+
+			if (now == seen)
+				return false;
+			until = clock_ticks() + q->session->spin;
+			seen = now;
+		}
+	}
 	return false;
+}
+
+static bool has_cqes(struct quoit_ring *q)
+{
+	return libquoit_queue_ready(q) != 0;
 }
 
 /*
@@ -66,12 +86,12 @@ static void futex_sleep(struct quoit_ring *q, uint64_t ns)
 
 int libquoit_sleep_cq(struct quoit_ring *q, uint64_t deadline)
 {
-	for (bool spin = true;; spin = false) {
+	for (bool fresh = true;; fresh = false) {
 		uint64_t now = deadline == NEVER ? 0 : clock_ns();
 
 		if (now >= deadline)
 			libquoit_sleep_look(q);
-		else if (!spin)
+		else if (!fresh)
 			check_daemon(q);
 		/* After the look at the socket: what was posted before the end still counts. */
 		if (libquoit_queue_ready(q))
@@ -80,7 +100,7 @@ int libquoit_sleep_cq(struct quoit_ring *q, uint64_t deadline)
 			return q->broken;
 		if (now >= deadline)
 			return -ETIME;
-		if (spin && spin_cq(q))
+		if (fresh && spin(q, has_cqes))
 			return 0;
 		futex_sleep(q, deadline - now < SLICE_NS ? deadline - now : SLICE_NS);
 	}
@@ -106,26 +126,6 @@ static bool has_room(struct quoit_ring *q)
 	return quoit_ring_space(&q->sq) >= q->batch;
 }
 
-/* Goes on for as long as the head moves: a reactor that fetches is about to make room. */
-static bool spin_sq(struct quoit_ring *q)
-{
-	uint64_t until = clock_ticks() + q->session->spin;
-	uint32_t head = q->sq.cached_head;
-
-	while (!q->broken) {
-		if (has_room(q))
-			return true;
-		if (clock_ticks() >= until) {
-			if (q->sq.cached_head == head)
-				break;
-			until = clock_ticks() + q->session->spin;
-			head = q->sq.cached_head;
-		}
-		clock_pause();
-	}
-	return false;
-}
-
 /*
  * The CQ tail does not tell about room: quiet jobs post nothing, and a wake-up for
  * SQ room would cost quoitd a check on every fetch.  So the head is polled, in
@@ -138,7 +138,7 @@ int libquoit_sleep_sq(struct quoit_ring *q)
 
 	if (err)
 		return err;
-	if (q->session->spin && spin_sq(q))
+	if (spin(q, has_room))
 		return 0;
 	while (!has_room(q)) {
 		if (q->broken)

@@ -15,7 +15,7 @@
 
 enum { STATUS_NOT_HERE = 77 }; /* quoit-peer: the peer is not installed, or refused here */
 
-static bool find_program(char *ret)
+static bool find_program(char ret[static PATH_MAX])
 {
 	const char *directory = getenv("QUOIT_LIBEXECDIR");
 

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,19 +21,17 @@
 #define SOCKET_NAME  "/quoitd.sock"
 #define CANNOT_EXEC  127
 
-bool private_daemon_beside(const char *program, char *ret)
+bool private_daemon_beside(const char *program, char ret[static PATH_MAX])
 {
-	ssize_t n = readlink("/proc/self/exe", ret, PATH_MAX - 1);
-	char *slash;
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	int length;
 
 	if (n <= 0)
 		return false;
-	ret[n] = '\0';
-	slash = strrchr(ret, '/') + 1;
-	if ((size_t)(slash - ret) + strlen(program) >= PATH_MAX)
-		return false;
-	strcpy(slash, program);
-	return access(ret, X_OK) == 0;
+	self[n] = '\0';
+	length = snprintf(ret, PATH_MAX, "%s/%s", dirname(self), program);
+	return length < PATH_MAX && access(ret, X_OK) == 0;
 }
 
 /* ---- the directory ---- */

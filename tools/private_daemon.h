@@ -9,6 +9,7 @@
 #ifndef QUOIT_TOOLS_PRIVATE_DAEMON_H
 #define QUOIT_TOOLS_PRIVATE_DAEMON_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "runtime.h"
@@ -30,10 +31,7 @@ int private_daemon_start(struct private_daemon *ret, const char *const *options)
 /* Stop quoitd and wait until nothing is left of it. */
 void private_daemon_stop(struct private_daemon *d);
 
-/*
- * Find a program beside the running one; false: it is not there.  `ret` has room for
- * PATH_MAX bytes.
- */
-bool private_daemon_beside(const char *program, char *ret);
+/* Find a program beside the running one; false: it is not there. */
+bool private_daemon_beside(const char *program, char ret[static PATH_MAX]);
 
 #endif

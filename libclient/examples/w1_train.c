@@ -159,7 +159,26 @@ static int epoch(struct quoit_ring *q, const char *how, bool wait_each, uint32_t
 	return err;
 }
 
-static int run(struct quoit_ring *q, uint32_t batches)
+/* Each way has a session of its own, so that neither begins with the other's memory. */
+static int session(const struct quoit_open_params *params, const char *how, bool wait_each,
+		   uint32_t batches, float *ret_losses)
+{
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	int err = quoit_open(&s, params);
+
+	if (err) {
+		fprintf(stderr, "w1_train: %s\n", quoit_open_text());
+		return err;
+	}
+	err = quoit_ring_open(&q, s, NULL);
+	if (!err)
+		err = epoch(q, how, wait_each, batches, ret_losses);
+	quoit_close(s, 0);
+	return err;
+}
+
+static int run(const struct quoit_open_params *params, uint32_t batches)
 {
 	float *waited = malloc(batches * sizeof(float)),
 	      *free_running = malloc(batches * sizeof(float));
@@ -167,9 +186,9 @@ static int run(struct quoit_ring *q, uint32_t batches)
 
 	printf("%-32s %10s %10s %10s %12s %10s\n", "", "submit s", "epoch s", "growth MiB",
 	       "first loss", "last loss");
-	err = epoch(q, "waiting for each loss", true, batches, waited);
+	err = session(params, "waiting for each loss", true, batches, waited);
 	if (!err)
-		err = epoch(q, "waiting at the end only", false, batches, free_running);
+		err = session(params, "waiting at the end only", false, batches, free_running);
 	/* Tiles may be summed in another order; the training must be the same. */
 	for (uint32_t t = 0; t < batches && !err; t++)
 		if (!(fabsf(waited[t] - free_running[t]) <= 1e-3f * (1 + waited[t])))
@@ -187,8 +206,6 @@ int main(int argc, char **argv)
 						{"lease", required_argument, NULL, 'l'},
 						{0}};
 	struct quoit_open_params params = {.host_bytes = (uint64_t)256 << 20};
-	struct quoit_session *s;
-	struct quoit_ring *q;
 	uint32_t batches = 150;
 	int err, c;
 
@@ -206,16 +223,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "w1_train: --batches must be at least 2\n");
 		return 2;
 	}
-	err = quoit_open(&s, &params);
-	if (err) {
-		fprintf(stderr, "w1_train: %s: %s\n", quoit_strerror(err), quoit_open_text());
-		return 1;
-	}
-	err = quoit_ring_open(&q, s, NULL);
-	if (!err)
-		err = run(q, batches);
+	err = run(&params, batches);
 	if (err)
 		fprintf(stderr, "w1_train: %s\n", quoit_strerror(err));
-	quoit_close(s, 0);
 	return err != 0;
 }

@@ -173,11 +173,17 @@ int quoit_flush(struct quoit_ring *q);
 /* The next free slot, to be filled completely by the caller; NULL: the ring is full. */
 struct quoit_sqe *quoit_sqe(struct quoit_ring *q);
 
-/* How many CQEs are ready; *ret points at the first.  -ECONNRESET: none and no daemon. */
+/* As quoit_sqe, up to `most` slots in one run; how many, 0: the ring is full. */
+unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret);
+
+/*
+ * A run of ready CQEs: how many, and *ret points at the first.  More may be ready beyond
+ * the end of the ring.  0: none; -ECONNRESET: none, and no daemon.
+ */
 int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret);
 
 /*
- * The i-th ready CQE of quoit_peek (they wrap), its error record and its stamps
+ * The i-th ready CQE, its error record and its stamps
  * (NULL without QUOIT_RING_STAMPS).  All valid until the CQE is released.
  */
 const struct quoit_cqe *quoit_cqe_at(const struct quoit_ring *q, unsigned i);

@@ -155,40 +155,71 @@ Test(pinned_memory, scattered_free_bytes_are_moved_together)
 	stop(&f);
 }
 
-Test(pinned_memory, jobs_that_run_while_pieces_must_move_lose_nothing)
+Test(pinned_memory, pieces_of_any_pattern_move_without_loss)
 {
-	enum { PIECES = 16, ROUNDS = 30 };
+	enum { PIECES = 16, ROUNDS = 60, ADDS = 3 };
 	struct fixture f = start(REGION, NULL);
-	quoit_tensor t[PIECES], other = create(&f, 4 * MIB, 0);
+	quoit_tensor t[PIECES];
 	int32_t count[PIECES] = {0};
+	uint32_t x = 1;
 
 	for (int i = 0; i < PIECES; i++)
 		t[i] = create(&f, MIB, QUOIT_CREATE_PINNED);
 	for (int round = 0; round < ROUNDS; round++) {
+		uint32_t freed = (x = x * 1664525u + 1013904223u) >> 16 | 1;
 		quoit_tensor large;
 
-		/* Every other one makes room; the rest are computed on, before and after. */
-		for (int i = round % 2; i < PIECES; i += 2)
-			quoit_free(f.q, t[i]);
-		large = create(&f, PIECES / 2 * MIB, QUOIT_CREATE_PINNED);
-		for (int i = !(round % 2); i < PIECES; i += 2) {
-			count[i]++;
-			quoit_push(f.q, quoit_add_int(t[i], t[i], 1));
-		}
+		/* Some make room for a large one; the rest are computed on all the while. */
+		for (int i = 0; i < PIECES; i++)
+			if (freed & 1u << i)
+				quoit_free(f.q, t[i]);
+		large = create(&f, (uint64_t)__builtin_popcount(freed & 0xffff) * MIB,
+			       QUOIT_CREATE_PINNED);
 		quoit_push(f.q, quoit_fill_int(large, round));
-		quoit_push(f.q, quoit_fill_int(other, round));
-		for (int i = !(round % 2); i < PIECES; i += 2) {
-			count[i]++;
-			quoit_push(f.q, quoit_add_int(t[i], t[i], 1));
-		}
+		for (int n = 0; n < ADDS * PIECES; n++)
+			if (!(freed & 1u << n % PIECES)) {
+				count[n % PIECES]++;
+				quoit_push(f.q, quoit_add_int(t[n % PIECES], t[n % PIECES], 1));
+			}
 		quoit_free(f.q, large);
-		for (int i = round % 2; i < PIECES; i += 2) {
-			t[i] = create(&f, MIB, QUOIT_CREATE_PINNED);
-			count[i] = 0;
-		}
+		for (int i = 0; i < PIECES; i++)
+			if (freed & 1u << i) {
+				t[i] = create(&f, MIB, QUOIT_CREATE_PINNED);
+				quoit_push(f.q, quoit_fill_int(t[i], round));
+				count[i] = round;
+			}
 	}
 	for (int i = 0; i < PIECES; i++)
 		expect_filled(&f, t[i], MIB, count[i]);
+	cr_expect_eq(quoit_failures(f.q, NULL), 0);
+	stop(&f);
+}
+
+Test(pinned_memory, piece_does_not_move_under_a_job_that_runs)
+{
+	enum { ROUNDS = 20, OLDER = 6, LATER = 60 };
+	struct fixture f = start(REGION, NULL);
+	quoit_tensor older = create(&f, 4 * MIB, 0);
+
+	for (int round = 0; round < ROUNDS; round++) {
+		quoit_tensor gap = create(&f, 4 * MIB, QUOIT_CREATE_PINNED);
+		quoit_tensor moves = create(&f, 2 * MIB, QUOIT_CREATE_PINNED);
+		quoit_tensor large = create(&f, 12 * MIB, QUOIT_CREATE_PINNED);
+
+		quoit_push(f.q, quoit_fill_int(gap, 1));
+		quoit_push(f.q, quoit_fill_int(moves, 0));
+		quoit_free(f.q, gap);
+		cr_assert_eq(quoit_wait_all(f.q, QUOIT_FOREVER), 0);
+		/* While these run the large one waits, and those after it may begin. */
+		for (int i = 0; i < OLDER; i++)
+			quoit_push(f.q, quoit_add_int(older, older, 1));
+		quoit_push(f.q, quoit_fill_int(large, round));
+		for (int i = 0; i < LATER; i++)
+			quoit_push(f.q, quoit_add_int(moves, moves, 1));
+		expect_filled(&f, moves, 2 * MIB, LATER);
+		quoit_free(f.q, moves);
+		quoit_free(f.q, large);
+	}
 	cr_expect_eq(quoit_failures(f.q, NULL), 0);
 	stop(&f);
 }

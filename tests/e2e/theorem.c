@@ -16,7 +16,9 @@
 #include "sizeclass.h"
 
 #define RINGS_MOST    4
-#define ARENA_BYTES   (UINT64_C(4) << 20)
+#define ARENA_MOST    (UINT64_C(4) << 20)
+#define ARENA_LEAST   (UINT64_C(64) << 10)
+#define LEASE_LEAST   (UINT64_C(1) << 20)
 #define BUDGET_PAGES  512
 #define ROUND_SECONDS 30 /* longer than any round takes under a sanitizer: a deadlock */
 
@@ -39,6 +41,7 @@ struct round {
 	const struct theorem_options *options;
 	struct quoit_session *session;
 	uint8_t *arena;
+	uint64_t arena_bytes;
 	struct lane lane[RINGS_MOST];
 	uint64_t random;
 	FILE *err;
@@ -52,15 +55,15 @@ static uint32_t draw(struct round *r, uint32_t below)
 
 /* ---- making ---- */
 
-static void make_lane(struct round *r, unsigned i)
+static void make_lane(struct round *r, unsigned i, uint64_t scale)
 {
 	const struct theorem_options *o = r->options;
 	struct lane *l = &r->lane[i];
 	struct graph_options g = {.seed = o->seed * RINGS_MOST + i,
 				  .steps = o->steps,
-				  .scale = (1 + draw(r, BUDGET_PAGES)) * (uint64_t)PAGE_BYTES,
-				  .arena = ARENA_BYTES / RINGS_MOST * i,
-				  .arena_end = ARENA_BYTES / RINGS_MOST * (i + 1),
+				  .scale = scale,
+				  .arena = r->arena_bytes / RINGS_MOST * i,
+				  .arena_end = r->arena_bytes / RINGS_MOST * (i + 1),
 				  .ring = i,
 				  .cancels = o->cancels};
 
@@ -72,12 +75,25 @@ static void make_lane(struct round *r, unsigned i)
 	l->cancel = calloc(l->graph.count, 1);
 }
 
+/*
+ * The arena is a part of the lease: beside a large one there is always a piece of the region
+ * left, beside a small one a large piece may be the only one of its class.
+ */
+static void make_lanes(struct round *r)
+{
+	uint64_t scale = (1 + draw(r, BUDGET_PAGES)) * (uint64_t)PAGE_BYTES;
+
+	r->arena_bytes = scale < LEASE_LEAST || draw(r, 2) ? ARENA_MOST : ARENA_LEAST;
+	for (unsigned i = 0; i < r->options->rings; i++)
+		make_lane(r, i, scale);
+}
+
 static bool open_session(struct round *r, const char *socket)
 {
 	static const uint32_t entries[] = {8, 16, 64, 1024, 4096};
 	struct quoit_open_params p = {.socket = socket,
-				      .host_bytes = ARENA_BYTES,
-				      .arena_bytes = ARENA_BYTES,
+				      .host_bytes = r->arena_bytes,
+				      .arena_bytes = r->arena_bytes,
 				      .max_tensors = RINGS_MOST * ORACLE_TENSORS};
 	int err;
 
@@ -96,7 +112,7 @@ static bool open_session(struct round *r, const char *socket)
 		fprintf(r->err, "cannot open: %s (%s)\n", quoit_strerror(err), quoit_open_text());
 		return false;
 	}
-	r->arena = quoit_alloc(r->session, ARENA_BYTES);
+	r->arena = quoit_alloc(r->session, r->arena_bytes);
 	return true;
 }
 
@@ -263,8 +279,7 @@ bool theorem_round(const char *socket, const struct theorem_options *options, FI
 	struct round r = {.options = options, .random = options->seed, .err = err};
 	bool good;
 
-	for (unsigned i = 0; i < options->rings; i++)
-		make_lane(&r, i);
+	make_lanes(&r);
 	good = open_session(&r, socket) && run(&r);
 	for (unsigned i = 0; good && i < options->rings; i++)
 		good = check_lane(&r, &r.lane[i]);

@@ -2,7 +2,6 @@
 /* hostile_ring.c - clients that lie about indices, or write where they must not */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -46,19 +45,11 @@ static uint32_t cq_tail(const struct raw_client *c)
 	return QUOIT_RING_LOAD(&c->daemon->cq_tail, QUOIT_RING_ACQUIRE);
 }
 
-/* Is there news on the control socket, after some time at most? */
-static bool has_news(const struct raw_client *c, int timeout_ms)
-{
-	struct pollfd p = {.fd = c->socket, .events = POLLIN};
-
-	return poll(&p, 1, timeout_ms) > 0;
-}
-
 /* Wait until so many CQEs lie there, without reading them. */
-static bool await_posted(const struct raw_client *c, uint32_t tail)
+static bool await_posted(struct raw_client *c, uint32_t tail)
 {
 	for (int ms = 0; cq_tail(c) != tail; ms++) {
-		if (ms == PATIENCE_MS || has_news(c, 0))
+		if (ms == PATIENCE_MS || raw_has_ended(c, 0))
 			return false;
 		usleep(1000);
 	}
@@ -93,7 +84,7 @@ static void tail_beyond_the_ring(struct stage *s)
 	if (!stage_open(s, &c, &small))
 		return;
 	set_tail(&c, ENTRIES + 1);
-	CHECK(s, has_news(&c, PATIENCE_MS));
+	CHECK(s, raw_has_ended(&c, PATIENCE_MS));
 	CHECK(s, sq_head(&c) == 0 && cq_tail(&c) == 0); /* no slot was read */
 	stage_await_end(s, &c, QUOIT_DAEMON_KILL_RING_TAIL);
 }
@@ -121,7 +112,7 @@ static void tail_taken_back(struct stage *s)
 		usleep(stage_random(s, 500));
 		QUOIT_RING_STORE(&c.client->sq_tail, 8, QUOIT_RING_SEQ_CST);
 		set_tail(&c, 4);
-		for (int ms = 0; cq_tail(&c) < 4 && !has_news(&c, 1) && ms < PATIENCE_MS; ms++)
+		for (int ms = 0; cq_tail(&c) < 4 && !raw_has_ended(&c, 1) && ms < PATIENCE_MS; ms++)
 			;
 		CHECK(s, cq_tail(&c) == 4 || cq_tail(&c) == 8);
 		if (cq_tail(&c) == 8)
@@ -188,7 +179,7 @@ static void tail_changed_all_the_time(struct stage *s)
 		f.word = &c.client->sq_tail;
 		pthread_create(&thread, NULL, flap, &f);
 		raw_ring_bell(&c);
-		CHECK(s, has_news(&c, PATIENCE_MS));
+		CHECK(s, raw_has_ended(&c, PATIENCE_MS));
 		f.stop = true;
 		pthread_join(thread, NULL);
 		CHECK(s, sq_head(&c) == 0 || sq_head(&c) == 5);
@@ -257,7 +248,7 @@ static void cq_head_jumps_back(struct stage *s)
 		CHECK(s, await_posted(&c, 2 * MANY));
 		set_cq_head(&c, MANY - steps[i]);
 		submit_nops(&c, 1);
-		CHECK(s, has_news(&c, PATIENCE_MS));
+		CHECK(s, raw_has_ended(&c, PATIENCE_MS));
 		CHECK(s, cq_tail(&c) == 2 * MANY);
 		for (uint32_t n = MANY; n < 2 * MANY; n++) /* unread ones were not overwritten */
 			CHECK(s, c.cqes[n % ENTRIES].user_data == n);

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 
+#include "optable.h"
 #include "shape.h"
 #include "tensor.h"
 
@@ -20,6 +21,7 @@ struct session *core_session(uint32_t max_jobs)
 	struct ring *ring;
 	int fds[3];
 
+	optable_init();
 	cr_assert_eq(session_new(&limits, 1, &s), 0);
 	cr_assert_eq(ring_new(s, 0, &open, &ring, &fds[0], &fds[1], &fds[2]), 0);
 	for (unsigned i = 0; i < 3; i++)

@@ -206,7 +206,8 @@ enum quoit_field {
 	QUOIT_FIELD_OFFSET,
 	QUOIT_FIELD_MEMORY, /* values: bytes needed, bytes leased */
 	QUOIT_FIELD_FILE,
-	QUOIT_FIELD_EXECUTOR, /* values: its pid (0: none to run on), how it ended (waitpid's status) */
+	QUOIT_FIELD_EXECUTOR, /* values: its pid (0: none to run on), how it ended (waitpid's
+				 status) */
 	QUOIT_FIELD_NR,
 };
 

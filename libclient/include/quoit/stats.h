@@ -78,7 +78,8 @@
 	X(CLIENTS_LEFT, "clients_left")                                                            \
 	X(SESSIONS_STOPPED, "sessions_stopped")                                                    \
 	X(EXECUTORS_DIED, "executors_died")                                                        \
-	X(LOG_SUPPRESSED, "log_lines_suppressed")
+	X(LOG_SUPPRESSED, "log_lines_suppressed")                                                  \
+	X(KILL_SHORTAGE, "kill_shortage")
 
 #define QUOIT_STAT_ENUM_S(name, label) QUOIT_SESSION_##name,
 #define QUOIT_STAT_ENUM_R(name, label) QUOIT_REACTOR_##name,

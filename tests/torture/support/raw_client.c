@@ -69,7 +69,8 @@ static int receive(struct raw_client *c, struct quoit_ctl *ret, int *ret_fds, un
 	}
 	*ret_count = count < room ? count : room;
 	memcpy(c->text, ret->text, sizeof c->text);
-	return ret->type == QUOIT_CTL_END ? -ECONNRESET : ret->result;
+	c->ended = ret->type == QUOIT_CTL_END;
+	return c->ended ? -ECONNRESET : ret->result;
 }
 
 int raw_call(struct raw_client *c, struct quoit_ctl *m, int *ret_fds, unsigned room,
@@ -78,20 +79,22 @@ int raw_call(struct raw_client *c, struct quoit_ctl *m, int *ret_fds, unsigned r
 	m->magic = QUOIT_CTL_MAGIC;
 	m->seq = ++c->seq;
 	*ret_count = 0;
+	if (c->ended)
+		return -ECONNRESET;
 	c->text[0] = '\0';
 	/* Where it fails because we were told to go, the news is still to be read. */
 	(void)!send(c->socket, m, sizeof *m, MSG_NOSIGNAL);
 	return receive(c, m, ret_fds, room, ret_count);
 }
 
-/* Has quoitd ended the session?  Then c->text says why. */
-static bool has_ended(struct raw_client *c)
+bool raw_has_ended(struct raw_client *c, int timeout_ms)
 {
 	struct pollfd p = {.fd = c->socket, .events = POLLIN};
 	struct quoit_ctl m;
 	unsigned count;
 
-	return poll(&p, 1, 0) > 0 && receive(c, &m, NULL, 0, &count) == -ECONNRESET;
+	return c->ended ||
+	       (poll(&p, 1, timeout_ms) > 0 && receive(c, &m, NULL, 0, &count) == -ECONNRESET);
 }
 
 /* ---- opening ---- */
@@ -260,7 +263,7 @@ int raw_reap(struct raw_client *c, int timeout_ms, struct quoit_cqe *ret,
 	uint32_t slot;
 
 	while (!quoit_ring_peek(&c->cq)) {
-		if (has_ended(c))
+		if (raw_has_ended(c, 0))
 			return -ECONNRESET;
 		if (now_ms() >= end)
 			return -ETIME;

@@ -17,6 +17,7 @@
 struct raw_client {
 	int socket;
 	uint32_t seq;
+	bool ended;                  /* quoitd has said END */
 	char text[QUOIT_TEXT_BYTES]; /* of the last refusal or end */
 
 	struct quoit_hello_reply info;
@@ -59,6 +60,9 @@ int raw_ring_open(struct raw_client *c, uint32_t sq_entries, uint32_t cq_entries
  */
 int raw_call(struct raw_client *c, struct quoit_ctl *m, int *ret_fds, unsigned room,
 	     unsigned *ret_count);
+
+/* Has quoitd ended the session, or does so in this time?  Then c->text says why. */
+bool raw_has_ended(struct raw_client *c, int timeout_ms);
 
 /* Close everything, as a process that dies does. */
 void raw_close(struct raw_client *c);

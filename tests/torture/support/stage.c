@@ -4,12 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -316,14 +314,7 @@ static uint32_t note_end(struct stage *s, const struct raw_client *c)
 
 void stage_await_end(struct stage *s, struct raw_client *c, uint32_t reason)
 {
-	struct pollfd p = {.fd = c->socket, .events = POLLIN};
-	struct quoit_ctl m = {.text = ""};
-	ssize_t n = -1;
-
-	if (poll(&p, 1, PATIENCE_MS) > 0)
-		n = recv(c->socket, &m, sizeof m, 0);
-	memcpy(c->text, m.text, sizeof c->text);
-	if (n != sizeof m || m.type != QUOIT_CTL_END)
+	if (!raw_has_ended(c, PATIENCE_MS) || !c->ended)
 		fail(s, "the session did not end with a message");
 	else if (note_end(s, c) != reason)
 		fail(s, c->text);

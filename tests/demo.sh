@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# demo.sh BUILD - the workloads of W1 through a private daemon, as one table
+set -eu
+b=${1:-build}
+unset QUOIT_SOCKET
+table=$(mktemp)
+trap 'rm -f "$table"' EXIT
+
+step() { # TEXT PROGRAM [ARGUMENT...]
+	text=$1 program=$2
+	shift 2
+	printf "%s ...\n" "$text" >&2
+	"$b/quoit" run --lease 256M -- "$b/examples/$program" "$@" >>"$table"
+}
+
+step 'W1 a-d: operations go into a queue, the program goes on' w1_queue
+step 'W1 e: a thousand small additions' w1_adds
+step 'W1 f: training, with and without waiting' w1_train --batches "${DEMO_BATCHES:-150}"
+step 'W1 g: a window of two batches' w1_window
+echo
+cat "$table"

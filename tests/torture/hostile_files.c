@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* hostile_files.c - descriptors that nobody asked for, of every kind, and in circles */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "ctl_client.h"
+
+#define PROTO QUOIT_DAEMON_KILL_PROTO
+#define MOST  253 /* descriptors that the kernel lets a message carry */
+
+static const struct raw_wish small = {
+	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64};
+
+/* ---- how many ---- */
+
+static const struct wrong_count {
+	uint16_t type;
+	bool open;
+	size_t bytes;
+	unsigned count;
+} wrong_counts[] = {
+	{QUOIT_CTL_HELLO, false, sizeof(struct quoit_ctl), 1},
+	{QUOIT_CTL_HELLO, false, sizeof(struct quoit_ctl), MOST},
+	{QUOIT_CTL_KILL, false, sizeof(struct quoit_ctl), 1},
+	{QUOIT_CTL_FILE_ADD, false, sizeof(struct quoit_ctl), 1}, /* not in this state */
+	{QUOIT_CTL_HELLO, false, 17, MOST},
+	{QUOIT_CTL_HELLO, false, 0, 1},
+	{QUOIT_CTL_NR, false, sizeof(struct quoit_ctl), MOST},
+	{QUOIT_CTL_RING_OPEN, true, sizeof(struct quoit_ctl), 1},
+	{QUOIT_CTL_RING_CLOSE, true, sizeof(struct quoit_ctl), 2},
+	{QUOIT_CTL_CANCEL, true, sizeof(struct quoit_ctl), MOST},
+	{QUOIT_CTL_FILE_ADD, true, sizeof(struct quoit_ctl), 0},
+	{QUOIT_CTL_FILE_ADD, true, sizeof(struct quoit_ctl), 2},
+	{QUOIT_CTL_FILE_ADD, true, sizeof(struct quoit_ctl), MOST},
+	{QUOIT_CTL_FILE_ADD, true, 255, 1},
+	{QUOIT_CTL_FILE_REMOVE, true, sizeof(struct quoit_ctl), 1},
+	{QUOIT_CTL_OP, true, sizeof(struct quoit_ctl), 1},
+	{QUOIT_CTL_CLOSE, true, sizeof(struct quoit_ctl), MOST},
+	{QUOIT_CTL_END, true, sizeof(struct quoit_ctl), MOST},
+};
+
+static void send_wrong_count(struct stage *s, const struct wrong_count *w, int fd)
+{
+	struct quoit_ctl m = w->type == QUOIT_CTL_HELLO ? ctl_hello() : ctl_request(w->type);
+	struct raw_client c;
+	int fds[MOST];
+
+	for (unsigned i = 0; i < MOST; i++)
+		fds[i] = fd;
+	if (w->open ? !stage_open(s, &c, &small) : !CHECK(s, !raw_connect(&c, s->daemon.socket)))
+		return;
+	CHECK(s, !ctl_put(c.socket, &m, w->bytes, fds, w->count));
+	ctl_expect_end(s, &c, PROTO, "message");
+}
+
+static void descriptors_not_asked_for_are_closed(struct stage *s)
+{
+	int fd = memfd_create("torture", MFD_CLOEXEC);
+
+	for (unsigned round = 0; round < (s->full ? 5000 : 10) && !s->bad; round++)
+		for (unsigned i = 0; i < sizeof wrong_counts / sizeof wrong_counts[0]; i++)
+			send_wrong_count(s, &wrong_counts[i], fd);
+	close(fd);
+}
+
+static void descriptors_that_were_refused_are_closed(struct stage *s)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD), answer;
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &small))
+		return;
+	for (unsigned i = 0; i < (s->full ? 1000000 : 2000) && !s->bad; i++)
+		CHECK(s, !ctl_ask(c.socket, &m, c.socket, &answer) && answer.result == -EINVAL);
+	stage_die(s, &c);
+}
+
+static void session_has_as_many_files_as_it_may(struct stage *s)
+{
+	struct quoit_ctl add = ctl_request(QUOIT_CTL_FILE_ADD), answer;
+	struct quoit_ctl drop = ctl_request(QUOIT_CTL_FILE_REMOVE);
+	int fd = memfd_create("torture", MFD_CLOEXEC);
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &small))
+		return;
+	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)
+		CHECK(s, !ctl_ask(c.socket, &add, fd, &answer) && !answer.result &&
+				 answer.file.index == i);
+	for (unsigned i = 0; i < 1000 && !s->bad; i++)
+		CHECK(s, !ctl_ask(c.socket, &add, fd, &answer) && answer.result == -ENFILE);
+	drop.file.index = QUOIT_MAX_FILES / 2;
+	CHECK(s, !ctl_ask(c.socket, &drop, -1, &answer) && !answer.result);
+	CHECK(s, !ctl_ask(c.socket, &drop, -1, &answer) && answer.result == -EBADF);
+	CHECK(s, !ctl_ask(c.socket, &add, fd, &answer) && !answer.result);
+	for (uint32_t index = QUOIT_MAX_FILES; index; index <<= 1) {
+		drop.file.index = index;
+		CHECK(s, !ctl_ask(c.socket, &drop, -1, &answer) && answer.result == -EBADF);
+	}
+	close(fd);
+	stage_die(s, &c);
+}
+
+/* ---- of which kind ---- */
+
+/* A file of its own, with a name for as long as it takes to open it in these modes. */
+static int open_file(int flags)
+{
+	char path[] = "/tmp/quoit-torture-XXXXXX";
+	int fd = mkstemp(path), other;
+
+	if (fd < 0)
+		return -1;
+	other = open(path, flags | O_CLOEXEC);
+	close(fd);
+	unlink(path);
+	return other;
+}
+
+static int open_pipe(int end)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	close(fds[!end]);
+	return fds[end];
+}
+
+static int open_io_uring(void)
+{
+	struct io_uring_params p = {0};
+
+	return (int)syscall(SYS_io_uring_setup, 4, &p);
+}
+
+static int open_kind(const char *kind)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	if (*kind == '/')
+		return open(kind, O_RDONLY | O_CLOEXEC);
+	if (!strcmp(kind, "read"))
+		return open_file(O_RDONLY);
+	if (!strcmp(kind, "write"))
+		return open_file(O_WRONLY);
+	if (!strcmp(kind, "both"))
+		return open_file(O_RDWR);
+	if (!strcmp(kind, "append"))
+		return open_file(O_WRONLY | O_APPEND);
+	if (!strcmp(kind, "path"))
+		return open_file(O_PATH);
+	if (!strcmp(kind, "memfd"))
+		return memfd_create("torture", MFD_CLOEXEC);
+	if (!strcmp(kind, "pipe, to read"))
+		return open_pipe(0);
+	if (!strcmp(kind, "pipe, to write"))
+		return open_pipe(1);
+	if (!strcmp(kind, "socket"))
+		return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (!strcmp(kind, "tty"))
+		return posix_openpt(O_RDWR | O_NOCTTY);
+	if (!strcmp(kind, "epoll"))
+		return epoll_create1(EPOLL_CLOEXEC);
+	if (!strcmp(kind, "eventfd"))
+		return eventfd(0, EFD_CLOEXEC);
+	if (!strcmp(kind, "timerfd"))
+		return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	if (!strcmp(kind, "signalfd"))
+		return signalfd(-1, &none, SFD_CLOEXEC);
+	if (!strcmp(kind, "inotify"))
+		return inotify_init1(IN_CLOEXEC);
+	if (!strcmp(kind, "pidfd"))
+		return (int)syscall(SYS_pidfd_open, getpid(), 0);
+	return open_io_uring();
+}
+
+static void only_files_are_taken_for_files(struct stage *s)
+{
+	static const struct {
+		const char *kind;
+		int result;
+	} rows[] = {
+		{"read", 0},
+		{"write", 0},
+		{"both", 0},
+		{"memfd", 0},
+		{"append", -EINVAL},
+		{"path", -EINVAL},
+		{"/", -EINVAL},
+		{"/tmp", -EINVAL},
+		{"/dev/null", -EINVAL},
+		{"/dev/zero", -EINVAL},
+		{"/dev/loop0", -EINVAL},
+		{"/dev/vda", -EINVAL},
+		{"/dev/fuse", -EINVAL},
+		{"/proc/self/mem", -EINVAL},
+		{"/proc/self/maps", -EINVAL},
+		{"/proc/meminfo", -EINVAL},
+		{"/proc/sys/kernel/ostype", -EINVAL},
+		{"/proc/self/ns/net", -EINVAL},
+		{"/sys/kernel/mm/transparent_hugepage/enabled", -EINVAL},
+		{"/sys/fs/cgroup/cgroup.controllers", -EINVAL},
+		{"pipe, to read", -EINVAL},
+		{"pipe, to write", -EINVAL},
+		{"socket", -EINVAL},
+		{"tty", -EINVAL},
+		{"epoll", -EINVAL},
+		{"eventfd", -EINVAL},
+		{"timerfd", -EINVAL},
+		{"signalfd", -EINVAL},
+		{"inotify", -EINVAL},
+		{"pidfd", -EINVAL},
+		{"io_uring", -EINVAL},
+	};
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD), answer;
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &small))
+		return;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		int fd = open_kind(rows[i].kind);
+
+		if (fd < 0) {
+			printf("  (no %s here)\n", rows[i].kind);
+			continue;
+		}
+		if (!CHECK(s,
+			   !ctl_ask(c.socket, &m, fd, &answer) && answer.result == rows[i].result))
+			printf("  %s: %d\n", rows[i].kind, answer.result);
+		CHECK(s, !answer.result == !answer.text[0]);
+		close(fd);
+	}
+	stage_die(s, &c);
+}
+
+/* ---- in circles ---- */
+
+/* A pair of sockets, each of which lies in the other's queue. */
+static int make_knot(void)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -1;
+	(void)ctl_put(pair[0], "", 1, &pair[0], 1);
+	(void)ctl_put(pair[1], "", 1, &pair[1], 1);
+	close(pair[1]);
+	return pair[0];
+}
+
+/* A socket that holds a socket that holds a socket ... */
+static int make_chain(unsigned length)
+{
+	int inner = memfd_create("torture", MFD_CLOEXEC);
+
+	while (length-- > 0) {
+		int pair[2];
+
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+			break;
+		(void)ctl_put(pair[0], "", 1, &inner, 1);
+		close(inner);
+		close(pair[0]);
+		inner = pair[1];
+	}
+	return inner;
+}
+
+static void sockets_in_their_own_queues_are_let_go(struct stage *s)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD);
+
+	for (unsigned i = 0; i < (s->full ? 100000 : 100) && !s->bad; i++) {
+		struct raw_client c;
+		int fd;
+
+		if (!stage_open(s, &c, &small))
+			return;
+		fd = i % 3 == 0 ? dup(c.socket) : i % 3 == 1 ? make_knot() : make_chain(3);
+		CHECK(s, !ctl_put(c.socket, &m, sizeof m, &fd, 1));
+		close(fd);
+		stage_die(s, &c);
+	}
+}
+
+/* The connection is in its own queue before anybody has accepted it. */
+static void connection_in_its_own_queue_is_let_go(struct stage *s)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_HELLO);
+
+	for (unsigned i = 0; i < (s->full ? 100000 : 100) && !s->bad; i++) {
+		struct raw_client c;
+
+		if (!CHECK(s, !raw_connect(&c, s->daemon.socket)))
+			return;
+		CHECK(s, !ctl_put(c.socket, &m, sizeof m, &c.socket, 1));
+		raw_close(&c);
+		stage_expect(s, PROTO, 1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+#define CASE(f)                                                                                    \
+	{                                                                                          \
+#f, f                                                                              \
+	}
+	static const struct stage_case cases[] = {
+		CASE(descriptors_not_asked_for_are_closed),
+		CASE(descriptors_that_were_refused_are_closed),
+		CASE(session_has_as_many_files_as_it_may),
+		CASE(only_files_are_taken_for_files),
+		CASE(sockets_in_their_own_queues_are_let_go),
+		CASE(connection_in_its_own_queue_is_let_go),
+	};
+#undef CASE
+	static const struct stage_scene scene;
+	struct stage s;
+
+	if (!stage_init(&s, argc, argv))
+		return 1;
+	stage_play(&s, &scene, cases, sizeof cases / sizeof cases[0]);
+	return stage_end(&s);
+}

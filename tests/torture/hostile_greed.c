@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* hostile_greed.c - clients that want more than there is */
+#include <errno.h>
+
+#include "stage.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+#define UID_BYTES  (64 * MIB)
+#define UID_CLIENT 40u /* connections, the canary's included */
+static const char *const tight[] = {"--uid-memory=64M", "--uid-connections=40", NULL};
+
+static void lease_beyond_everything(struct stage *s)
+{
+	static const struct {
+		struct raw_wish wish;
+		int error;
+	} rows[] = {
+		{{.host_bytes = UINT64_C(1) << 46}, -EDQUOT},
+		{{.host_bytes = UINT64_MAX}, -EDQUOT},
+		{{.host_bytes = UID_BYTES}, -EDQUOT}, /* the canary has some */
+		{{.host_bytes = MIB, .arena_bytes = 2 * MIB}, -EINVAL},
+		{{.host_bytes = MIB, .arena_bytes = UINT64_MAX}, -EINVAL},
+		{{.host_bytes = MIB, .arena_bytes = MIB / 2, .pinned_bytes = MIB}, -EINVAL},
+		{{.host_bytes = MIB, .arena_bytes = MIB, .pinned_bytes = UINT64_MAX}, -EINVAL},
+		{{.host_bytes = MIB, .max_tensors = UINT32_MAX}, -EINVAL},
+	};
+
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct raw_client c;
+
+		CHECK(s, raw_open(&c, s->daemon.socket, &rows[i].wish) == rows[i].error);
+		CHECK(s, c.text[0]);
+		if (rows[i].error == -EDQUOT)
+			stage_expect(s, QUOIT_DAEMON_REFUSED_LEASE, 1);
+		stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 1);
+	}
+}
+
+static void leases_of_one_user_add_up(struct stage *s)
+{
+	const struct raw_wish share = {.host_bytes = 15 * MIB};
+	struct raw_client c[5];
+
+	for (unsigned i = 0; i < 4; i++)
+		CHECK(s, stage_open(s, &c[i], &share));
+	CHECK(s, raw_open(&c[4], s->daemon.socket, &share) == -EDQUOT);
+	stage_expect(s, QUOIT_DAEMON_REFUSED_LEASE, 1);
+	stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 1);
+	for (unsigned i = 0; i < 4; i++)
+		CHECK(s, stage_leave(s, &c[i]) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+static void sessions_without_number(struct stage *s)
+{
+	const struct raw_wish tiny = {.host_bytes = MIB, .arena_bytes = 4096, .max_tensors = 2};
+	static struct raw_client c[UID_CLIENT];
+	unsigned refused = 0, open = 0;
+
+	for (unsigned n = 0; n < (s->full ? 100000 : 200); n++)
+		if (open == UID_CLIENT || raw_open(&c[open], s->daemon.socket, &tiny))
+			refused++;
+		else
+			open++;
+	CHECK(s, open == UID_CLIENT - 1);
+	stage_expect(s, QUOIT_DAEMON_REFUSED_CONNECTIONS, refused);
+	for (unsigned i = 0; i < open; i++)
+		CHECK(s, stage_leave(s, &c[i]) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+/* The pages of rings are charged like everything else that stays in memory. */
+static void rings_without_measure(struct stage *s)
+{
+	const struct raw_wish ordinary = {.host_bytes = MIB};
+	struct raw_client c;
+	struct census now;
+	unsigned rings = 0;
+	int err = 0;
+
+	if (!stage_open(s, &c, &ordinary))
+		return;
+	while (!err && rings < QUOIT_MAX_RINGS) {
+		err = raw_ring_open(&c, QUOIT_MAX_ENTRIES, 2 * QUOIT_MAX_ENTRIES,
+				    QUOIT_RING_STAMPS);
+		rings += !err;
+	}
+	census_take(s->daemon.pid, &now);
+	CHECK(s, err == -EDQUOT && c.text[0]);
+	CHECK(s, rings > 0 && rings * (uint64_t)c.layout.daemon_bytes <= UID_BYTES);
+	CHECK(s, now.shared == UINT64_MAX || now.shared - s->before.shared <= UID_BYTES);
+	stage_expect(s, QUOIT_DAEMON_REFUSED_LEASE, 1);
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+static const struct stage_case cases[] = {
+	{"lease beyond everything", lease_beyond_everything},
+	{"leases of one user add up", leases_of_one_user_add_up},
+	{"sessions without number", sessions_without_number},
+	{"rings without measure", rings_without_measure},
+};
+
+int main(int argc, char **argv)
+{
+	const struct stage_scene scene = {.options = tight};
+	struct stage stage;
+
+	if (!stage_init(&stage, argc, argv))
+		return 2;
+	stage_play(&stage, &scene, cases, sizeof cases / sizeof cases[0]);
+	return stage_end(&stage);
+}

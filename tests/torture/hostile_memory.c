@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* hostile_memory.c - clients that damage memory, take it away or look for it */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "scenes.h"
+#include "stage.h"
+
+#define MIB         (UINT64_C(1) << 20)
+#define PATIENCE_MS 60000
+#define SIDE        512u /* a GEMM of this side is cut into tiles */
+#define MATRIX      (SIDE * SIDE)
+
+static const struct raw_wish wish = {.host_bytes = 16 * MIB,
+				     .arena_bytes = 4 * MIB,
+				     .max_tensors = 64,
+				     .sq_entries = 64,
+				     .cq_entries = 128};
+
+static float *arena_at(const struct raw_client *c, uint64_t offset)
+{
+	return (float *)(void *)(c->arena + offset);
+}
+
+static void punch_arena(const struct raw_client *c)
+{
+	(void)madvise(c->arena, c->info.arena_bytes, MADV_REMOVE);
+}
+
+static struct quoit_sqe square(uint32_t handle, uint64_t offset)
+{
+	struct quoit_sqe sqe = raw_vector(handle, SIDE, offset);
+
+	sqe.dim[2] = SIDE;
+	return sqe;
+}
+
+static struct quoit_sqe with_scalars(struct quoit_sqe sqe, double a, double b)
+{
+	memcpy(&sqe.scalar[0], &a, sizeof a);
+	memcpy(&sqe.scalar[1], &b, sizeof b);
+	return sqe;
+}
+
+/* Are all bytes of a tensor of quoitd's zero?  One element of the arena is used for it. */
+static bool is_zero(struct raw_client *c, uint32_t handle)
+{
+	struct quoit_sqe sum = raw_job(QUOIT_OP_SQNORM, 60, handle, 0);
+	bool good;
+
+	sum.arg = QUOIT_AXIS_ALL;
+	good = !raw_run(c, raw_vector(60, 1, 0)) && !raw_run(c, sum) && *arena_at(c, 0) == 0;
+	return !raw_run(c, raw_job(QUOIT_OP_FREE, 60, 0, 0)) && good;
+}
+
+/* ---- holes in the arena ---- */
+
+/* Matrices in the arena, 1 to 3, and one in quoitd's memory, 4. */
+static bool make_squares(struct raw_client *c)
+{
+	bool good = true;
+
+	for (uint32_t i = 0; i < 3; i++)
+		good &= !raw_run(c, square(i + 1, i * MIB));
+	return good && !raw_run(c, square(4, RAW_ARENA_NOT));
+}
+
+static void hole_before_and_after_a_job(struct stage *s)
+{
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &wish) || !CHECK(s, make_squares(&c)))
+		return;
+	CHECK(s, !raw_run(&c, with_scalars(raw_job(QUOIT_OP_FILL, 1, 0, 0), 7, 0)));
+	CHECK(s, *arena_at(&c, 0) == 7);
+	punch_arena(&c);
+	CHECK(s, !raw_run(&c, raw_job(QUOIT_OP_COPY, 4, 1, 0)));
+	CHECK(s, is_zero(&c, 4));
+	CHECK(s, !raw_run(&c, with_scalars(raw_job(QUOIT_OP_FILL, 2, 0, 0), 5, 0)));
+	punch_arena(&c);
+	CHECK(s, *arena_at(&c, MIB) == 0);
+	CHECK(s, !raw_run(&c, raw_job(QUOIT_OP_COPY, 4, 2, 0)));
+	CHECK(s, is_zero(&c, 4));
+	CHECK(s, !raw_run(&c, with_scalars(raw_job(QUOIT_OP_FILL, 2, 0, 0), 9, 0)));
+	CHECK(s, *arena_at(&c, MIB) == 9);
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+struct puncher {
+	const struct raw_client *client;
+	_Atomic bool stop;
+};
+
+static void *punch_on(void *arg)
+{
+	struct puncher *p = arg;
+
+	while (!p->stop) {
+		punch_arena(p->client);
+		usleep(100);
+	}
+	return NULL;
+}
+
+/* Operations whose tensors lie in the arena, inline and tiled. */
+static void holes_during_jobs(struct stage *s)
+{
+	const struct quoit_sqe jobs[] = {
+		with_scalars(raw_job(QUOIT_OP_FILL, 1, 0, 0), 1, 0),
+		raw_job(QUOIT_OP_NORMAL, 2, 0, 0),
+		with_scalars(raw_job(QUOIT_OP_GEMM, 3, 1, 2), 1, 0),
+		raw_job(QUOIT_OP_ADD, 1, 2, 3),
+		raw_job(QUOIT_OP_TANH, 2, 1, 0),
+		{.opcode = QUOIT_OP_TRANSPOSE, .arg = 0xb4, .tensor = {3, 1}},
+		{.opcode = QUOIT_OP_SUM, .arg = QUOIT_AXIS_ALL, .tensor = {5, 3}},
+		{.opcode = QUOIT_OP_ARGMAX, .arg = QUOIT_AXIS_ALL, .tensor = {6, 3}},
+		raw_job(QUOIT_OP_GATHER, 8, 9, 7),
+		{.opcode = QUOIT_OP_SQLOSS, .tensor = {5, 1, 2, 3}},
+	};
+	struct quoit_sqe index = raw_vector(7, 1000, 3 * MIB + 4096);
+	struct quoit_sqe most = raw_vector(6, 1, 3 * MIB + 64);
+	struct raw_client c;
+	struct puncher p = {.client = &c};
+	pthread_t thread;
+
+	if (!stage_open(s, &c, &wish) || !CHECK(s, make_squares(&c)))
+		return;
+	index.arg = QUOIT_CREATE_ARENA | QUOIT_I32;
+	most.arg = QUOIT_CREATE_ARENA | QUOIT_I64;
+	CHECK(s, !raw_run(&c, index) && !raw_run(&c, most));
+	CHECK(s, !raw_run(&c, raw_vector(5, 1, 3 * MIB)));
+	CHECK(s, !raw_run(&c, raw_vector(8, 1000, 3 * MIB + 16384)));
+	CHECK(s, !raw_run(&c, raw_vector(9, 1000, 3 * MIB + 32768)));
+	pthread_create(&thread, NULL, punch_on, &p);
+	for (unsigned n = 0; n < (s->full ? 20000 : 20) && !s->bad; n++)
+		for (unsigned i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+			struct quoit_sqe job = jobs[i];
+
+			if (job.opcode == QUOIT_OP_GATHER)
+				job.arg = 3;
+			CHECK(s, !raw_run(&c, job));
+		}
+	p.stop = true;
+	pthread_join(thread, NULL);
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+/* The words read as zeros afterwards: a tail below the head. */
+static void hole_in_the_ring(struct stage *s)
+{
+	struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &wish))
+		return;
+	for (unsigned i = 0; i < 4; i++)
+		CHECK(s, !raw_run(&c, nop));
+	CHECK(s, !madvise(c.client, c.layout.client_bytes, MADV_REMOVE));
+	raw_ring_bell(&c);
+	stage_await_end(s, &c, QUOIT_DAEMON_KILL_RING_TAIL);
+}
+
+/* ---- what one can try on a descriptor ---- */
+
+static void descriptors_are_no_handle_on_quoitd(struct stage *s)
+{
+	struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &wish))
+		return;
+	const int fds[] = {c.arena_fd, c.client_fd, c.daemon_fd};
+
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK(s, ftruncate(fds[i], 0) < 0 && (errno == EPERM || errno == EINVAL));
+		CHECK(s, ftruncate(fds[i], 1 << 30) < 0 && (errno == EPERM || errno == EINVAL));
+		CHECK(s, fcntl(fds[i], F_ADD_SEALS, F_SEAL_WRITE) < 0);
+		(void)fchmod(fds[i], 0);
+		(void)fcntl(fds[i], F_SETLEASE, F_WRLCK);
+		(void)flock(fds[i], LOCK_EX);
+		(void)fcntl(fds[i], F_SETFL, O_APPEND | O_NONBLOCK);
+		CHECK(s, !raw_run(&c, nop));
+	}
+	CHECK(s, !raw_run(&c, raw_vector(1, 1000, 0)));
+	CHECK(s, !raw_run(&c, with_scalars(raw_job(QUOIT_OP_FILL, 1, 0, 0), 3, 0)));
+	CHECK(s, *arena_at(&c, 0) == 3);
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+/* ---- freed while in use ---- */
+
+static void tensor_freed_with_its_job_in_flight(struct stage *s)
+{
+	const struct raw_wish one_at_a_time = {.host_bytes = 6 * MIB,
+					       .arena_bytes = 64u << 10,
+					       .max_tensors = 64,
+					       .sq_entries = 64};
+	const struct quoit_sqe noise = raw_job(QUOIT_OP_NORMAL, 1, 0, 0);
+	const struct quoit_sqe create = raw_vector(1, MIB, RAW_ARENA_NOT);
+	const struct quoit_sqe end = raw_job(QUOIT_OP_FREE, 1, 0, 0);
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &one_at_a_time))
+		return;
+	for (unsigned n = 0; n < (s->full ? 5000 : 20) && !s->bad; n++) {
+		struct quoit_cqe cqe;
+
+		CHECK(s, raw_submit(&c, &create) && raw_submit(&c, &noise) && raw_submit(&c, &end));
+		CHECK(s, raw_submit(&c, &create));
+		for (unsigned i = 0; i < 4; i++)
+			CHECK(s, !raw_reap(&c, PATIENCE_MS, &cqe, NULL) && !cqe.res);
+		CHECK(s, is_zero(&c, 1));
+		CHECK(s, !raw_run(&c, end));
+	}
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+/* What runs ends or is left; only then the bytes are the user's again. */
+static void client_dies_with_jobs_in_flight(struct stage *s)
+{
+	for (unsigned n = 0; n < (s->full ? 1000 : 20); n++) {
+		uint64_t leased = stage_count(s, QUOIT_DAEMON_HOST_LEASED);
+		struct quoit_sqe job = raw_job(QUOIT_OP_GEMM, 3, 1, 2);
+		struct raw_client c;
+
+		if (!stage_open(s, &c, &wish) || !CHECK(s, make_squares(&c)))
+			return;
+		for (unsigned i = 0; i < 8; i++)
+			CHECK(s, raw_submit(&c, &job));
+		usleep(stage_random(s, 3000));
+		stage_die(s, &c);
+		for (int ms = 0; ms < PATIENCE_MS; ms++) {
+			if (stage_count(s, QUOIT_DAEMON_HOST_LEASED) == leased)
+				break;
+			usleep(1000);
+		}
+		CHECK(s, stage_count(s, QUOIT_DAEMON_HOST_LEASED) == leased);
+	}
+}
+
+/* ---- other people's bytes ---- */
+
+/* Write something into all that a session can hold, then read all of a fresh tensor. */
+static void bytes_used_again_are_zero(struct stage *s)
+{
+	struct quoit_sqe fill = with_scalars(raw_job(QUOIT_OP_FILL, 1, 0, 0), 1234, 0);
+	const uint32_t most = (uint32_t)(2 * MIB); /* elements: 8 MiB */
+
+	for (unsigned n = 0; n < (s->full ? 500 : 4); n++) {
+		struct raw_client c;
+
+		if (!stage_open(s, &c, &wish))
+			return;
+		for (uint64_t i = 0; i < c.info.arena_bytes; i++)
+			if (c.arena[i] && !CHECK(s, !c.arena[i]))
+				break;
+		for (unsigned i = 0; i < 3; i++) {
+			CHECK(s, !raw_run(&c, raw_vector(1, most >> i, RAW_ARENA_NOT)));
+			CHECK(s, is_zero(&c, 1));
+			CHECK(s, !raw_run(&c, fill));
+			CHECK(s, !raw_run(&c, raw_job(QUOIT_OP_FREE, 1, 0, 0)));
+		}
+		memset(c.arena, 0x55, c.info.arena_bytes);
+		CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+	}
+}
+
+static bool all_zero(const void *from, size_t size)
+{
+	const uint8_t *p = from;
+
+	while (size && !*p)
+		p++, size--;
+	return !size;
+}
+
+static void check_reply(struct stage *s, const struct quoit_ctl *m, size_t body)
+{
+	size_t used = strnlen(m->text, sizeof m->text);
+
+	CHECK(s, all_zero(m->bytes + body, sizeof m->bytes - body));
+	CHECK(s, all_zero(m->text + used, sizeof m->text - used));
+	CHECK(s, !m->flags);
+}
+
+/* What quoitd sends or posts has no byte that it did not mean. */
+static void nothing_leaks_through_padding(struct stage *s)
+{
+	struct quoit_ctl ring = {.type = QUOIT_CTL_RING_OPEN, .ring_open = {7, 0, 0, 1}};
+	struct quoit_ctl cancel = {.type = QUOIT_CTL_CANCEL, .job = {99, 0}};
+	struct raw_wish stamped = wish;
+	struct quoit_sqe bad = {.opcode = 255, .user_data = 17};
+	const uint8_t *page;
+	struct raw_client c;
+	unsigned count;
+
+	stamped.flags = QUOIT_RING_STAMPS;
+	if (!stage_open(s, &c, &stamped))
+		return;
+	page = (const uint8_t *)c.daemon;
+	CHECK(s, all_zero(page + sizeof *c.daemon, c.layout.daemon_bytes - sizeof *c.daemon));
+	CHECK(s, raw_call(&c, &ring, NULL, 0, &count) == -EINVAL);
+	check_reply(s, &ring, 0);
+	CHECK(s, raw_call(&c, &cancel, NULL, 0, &count) == -EINVAL);
+	check_reply(s, &cancel, 0);
+	CHECK(s, raw_run(&c, bad) == -EINVAL);
+	CHECK(s, c.errors[0].user_data == 17 && c.errors[0].cause == 17 && !c.errors[0].ring);
+	CHECK(s, all_zero(c.stamps[0].reserved, sizeof c.stamps[0].reserved));
+	CHECK(s, all_zero(&c.cqes[1], sizeof c.cqes[1] * (c.layout.cq_entries - 1)));
+	CHECK(s, all_zero(&c.errors[1], sizeof c.errors[1] * (c.layout.cq_entries - 1)));
+	CHECK(s, all_zero(&c.stamps[1], sizeof c.stamps[1] * (c.layout.cq_entries - 1)));
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+/* ---- memory that goes away: quoitd without the seals that prevent it ---- */
+
+/*
+ * Short (in the reactor) and long (in the workers); on sealed memory a hole reads as zeros,
+ * so this stands for what else can raise SIGBUS: huge pages, failing memory.
+ */
+static void arena_vanishes_under_a_job(struct stage *s)
+{
+	static const uint32_t sizes[] = {1000, MIB};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct quoit_sqe fill = raw_job(QUOIT_OP_FILL, 1, 0, 0);
+		struct raw_client c;
+		int res;
+
+		if (!stage_open(s, &c, &wish))
+			return;
+		CHECK(s, !raw_run(&c, raw_vector(1, sizes[i], 0)));
+		CHECK(s, !ftruncate(c.arena_fd, 0));
+		res = raw_run(&c, fill);
+		/* The session may be ended while a long job still runs. */
+		CHECK(s, res == -EFAULT || (res == -ECONNRESET && sizes[i] == MIB));
+		stage_await_end(s, &c, QUOIT_DAEMON_KILL_MEM_VANISHED);
+	}
+}
+
+static void ring_vanishes(struct stage *s)
+{
+	struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
+
+	for (unsigned jobs = 0; jobs < 8; jobs++) {
+		struct raw_client c;
+
+		if (!stage_open(s, &c, &wish))
+			return;
+		for (unsigned i = 0; i < jobs; i++)
+			CHECK(s, !raw_run(&c, nop));
+		usleep(stage_random(s, 1000));
+		CHECK(s, !ftruncate(c.client_fd, 0));
+		raw_ring_bell(&c);
+		stage_await_end(s, &c, QUOIT_DAEMON_KILL_MEM_VANISHED);
+	}
+}
+
+static const struct stage_case ordinary[] = {
+	{"hole before and after a job", hole_before_and_after_a_job},
+	{"holes during jobs", holes_during_jobs},
+	{"hole in the ring", hole_in_the_ring},
+	{"descriptors are no handle on quoitd", descriptors_are_no_handle_on_quoitd},
+	{"tensor freed with its job in flight", tensor_freed_with_its_job_in_flight},
+	{"client dies with jobs in flight", client_dies_with_jobs_in_flight},
+	{"bytes used again are zero", bytes_used_again_are_zero},
+	{"nothing leaks through padding", nothing_leaks_through_padding},
+};
+static const struct stage_case vanishing[] = {
+	{"arena vanishes under a job", arena_vanishes_under_a_job},
+	{"ring vanishes", ring_vanishes},
+};
+#define COUNT(cases) (sizeof cases / sizeof cases[0])
+
+int main(int argc, char **argv)
+{
+	const struct stage_scene plain = {0};
+	const struct stage_scene unsealed = {.prepare = scene_without_seals};
+	struct stage stage;
+
+	if (!stage_init(&stage, argc, argv))
+		return 2;
+	stage_play(&stage, &plain, ordinary, COUNT(ordinary));
+	stage_play(&stage, &unsealed, vanishing, COUNT(vanishing));
+	return stage_end(&stage);
+}

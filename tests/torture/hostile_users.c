@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hostile_users.c - quoitd as a service, and clients of several users; for root only
+ *
+ * Three numbers that no account has: the service's, and two clients'.  The clients are
+ * processes of their own, whose exit status says what went wrong.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "scenes.h"
+#include "stage.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static const struct raw_wish wish = {
+	.host_bytes = 8 * MIB, .arena_bytes = MIB, .max_tensors = 64, .sq_entries = 64};
+
+/* Run a client as this user; true: it found nothing wrong. */
+static bool run_as(uid_t uid, int (*client)(const char *socket), const char *socket)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		scene_become(uid);
+		status = client(socket);
+		fflush(NULL);
+		_exit(status);
+	}
+	return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* In a client: 1 and a line when something is wrong. */
+static int wrong(bool bad, const char *what)
+{
+	if (bad)
+		printf("uid %u: %s\n", (unsigned)getuid(), what);
+	return bad;
+}
+
+/* ---- the descriptors of quoitd's own pages ---- */
+
+static int reopen(int fd, int flags)
+{
+	char path[40];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	return open(path, flags | O_CLOEXEC);
+}
+
+static int upgrade_descriptors(const char *socket)
+{
+	struct raw_client c;
+	uint32_t bytes;
+	void *page;
+	int bad = 0;
+
+	if (wrong(raw_open(&c, socket, &wish) != 0, "cannot open a session"))
+		return 1;
+	bytes = c.layout.daemon_bytes;
+	page = (void *)(uintptr_t)c.daemon;
+	bad += wrong(reopen(c.daemon_fd, O_RDONLY) >= 0 || errno != EACCES, "reopened to read");
+	bad += wrong(reopen(c.daemon_fd, O_RDWR) >= 0 || errno != EACCES, "reopened to write");
+	bad += wrong(fchmod(c.daemon_fd, 0666) == 0 || errno != EPERM, "changed the mode");
+	bad += wrong(mmap(NULL, bytes, PROT_WRITE, MAP_SHARED, c.daemon_fd, 0) != MAP_FAILED,
+		     "mapped to write");
+	bad += wrong(mprotect(page, bytes, PROT_READ | PROT_WRITE) == 0, "made it writable");
+	bad += wrong(madvise(page, bytes, MADV_REMOVE) == 0, "punched by the mapping");
+	bad += wrong(fallocate(c.daemon_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, bytes) ==
+			     0,
+		     "punched by the descriptor");
+	bad += wrong(fcntl(c.daemon_fd, F_ADD_SEALS, F_SEAL_WRITE) == 0, "sealed");
+	bad += wrong(fcntl(c.daemon_fd, F_SETLEASE, F_RDLCK) == 0, "leased");
+	bad += wrong(reopen(c.arena_fd, O_RDWR) >= 0, "reopened the arena");
+	bad += wrong(raw_run(&c, (struct quoit_sqe){.opcode = QUOIT_OP_NOP}) != 0,
+		     "the session has suffered");
+	raw_close(&c);
+	return bad;
+}
+
+static void another_users_descriptors(struct stage *s)
+{
+	CHECK(s, run_as(SCENE_ALICE, upgrade_descriptors, s->daemon.socket));
+	stage_expect(s, QUOIT_DAEMON_CLIENTS_DIED, 1);
+}
+
+/* ---- who may be a client ---- */
+
+static int is_refused(const char *socket)
+{
+	struct raw_client c;
+
+	return wrong(raw_open(&c, socket, &wish) != -ECONNRESET, "was let in") ||
+	       wrong(!strstr(c.text, "its own user"), "was not told why");
+}
+
+static void the_services_own_user(struct stage *s)
+{
+	CHECK(s, run_as(SCENE_SERVICE, is_refused, s->daemon.socket));
+	stage_expect(s, QUOIT_DAEMON_REFUSED_UID, 1);
+}
+
+/* ---- what one user leaves behind ---- */
+
+#define PATTERN UINT64_C(0x40934a4584f4c6e7) /* some double */
+
+static int leave_a_pattern(const char *socket)
+{
+	struct quoit_sqe fill = raw_job(QUOIT_OP_FILL, 1, 0, 0);
+	struct raw_client c;
+
+	if (wrong(raw_open(&c, socket, &wish) != 0, "cannot open a session"))
+		return 1;
+	fill.scalar[0] = PATTERN;
+	memset(c.arena, 0x5a, c.info.arena_bytes);
+	return wrong(raw_run(&c, raw_vector(1, (uint32_t)(3 * MIB / 2), RAW_ARENA_NOT)) != 0 ||
+			     raw_run(&c, fill) != 0,
+		     "cannot fill its memory");
+}
+
+static int find_only_zeros(const char *socket)
+{
+	struct quoit_sqe sum = {.opcode = QUOIT_OP_SQNORM, .arg = QUOIT_AXIS_ALL, .tensor = {2, 1}};
+	struct raw_client c;
+	uint64_t i = 0;
+
+	if (wrong(raw_open(&c, socket, &wish) != 0, "cannot open a session"))
+		return 1;
+	while (i < c.info.arena_bytes && !c.arena[i])
+		i++;
+	if (wrong(i < c.info.arena_bytes, "found bytes in a new arena"))
+		return 1;
+	if (wrong(raw_run(&c, raw_vector(1, (uint32_t)(3 * MIB / 2), RAW_ARENA_NOT)) != 0 ||
+			  raw_run(&c, raw_vector(2, 1, 0)) != 0 || raw_run(&c, sum) != 0,
+		  "cannot read its memory"))
+		return 1;
+	return wrong(*(const float *)(const void *)c.arena != 0, "found bytes in a new tensor");
+}
+
+static void memory_of_the_last_user(struct stage *s)
+{
+	for (unsigned i = 0; i < (s->full ? 300 : 3); i++) {
+		CHECK(s, run_as(SCENE_ALICE, leave_a_pattern, s->daemon.socket));
+		CHECK(s, run_as(SCENE_BOB, find_only_zeros, s->daemon.socket));
+		stage_expect(s, QUOIT_DAEMON_CLIENTS_DIED, 2);
+	}
+}
+
+/* ---- other users' sessions ---- */
+
+static uint64_t victim; /* the session that a client tries to end */
+
+static int end_the_victim(const char *socket)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_KILL, .end.session = victim};
+	struct raw_client c;
+	unsigned count;
+	int err = raw_connect(&c, socket);
+
+	if (!err)
+		err = raw_call(&c, &m, NULL, 0, &count);
+	return wrong(err != -ESRCH, "could end another user's session");
+}
+
+static void session_of_another_user(struct stage *s)
+{
+	struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &wish)) /* root's */
+		return;
+	victim = c.info.session;
+	CHECK(s, run_as(SCENE_BOB, end_the_victim, s->daemon.socket));
+	stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 1);
+	CHECK(s, !raw_run(&c, nop));
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+static const struct stage_case cases[] = {
+	{"another user's descriptors", another_users_descriptors},
+	{"the service's own user", the_services_own_user},
+	{"memory of the last user", memory_of_the_last_user},
+	{"session of another user", session_of_another_user},
+};
+#define CASES (sizeof cases / sizeof cases[0])
+
+int main(int argc, char **argv)
+{
+	static const char *const options[] = {"--private=no", NULL};
+	const struct stage_scene scene = {
+		.options = options, .prepare = scene_as_service, .canary = SCENE_CANARY};
+	struct stage stage;
+
+	if (!stage_init(&stage, argc, argv))
+		return 2;
+	if (getuid() == 0)
+		stage_play(&stage, &scene, cases, CASES);
+	else
+		stage_skip(&stage, cases, CASES, "only root can be several users");
+	return stage_end(&stage);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* scenes.h - unusual ways to start quoitd, and to become another user */
+#ifndef TORTURE_SCENES_H
+#define TORTURE_SCENES_H
+
+#include <sys/types.h>
+
+#include "daemon.h"
+
+/* Numbers that no account has: the service, and three users. */
+enum { SCENE_SERVICE = 64001, SCENE_ALICE, SCENE_BOB, SCENE_CANARY };
+
+/* For daemon_start_prepared: sealing reports success and seals nothing. */
+void scene_without_seals(const struct daemon *d);
+
+/* For daemon_start_prepared: run as the service; for root only. */
+void scene_as_service(const struct daemon *d);
+
+/* Take on this user for good; does not return when it cannot. */
+void scene_become(uid_t uid);
+
+#endif

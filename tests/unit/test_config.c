@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* test_config.c - options from the command line and a file, and refusals that name the word. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "config.h"
+
+#define WORDS 4
+
+static struct config config;
+static char said[4096]; /* on the error stream */
+
+/* Read a command line of up to WORDS words; what was said is in `said`. */
+static int read_args(const char *const words[WORDS])
+{
+	char *argv[WORDS + 2] = {(char *)"quoitd"};
+	FILE *err = fmemopen(said, sizeof said, "w"), *out = fopen("/dev/null", "w");
+	int argc = 1, status;
+
+	memset(said, 0, sizeof said);
+	for (int i = 0; i < WORDS && words[i]; i++)
+		argv[argc++] = (char *)words[i];
+	config_init(&config);
+	status = config_args(&config, argc, argv, out, err);
+	fclose(err);
+	fclose(out);
+	return status;
+}
+
+static int read_file(const char *text)
+{
+	char path[] = "/tmp/quoit-config-XXXXXX";
+	FILE *err = fmemopen(said, sizeof said, "w");
+	int fd = mkstemp(path), status;
+
+	memset(said, 0, sizeof said);
+	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	config_init(&config);
+	status = config_file(&config, path, err);
+	fclose(err);
+	unlink(path);
+	return status;
+}
+
+Test(config, without_options_there_are_the_defaults)
+{
+	const char *const none[WORDS] = {NULL};
+
+	cr_assert_eq(read_args(none), 0);
+	cr_expect_str_eq(config.socket, "/run/quoit/quoitd.sock");
+	cr_expect_str_eq(config.log, "info");
+	cr_expect_not(config.is_private);
+	cr_expect_eq(config.max_jobs, 4096);
+	cr_expect_eq(config.ready_fd, UINT64_MAX);
+}
+
+struct number {
+	const char *text;
+	uint64_t bytes;
+	int status;
+};
+
+Test(config, bytes_may_have_a_unit)
+{
+	static const struct number numbers[] = {
+		{"0", 0, 0},
+		{"4096", 4096, 0},
+		{"3K", 3072, 0},
+		{"64M", UINT64_C(64) << 20, 0},
+		{"2G", UINT64_C(2) << 30, 0},
+		{"5T", UINT64_C(5) << 40, 0},
+		{"18446744073709551615", UINT64_MAX, 0},
+		{"18446744073709551616", 0, -EINVAL},
+		{"16777216T", 0, -EINVAL},
+		{"-1", 0, -EINVAL},
+		{" -1", 0, -EINVAL},
+		{"+1", 0, -EINVAL},
+		{"64MB", 0, -EINVAL},
+		{"64m", 0, -EINVAL},
+		{"M", 0, -EINVAL},
+		{"", 0, -EINVAL},
+		{"0x10", 0, -EINVAL},
+		{"1.5G", 0, -EINVAL},
+	};
+
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		const struct number *n = &numbers[i];
+		const char *const words[WORDS] = {"--memory", n->text};
+
+		cr_expect_eq(read_args(words), n->status, "'%s'", n->text);
+		if (!n->status)
+			cr_expect_eq(config.memory, n->bytes, "'%s' is %lu", n->text,
+				     config.memory);
+		else
+			cr_expect(strstr(said, "memory"), "'%s': %s", n->text, said);
+	}
+}
+
+struct line {
+	const char *words[WORDS];
+	const char *named; /* in what is said */
+};
+
+Test(config, what_is_wrong_on_the_command_line_is_named)
+{
+	static const struct line lines[] = {
+		{{"--frobnicate"}, "--frobnicate"},
+		{{"--socket"}, "--socket"},
+		{{"-x"}, "-x"},
+		{{"word"}, "word"},
+		{{"--private", "word"}, "word"},
+		{{"--max-jobs=63"}, "64 to 65536"},
+		{{"--max-jobs=65537"}, "64 to 65536"},
+		{{"--max-jobs=64K"}, "'64K'"},
+		{{"--reactors=65"}, "0 to 64"},
+		{{"--private=perhaps"}, "'perhaps'"},
+		{{"--hello-ms=9"}, "hello-ms"},
+		{{"--config=/nowhere/quoitd.conf"}, "/nowhere/quoitd.conf"},
+	};
+
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+		int status = read_args(lines[i].words);
+
+		cr_expect_lt(status, 0, "row %zu", i);
+		cr_expect(strstr(said, lines[i].named), "row %zu: %s", i, said);
+	}
+}
+
+Test(config, a_path_too_long_for_a_socket_is_refused)
+{
+	char path[200], option[220];
+	const char *words[WORDS] = {option};
+
+	memset(path, 'x', sizeof path);
+	for (size_t length = 106; length < 109; length++) {
+		snprintf(option, sizeof option, "--socket=%.*s", (int)length, path);
+		cr_expect_eq(read_args(words), length < 108 ? 0 : -EINVAL, "%zu", length);
+	}
+}
+
+Test(config, a_flag_stands_alone_or_has_a_value)
+{
+	static const struct {
+		const char *word;
+		bool expected;
+	} flags[] = {{"--private", true},      {"--private=yes", true}, {"--private=1", true},
+		     {"--private=true", true}, {"--private=no", false}, {"--private=0", false}};
+
+	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+		const char *const words[WORDS] = {flags[i].word};
+
+		cr_expect_eq(read_args(words), 0);
+		cr_expect_eq(config.is_private, flags[i].expected, "%s", flags[i].word);
+	}
+}
+
+Test(config, modules_add_up_to_a_limit)
+{
+	char text[1024] = "";
+
+	for (unsigned i = 0; i < CONFIG_MODULES; i++)
+		strcat(text, "module = /lib/m.so\n");
+	cr_expect_eq(read_file(text), 0);
+	cr_expect_eq(config.modules, CONFIG_MODULES);
+	strcat(text, "module = /lib/m.so\n");
+	cr_expect_eq(read_file(text), -EINVAL);
+	cr_expect_eq(config.modules, CONFIG_MODULES);
+}
+
+Test(config, a_file_has_the_names_of_the_options)
+{
+	cr_assert_eq(read_file("# a comment\nsocket = /tmp/s\nmemory = 1G\nprivate = yes\n"), 0,
+		     "%s", said);
+	cr_expect_str_eq(config.socket, "/tmp/s");
+	cr_expect_eq(config.memory, UINT64_C(1) << 30);
+	cr_expect(config.is_private);
+}
+
+Test(config, what_is_wrong_in_a_file_is_named_with_its_line)
+{
+	cr_expect_eq(read_file("socket = /tmp/s\nfrobnicate = 1\n"), -EINVAL);
+	cr_expect(strstr(said, "frobnicate"), "%s", said);
+	cr_expect(strstr(said, "line 2"), "%s", said);
+	cr_expect_eq(read_file("[section]\nmemory = 1G\n"), -EINVAL);
+	cr_expect(strstr(said, "section"), "%s", said);
+	cr_expect_eq(read_file("\n\nmax-jobs = 1\n"), -EINVAL);
+	cr_expect(strstr(said, "line 3"), "%s", said);
+}
+
+Test(config, the_sample_is_a_file_without_effect)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	config_sample(out);
+	fclose(out);
+	cr_expect_eq(read_file(text), 0, "%s", said);
+	cr_expect_str_eq(config.socket, "/run/quoit/quoitd.sock");
+	cr_expect(strstr(text, "max-tensors"));
+	free(text);
+}
+
+Test(config, help_and_version_end_well)
+{
+	const char *const help[WORDS] = {"--help"}, *const version[WORDS] = {"--version"};
+
+	cr_expect_eq(read_args(help), 1);
+	cr_expect_eq(read_args(version), 1);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* test_deps.c - who waits for whom: bytes, links, AFTER_ALL, and what is too much. */
+#include <errno.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "core_case.h"
+#include "deps.h"
+
+#define SIZE 100 /* bytes of the buffer: elements are of no interest here */
+
+static struct session *session;
+static struct ring *ring;
+static uint32_t buffer;
+static uint32_t now_ready[64];
+static unsigned ready_count;
+
+static void open_session(void)
+{
+	session = core_session(256);
+	ring = core_ring(session);
+	core_create(session, 1, QUOIT_I32, 1, 1, 1, SIZE / 4);
+	buffer = core_view_of(session, 1)->buffer;
+}
+
+static void close_session(void)
+{
+	core_session_free(session);
+}
+
+TestSuite(deps, .init = open_session, .fini = close_session);
+
+/* What a job does with the buffer: 'r' or 'w' [lo, hi). */
+struct use {
+	char how;
+	uint64_t lo, hi;
+};
+
+static struct job *make_job(const struct use *uses, unsigned count)
+{
+	struct job *job = tables_take_job(session);
+
+	cr_assert_not_null(job);
+	memset(job, 0, sizeof *job);
+	job->edges = NIL;
+	for (unsigned i = 0; i < count; i++) {
+		job->tensors |= (uint8_t)(1u << i);
+		job->access[i] = (struct access){.buffer = buffer,
+						 .write = uses[i].how == 'w',
+						 .lo = uses[i].lo,
+						 .hi = uses[i].hi};
+	}
+	return job;
+}
+
+static struct job *add_two(struct use a, struct use b)
+{
+	const struct use uses[] = {a, b};
+	struct job *job = make_job(uses, 2);
+
+	cr_assert_eq(deps_add(session, job, NIL), 0);
+	return job;
+}
+
+static struct job *add(char how, uint64_t lo, uint64_t hi)
+{
+	const struct use use = {how, lo, hi};
+	struct job *job = make_job(&use, 1);
+
+	cr_assert_eq(deps_add(session, job, NIL), 0);
+	return job;
+}
+
+static void on_ready(struct session *s, struct job *job)
+{
+	now_ready[ready_count++] = job_index(s, job);
+}
+
+static void end(struct job *job)
+{
+	deps_remove(session, job, on_ready);
+	tables_give_job(session, job);
+}
+
+/* Ending `before` makes exactly `after` ready. */
+static void expect_frees(struct job *before, const struct job *after)
+{
+	ready_count = 0;
+	end(before);
+	cr_expect_eq(ready_count, 1);
+	cr_expect_eq(now_ready[0], job_index(session, after));
+}
+
+/* ---- two jobs ---- */
+
+struct pair {
+	struct use first, second;
+	unsigned waits;
+};
+
+Test(deps, the_second_job_waits_where_bytes_conflict)
+{
+	static const struct pair pairs[] = {
+		{{'w', 0, 8}, {'r', 0, 8}, 1},  /* read after write */
+		{{'r', 0, 8}, {'w', 0, 8}, 1},  /* write after read */
+		{{'w', 0, 8}, {'w', 0, 8}, 1},  /* write after write */
+		{{'r', 0, 8}, {'r', 0, 8}, 0},  /* readers do not mind each other */
+		{{'w', 0, 8}, {'r', 8, 16}, 0}, /* side by side */
+		{{'w', 8, 16}, {'r', 0, 8}, 0},
+		{{'w', 0, 8}, {'w', 8, 16}, 0},
+		{{'w', 0, 9}, {'r', 8, 16}, 1}, /* one byte */
+		{{'w', 8, 16}, {'r', 0, 9}, 1},
+		{{'w', 0, SIZE}, {'r', 50, 51}, 1}, /* one inside the other */
+		{{'w', 50, 51}, {'r', 0, SIZE}, 1},
+		{{'r', 50, 51}, {'w', 0, SIZE}, 1},
+		{{'r', 0, SIZE}, {'w', 50, 51}, 1},
+		{{'w', 0, 8}, {'r', 8, 8}, 0}, /* nothing */
+		{{'w', 0, 8}, {'w', 0, 0}, 0},
+	};
+
+	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+		const struct pair *p = &pairs[i];
+		struct job *first = add(p->first.how, p->first.lo, p->first.hi);
+		struct job *second = add(p->second.how, p->second.lo, p->second.hi);
+
+		cr_expect_eq(first->waits, 0, "row %zu", i);
+		cr_expect_eq(second->waits, p->waits, "row %zu waits for %u", i, second->waits);
+		ready_count = 0;
+		end(first);
+		cr_expect_eq(ready_count, p->waits, "row %zu", i);
+		end(second);
+	}
+	cr_expect_eq(session->edges_open, 0);
+}
+
+Test(deps, a_view_conflicts_as_a_job_on_it_would)
+{
+	struct job *writer = add('w', 40, 60);
+
+	core_view(session, 2, 1, 0, 10, 1); /* [0, 40) */
+	core_view(session, 3, 1, 10, 5, 1); /* [40, 60) */
+	cr_expect_not(deps_conflict(session, core_view_of(session, 2), true));
+	cr_expect(deps_conflict(session, core_view_of(session, 3), false));
+	end(writer);
+	cr_expect_not(deps_conflict(session, core_view_of(session, 3), true));
+}
+
+/* ---- more jobs ---- */
+
+Test(deps, a_write_waits_for_every_reader_before_it)
+{
+	struct job *reader[5], *writer;
+
+	for (unsigned i = 0; i < 5; i++)
+		reader[i] = add('r', 10 * i, 10 * i + 20);
+	writer = add('w', 0, SIZE);
+	cr_expect_eq(writer->waits, 5);
+	ready_count = 0;
+	for (unsigned i = 0; i < 4; i++)
+		end(reader[i]);
+	cr_expect_eq(ready_count, 0);
+	expect_frees(reader[4], writer);
+}
+
+Test(deps, a_covering_write_hides_what_is_before_it)
+{
+	struct job *old = add('w', 20, 40), *reader = add('r', 30, 50);
+	struct job *cover = add('w', 0, SIZE), *late = add('r', 25, 45);
+
+	cr_expect_eq(cover->waits, 2);
+	cr_expect_eq(late->waits, 1, "it waits for the covering write alone");
+	end(old);
+	expect_frees(reader, cover);
+	expect_frees(cover, late);
+}
+
+Test(deps, what_a_write_covers_in_part_stays_visible)
+{
+	struct job *old = add('w', 20, 40), *part = add('w', 30, 50), *late = add('r', 20, 25);
+
+	cr_expect_eq(part->waits, 1);
+	cr_expect_eq(late->waits, 1);
+	ready_count = 0;
+	end(old);
+	cr_expect_eq(ready_count, 2, "the reader waits for the old write, not for the new");
+	end(part);
+}
+
+Test(deps, a_hidden_access_can_end_before_and_after_the_write_that_hides_it)
+{
+	struct job *a = add('r', 0, 8), *b = add('r', 0, 8), *cover = add('w', 0, 8);
+
+	end(a);
+	expect_frees(b, cover);
+	end(cover);
+	cr_expect_eq(session->buffers[buffer].readers, NIL);
+	cr_expect_eq(session->buffers[buffer].writers, NIL);
+}
+
+Test(deps, a_job_in_place_does_not_wait_for_itself)
+{
+	struct job *job = add_two((struct use){'w', 0, 8}, (struct use){'r', 0, 8});
+	struct job *next = add_two((struct use){'w', 0, 8}, (struct use){'r', 0, 8});
+
+	cr_expect_eq(job->waits, 0);
+	cr_expect_gt(next->waits, 0);
+	expect_frees(job, next);
+	end(next);
+	cr_expect_eq(session->edges_open, 0);
+}
+
+Test(deps, a_chain_goes_one_by_one)
+{
+	struct job *chain[10];
+
+	for (unsigned i = 0; i < 10; i++)
+		chain[i] = add('w', 0, 8);
+	for (unsigned i = 0; i < 9; i++)
+		expect_frees(chain[i], chain[i + 1]);
+	end(chain[9]);
+}
+
+/* ---- links ---- */
+
+Test(deps, a_link_is_one_more_job_to_wait_for)
+{
+	struct job *before = add('r', 0, 8), *after;
+	const struct use use = {'r', 0, 8};
+
+	after = make_job(&use, 1);
+	cr_assert_eq(deps_add(session, after, job_index(session, before)), 0);
+	cr_expect_eq(after->waits, 1);
+	expect_frees(before, after);
+}
+
+Test(deps, a_job_is_found_by_its_sq_index_until_it_is_removed)
+{
+	static const uint32_t indices[] = {0, 16, 32, UINT32_MAX, 15};
+	struct job *job[5];
+
+	for (unsigned i = 0; i < 5; i++) {
+		job[i] = make_job(NULL, 0);
+		job[i]->sq_index = indices[i];
+		deps_ring_insert(ring, job[i]);
+	}
+	for (unsigned i = 0; i < 5; i++)
+		cr_expect_eq(deps_ring_find(ring, indices[i]), job[i]);
+	cr_expect_null(deps_ring_find(ring, 48));
+	deps_ring_remove(ring, job[1]);
+	cr_expect_null(deps_ring_find(ring, 16));
+	cr_expect_eq(deps_ring_find(ring, 0), job[0]);
+	cr_expect_eq(deps_ring_find(ring, 32), job[2]);
+}
+
+/* ---- too much ---- */
+
+/* deps_add refuses, and everything is as before. */
+static void expect_refused(struct job *job)
+{
+	uint32_t writers = session->buffers[buffer].writers;
+	uint32_t readers = session->buffers[buffer].readers;
+	uint32_t edges = session->edges_open;
+
+	cr_expect_eq(deps_add(session, job, NIL), -EAGAIN);
+	cr_expect_eq(job->waits, 0);
+	cr_expect_eq(session->edges_open, edges);
+	cr_expect_eq(session->buffers[buffer].writers, writers);
+	cr_expect_eq(session->buffers[buffer].readers, readers);
+}
+
+Test(deps, a_job_that_waits_for_too_many_is_not_taken_and_nothing_has_changed)
+{
+	const struct use all = {'w', 0, SIZE};
+	struct job *reader[DEPS_MAX_EDGES + 1], *writer;
+
+	for (unsigned i = 0; i <= DEPS_MAX_EDGES; i++)
+		reader[i] = add('r', 0, 8);
+	writer = make_job(&all, 1);
+	expect_refused(writer);
+	end(reader[0]);
+	cr_expect_eq(deps_add(session, writer, NIL), 0);
+	cr_expect_eq(writer->waits, DEPS_MAX_EDGES);
+}
+
+Test(deps, without_edges_left_a_job_is_not_taken_and_nothing_has_changed)
+{
+	const struct use use = {'r', 0, 8};
+	struct job *writer = add('w', 0, 8), *reader;
+
+	session->max_edges = 1;
+	reader = add('r', 0, 8);
+	expect_refused(make_job(&use, 1));
+	expect_frees(writer, reader);
+	cr_expect_eq(session->edges_open, 0);
+}
+
+/* ---- AFTER_ALL ---- */
+
+static struct job *join(void)
+{
+	struct job *job = make_job(NULL, 0);
+
+	deps_segment_join(ring, job);
+	return job;
+}
+
+static struct job *after_all(void)
+{
+	struct job *job = make_job(NULL, 0);
+
+	deps_segment_end(ring, job);
+	return job;
+}
+
+Test(deps, an_after_all_job_waits_for_its_segment_alone)
+{
+	struct job *a = join(), *b = join(), *first = after_all(), *c = join();
+
+	cr_expect_eq(first->waits, 1);
+	cr_expect_null(deps_segment_next(ring));
+	deps_segment_leave(ring, b);
+	cr_expect_null(deps_segment_next(ring));
+	deps_segment_leave(ring, a);
+	cr_expect_eq(deps_segment_next(ring), first);
+	cr_expect_null(deps_segment_next(ring));
+	deps_segment_leave(ring, c);
+	cr_expect_null(deps_segment_next(ring));
+}
+
+Test(deps, after_all_jobs_end_in_order_whatever_ends_first)
+{
+	struct job *a = join(), *first = after_all(), *b = join(), *second = after_all();
+
+	deps_segment_leave(ring, b);
+	cr_expect_null(deps_segment_next(ring), "the older segment is still open");
+	deps_segment_leave(ring, a);
+	cr_expect_eq(deps_segment_next(ring), first);
+	cr_expect_eq(deps_segment_next(ring), second);
+}
+
+Test(deps, after_all_of_nothing_is_ready)
+{
+	struct job *job = after_all();
+
+	cr_expect_eq(deps_segment_next(ring), job);
+}
+
+Test(deps, segments_end_before_they_would_meet_themselves)
+{
+	struct job *held = join();
+	unsigned n = 0;
+
+	while (!deps_segments_full(ring)) {
+		after_all();
+		n++;
+	}
+	cr_expect_geq(n, ring->layout.cq_entries);
+	deps_segment_leave(ring, held);
+	while (deps_segment_next(ring))
+		n--;
+	cr_expect_eq(n, 0);
+	cr_expect_not(deps_segments_full(ring));
+}
