@@ -22,7 +22,7 @@ struct io_slot {
 	struct io_piece piece; /* the one under way, or next */
 	uint64_t left;         /* bytes from piece.at on */
 	int32_t moved;         /* to or from the file */
-	bool may_wait;         /* it said -EAGAIN: let the kernel wait */
+	bool asked_again;      /* it said -EAGAIN once */
 	bool clearing;         /* past the end of the file; reads zeros for the rest */
 };
 
@@ -101,7 +101,7 @@ static int send_piece(struct io_backend *io, struct io_slot *slot)
 	slot->piece.bytes = slot->left < PIECE_BYTES ? (uint32_t)slot->left : PIECE_BYTES;
 	if (!io->ring)
 		return io_threads_send(io->threads, index, &slot->piece);
-	io_ring_send(io->ring, index, &slot->piece, slot->may_wait);
+	io_ring_send(io->ring, index, &slot->piece);
 	return 0;
 }
 
@@ -150,8 +150,8 @@ static bool settle(struct io_backend *io, struct io_slot *slot, int32_t res, int
 	*ret = -ECANCELED;
 	if (slot->session->dead)
 		return true;
-	if (res == -EINTR || (res == -EAGAIN && !slot->may_wait)) {
-		slot->may_wait = true;
+	if (res == -EINTR || (res == -EAGAIN && !slot->asked_again)) {
+		slot->asked_again |= res == -EAGAIN;
 		return false;
 	}
 	/* With O_DIRECT what follows the file's odd end is not aligned; there is nothing more. */

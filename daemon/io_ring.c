@@ -11,9 +11,6 @@
 /* A slot has at most a piece and a request to cancel it queued, so there is always an SQE. */
 #define ENTRIES (2 * IO_SLOTS)
 
-/* A copy of so many bytes takes some 10 µs: up to here it may be done on the reactor. */
-#define INLINE_BYTES (64u << 10)
-
 /* user_data of what is no piece. */
 #define NO_SLOT UINT64_MAX
 
@@ -54,7 +51,7 @@ int io_ring_fd(const struct io_ring *r)
 	return r->uring.ring_fd;
 }
 
-void io_ring_send(struct io_ring *r, unsigned slot, const struct io_piece *p, bool may_wait)
+void io_ring_send(struct io_ring *r, unsigned slot, const struct io_piece *p)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&r->uring);
 
@@ -62,8 +59,11 @@ void io_ring_send(struct io_ring *r, unsigned slot, const struct io_piece *p, bo
 		io_uring_prep_write(sqe, p->fd, p->at, p->bytes, p->offset);
 	else
 		io_uring_prep_read(sqe, p->fd, p->at, p->bytes, p->offset);
-	if (may_wait || p->bytes > INLINE_BYTES)
-		io_uring_sqe_set_flags(sqe, IOSQE_ASYNC);
+	/*
+	 * Else it would be tried in our system call first, and not every file system that says
+	 * it returns rather than wait does (FUSE): its server would hang the reactor.
+	 */
+	io_uring_sqe_set_flags(sqe, IOSQE_ASYNC);
 	io_uring_sqe_set_data64(sqe, slot);
 }
 

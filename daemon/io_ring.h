@@ -2,9 +2,8 @@
 /*
  * io_ring.h - transfers by io_uring, for one reactor.
  *
- * Pieces are queued and submitted together once a pass.  Small ones are tried at once in
- * the system call; larger ones, and those that would wait, the kernel moves in threads of
- * its own, of which there may be one for each slot, so that one that hangs holds up no other.
+ * Pieces are queued and submitted together once a pass, and moved by threads of the kernel,
+ * of which there may be one for each slot, so that one that hangs holds up nobody else.
  */
 #ifndef QUOITD_IO_RING_H
 #define QUOITD_IO_RING_H
@@ -22,8 +21,8 @@ void io_ring_free(struct io_ring *r);
 /* Readable while a piece is done: for the reactor's epoll. */
 int io_ring_fd(const struct io_ring *r);
 
-/* Queue a piece; may_wait: the descriptor says O_NONBLOCK, and we want the bytes all the same. */
-void io_ring_send(struct io_ring *r, unsigned slot, const struct io_piece *piece, bool may_wait);
+/* Queue a piece; O_NONBLOCK of its descriptor changes nothing. */
+void io_ring_send(struct io_ring *r, unsigned slot, const struct io_piece *piece);
 
 /* Queue a request to end what the slot has under way; its piece still comes back. */
 void io_ring_cancel(struct io_ring *r, unsigned slot);

@@ -492,6 +492,7 @@ void memory_answer(struct session *s, const struct memory_message *m, memory_rea
 	}
 	if (--job->waits == 0)
 		ready(s, job);
+	memory_advance(s, ready); /* the head may be this job, or want what was not to be had */
 }
 
 void memory_trim(struct session *s)

@@ -43,7 +43,8 @@ enum op_flags {
 struct op_row {
 	const char *name; /* NULL: no such operation */
 	char access[QUOIT_MAX_TENSORS_PER_JOB + 1];
-	uint8_t takes, needs, reads, writes; /* the same by bits: may have, must have tensor i, ... */
+	uint8_t takes, needs, reads,
+		writes; /* the same by bits: may have, must have tensor i, ... */
 	uint8_t shape;  /* enum op_shape */
 	uint8_t types;  /* bit n: type n */
 	uint8_t flags;  /* enum op_flags */

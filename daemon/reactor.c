@@ -86,20 +86,21 @@ static void end_at_fetch(struct ring *ring, const struct quoit_sqe *sqe, uint32_
 			 int32_t res, const struct fault *fault)
 {
 	struct session *s = ring->session;
-	struct quoit_error error = {.code = res};
 	uint64_t now = s->reactor->now;
 	struct quoit_stamps stamps = {.fetch = now, .start = now, .end = now, .post = now};
+	struct quoit_error error = {.code = res, .field = fault->field};
 
-	if (fault && res < 0) {
-		error.field = fault->field;
+	if (res >= 0 && sqe->flags & QUOIT_SQE_QUIET) {
+		s->jobs_done++;
+		return;
+	}
+	if (res >= 0) {
+		s->jobs_done++;
+	} else {
 		error.value[0] = fault->value[0];
 		error.value[1] = fault->value[1];
-	}
-	if (res < 0) {
 		s->jobs_failed++;
-		s->jobs_refused += fault != NULL;
-	} else {
-		s->jobs_done++;
+		s->jobs_refused++;
 	}
 	if (ring->stamps)
 		stamps.submit = submit_time(ring, sq_index);
@@ -510,7 +511,7 @@ static bool start_ready(struct reactor *r)
 			any |= start_files(r, s);
 			any |= start_long(r, s);
 		}
-		if (s->exec.jobs_waiting)
+		if (s->exec.jobs_waiting && !s->memory.tidying)
 			any |= exec_send(r, s);
 		if (guard_has_hit(s) && !s->stopped)
 			reactor_kill(r, s, QUOIT_DAEMON_KILL_MEM_VANISHED);

@@ -179,7 +179,7 @@ struct memory {
 	uint64_t window_peak; /* of used since the last trim */
 	uint64_t punching;    /* bytes on their way back to the system */
 	uint32_t head, tail;  /* jobs that wait for bytes, in fetch order */
-	uint8_t tidying;      /* enum tidy_state; else than NONE, no job starts and none is fetched */
+	uint8_t tidying; /* enum tidy_state; else than NONE, no job starts and none is fetched */
 };
 
 struct job_queue {

@@ -432,6 +432,9 @@ static int check_types(const struct operands *o, const struct op_row *row)
 	return 0;
 }
 
+/* To scale and write an element of C costs as much as so many multiply-adds. */
+#define GEMM_OUTPUT UINT64_C(12)
+
 static uint64_t predict(const struct operands *o, const struct op_row *row, uint64_t elements)
 {
 	uint64_t work = elements, picoseconds;
@@ -439,7 +442,7 @@ static uint64_t predict(const struct operands *o, const struct op_row *row, uint
 	if (row->shape == SHAPE_GEMM) {
 		unsigned k = o->sqe->arg & QUOIT_GEMM_TRANS_A ? 2 : 3;
 
-		if (__builtin_mul_overflow(o->t[0]->elements, o->t[1]->dim[k], &work))
+		if (__builtin_mul_overflow(o->t[0]->elements, o->t[1]->dim[k] + GEMM_OUTPUT, &work))
 			return UINT64_MAX;
 	}
 	if (__builtin_mul_overflow(work, row->cost, &picoseconds))

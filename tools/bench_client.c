@@ -62,11 +62,13 @@ static uint64_t batch_of(unsigned depth)
 static uint64_t put_nops(struct quoit_ring *q, uint64_t next, uint64_t end)
 {
 	struct quoit_sqe *sqe;
+	unsigned n;
 
-	for (; next < end && (sqe = quoit_sqe(q)); next++) {
-		*sqe = quoit_nop(QUOIT_NO_TENSOR);
-		sqe->user_data = next;
-	}
+	while (next < end && (n = quoit_sqes(q, (unsigned)(end - next), &sqe)) > 0)
+		for (; n; n--, sqe++) {
+			*sqe = quoit_nop(QUOIT_NO_TENSOR);
+			sqe->user_data = next++;
+		}
 	(void)quoit_flush(q);
 	return next;
 }
@@ -77,11 +79,9 @@ static int reap_nops(struct quoit_ring *q, uint64_t done)
 	const struct quoit_cqe *cqe;
 	int n = quoit_peek(q, &cqe);
 
-	for (int i = 0; i < n; i++) {
-		cqe = quoit_cqe_at(q, (unsigned)i);
-		if (cqe->user_data != done + (unsigned)i || cqe->res)
+	for (int i = 0; i < n; i++)
+		if (cqe[i].user_data != done + (unsigned)i || cqe[i].res)
 			return -EBADMSG;
-	}
 	if (n > 0)
 		quoit_release(q, (unsigned)n);
 	return n;

@@ -97,17 +97,19 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* One NOP, waited for as the library waits; microseconds. */
-static int ping(struct quoit_ring *q, double *ret)
+enum waiting { BY_POLLING, BY_SLEEPING };
+
+/* One NOP, there and back, in microseconds. */
+static int ping(struct quoit_ring *q, enum waiting waiting, double *ret)
 {
 	double start = bench_now();
 	const struct quoit_cqe *cqe;
 	int n;
 
 	*quoit_sqe(q) = quoit_nop(QUOIT_NO_TENSOR);
-	n = quoit_wait_cqe(q, 1000);
-	if (!n)
-		n = quoit_peek(q, &cqe);
+	n = waiting == BY_SLEEPING ? quoit_wait_cqe(q, QUOIT_FOREVER) : quoit_flush(q);
+	while (!n && !(n = quoit_peek(q, &cqe)))
+		bench_pause();
 	*ret = (bench_now() - start) * 1e6;
 	if (n > 0)
 		quoit_release(q, (unsigned)n);
@@ -115,7 +117,7 @@ static int ping(struct quoit_ring *q, double *ret)
 }
 
 /* p50 and p99 of `count` jobs. */
-static int ping_many(struct quoit_ring *q, uint64_t count, double *ret)
+static int ping_many(struct quoit_ring *q, enum waiting waiting, uint64_t count, double *ret)
 {
 	double *sample = calloc(count, sizeof *sample);
 	struct timespec next;
@@ -127,7 +129,7 @@ static int ping_many(struct quoit_ring *q, uint64_t count, double *ret)
 		next.tv_sec += next.tv_nsec / 1000000000;
 		next.tv_nsec %= 1000000000;
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
-		err = ping(q, &sample[i]);
+		err = ping(q, waiting, &sample[i]);
 	}
 	if (!err) {
 		qsort(sample, count, sizeof *sample, by_value);
@@ -138,6 +140,7 @@ static int ping_many(struct quoit_ring *q, uint64_t count, double *ret)
 	return err;
 }
 
+/* Fills four: p50 and p99 of a client that polls, then of one that sleeps until it is woken. */
 static int measure_pings(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct quoit_ring_params params = {.entries = 64, .flags = QUOIT_RING_RAW};
@@ -146,14 +149,16 @@ static int measure_pings(const struct bench *b, const struct bench_series *s, do
 
 	if (err)
 		return err;
-	err = ping_many(c.ring, s->count, ret);
+	err = ping_many(c.ring, BY_POLLING, s->count, ret);
+	if (!err)
+		err = ping_many(c.ring, BY_SLEEPING, s->count, ret + 2);
 	bench_close(&c);
 	return err;
 }
 
 /* ---- together ---- */
 
-/* Fills five: p50 and p99 beside the flood, the flood's rate alone and then, and what it kept. */
+/* Fills six: the four beside the flood, the flood's rate without them and with them. */
 static int measure_beside(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct flood flood = {0};
@@ -168,22 +173,26 @@ static int measure_beside(const struct bench *b, const struct bench_series *s, d
 	start = bench_now();
 	while (bench_now() - start < (double)s->count * PERIOD_NS / 1e9)
 		settle();
-	ret[2] = rate_of(__atomic_load_n(flood.done, __ATOMIC_RELAXED) - before,
+	ret[4] = rate_of(__atomic_load_n(flood.done, __ATOMIC_RELAXED) - before,
 			 bench_now() - start);
 	before = __atomic_load_n(flood.done, __ATOMIC_RELAXED);
 	start = bench_now();
 	err = measure_pings(b, s, ret);
-	ret[3] = rate_of(__atomic_load_n(flood.done, __ATOMIC_RELAXED) - before,
+	ret[5] = rate_of(__atomic_load_n(flood.done, __ATOMIC_RELAXED) - before,
 			 bench_now() - start);
 	flood_stop(&flood);
-	return err ? err : ret[2] > 0 ? 0 : -ECHILD;
+	return err ? err : ret[4] > 0 ? 0 : -ECHILD;
 }
 
 static const struct bench_series series[] = {
 	{"idle_p50", "us", BENCH_ALL_CORES, measure_pings, .count = 1000},
 	{"idle_p99", "us"},
+	{"idle_asleep_p50", "us"},
+	{"idle_asleep_p99", "us"},
 	{"flooded_p50", "us", BENCH_ALL_CORES, measure_beside, .count = 1000},
 	{"flooded_p99", "us"},
+	{"flooded_asleep_p50", "us"},
+	{"flooded_asleep_p99", "us"},
 	{"flood_alone", "GFLOP/s"},
 	{"flood_beside", "GFLOP/s"},
 	{NULL},

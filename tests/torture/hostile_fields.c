@@ -14,7 +14,7 @@
 #include "stage.h"
 
 #define ENTRIES     64u
-#define PATIENCE_MS 60000
+#define PATIENCE_MS 30000
 #define GAP         4096u /* of pattern, between the tensors in the arena */
 #define PATTERN     0xa5u
 #define BIG         4096u

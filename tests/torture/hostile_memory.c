@@ -13,7 +13,7 @@
 #include "stage.h"
 
 #define MIB         (UINT64_C(1) << 20)
-#define PATIENCE_MS 60000
+#define PATIENCE_MS 30000
 #define SIDE        512u /* a GEMM of this side is cut into tiles */
 #define MATRIX      (SIDE * SIDE)
 
@@ -224,7 +224,7 @@ static void tensor_freed_with_its_job_in_flight(struct stage *s)
 /* What runs ends or is left; only then the bytes are the user's again. */
 static void client_dies_with_jobs_in_flight(struct stage *s)
 {
-	for (unsigned n = 0; n < (s->full ? 1000 : 20); n++) {
+	for (unsigned n = 0; n < (s->full ? 1000 : 20) && !s->bad; n++) {
 		uint64_t leased = stage_count(s, QUOIT_DAEMON_HOST_LEASED);
 		struct quoit_sqe job = raw_job(QUOIT_OP_GEMM, 3, 1, 2);
 		struct raw_client c;
@@ -252,7 +252,7 @@ static void bytes_used_again_are_zero(struct stage *s)
 	struct quoit_sqe fill = with_scalars(raw_job(QUOIT_OP_FILL, 1, 0, 0), 1234, 0);
 	const uint32_t most = (uint32_t)(2 * MIB); /* elements: 8 MiB */
 
-	for (unsigned n = 0; n < (s->full ? 500 : 4); n++) {
+	for (unsigned n = 0; n < (s->full ? 500 : 4) && !s->bad; n++) {
 		struct raw_client c;
 
 		if (!stage_open(s, &c, &wish))

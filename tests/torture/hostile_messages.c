@@ -168,18 +168,28 @@ static const struct move {
 	{UINT16_MAX, {ENDS, ENDS, ENDS, ENDS}},
 };
 
-/* A RING_CLOSE that is not answered: the CQ is full, and the SQ holds what cannot be fetched. */
+/* A RING_CLOSE that is not answered for a good while: a product of large matrices runs. */
 static bool leave_a_request_open(struct stage *s, struct raw_client *c)
 {
+	enum { SIDE = 1536 };
+	static const struct raw_wish large = {
+		.host_bytes = 64 << 20, .max_tensors = 64, .sq_entries = 8};
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_RING_CLOSE);
-	struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
-	bool good = CHECK(s, !raw_ring_open(c, 8, 8, 0));
+	struct quoit_sqe gemm = raw_job(QUOIT_OP_GEMM, 1, 2, 3);
+	const double one = 1;
 
-	for (unsigned i = 0; good && i < 16; i++)
-		while (!raw_submit(c, &nop)) /* the first eight are fetched, the others stay */
-			usleep(100);
+	if (!stage_open(s, c, &large))
+		return false;
+	for (uint32_t handle = 1; handle <= 3; handle++) {
+		struct quoit_sqe create = raw_vector(handle, SIDE, RAW_ARENA_NOT);
+
+		create.dim[2] = SIDE;
+		CHECK(s, !raw_run(c, create));
+	}
+	memcpy(&gemm.scalar[0], &one, sizeof one);
+	CHECK(s, raw_submit(c, &gemm));
 	m.job.ring = c->ring;
-	return good && CHECK(s, !ctl_put(c->socket, &m, sizeof m, NULL, 0));
+	return CHECK(s, !ctl_put(c->socket, &m, sizeof m, NULL, 0));
 }
 
 static bool reach(struct stage *s, struct raw_client *c, enum state state)
@@ -187,10 +197,10 @@ static bool reach(struct stage *s, struct raw_client *c, enum state state)
 	struct quoit_ctl m = {.type = QUOIT_CTL_CLOSE};
 	unsigned count;
 
-	if (!begin(s, c, state != NEW))
-		return false;
 	if (state == PENDING)
 		return leave_a_request_open(s, c);
+	if (!begin(s, c, state != NEW))
+		return false;
 	return state != CLOSED || CHECK(s, !raw_call(c, &m, NULL, 0, &count));
 }
 

@@ -14,7 +14,7 @@
 
 #include "stage.h"
 
-#define PATIENCE_MS 60000
+#define PATIENCE_MS 30000
 #define RINGERS     3u
 
 static const struct raw_wish wish = {.host_bytes = 1u << 20,
@@ -41,16 +41,6 @@ static void submit_silently(struct raw_client *c)
 	}
 }
 
-static bool await_tail(const struct raw_client *c, uint32_t tail)
-{
-	for (int ms = 0; ms < PATIENCE_MS; ms++) {
-		if (QUOIT_RING_LOAD(&c->daemon->cq_tail, QUOIT_RING_ACQUIRE) == tail)
-			return true;
-		usleep(1000);
-	}
-	return false;
-}
-
 /* ---- too little ---- */
 
 /* Nobody rings for it, so it is late; but it is not left there. */
@@ -63,7 +53,7 @@ static void work_without_a_bell(struct stage *s)
 	for (uint32_t n = 1; n <= (s->full ? 100 : 5); n++) {
 		usleep(1000 * stage_random(s, 100));
 		submit_silently(&c);
-		CHECK(s, await_tail(&c, n));
+		CHECK(s, raw_await_posted(&c, n));
 		quoit_ring_release(&c.cq, quoit_ring_peek(&c.cq));
 	}
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
@@ -81,7 +71,7 @@ static void lies_about_its_sleep(struct stage *s)
 			set_cq_wait(&c, lie ? UINT32_MAX : 0);
 			CHECK(s, raw_submit(&c, &nop));
 			if (n % 32 == 0) {
-				CHECK(s, await_tail(&c, n));
+				CHECK(s, raw_await_posted(&c, n));
 				quoit_ring_release(&c.cq, quoit_ring_peek(&c.cq));
 			}
 		}

@@ -16,7 +16,7 @@
 
 #define SIDE          192u /* a GEMM of this size is cut into tiles */
 #define MATRIX        (SIDE * SIDE)
-#define PATIENCE_MS   60000 /* far longer than a round takes under a sanitizer */
+#define PATIENCE_MS   30000 /* far longer than a round takes under a sanitizer */
 #define PAUSE_US      500
 #define WORDS_IN_TEXT 96
 

@@ -14,8 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FDS_MOST (3 * QUOIT_MAX_RINGS)
-#define SLICE_MS 20 /* of a sleep, between two looks at the socket */
+#define FDS_MOST    (3 * QUOIT_MAX_RINGS)
+#define PATIENCE_MS 30000 /* far longer than a job takes under a sanitizer */
+#define SLICE_MS    20    /* of a sleep, between two looks at the socket */
 
 static void clear(struct raw_client *c)
 {
@@ -285,8 +286,60 @@ int raw_run(struct raw_client *c, struct quoit_sqe sqe)
 	sqe.flags &= (uint8_t)~QUOIT_SQE_QUIET;
 	if (!raw_submit(c, &sqe))
 		return -EAGAIN;
-	err = raw_reap(c, 60000, &cqe, NULL);
+	err = raw_reap(c, PATIENCE_MS, &cqe, NULL);
 	return err ? err : cqe.res;
+}
+
+void raw_submit_nops(struct raw_client *c, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP, .user_data = c->sq.next};
+
+		(void)raw_submit(c, &nop);
+	}
+}
+
+bool raw_reap_good(struct raw_client *c, unsigned count)
+{
+	struct quoit_cqe cqe;
+
+	for (unsigned i = 0; i < count; i++)
+		if (raw_reap(c, PATIENCE_MS, &cqe, NULL) || cqe.res)
+			return false;
+	return true;
+}
+
+/* ---- the ring's words ---- */
+
+void raw_set_tail(const struct raw_client *c, uint32_t tail)
+{
+	QUOIT_RING_STORE(&c->client->sq_tail, tail, QUOIT_RING_SEQ_CST);
+	raw_ring_bell(c);
+}
+
+void raw_set_cq_head(const struct raw_client *c, uint32_t head)
+{
+	QUOIT_RING_STORE(&c->client->cq_head, head, QUOIT_RING_SEQ_CST);
+}
+
+uint32_t raw_sq_head(const struct raw_client *c)
+{
+	return QUOIT_RING_LOAD(&c->daemon->sq_head, QUOIT_RING_ACQUIRE);
+}
+
+uint32_t raw_cq_tail(const struct raw_client *c)
+{
+	return QUOIT_RING_LOAD(&c->daemon->cq_tail, QUOIT_RING_ACQUIRE);
+}
+
+bool raw_await_posted(struct raw_client *c, uint32_t tail)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+
+	while (raw_cq_tail(c) != tail)
+		if (now_ms() >= end || raw_has_ended(c, 1))
+			return false;
+	return true;
 }
 
 /* ---- jobs ---- */

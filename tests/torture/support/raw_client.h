@@ -88,6 +88,23 @@ int raw_reap(struct raw_client *c, int timeout_ms, struct quoit_cqe *ret,
 /* One job from its submit to its result; the ring must be empty.  Its res, or as raw_reap. */
 int raw_run(struct raw_client *c, struct quoit_sqe sqe);
 
+/* So many NOPs, with their SQ indices as user_data. */
+void raw_submit_nops(struct raw_client *c, unsigned count);
+
+/* Reap so many; true: all came, and all were successes. */
+bool raw_reap_good(struct raw_client *c, unsigned count);
+
+/* ---- the ring's words, as one likes ---- */
+
+/* Store the SQ tail and ring. */
+void raw_set_tail(const struct raw_client *c, uint32_t tail);
+void raw_set_cq_head(const struct raw_client *c, uint32_t head);
+uint32_t raw_sq_head(const struct raw_client *c);
+uint32_t raw_cq_tail(const struct raw_client *c);
+
+/* Wait until the CQ tail is this, without reading a CQE.  False: the session ended, or never. */
+bool raw_await_posted(struct raw_client *c, uint32_t tail);
+
 /* ---- jobs ---- */
 
 struct quoit_sqe raw_job(uint8_t opcode, uint32_t t0, uint32_t t1, uint32_t t2);

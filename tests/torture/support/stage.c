@@ -13,7 +13,7 @@
 
 #define SETTLE_MS   2000
 #define COUNT_MS    5000
-#define PATIENCE_MS 60000
+#define PATIENCE_MS 30000
 
 /* What allocator caches may keep; a sanitizer's own memory is not quoitd's. */
 #ifdef QUOIT_SANITIZE

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* client.c - a session to begin a test with */
+#include "client.h"
+
+#include <criterion/criterion.h>
+
+#define LARGE (1u << 20) /* elements */
+
+struct quoit_session *client_session(const struct client *c, uint64_t lease)
+{
+	struct quoit_open_params p = {.socket = c->d.socket, .host_bytes = lease};
+	struct quoit_session *s = NULL;
+
+	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	return s;
+}
+
+void client_open(struct client *c, const char *const *options, const struct quoit_ring_params *ring)
+{
+	cr_assert_eq(daemon_start(&c->d, options), 0);
+	c->s = client_session(c, UINT64_C(64) << 20);
+	cr_assert_eq(quoit_ring_open(&c->q, c->s, ring), 0);
+}
+
+void client_close(struct client *c)
+{
+	cr_assert_eq(quoit_close(c->s, 0), 0);
+	daemon_stop(&c->d);
+}
+
+quoit_tensor client_large(struct client *c)
+{
+	return quoit_vector(c->q, QUOIT_F32, LARGE);
+}
+
+void client_busy(struct client *c, quoit_tensor t, unsigned jobs)
+{
+	for (unsigned i = 0; i < jobs; i++)
+		cr_assert_eq(quoit_push(c->q, quoit_normal(t, i, 0)), 0);
+	cr_assert_eq(quoit_flush(c->q), 0);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * client.h - a private quoitd, one session with it and one ring: what most tests begin with.
+ */
+#ifndef TESTS_CLIENT_H
+#define TESTS_CLIENT_H
+
+#include <quoit.h>
+
+#include "daemon.h"
+
+struct client {
+	struct daemon d;
+	struct quoit_session *s;
+	struct quoit_ring *q;
+};
+
+/* Options of quoitd and parameters of the ring, each may be NULL.  Asserts success. */
+void client_open(struct client *c, const char *const *options,
+		 const struct quoit_ring_params *ring);
+void client_close(struct client *c);
+
+/* One more session with the same quoitd, of `lease` bytes. */
+struct quoit_session *client_session(const struct client *c, uint64_t lease);
+
+/* A vector of f32, large enough for one job on it to take a millisecond and more. */
+quoit_tensor client_large(struct client *c);
+
+/* Keep t busy with `jobs` long jobs, one after the other. */
+void client_busy(struct client *c, quoit_tensor t, unsigned jobs);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* test_order.c - which job may run before which, and how far a failure goes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "client.h"
+
+static const struct quoit_ring_params with_stamps = {.flags = QUOIT_RING_STAMPS, .entries = 1024};
+static struct client c;
+
+static void open_client(void)
+{
+	client_open(&c, NULL, &with_stamps);
+}
+
+static void close_client(void)
+{
+	client_close(&c);
+}
+
+TestSuite(order, .init = open_client, .fini = close_client, .timeout = 120);
+
+static quoit_job start(struct quoit_sqe sqe)
+{
+	quoit_job job;
+
+	cr_assert_eq(quoit_start(c.q, sqe, &job), 0);
+	return job;
+}
+
+static struct quoit_stamps stamps_of(quoit_job job)
+{
+	struct quoit_stamps stamps;
+
+	cr_assert_eq(quoit_wait_all_of(c.q, &job, 1, QUOIT_FOREVER), 1);
+	cr_assert(quoit_job_stamps(c.q, job, &stamps));
+	return stamps;
+}
+
+static int32_t read_int(quoit_tensor t)
+{
+	int32_t value = -1;
+
+	cr_assert_eq(quoit_read(c.q, t, &value, sizeof value), 0);
+	return value;
+}
+
+/* A tensor that a job has failed to write; its user_data is *ret_cause. */
+static quoit_tensor failed_tensor(void)
+{
+	quoit_tensor index = quoit_vector(c.q, QUOIT_I32, 4), x = quoit_vector(c.q, QUOIT_I32, 2);
+	quoit_tensor out = quoit_vector(c.q, QUOIT_I32, 4);
+
+	cr_assert_eq(quoit_push(c.q, quoit_fill_int(index, 2)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_gather(out, x, index, 3)), 0);
+	return out;
+}
+
+/* ---- data ---- */
+
+Test(order, a_chain_runs_in_its_order)
+{
+	quoit_tensor t = quoit_vector(c.q, QUOIT_I32, 1);
+
+	for (int i = 1; i <= 200; i++) { /* not commutative */
+		cr_assert_eq(quoit_push(c.q, quoit_mul_int(t, t, 3)), 0);
+		cr_assert_eq(quoit_push(c.q, quoit_add_int(t, t, i)), 0);
+	}
+	uint32_t expected = 0;
+	for (uint32_t i = 1; i <= 200; i++)
+		expected = expected * 3 + i;
+	cr_expect_eq((uint32_t)read_int(t), expected);
+}
+
+Test(order, jobs_on_other_bytes_do_not_wait)
+{
+	quoit_tensor slow = client_large(&c), quick = quoit_vector(c.q, QUOIT_I32, 1);
+	quoit_job last, first;
+
+	client_busy(&c, slow, 20);
+	last = start(quoit_nop(slow));
+	first = start(quoit_fill_int(quick, 1));
+	cr_expect_lt(stamps_of(first).end, stamps_of(last).end);
+}
+
+Test(order, a_tensor_reads_as_zeros_until_it_is_written)
+{
+	static int32_t zeros[5000], values[5000];
+
+	for (unsigned round = 0; round < 8; round++) {
+		quoit_tensor t = quoit_vector(c.q, QUOIT_I32, 5000);
+		struct quoit_shape half = {.dtype = QUOIT_I32, .dim = {1, 1, 1, 2500}};
+		quoit_tensor part;
+
+		half.stride[3] = 2;
+		part = quoit_view(c.q, t, &half, 0);
+		cr_assert_eq(quoit_push(c.q, quoit_fill_int(part, 7)), 0);
+		cr_assert_eq(quoit_read(c.q, t, values, sizeof values), 0);
+		for (unsigned i = 0; i < 5000; i++)
+			cr_assert_eq(values[i], i % 2 ? 0 : 7, "round %u element %u", round, i);
+		cr_assert_eq(quoit_push(c.q, quoit_fill_int(t, 9)), 0); /* left for the next */
+		quoit_free(c.q, part);
+		quoit_free(c.q, t);
+		t = quoit_vector(c.q, QUOIT_I32, 5000);
+		cr_assert_eq(quoit_push(c.q, quoit_copy(t, t)), 0);
+		cr_assert_eq(quoit_read(c.q, t, values, sizeof values), 0);
+		cr_assert_eq(memcmp(values, zeros, sizeof values), 0, "round %u", round);
+		cr_assert_eq(quoit_push(c.q, quoit_fill_int(t, 9)), 0);
+		quoit_free(c.q, t);
+	}
+}
+
+Test(order, a_freed_tensor_is_there_for_the_jobs_before)
+{
+	quoit_tensor slow = client_large(&c), sum = quoit_vector(c.q, QUOIT_F32, 1);
+	float value;
+
+	client_busy(&c, slow, 10);
+	cr_assert_eq(quoit_push(c.q, quoit_fill(slow, 1.0)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_sum(sum, slow, QUOIT_AXIS_ALL)), 0);
+	cr_assert_eq(quoit_free(c.q, slow), 0);
+	cr_assert_eq(quoit_read(c.q, sum, &value, sizeof value), 0);
+	cr_expect_float_eq(value, 1048576.0f, 0.5);
+}
+
+/* ---- links and AFTER_ALL ---- */
+
+Test(order, a_linked_job_starts_after_the_other_has_ended)
+{
+	quoit_tensor slow = client_large(&c), quick = quoit_vector(c.q, QUOIT_I32, 1);
+	quoit_job a, b;
+
+	client_busy(&c, slow, 10);
+	a = start(quoit_normal(slow, 1, 0));
+	b = start(quoit_with_link(quoit_fill_int(quick, 1), 1));
+	cr_expect_geq(stamps_of(b).start, stamps_of(a).end);
+}
+
+Test(order, a_link_carries_no_failure_and_may_name_what_is_over)
+{
+	quoit_tensor t = quoit_vector(c.q, QUOIT_I32, 1);
+
+	(void)failed_tensor();
+	cr_expect_eq(
+		quoit_wait(c.q, start(quoit_with_link(quoit_fill_int(t, 5), 1)), QUOIT_FOREVER), 0);
+	cr_expect_eq(
+		quoit_wait(c.q, start(quoit_with_link(quoit_fill_int(t, 6), 1000)), QUOIT_FOREVER),
+		0);
+	cr_expect_eq(read_int(t), 6);
+}
+
+Test(order, after_all_ends_last_of_all_before_and_holds_nobody_back)
+{
+	quoit_tensor t[4], quick = quoit_vector(c.q, QUOIT_I32, 1);
+	quoit_job job[4], all, behind;
+
+	for (unsigned i = 0; i < 4; i++) {
+		t[i] = client_large(&c);
+		client_busy(&c, t[i], 5);
+		job[i] = start(quoit_normal(t[i], i, 0));
+	}
+	all = start(quoit_after_all());
+	behind = start(quoit_fill_int(quick, 1));
+	for (unsigned i = 0; i < 4; i++)
+		cr_expect_geq(stamps_of(all).end, stamps_of(job[i]).end);
+	cr_expect_lt(stamps_of(behind).end, stamps_of(all).end);
+	cr_expect_eq(quoit_wait(c.q, all, QUOIT_FOREVER), 0);
+}
+
+/* CQEs that are out early give their credits back, so that credits do not bound these jobs. */
+Test(order, more_late_after_all_jobs_than_the_ring_has_entries_end_all_the_same)
+{
+	static const struct quoit_ring_params small = {.entries = 8, .cq_entries = 8};
+	struct quoit_ring *q;
+	quoit_tensor slow;
+
+	cr_assert_eq(quoit_ring_open(&q, c.s, &small), 0);
+	slow = quoit_vector(q, QUOIT_F32, 1u << 20);
+	for (unsigned i = 0; i < 6; i++)
+		cr_assert_eq(quoit_push(q, quoit_normal(slow, i, 0)), 0);
+	for (unsigned i = 0; i < 500; i++)
+		cr_assert_eq(quoit_push(q, quoit_with_deadline(quoit_after_all(), 1)), 0);
+	cr_expect_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
+	cr_expect_eq(quoit_ring_close(q), 0);
+}
+
+/* ---- priorities and stamps ---- */
+
+Test(order, an_urgent_job_is_started_before_those_that_wait)
+{
+	enum { JOBS = 40 };
+	quoit_job low[JOBS], high;
+	uint64_t last = 0;
+
+	for (unsigned i = 0; i < JOBS; i++)
+		low[i] = start(quoit_with_priority(
+			quoit_normal(quoit_vector(c.q, QUOIT_F32, 1u << 17), i, 0),
+			QUOIT_PRIO_LOW));
+	high = start(quoit_with_priority(quoit_normal(quoit_vector(c.q, QUOIT_F32, 1u << 17), 0, 0),
+					 QUOIT_PRIO_HIGH));
+	for (unsigned i = 0; i < JOBS; i++)
+		if (stamps_of(low[i]).start > last)
+			last = stamps_of(low[i]).start;
+	cr_expect_lt(stamps_of(high).start, last);
+}
+
+Test(order, stamps_go_up)
+{
+	quoit_tensor large = client_large(&c), small = quoit_vector(c.q, QUOIT_I32, 1);
+	quoit_job job[] = {start(quoit_nop(0)), start(quoit_fill_int(small, 1)),
+			   start(quoit_normal(large, 1, 0)), start(quoit_after_all()),
+			   start(quoit_fill_int(0, 1))};
+
+	for (unsigned i = 0; i < 5; i++) {
+		struct quoit_stamps s = stamps_of(job[i]);
+
+		cr_expect_gt(s.submit, 0, "job %u", i);
+		cr_expect_leq(s.submit, s.fetch, "job %u", i);
+		cr_expect_leq(s.fetch, s.start, "job %u", i);
+		cr_expect_leq(s.start, s.end, "job %u", i);
+		cr_expect_leq(s.end, s.post, "job %u", i);
+	}
+}
+
+/* ---- failures ---- */
+
+Test(order, who_reads_what_was_not_written_fails_with_the_first_cause_in_words)
+{
+	quoit_tensor bad = failed_tensor(), copy = quoit_vector(c.q, QUOIT_I32, 4);
+	quoit_tensor again = quoit_vector(c.q, QUOIT_I32, 4);
+	struct quoit_error error;
+	struct quoit_cqe cqe = {.flags = QUOIT_CQE_ERROR};
+	char text[256];
+	quoit_job job;
+
+	cr_assert_eq(quoit_push(c.q, quoit_copy(copy, bad)), 0);
+	job = start(quoit_copy(again, copy));
+	cqe.res = quoit_wait_all_of(c.q, &job, 1, QUOIT_FOREVER) == 1 ? quoit_result(c.q, job) : 0;
+	cr_expect_eq(cqe.res, -QUOIT_EPOISON);
+	cr_assert(quoit_job_error(c.q, job, &error));
+	cr_expect_eq(error.code, -ERANGE);
+	cr_expect_eq(error.opcode, QUOIT_OP_GATHER);
+	quoit_strerror_cqe(&cqe, &error, text, sizeof text);
+	cr_expect(strstr(text, "gather"), "%s", text);
+	cr_expect(strstr(text, "ERANGE"), "%s", text);
+	cr_expect_eq(quoit_wait_tensor(c.q, copy, QUOIT_FOREVER), -QUOIT_EPOISON);
+	cr_expect_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0, "waiting for all does not fail");
+	cr_expect_eq(quoit_failures(c.q, NULL), 2, "the gather and the first copy");
+}
+
+Test(order, a_whole_write_ends_the_poison_and_a_part_does_not)
+{
+	quoit_tensor bad = failed_tensor(), half;
+	struct quoit_shape shape = {.dtype = QUOIT_I32, .dim = {1, 1, 1, 2}};
+
+	shape.stride[3] = 1;
+	half = quoit_view(c.q, bad, &shape, 0);
+	cr_assert_eq(quoit_push(c.q, quoit_fill_int(half, 1)), 0);
+	cr_expect_eq(quoit_wait_tensor(c.q, half, QUOIT_FOREVER), -QUOIT_EPOISON);
+	cr_assert_eq(quoit_push(c.q, quoit_fill_int(bad, 1)), 0);
+	cr_expect_eq(quoit_wait_tensor(c.q, bad, QUOIT_FOREVER), 0);
+	cr_expect_eq(quoit_wait_tensor(c.q, half, QUOIT_FOREVER), 0);
+}
+
+Test(order, a_poisoned_tensor_can_be_freed_and_its_index_used_again)
+{
+	for (unsigned i = 0; i < 200; i++) {
+		quoit_tensor bad = failed_tensor();
+
+		cr_assert_eq(quoit_free(c.q, bad), 0);
+	}
+	quoit_tensor t = quoit_vector(c.q, QUOIT_I32, 1);
+	cr_expect_eq(read_int(t), 0);
+}

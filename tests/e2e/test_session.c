@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* test_session.c - sessions and rings: opening, sharing, closing, and the end of either side. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "client.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+TestSuite(session_e2e, .timeout = 120);
+
+/* ---- hello ---- */
+
+Test(session_e2e, hello_grants_what_was_asked_for)
+{
+	struct client c;
+	struct quoit_open_params p = {
+		.name = "a test", .host_bytes = 8 * MIB, .arena_bytes = MIB, .max_tensors = 100};
+	struct quoit_session *s;
+	struct quoit_info info;
+
+	client_open(&c, NULL, NULL);
+	p.socket = c.d.socket;
+	cr_assert_eq(quoit_open(&s, &p), 0);
+	quoit_info(s, &info);
+	cr_expect_eq(info.host_bytes, 8 * MIB);
+	cr_expect_eq(info.arena_bytes, MIB);
+	cr_expect_eq(info.max_tensors, 100);
+	cr_expect_gt(info.tsc_hz, 0);
+	cr_expect(info.ops[0] & UINT64_C(1) << QUOIT_OP_GEMM);
+	cr_expect_eq(quoit_close(s, 0), 0);
+	client_close(&c);
+}
+
+struct wish {
+	struct quoit_open_params params;
+	int err;
+	const char *named;
+};
+
+Test(session_e2e, a_wish_that_cannot_be_granted_is_refused_in_words)
+{
+	static const char *const options[] = {"--memory=64M", "--max-tensors=1000", NULL};
+	static const struct wish wishes[] = {
+		{{.host_bytes = 65 * MIB}, -EDQUOT, "are left"},
+		{{.host_bytes = UINT64_MAX}, -EDQUOT, "are left"},
+		{{.host_bytes = 1000}, -EINVAL, "at least"},
+		{{.host_bytes = 8 * MIB, .arena_bytes = 9 * MIB}, -EINVAL, "arena"},
+		{{.host_bytes = 8 * MIB, .pinned_bytes = 8 * MIB}, -EINVAL, "pinned"},
+		{{.device_bytes = 1}, -ENODEV, "device"},
+		{{.max_tensors = 1001}, -EINVAL, "max_tensors"},
+		{{.max_tensors = 1}, -EINVAL, "max_tensors"},
+	};
+	struct quoit_session *s;
+	struct daemon d;
+
+	cr_assert_eq(daemon_start(&d, options), 0);
+	for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
+		struct quoit_open_params p = wishes[i].params;
+		int err;
+
+		p.socket = d.socket;
+		err = quoit_open(&s, &p);
+		cr_expect_eq(err, wishes[i].err, "row %zu: %d", i, err);
+		cr_expect(strstr(quoit_open_text(), wishes[i].named), "row %zu: %s", i,
+			  quoit_open_text());
+		if (!err)
+			quoit_close(s, 0);
+	}
+	daemon_stop(&d);
+}
+
+Test(session_e2e, leases_add_up_and_come_back)
+{
+	static const char *const options[] = {"--memory=64M", NULL};
+	struct quoit_open_params p = {.host_bytes = 16 * MIB};
+	struct quoit_session *s[4], *more;
+	struct daemon d;
+
+	cr_assert_eq(daemon_start(&d, options), 0);
+	p.socket = d.socket;
+	for (unsigned i = 0; i < 4; i++)
+		cr_assert_eq(quoit_open(&s[i], &p), 0);
+	cr_expect_eq(quoit_open(&more, &p), -EDQUOT);
+	cr_expect_eq(quoit_close(s[2], 0), 0);
+	cr_expect_eq(quoit_open(&s[2], &p), 0);
+	for (unsigned i = 0; i < 4; i++)
+		cr_expect_eq(quoit_close(s[i], 0), 0);
+	daemon_stop(&d);
+}
+
+/* ---- many ---- */
+
+Test(session_e2e, sessions_of_one_process_do_not_see_each_other)
+{
+	enum { SESSIONS = 8 };
+	struct quoit_session *s[SESSIONS];
+	struct quoit_ring *q[SESSIONS];
+	quoit_tensor t[SESSIONS];
+	struct client c;
+	int32_t value;
+
+	client_open(&c, NULL, NULL);
+	for (int i = 0; i < SESSIONS; i++) {
+		s[i] = client_session(&c, 4 * MIB);
+		cr_assert_eq(quoit_ring_open(&q[i], s[i], NULL), 0);
+		t[i] = quoit_vector(q[i], QUOIT_I32, 1);
+		cr_expect_eq(t[i], t[0], "the same name in each");
+		cr_assert_eq(quoit_push(q[i], quoit_fill_int(t[i], i)), 0);
+	}
+	for (int i = 0; i < SESSIONS; i++) {
+		cr_expect_eq(quoit_read(q[i], t[i], &value, sizeof value), 0);
+		cr_expect_eq(value, i);
+		cr_expect_eq(quoit_close(s[i], 0), 0);
+	}
+	client_close(&c);
+}
+
+static void *count_up(void *arg)
+{
+	struct quoit_ring *q = arg;
+	quoit_tensor t = quoit_vector(q, QUOIT_I64, 1);
+	int64_t value = 0;
+
+	for (int i = 0; i < 1000; i++)
+		if (quoit_push(q, quoit_add_int(t, t, 1)))
+			return (void *)-1;
+	return quoit_read(q, t, &value, sizeof value) ? (void *)-1 : (void *)(intptr_t)value;
+}
+
+Test(session_e2e, each_thread_has_a_ring_of_one_call)
+{
+	enum { THREADS = 8 };
+	struct quoit_ring *q[THREADS];
+	pthread_t thread[THREADS];
+	struct client c;
+
+	client_open(&c, NULL, NULL);
+	cr_assert_eq(quoit_rings_open(q, THREADS, c.s, NULL), 0);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, count_up, q[i]);
+	for (unsigned i = 0; i < THREADS; i++) {
+		void *value;
+
+		pthread_join(thread[i], &value);
+		cr_expect_eq((intptr_t)value, 1000);
+	}
+	client_close(&c);
+}
+
+Test(session_e2e, a_session_has_so_many_rings_and_no_more)
+{
+	struct quoit_ring *q[QUOIT_MAX_RINGS];
+	struct client c;
+
+	client_open(&c, NULL, NULL);
+	cr_expect_eq(quoit_rings_open(q, QUOIT_MAX_RINGS, c.s, NULL), -ENFILE);
+	cr_expect_eq(quoit_rings_open(q, QUOIT_MAX_RINGS - 1, c.s, NULL), 0);
+	cr_expect_eq(quoit_ring_open(&q[0], c.s, NULL), -ENFILE);
+	client_close(&c);
+}
+
+/* ---- closing ---- */
+
+Test(session_e2e, a_ring_is_closed_when_its_jobs_have_ended)
+{
+	struct quoit_ring *other;
+	struct client c;
+	quoit_tensor t;
+	float *values;
+
+	client_open(&c, NULL, NULL);
+	t = client_large(&c);
+	values = malloc(4u << 20);
+	cr_assert_eq(quoit_ring_open(&other, c.s, NULL), 0);
+	client_busy(&c, t, 10);
+	cr_assert_eq(quoit_push(c.q, quoit_fill(t, 3.0)), 0);
+	cr_expect_eq(quoit_ring_close(c.q), 0);
+	cr_expect_eq(quoit_read(other, t, values, 4u << 20), 0);
+	cr_expect_eq(values[0], 3.0f);
+	cr_expect_eq(values[(1 << 20) - 1], 3.0f);
+	free(values);
+	client_close(&c);
+}
+
+Test(session_e2e, a_close_waits_for_its_jobs)
+{
+	struct client c;
+
+	client_open(&c, NULL, NULL);
+	client_busy(&c, client_large(&c), 50);
+	client_close(&c);
+}
+
+Test(session_e2e, a_close_can_cancel_what_has_not_started)
+{
+	struct client c;
+
+	client_open(&c, NULL, NULL);
+	for (unsigned i = 0; i < 4; i++)
+		client_busy(&c, client_large(&c), 50);
+	cr_expect_eq(quoit_close(c.s, QUOIT_CLOSE_CANCEL), 0);
+	daemon_stop(&c.d);
+}
+
+/* Whoever dies with jobs in flight leaves nothing behind that others lack. */
+Test(session_e2e, a_client_that_dies_gives_its_lease_back)
+{
+	static const char *const options[] = {"--memory=64M", NULL};
+	struct quoit_open_params p = {.host_bytes = 64 * MIB};
+	struct quoit_session *s;
+	struct client c;
+	int err;
+
+	cr_assert_eq(daemon_start(&c.d, options), 0);
+	if (fork() == 0) {
+		c.s = client_session(&c, 64 * MIB);
+		if (quoit_ring_open(&c.q, c.s, NULL))
+			_exit(1);
+		client_busy(&c, client_large(&c), 100);
+		_exit(0);
+	}
+	wait(NULL);
+	p.socket = c.d.socket;
+	while ((err = quoit_open(&s, &p)) == -EDQUOT)
+		usleep(1000);
+	cr_expect_eq(err, 0);
+	cr_expect_eq(quoit_close(s, 0), 0);
+	daemon_stop(&c.d);
+}
+
+Test(session_e2e, the_child_of_a_fork_has_no_session)
+{
+	struct client c;
+	quoit_job job;
+	int status;
+
+	client_open(&c, NULL, NULL);
+	cr_assert_eq(quoit_start(c.q, quoit_nop(0), &job), 0);
+	if (fork() == 0) {
+		struct quoit_ring *q;
+		int bad = 0;
+
+		bad |= quoit_push(c.q, quoit_nop(0)) != -EOWNERDEAD;
+		bad |= quoit_flush(c.q) != -EOWNERDEAD;
+		bad |= quoit_wait(c.q, job, 0) != -EOWNERDEAD;
+		bad |= quoit_wait_all(c.q, 0) != -EOWNERDEAD;
+		bad |= quoit_result(c.q, job) != -EOWNERDEAD;
+		bad |= quoit_cancel(c.q, job) != -EOWNERDEAD;
+		bad |= quoit_ring_open(&q, c.s, NULL) != -EOWNERDEAD;
+		bad |= quoit_vector(c.q, QUOIT_F32, 1) != QUOIT_NO_TENSOR;
+		(void)quoit_close(c.s, 0);
+		_exit(bad);
+	}
+	wait(&status);
+	cr_expect_eq(status, 0);
+	cr_expect_eq(quoit_wait(c.q, job, QUOIT_FOREVER), 0, "the parent's is as it was");
+	client_close(&c);
+}
+
+/* ---- the end of quoitd ---- */
+
+static void *kill_soon(void *arg)
+{
+	usleep(50000);
+	daemon_kill(arg);
+	return NULL;
+}
+
+Test(session_e2e, a_waiting_client_learns_within_a_second_that_quoitd_has_died)
+{
+	struct client c;
+	pthread_t killer;
+	quoit_tensor t;
+
+	client_open(&c, NULL, NULL);
+	t = client_large(&c);
+	for (unsigned i = 0; i < 40; i++)
+		client_busy(&c, t, 50);
+	pthread_create(&killer, NULL, kill_soon, &c.d);
+	cr_expect_eq(quoit_wait_all(c.q, 1050), -ECONNRESET);
+	pthread_join(killer, NULL);
+	cr_expect_eq(quoit_wait_tensor(c.q, t, QUOIT_FOREVER), -ECONNRESET);
+	quoit_close(c.s, 0);
+	daemon_stop(&c.d);
+}
+
+Test(session_e2e, what_was_posted_before_the_end_is_delivered)
+{
+	static const struct quoit_ring_params raw = {.flags = QUOIT_RING_RAW};
+	const struct quoit_cqe *cqe;
+	struct client c;
+	int n;
+
+	client_open(&c, NULL, &raw);
+	for (uint64_t i = 0; i < 10; i++) {
+		struct quoit_sqe sqe = quoit_nop(0);
+
+		sqe.user_data = i;
+		*quoit_sqe(c.q) = sqe;
+	}
+	cr_assert_eq(quoit_flush(c.q), 0);
+	do
+		cr_assert_eq(quoit_wait_cqe(c.q, QUOIT_FOREVER), 0);
+	while (quoit_peek(c.q, &cqe) == 0);
+	while (__atomic_load_n(&cqe[9].user_data, __ATOMIC_ACQUIRE) != 9) /* posted, unread */
+		usleep(100);
+	usleep(10000);
+	daemon_kill(&c.d);
+	for (uint64_t next = 0; next < 10; next += (uint64_t)n) {
+		cr_assert_eq(quoit_wait_cqe(c.q, 1000), 0);
+		n = quoit_peek(c.q, &cqe);
+		cr_assert_gt(n, 0);
+		for (int i = 0; i < n; i++)
+			cr_expect_eq(quoit_cqe_at(c.q, (unsigned)i)->user_data, next + (uint64_t)i);
+		quoit_release(c.q, (unsigned)n);
+	}
+	cr_expect_eq(quoit_wait_cqe(c.q, 1000), -ECONNRESET);
+	cr_expect_eq(quoit_peek(c.q, &cqe), -ECONNRESET);
+	quoit_close(c.s, 0);
+	daemon_stop(&c.d);
+}
+
+Test(session_e2e, a_quoitd_that_is_asked_to_end_says_so_to_its_clients)
+{
+	struct client c;
+
+	client_open(&c, NULL, NULL);
+	client_busy(&c, client_large(&c), 20);
+	daemon_stop(&c.d);
+	cr_expect_eq(quoit_wait_all(c.q, 1000), -ECONNRESET);
+	quoit_close(c.s, 0);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * killed_producer.c - a client killed at each instruction of a submit
+ *
+ * A child is single-stepped through quoit_push and quoit_flush and killed after so many
+ * steps.  Of its jobs a prefix was published, or none; of those a prefix has run; quoitd
+ * and everybody else go on.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "library.h"
+#include "stage.h"
+
+#define JOBS  4u
+#define KILLS 80u /* of the short form */
+
+/* What the child tells of itself. */
+struct notes {
+	const uint32_t *tail;
+	const float *out; /* in its arena: job i writes i + 1 into out[i] */
+	uint32_t before;  /* *tail before the jobs */
+};
+
+/* ---- the child ---- */
+
+static void submit_between_stops(const char *socket, struct notes *notes)
+{
+	struct quoit_open_params p = {.socket = socket, .host_bytes = 1u << 20};
+	struct quoit_shape one = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 1}};
+	quoit_tensor tensor[JOBS];
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	float *out;
+
+	if (quoit_open(&s, &p) || quoit_ring_open(&q, s, NULL))
+		_exit(1);
+	out = quoit_alloc(s, JOBS * sizeof *out);
+	for (unsigned i = 0; i < JOBS; i++) {
+		out[i] = 0;
+		tensor[i] = quoit_create_at(q, &one, &out[i]);
+	}
+	if (quoit_wait_all(q, QUOIT_FOREVER))
+		_exit(1);
+	*notes = (struct notes){&q->client->sq_tail, out, q->client->sq_tail};
+	(void)raise(SIGSTOP);
+	for (unsigned i = 0; i < JOBS; i++)
+		(void)quoit_push(q, quoit_fill(tensor[i], i + 1));
+	(void)quoit_flush(q);
+	(void)raise(SIGSTOP);
+	_exit(0);
+}
+
+static pid_t start_child(struct stage *s, struct notes *notes)
+{
+	pid_t pid;
+	int status;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
+			_exit(1);
+		submit_between_stops(s->daemon.socket, notes);
+	}
+	if (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status))
+		return pid;
+	printf("%s: the client did not get ready, wait status %#x\n", s->name, (unsigned)status);
+	s->bad = true;
+	return -1;
+}
+
+/* ---- the hunter ---- */
+
+/* One instruction on; false: it has come to its second stop. */
+static bool step(pid_t pid)
+{
+	int status;
+
+	return !ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) && waitpid(pid, &status, 0) == pid &&
+	       WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP;
+}
+
+static bool look(pid_t pid, const void *at, void *to, size_t size)
+{
+	struct iovec from = {(void *)(uintptr_t)at, size}, here = {to, size};
+
+	return process_vm_readv(pid, &here, 1, &from, 1, 0) == (ssize_t)size;
+}
+
+static void check_prefix(struct stage *s, pid_t pid, const struct notes *notes, unsigned steps)
+{
+	uint32_t tail = 0, run = 0;
+	float out[JOBS];
+	bool good;
+
+	usleep(200); /* quoitd may run what it can see */
+	/* The outputs first: what has run by now was published before. */
+	good = look(pid, notes->out, out, sizeof out) && look(pid, notes->tail, &tail, sizeof tail);
+	while (run < JOBS && out[run] == (float)(run + 1))
+		run++;
+	for (unsigned i = run; i < JOBS; i++)
+		good &= out[i] == 0;
+	if (good && tail - notes->before <= JOBS && run <= tail - notes->before)
+		return;
+	printf("%s: after %u steps: tail %u + %u, outputs %g %g %g %g\n", s->name, steps,
+	       notes->before, tail - notes->before, out[0], out[1], out[2], out[3]);
+	s->bad = true;
+}
+
+/* Steps it did, at most `steps`; then it is dead. */
+static unsigned kill_after(struct stage *s, struct notes *notes, unsigned steps)
+{
+	pid_t pid = start_child(s, notes);
+	unsigned done = 0;
+
+	if (pid < 0)
+		return 0;
+	while (done < steps && step(pid))
+		done++;
+	check_prefix(s, pid, notes, done);
+	(void)kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) == pid)
+		;
+	stage_expect(s, QUOIT_DAEMON_CLIENTS_DIED, 1);
+	return done;
+}
+
+static void killed_during_submit(struct stage *s)
+{
+	struct notes *notes = mmap(NULL, sizeof *notes, PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned steps, stride;
+
+	if (!CHECK(s, notes != MAP_FAILED))
+		return;
+	steps = kill_after(s, notes, UINT32_MAX);
+	CHECK(s, steps > 50); /* else it was not stepped at all */
+	stride = s->full || steps < KILLS ? 1 : steps / KILLS;
+	for (unsigned n = 0; n <= steps && !s->bad; n += stride)
+		(void)kill_after(s, notes, n);
+	printf("  (%u instructions)\n", steps);
+	munmap(notes, sizeof *notes);
+}
+
+static const struct stage_case cases[] = {
+	{"killed during submit", killed_during_submit},
+};
+
+int main(int argc, char **argv)
+{
+	const struct stage_scene scene = {0};
+	struct stage stage;
+
+	if (!stage_init(&stage, argc, argv))
+		return 2;
+	stage_play(&stage, &scene, cases, sizeof cases / sizeof cases[0]);
+	return stage_end(&stage);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring_torture.c - ring.h between two threads, where ThreadSanitizer sees every access, and
+ * between two processes
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <quoit/abi.h>
+#include <quoit/ring.h>
+
+#include "stage.h"
+
+#define WORDS    8u
+#define MOST     64u   /* entries */
+#define ALARM_MS 10000 /* a sleeper that nobody wakes for so long was forgotten */
+
+/* What the two sides share. */
+struct shared {
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t tail;
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t head;
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t need_wake;
+	_Atomic bool given_up; /* by the consumer: something was wrong */
+	uint64_t slot[MOST][WORDS];
+};
+
+/* One transfer of `count` elements. */
+struct transfer {
+	struct shared *shared;
+	uint32_t entries;
+	uint32_t start; /* first index */
+	uint64_t count;
+	bool sleeps; /* the consumer does; else it polls */
+	int bell;
+	uint64_t seed[2]; /* of producer and consumer: how they dawdle */
+};
+
+static uint32_t draw(uint64_t *seed, uint32_t below)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (uint32_t)(*seed >> 33) % below;
+}
+
+/* Mostly not at all, sometimes for as long as the other side needs to fall asleep. */
+static void dawdle(uint64_t *seed)
+{
+	if (draw(seed, 200) == 0)
+		usleep(draw(seed, 100));
+	else if (draw(seed, 20) == 0)
+		sched_yield();
+}
+
+/* ---- the two sides ---- */
+
+static void ring_bell(const struct transfer *t)
+{
+	uint64_t one = 1;
+
+	(void)!write(t->bell, &one, sizeof one);
+}
+
+static void publish(const struct transfer *t, struct quoit_producer *p)
+{
+	if (!t->sleeps)
+		quoit_ring_submit(p);
+	else if (quoit_ring_submit_wake(p, &t->shared->need_wake))
+		ring_bell(t);
+}
+
+static void *produce(void *arg)
+{
+	struct transfer *t = arg;
+	struct quoit_producer p;
+
+	quoit_producer_init(&p, &t->shared->tail, &t->shared->head, t->entries);
+	p.next = p.published = p.cached_head = t->start;
+	for (uint64_t n = 0; n < t->count; n++) {
+		uint32_t index;
+
+		while (!quoit_ring_reserve(&p, &index)) {
+			if (t->shared->given_up)
+				return NULL;
+			publish(t, &p);
+			sched_yield();
+		}
+		for (uint64_t i = 0; i < WORDS; i++)
+			t->shared->slot[index & (t->entries - 1)][i] = n * WORDS + i;
+		if (draw(&t->seed[0], 3))
+			publish(t, &p);
+		dawdle(&t->seed[0]);
+	}
+	publish(t, &p);
+	return NULL;
+}
+
+/* False: nobody rang, and there is work. */
+static bool sleep_until_rung(const struct transfer *t, struct quoit_consumer *c)
+{
+	struct pollfd p = {.fd = t->bell, .events = POLLIN};
+	uint64_t count;
+	bool rung = true;
+
+	if (quoit_ring_sleep(c, &t->shared->need_wake)) {
+		rung = poll(&p, 1, ALARM_MS) > 0;
+		if (rung)
+			(void)!read(t->bell, &count, sizeof count);
+	}
+	quoit_ring_awake(&t->shared->need_wake);
+	return rung || !quoit_ring_peek(c);
+}
+
+static bool take(const struct transfer *t, const struct quoit_consumer *c, uint64_t n)
+{
+	uint64_t copy[WORDS];
+
+	quoit_ring_copy(copy, t->shared->slot[c->next & (t->entries - 1)], WORDS);
+	for (uint64_t i = 0; i < WORDS; i++)
+		if (copy[i] != n * WORDS + i)
+			return false;
+	return true;
+}
+
+/* NULL: all came, in order, whole; else what was wrong. */
+static const char *consume(struct transfer *t)
+{
+	struct quoit_consumer c;
+	uint64_t n = 0;
+
+	quoit_consumer_init(&c, &t->shared->head, &t->shared->tail, t->entries);
+	c.next = c.cached_tail = t->start;
+	while (n < t->count) {
+		uint32_t ready = quoit_ring_peek(&c);
+
+		if (ready > t->entries)
+			return "a tail beyond the ring";
+		if (!ready && t->sleeps && !sleep_until_rung(t, &c))
+			return "a wake-up was lost";
+		if (!ready && !t->sleeps)
+			sched_yield();
+		if (ready)
+			ready = 1 + draw(&t->seed[1], ready);
+		for (uint32_t i = 0; i < ready; i++, n++) {
+			if (!take(t, &c, n))
+				return "an element is torn, lost or doubled";
+			quoit_ring_release(&c, 1);
+		}
+		dawdle(&t->seed[1]);
+	}
+	return quoit_ring_peek(&c) ? "one element too many" : NULL;
+}
+
+/* ---- rounds ---- */
+
+static void begin(struct stage *s, struct transfer *t, struct shared *shared)
+{
+	*shared = (struct shared){0};
+	t->shared = shared;
+	t->start = stage_random(s, 4) ? UINT32_MAX - stage_random(s, 1000) : stage_random(s, 1000);
+	shared->tail = shared->head = t->start;
+	t->entries = 1u << stage_random(s, 7);
+	t->count = s->full ? 1000000 : 4000;
+	t->seed[0] = stage_random(s, UINT32_MAX);
+	t->seed[1] = stage_random(s, UINT32_MAX);
+	t->bell = eventfd(0, EFD_CLOEXEC);
+}
+
+static bool consume_all(const struct stage *s, struct transfer *t)
+{
+	const char *wrong = consume(t);
+
+	if (!wrong)
+		return true;
+	printf("%s: %s (%u entries from %u)\n", s->name, wrong, t->entries, t->start);
+	t->shared->given_up = true;
+	return false;
+}
+
+static void between_threads(struct stage *s, bool sleeps)
+{
+	for (unsigned round = 0; round < (s->full ? 200 : 25) && !s->bad; round++) {
+		static struct shared shared;
+		struct transfer t = {.sleeps = sleeps};
+		pthread_t thread;
+
+		begin(s, &t, &shared);
+		pthread_create(&thread, NULL, produce, &t);
+		s->bad |= !consume_all(s, &t);
+		pthread_join(thread, NULL);
+		close(t.bell);
+	}
+}
+
+static void between_processes(struct stage *s, bool sleeps)
+{
+	struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (!CHECK(s, shared != MAP_FAILED))
+		return;
+	for (unsigned round = 0; round < (s->full ? 200 : 25) && !s->bad; round++) {
+		struct transfer t = {.sleeps = sleeps};
+		int status = -1;
+		pid_t pid;
+
+		begin(s, &t, shared);
+		fflush(NULL);
+		pid = fork();
+		if (pid == 0) {
+			bool good = consume_all(s, &t);
+
+			fflush(NULL);
+			_exit(good ? 0 : 1);
+		}
+		(void)produce(&t);
+		CHECK(s, waitpid(pid, &status, 0) == pid && status == 0);
+		close(t.bell);
+	}
+	munmap(shared, sizeof *shared);
+}
+
+static void threads_that_poll(struct stage *s)
+{
+	between_threads(s, false);
+}
+
+static void threads_that_sleep(struct stage *s)
+{
+	between_threads(s, true);
+}
+
+static void processes_that_poll(struct stage *s)
+{
+	between_processes(s, false);
+}
+
+static void processes_that_sleep(struct stage *s)
+{
+	between_processes(s, true);
+}
+
+static const struct stage_case cases[] = {
+	{"threads that poll", threads_that_poll},
+	{"threads that sleep", threads_that_sleep},
+	{"processes that poll", processes_that_poll},
+	{"processes that sleep", processes_that_sleep},
+};
+
+int main(int argc, char **argv)
+{
+	struct stage stage;
+
+	if (!stage_init(&stage, argc, argv))
+		return 2;
+	stage_play_alone(&stage, cases, sizeof cases / sizeof cases[0]);
+	return stage_end(&stage);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * workers_torture.c - many reactors publish, many workers claim
+ *
+ * Slots are used again as soon as they are free, so that a worker that looked at the last
+ * work in one meets the next.  Every tile runs once, after the clearing; finish runs once,
+ * after every tile; a reactor that sleeps is told.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "stage.h"
+#include "worker.h"
+
+#define REACTORS 3u
+#define WORKERS  4u
+#define TILES    48u
+#define SCRATCH  4096u /* bytes to be cleared */
+#define ALARM_MS 10000
+
+/* What a work did; its op_args' first tensor points here. */
+struct witness {
+	_Atomic uint32_t runs[TILES];
+	_Atomic uint32_t finished;
+	_Atomic bool wrong; /* out of order, not cleared */
+	uint32_t tiles;
+	bool abandoned;
+	uint8_t scratch[SCRATCH];
+	bool cleared; /* scratch must be when the tiles run */
+};
+
+struct reactor_seat {
+	struct worker_port *port;
+	struct witness witness[WORKER_SLOTS];
+	uint32_t need_wake;
+	int eventfd;
+	uint64_t random;
+	uint64_t works;
+	const char *wrong;
+	pthread_t thread;
+};
+
+/* ---- the operation ---- */
+
+static uint32_t op_tiles(const struct op_args *args, uint32_t cores)
+{
+	const struct witness *w = args->t[0].data;
+
+	(void)cores;
+	return w->tiles;
+}
+
+static void op_run(struct op_args *args, uint32_t tile, uint32_t tiles)
+{
+	struct witness *w = args->t[0].data;
+
+	if (tiles != w->tiles || tile >= tiles || w->finished)
+		w->wrong = true;
+	else
+		w->runs[tile]++;
+	for (unsigned i = 0; w->cleared && i < SCRATCH; i += 64)
+		if (w->scratch[i])
+			w->wrong = true;
+}
+
+static void op_finish(struct op_args *args)
+{
+	struct witness *w = args->t[0].data;
+
+	for (uint32_t i = 0; i < w->tiles; i++)
+		if (w->runs[i] != 1)
+			w->wrong = true;
+	w->finished++;
+}
+
+static const struct op_impl op = {.tiles = op_tiles, .run = op_run, .finish = op_finish};
+
+/* ---- a reactor ---- */
+
+static uint32_t draw(struct reactor_seat *r, uint32_t below)
+{
+	r->random = r->random * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (uint32_t)(r->random >> 33) % below;
+}
+
+static void publish(struct reactor_seat *r, struct work *work)
+{
+	struct witness *w = &r->witness[work - r->port->work];
+
+	for (uint32_t i = 0; i < TILES; i++)
+		w->runs[i] = 0;
+	w->finished = 0;
+	w->wrong = false;
+	w->tiles = 1 + draw(r, TILES);
+	w->cleared = draw(r, 2);
+	memset(w->scratch, 0xff, sizeof w->scratch);
+	w->abandoned = false;
+	work->impl = &op;
+	work->session = NULL;
+	work->args.t[0].data = w;
+	__atomic_store_n(&work->priority, draw(r, QUOIT_PRIO_NR), __ATOMIC_RELAXED);
+	work->zeros = w->cleared ? 2 : 0;
+	work->zero[0] = (struct zero_range){w->scratch, SCRATCH / 2};
+	work->zero[1] = (struct zero_range){w->scratch + SCRATCH / 2, SCRATCH / 2};
+	worker_publish(r->port, work);
+	if (draw(r, 50) == 0) {
+		w->abandoned = true;
+		atomic_store(&work->abandoned, true);
+	}
+}
+
+static const char *check(const struct witness *w)
+{
+	if (w->wrong)
+		return "a tile ran out of order, twice, or on memory that was not cleared";
+	if (w->finished > 1 || (!w->finished && !w->abandoned))
+		return "finish did not run once";
+	for (uint32_t i = 0; i < TILES; i++)
+		if (w->runs[i] > 1 || (!w->abandoned && w->runs[i] != (i < w->tiles)))
+			return "a tile did not run once";
+	return NULL;
+}
+
+static const char *sleep_now(struct reactor_seat *r)
+{
+	struct pollfd p = {.fd = r->eventfd, .events = POLLIN};
+	uint64_t count;
+	bool rung = true;
+
+	if (worker_may_sleep(r->port, &r->need_wake)) {
+		rung = poll(&p, 1, ALARM_MS) > 0;
+		if (rung)
+			(void)!read(r->eventfd, &count, sizeof count);
+	}
+	quoit_ring_awake(&r->need_wake);
+	return rung ? NULL : "a work has not ended, or nobody said so";
+}
+
+static const char *collect(struct reactor_seat *r, uint64_t *done)
+{
+	struct work *work;
+
+	while ((work = worker_finished(r->port)) != NULL) {
+		const char *wrong = check(&r->witness[work - r->port->work]);
+
+		if (wrong)
+			return wrong;
+		worker_retire(r->port, work);
+		++*done;
+	}
+	return NULL;
+}
+
+static void *react(void *arg)
+{
+	struct reactor_seat *r = arg;
+	uint64_t published = 0, done = 0;
+
+	while (done < r->works && !r->wrong) {
+		struct work *work;
+
+		while (published < r->works && draw(r, 4) && (work = worker_slot(r->port))) {
+			publish(r, work);
+			published++;
+		}
+		r->wrong = collect(r, &done);
+		if (!r->wrong && published > done && (published == r->works || draw(r, 2)))
+			r->wrong = sleep_now(r);
+	}
+	return NULL;
+}
+
+/* ---- the case ---- */
+
+static bool start(struct reactor_seat *seats, struct workers **ret)
+{
+	struct worker_seat worker[WORKERS];
+	struct worker_owner owner[REACTORS];
+	struct worker_config config = {WORKERS, worker, REACTORS, owner};
+
+	/* Node 1 has a worker and no reactor: that worker helps everywhere. */
+	for (unsigned i = 0; i < WORKERS; i++)
+		worker[i] = (struct worker_seat){.cpu = i % 2, .node = i == WORKERS - 1};
+	for (unsigned i = 0; i < REACTORS; i++) {
+		seats[i].eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		owner[i] = (struct worker_owner){0, &seats[i].need_wake, seats[i].eventfd};
+	}
+	return !workers_start(&config, ret);
+}
+
+static void works_of_many_reactors(struct stage *s)
+{
+	static struct reactor_seat seats[REACTORS];
+	struct workers *workers;
+
+	if (!CHECK(s, start(seats, &workers)))
+		return;
+	for (unsigned i = 0; i < REACTORS; i++) {
+		seats[i].port = workers_port(workers, i);
+		seats[i].random = i;
+		seats[i].works = s->full ? 1000000 : 4000;
+		pthread_create(&seats[i].thread, NULL, react, &seats[i]);
+	}
+	for (unsigned i = 0; i < REACTORS; i++) {
+		pthread_join(seats[i].thread, NULL);
+		if (seats[i].wrong)
+			printf("%s: %s\n", s->name, seats[i].wrong);
+		s->bad |= seats[i].wrong != NULL;
+		close(seats[i].eventfd);
+	}
+	if (!s->bad)
+		workers_stop(workers);
+}
+
+static const struct stage_case cases[] = {
+	{"works of many reactors", works_of_many_reactors},
+};
+
+int main(int argc, char **argv)
+{
+	struct stage stage;
+
+	if (!stage_init(&stage, argc, argv))
+		return 2;
+	stage_play_alone(&stage, cases, sizeof cases / sizeof cases[0]);
+	return stage_end(&stage);
+}
