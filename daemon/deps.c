@@ -232,6 +232,7 @@ void deps_segment_end(struct ring *r, struct job *job)
 	r->segment_job[segment_slot(r, r->segment_tail)] = job_index(r->session, job);
 	r->segment_tail++;
 	r->segment_open[segment_slot(r, r->segment_tail)] = 0;
+	deps_segment_join(r, job); /* the next one waits for this one too, whatever its priority */
 	job->waits++;
 }
 

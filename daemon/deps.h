@@ -62,7 +62,7 @@ bool deps_segments_full(const struct ring *r);
 /* An ordinary job joins the current segment. */
 void deps_segment_join(struct ring *r, struct job *job);
 
-/* An AFTER_ALL job ends the current segment and waits for it. */
+/* An AFTER_ALL job ends the current segment, waits for it, and is the first of the next. */
 void deps_segment_end(struct ring *r, struct job *job);
 
 /* A job that joined has ended. */

@@ -298,8 +298,7 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 			tensor_unref(s, job->view[i]);
 	if (names_file(job))
 		files_drop(s, job->sqe.scalar[1]);
-	if (!(job->sqe.flags & QUOIT_SQE_AFTER_ALL))
-		deps_segment_leave(r, job);
+	deps_segment_leave(r, job);
 	r->jobs--;
 	tables_give_job(s, job);
 	leave_segments(s, r, ready);

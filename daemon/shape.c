@@ -71,12 +71,10 @@ static bool pack(struct view *v)
 	uint64_t stride = 1;
 
 	for (unsigned d = QUOIT_MAX_DIMS; d-- > 0;) {
-		if (stride > INT32_MAX) {
-			if (v->dim[d] > 1)
-				return false;
-			stride = INT32_MAX; /* never stepped along */
-		}
-		v->stride[d] = (int32_t)stride;
+		if (stride > INT32_MAX && v->dim[d] > 1)
+			return false;
+		v->stride[d] = stride > INT32_MAX ? INT32_MAX /* never stepped along */
+						  : (int32_t)stride;
 		if (v->dim[d])
 			stride *= v->dim[d];
 	}

@@ -191,6 +191,7 @@ int validate_view(const struct session *s, const struct quoit_sqe *sqe, struct v
 		  struct fault *f)
 {
 	const struct view *base;
+	uint64_t size, first;
 	uint32_t view;
 	int err = check_control(sqe, f);
 
@@ -206,11 +207,12 @@ int validate_view(const struct session *s, const struct quoit_sqe *sqe, struct v
 	if (view == NIL)
 		return refuse(f, -EBADF, QUOIT_FIELD_TENSOR1, sqe->base[1], s->max_tensors);
 	base = &s->views[view];
-	if (sqe->offset > s->buffers[base->buffer].size - base->offset)
-		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset,
-			      s->buffers[base->buffer].size - base->offset);
-	err = shape_make(ret, base->dtype, sqe, base->offset + sqe->offset,
-			 s->buffers[base->buffer].size, 0, f);
+	size = s->buffers[base->buffer].size;
+	/* Modulo 2^64: a tensor that steps backwards has elements before its first. */
+	first = base->offset + sqe->offset;
+	if (first > size)
+		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, size - base->offset);
+	err = shape_make(ret, base->dtype, sqe, first, size, 0, f);
 	ret->buffer = base->buffer;
 	return err;
 }

@@ -236,15 +236,17 @@ static void only_files_are_taken_for_files(struct stage *s)
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		int fd = open_kind(rows[i].kind);
 
-		if (fd < 0) {
+		/* Some kernels do not let an io_uring pass. */
+		if (fd < 0 || ctl_put(c.socket, &m, sizeof m, &fd, 1) == -EINVAL) {
 			printf("  (no %s here)\n", rows[i].kind);
-			continue;
+		} else {
+			CHECK(s, !ctl_get(c.socket, &answer));
+			if (!CHECK(s, answer.result == rows[i].result))
+				printf("  %s: %d\n", rows[i].kind, answer.result);
+			CHECK(s, !answer.result == !answer.text[0]);
 		}
-		if (!CHECK(s,
-			   !ctl_ask(c.socket, &m, fd, &answer) && answer.result == rows[i].result))
-			printf("  %s: %d\n", rows[i].kind, answer.result);
-		CHECK(s, !answer.result == !answer.text[0]);
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 	}
 	stage_die(s, &c);
 }

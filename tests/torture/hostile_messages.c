@@ -222,7 +222,10 @@ static void check_move(struct stage *s, const struct move *move, enum state stat
 		fd = c.socket; /* any descriptor, but no file */
 	if (want == ENDS) {
 		CHECK(s, !ctl_put(c.socket, &m, sizeof m, &fd, fd >= 0));
-		ctl_expect_end(s, &c, PROTO, "message");
+		ctl_expect_end(s, &c, PROTO,
+			       state == PENDING && move->result[OPEN] != ENDS
+				       ? "before the reply"
+				       : "its state does not allow");
 		return;
 	}
 	CHECK(s, !ctl_ask(c.socket, &m, fd, &answer));

@@ -131,7 +131,8 @@ enum quoit_predicate {
  *
  * CREATE and VIEW use the words from tensor[2] on for the shape: dims, strides
  * in elements, and an offset in bytes (CREATE: into the arena with
- * QUOIT_CREATE_ARENA, else zero; VIEW: from the first element of tensor[1]).
+ * QUOIT_CREATE_ARENA, else zero; VIEW: from the first element of tensor[1], modulo
+ * 2^64, so that a view can begin before it).
  * CREATE with all four strides zero means dense, row by row.
  */
 struct quoit_sqe {

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_validate.c - any SQEs against a session: what is let through must be sound.
+ *
+ * The input is cut into chunks of an SQE's size.  Most are mended so far that they get past
+ * the first checks (known handles, small dims), the others are taken as they are.  A view
+ * that is accepted must lie in its buffer to the byte, and be what it says of itself; a
+ * job that is accepted is run on memory that ends where its buffers end.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend_cpu.h"
+#include "ops/ops.h"
+#include "optable.h"
+#include "shape.h"
+#include "tensor.h"
+
+#define LEASE        (UINT64_C(4) << 20)
+#define TENSORS      32u
+#define SMALL        4096u  /* elements of a view that are looked at one by one */
+#define RUN_NS       20000u /* jobs predicted to take longer are not run */
+#define RUN_BYTES    (UINT64_C(256) << 10)
+#define MEND_NOTHING 0x80u /* bit of a chunk's third byte, which no SQE uses (device) */
+#define MEND_HANDLES 0x40u
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct session *session;
+static uint32_t generation[TENSORS];
+
+#define REQUIRE(condition)                                                                         \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "fuzz_validate: line %d: %s\n", __LINE__, #condition);     \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	const struct session_limits limits = {.host_bytes = LEASE,
+					      .arena_bytes = 64 << 10,
+					      .max_tensors = TENSORS,
+					      .max_jobs = 64};
+	struct ops_choice choice;
+
+	(void)argc;
+	(void)argv;
+	setenv("QUOIT_BLAS", "builtin", 1);
+	optable_init();
+	ops_init(&choice);
+	REQUIRE(session_new(&limits, 1, &session) == 0);
+	return 0;
+}
+
+/* ---- views ---- */
+
+static int64_t address(const struct view *v, const uint32_t at[QUOIT_MAX_DIMS], uint32_t element)
+{
+	__int128 sum = (__int128)v->offset;
+
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
+		sum += (__int128)at[d] * v->stride[d] * element;
+	REQUIRE(sum >= 0 && sum < INT64_MAX);
+	return (int64_t)sum;
+}
+
+/* The farthest elements are at corners, so all lie in between when these do. */
+static void check_corners(const struct view *v, uint64_t size, uint32_t element)
+{
+	uint64_t lo = UINT64_MAX, hi = 0;
+
+	for (unsigned corner = 0; corner < 1u << QUOIT_MAX_DIMS; corner++) {
+		uint32_t at[QUOIT_MAX_DIMS];
+		uint64_t first;
+
+		for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
+			at[d] = corner >> d & 1 ? v->dim[d] - 1 : 0;
+		first = (uint64_t)address(v, at, element);
+		REQUIRE(first + element <= size);
+		REQUIRE(first % element == 0);
+		lo = first < lo ? first : lo;
+		hi = first + element > hi ? first + element : hi;
+	}
+	REQUIRE(v->lo == lo);
+	REQUIRE(v->hi == hi);
+}
+
+/* What the view says of itself, element by element. */
+static void check_claims(const struct view *v, uint32_t element)
+{
+	uint64_t span = (v->hi - v->lo) / element, used = 0, order = 0;
+	bool disjoint = true, dense = true;
+	uint8_t *seen = calloc(span, 1);
+	uint32_t at[QUOIT_MAX_DIMS];
+
+	for (at[0] = 0; at[0] < v->dim[0]; at[0]++)
+		for (at[1] = 0; at[1] < v->dim[1]; at[1]++)
+			for (at[2] = 0; at[2] < v->dim[2]; at[2]++)
+				for (at[3] = 0; at[3] < v->dim[3]; at[3]++, order++) {
+					uint64_t place =
+						((uint64_t)address(v, at, element) - v->lo) /
+						element;
+
+					dense &= place == order && v->lo == v->offset;
+					disjoint &= !seen[place];
+					used += !seen[place];
+					seen[place] = 1;
+				}
+	free(seen);
+	REQUIRE(!v->disjoint || disjoint);
+	REQUIRE(v->dense == dense);
+	REQUIRE(!v->covers || used == span);
+}
+
+static void check_view(const struct view *v)
+{
+	uint64_t size = session->buffers[v->buffer].size, elements = 1;
+	uint32_t element = shape_dtype_size(v->dtype);
+
+	REQUIRE(element);
+	REQUIRE(v->lo <= v->hi);
+	REQUIRE(v->hi <= size);
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
+		elements *= v->dim[d];
+	REQUIRE(v->elements == elements);
+	if (!elements) {
+		REQUIRE(v->lo == v->hi);
+		return;
+	}
+	check_corners(v, size, element);
+	if (elements <= SMALL && (v->hi - v->lo) / element <= 64 * SMALL)
+		check_claims(v, element);
+}
+
+/* ---- jobs ---- */
+
+/* Run it on memory of its own, each buffer as long as it says. */
+static void run(const struct quoit_sqe *sqe, const struct plan *plan)
+{
+	const struct op_impl *impl = ops_find(sqe->opcode);
+	uint8_t *memory[QUOIT_MAX_TENSORS_PER_JOB] = {NULL};
+	struct op_args args;
+
+	if (!impl)
+		return;
+	cpu_arguments(session, sqe, plan->tensors, plan->view, &args);
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		const struct view *v;
+		unsigned j = 0;
+
+		if (!(plan->tensors & 1u << i))
+			continue;
+		v = &session->views[plan->view[i]];
+		while (j < i && !(plan->tensors & 1u << j &&
+				  session->views[plan->view[j]].buffer == v->buffer))
+			j++;
+		memory[i] = j < i ? memory[j] : calloc(1, session->buffers[v->buffer].size);
+		args.t[i].data = memory[i] + v->offset;
+	}
+	impl->run(&args, 0, 1);
+	if (impl->finish)
+		impl->finish(&args);
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		for (unsigned j = 0; j < i; j++)
+			if (memory[i] == memory[j])
+				memory[i] = NULL;
+		free(memory[i]);
+	}
+}
+
+static void check_plan(const struct quoit_sqe *sqe, const struct plan *plan)
+{
+	uint64_t bytes = 0;
+
+	REQUIRE(!((plan->reads | plan->writes) & ~plan->tensors));
+	REQUIRE(plan->cost <= VALIDATE_MAX_NS);
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		if (!(plan->tensors & 1u << i))
+			continue;
+		REQUIRE(plan->view[i] < session->views_used);
+		REQUIRE(session->views[plan->view[i]].refs);
+		REQUIRE(session_view(session, sqe->tensor[i]) == plan->view[i]);
+		REQUIRE(!(plan->writes & 1u << i) || session->views[plan->view[i]].disjoint);
+		bytes += session->buffers[session->views[plan->view[i]].buffer].size;
+	}
+	if (plan->cost <= RUN_NS && plan->elements <= SMALL && bytes <= RUN_BYTES)
+		run(sqe, plan);
+}
+
+/* ---- the grammar ---- */
+
+static uint32_t known_handle(uint32_t word)
+{
+	uint32_t index = word % TENSORS;
+
+	return session->tensors[index].handle;
+}
+
+static void mend_new_handle(struct quoit_sqe *sqe)
+{
+	uint32_t index = 1 + sqe->base[0] % (TENSORS - 1);
+
+	sqe->base[0] = (++generation[index] & 0xfff) << QUOIT_HANDLE_INDEX_BITS | index;
+}
+
+static void mend_shape(struct quoit_sqe *sqe)
+{
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
+		if (!(sqe->dim[d] & 0x80))
+			sqe->dim[d] %= 7;
+		if (!(sqe->stride[d] & 0x80))
+			sqe->stride[d] = sqe->stride[d] % 32 - 8;
+	}
+	if (sqe->dim[0] & 1) /* dense, as most are */
+		memset(sqe->stride, 0, sizeof sqe->stride);
+	sqe->offset &=
+		sqe->opcode == QUOIT_OP_CREATE && !(sqe->arg & QUOIT_CREATE_ARENA) ? 0 : 0x3fc;
+}
+
+static void mend(struct quoit_sqe *sqe)
+{
+	uint8_t how = sqe->device;
+
+	if (how & MEND_NOTHING)
+		return;
+	sqe->device = 0;
+	sqe->lap = 0;
+	if (sqe->opcode > QUOIT_OP_SQLOSS)
+		sqe->opcode = (uint8_t)(1 + sqe->opcode % 3);
+	if (sqe->opcode == QUOIT_OP_CREATE || sqe->opcode == QUOIT_OP_VIEW) {
+		mend_shape(sqe);
+		mend_new_handle(sqe);
+		if (sqe->opcode == QUOIT_OP_VIEW) {
+			sqe->base[1] = known_handle(sqe->base[1]);
+			sqe->arg = 0;
+		} else {
+			sqe->base[1] = 0;
+			sqe->arg &= 3 | QUOIT_CREATE_ARENA;
+		}
+		sqe->flags &= QUOIT_SQE_QUIET;
+	} else if (sqe->opcode == QUOIT_OP_FREE) {
+		*sqe = (struct quoit_sqe){.opcode = QUOIT_OP_FREE,
+					  .base = {known_handle(sqe->base[0])}};
+	} else if (how & MEND_HANDLES) {
+		for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+			if (optable_find(sqe->opcode))
+				sqe->tensor[i] = optable_find(sqe->opcode)->access[i] == '-'
+							 ? 0
+							 : known_handle(sqe->tensor[i]);
+		sqe->flags &= QUOIT_SQE_QUIET;
+		sqe->link = 0;
+		sqe->priority %= QUOIT_PRIO_NR;
+		memset(sqe->reserved, 0, sizeof sqe->reserved);
+	}
+}
+
+static void feed(const struct quoit_sqe *sqe)
+{
+	struct fault fault = {0};
+	struct plan plan;
+	int err;
+
+	if (sqe->opcode >= QUOIT_OP_CREATE && sqe->opcode <= QUOIT_OP_FREE) {
+		err = sqe->opcode == QUOIT_OP_CREATE ? tensor_create(session, sqe, &fault)
+		      : sqe->opcode == QUOIT_OP_VIEW ? tensor_view(session, sqe, &fault)
+						     : tensor_free(session, sqe, &fault);
+		if (!err && sqe->opcode != QUOIT_OP_FREE)
+			check_view(&session->views[session_view(session, sqe->base[0])]);
+	} else {
+		err = validate_job(session, sqe, &plan, &fault);
+		if (!err)
+			check_plan(sqe, &plan);
+	}
+	REQUIRE(err <= 0);
+	REQUIRE(!err || fault.code == err);
+	REQUIRE(!err || (fault.field && fault.field < QUOIT_FIELD_NR));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	memset(generation, 0, sizeof generation);
+	for (; size >= sizeof(struct quoit_sqe); size -= sizeof(struct quoit_sqe)) {
+		struct quoit_sqe sqe;
+
+		memcpy(&sqe, data, sizeof sqe);
+		data += sizeof sqe;
+		mend(&sqe);
+		feed(&sqe);
+	}
+	for (uint32_t i = 0; i < TENSORS; i++)
+		if (session->tensors[i].handle)
+			feed(&(struct quoit_sqe){.opcode = QUOIT_OP_FREE,
+						 .base = {session->tensors[i].handle}});
+	REQUIRE(session->tensors_alive == 0);
+	REQUIRE(session->memory.used == session->memory.fixed);
+	return 0;
+}
