@@ -336,6 +336,8 @@ Test(deps, after_all_jobs_end_in_order_whatever_ends_first)
 	cr_expect_null(deps_segment_next(ring), "the older segment is still open");
 	deps_segment_leave(ring, a);
 	cr_expect_eq(deps_segment_next(ring), first);
+	cr_expect_null(deps_segment_next(ring), "the first AFTER_ALL has not ended");
+	deps_segment_leave(ring, first);
 	cr_expect_eq(deps_segment_next(ring), second);
 }
 
@@ -348,7 +350,7 @@ Test(deps, after_all_of_nothing_is_ready)
 
 Test(deps, segments_end_before_they_would_meet_themselves)
 {
-	struct job *held = join();
+	struct job *held = join(), *job;
 	unsigned n = 0;
 
 	while (!deps_segments_full(ring)) {
@@ -357,8 +359,10 @@ Test(deps, segments_end_before_they_would_meet_themselves)
 	}
 	cr_expect_geq(n, ring->layout.cq_entries);
 	deps_segment_leave(ring, held);
-	while (deps_segment_next(ring))
+	while ((job = deps_segment_next(ring)) != NULL) {
+		deps_segment_leave(ring, job);
 		n--;
+	}
 	cr_expect_eq(n, 0);
 	cr_expect_not(deps_segments_full(ring));
 }
