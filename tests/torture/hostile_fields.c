@@ -32,10 +32,12 @@ static const struct {
 	uint8_t dtype;
 	uint32_t rows, columns;
 } shapes[] = {
-	{QUOIT_F32, 1, LITTLE}, {QUOIT_F32, 1, BIG}, {QUOIT_I32, 1, LITTLE}, {QUOIT_I32, 1, BIG},
-	{QUOIT_I64, 1, 1},      {QUOIT_F32, 64, 64}, {QUOIT_F32, 4, 4},      {QUOIT_F32, 1, 1},
+	{QUOIT_F32, 1, BIG}, {QUOIT_F32, 1, BIG},    {QUOIT_F32, 1, BIG}, {QUOIT_F32, 1, LITTLE},
+	{QUOIT_I32, 1, BIG}, {QUOIT_I32, 1, LITTLE}, {QUOIT_I64, 1, 1},   {QUOIT_F32, 64, 64},
+	{QUOIT_F32, 4, 4},   {QUOIT_F32, 1, 1},
 };
 #define TENSORS (sizeof shapes / sizeof shapes[0]) /* handles 1, 2, ... */
+#define ALIKE   3u                                 /* the first ones */
 
 static uint32_t bytes_of(unsigned tensor)
 {
@@ -98,14 +100,15 @@ static uint32_t draw(struct hammer *h, uint32_t below)
 	return (uint32_t)(h->random >> 33) % below;
 }
 
-/* Half words, so that a word is torn too. */
+/* In half words, so that a word is torn too; in the slot that quoitd looks at now. */
 static void *hammer(void *arg)
 {
 	const unsigned halves = sizeof(struct quoit_sqe) / sizeof(uint32_t);
 	struct hammer *h = arg;
 
 	while (!h->stop) {
-		uint32_t *slot = (uint32_t *)raw_slot(h->client, draw(h, ENTRIES));
+		uint32_t tail = QUOIT_RING_LOAD(&h->client->client->sq_tail, QUOIT_RING_RELAXED);
+		uint32_t *slot = (uint32_t *)raw_slot(h->client, tail - 1 + draw(h, 2));
 		const uint32_t *from = (const uint32_t *)&h->variant[draw(h, h->variants)];
 		unsigned i = draw(h, halves);
 
@@ -162,6 +165,8 @@ static bool pound(struct stage *s, struct hammer *h, const struct quoit_sqe *bas
 	pthread_create(&thread, NULL, hammer, h);
 	while (now_ms() < end) {
 		(void)submit(c, base);
+		while (raw_sq_head(c) != c->sq.next && !raw_has_ended(c, 0))
+			;
 		drop_cqes(c);
 	}
 	h->stop = true;
@@ -189,22 +194,31 @@ static bool is_job(uint8_t opcode)
 	return opcode < QUOIT_OP_CREATE || opcode > QUOIT_OP_FREE;
 }
 
-/* What one opcode may be turned into: other tensors, scalars, arguments, bits. */
+/* Mostly of one shape, so that many mixtures are valid jobs. */
+static uint32_t draw_tensor(struct hammer *h)
+{
+	return 1 + draw(h, draw(h, 6) ? ALIKE : TENSORS + 1);
+}
+
+/* What a job may be turned into: other operations, tensors, scalars, arguments, bits. */
 static void make_variants(struct hammer *h, struct quoit_sqe *variant, uint8_t opcode)
 {
+	static const uint8_t others[] = {QUOIT_OP_FILL, QUOIT_OP_ADD, QUOIT_OP_TANH, QUOIT_OP_COPY};
+
 	for (unsigned i = 0; i < h->variants; i++) {
 		struct quoit_sqe *v = &variant[i];
 
-		*v = raw_job(opcode, 1 + draw(h, TENSORS + 1), 1 + draw(h, TENSORS),
-			     draw(h, TENSORS + 1));
-		v->tensor[3] = draw(h, 4) ? 0 : 1 + draw(h, TENSORS);
-		v->arg = (uint8_t)draw(h, 5);
+		*v = raw_job(draw(h, 2) ? opcode : others[draw(h, 4)], draw_tensor(h),
+			     draw(h, 4) ? draw_tensor(h) : 0, draw(h, 2) ? draw_tensor(h) : 0);
+		v->tensor[3] = draw(h, 4) ? 0 : draw_tensor(h);
+		v->arg = (uint8_t)(draw(h, 2) ? 0 : draw(h, 5));
 		v->scalar[0] = draw(h, 3);
 		v->flags = (uint8_t)(draw(h, 8) ? 0 : draw(h, 8));
 		v->link = draw(h, 8) ? 0 : draw(h, 100);
 		v->deadline = draw(h, 8) ? 0 : 1;
 		v->priority = (uint8_t)(draw(h, 8) ? 0 : draw(h, 4));
 	}
+	variant[0].opcode = opcode;
 }
 
 static void fields_change_during_submit(struct stage *s)
@@ -219,7 +233,7 @@ static void fields_change_during_submit(struct stage *s)
 		if (!is_job(opcodes[i]))
 			continue;
 		make_variants(&h, variant, opcodes[i]);
-		CHECK(s, pound(s, &h, &variant[0], s->full ? 10000 : 60));
+		CHECK(s, pound(s, &h, &variant[0], s->full ? 60000 : 80));
 		CHECK(s, gaps_are_intact(&c));
 	}
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
@@ -274,7 +288,7 @@ static void *flip_scalar(void *arg)
 /* One FILL has one value, although the word changes while it runs. */
 static void value_changes_during_the_job(struct stage *s)
 {
-	struct quoit_sqe fill = raw_job(QUOIT_OP_FILL, 2, 0, 0);
+	struct quoit_sqe fill = raw_job(QUOIT_OP_FILL, 1, 0, 0);
 	unsigned seen[2] = {0};
 	struct raw_client c;
 	struct hammer h = {.client = &c, .random = 1};
@@ -285,7 +299,7 @@ static void value_changes_during_the_job(struct stage *s)
 	pthread_create(&thread, NULL, flip_scalar, &h);
 	fill.scalar[0] = ONE;
 	for (unsigned n = 0; n < (s->full ? 1000000 : 3000) && !s->bad; n++) {
-		const float *out = (const float *)(const void *)(c.arena + offset_of(1));
+		const float *out = (const float *)(const void *)(c.arena + offset_of(0));
 		struct quoit_cqe cqe;
 
 		CHECK(s, submit(&c, &fill) && !raw_reap(&c, PATIENCE_MS, &cqe, NULL) && !cqe.res);

@@ -74,6 +74,16 @@ static void publish(const struct transfer *t, struct quoit_producer *p)
 		ring_bell(t);
 }
 
+/*
+ * Nothing more comes until all has been taken, so nobody else makes up for a wake-up that
+ * was lost; and the consumer is about to fall asleep.
+ */
+static void wait_until_taken(const struct transfer *t, const struct quoit_producer *p)
+{
+	while (QUOIT_RING_LOAD(p->head, QUOIT_RING_ACQUIRE) != p->published && !t->shared->given_up)
+		__builtin_ia32_pause();
+}
+
 static void *produce(void *arg)
 {
 	struct transfer *t = arg;
@@ -94,6 +104,8 @@ static void *produce(void *arg)
 			t->shared->slot[index & (t->entries - 1)][i] = n * WORDS + i;
 		if (draw(&t->seed[0], 3))
 			publish(t, &p);
+		if (t->sleeps && draw(&t->seed[0], 2))
+			wait_until_taken(t, &p);
 		dawdle(&t->seed[0]);
 	}
 	publish(t, &p);

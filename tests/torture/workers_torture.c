@@ -40,6 +40,7 @@ struct reactor_seat {
 	int eventfd;
 	uint64_t random;
 	uint64_t works;
+	uint64_t depth; /* works published at a time */
 	const char *wrong;
 	pthread_t thread;
 };
@@ -163,12 +164,14 @@ static void *react(void *arg)
 	while (done < r->works && !r->wrong) {
 		struct work *work;
 
-		while (published < r->works && draw(r, 4) && (work = worker_slot(r->port))) {
+		while (published < r->works && published - done < r->depth && draw(r, 4) &&
+		       (work = worker_slot(r->port))) {
 			publish(r, work);
 			published++;
 		}
 		r->wrong = collect(r, &done);
-		if (!r->wrong && published > done && (published == r->works || draw(r, 2)))
+		if (!r->wrong && published > done &&
+		    (published == r->works || published - done == r->depth || draw(r, 2)))
 			r->wrong = sleep_now(r);
 	}
 	return NULL;
@@ -192,32 +195,48 @@ static bool start(struct reactor_seat *seats, struct workers **ret)
 	return !workers_start(&config, ret);
 }
 
-static void works_of_many_reactors(struct stage *s)
+/* The first of them are at work, the others have nothing to do. */
+static void run_reactors(struct stage *s, unsigned reactors, uint64_t depth)
 {
 	static struct reactor_seat seats[REACTORS];
 	struct workers *workers;
 
+	memset(seats, 0, sizeof seats);
 	if (!CHECK(s, start(seats, &workers)))
 		return;
-	for (unsigned i = 0; i < REACTORS; i++) {
+	for (unsigned i = 0; i < reactors; i++) {
 		seats[i].port = workers_port(workers, i);
 		seats[i].random = i;
 		seats[i].works = s->full ? 1000000 : 4000;
+		seats[i].depth = depth;
 		pthread_create(&seats[i].thread, NULL, react, &seats[i]);
 	}
-	for (unsigned i = 0; i < REACTORS; i++) {
+	for (unsigned i = 0; i < reactors; i++) {
 		pthread_join(seats[i].thread, NULL);
 		if (seats[i].wrong)
 			printf("%s: %s\n", s->name, seats[i].wrong);
 		s->bad |= seats[i].wrong != NULL;
-		close(seats[i].eventfd);
 	}
 	if (!s->bad)
 		workers_stop(workers);
+	for (unsigned i = 0; i < REACTORS; i++)
+		close(seats[i].eventfd);
+}
+
+static void works_of_many_reactors(struct stage *s)
+{
+	run_reactors(s, REACTORS, WORKER_SLOTS);
+}
+
+/* Nobody else's work wakes a worker that has missed this one. */
+static void one_work_at_a_time(struct stage *s)
+{
+	run_reactors(s, 1, 1);
 }
 
 static const struct stage_case cases[] = {
 	{"works of many reactors", works_of_many_reactors},
+	{"one work at a time", one_work_at_a_time},
 };
 
 int main(int argc, char **argv)

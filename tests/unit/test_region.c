@@ -64,7 +64,7 @@ static int by_offset(const void *a, const void *b)
 
 Test(region, no_two_pieces_overlap)
 {
-	struct region_piece *all = calloc(region_words(LEASE, MAX_BUFFERS), sizeof *all);
+	struct region_piece *all = calloc(region_words(LEASE, MAX_BUFFERS) + 1, sizeof *all);
 	size_t n = 0;
 
 	for (uint32_t c = 0; c < region.classes; c++)

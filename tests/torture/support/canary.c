@@ -159,6 +159,11 @@ const char *canary_check(struct canary *c)
 	return c->words->failed ? c->words->text : NULL;
 }
 
+void canary_hold(const struct canary *c, bool still)
+{
+	(void)kill(c->pid, still ? SIGSTOP : SIGCONT);
+}
+
 void canary_stop(struct canary *c)
 {
 	if (c->pid > 0) {

@@ -28,6 +28,9 @@ int canary_start(struct canary *c, const char *socket, uid_t uid);
  */
 const char *canary_check(struct canary *c);
 
+/* Keep it still, or let it go on: it also keeps quoitd awake. */
+void canary_hold(const struct canary *c, bool still);
+
 void canary_stop(struct canary *c);
 
 #endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_control.c - any messages in any order, from two clients, against connection.c.
+ *
+ * The reactor's part is played here, its answers come when the input says so.  Required:
+ * every request is answered once, in its turn, or ends the connection; and when both clients
+ * are gone no descriptor, no lease and no session is left.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "connection.h"
+#include "log.h"
+#include "mail.h"
+#include "optable.h"
+#include "tsc.h"
+
+#define CLIENTS 2u
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define REQUIRE(condition)                                                                         \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "fuzz_control: line %d: %s\n", __LINE__, #condition);      \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+/* The other end of a connection. */
+struct client {
+	struct connection *connection;
+	int fd;
+	bool asked; /* a request is open, with */
+	uint32_t seq;
+	uint16_t type;
+	bool ended; /* by what the daemon said */
+};
+
+static struct config config;
+static struct control control;
+static struct reactor reactor;
+static struct client client[CLIENTS];
+static uint32_t seq;
+
+static struct placement_core core = {.memory_node = -1, .reactor = 0};
+static uint32_t reactor_core;
+static const struct placement plan = {
+	.nr_cores = 1, .nr_reactors = 1, .cores = &core, .reactors = &reactor_core};
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	static const struct budget_limits limits = {
+		.memory = 8 << 20, .uid_memory = 6 << 20, .connections = CLIENTS};
+	static uint32_t sessions_of;
+
+	(void)argc;
+	(void)argv;
+	tsc_init();
+	optable_init();
+	log_init(LOG_LEVEL_ERROR, 0);
+	config_init(&config);
+	config.lease = 2 << 20;
+	config.max_jobs = 64;
+	config.max_tensors = 256;
+	control = (struct control){.config = &config,
+				   .plan = &plan,
+				   .reactors = &reactor,
+				   .reactor_count = 1,
+				   .epoll = -1,
+				   .directory = -1,
+				   .budget = budget_new(&limits),
+				   .totals = totals_open(-1, 1),
+				   .sessions_of = &sessions_of};
+	reactor.eventfd = eventfd(0, EFD_NONBLOCK);
+	mailbox_init(&reactor.inbox, &reactor.need_wake, reactor.eventfd);
+	return 0;
+}
+
+/* ---- the input ---- */
+
+struct input {
+	const uint8_t *data;
+	size_t size;
+};
+
+static uint32_t take(struct input *in, unsigned bytes)
+{
+	uint32_t value = 0;
+
+	for (unsigned i = 0; i < bytes && in->size; i++, in->size--)
+		value |= (uint32_t)*in->data++ << 8 * i;
+	return value;
+}
+
+/* ---- the reactor ---- */
+
+static void add_ring(struct mail *m, bool fail)
+{
+	if (fail) {
+		m->result = -ENOSPC;
+		return;
+	}
+	m->session->rings[m->ring->index] = m->ring;
+	if (m->ring->index >= m->session->ring_count)
+		m->session->ring_count = m->ring->index + 1;
+}
+
+static void close_ring(struct mail *m)
+{
+	struct session *s = m->session;
+
+	m->ring = m->a < s->ring_count ? s->rings[m->a] : NULL;
+	m->result = m->ring ? 0 : -EINVAL;
+	if (m->ring)
+		s->rings[m->a] = NULL;
+}
+
+static void add_file(struct mail *m, bool fail)
+{
+	unsigned i = 0;
+
+	while (i < QUOIT_MAX_FILES && m->session->files[i].fd >= 0)
+		i++;
+	if (fail || i == QUOIT_MAX_FILES) {
+		m->result = -ENFILE;
+		return;
+	}
+	m->session->files[i].fd = (int)m->a;
+	m->result = (int32_t)i;
+}
+
+/* Answer the oldest letter; false: there is none. */
+static bool answer(bool fail)
+{
+	struct connection *owner;
+	struct mail m;
+
+	if (!mailbox_receive(&reactor.inbox, &m))
+		return false;
+	owner = control_find_owner(&control, m.session);
+	if (m.type == MAIL_SESSION_ADD)
+		return true;
+	if (m.type == MAIL_RING_ADD)
+		add_ring(&m, fail);
+	else if (m.type == MAIL_RING_CLOSE)
+		close_ring(&m);
+	else if (m.type == MAIL_FILE_ADD)
+		add_file(&m, fail);
+	else if (m.type == MAIL_CANCEL)
+		m.result = fail ? -EALREADY : 0;
+	if (owner)
+		connection_answer(owner, &m);
+	return true;
+}
+
+/* ---- the clients ---- */
+
+static void connect_client(struct client *c)
+{
+	int pair[2], buffer = 1 << 20;
+
+	REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) == 0);
+	(void)setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
+	REQUIRE(budget_connect(control.budget, 1000) == 0);
+	*c = (struct client){.fd = pair[1], .connection = calloc(1, sizeof *c->connection)};
+	*c->connection = (struct connection){.control = &control,
+					     .next = control.connections,
+					     .fd = pair[0],
+					     .uid = 1000,
+					     .pid = getpid()};
+	control.connections = c->connection;
+}
+
+/* Read what the daemon said: the one reply that is due, or why it ended. */
+static void read_replies(struct client *c)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(3 * QUOIT_MAX_RINGS * sizeof(int))];
+	} space;
+	struct quoit_ctl m;
+	struct iovec part = {&m, sizeof m};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+	for (;;) {
+		message.msg_control = &space;
+		message.msg_controllen = sizeof space;
+		if (recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != sizeof m)
+			return;
+		for (struct cmsghdr *h = CMSG_FIRSTHDR(&message); h; h = CMSG_NXTHDR(&message, h))
+			for (size_t i = 0; i < (h->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++)
+				close(((int *)(void *)CMSG_DATA(h))[i]);
+		REQUIRE(m.magic == QUOIT_CTL_MAGIC && !m.flags);
+		REQUIRE(m.result >= 0 || m.type == QUOIT_CTL_END || m.text[0] ||
+			m.type != QUOIT_CTL_HELLO);
+		if (m.type == QUOIT_CTL_END) {
+			c->ended = true;
+			continue;
+		}
+		REQUIRE(!c->ended);
+		REQUIRE(c->asked && m.seq == c->seq && m.type == c->type);
+		c->asked = false;
+	}
+}
+
+static void fill_body(struct quoit_ctl *m, struct input *in)
+{
+	switch (m->type) {
+	case QUOIT_CTL_HELLO:
+		m->hello = (struct quoit_hello){.abi_version = QUOIT_ABI_VERSION,
+						.sqe_size = sizeof(struct quoit_sqe),
+						.cqe_size = sizeof(struct quoit_cqe),
+						.name = "fuzz"};
+		if (take(in, 1) & 0x80) { /* else the defaults, which are granted */
+			m->hello.host_bytes = (uint64_t)take(in, 1) << 16;
+			m->hello.arena_bytes = (uint64_t)take(in, 1) << 14;
+			m->hello.pinned_bytes = (uint64_t)take(in, 1) << 12;
+			m->hello.max_tensors = take(in, 1);
+		}
+		break;
+	case QUOIT_CTL_RING_OPEN:
+		m->ring_open = (struct quoit_ring_open){.sq_entries = 1u << take(in, 1) % 8,
+							.cq_entries = take(in, 1),
+							.flags = take(in, 1) % 4,
+							.count = take(in, 1) % 70};
+		break;
+	case QUOIT_CTL_RING_CLOSE:
+		m->job.ring = take(in, 1);
+		break;
+	case QUOIT_CTL_KILL:
+		m->end.session = control.next_session - take(in, 1) % 4;
+		break;
+	default:
+		for (unsigned i = 0; i < 4; i++)
+			m->bytes[i] = (uint8_t)take(in, 1);
+		break;
+	}
+}
+
+static int some_descriptor(uint8_t kind)
+{
+	switch (kind % 4) {
+	case 0:
+		return memfd_create("fuzz", MFD_CLOEXEC);
+	case 1:
+		return open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	case 2:
+		return open("/", O_PATH | O_CLOEXEC);
+	default:
+		return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	}
+}
+
+/* One message; most have the shape of a good one. */
+static void send_message(struct client *c, struct input *in)
+{
+	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC};
+	uint8_t how;
+	int fd;
+
+	m.type = (uint16_t)(take(in, 1) % (QUOIT_CTL_NR + 2));
+	m.seq = ++seq;
+	how = (uint8_t)take(in, 1);
+	fill_body(&m, in);
+	if (how >= 0xe0) /* anything at all, anywhere */
+		((uint8_t *)&m)[take(in, 1) % sizeof m] ^= (uint8_t)take(in, 1);
+	fd = (m.type == QUOIT_CTL_FILE_ADD) != ((how & 0x1f) == 1) ? some_descriptor(how) : -1;
+	if (c->connection->state == CONNECTION_GONE) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	if (!c->asked) {
+		c->asked = true;
+		c->seq = m.seq;
+		c->type = m.type;
+	}
+	connection_request(c->connection, &m, fd);
+	read_replies(c);
+	REQUIRE(!c->asked || c->connection->pending || c->connection->state == CONNECTION_GONE);
+}
+
+static void disconnect(struct client *c)
+{
+	connection_end(c->connection, QUOIT_DAEMON_CLIENTS_DIED, NULL);
+	while (answer(false))
+		;
+	read_replies(c);
+	close(c->fd);
+	REQUIRE(!c->connection->session);
+	REQUIRE(!c->connection->rings_expected);
+	REQUIRE(!c->connection->leased);
+}
+
+static unsigned open_descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = {data, size};
+	unsigned before = open_descriptors();
+
+	for (unsigned i = 0; i < CLIENTS; i++)
+		connect_client(&client[i]);
+	while (in.size) {
+		uint8_t what = (uint8_t)take(&in, 1);
+		struct client *c = &client[what % CLIENTS];
+
+		if (what >= 0xfc)
+			connection_end(c->connection, QUOIT_DAEMON_CLIENTS_DIED, NULL);
+		else if (what >= 0x80)
+			(void)answer(what & 2);
+		else
+			send_message(c, &in);
+		for (unsigned i = 0; i < CLIENTS; i++)
+			read_replies(&client[i]);
+	}
+	for (unsigned i = 0; i < CLIENTS; i++)
+		disconnect(&client[i]);
+	REQUIRE(budget_leased(control.budget) == 0);
+	REQUIRE(control.sessions_of[0] == 0);
+	control.connections = NULL;
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		budget_disconnect(control.budget, 1000);
+		free(client[i].connection);
+	}
+	REQUIRE(open_descriptors() == before);
+	return 0;
+}
