@@ -5,6 +5,7 @@
 #include <numaif.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "affinity.h"
@@ -38,6 +39,29 @@ int affinity_set_nice(int nice)
 {
 	/* POSIX says that 0 is the process; Linux keeps the nice value by thread. */
 	return setpriority(PRIO_PROCESS, 0, nice) ? -errno : 0;
+}
+
+/* The kernel's struct sched_attr; its header cannot stand beside glibc's <sched.h>. */
+struct scheduling {
+	uint32_t size;
+	uint32_t policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime; /* for SCHED_OTHER: the slice */
+	uint64_t deadline;
+	uint64_t period;
+	uint32_t util_min, util_max;
+};
+
+int affinity_set_slice(uint64_t ns)
+{
+	struct scheduling attr = {.size = sizeof attr};
+
+	if (syscall(SYS_sched_getattr, 0, &attr, sizeof attr, 0))
+		return -errno;
+	attr.runtime = ns;
+	return syscall(SYS_sched_setattr, 0, &attr, 0) ? -errno : 0;
 }
 
 int affinity_prefer_node(void *start, size_t bytes, uint32_t node)

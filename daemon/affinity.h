@@ -19,6 +19,14 @@ int affinity_pin_thread(uint32_t cpu);
 int affinity_set_nice(int nice);
 
 /*
+ * Asks for a slice of so many nanoseconds (100,000 to 100,000,000) for the calling thread.  A
+ * waking thread preempts one with a longer slice at once, where else it may have to wait for
+ * the end of the slice: a clock tick.  Since Linux 6.12; before it has no effect.  Returns 0 or
+ * -errno.
+ */
+int affinity_set_slice(uint64_t ns);
+
+/*
  * Asks that the pages of a mapping, present ones and those to come, lie on a node.
  * A wish, not a bond: when the node is full the pages come from elsewhere, where
  * MPOL_BIND would have the kernel kill us.  For a shared mapping the wish belongs to

@@ -21,6 +21,9 @@
 #define CLEAR_BYTES (UINT64_C(1) << 20)
 #define WORKER_NICE 19
 
+/* The longest there is: whoever wakes on a worker's core preempts it. */
+#define WORKER_SLICE_NS 100000000u
+
 /* From one worker to one reactor: numbers of slots whose work has ended. */
 struct worker_done {
 	_Alignas(64) uint32_t head;
@@ -244,6 +247,7 @@ static void place(const struct worker *me)
 	err = affinity_set_nice(WORKER_NICE);
 	if (err < 0)
 		log_info("worker %u keeps its nice value: %s", me->index, strerror(-err));
+	(void)affinity_set_slice(WORKER_SLICE_NS); /* a wish; says nothing where it is not known */
 	snprintf(name, sizeof name, "quoit-work-%u", me->index);
 	(void)pthread_setname_np(pthread_self(), name);
 }

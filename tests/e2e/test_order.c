@@ -113,6 +113,43 @@ Test(order, a_tensor_reads_as_zeros_until_it_is_written)
 	}
 }
 
+/*
+ * A piece of memory with old contents falls to a tensor whose first job fails: who reads the
+ * tensor then reads zeros all the same.
+ */
+static void expect_zeros_after_failure(unsigned busy)
+{
+	quoit_tensor bad = failed_tensor(), out = quoit_vector(c.q, QUOIT_I32, 4);
+	quoit_tensor slow = client_large(&c), old = quoit_vector(c.q, QUOIT_I32, 4), fresh;
+	int32_t values[4];
+
+	cr_assert_eq(quoit_push(c.q, quoit_fill_int(out, 1)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_fill_int(old, 9)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_fill(slow, 0)), 0);
+	cr_assert_eq(quoit_free(c.q, old), 0);
+	cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
+	fresh = quoit_vector(c.q, QUOIT_I32, 4);
+	client_busy(&c, slow, busy);
+	cr_assert_eq(quoit_push(c.q, quoit_nop(slow)), 0);
+	cr_assert_eq(quoit_push(c.q, busy ? quoit_with_link(quoit_add(out, bad, fresh), 1)
+					  : quoit_add(out, bad, fresh)),
+		     0);
+	cr_expect_eq(quoit_wait_tensor(c.q, out, QUOIT_FOREVER), -QUOIT_EPOISON);
+	cr_assert_eq(quoit_read(c.q, fresh, values, sizeof values), 0);
+	for (unsigned i = 0; i < 4; i++)
+		cr_expect_eq(values[i], 0, "element %u is %d", i, values[i]);
+}
+
+Test(order, a_failed_first_job_leaves_zeros_when_it_could_run_at_once)
+{
+	expect_zeros_after_failure(0);
+}
+
+Test(order, a_failed_first_job_leaves_zeros_when_it_had_to_wait)
+{
+	expect_zeros_after_failure(5);
+}
+
 Test(order, a_freed_tensor_is_there_for_the_jobs_before)
 {
 	quoit_tensor slow = client_large(&c), sum = quoit_vector(c.q, QUOIT_F32, 1);
