@@ -24,7 +24,7 @@ struct machine {
 	struct memory_thread *memory_thread;
 	struct workers *workers;
 	struct executors *executors; /* NULL: no modules */
-	struct mailbox **outbox; /* one from each reactor to the control thread */
+	struct mailbox **outbox;     /* one from each reactor to the control thread */
 	int control_eventfd;
 	int io_refusal;   /* 0: files are moved by io_uring; else why not */
 	uint32_t started; /* reactors whose thread runs */

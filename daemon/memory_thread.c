@@ -94,9 +94,8 @@ static void punch_all(int fd, uint64_t bytes)
 
 	while ((start = lseek(fd, start, SEEK_DATA)) >= 0 && (uint64_t)start < bytes) {
 		end = lseek(fd, start, SEEK_HOLE);
-		if (end <= start ||
-		    change_pages(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (uint64_t)start,
-				 (uint64_t)(end - start)) < 0)
+		if (end <= start || change_pages(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+						 (uint64_t)start, (uint64_t)(end - start)) < 0)
 			return; /* closing gives it back too, in one go */
 		start = end;
 	}

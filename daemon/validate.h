@@ -30,8 +30,8 @@ struct plan {
 	uint8_t reads;
 	uint8_t writes;
 	uint32_t view[QUOIT_MAX_TENSORS_PER_JOB]; /* of the tensors that are used */
-	uint64_t elements; /* of the largest tensor */
-	uint64_t cost;     /* nanoseconds on one core, predicted */
+	uint64_t elements;                        /* of the largest tensor */
+	uint64_t cost;                            /* nanoseconds on one core, predicted */
 };
 
 /* Check a job (any operation but CREATE, VIEW and FREE).  0, or fault->code. */

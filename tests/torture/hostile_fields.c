@@ -172,8 +172,11 @@ static bool pound(struct stage *s, struct hammer *h, const struct quoit_sqe *bas
 	h->stop = true;
 	pthread_join(thread, NULL);
 	last.user_data = UINT64_MAX;
-	while (!submit(c, &last))
+	while (!submit(c, &last)) {
+		if (!CHECK(s, !raw_has_ended(c, 0)))
+			return false;
 		drop_cqes(c);
+	}
 	while (cqe.user_data != UINT64_MAX)
 		if (!CHECK(s, !raw_reap(c, PATIENCE_MS, &cqe, NULL)))
 			return false;

@@ -254,6 +254,14 @@ static int sleep_once(struct raw_client *c)
 	return age / (c->info.tsc_hz / 1000) > LOST_MS ? -EIO : 0;
 }
 
+static void spin(const struct raw_client *c, uint64_t ns)
+{
+	uint64_t end = now_ticks() + ns * (c->info.tsc_hz / 1000000) / 1000;
+
+	while (now_ticks() < end)
+		__builtin_ia32_pause();
+}
+
 /* One job from its submit to its CQE, asleep in between.  False: a wake-up was lost. */
 static bool submit_and_sleep(struct stage *s, struct raw_client *c, unsigned *late)
 {
@@ -261,6 +269,7 @@ static bool submit_and_sleep(struct stage *s, struct raw_client *c, unsigned *la
 
 	if (!CHECK(s, raw_submit(c, &nop)))
 		return false;
+	spin(c, stage_random(s, 4000)); /* to fall asleep just when the job ends */
 	while (!quoit_ring_peek(&c->cq)) {
 		int err = sleep_once(c);
 
@@ -278,11 +287,7 @@ static bool submit_and_sleep(struct stage *s, struct raw_client *c, unsigned *la
 /* From at once to long after the reactor has gone to sleep, mostly near to when it does. */
 static void delay(struct stage *s, const struct raw_client *c)
 {
-	uint64_t us = stage_random(s, 10) ? stage_random(s, 150) : stage_random(s, 1000);
-	uint64_t end = now_ticks() + us * (c->info.tsc_hz / 1000000);
-
-	while (now_ticks() < end)
-		__builtin_ia32_pause();
+	spin(c, UINT64_C(1000) * stage_random(s, stage_random(s, 10) ? 150 : 1000));
 }
 
 static void lost_wake_hunt(struct stage *s)

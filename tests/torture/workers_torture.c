@@ -88,6 +88,13 @@ static uint32_t draw(struct reactor_seat *r, uint32_t below)
 	return (uint32_t)(r->random >> 33) % below;
 }
 
+/* Until about when a worker goes to sleep. */
+static void dawdle(struct reactor_seat *r)
+{
+	for (uint32_t n = draw(r, 300); n; n--)
+		__builtin_ia32_pause();
+}
+
 static void publish(struct reactor_seat *r, struct work *work)
 {
 	struct witness *w = &r->witness[work - r->port->work];
@@ -166,12 +173,14 @@ static void *react(void *arg)
 
 		while (published < r->works && published - done < r->depth && draw(r, 4) &&
 		       (work = worker_slot(r->port))) {
+			if (r->depth == 1)
+				dawdle(r);
 			publish(r, work);
 			published++;
 		}
 		r->wrong = collect(r, &done);
-		if (!r->wrong && published > done &&
-		    (published == r->works || published - done == r->depth || draw(r, 2)))
+		/* One at a time comes back so soon that the worker is about to fall asleep. */
+		if (!r->wrong && published > done && !draw(r, r->depth == 1 ? 200 : 2))
 			r->wrong = sleep_now(r);
 	}
 	return NULL;
@@ -179,15 +188,15 @@ static void *react(void *arg)
 
 /* ---- the case ---- */
 
-static bool start(struct reactor_seat *seats, struct workers **ret)
+static bool start(struct reactor_seat *seats, uint32_t workers, struct workers **ret)
 {
 	struct worker_seat worker[WORKERS];
 	struct worker_owner owner[REACTORS];
-	struct worker_config config = {WORKERS, worker, REACTORS, owner};
+	struct worker_config config = {workers, worker, REACTORS, owner};
 
-	/* Node 1 has a worker and no reactor: that worker helps everywhere. */
-	for (unsigned i = 0; i < WORKERS; i++)
-		worker[i] = (struct worker_seat){.cpu = i % 2, .node = i == WORKERS - 1};
+	/* Node 1 has the last worker and no reactor: that worker helps everywhere. */
+	for (unsigned i = 0; i < workers; i++)
+		worker[i] = (struct worker_seat){.cpu = (i + 1) % 2, .node = i == WORKERS - 1};
 	for (unsigned i = 0; i < REACTORS; i++) {
 		seats[i].eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		owner[i] = (struct worker_owner){0, &seats[i].need_wake, seats[i].eventfd};
@@ -196,18 +205,18 @@ static bool start(struct reactor_seat *seats, struct workers **ret)
 }
 
 /* The first of them are at work, the others have nothing to do. */
-static void run_reactors(struct stage *s, unsigned reactors, uint64_t depth)
+static void run_reactors(struct stage *s, unsigned reactors, uint32_t helpers, uint64_t depth)
 {
 	static struct reactor_seat seats[REACTORS];
 	struct workers *workers;
 
 	memset(seats, 0, sizeof seats);
-	if (!CHECK(s, start(seats, &workers)))
+	if (!CHECK(s, start(seats, helpers, &workers)))
 		return;
 	for (unsigned i = 0; i < reactors; i++) {
 		seats[i].port = workers_port(workers, i);
 		seats[i].random = i;
-		seats[i].works = s->full ? 1000000 : 4000;
+		seats[i].works = s->full ? 1000000 : 8000;
 		seats[i].depth = depth;
 		pthread_create(&seats[i].thread, NULL, react, &seats[i]);
 	}
@@ -225,13 +234,13 @@ static void run_reactors(struct stage *s, unsigned reactors, uint64_t depth)
 
 static void works_of_many_reactors(struct stage *s)
 {
-	run_reactors(s, REACTORS, WORKER_SLOTS);
+	run_reactors(s, REACTORS, WORKERS, WORKER_SLOTS);
 }
 
-/* Nobody else's work wakes a worker that has missed this one. */
+/* One worker, and nobody else's work to wake it when it has missed this one. */
 static void one_work_at_a_time(struct stage *s)
 {
-	run_reactors(s, 1, 1);
+	run_reactors(s, 1, 1, 1);
 }
 
 static const struct stage_case cases[] = {

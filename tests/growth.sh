@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# growth.sh BUILD - training without waits stays within its budget, and the measurement can fail
+#
+# The same program runs beside it with bytes resident at the create and no budget: it must
+# grow at least five times as much, or a growth that stays small proves nothing.
+b=${1:-build}
+batches=30
+lease=256
+unset QUOIT_SOCKET
+passed=0 failed=0
+
+growth() { # OPTION...: MiB that the run without waits grew by
+	"$b/quoit" run --lease ${lease}M "$@" -- "$b/examples/w1_train" --batches $batches \
+		2>/dev/null | sed -n 's/^f *waiting at the end only *[0-9.]* *[0-9.]* *\([0-9.]*\).*/\1/p'
+}
+
+expect() { # WHAT CONDITION (awk)
+	if awk "BEGIN { exit !($2) }"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "failed: $1 ($2)"
+	fi
+}
+
+bounded=$(growth)
+eager=$(growth --eager)
+echo "growth: $bounded MiB within a lease of $lease MiB; $eager MiB without a budget"
+expect 'training without waits stays within its lease' "${bounded:-9999} <= $lease"
+expect 'without a budget it grows at least five times as much' "${eager:-0} >= 5 * ${bounded:-9999}"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
