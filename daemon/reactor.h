@@ -68,6 +68,9 @@ void reactor_stop(struct reactor *r);
 /* One pass over everything; true: there was work. */
 bool reactor_pass(struct reactor *r);
 
+/* CQEs were posted to this ring: flush it at the end of the pass. */
+void reactor_touch(struct reactor *r, struct ring *ring);
+
 /* A backend is done with a running job. */
 void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res);
 

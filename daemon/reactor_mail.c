@@ -17,11 +17,6 @@
 #include "sched.h"
 #include "session_stats.h"
 
-static void on_ready(struct session *s, struct job *job)
-{
-	sched_push(s, job);
-}
-
 static void answer(struct reactor *r, uint8_t type, struct session *s, struct ring *ring,
 		   int32_t result)
 {
@@ -70,11 +65,7 @@ static void cancel_job(struct reactor *r, struct session *s, struct job *job)
 	struct ring *ring = s->rings[job->ring];
 
 	job_fail_early(s, job, -ECANCELED, r->now);
-	if (ring->dirty && !ring->queued) {
-		ring->queued = true;
-		ring->next_dirty = r->dirty;
-		r->dirty = ring;
-	}
+	reactor_touch(r, ring);
 }
 
 static void cancel_all(struct reactor *r, struct session *s)
@@ -82,7 +73,7 @@ static void cancel_all(struct reactor *r, struct session *s)
 	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer)
 		if (!s->jobs[i].failed && s->jobs[i].state != JOB_RUNNING)
 			cancel_job(r, s, &s->jobs[i]);
-	memory_advance(s, on_ready);
+	memory_advance(s, sched_push);
 }
 
 static int32_t cancel_one(struct reactor *r, struct session *s, uint32_t index, uint32_t sq_index)
@@ -97,7 +88,7 @@ static int32_t cancel_one(struct reactor *r, struct session *s, uint32_t index, 
 		if (job->failed || job->state == JOB_RUNNING)
 			return -EALREADY;
 		cancel_job(r, s, job);
-		memory_advance(s, on_ready);
+		memory_advance(s, sched_push);
 		return 0;
 	}
 	if (sq_index - ring->sq.next >= ring->layout.sq_entries)

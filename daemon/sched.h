@@ -15,6 +15,9 @@
 
 #define SCHED_INLINE_NS 20000u
 
+/* Predicted nanoseconds of jobs that the reactor runs in one turn of a ring or session, about. */
+#define SCHED_TURN_NS 50000u
+
 /* Works of one session that may be with the workers at a time. */
 #define SCHED_PUBLISHED 4u
 
