@@ -80,8 +80,13 @@ static void publish(const struct transfer *t, struct quoit_producer *p)
  */
 static void wait_until_taken(const struct transfer *t, const struct quoit_producer *p)
 {
-	while (QUOIT_RING_LOAD(p->head, QUOIT_RING_ACQUIRE) != p->published && !t->shared->given_up)
-		__builtin_ia32_pause();
+	for (unsigned n = 0;
+	     QUOIT_RING_LOAD(p->head, QUOIT_RING_ACQUIRE) != p->published && !t->shared->given_up;
+	     n++)
+		if (n < 1000)
+			__builtin_ia32_pause();
+		else
+			sched_yield();
 }
 
 static void *produce(void *arg)
