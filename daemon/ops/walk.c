@@ -143,6 +143,10 @@ void walk_strided(char *to, int64_t to_stride, const char *from, int64_t from_st
 
 void walk_seek(const struct walk *walk, uint64_t index, uint64_t ret_pos[QUOIT_MAX_DIMS])
 {
+	if (!walk->count) { /* nothing to find, and a dim of 0 to divide by */
+		memset(ret_pos, 0, QUOIT_MAX_DIMS * sizeof *ret_pos);
+		return;
+	}
 	for (uint32_t d = walk->dims; d-- > 1;) {
 		ret_pos[d] = index % walk->dim[d];
 		index /= walk->dim[d];
