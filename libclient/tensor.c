@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tensor.c - create, view and free tensors: handles and the jobs that bind them */
 #include <errno.h>
-#include <string.h>
-
 #include "library.h"
 
 const struct tensor_record *libquoit_tensor_find(const struct quoit_session *s, quoit_tensor t)
@@ -17,6 +15,15 @@ const struct tensor_record *libquoit_tensor_find(const struct quoit_session *s, 
 static bool is_dense(const struct quoit_shape *shape)
 {
 	return !(shape->stride[0] | shape->stride[1] | shape->stride[2] | shape->stride[3]);
+}
+
+/* Word by word, for the reason that copy() of queue.c gives. */
+static void copy_words(void *to, const void *from, size_t bytes)
+{
+	const uint32_t *word = from;
+
+	for (size_t i = 0; i < bytes / sizeof *word; i++)
+		((uint32_t *)to)[i] = __atomic_load_n(&word[i], __ATOMIC_RELAXED);
 }
 
 /* Put a CREATE or VIEW under a new handle; `sqe` says all but the handle and the shape. */
@@ -35,14 +42,16 @@ static quoit_tensor bind(struct quoit_ring *q, struct quoit_sqe *sqe,
 	if (sqe->opcode == QUOIT_OP_CREATE) /* a view has its buffer's type */
 		sqe->arg |= shape->dtype;
 	sqe->base[0] = handle;
-	memcpy(sqe->dim, shape->dim, sizeof sqe->dim);
-	memcpy(sqe->stride, shape->stride, sizeof sqe->stride);
+	copy_words(sqe->dim, shape->dim, sizeof sqe->dim);
+	copy_words(sqe->stride, shape->stride, sizeof sqe->stride);
 	if (libquoit_queue_push(q, sqe, &sq_index)) {
 		(void)libquoit_handle_give(&q->handles, entry);
 		return QUOIT_NO_TENSOR;
 	}
 	record->generation++;
-	record->shape = *shape;
+	record->shape.dtype = shape->dtype;
+	copy_words(record->shape.dim, sqe->dim, sizeof sqe->dim);
+	copy_words(record->shape.stride, sqe->stride, sizeof sqe->stride);
 	record->dense = sqe->opcode == QUOIT_OP_CREATE && is_dense(shape);
 	record->handle = handle;
 	return handle;

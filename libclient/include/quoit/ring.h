@@ -174,6 +174,7 @@ static inline void quoit_ring_awake(uint32_t *need_wake)
  */
 static inline void quoit_ring_copy(uint64_t *to, const uint64_t *from, uint32_t words)
 {
+#pragma GCC unroll 8
 	for (uint32_t i = 0; i < words; i++)
 		to[i] = QUOIT_RING_LOAD(&from[i], QUOIT_RING_RELAXED);
 }
