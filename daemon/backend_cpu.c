@@ -7,6 +7,7 @@
 
 #include "guard.h"
 #include "optable.h"
+#include "tensor_bits.h"
 
 /* An input steps along no dim in which it has one element and the output more. */
 static void broadcast(struct op_tensor *in, const struct op_tensor *out, unsigned dims)
@@ -33,25 +34,34 @@ static unsigned broadcast_dims(uint8_t shape)
 	}
 }
 
-/* Dense tensors of as many elements: for an element-wise operation they are vectors. */
-static bool are_vectors(const struct session *s, uint8_t tensors, const uint32_t view[])
+/* Is the operation element by element, and are its tensors dense and of as many elements? */
+static bool are_vectors(const struct session *s, const struct op_row *row, uint8_t tensors,
+			const uint32_t view[], uint32_t *ret_elements)
 {
-	uint64_t n = s->views[view[0]].elements;
+	uint64_t n;
 
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (tensors & 1u << i &&
-		    (!s->views[view[i]].dense || s->views[view[i]].elements != n))
+	if (broadcast_dims(row->shape) != QUOIT_MAX_DIMS)
+		return false;
+	n = s->views[view[0]].elements;
+	if (n > UINT32_MAX)
+		return false;
+	for_each_tensor (i, tensors) {
+		const struct view *v = &s->views[view[i]];
+
+		if (!v->dense || v->elements != n)
 			return false;
-	return n <= UINT32_MAX;
+	}
+	*ret_elements = (uint32_t)n;
+	return true;
 }
 
-static void set_vector(struct op_tensor *t, uint64_t elements)
+static void set_vector(struct op_tensor *t, uint32_t elements)
 {
 	for (unsigned d = 0; d < QUOIT_MAX_DIMS - 1; d++) {
 		t->dim[d] = 1;
-		t->stride[d] = (int64_t)elements;
+		t->stride[d] = elements;
 	}
-	t->dim[QUOIT_MAX_DIMS - 1] = (uint32_t)elements;
+	t->dim[QUOIT_MAX_DIMS - 1] = elements;
 	t->stride[QUOIT_MAX_DIMS - 1] = 1;
 }
 
@@ -63,30 +73,39 @@ static void set_shape(struct op_tensor *t, const struct view *v)
 	}
 }
 
+static void set_words(const struct quoit_sqe *sqe, struct op_args *ret)
+{
+	ret->opcode = sqe->opcode;
+	ret->arg = sqe->arg;
+	ret->scalar[0].u = sqe->scalar[0];
+	ret->scalar[1].u = sqe->scalar[1];
+	atomic_init(&ret->error, 0); /* nobody else sees it yet: a plain store */
+}
+
+static void *data_of(const struct session *s, const struct view *v)
+{
+	return buffer_data(s, &s->buffers[v->buffer]) + v->offset;
+}
+
 void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 		   const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], struct op_args *ret)
 {
-	unsigned dims = broadcast_dims(optable_find(sqe->opcode)->shape);
-	bool vectors = dims == QUOIT_MAX_DIMS && are_vectors(s, tensors, view);
+	const struct op_row *row = optable_find(sqe->opcode);
+	unsigned dims = broadcast_dims(row->shape);
+	uint32_t n;
+	bool vectors = are_vectors(s, row, tensors, view, &n);
 
-	ret->opcode = sqe->opcode;
-	ret->arg = sqe->arg;
-	for (unsigned i = 0; i < 2; i++)
-		ret->scalar[i].u = sqe->scalar[i];
-	ret->error = 0;
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+	set_words(sqe, ret);
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		ret->t[i].data = NULL;
+	for_each_tensor (i, tensors) {
+		const struct view *v = &s->views[view[i]];
 		struct op_tensor *t = &ret->t[i];
-		const struct view *v;
 
-		if (!(tensors & 1u << i)) {
-			t->data = NULL;
-			continue;
-		}
-		v = &s->views[view[i]];
-		t->data = buffer_data(s, &s->buffers[v->buffer]) + v->offset;
+		t->data = data_of(s, v);
 		t->dtype = v->dtype;
 		if (vectors) {
-			set_vector(t, v->elements);
+			set_vector(t, n);
 			continue;
 		}
 		set_shape(t, v);
@@ -110,13 +129,29 @@ void cpu_clear(struct session *s, const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB]
 {
 	struct session *outer = guard_enter(s);
 
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (zero & 1u << i) {
-			const struct buffer *b = &s->buffers[s->views[view[i]].buffer];
+	for_each_tensor (i, zero) {
+		const struct buffer *b = &s->buffers[s->views[view[i]].buffer];
 
-			memset(buffer_data(s, b), 0, b->size);
-		}
+		memset(buffer_data(s, b), 0, b->size);
+	}
 	guard_leave(outer);
+}
+
+/* Short vectors, to an operation that knows what to do with them. */
+static bool run_short(const struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
+		      const uint32_t view[], const struct op_impl *impl, struct op_args *args)
+{
+	void *data[QUOIT_MAX_TENSORS_PER_JOB];
+	uint32_t n;
+
+	if (!impl->run_short || !are_vectors(s, optable_find(sqe->opcode), tensors, view, &n) ||
+	    n > OP_SHORT)
+		return false;
+	set_words(sqe, args);
+	for_each_tensor (i, tensors)
+		data[i] = data_of(s, &s->views[view[i]]);
+	impl->run_short(args, data, s->views[view[0]].dtype, n);
+	return true;
 }
 
 int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
@@ -126,11 +161,13 @@ int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 	struct session *outer;
 	struct op_args args;
 
-	cpu_arguments(s, sqe, tensors, view, &args);
 	if (zero)
 		cpu_clear(s, view, zero);
+	if (!impl)
+		return 0;
 	outer = guard_enter(s);
-	if (impl) {
+	if (!run_short(s, sqe, tensors, view, impl, &args)) {
+		cpu_arguments(s, sqe, tensors, view, &args);
 		impl->run(&args, 0, 1);
 		if (impl->finish)
 			impl->finish(&args);
@@ -152,12 +189,11 @@ static const struct op_impl nothing = {.run = run_nothing};
 static void set_zero_ranges(const struct session *s, const struct job *job, struct work *work)
 {
 	work->zeros = 0;
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (job->zero & 1u << i) {
-			const struct buffer *b = &s->buffers[s->views[job->view[i]].buffer];
+	for_each_tensor (i, job->zero) {
+		const struct buffer *b = &s->buffers[s->views[job->view[i]].buffer];
 
-			work->zero[work->zeros++] = (struct zero_range){buffer_data(s, b), b->size};
-		}
+		work->zero[work->zeros++] = (struct zero_range){buffer_data(s, b), b->size};
+	}
 }
 
 int cpu_publish(struct session *s, struct job *job, struct worker_port *port)

@@ -14,6 +14,7 @@
 #include "reactor_mail.h"
 #include "sched.h"
 #include "tensor.h"
+#include "tensor_bits.h"
 #include "tsc.h"
 
 /* SQEs taken from one ring before the next ring has its turn. */
@@ -35,15 +36,10 @@ static void end_at_fetch(struct ring *ring, const struct quoit_sqe *sqe, uint32_
 	struct session *s = ring->session;
 	uint64_t now = s->reactor->now;
 	struct quoit_stamps stamps = {.fetch = now, .start = now, .end = now, .post = now};
-	struct quoit_error error = {.code = res, .field = fault->field};
+	struct quoit_error error = {.code = res};
 
-	if (res >= 0 && sqe->flags & QUOIT_SQE_QUIET) {
-		s->jobs_done++;
-		return;
-	}
-	if (res >= 0) {
-		s->jobs_done++;
-	} else {
+	if (res < 0) {
+		error.field = fault->field;
 		error.value[0] = fault->value[0];
 		error.value[1] = fault->value[1];
 		s->jobs_failed++;
@@ -64,10 +60,8 @@ static void poison_outputs(struct session *s, const struct ring *ring, const str
 		cause.opcode = sqe->opcode;
 		cause.ring = (uint16_t)ring->index;
 	}
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (plan->writes & 1u << i)
-			view_written(s, &s->views[plan->view[i]], plan->reads & 1u << i, res,
-				     &cause);
+	for_each_tensor (i, plan->writes)
+		view_written(s, &s->views[plan->view[i]], plan->reads & 1u << i, res, &cause);
 }
 
 static int control(struct session *s, const struct quoit_sqe *sqe, struct fault *fault)
@@ -110,12 +104,9 @@ static bool can_run_now(struct session *s, const struct quoit_sqe *sqe, const st
 	if (sqe->flags & (QUOIT_SQE_LINK | QUOIT_SQE_AFTER_ALL) || plan->cost >= SCHED_INLINE_NS ||
 	    row->flags & (OP_FILE | OP_MODULE))
 		return false;
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		const struct buffer *b;
+	for_each_tensor (i, plan->tensors) {
+		const struct buffer *b = buffer_of(s, plan, i);
 
-		if (!(plan->tensors & 1u << i))
-			continue;
-		b = buffer_of(s, plan, i);
 		if (deps_conflict(s, &s->views[plan->view[i]], plan->writes & 1u << i))
 			return false;
 		if (b->zeroed)
@@ -129,8 +120,8 @@ static bool can_run_now(struct session *s, const struct quoit_sqe *sqe, const st
 	}
 	if (lacking && !memory_take_now(s, lacking, plan->view))
 		return false;
-	for (unsigned i = 0; unclear >> i; i++) /* new pages are zero */
-		if (unclear & 1u << i && !buffer_of(s, plan, i)->zeroed)
+	for_each_tensor (i, unclear) /* new pages are zero */
+		if (!buffer_of(s, plan, i)->zeroed)
 			*ret_zero |= (uint8_t)(1u << i);
 	return true;
 }
@@ -143,14 +134,12 @@ static void run_now(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_
 	struct quoit_error error = {0};
 	int32_t res = 0;
 
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		if (!(plan->tensors & 1u << i))
-			continue;
+	for_each_tensor (i, plan->tensors)
 		buffer_of(s, plan, i)->zeroed = true;
-		if (plan->reads & 1u << i && !res &&
-		    view_is_poisoned(s, &s->views[plan->view[i]], &error))
-			res = -QUOIT_EPOISON;
-	}
+	if (s->any_poison)
+		for_each_tensor (i, plan->reads)
+			if (!res && view_is_poisoned(s, &s->views[plan->view[i]], &error))
+				res = -QUOIT_EPOISON;
 	if (!res)
 		res = cpu_run(s, sqe, plan->tensors, plan->view, zero, &error);
 	else if (zero)
@@ -213,16 +202,19 @@ static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 		     uint64_t *cost)
 {
 	struct session *s = ring->session;
-	struct fault fault = {0};
+	struct fault fault; /* filled in where something is refused */
 	struct plan plan;
 	uint8_t zero;
 	int err;
 
 	if (sqe->opcode >= QUOIT_OP_CREATE && sqe->opcode <= QUOIT_OP_FREE) {
 		err = control(s, sqe, &fault);
-		if (err != -EAGAIN)
+		if (err == -EAGAIN)
+			return err;
+		s->jobs_done += !err;
+		if (err || !(sqe->flags & QUOIT_SQE_QUIET))
 			end_at_fetch(ring, sqe, sq_index, err, &fault);
-		return err == -EAGAIN ? err : 0;
+		return 0;
 	}
 	err = validate_job(s, sqe, &plan, &fault);
 	if (err) {
@@ -241,14 +233,15 @@ static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 
 /*
  * A NOP that asks for nothing but its CQE: all words zero but user_data, and QUIET at most.
- * Every word of the slot is loaded once, here.
+ * One word after the other: a wide load of words that were just stored one by one would
+ * wait until they have reached the cache.
  */
 static bool is_plain_nop(const struct quoit_sqe *sqe)
 {
 	const uint64_t *word = (const uint64_t *)sqe;
 
-	return !(word[0] & ~((uint64_t)QUOIT_SQE_QUIET << 8)) &&
-	       !(word[2] | word[3] | word[4] | word[5] | word[6] | word[7]);
+	return !(word[0] & ~((uint64_t)QUOIT_SQE_QUIET << 8)) && !word[2] && !word[3] && !word[4] &&
+	       !word[5] && !word[6] && !word[7];
 }
 
 static const struct quoit_sqe *slot_of(const struct ring *ring, uint32_t index)

@@ -7,6 +7,7 @@
 
 #include "memory_pinned.h"
 #include "reactor.h"
+#include "tensor_bits.h"
 
 /* ---- pages ---- */
 
@@ -106,15 +107,15 @@ static bool take_pinned(struct session *s, struct buffer *b)
 	return b->reserved;
 }
 
-/* One buffer's bytes with their pages, for which there is room. */
+/* One buffer's bytes with their pages, at once; false: they are not to be had. */
 static bool take(struct session *s, struct buffer *b)
 {
 	uint64_t bytes = sizeclass_bytes(b->class);
 	struct region_piece piece;
 
 	if (b->place == PLACE_PINNED)
-		return take_pinned(s, b);
-	if (!region_take(&s->region, b->class, &piece))
+		return s->pinned_filled && take_pinned(s, b);
+	if (bytes > lease_left(s) || !region_take(&s->region, b->class, &piece))
 		return false;
 	s->memory.used += bytes;
 	if (!piece.resident &&
@@ -144,20 +145,16 @@ bool memory_take_now(struct session *s, uint8_t tensors, const uint32_t *view)
 {
 	uint8_t taken = 0;
 
-	if (s->memory.head != NIL || !fits(s, needs_of(s, tensors, view)))
-		return false;
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		struct buffer *b;
+	if (s->memory.head != NIL)
+		return false; /* others come first */
+	for_each_tensor (i, tensors) {
+		struct buffer *b = &s->buffers[s->views[view[i]].buffer];
 
-		if (!(tensors & 1u << i))
-			continue;
-		b = &s->buffers[s->views[view[i]].buffer];
 		if (b->reserved)
 			continue;
 		if (!take(s, b)) {
-			while (i-- > 0)
-				if (taken & 1u << i)
-					untake(s, &s->buffers[s->views[view[i]].buffer]);
+			for_each_tensor (t, taken)
+				untake(s, &s->buffers[s->views[view[t]].buffer]);
 			return false;
 		}
 		taken |= (uint8_t)(1u << i);

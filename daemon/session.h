@@ -47,7 +47,6 @@ struct view {
 	bool dense;    /* row by row without gaps */
 	bool covers;   /* every byte of [lo, hi) belongs to an element, in any order */
 	bool disjoint; /* no two elements share bytes: can be written */
-	uint8_t device;
 };
 
 enum buffer_place { PLACE_PAGEABLE, PLACE_PINNED, PLACE_ARENA };

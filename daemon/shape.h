@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * shape.h - dims, strides and types: what a view covers, and which tensors fit an
- * operation.  Pure, like validate.h, whose second half this is.
- */
+/* shape.h - dims, strides and types: what a view covers */
 #ifndef QUOITD_SHAPE_H
 #define QUOITD_SHAPE_H
 
-#include "optable.h"
-#include "validate.h"
+#include <string.h>
+
+#include "fault.h"
+#include "session.h"
 
 /* Bytes of an element; 0: a type that the host does not have. */
 uint32_t shape_dtype_size(uint8_t dtype);
+
+/* Do two views have the same dims? */
+static inline bool shape_same_dims(const struct view *a, const struct view *b)
+{
+	return !memcmp(a->dim, b->dim, sizeof a->dim);
+}
 
 /*
  * Fill in a view from the shape words of a CREATE or VIEW: `offset` is its first
@@ -18,10 +23,6 @@ uint32_t shape_dtype_size(uint8_t dtype);
  * measure).  packed: four zero strides mean dense rows.  0, or fault->code.
  */
 int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uint64_t offset,
-	       uint64_t size, int packed, struct fault *fault);
-
-/* Check types, dims, arg and scalars by the operation's rule; fills elements and cost. */
-int shape_check(const struct session *s, const struct quoit_sqe *sqe, const struct op_row *row,
-		struct plan *plan, struct fault *fault);
+	       uint64_t size, bool packed, struct fault *fault);
 
 #endif

@@ -35,45 +35,44 @@ static void init_buffer(struct buffer *b, const struct quoit_sqe *sqe, uint64_t 
 
 int tensor_create(struct session *s, const struct quoit_sqe *sqe, struct fault *fault)
 {
-	struct view made;
-	uint64_t size;
-	uint32_t view, buffer;
-	int err = validate_create(s, sqe, &made, &size, fault);
+	uint32_t view = tables_take_view(s), buffer;
+	struct view *v;
+	int err;
 
-	if (err)
-		return err;
-	view = tables_take_view(s);
 	if (view == NIL)
 		return -EAGAIN;
-	buffer = tables_take_buffer(s);
+	v = &s->views[view];
+	err = validate_create(s, sqe, v, fault); /* where it stays: a copy would cost more */
+	buffer = err ? NIL : tables_take_buffer(s);
 	if (buffer == NIL) {
 		tables_give_view(s, view);
-		return -EAGAIN;
+		return err ? err : -EAGAIN;
 	}
-	init_buffer(&s->buffers[buffer], sqe, size);
+	init_buffer(&s->buffers[buffer], sqe, v->hi);
 	if (s->eager)
 		memory_take_eagerly(s, &s->buffers[buffer]);
-	made.buffer = buffer;
-	made.refs = 1;
-	s->views[view] = made;
+	v->buffer = buffer;
+	v->refs = 1;
 	bind_handle(s, sqe->base[0], view);
 	return 0;
 }
 
 int tensor_view(struct session *s, const struct quoit_sqe *sqe, struct fault *fault)
 {
-	struct view made;
-	uint32_t view;
-	int err = validate_view(s, sqe, &made, fault);
+	uint32_t view = tables_take_view(s);
+	struct view *v;
+	int err;
 
-	if (err)
-		return err;
-	view = tables_take_view(s);
 	if (view == NIL)
 		return -EAGAIN;
-	made.refs = 1;
-	s->views[view] = made;
-	s->buffers[made.buffer].views++;
+	v = &s->views[view];
+	err = validate_view(s, sqe, v, fault);
+	if (err) {
+		tables_give_view(s, view);
+		return err;
+	}
+	v->refs = 1;
+	s->buffers[v->buffer].views++;
 	bind_handle(s, sqe->base[0], view);
 	return 0;
 }

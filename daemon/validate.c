@@ -5,12 +5,23 @@
 #include <errno.h>
 
 #include "optable.h"
+#include "rules.h"
 #include "shape.h"
+#include "tensor_bits.h"
 
-static int refuse(struct fault *f, int code, uint8_t field, uint64_t found, uint64_t allowed)
+/* The first word of nearly every SQE: opcode, QUIET and arg (x86-64 is little-endian). */
+#define PLAIN_HEADER (UINT64_C(0xff) | (uint64_t)QUOIT_SQE_QUIET << 8 | UINT64_C(0xff) << 24)
+
+/* No flag but QUIET, no device, no lap. */
+static bool has_plain_header(const struct quoit_sqe *sqe)
 {
-	*f = (struct fault){.code = code, .field = field, .value = {found, allowed}};
-	return code;
+	return !(*(const uint64_t *)sqe & ~PLAIN_HEADER);
+}
+
+/* Nothing, either, in the words that are common to all jobs: link, priority, reserved. */
+static bool is_plain(const struct quoit_sqe *sqe)
+{
+	return has_plain_header(sqe) && !(sqe->link | sqe->word[5]);
 }
 
 static int check_header(const struct quoit_sqe *sqe, struct fault *f)
@@ -47,30 +58,31 @@ static int check_words(const struct quoit_sqe *sqe, struct fault *f)
 static int check_tensors(const struct session *s, const struct quoit_sqe *sqe,
 			 const struct op_row *row, struct plan *p, struct fault *f)
 {
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		uint8_t bit = (uint8_t)(1u << i);
+	for_each_tensor (i, QUOIT_ALL_TENSORS & ~row->takes)
+		if (sqe->tensor[i])
+			return refuse(f, -EINVAL, (uint8_t)(QUOIT_FIELD_TENSOR0 + i),
+				      sqe->tensor[i], 0);
+	for_each_tensor (i, row->takes) {
 		uint32_t handle = sqe->tensor[i];
 
-		if (!(row->takes & bit) && handle)
-			return refuse(f, -EINVAL, (uint8_t)(QUOIT_FIELD_TENSOR0 + i), handle, 0);
-		if (!handle && !(row->needs & bit))
+		if (!handle && !(row->needs & 1u << i))
 			continue;
 		p->view[i] = session_view(s, handle);
 		if (p->view[i] == NIL)
 			return refuse(f, -EBADF, (uint8_t)(QUOIT_FIELD_TENSOR0 + i), handle,
 				      s->max_tensors);
-		p->tensors |= bit;
+		p->tensors |= (uint8_t)(1u << i);
 	}
 	p->reads = p->tensors & row->reads;
 	p->writes = p->tensors & row->writes;
 	return 0;
 }
 
-static int same_view(const struct view *a, const struct view *b)
+static bool same_view(const struct view *a, const struct view *b)
 {
 	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
 		if (a->dim[d] != b->dim[d] || (a->dim[d] > 1 && a->stride[d] != b->stride[d]))
-			return 0;
+			return false;
 	return a->offset == b->offset && a->dtype == b->dtype;
 }
 
@@ -81,23 +93,17 @@ static int same_view(const struct view *a, const struct view *b)
 static int check_overlap(const struct session *s, const struct op_row *row, const struct plan *p,
 			 struct fault *f)
 {
-	int elementwise = row->shape == SHAPE_SAME || row->shape == SHAPE_SELECT ||
-			  row->shape == SHAPE_COMPARE || row->shape == SHAPE_LOSS;
+	bool elementwise = row->shape == SHAPE_SAME || row->shape == SHAPE_SELECT ||
+			   row->shape == SHAPE_COMPARE || row->shape == SHAPE_LOSS;
 
-	for (unsigned w = 0; w < QUOIT_MAX_TENSORS_PER_JOB; w++) {
-		const struct view *out;
+	for_each_tensor (w, p->writes) {
+		const struct view *out = &s->views[p->view[w]];
 
-		if (!(p->writes & 1u << w))
-			continue;
-		out = &s->views[p->view[w]];
 		if (!out->disjoint)
 			return refuse(f, -EINVAL, QUOIT_FIELD_STRIDE, w, 0);
-		for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-			const struct view *in;
+		for_each_tensor (i, p->tensors & ~(1u << w)) {
+			const struct view *in = &s->views[p->view[i]];
 
-			if (i == w || !(p->tensors & 1u << i))
-				continue;
-			in = &s->views[p->view[i]];
 			if (in->buffer != out->buffer || in->lo >= out->hi || out->lo >= in->hi)
 				continue;
 			if (!elementwise || p->writes & 1u << i || !same_view(in, out))
@@ -112,19 +118,21 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 		 struct fault *f)
 {
 	const struct op_row *row = optable_find(sqe->opcode);
-	int err;
+	int err = 0;
 
 	ret->tensors = ret->reads = ret->writes = 0;
 	ret->elements = ret->cost = 0;
 	if (!row || row->flags & OP_CONTROL)
 		return refuse(f, -EINVAL, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
-	err = check_header(sqe, f);
-	if (!err)
-		err = check_words(sqe, f);
+	if (!is_plain(sqe)) { /* else three tests have done for the eight of these two */
+		err = check_header(sqe, f);
+		if (!err)
+			err = check_words(sqe, f);
+	}
 	if (!err)
 		err = check_tensors(s, sqe, row, ret, f);
 	if (!err)
-		err = shape_check(s, sqe, row, ret, f);
+		err = rules_check(s, sqe, row, ret, f);
 	if (!err)
 		err = check_overlap(s, row, ret, f);
 	if (!err && ret->cost > VALIDATE_MAX_NS)
@@ -135,7 +143,7 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 /* A control operation may carry QUIET and nothing else. */
 static int check_control(const struct quoit_sqe *sqe, struct fault *f)
 {
-	int err = check_header(sqe, f);
+	int err = has_plain_header(sqe) ? 0 : check_header(sqe, f);
 
 	if (!err && sqe->flags & ~QUOIT_SQE_QUIET)
 		err = refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, sqe->flags, QUOIT_SQE_QUIET);
@@ -154,37 +162,48 @@ static int check_new_handle(const struct session *s, uint32_t handle, struct fau
 	return 0;
 }
 
-int validate_create(const struct session *s, const struct quoit_sqe *sqe, struct view *ret,
-		    uint64_t *ret_size, struct fault *f)
+/* All but the shape and the offset of a CREATE. */
+static int check_create(const struct session *s, const struct quoit_sqe *sqe, struct fault *f)
 {
 	uint8_t known = QUOIT_CREATE_DTYPE_MASK | QUOIT_CREATE_PINNED | QUOIT_CREATE_ARENA;
-	int arena = sqe->arg & QUOIT_CREATE_ARENA;
+	uint8_t both = QUOIT_CREATE_ARENA | QUOIT_CREATE_PINNED;
 	int err = check_control(sqe, f);
 
 	if (!err && sqe->device)
 		err = refuse(f, -ENODEV, QUOIT_FIELD_DEVICE, sqe->device, 0);
-	if (!err && (sqe->arg & ~known || (arena && sqe->arg & QUOIT_CREATE_PINNED)))
+	if (!err && (sqe->arg & ~known || (sqe->arg & both) == both))
 		err = refuse(f, -EINVAL, QUOIT_FIELD_ARG, sqe->arg, known);
 	if (!err && sqe->base[1])
 		err = refuse(f, -EINVAL, QUOIT_FIELD_TENSOR1, sqe->base[1], 0);
-	if (!err && !arena && sqe->offset)
+	if (!err && !(sqe->arg & QUOIT_CREATE_ARENA) && sqe->offset)
 		err = refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, 0);
-	if (!err)
-		err = check_new_handle(s, sqe->base[0], f);
-	if (!err)
-		err = shape_make(ret, sqe->arg & QUOIT_CREATE_DTYPE_MASK, sqe, 0, UINT64_MAX, 1, f);
-	if (err)
-		return err;
-	*ret_size = ret->hi;
-	if (arena) {
-		uint32_t element = shape_dtype_size(ret->dtype);
+	return err ? err : check_new_handle(s, sqe->base[0], f);
+}
 
-		if (sqe->offset > s->arena_bytes || ret->hi > s->arena_bytes - sqe->offset)
-			return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, s->arena_bytes);
-		if (sqe->offset % element)
-			return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, element);
-	}
+/* The client's own bytes: within its arena, and aligned there. */
+static int check_arena(const struct session *s, const struct quoit_sqe *sqe, const struct view *v,
+		       struct fault *f)
+{
+	uint32_t element = shape_dtype_size(v->dtype);
+
+	if (sqe->offset > s->arena_bytes || v->hi > s->arena_bytes - sqe->offset)
+		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, s->arena_bytes);
+	if (sqe->offset % element)
+		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, element);
 	return 0;
+}
+
+int validate_create(const struct session *s, const struct quoit_sqe *sqe, struct view *ret,
+		    struct fault *f)
+{
+	int err = check_create(s, sqe, f);
+
+	if (!err)
+		err = shape_make(ret, sqe->arg & QUOIT_CREATE_DTYPE_MASK, sqe, 0, UINT64_MAX, true,
+				 f);
+	if (!err && sqe->arg & QUOIT_CREATE_ARENA)
+		err = check_arena(s, sqe, ret, f);
+	return err;
 }
 
 int validate_view(const struct session *s, const struct quoit_sqe *sqe, struct view *ret,
@@ -212,23 +231,29 @@ int validate_view(const struct session *s, const struct quoit_sqe *sqe, struct v
 	first = base->offset + sqe->offset;
 	if (first > size)
 		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, size - base->offset);
-	err = shape_make(ret, base->dtype, sqe, first, size, 0, f);
+	err = shape_make(ret, base->dtype, sqe, first, size, false, f);
 	ret->buffer = base->buffer;
 	return err;
+}
+
+/* Word after word, none of them wider than it was stored (see is_plain_nop in fetch.c). */
+static bool says_more_than_handle(const struct quoit_sqe *sqe)
+{
+	const uint64_t *word = sqe->word;
+
+	return sqe->arg || sqe->device || sqe->base[1] || word[1] || word[2] || word[3] ||
+	       word[4] || word[5];
 }
 
 int validate_free(const struct session *s, const struct quoit_sqe *sqe, uint32_t *ret_view,
 		  struct fault *f)
 {
-	uint64_t rest = sqe->base[1] | sqe->offset;
 	int err = check_control(sqe, f);
 
-	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
-		rest |= sqe->dim[d] | (uint32_t)sqe->stride[d];
-	if (!err && (rest | sqe->device | sqe->arg))
-		err = refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, rest, 0);
 	if (err)
 		return err;
+	if (says_more_than_handle(sqe))
+		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, 1, 0);
 	*ret_view = session_view(s, sqe->base[0]);
 	if (*ret_view == NIL)
 		return refuse(f, -EBADF, QUOIT_FIELD_TENSOR0, sqe->base[0], s->max_tensors);

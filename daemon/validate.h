@@ -12,14 +12,8 @@
 
 #include <stdint.h>
 
+#include "fault.h"
 #include "session.h"
-
-/* Why something was refused: goes into the error record. */
-struct fault {
-	int32_t code;  /* -errno */
-	uint8_t field; /* enum quoit_field */
-	uint64_t value[2];
-};
 
 /* A predicted run time beyond this is refused with -E2BIG. */
 #define VALIDATE_MAX_NS UINT64_C(600000000000)
@@ -39,13 +33,13 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 		 struct fault *fault);
 
 /*
- * Check CREATE: the view of a new buffer and the size of that buffer.  The caller fills
- * in ret->buffer.  0, or fault->code.
+ * Check CREATE and fill in the view of all of a new buffer, which has ret->hi bytes.  The
+ * caller fills in ret->buffer and refs.  0, or fault->code.
  */
 int validate_create(const struct session *s, const struct quoit_sqe *sqe, struct view *ret,
-		    uint64_t *ret_size, struct fault *fault);
+		    struct fault *fault);
 
-/* Check VIEW against the view of tensor[1]; ret->buffer is set. */
+/* Check VIEW against the view of base[1]; all of *ret but refs is set. */
 int validate_view(const struct session *s, const struct quoit_sqe *sqe, struct view *ret,
 		  struct fault *fault);
 

@@ -195,42 +195,10 @@ static const struct elementwise_row elementwise_rows[] = {
 	ROW_FLOAT(COS, cos, 1),      ROW_FLOAT(SIGMOID, sigmoid, 1),
 };
 
-/* Up to so many elements the walk would cost more than the arithmetic. */
-#define FLAT_MOST 64
-
-static bool is_flat(const struct op_tensor *t)
+/* Is the second input args->scalar[0]? */
+static bool takes_scalar(const struct op_args *args)
 {
-	return t->dim[0] == 1 && t->dim[1] == 1 && t->dim[2] == 1 && t->stride[3] == 1;
-}
-
-static void *repeat(uint64_t to[FLAT_MOST], const struct op_tensor *scalar, uint32_t n)
-{
-	if (op_dtype_size(scalar->dtype) == sizeof(uint32_t))
-		for (uint32_t i = 0; i < n; i++)
-			((uint32_t *)to)[i] = *(const uint32_t *)scalar->data;
-	else
-		for (uint32_t i = 0; i < n; i++)
-			to[i] = *(const uint64_t *)scalar->data;
-	return to;
-}
-
-/* Short vectors, and a scalar in place of one input: handed to the kernel as they are. */
-static bool run_flat(struct op_args *args, const struct elementwise_row *row,
-		     const struct op_tensor *const t[], const struct op_tensor *scalar)
-{
-	uint32_t n = t[0]->dim[3];
-	uint64_t constant[FLAT_MOST];
-	void *ptr[3];
-
-	if (n > FLAT_MOST || !is_flat(t[0]))
-		return false;
-	for (uint32_t i = 0; i <= row->inputs; i++) {
-		if (t[i] != scalar && !is_flat(t[i]))
-			return false;
-		ptr[i] = t[i] == scalar ? repeat(constant, scalar, n) : t[i]->data;
-	}
-	row->fn[t[0]->dtype](ptr, 0, n, args);
-	return true;
+	return args->opcode <= QUOIT_OP_MAX && args->arg & QUOIT_EW_SCALAR;
 }
 
 static void elementwise_run(struct op_args *args, uint32_t tile, uint32_t tiles)
@@ -241,7 +209,7 @@ static void elementwise_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 	uint64_t storage;
 	struct walk walk;
 
-	if (row->inputs == 2 && args->opcode <= QUOIT_OP_MAX && args->arg & QUOIT_EW_SCALAR) {
+	if (takes_scalar(args)) {
 		scalar = walk_scalar(t[0], args->scalar[0], &storage);
 		t[2] = &scalar;
 		if (args->arg & QUOIT_EW_REVERSE) {
@@ -249,11 +217,39 @@ static void elementwise_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 			t[1] = &scalar;
 		}
 	}
-	if (tiles == 1 && run_flat(args, row, t, &scalar))
-		return;
 	walk_make(&walk, t, 1 + row->inputs, 1, WALK_ANY_ORDER);
 	walk_run(&walk, op_cut(walk.count, tile, tiles), op_cut(walk.count, tile + 1, tiles),
 		 row->fn[args->t[0].dtype], args);
 }
 
-const struct op_impl OP_NAME(op_elementwise) = {op_tiles_by_output, elementwise_run, NULL};
+static void repeat(uint64_t to[OP_SHORT], uint64_t bits, uint32_t element, uint32_t n)
+{
+	if (element == sizeof(uint32_t))
+		for (uint32_t i = 0; i < n; i++)
+			((uint32_t *)to)[i] = (uint32_t)bits;
+	else
+		for (uint32_t i = 0; i < n; i++)
+			to[i] = bits;
+}
+
+/* Handed to the kernel as they are: a walk would cost more than the arithmetic. */
+static void elementwise_run_short(struct op_args *args, void *const data[QUOIT_MAX_TENSORS_PER_JOB],
+				  uint8_t dtype, uint32_t n)
+{
+	walk_fn *kernel = elementwise_rows[args->opcode - QUOIT_OP_ADD].fn[dtype];
+	uint64_t constant[OP_SHORT];
+	void *with_scalar[3];
+
+	if (!takes_scalar(args)) {
+		kernel(data, 0, n, args);
+		return;
+	}
+	repeat(constant, walk_scalar_bits(args->scalar[0], dtype), op_dtype_size(dtype), n);
+	with_scalar[0] = data[0];
+	with_scalar[1] = args->arg & QUOIT_EW_REVERSE ? constant : data[1];
+	with_scalar[2] = args->arg & QUOIT_EW_REVERSE ? data[1] : constant;
+	kernel(with_scalar, 0, n, args);
+}
+
+const struct op_impl OP_NAME(op_elementwise) = {
+	.tiles = op_tiles_by_output, .run = elementwise_run, .run_short = elementwise_run_short};

@@ -60,6 +60,9 @@ struct op_args {
 	uint64_t error_value[2];
 };
 
+/* Elements of a vector that op_impl.run_short is for. */
+#define OP_SHORT 64
+
 struct op_impl {
 	/*
 	 * In how many tiles `cores` cores should do it, 1 or more; NULL: one.  The
@@ -70,6 +73,12 @@ struct op_impl {
 	void (*run)(struct op_args *args, uint32_t tile, uint32_t tiles);
 	/* After the last tile, on one thread: put partial results together; NULL: nothing. */
 	void (*finish)(struct op_args *args);
+	/*
+	 * As run(args, 0, 1), for vectors of n <= OP_SHORT elements of one type without gaps,
+	 * data[i] where t[i].data would be; args->t is not looked at.  NULL: no shorter way.
+	 */
+	void (*run_short)(struct op_args *args, void *const data[QUOIT_MAX_TENSORS_PER_JOB],
+			  uint8_t dtype, uint32_t n);
 };
 
 /* What ops_init() found and chose, for the log and for `quoit topo`. */

@@ -269,11 +269,6 @@ struct op_tensor walk_scalar(const struct op_tensor *t, union op_scalar scalar, 
 	struct op_tensor repeat = {.data = storage, .dtype = t->dtype};
 
 	memcpy(repeat.dim, t->dim, sizeof(repeat.dim));
-	if (t->dtype == QUOIT_F32)
-		*(f32 *)storage = (f32)scalar.f;
-	else if (t->dtype == QUOIT_I32)
-		*(i32 *)storage = (i32)scalar.u;
-	else
-		*storage = scalar.u;
+	*storage = walk_scalar_bits(scalar, t->dtype);
 	return repeat;
 }

@@ -57,7 +57,8 @@ void ops_case_count(struct ops_case *c, int which, double first, double step);
 /* Assert that all ways to run the case agree with the reference and each other. */
 void ops_case_check(struct ops_case *c, struct ops_tolerance tolerance);
 
-/* Run it once on one instruction set. */
+/* Run it once on one instruction set, in so many tiles or by op_impl.run_short. */
+#define OPS_SHORTLY 0
 void ops_case_run(struct ops_case *c, const struct ops_isa *isa, uint32_t tiles);
 
 void ops_case_done(struct ops_case *c);

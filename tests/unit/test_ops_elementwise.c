@@ -116,21 +116,31 @@ Test(ops_elementwise, may_overwrite_an_input)
 	}
 }
 
+static void check_scalar(uint8_t opcode, uint8_t dtype, uint8_t arg, const uint32_t dim[4],
+			 enum ops_layout out)
+{
+	struct ops_case c = {.args.opcode = opcode, .args.arg = arg};
+
+	ops_case_tensor(&c, 0, dtype, dim, out, 6);
+	ops_case_tensor(&c, 1, dtype, dim, OPS_DENSE, 7);
+	set_scalars(&c);
+	ops_case_check(&c, (struct ops_tolerance)EXACT);
+	ops_case_done(&c);
+}
+
 Test(ops_elementwise, take_a_scalar_on_either_side)
 {
-	const uint32_t dim[] = {1, 1, 9, 131};
-
 	for (uint8_t opcode = QUOIT_OP_ADD; opcode <= QUOIT_OP_MAX; opcode++) {
 		for (uint8_t dtype = 0; dtype <= QUOIT_I64; dtype++) {
 			for (int reverse = 0; reverse < 2; reverse++) {
-				struct ops_case c = {.args.opcode = opcode};
+				uint8_t arg = QUOIT_EW_SCALAR | (reverse ? QUOIT_EW_REVERSE : 0);
 
-				c.args.arg = QUOIT_EW_SCALAR | (reverse ? QUOIT_EW_REVERSE : 0);
-				ops_case_tensor(&c, 0, dtype, dim, OPS_PADDED, 6);
-				ops_case_tensor(&c, 1, dtype, dim, OPS_DENSE, 7);
-				set_scalars(&c);
-				ops_case_check(&c, (struct ops_tolerance)EXACT);
-				ops_case_done(&c);
+				check_scalar(opcode, dtype, arg, (uint32_t[]){1, 1, 9, 131},
+					     OPS_PADDED);
+				check_scalar(opcode, dtype, arg, (uint32_t[]){1, 1, 1, OP_SHORT},
+					     OPS_DENSE);
+				check_scalar(opcode, dtype, arg, (uint32_t[]){1, 1, 1, 3},
+					     OPS_DENSE);
 			}
 		}
 	}

@@ -295,8 +295,7 @@ Test(views, a_create_with_a_word_that_it_may_not_have_is_refused)
 		const struct words *row = &creates[i];
 		struct fault fault = {0};
 		struct view view;
-		uint64_t size;
-		int err = validate_create(session, &row->sqe, &view, &size, &fault);
+		int err = validate_create(session, &row->sqe, &view, &fault);
 
 		cr_expect_eq(err, row->err, "%s: %d", row->what, err);
 		if (err)
@@ -331,8 +330,7 @@ Test(views, a_piece_of_the_arena_lies_in_it)
 						    ROW(pieces[i].n), .offset = pieces[i].offset);
 		struct fault fault;
 		struct view view;
-		uint64_t size;
-		int err = validate_create(session, &sqe, &view, &size, &fault);
+		int err = validate_create(session, &sqe, &view, &fault);
 
 		cr_expect_eq(err, pieces[i].err, "row %zu: %d", i, err);
 	}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* fault.h - why an SQE was refused: what goes into its error record */
+#ifndef QUOITD_FAULT_H
+#define QUOITD_FAULT_H
+
+#include <stdint.h>
+
+struct fault {
+	int32_t code;      /* -errno */
+	uint8_t field;     /* enum quoit_field */
+	uint64_t value[2]; /* what was found and what is allowed */
+};
+
+/* Fill it in; returns the code. */
+static inline int refuse(struct fault *f, int code, uint8_t field, uint64_t found, uint64_t allowed)
+{
+	*f = (struct fault){.code = code, .field = field, .value = {found, allowed}};
+	return code;
+}
+
+#endif
