@@ -61,7 +61,7 @@ static void poison_outputs(struct session *s, const struct ring *ring, const str
 		cause.ring = (uint16_t)ring->index;
 	}
 	for_each_tensor (i, plan->writes)
-		view_written(s, &s->views[plan->view[i]], plan->reads & 1u << i, res, &cause);
+		view_written(s, plan->t[i], plan->reads & 1u << i, res, &cause);
 }
 
 static int control(struct session *s, const struct quoit_sqe *sqe, struct fault *fault)
@@ -78,13 +78,13 @@ static int control(struct session *s, const struct quoit_sqe *sqe, struct fault 
 
 static struct buffer *buffer_of(const struct session *s, const struct plan *plan, unsigned i)
 {
-	return &s->buffers[s->views[plan->view[i]].buffer];
+	return &s->buffers[plan->t[i]->buffer];
 }
 
 /* Does the job write all of the tensor's buffer, without reading it? */
 static bool overwrites(const struct session *s, const struct plan *plan, unsigned i)
 {
-	const struct view *v = &s->views[plan->view[i]];
+	const struct view *v = plan->t[i];
 
 	return plan->writes & ~plan->reads & 1u << i && v->covers && !v->lo &&
 	       v->hi == s->buffers[v->buffer].size;
@@ -97,17 +97,16 @@ static bool overwrites(const struct session *s, const struct plan *plan, unsigne
 static bool can_run_now(struct session *s, const struct quoit_sqe *sqe, const struct plan *plan,
 			uint8_t *ret_zero)
 {
-	const struct op_row *row = optable_find(sqe->opcode);
 	uint8_t unclear = 0, lacking = 0;
 
 	*ret_zero = 0;
 	if (sqe->flags & (QUOIT_SQE_LINK | QUOIT_SQE_AFTER_ALL) || plan->cost >= SCHED_INLINE_NS ||
-	    row->flags & (OP_FILE | OP_MODULE))
+	    plan->row->flags & (OP_FILE | OP_MODULE))
 		return false;
 	for_each_tensor (i, plan->tensors) {
 		const struct buffer *b = buffer_of(s, plan, i);
 
-		if (deps_conflict(s, &s->views[plan->view[i]], plan->writes & 1u << i))
+		if (deps_conflict(s, plan->t[i], plan->writes & 1u << i))
 			return false;
 		if (b->zeroed)
 			continue;
@@ -138,7 +137,7 @@ static void run_now(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_
 		buffer_of(s, plan, i)->zeroed = true;
 	if (s->any_poison)
 		for_each_tensor (i, plan->reads)
-			if (!res && view_is_poisoned(s, &s->views[plan->view[i]], &error))
+			if (!res && view_is_poisoned(s, plan->t[i], &error))
 				res = -QUOIT_EPOISON;
 	if (!res)
 		res = cpu_run(s, sqe, plan->tensors, plan->view, zero, &error);

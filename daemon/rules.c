@@ -7,11 +7,11 @@
 #include "shape.h"
 #include "tensor_bits.h"
 
-/* What the rules below look at; a tensor that is absent is NULL. */
+/* What the rules below look at. */
 struct operands {
 	const struct quoit_sqe *sqe;
-	const struct view *t[QUOIT_MAX_TENSORS_PER_JOB];
-	uint8_t tensors; /* bit i: there is a t[i] */
+	const struct view *const *t; /* by place; NULL: absent */
+	unsigned tensors;            /* bit i: there is a t[i] */
 	struct fault *fault;
 };
 
@@ -71,9 +71,20 @@ static int need_second(const struct operands *o, uint8_t scalar_bit)
 	return 0;
 }
 
+/* Have all tensors the first one's type and dims, as nearly always? */
+static bool are_alike(const struct operands *o)
+{
+	const struct view *first = o->t[0];
+
+	for_each_tensor (i, o->tensors & ~1u)
+		if (o->t[i]->dtype != first->dtype || !shape_same_dims(o->t[i], first))
+			return false;
+	return true;
+}
+
 static int check_same(const struct operands *o, const struct op_row *row)
 {
-	int binary = row->access[2] == 'r';
+	bool binary = row->takes & 1u << 2 && !(row->needs & 1u << 2);
 	uint8_t known = binary ? QUOIT_EW_SCALAR | QUOIT_EW_REVERSE : 0;
 	int err = 0;
 
@@ -81,6 +92,8 @@ static int check_same(const struct operands *o, const struct op_row *row)
 		return refuse_arg(o, known);
 	if (binary)
 		err = need_second(o, QUOIT_EW_SCALAR);
+	if (err || are_alike(o))
+		return err;
 	for_each_tensor (i, o->tensors & ~1u) {
 		if (!err)
 			err = need_type(o, i, o->t[0]->dtype);
@@ -283,11 +296,11 @@ static int check_rule(const struct session *s, const struct operands *o, const s
 	}
 }
 
-/* The type that the operation computes on must be one of its row's. */
+/* The type that the operation computes on must be one of its row's; an ARGMAX is an index. */
 static int check_types(const struct operands *o, const struct op_row *row)
 {
-	for_each_tensor (i, o->tensors)
-		if (!(row->types & 1u << o->t[i]->dtype) && !(i == 0 && row->shape == SHAPE_ARGMAX))
+	for_each_tensor (i, row->shape == SHAPE_ARGMAX ? o->tensors & ~1u : o->tensors)
+		if (!(row->types & 1u << o->t[i]->dtype))
 			return refuse(o->fault, -ENOTSUP, (uint8_t)(QUOIT_FIELD_TENSOR0 + i),
 				      UINT64_C(0x100) + o->t[i]->dtype, row->types);
 	return 0;
@@ -311,17 +324,18 @@ static uint64_t predict(const struct operands *o, const struct op_row *row, uint
 	return picoseconds / 1000;
 }
 
-int rules_check(const struct session *s, const struct quoit_sqe *sqe, const struct op_row *row,
-		struct plan *plan, struct fault *f)
+int rules_check(const struct session *s, const struct quoit_sqe *sqe, struct plan *plan,
+		struct fault *f)
 {
-	struct operands o = {.sqe = sqe, .tensors = plan->tensors, .fault = f};
+	const struct operands o = {.sqe = sqe, .t = plan->t, .tensors = plan->tensors, .fault = f};
+	const struct op_row *row = plan->row;
+	uint64_t elements = 0;
 	int err;
 
-	for_each_tensor (i, plan->tensors) {
-		o.t[i] = &s->views[plan->view[i]];
-		if (o.t[i]->elements > plan->elements)
-			plan->elements = o.t[i]->elements;
-	}
+	for_each_tensor (i, o.tensors)
+		if (o.t[i]->elements > elements)
+			elements = o.t[i]->elements;
+	plan->elements = elements;
 	err = check_types(&o, row);
 	if (!err)
 		err = check_rule(s, &o, row);
@@ -330,6 +344,6 @@ int rules_check(const struct session *s, const struct quoit_sqe *sqe, const stru
 	/* beta = 0 overwrites: GEMM then neither waits for nor fails by old contents */
 	if (row->shape == SHAPE_GEMM && (sqe->scalar[1] << 1) == 0)
 		plan->reads &= (uint8_t)~1u;
-	plan->cost = predict(&o, row, plan->elements);
+	plan->cost = predict(&o, row, elements);
 	return 0;
 }

@@ -10,10 +10,10 @@
 #include "validate.h"
 
 /*
- * Check types, dims, arg and scalars of a job whose tensors are in plan->view.  Fills in
- * plan->elements and cost, and takes back a read that does not happen.  0, or fault->code.
+ * Check types, dims, arg and scalars of a job whose row and tensors are in the plan.  Fills
+ * in plan->elements and cost, and takes back a read that does not happen.  0, or fault->code.
  */
-int rules_check(const struct session *s, const struct quoit_sqe *sqe, const struct op_row *row,
-		struct plan *plan, struct fault *fault);
+int rules_check(const struct session *s, const struct quoit_sqe *sqe, struct plan *plan,
+		struct fault *fault);
 
 #endif

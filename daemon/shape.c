@@ -57,30 +57,37 @@ static bool is_dense(const struct view *v)
 	return true;
 }
 
-/* Dense rows from the start: what nearly every create asks for. */
-static int make_packed(struct view *v, const struct quoit_sqe *sqe, uint32_t element, uint64_t size,
-		       struct fault *f)
+/* Strides of dense rows; false: one does not fit its word. */
+static bool pack(struct view *v)
 {
 	uint64_t stride = 1;
-	bool empty = false;
 
 	for (unsigned d = QUOIT_MAX_DIMS; d-- > 0;) {
-		uint32_t dim = sqe->dim[d];
-
-		if (stride > INT32_MAX && dim > 1)
-			return refuse(f, -EINVAL, QUOIT_FIELD_DIM, d, dim);
-		v->dim[d] = dim;
+		if (stride > INT32_MAX && v->dim[d] > 1)
+			return false;
 		/* Beyond its word only where nobody steps along it. */
 		v->stride[d] = stride > INT32_MAX ? INT32_MAX : (int32_t)stride;
-		empty |= !dim;
-		if (dim > 1)
-			stride *= dim;
+		if (v->dim[d] > 1)
+			stride *= v->dim[d];
 	}
-	v->elements = empty ? 0 : stride;
+	return true;
+}
+
+/* Dense rows from the start: what nearly every create asks for. */
+static int make_packed(struct view *v, uint32_t element, uint64_t size, struct fault *f)
+{
+	if (v->elements - 1 < INT32_MAX) { /* and so is every stride */
+		v->stride[3] = 1;
+		v->stride[2] = (int32_t)v->dim[3];
+		v->stride[1] = (int32_t)(v->dim[3] * v->dim[2]);
+		v->stride[0] = (int32_t)(v->dim[3] * v->dim[2] * v->dim[1]);
+	} else if (!pack(v)) {
+		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, v->dim[3], INT32_MAX);
+	}
 	v->lo = v->offset;
 	v->hi = v->offset + v->elements * element;
 	v->dense = v->covers = v->disjoint = true;
-	if (v->elements > MAX_BYTES || v->hi > size || v->hi > MAX_BYTES)
+	if (v->hi > size || v->hi > MAX_BYTES)
 		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, v->hi, size);
 	return 0;
 }
@@ -90,14 +97,8 @@ static int make_strided(struct view *v, const struct quoit_sqe *sqe, uint32_t el
 {
 	int64_t least = 0, most = 0;
 
-	v->elements = 1;
-	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
-		v->dim[d] = sqe->dim[d];
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
 		v->stride[d] = sqe->stride[d];
-		if (__builtin_mul_overflow(v->elements, v->dim[d], &v->elements) ||
-		    v->elements > MAX_BYTES)
-			return refuse(f, -EINVAL, QUOIT_FIELD_DIM, d, sqe->dim[d]);
-	}
 	if (!v->elements) {
 		v->lo = v->hi = v->offset;
 		v->dense = v->covers = v->disjoint = true;
@@ -131,6 +132,7 @@ int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uin
 	       uint64_t size, bool packed, struct fault *f)
 {
 	uint32_t element = shape_dtype_size(dtype);
+	uint64_t elements = 1;
 
 	if (!element)
 		return refuse(f, dtype < QUOIT_DTYPE_NR ? -ENOTSUP : -EINVAL, QUOIT_FIELD_ARG,
@@ -140,7 +142,14 @@ int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uin
 	ret->buffer = NIL;
 	ret->offset = offset;
 	ret->dtype = dtype;
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
+		ret->dim[d] = sqe->dim[d];
+		if (__builtin_mul_overflow(elements, sqe->dim[d], &elements) ||
+		    elements > MAX_BYTES)
+			return refuse(f, -EINVAL, QUOIT_FIELD_DIM, d, sqe->dim[d]);
+	}
+	ret->elements = elements;
 	if (packed && !(sqe->stride[0] | sqe->stride[1] | sqe->stride[2] | sqe->stride[3]))
-		return make_packed(ret, sqe, element, size, f);
+		return make_packed(ret, element, size, f);
 	return make_strided(ret, sqe, element, size, f);
 }

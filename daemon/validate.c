@@ -55,26 +55,32 @@ static int check_words(const struct quoit_sqe *sqe, struct fault *f)
 }
 
 /* Resolve the handles; how each tensor is accessed comes from the operation's row. */
-static int check_tensors(const struct session *s, const struct quoit_sqe *sqe,
-			 const struct op_row *row, struct plan *p, struct fault *f)
+static int check_tensors(const struct session *s, const struct quoit_sqe *sqe, struct plan *p,
+			 struct fault *f)
 {
+	const struct op_row *row = p->row;
+	unsigned tensors = 0;
+
 	for_each_tensor (i, QUOIT_ALL_TENSORS & ~row->takes)
 		if (sqe->tensor[i])
 			return refuse(f, -EINVAL, (uint8_t)(QUOIT_FIELD_TENSOR0 + i),
 				      sqe->tensor[i], 0);
 	for_each_tensor (i, row->takes) {
-		uint32_t handle = sqe->tensor[i];
+		uint32_t handle = sqe->tensor[i], view;
 
 		if (!handle && !(row->needs & 1u << i))
 			continue;
-		p->view[i] = session_view(s, handle);
-		if (p->view[i] == NIL)
+		view = session_view(s, handle);
+		if (view == NIL)
 			return refuse(f, -EBADF, (uint8_t)(QUOIT_FIELD_TENSOR0 + i), handle,
 				      s->max_tensors);
-		p->tensors |= (uint8_t)(1u << i);
+		p->view[i] = view;
+		p->t[i] = &s->views[view];
+		tensors |= 1u << i;
 	}
-	p->reads = p->tensors & row->reads;
-	p->writes = p->tensors & row->writes;
+	p->tensors = (uint8_t)tensors;
+	p->reads = (uint8_t)(tensors & row->reads);
+	p->writes = (uint8_t)(tensors & row->writes);
 	return 0;
 }
 
@@ -90,19 +96,19 @@ static bool same_view(const struct view *a, const struct view *b)
  * An output may be the very view of an input where elements are computed one by
  * one; any other overlap has no defined result and is refused.
  */
-static int check_overlap(const struct session *s, const struct op_row *row, const struct plan *p,
-			 struct fault *f)
+static int check_overlap(const struct plan *p, struct fault *f)
 {
-	bool elementwise = row->shape == SHAPE_SAME || row->shape == SHAPE_SELECT ||
-			   row->shape == SHAPE_COMPARE || row->shape == SHAPE_LOSS;
+	uint8_t shape = p->row->shape;
+	bool elementwise = shape == SHAPE_SAME || shape == SHAPE_SELECT || shape == SHAPE_COMPARE ||
+			   shape == SHAPE_LOSS;
 
 	for_each_tensor (w, p->writes) {
-		const struct view *out = &s->views[p->view[w]];
+		const struct view *out = p->t[w];
 
 		if (!out->disjoint)
 			return refuse(f, -EINVAL, QUOIT_FIELD_STRIDE, w, 0);
 		for_each_tensor (i, p->tensors & ~(1u << w)) {
-			const struct view *in = &s->views[p->view[i]];
+			const struct view *in = p->t[i];
 
 			if (in->buffer != out->buffer || in->lo >= out->hi || out->lo >= in->hi)
 				continue;
@@ -117,12 +123,10 @@ static int check_overlap(const struct session *s, const struct op_row *row, cons
 int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct plan *ret,
 		 struct fault *f)
 {
-	const struct op_row *row = optable_find(sqe->opcode);
 	int err = 0;
 
-	ret->tensors = ret->reads = ret->writes = 0;
-	ret->elements = ret->cost = 0;
-	if (!row || row->flags & OP_CONTROL)
+	*ret = (struct plan){.row = optable_find(sqe->opcode)};
+	if (!ret->row || ret->row->flags & OP_CONTROL)
 		return refuse(f, -EINVAL, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
 	if (!is_plain(sqe)) { /* else three tests have done for the eight of these two */
 		err = check_header(sqe, f);
@@ -130,11 +134,11 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 			err = check_words(sqe, f);
 	}
 	if (!err)
-		err = check_tensors(s, sqe, row, ret, f);
+		err = check_tensors(s, sqe, ret, f);
 	if (!err)
-		err = rules_check(s, sqe, row, ret, f);
+		err = rules_check(s, sqe, ret, f);
 	if (!err)
-		err = check_overlap(s, row, ret, f);
+		err = check_overlap(ret, f);
 	if (!err && ret->cost > VALIDATE_MAX_NS)
 		return refuse(f, -E2BIG, QUOIT_FIELD_DIM, ret->cost, VALIDATE_MAX_NS);
 	return err;

@@ -18,14 +18,18 @@
 /* A predicted run time beyond this is refused with -E2BIG. */
 #define VALIDATE_MAX_NS UINT64_C(600000000000)
 
+struct op_row;
+
 /* What a valid job needs to know of its SQE. */
 struct plan {
-	uint8_t tensors; /* bit i: sqe.tensor[i] is used */
+	const struct op_row *row; /* of its operation */
+	uint8_t tensors;          /* bit i: sqe.tensor[i] is used */
 	uint8_t reads;
 	uint8_t writes;
-	uint32_t view[QUOIT_MAX_TENSORS_PER_JOB]; /* of the tensors that are used */
-	uint64_t elements;                        /* of the largest tensor */
-	uint64_t cost;                            /* nanoseconds on one core, predicted */
+	uint32_t view[QUOIT_MAX_TENSORS_PER_JOB];        /* of the tensors that are used */
+	const struct view *t[QUOIT_MAX_TENSORS_PER_JOB]; /* the same; NULL: not used */
+	uint64_t elements;                               /* of the largest tensor */
+	uint64_t cost;                                   /* nanoseconds on one core, predicted */
 };
 
 /* Check a job (any operation but CREATE, VIEW and FREE).  0, or fault->code. */
