@@ -1,115 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* worker.c - threads that claim tiles of published works */
-#include "worker.h"
-
-#include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <pthread.h>
+/* worker.c - a thread that claims tiles of published works */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "affinity.h"
 #include "guard.h"
 #include "log.h"
 #include "tsc.h"
+#include "worker_private.h"
 
-/* A range is cleared in tiles of this size. */
-#define CLEAR_BYTES (UINT64_C(1) << 20)
 #define WORKER_NICE 19
 
 /* The longest there is: whoever wakes on a worker's core preempts it. */
 #define WORKER_SLICE_NS 100000000u
 
-/* From one worker to one reactor: numbers of slots whose work has ended. */
-struct worker_done {
-	_Alignas(64) uint32_t head;
-	_Alignas(64) uint32_t tail;
-	uint32_t slot[WORKER_SLOTS];
-	struct quoit_producer producer;
-	_Alignas(64) struct quoit_consumer consumer;
-};
-
-struct worker {
-	struct workers *all;
-	pthread_t thread;
-	uint32_t index;
-	uint32_t cpu;
-	bool anywhere; /* its node has no reactor */
-	_Atomic uint64_t ticks;
-};
-
-struct workers {
-	struct worker_config config;
-	struct worker *worker;
-	struct worker_port *port; /* one per reactor */
-	_Atomic uint32_t bell;    /* changes whenever there is something new to claim */
-	_Atomic uint32_t sleepers;
-	_Atomic uint64_t order; /* of publication */
-	_Atomic bool stop;
-	uint32_t *cores; /* of each reactor: workers that take its works */
-	uint32_t started;
-};
-
-/* ---- the bell: a futex that only the daemon's own threads reach ---- */
-
-static void bell_wait(struct workers *w, uint32_t seen)
-{
-	(void)syscall(SYS_futex, &w->bell, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
-}
-
-static void bell_ring(struct workers *w)
-{
-	atomic_fetch_add(&w->bell, 1);
-	if (atomic_load(&w->sleepers))
-		(void)syscall(SYS_futex, &w->bell, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-}
-
-/* ---- one work ---- */
-
-static uint32_t clear_tiles(const struct work *work)
-{
-	uint64_t tiles = 0;
-
-	for (uint32_t i = 0; i < work->zeros; i++)
-		tiles += (work->zero[i].bytes + CLEAR_BYTES - 1) / CLEAR_BYTES;
-	return (uint32_t)tiles;
-}
-
-static void clear_tile(const struct work *work, uint64_t tile)
-{
-	for (uint32_t i = 0; i < work->zeros; i++) {
-		const struct zero_range *z = &work->zero[i];
-		uint64_t tiles = (z->bytes + CLEAR_BYTES - 1) / CLEAR_BYTES, at, n;
-
-		if (tile >= tiles) {
-			tile -= tiles;
-			continue;
-		}
-		at = tile * CLEAR_BYTES;
-		n = z->bytes - at < CLEAR_BYTES ? z->bytes - at : CLEAR_BYTES;
-		memset((uint8_t *)z->start + at, 0, n);
-		return;
-	}
-}
-
-static uint32_t compute_tiles(const struct workers *w, const struct work *work, uint32_t reactor)
-{
-	uint32_t n = work->impl->tiles ? work->impl->tiles(&work->args, w->cores[reactor]) : 1;
-
-	return n ? n : 1;
-}
-
-/* Open `tiles` to be claimed.  Everything else about the work is written before. */
-static void offer(struct workers *w, struct work *work, uint32_t tiles)
-{
-	atomic_store_explicit(&work->left, tiles, memory_order_relaxed);
-	atomic_store_explicit(&work->claim, (uint64_t)tiles << 32, memory_order_release);
-	bell_ring(w);
-}
+/* ---- tiles ---- */
 
 static void report(struct workers *w, uint32_t reactor, uint32_t slot, uint32_t worker)
 {
@@ -133,7 +39,7 @@ static void end_phase(struct workers *w, struct work *work, uint32_t reactor, ui
 {
 	if (atomic_load(&work->clearing)) {
 		atomic_store(&work->clearing, false);
-		offer(w, work, compute_tiles(w, work, reactor));
+		work_offer(w, work, work_compute_tiles(w, work, reactor));
 		return;
 	}
 	if (work->impl->finish && !atomic_load(&work->abandoned))
@@ -151,7 +57,7 @@ static void run_tile(struct worker *me, struct work *work, uint32_t tile, uint32
 	outer = guard_enter(work->session);
 	if (!atomic_load_explicit(&work->abandoned, memory_order_relaxed)) {
 		if (atomic_load_explicit(&work->clearing, memory_order_relaxed))
-			clear_tile(work, tile);
+			work_clear_tile(work, tile);
 		else
 			work->impl->run(&work->args, tile, tiles);
 	}
@@ -184,7 +90,7 @@ static bool claimable(const struct work *work)
 	return (uint32_t)claim < claim >> 32;
 }
 
-static bool takes_from(const struct worker *me, uint32_t reactor)
+bool worker_takes_from(const struct worker *me, uint32_t reactor)
 {
 	const struct worker_config *c = &me->all->config;
 
@@ -201,7 +107,7 @@ static bool choose(const struct worker *me, struct choice *best)
 
 	best->work = NULL;
 	for (uint32_t r = 0; r < w->config.reactors; r++) {
-		if (!takes_from(me, r))
+		if (!worker_takes_from(me, r))
 			continue;
 		for (uint32_t i = 0; i < WORKER_SLOTS; i++) {
 			struct work *work = &w->port[r].work[i];
@@ -236,6 +142,8 @@ static bool run_one(struct worker *me)
 	return true;
 }
 
+/* ---- the thread ---- */
+
 static void place(const struct worker *me)
 {
 	char name[16];
@@ -252,7 +160,7 @@ static void place(const struct worker *me)
 	(void)pthread_setname_np(pthread_self(), name);
 }
 
-static void *run(void *arg)
+void *worker_run(void *arg)
 {
 	struct worker *me = arg;
 	struct workers *w = me->all;
@@ -266,208 +174,8 @@ static void *run(void *arg)
 		atomic_fetch_add(&w->sleepers, 1);
 		seen = atomic_load(&w->bell);
 		if (!run_one(me) && !atomic_load(&w->stop))
-			bell_wait(w, seen);
+			workers_wait(w, seen);
 		atomic_fetch_sub(&w->sleepers, 1);
 	}
 	return NULL;
-}
-
-/* ---- a reactor's side ---- */
-
-struct worker_port *workers_port(struct workers *w, uint32_t reactor)
-{
-	return &w->port[reactor];
-}
-
-uint32_t workers_count(const struct workers *w)
-{
-	return w->config.workers;
-}
-
-struct work *worker_slot(struct worker_port *port)
-{
-	struct work *work;
-
-	if (!port->free)
-		return NULL;
-	work = &port->work[__builtin_ctz(port->free)];
-	port->free &= port->free - 1;
-	return work;
-}
-
-void worker_publish(struct worker_port *port, struct work *work)
-{
-	uint32_t tiles = clear_tiles(work);
-
-	atomic_store(&work->clearing, tiles != 0);
-	atomic_store(&work->abandoned, false);
-	atomic_store(&work->ticks, 0);
-	atomic_store(&work->started, 0);
-	port->published++;
-	__atomic_store_n(&work->order, atomic_fetch_add(&port->workers->order, 1),
-			 __ATOMIC_RELAXED);
-	if (!tiles)
-		tiles = compute_tiles(port->workers, work, (uint32_t)(port - port->workers->port));
-	offer(port->workers, work, tiles);
-}
-
-struct work *worker_finished(struct worker_port *port)
-{
-	for (uint32_t i = 0; port->published && i < port->workers->config.workers; i++) {
-		struct worker_done *d = &port->done[i];
-
-		if (quoit_ring_peek(&d->consumer)) {
-			uint32_t slot = d->slot[d->consumer.next % WORKER_SLOTS];
-
-			quoit_ring_release(&d->consumer, 1);
-			return &port->work[slot];
-		}
-	}
-	return NULL;
-}
-
-void worker_retire(struct worker_port *port, struct work *work)
-{
-	port->free |= 1u << (uint32_t)(work - port->work);
-	port->published--;
-}
-
-bool worker_may_sleep(struct worker_port *port, uint32_t *need_wake)
-{
-	bool idle = true;
-
-	for (uint32_t i = 0; i < port->workers->config.workers; i++)
-		idle &= quoit_ring_sleep(&port->done[i].consumer, need_wake);
-	return idle;
-}
-
-uint64_t worker_ticks(const struct workers *w, uint32_t worker)
-{
-	return atomic_load_explicit(&w->worker[worker].ticks, memory_order_relaxed);
-}
-
-/* ---- start and stop ---- */
-
-static int make_port(struct workers *w, struct worker_port *port)
-{
-	size_t bytes = w->config.workers * sizeof *port->done;
-
-	memset(port, 0, sizeof *port);
-	port->workers = w;
-	port->free = (1u << WORKER_SLOTS) - 1;
-	port->done = aligned_alloc(64, bytes);
-	if (!port->done)
-		return -ENOMEM;
-	memset(port->done, 0, bytes);
-	for (uint32_t i = 0; i < w->config.workers; i++) {
-		struct worker_done *d = &port->done[i];
-
-		quoit_producer_init(&d->producer, &d->tail, &d->head, WORKER_SLOTS);
-		quoit_consumer_init(&d->consumer, &d->head, &d->tail, WORKER_SLOTS);
-	}
-	return 0;
-}
-
-static bool node_has_reactor(const struct worker_config *c, uint32_t node)
-{
-	for (uint32_t i = 0; i < c->reactors; i++)
-		if (c->owners[i].node == node)
-			return true;
-	return false;
-}
-
-static void assign(struct workers *w)
-{
-	for (uint32_t i = 0; i < w->config.workers; i++) {
-		struct worker *me = &w->worker[i];
-
-		me->all = w;
-		me->index = i;
-		me->cpu = w->config.seats[i].cpu;
-		me->anywhere = !node_has_reactor(&w->config, w->config.seats[i].node);
-		for (uint32_t r = 0; r < w->config.reactors; r++)
-			w->cores[r] += takes_from(me, r);
-	}
-}
-
-static int start_threads(struct workers *w)
-{
-	for (uint32_t i = 0; i < w->config.workers; i++) {
-		struct worker *me = &w->worker[i];
-		int err;
-
-		err = pthread_create(&me->thread, NULL, run, me);
-		if (err)
-			return -err;
-		w->started++;
-	}
-	return 0;
-}
-
-static void *copy(const void *from, size_t bytes)
-{
-	void *to = malloc(bytes);
-
-	return to ? memcpy(to, from, bytes) : NULL;
-}
-
-static int copy_config(struct worker_config *to, const struct worker_config *from)
-{
-	*to = *from;
-	to->seats = copy(from->seats, from->workers * sizeof *from->seats);
-	to->owners = copy(from->owners, from->reactors * sizeof *from->owners);
-	return to->seats && to->owners ? 0 : -ENOMEM;
-}
-
-static void free_config(struct worker_config *c)
-{
-	free((void *)(uintptr_t)c->seats);
-	free((void *)(uintptr_t)c->owners);
-}
-
-int workers_start(const struct worker_config *config, struct workers **ret)
-{
-	struct workers *w = calloc(1, sizeof *w);
-	int err = 0;
-
-	*ret = NULL;
-	if (!w)
-		return -ENOMEM;
-	if (copy_config(&w->config, config) < 0)
-		err = -ENOMEM;
-	w->worker = calloc(config->workers, sizeof *w->worker);
-	w->port = aligned_alloc(64, config->reactors * sizeof *w->port);
-	w->cores = calloc(config->reactors, sizeof *w->cores);
-	if (!w->worker || !w->port || !w->cores)
-		err = -ENOMEM;
-	for (uint32_t i = 0; w->port && i < config->reactors; i++)
-		if (make_port(w, &w->port[i]) < 0)
-			err = -ENOMEM;
-	if (!err) {
-		assign(w);
-		err = start_threads(w);
-	}
-	if (err) {
-		workers_stop(w);
-		return err;
-	}
-	*ret = w;
-	return 0;
-}
-
-void workers_stop(struct workers *w)
-{
-	if (!w)
-		return;
-	atomic_store(&w->stop, true);
-	bell_ring(w);
-	for (uint32_t i = 0; i < w->started; i++)
-		pthread_join(w->worker[i].thread, NULL);
-	for (uint32_t i = 0; w->port && i < w->config.reactors; i++)
-		free(w->port[i].done);
-	free_config(&w->config);
-	free(w->cores);
-	free(w->port);
-	free(w->worker);
-	free(w);
 }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* worker_port.c - a reactor's side of the workers: its slots, and who has finished */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker_private.h"
+
+int worker_port_open(struct worker_port *port, struct workers *w)
+{
+	size_t bytes = w->config.workers * sizeof *port->done;
+
+	memset(port, 0, sizeof *port);
+	port->workers = w;
+	port->free = (1u << WORKER_SLOTS) - 1;
+	port->done = aligned_alloc(64, bytes);
+	if (!port->done)
+		return -ENOMEM;
+	memset(port->done, 0, bytes);
+	for (uint32_t i = 0; i < w->config.workers; i++) {
+		struct worker_done *d = &port->done[i];
+
+		quoit_producer_init(&d->producer, &d->tail, &d->head, WORKER_SLOTS);
+		quoit_consumer_init(&d->consumer, &d->head, &d->tail, WORKER_SLOTS);
+	}
+	return 0;
+}
+
+void worker_port_close(struct worker_port *port)
+{
+	free(port->done);
+}
+
+struct work *worker_slot(struct worker_port *port)
+{
+	struct work *work;
+
+	if (!port->free)
+		return NULL;
+	work = &port->work[__builtin_ctz(port->free)];
+	port->free &= port->free - 1;
+	return work;
+}
+
+void worker_publish(struct worker_port *port, struct work *work)
+{
+	uint32_t tiles = work_clear_tiles(work);
+
+	atomic_store(&work->clearing, tiles != 0);
+	atomic_store(&work->abandoned, false);
+	atomic_store(&work->ticks, 0);
+	atomic_store(&work->started, 0);
+	port->published++;
+	__atomic_store_n(&work->order, atomic_fetch_add(&port->workers->order, 1),
+			 __ATOMIC_RELAXED);
+	if (!tiles)
+		tiles = work_compute_tiles(port->workers, work,
+					   (uint32_t)(port - port->workers->port));
+	work_offer(port->workers, work, tiles);
+}
+
+struct work *worker_finished(struct worker_port *port)
+{
+	for (uint32_t i = 0; port->published && i < port->workers->config.workers; i++) {
+		struct worker_done *d = &port->done[i];
+
+		if (quoit_ring_peek(&d->consumer)) {
+			uint32_t slot = d->slot[d->consumer.next % WORKER_SLOTS];
+
+			quoit_ring_release(&d->consumer, 1);
+			return &port->work[slot];
+		}
+	}
+	return NULL;
+}
+
+void worker_retire(struct worker_port *port, struct work *work)
+{
+	port->free |= 1u << (uint32_t)(work - port->work);
+	port->published--;
+}
+
+bool worker_may_sleep(struct worker_port *port, uint32_t *need_wake)
+{
+	bool idle = true;
+
+	for (uint32_t i = 0; i < port->workers->config.workers; i++)
+		idle &= quoit_ring_sleep(&port->done[i].consumer, need_wake);
+	return idle;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker_private.h - what the files behind worker.h share: work.c (the tiles of one work),
+ * worker.c (a thread), worker_port.c (a reactor's side) and workers.c (all of them).
+ */
+#ifndef QUOITD_WORKER_PRIVATE_H
+#define QUOITD_WORKER_PRIVATE_H
+
+#include <pthread.h>
+
+#include "worker.h"
+
+/* From one worker to one reactor: numbers of slots whose work has ended. */
+struct worker_done {
+	_Alignas(64) uint32_t head;
+	_Alignas(64) uint32_t tail;
+	uint32_t slot[WORKER_SLOTS];
+	struct quoit_producer producer;
+	_Alignas(64) struct quoit_consumer consumer;
+};
+
+struct worker {
+	struct workers *all;
+	pthread_t thread;
+	uint32_t index;
+	uint32_t cpu;
+	bool anywhere; /* its node has no reactor */
+	_Atomic uint64_t ticks;
+};
+
+struct workers {
+	struct worker_config config;
+	struct worker *worker;
+	struct worker_port *port; /* one per reactor */
+	_Atomic uint32_t bell;    /* changes whenever there is something new to claim */
+	_Atomic uint32_t sleepers;
+	_Atomic uint64_t order; /* of publication */
+	_Atomic bool stop;
+	uint32_t *cores; /* of each reactor: workers that take its works */
+	uint32_t started;
+};
+
+/* ---- work.c ---- */
+
+/* Wake whoever waits for something to claim; wait for it, unless it has rung since `seen`. */
+void workers_ring(struct workers *w);
+void workers_wait(struct workers *w, uint32_t seen);
+
+/* In how many tiles its ranges are cleared, 0: there are none; and one of them. */
+uint32_t work_clear_tiles(const struct work *work);
+void work_clear_tile(const struct work *work, uint64_t tile);
+
+/* In how many tiles it is computed. */
+uint32_t work_compute_tiles(const struct workers *w, const struct work *work, uint32_t reactor);
+
+/* Open `tiles` to be claimed.  Everything else about the work is written before. */
+void work_offer(struct workers *w, struct work *work, uint32_t tiles);
+
+/* ---- worker.c ---- */
+
+/* Does this worker take works of that reactor? */
+bool worker_takes_from(const struct worker *me, uint32_t reactor);
+
+/* Its thread. */
+void *worker_run(void *me);
+
+/* ---- worker_port.c ---- */
+
+/* An empty port with a ring from each worker; -ENOMEM.  To be closed even so. */
+int worker_port_open(struct worker_port *port, struct workers *w);
+void worker_port_close(struct worker_port *port);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* workers.c - all workers: who takes whose works; start and stop */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker_private.h"
+
+struct worker_port *workers_port(struct workers *w, uint32_t reactor)
+{
+	return &w->port[reactor];
+}
+
+uint32_t workers_count(const struct workers *w)
+{
+	return w->config.workers;
+}
+
+uint64_t worker_ticks(const struct workers *w, uint32_t worker)
+{
+	return atomic_load_explicit(&w->worker[worker].ticks, memory_order_relaxed);
+}
+
+/* ---- start and stop ---- */
+
+static bool node_has_reactor(const struct worker_config *c, uint32_t node)
+{
+	for (uint32_t i = 0; i < c->reactors; i++)
+		if (c->owners[i].node == node)
+			return true;
+	return false;
+}
+
+static void assign(struct workers *w)
+{
+	for (uint32_t i = 0; i < w->config.workers; i++) {
+		struct worker *me = &w->worker[i];
+
+		me->all = w;
+		me->index = i;
+		me->cpu = w->config.seats[i].cpu;
+		me->anywhere = !node_has_reactor(&w->config, w->config.seats[i].node);
+		for (uint32_t r = 0; r < w->config.reactors; r++)
+			w->cores[r] += worker_takes_from(me, r);
+	}
+}
+
+static int start_threads(struct workers *w)
+{
+	for (uint32_t i = 0; i < w->config.workers; i++) {
+		struct worker *me = &w->worker[i];
+		int err;
+
+		err = pthread_create(&me->thread, NULL, worker_run, me);
+		if (err)
+			return -err;
+		w->started++;
+	}
+	return 0;
+}
+
+static void *copy(const void *from, size_t bytes)
+{
+	void *to = malloc(bytes);
+
+	return to ? memcpy(to, from, bytes) : NULL;
+}
+
+static int copy_config(struct worker_config *to, const struct worker_config *from)
+{
+	*to = *from;
+	to->seats = copy(from->seats, from->workers * sizeof *from->seats);
+	to->owners = copy(from->owners, from->reactors * sizeof *from->owners);
+	return to->seats && to->owners ? 0 : -ENOMEM;
+}
+
+static void free_config(struct worker_config *c)
+{
+	free((void *)(uintptr_t)c->seats);
+	free((void *)(uintptr_t)c->owners);
+}
+
+int workers_start(const struct worker_config *config, struct workers **ret)
+{
+	struct workers *w = calloc(1, sizeof *w);
+	int err = 0;
+
+	*ret = NULL;
+	if (!w)
+		return -ENOMEM;
+	if (copy_config(&w->config, config) < 0)
+		err = -ENOMEM;
+	w->worker = calloc(config->workers, sizeof *w->worker);
+	w->port = aligned_alloc(64, config->reactors * sizeof *w->port);
+	w->cores = calloc(config->reactors, sizeof *w->cores);
+	if (!w->worker || !w->port || !w->cores)
+		err = -ENOMEM;
+	for (uint32_t i = 0; w->port && i < config->reactors; i++)
+		if (worker_port_open(&w->port[i], w) < 0)
+			err = -ENOMEM;
+	if (!err) {
+		assign(w);
+		err = start_threads(w);
+	}
+	if (err) {
+		workers_stop(w);
+		return err;
+	}
+	*ret = w;
+	return 0;
+}
+
+void workers_stop(struct workers *w)
+{
+	if (!w)
+		return;
+	atomic_store(&w->stop, true);
+	workers_ring(w);
+	for (uint32_t i = 0; i < w->started; i++)
+		pthread_join(w->worker[i].thread, NULL);
+	for (uint32_t i = 0; w->port && i < w->config.reactors; i++)
+		worker_port_close(&w->port[i]);
+	free_config(&w->config);
+	free(w->cores);
+	free(w->port);
+	free(w->worker);
+	free(w);
+}
