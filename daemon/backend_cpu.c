@@ -73,20 +73,6 @@ static void set_shape(struct op_tensor *t, const struct view *v)
 	}
 }
 
-static void set_words(const struct quoit_sqe *sqe, struct op_args *ret)
-{
-	ret->opcode = sqe->opcode;
-	ret->arg = sqe->arg;
-	ret->scalar[0].u = sqe->scalar[0];
-	ret->scalar[1].u = sqe->scalar[1];
-	atomic_init(&ret->error, 0); /* nobody else sees it yet: a plain store */
-}
-
-static void *data_of(const struct session *s, const struct view *v)
-{
-	return buffer_data(s, &s->buffers[v->buffer]) + v->offset;
-}
-
 void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 		   const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], struct op_args *ret)
 {
@@ -95,14 +81,18 @@ void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t
 	uint32_t n;
 	bool vectors = are_vectors(s, row, tensors, view, &n);
 
-	set_words(sqe, ret);
+	ret->opcode = sqe->opcode;
+	ret->arg = sqe->arg;
+	ret->scalar[0].u = sqe->scalar[0];
+	ret->scalar[1].u = sqe->scalar[1];
+	atomic_init(&ret->error, 0); /* nobody else sees it yet: a plain store */
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
 		ret->t[i].data = NULL;
 	for_each_tensor (i, tensors) {
 		const struct view *v = &s->views[view[i]];
 		struct op_tensor *t = &ret->t[i];
 
-		t->data = data_of(s, v);
+		t->data = buffer_data(s, &s->buffers[v->buffer]) + v->offset;
 		t->dtype = v->dtype;
 		if (vectors) {
 			set_vector(t, n);
@@ -137,23 +127,6 @@ void cpu_clear(struct session *s, const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB]
 	guard_leave(outer);
 }
 
-/* Short vectors, to an operation that knows what to do with them. */
-static bool run_short(const struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
-		      const uint32_t view[], const struct op_impl *impl, struct op_args *args)
-{
-	void *data[QUOIT_MAX_TENSORS_PER_JOB];
-	uint32_t n;
-
-	if (!impl->run_short || !are_vectors(s, optable_find(sqe->opcode), tensors, view, &n) ||
-	    n > OP_SHORT)
-		return false;
-	set_words(sqe, args);
-	for_each_tensor (i, tensors)
-		data[i] = data_of(s, &s->views[view[i]]);
-	impl->run_short(args, data, s->views[view[0]].dtype, n);
-	return true;
-}
-
 int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 	    const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero, struct quoit_error *error)
 {
@@ -165,13 +138,11 @@ int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 		cpu_clear(s, view, zero);
 	if (!impl)
 		return 0;
+	cpu_arguments(s, sqe, tensors, view, &args);
 	outer = guard_enter(s);
-	if (!run_short(s, sqe, tensors, view, impl, &args)) {
-		cpu_arguments(s, sqe, tensors, view, &args);
-		impl->run(&args, 0, 1);
-		if (impl->finish)
-			impl->finish(&args);
-	}
+	impl->run(&args, 0, 1);
+	if (impl->finish)
+		impl->finish(&args);
 	guard_leave(outer);
 	return guard_has_hit(s) ? -EFAULT : result_of(&args, error);
 }

@@ -13,6 +13,7 @@
 #include "optable.h"
 #include "reactor_mail.h"
 #include "sched.h"
+#include "small.h"
 #include "tensor.h"
 #include "tensor_bits.h"
 #include "tsc.h"
@@ -196,8 +197,26 @@ static int admit_cancelled(struct ring *ring, const struct quoit_sqe *sqe, const
 	return 0;
 }
 
-/* One SQE.  -EAGAIN: a table of the session is full; nothing was done, try again later. */
-static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
+/* Run it here if it is one of the many that small.c knows by heart. */
+static bool run_small(struct ring *ring, const struct quoit_sqe *sqe, uint64_t *cost)
+{
+	struct session *s = ring->session;
+	struct small_job job;
+
+	if (!(sqe->flags & QUOIT_SQE_QUIET) || !small_fits(s, sqe, &job) ||
+	    !small_run(s, sqe, &job))
+		return false;
+	s->jobs_done++;
+	s->jobs_inline++;
+	*cost += job.t[0]->elements * job.row->cost / 1000;
+	return true;
+}
+
+/*
+ * One SQE; plain: of a ring without stamps and cancels.  -EAGAIN: a table of the session is
+ * full; nothing was done, try again later.
+ */
+static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, bool plain,
 		     uint64_t *cost)
 {
 	struct session *s = ring->session;
@@ -215,6 +234,8 @@ static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 			end_at_fetch(ring, sqe, sq_index, err, &fault);
 		return 0;
 	}
+	if (plain && run_small(ring, sqe, cost))
+		return 0;
 	err = validate_job(s, sqe, &plan, &fault);
 	if (err) {
 		end_at_fetch(ring, sqe, sq_index, err, &fault);
@@ -243,15 +264,13 @@ static bool is_plain_nop(const struct quoit_sqe *sqe)
 	       !word[5] && !word[6] && !word[7];
 }
 
-static const struct quoit_sqe *slot_of(const struct ring *ring, uint32_t index)
-{
-	return &ring->sqes[index & (ring->layout.sq_entries - 1)];
-}
-
 bool fetch_ring(struct reactor *r, struct ring *ring)
 {
 	struct session *s = ring->session;
-	uint32_t ready = quoit_ring_peek(&ring->sq), taken = 0, nops = 0;
+	const struct quoit_sqe *sqes = ring->sqes;
+	uint32_t ready = quoit_ring_peek(&ring->sq), first = ring->sq.next, taken = 0, nops = 0;
+	uint32_t mask = ring->layout.sq_entries - 1;
+	bool plain = !ring->cancels && !ring->stamps;
 	struct session *outer;
 	uint64_t cost = 0;
 	int credits;
@@ -278,16 +297,16 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	ring->stalled = !ready; /* for want of credits */
 	outer = guard_enter(s);
 	while (taken < ready && cost < SCHED_TURN_NS) {
-		uint32_t index = ring->sq.next + taken;
+		uint32_t index = first + taken;
 		struct quoit_sqe sqe;
 
-		__builtin_prefetch(slot_of(ring, index + FETCH_AHEAD));
-		quoit_ring_copy((uint64_t *)&sqe, (const uint64_t *)slot_of(ring, index),
+		__builtin_prefetch(&sqes[(index + FETCH_AHEAD) & mask]);
+		quoit_ring_copy((uint64_t *)&sqe, (const uint64_t *)&sqes[index & mask],
 				sizeof sqe / sizeof(uint64_t));
-		if (is_plain_nop(&sqe) && !ring->cancels && !ring->stamps) {
+		if (sqe.opcode == QUOIT_OP_NOP && plain && is_plain_nop(&sqe)) {
 			completion_post(ring, &sqe, 0, NULL, NULL);
 			nops++;
-		} else if (fetch_one(ring, &sqe, index, &cost) < 0) {
+		} else if (fetch_one(ring, &sqe, index, plain, &cost) < 0) {
 			ring->stalled = true;
 			break;
 		}

@@ -141,6 +141,11 @@ static void untake(struct session *s, struct buffer *b)
 	b->reserved = b->zeroed = false;
 }
 
+bool memory_take_one(struct session *s, struct buffer *b)
+{
+	return s->memory.head == NIL && take(s, b);
+}
+
 bool memory_take_now(struct session *s, uint8_t tensors, const uint32_t *view)
 {
 	uint8_t taken = 0;

@@ -45,6 +45,9 @@ typedef void memory_ready_fn(struct session *s, struct job *job);
  */
 bool memory_take_now(struct session *s, uint8_t tensors, const uint32_t *view);
 
+/* The same for one buffer that has none. */
+bool memory_take_one(struct session *s, struct buffer *b);
+
 /* For tests (config.h, eager): give a new buffer its bytes, whatever the lease says. */
 void memory_take_eagerly(struct session *s, struct buffer *b);
 

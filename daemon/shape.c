@@ -128,11 +128,20 @@ static int make_strided(struct view *v, const struct quoit_sqe *sqe, uint32_t el
 	return 0;
 }
 
+/* False: more than any buffer has. */
+static bool count_elements(const uint32_t dim[QUOIT_MAX_DIMS], uint64_t *ret)
+{
+	uint64_t outer = (uint64_t)dim[0] * dim[1], inner = (uint64_t)dim[2] * dim[3];
+
+	if (__builtin_mul_overflow(outer, inner, ret))
+		*ret = UINT64_MAX;
+	return *ret <= MAX_BYTES;
+}
+
 int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uint64_t offset,
 	       uint64_t size, bool packed, struct fault *f)
 {
 	uint32_t element = shape_dtype_size(dtype);
-	uint64_t elements = 1;
 
 	if (!element)
 		return refuse(f, dtype < QUOIT_DTYPE_NR ? -ENOTSUP : -EINVAL, QUOIT_FIELD_ARG,
@@ -142,13 +151,10 @@ int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uin
 	ret->buffer = NIL;
 	ret->offset = offset;
 	ret->dtype = dtype;
-	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
 		ret->dim[d] = sqe->dim[d];
-		if (__builtin_mul_overflow(elements, sqe->dim[d], &elements) ||
-		    elements > MAX_BYTES)
-			return refuse(f, -EINVAL, QUOIT_FIELD_DIM, d, sqe->dim[d]);
-	}
-	ret->elements = elements;
+	if (!count_elements(sqe->dim, &ret->elements))
+		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, ret->elements, MAX_BYTES);
 	if (packed && !(sqe->stride[0] | sqe->stride[1] | sqe->stride[2] | sqe->stride[3]))
 		return make_packed(ret, element, size, f);
 	return make_strided(ret, sqe, element, size, f);

@@ -18,8 +18,7 @@ static bool has_plain_header(const struct quoit_sqe *sqe)
 	return !(*(const uint64_t *)sqe & ~PLAIN_HEADER);
 }
 
-/* Nothing, either, in the words that are common to all jobs: link, priority, reserved. */
-static bool is_plain(const struct quoit_sqe *sqe)
+bool validate_is_plain(const struct quoit_sqe *sqe)
 {
 	return has_plain_header(sqe) && !(sqe->link | sqe->word[5]);
 }
@@ -128,7 +127,7 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 	*ret = (struct plan){.row = optable_find(sqe->opcode)};
 	if (!ret->row || ret->row->flags & OP_CONTROL)
 		return refuse(f, -EINVAL, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
-	if (!is_plain(sqe)) { /* else three tests have done for the eight of these two */
+	if (!validate_is_plain(sqe)) { /* else three tests have done for the eight of these two */
 		err = check_header(sqe, f);
 		if (!err)
 			err = check_words(sqe, f);
@@ -166,13 +165,17 @@ static int check_new_handle(const struct session *s, uint32_t handle, struct fau
 	return 0;
 }
 
-/* All but the shape and the offset of a CREATE. */
-static int check_create(const struct session *s, const struct quoit_sqe *sqe, struct fault *f)
+/* All but the handle and the shape of a CREATE, if it is not one of the many plain ones. */
+static int check_create(const struct quoit_sqe *sqe, struct fault *f)
 {
 	uint8_t known = QUOIT_CREATE_DTYPE_MASK | QUOIT_CREATE_PINNED | QUOIT_CREATE_ARENA;
 	uint8_t both = QUOIT_CREATE_ARENA | QUOIT_CREATE_PINNED;
-	int err = check_control(sqe, f);
+	int err;
 
+	if (has_plain_header(sqe) && sqe->arg <= QUOIT_CREATE_DTYPE_MASK && !sqe->base[1] &&
+	    !sqe->offset)
+		return 0;
+	err = check_control(sqe, f);
 	if (!err && sqe->device)
 		err = refuse(f, -ENODEV, QUOIT_FIELD_DEVICE, sqe->device, 0);
 	if (!err && (sqe->arg & ~known || (sqe->arg & both) == both))
@@ -181,7 +184,7 @@ static int check_create(const struct session *s, const struct quoit_sqe *sqe, st
 		err = refuse(f, -EINVAL, QUOIT_FIELD_TENSOR1, sqe->base[1], 0);
 	if (!err && !(sqe->arg & QUOIT_CREATE_ARENA) && sqe->offset)
 		err = refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, 0);
-	return err ? err : check_new_handle(s, sqe->base[0], f);
+	return err;
 }
 
 /* The client's own bytes: within its arena, and aligned there. */
@@ -200,8 +203,10 @@ static int check_arena(const struct session *s, const struct quoit_sqe *sqe, con
 int validate_create(const struct session *s, const struct quoit_sqe *sqe, struct view *ret,
 		    struct fault *f)
 {
-	int err = check_create(s, sqe, f);
+	int err = check_create(sqe, f);
 
+	if (!err)
+		err = check_new_handle(s, sqe->base[0], f);
 	if (!err)
 		err = shape_make(ret, sqe->arg & QUOIT_CREATE_DTYPE_MASK, sqe, 0, UINT64_MAX, true,
 				 f);

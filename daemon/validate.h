@@ -32,6 +32,12 @@ struct plan {
 	uint64_t cost;                                   /* nanoseconds on one core, predicted */
 };
 
+/*
+ * Does a job carry no flag but QUIET, no device, lap, link or priority, and nothing in
+ * reserved bytes?  Nearly all are like that.
+ */
+bool validate_is_plain(const struct quoit_sqe *sqe);
+
 /* Check a job (any operation but CREATE, VIEW and FREE).  0, or fault->code. */
 int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct plan *ret,
 		 struct fault *fault);

@@ -233,12 +233,13 @@ static void repeat(uint64_t to[OP_SHORT], uint64_t bits, uint32_t element, uint3
 }
 
 /* Handed to the kernel as they are: a walk would cost more than the arithmetic. */
-static void elementwise_run_short(struct op_args *args, void *const data[QUOIT_MAX_TENSORS_PER_JOB],
+static void elementwise_run_short(struct op_args *args, void *const data[OP_SHORT_TENSORS],
 				  uint8_t dtype, uint32_t n)
 {
 	walk_fn *kernel = elementwise_rows[args->opcode - QUOIT_OP_ADD].fn[dtype];
+	bool reverse = args->arg & QUOIT_EW_REVERSE;
 	uint64_t constant[OP_SHORT];
-	void *with_scalar[3];
+	void *with_scalar[OP_SHORT_TENSORS];
 
 	if (!takes_scalar(args)) {
 		kernel(data, 0, n, args);
@@ -246,8 +247,8 @@ static void elementwise_run_short(struct op_args *args, void *const data[QUOIT_M
 	}
 	repeat(constant, walk_scalar_bits(args->scalar[0], dtype), op_dtype_size(dtype), n);
 	with_scalar[0] = data[0];
-	with_scalar[1] = args->arg & QUOIT_EW_REVERSE ? constant : data[1];
-	with_scalar[2] = args->arg & QUOIT_EW_REVERSE ? data[1] : constant;
+	with_scalar[1] = reverse ? constant : data[1];
+	with_scalar[2] = reverse ? data[1] : constant;
 	kernel(with_scalar, 0, n, args);
 }
 

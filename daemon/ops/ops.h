@@ -60,8 +60,9 @@ struct op_args {
 	uint64_t error_value[2];
 };
 
-/* Elements of a vector that op_impl.run_short is for. */
-#define OP_SHORT 64
+/* The most elements and tensors that op_impl.run_short is for. */
+#define OP_SHORT         64
+#define OP_SHORT_TENSORS 3
 
 struct op_impl {
 	/*
@@ -74,11 +75,13 @@ struct op_impl {
 	/* After the last tile, on one thread: put partial results together; NULL: nothing. */
 	void (*finish)(struct op_args *args);
 	/*
-	 * As run(args, 0, 1), for vectors of n <= OP_SHORT elements of one type without gaps,
-	 * data[i] where t[i].data would be; args->t is not looked at.  NULL: no shorter way.
+	 * As run(args, 0, 1), for an output and inputs that are vectors of n <= OP_SHORT
+	 * elements of one type without gaps, in places of their own.  data[i] is where
+	 * t[i].data would be; of args only opcode, arg and scalar are looked at.  Cannot fail.
+	 * NULL: there is no shorter way.
 	 */
-	void (*run_short)(struct op_args *args, void *const data[QUOIT_MAX_TENSORS_PER_JOB],
-			  uint8_t dtype, uint32_t n);
+	void (*run_short)(struct op_args *args, void *const data[OP_SHORT_TENSORS], uint8_t dtype,
+			  uint32_t n);
 };
 
 /* What ops_init() found and chose, for the log and for `quoit topo`. */

@@ -15,6 +15,7 @@
 #include "ops/ops.h"
 #include "optable.h"
 #include "shape.h"
+#include "small.h"
 #include "tensor.h"
 
 #define LEASE     (UINT64_C(4) << 20)
@@ -26,6 +27,7 @@
 /* Bits of the third byte of a chunk, which no SQE uses (device). */
 #define MEND_NOTHING 0x80u
 #define MEND_LESS    0x40u
+#define MEND_ALIKE   0x20u
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -207,6 +209,24 @@ static void check_plan(const struct quoit_sqe *sqe, const struct plan *plan)
 		run(sqe, plan);
 }
 
+/* What the short way takes, the long way takes too, and sees in it the same. */
+static void check_small(const struct quoit_sqe *sqe)
+{
+	struct small_job job;
+	struct fault fault;
+	struct plan plan;
+
+	if (!small_fits(session, sqe, &job))
+		return;
+	REQUIRE(!(sqe->flags & ~QUOIT_SQE_QUIET));
+	REQUIRE(validate_job(session, sqe, &plan, &fault) == 0);
+	REQUIRE(plan.writes == 1 && plan.reads == (plan.tensors & ~1u));
+	for (unsigned i = 0; i < OP_SHORT_TENSORS; i++)
+		REQUIRE(job.t[i] == plan.t[i]);
+	REQUIRE(!plan.t[3]);
+	REQUIRE(plan.elements == job.t[0]->elements && plan.elements <= OP_SHORT);
+}
+
 /* ---- the grammar ---- */
 
 static uint32_t known_handle(uint32_t word)
@@ -237,12 +257,32 @@ static void mend_shape(struct quoit_sqe *sqe)
 		sqe->opcode == QUOIT_OP_CREATE && !(sqe->arg & QUOIT_CREATE_ARENA) ? 0 : 0x3fc;
 }
 
-static void mend_job(struct quoit_sqe *sqe)
+/* Another tensor with the type and the dims of this one; any, if there is none. */
+static uint32_t alike_handle(uint32_t word, uint32_t like)
+{
+	uint32_t view = session_view(session, like);
+
+	for (uint32_t k = 0; view != NIL && k < TENSORS; k++) {
+		uint32_t handle = known_handle(word + k), other = session_view(session, handle);
+
+		if (other != NIL && other != view &&
+		    shape_same_dims(&session->views[other], &session->views[view]) &&
+		    session->views[other].dtype == session->views[view].dtype)
+			return handle;
+	}
+	return known_handle(word);
+}
+
+static void mend_job(struct quoit_sqe *sqe, bool alike)
 {
 	const struct op_row *row = optable_find(sqe->opcode);
 
 	for (unsigned i = 0; row && i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		sqe->tensor[i] = row->access[i] == '-' ? 0 : known_handle(sqe->tensor[i]);
+		sqe->tensor[i] = row->access[i] == '-' ? 0
+				 : i && alike ? alike_handle(sqe->tensor[i], sqe->tensor[0])
+					      : known_handle(sqe->tensor[i]);
+	if (alike && sqe->arg & QUOIT_EW_SCALAR)
+		sqe->tensor[2] = 0;
 	if (row && row->shape != SHAPE_PERM && sqe->arg != QUOIT_AXIS_ALL)
 		sqe->arg &= 3;
 	sqe->flags &= QUOIT_SQE_QUIET;
@@ -276,8 +316,13 @@ static void mend(struct quoit_sqe *sqe)
 		*sqe = (struct quoit_sqe){.opcode = QUOIT_OP_FREE,
 					  .base = {known_handle(sqe->base[0])}};
 	} else if (!(how & MEND_LESS)) {
-		mend_job(sqe);
+		mend_job(sqe, how & MEND_ALIKE);
 	}
+}
+
+static struct buffer *buffer_of(uint32_t handle)
+{
+	return &session->buffers[session->views[session_view(session, handle)].buffer];
 }
 
 static void feed(const struct quoit_sqe *sqe)
@@ -292,7 +337,10 @@ static void feed(const struct quoit_sqe *sqe)
 						     : tensor_free(session, sqe, &fault);
 		if (!err && sqe->opcode != QUOIT_OP_FREE)
 			check_view(&session->views[session_view(session, sqe->base[0])]);
+		if (!err && sqe->opcode == QUOIT_OP_CREATE) /* as if it had been written once */
+			buffer_of(sqe->base[0])->zeroed = true;
 	} else {
+		check_small(sqe);
 		err = validate_job(session, sqe, &plan, &fault);
 		if (!err)
 			check_plan(sqe, &plan);

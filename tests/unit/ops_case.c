@@ -148,9 +148,9 @@ static bool can_run_shortly(const struct ops_case *c, const struct op_impl *impl
 
 static void run_shortly(struct ops_case *c, const struct op_impl *impl)
 {
-	void *data[QUOIT_MAX_TENSORS_PER_JOB];
+	void *data[OP_SHORT_TENSORS];
 
-	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+	for (int i = 0; i < OP_SHORT_TENSORS; i++)
 		data[i] = c->args.t[i].data;
 	impl->run_short(&c->args, data, c->args.t[0].dtype, c->args.t[0].dim[3]);
 }
