@@ -11,8 +11,8 @@
 #include <sys/types.h>
 
 struct budget_limits {
-	uint64_t memory;      /* all leases together */
-	uint64_t uid_memory;  /* leases of one uid */
+	uint64_t memory;      /* all leases, tables and rings together */
+	uint64_t uid_memory;  /* the same of one uid */
 	uint64_t connections; /* of one uid */
 };
 

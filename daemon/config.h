@@ -15,13 +15,13 @@
 #define CONFIG_MODULES 8
 
 struct config {
-	char socket[108];    /* sun_path's size */
-	bool is_private;     /* accept our own uid only */
-	uint64_t reactors;   /* 0: automatic */
-	char cpus[256];      /* "" : all allowed */
-	uint64_t memory;     /* bytes of all leases together; 0: half of what the cgroup allows */
-	uint64_t lease;      /* default lease; 0: a 64th of memory, at least 16 MiB */
-	uint64_t uid_memory; /* leases of one uid; 0: all of memory */
+	char socket[108];  /* sun_path's size */
+	bool is_private;   /* accept our own uid only */
+	uint64_t reactors; /* 0: automatic */
+	char cpus[256];    /* "" : all allowed */
+	uint64_t memory; /* leases, tables and rings together; 0: half of what the cgroup allows */
+	uint64_t lease;  /* default lease; 0: a 64th of memory, at least 16 MiB */
+	uint64_t uid_memory; /* the same of one uid; 0: all of memory */
 	uint64_t uid_connections;
 	uint64_t hello_ms; /* a connection that has not said hello by then is closed */
 	uint64_t max_jobs; /* in flight, of one session */

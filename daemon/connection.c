@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "charge.h"
 #include "ctl_io.h"
 #include "files.h"
 #include "hello.h"
@@ -146,36 +147,30 @@ static int make_rings(struct connection *c, const struct quoit_ring_open *open)
 	return 0;
 }
 
-/* Pages that both sides see, on top of the lease: they stay in memory while the ring lives. */
-static uint64_t ring_bytes(const struct quoit_ring_open *open)
+/* Rings are charged on top of the lease. */
+static uint64_t rings_cost(const struct quoit_ring_open *open)
 {
 	struct quoit_ring_layout layout;
 
 	ring_layout(open, &layout);
-	return (uint64_t)layout.client_bytes + layout.daemon_bytes;
-}
-
-static void discharge(struct connection *c, uint64_t bytes)
-{
-	c->leased -= bytes;
-	budget_return(c->control->budget, c->uid, bytes);
-	totals_set(c->control->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(c->control->budget));
+	return open->count * ring_cost(&layout);
 }
 
 static int charge_rings(struct connection *c, char *text, size_t size)
 {
-	uint64_t bytes = c->ring_open.count * ring_bytes(&c->ring_open), left;
-	int err = budget_lease(c->control->budget, c->uid, bytes, &left);
+	uint64_t bytes = rings_cost(&c->ring_open), left;
+	int err = charge_memory(c, bytes, &left);
 
-	if (err < 0) {
+	if (err < 0)
 		snprintf(text, size, "%llu bytes of rings: %llu are left",
 			 (unsigned long long)bytes, (unsigned long long)left);
-		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_LEASE);
-		return err;
-	}
-	c->leased += bytes;
-	totals_set(c->control->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(c->control->budget));
-	return 0;
+	return err;
+}
+
+static void drop_ring(struct connection *c, struct ring *ring)
+{
+	charge_return_memory(c, ring_cost(&ring->layout));
+	ring_free(ring);
 }
 
 static void on_ring_open(struct connection *c, const struct quoit_ctl *m)
@@ -201,7 +196,7 @@ static void on_ring_open(struct connection *c, const struct quoit_ctl *m)
 		c->ring_fds[i] = -1;
 	err = make_rings(c, &c->ring_open);
 	if (err < 0) {
-		discharge(c, c->ring_open.count * ring_bytes(&c->ring_open));
+		charge_return_memory(c, rings_cost(&c->ring_open));
 		close_ring_fds(c, c->ring_open.count);
 		reply_result(c, m->type, m->seq, err, "cannot make a ring: %s", strerror(-err));
 		return;
@@ -224,7 +219,7 @@ static void on_rings_added(struct connection *c, const struct mail *m)
 
 	if (m->result < 0) {
 		c->rings_error = m->result;
-		ring_free(m->ring);
+		drop_ring(c, m->ring);
 	}
 	if (--c->rings_expected)
 		return;
@@ -431,7 +426,7 @@ static void give_session_back(struct connection *c)
 	session_free(c->session);
 	c->session = NULL;
 	control->sessions_of[c->reactor]--;
-	discharge(c, c->leased);
+	charge_return_memory(c, c->leased);
 	totals_count(control->totals, QUOIT_DAEMON_SESSIONS_CLOSED);
 }
 
@@ -443,10 +438,8 @@ void connection_answer(struct connection *c, const struct mail *m)
 	}
 	if (m->type == MAIL_FILE_ADD && m->result < 0)
 		close(c->file_fd);
-	if (m->type == MAIL_RING_CLOSE && m->ring) {
-		discharge(c, (uint64_t)m->ring->layout.client_bytes + m->ring->layout.daemon_bytes);
-		ring_free(m->ring);
-	}
+	if (m->type == MAIL_RING_CLOSE && m->ring)
+		drop_ring(c, m->ring);
 	if (m->type == MAIL_CLOSE && c->state == CONNECTION_CLOSING) {
 		unsigned long long id = c->session->id;
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "affinity.h"
+#include "charge.h"
 #include "log.h"
 #include "optable.h"
 #include "session_stats.h"
@@ -91,18 +92,17 @@ static bool choose_limits(const struct config *config, const struct quoit_hello 
 static int lease(struct connection *c, const struct session_limits *limits,
 		 struct quoit_ctl *answer)
 {
-	uint64_t left;
-	int err = budget_lease(c->control->budget, c->uid, limits->host_bytes, &left);
+	uint64_t tables = session_cost(limits), left;
+	uint64_t bytes =
+		limits->host_bytes > UINT64_MAX - tables ? UINT64_MAX : limits->host_bytes + tables;
+	int err = charge_memory(c, bytes, &left);
 
-	if (err < 0) {
-		snprintf(answer->text, sizeof answer->text, "a lease of %llu bytes: %llu are left",
-			 (unsigned long long)limits->host_bytes, (unsigned long long)left);
-		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_LEASE);
-		return err;
-	}
-	c->leased = limits->host_bytes;
-	totals_set(c->control->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(c->control->budget));
-	return 0;
+	if (err < 0)
+		snprintf(answer->text, sizeof answer->text,
+			 "a lease of %llu bytes and %llu for its tables: %llu are left",
+			 (unsigned long long)limits->host_bytes, (unsigned long long)tables,
+			 (unsigned long long)left);
+	return err;
 }
 
 /* The node whose core the client last ran on; -1: not known. */
@@ -213,7 +213,7 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 		return err;
 	err = session_new(&limits, ++control->next_session, ret);
 	if (err < 0) {
-		budget_return(control->budget, c->uid, c->leased);
+		charge_return_memory(c, c->leased);
 		snprintf(answer->text, sizeof answer->text, "cannot make a session: %s",
 			 strerror(-err));
 		return err;

@@ -93,13 +93,25 @@ static int open_pages(struct ring *r, int *ret_client, int *ret_daemon)
 	return err;
 }
 
+/* Of which table how many words for each CQ entry; see struct ring. */
+#define BUCKET_WORDS  1u
+#define SEGMENT_WORDS 2u
+
+uint64_t ring_cost(const struct quoit_ring_layout *l)
+{
+	uint64_t words = (BUCKET_WORDS + 2 * SEGMENT_WORDS) * (uint64_t)l->cq_entries;
+
+	return sizeof(struct ring) + (uint64_t)l->client_bytes + l->daemon_bytes +
+	       words * sizeof(uint32_t);
+}
+
 static int open_bookkeeping(struct ring *r)
 {
 	uint32_t n = r->layout.cq_entries;
 
-	r->bucket = malloc(n * sizeof *r->bucket);
-	r->segment_open = calloc(2 * n, sizeof *r->segment_open);
-	r->segment_job = calloc(2 * n, sizeof *r->segment_job);
+	r->bucket = malloc(BUCKET_WORDS * n * sizeof *r->bucket);
+	r->segment_open = calloc(SEGMENT_WORDS * n, sizeof *r->segment_open);
+	r->segment_job = calloc(SEGMENT_WORDS * n, sizeof *r->segment_job);
 	if (!r->bucket || !r->segment_open || !r->segment_job)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)

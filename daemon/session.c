@@ -15,12 +15,16 @@
 /* With --eager the leases do not hold: room for so many times as much. */
 #define EAGER_FACTOR 64u
 
-/* Places one table after the other in the state memfd, each on a line of its own. */
+/* How many entries the tables have, and where each lies in the state memfd. */
 struct layout {
+	uint32_t max_views, max_buffers, max_edges;
+	uint64_t region_bytes; /* what the pageable region is made for */
+	uint64_t tensors, views, buffers, jobs, edges, words, map, owners;
 	uint64_t bytes;
 };
 
-static uint64_t layout_add(struct layout *l, uint64_t count, uint64_t size)
+/* One table after the other, each on a line of its own. */
+static uint64_t place(struct layout *l, uint64_t count, uint64_t size)
 {
 	uint64_t at = l->bytes;
 
@@ -28,29 +32,43 @@ static uint64_t layout_add(struct layout *l, uint64_t count, uint64_t size)
 	return at;
 }
 
+static void lay_out(const struct session_limits *limits, struct layout *l)
+{
+	*l = (struct layout){.max_edges = limits->max_jobs * EDGES_PER_JOB};
+	/* A freed tensor's view lives on while a job uses it: so many more than tensors. */
+	l->max_views = limits->max_tensors + QUOIT_MAX_TENSORS_PER_JOB * limits->max_jobs;
+	l->max_buffers = l->max_views;
+	l->region_bytes = limits->host_bytes * (limits->eager ? EAGER_FACTOR : 1);
+	l->tensors = place(l, limits->max_tensors, sizeof(struct tensor));
+	l->views = place(l, l->max_views, sizeof(struct view));
+	l->buffers = place(l, l->max_buffers, sizeof(struct buffer));
+	l->jobs = place(l, limits->max_jobs, sizeof(struct job));
+	l->edges = place(l, l->max_edges, sizeof(struct edge));
+	l->words = place(l, region_words(l->region_bytes, l->max_buffers), sizeof(uint32_t));
+	l->map = place(l, pinned_map_words(limits->pinned_bytes), sizeof(uint64_t));
+	l->owners = place(l, pinned_owners(limits->pinned_bytes), sizeof(uint32_t));
+}
+
+uint64_t session_cost(const struct session_limits *limits)
+{
+	struct layout l;
+
+	lay_out(limits, &l);
+	return l.bytes + sizeof(struct session);
+}
+
 static int open_tables(struct session *s, const struct session_limits *limits)
 {
-	struct layout l = {0};
-	uint64_t tensors, views, buffers, jobs, edges, words, map, owners;
-	uint64_t region_bytes = limits->host_bytes * (limits->eager ? EAGER_FACTOR : 1);
+	struct layout l;
 	uint8_t *base;
 	int err;
 
+	lay_out(limits, &l);
 	s->max_tensors = limits->max_tensors;
 	s->max_jobs = limits->max_jobs;
-	/* A freed tensor's view lives on while a job uses it: so many more than tensors. */
-	s->max_views = s->max_tensors + QUOIT_MAX_TENSORS_PER_JOB * s->max_jobs;
-	s->max_buffers = s->max_views;
-	s->max_edges = s->max_jobs * EDGES_PER_JOB;
-	tensors = layout_add(&l, s->max_tensors, sizeof(struct tensor));
-	views = layout_add(&l, s->max_views, sizeof(struct view));
-	buffers = layout_add(&l, s->max_buffers, sizeof(struct buffer));
-	jobs = layout_add(&l, s->max_jobs, sizeof(struct job));
-	edges = layout_add(&l, s->max_edges, sizeof(struct edge));
-	words = layout_add(&l, region_words(region_bytes, s->max_buffers), sizeof(uint32_t));
-	map = layout_add(&l, pinned_map_words(limits->pinned_bytes), sizeof(uint64_t));
-	owners = layout_add(&l, pinned_owners(limits->pinned_bytes), sizeof(uint32_t));
-
+	s->max_views = l.max_views;
+	s->max_buffers = l.max_buffers;
+	s->max_edges = l.max_edges;
 	s->state_bytes = l.bytes;
 	s->state_fd = memfd_create_sealed("quoit-session", l.bytes);
 	if (s->state_fd < 0)
@@ -59,14 +77,15 @@ static int open_tables(struct session *s, const struct session_limits *limits)
 	if (err < 0)
 		return err;
 	base = s->state;
-	s->tensors = (struct tensor *)(base + tensors);
-	s->views = (struct view *)(base + views);
-	s->buffers = (struct buffer *)(base + buffers);
-	s->jobs = (struct job *)(base + jobs);
-	s->edges = (struct edge *)(base + edges);
-	pinned_init(&s->pieces, limits->pinned_bytes, (uint64_t *)(base + map),
-		    (uint32_t *)(base + owners));
-	return region_open(&s->region, region_bytes, s->max_buffers, (uint32_t *)(base + words));
+	s->tensors = (struct tensor *)(base + l.tensors);
+	s->views = (struct view *)(base + l.views);
+	s->buffers = (struct buffer *)(base + l.buffers);
+	s->jobs = (struct job *)(base + l.jobs);
+	s->edges = (struct edge *)(base + l.edges);
+	pinned_init(&s->pieces, limits->pinned_bytes, (uint64_t *)(base + l.map),
+		    (uint32_t *)(base + l.owners));
+	return region_open(&s->region, l.region_bytes, s->max_buffers,
+			   (uint32_t *)(base + l.words));
 }
 
 /* A memfd of `bytes`, mapped; bytes 0: none. */

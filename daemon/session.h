@@ -284,6 +284,9 @@ struct session_limits {
 	bool eager; /* the pageable region has room beyond the lease */
 };
 
+/* Bytes that a session costs besides its lease, once every entry of its tables was used. */
+uint64_t session_cost(const struct session_limits *limits);
+
 /* Make a session with its tables and regions; -errno.  Blocks: control thread only. */
 int session_new(const struct session_limits *limits, uint64_t id, struct session **ret);
 
@@ -300,6 +303,9 @@ void ring_free(struct ring *r);
 
 /* The layout that a ring of these sizes has. */
 void ring_layout(const struct quoit_ring_open *open, struct quoit_ring_layout *ret);
+
+/* Bytes that such a ring costs: the pages that both sides see, and what only we know of it. */
+uint64_t ring_cost(const struct quoit_ring_layout *layout);
 
 /* ---- the tables (tables.c) ---- */
 

@@ -77,10 +77,10 @@ Test(session_e2e, a_wish_that_cannot_be_granted_is_refused_in_words)
 	daemon_stop(&d);
 }
 
-Test(session_e2e, leases_add_up_and_come_back)
+Test(session_e2e, leases_and_tables_add_up_and_come_back)
 {
-	static const char *const options[] = {"--memory=64M", NULL};
-	struct quoit_open_params p = {.host_bytes = 16 * MIB};
+	static const char *const options[] = {"--memory=100M", NULL};
+	struct quoit_open_params p = {.host_bytes = 16 * MIB}; /* and about 8 for its tables */
 	struct quoit_session *s[4], *more;
 	struct daemon d;
 
@@ -93,6 +93,24 @@ Test(session_e2e, leases_add_up_and_come_back)
 	cr_expect_eq(quoit_open(&s[2], &p), 0);
 	for (unsigned i = 0; i < 4; i++)
 		cr_expect_eq(quoit_close(s[i], 0), 0);
+	daemon_stop(&d);
+}
+
+/* Nobody else pays for tables that are larger than they need to be. */
+Test(session_e2e, tables_are_charged_at_the_size_asked_for)
+{
+	static const char *const options[] = {"--memory=64M", NULL};
+	struct quoit_open_params p = {.host_bytes = 50 * MIB, .max_tensors = 65536};
+	struct quoit_session *s;
+	struct daemon d;
+
+	cr_assert_eq(daemon_start(&d, options), 0);
+	p.socket = d.socket;
+	cr_expect_eq(quoit_open(&s, &p), -EDQUOT);
+	cr_expect(strstr(quoit_open_text(), "for its tables"), "%s", quoit_open_text());
+	p.max_tensors = 64;
+	cr_assert_eq(quoit_open(&s, &p), 0);
+	cr_expect_eq(quoit_close(s, 0), 0);
 	daemon_stop(&d);
 }
 
@@ -213,7 +231,7 @@ Test(session_e2e, a_close_can_cancel_what_has_not_started)
 /* Whoever dies with jobs in flight leaves nothing behind that others lack. */
 Test(session_e2e, a_client_that_dies_gives_its_lease_back)
 {
-	static const char *const options[] = {"--memory=64M", NULL};
+	static const char *const options[] = {"--memory=96M", NULL};
 	struct quoit_open_params p = {.host_bytes = 64 * MIB};
 	struct quoit_session *s;
 	struct client c;

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* hostile_greed.c - clients that want more than there is */
 #include <errno.h>
+#include <unistd.h>
 
 #include "stage.h"
 
 #define MIB (UINT64_C(1) << 20)
 
-#define UID_BYTES  (64 * MIB)
+#define UID_BYTES  (256 * MIB)
 #define UID_CLIENT 40u /* connections, the canary's included */
-static const char *const tight[] = {"--uid-memory=64M", "--uid-connections=40", NULL};
+static const char *const tight[] = {"--uid-memory=256M", "--uid-connections=40", NULL};
+
+/* All that a case was charged comes back; what a client does last may still be under way. */
+static bool returns(const struct stage *s)
+{
+	uint64_t before = s->counted[QUOIT_DAEMON_HOST_LEASED];
+
+	for (unsigned ms = 0; stage_count(s, QUOIT_DAEMON_HOST_LEASED) != before && ms < 5000; ms++)
+		usleep(1000);
+	return stage_count(s, QUOIT_DAEMON_HOST_LEASED) == before;
+}
 
 static void lease_beyond_everything(struct stage *s)
 {
@@ -39,7 +50,7 @@ static void lease_beyond_everything(struct stage *s)
 
 static void leases_of_one_user_add_up(struct stage *s)
 {
-	const struct raw_wish share = {.host_bytes = 15 * MIB};
+	const struct raw_wish share = {.host_bytes = 56 * MIB, .max_tensors = 64};
 	struct raw_client c[5];
 
 	for (unsigned i = 0; i < 4; i++)
@@ -68,6 +79,22 @@ static void sessions_without_number(struct stage *s)
 		CHECK(s, stage_leave(s, &c[i]) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
+/* What a session costs beside its lease is its user's as well. */
+static void tables_without_measure(struct stage *s)
+{
+	const struct raw_wish wish = {.host_bytes = MIB, .arena_bytes = 4096, .max_tensors = 65536};
+	static struct raw_client c[UID_CLIENT];
+	unsigned open = 0;
+
+	while (open < UID_CLIENT - 1 && !raw_open(&c[open], s->daemon.socket, &wish))
+		open++;
+	CHECK(s, open > 0 && open < UID_BYTES / (10 * MIB)); /* each has 17 MiB of tables */
+	stage_expect(s, QUOIT_DAEMON_REFUSED_LEASE, 1);
+	stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 1);
+	for (unsigned i = 0; i < open; i++)
+		CHECK(s, stage_leave(s, &c[i]) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
 /* The pages of rings are charged like everything else that stays in memory. */
 static void rings_without_measure(struct stage *s)
 {
@@ -90,12 +117,14 @@ static void rings_without_measure(struct stage *s)
 	CHECK(s, now.shared == UINT64_MAX || now.shared - s->before.shared <= UID_BYTES);
 	stage_expect(s, QUOIT_DAEMON_REFUSED_LEASE, 1);
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+	CHECK(s, returns(s));
 }
 
 static const struct stage_case cases[] = {
 	{"lease beyond everything", lease_beyond_everything},
 	{"leases of one user add up", leases_of_one_user_add_up},
 	{"sessions without number", sessions_without_number},
+	{"tables without measure", tables_without_measure},
 	{"rings without measure", rings_without_measure},
 };
 

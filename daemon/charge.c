@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* charge.c - a connection's share of the budget, and the counters that show it */
+#include "charge.h"
+
+static void show(const struct control *control)
+{
+	totals_set(control->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(control->budget));
+}
+
+int charge_memory(struct connection *c, uint64_t bytes, uint64_t *ret_left)
+{
+	int err = budget_lease(c->control->budget, c->uid, bytes, ret_left);
+
+	if (err < 0) {
+		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_LEASE);
+		return err;
+	}
+	c->leased += bytes;
+	show(c->control);
+	return 0;
+}
+
+void charge_return_memory(struct connection *c, uint64_t bytes)
+{
+	c->leased -= bytes;
+	budget_return(c->control->budget, c->uid, bytes);
+	show(c->control);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * charge.h - what a connection has of its user's budget.
+ *
+ * Charged is the most that something can cost quoitd: pages are touched late and stay, and a
+ * promise that is checked only then would be broken to somebody else.
+ */
+#ifndef QUOITD_CHARGE_H
+#define QUOITD_CHARGE_H
+
+#include "connection.h"
+
+/* 0; -EDQUOT, counted, and *ret_left is what could be had. */
+int charge_memory(struct connection *c, uint64_t bytes, uint64_t *ret_left);
+
+void charge_return_memory(struct connection *c, uint64_t bytes);
+
+#endif
