@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* budget.c - leases and connections per uid */
+/* budget.c - leases, rings and connections per uid */
 #include "budget.h"
 
 #include <errno.h>
@@ -11,13 +11,14 @@
 struct account {
 	uid_t uid;
 	uint64_t connections;
+	uint64_t rings;
 	uint64_t leased;
 };
 
 struct budget {
 	struct budget_limits limits;
 	uint64_t leased;
-	struct account *accounts; /* in use: those with connections or leases */
+	struct account *accounts; /* in use: those that have anything */
 	size_t count, room;
 };
 
@@ -68,7 +69,7 @@ static struct account *find_or_add(struct budget *b, uid_t uid)
 
 static void drop_if_empty(struct budget *b, struct account *a)
 {
-	if (!a->connections && !a->leased)
+	if (!a->connections && !a->rings && !a->leased)
 		*a = b->accounts[--b->count];
 }
 
@@ -113,6 +114,25 @@ void budget_return(struct budget *b, uid_t uid, uint64_t bytes)
 
 	a->leased -= bytes;
 	b->leased -= bytes;
+	drop_if_empty(b, a);
+}
+
+int budget_rings(struct budget *b, uid_t uid, uint64_t count, uint64_t *ret_left)
+{
+	struct account *a = find(b, uid); /* it has a connection */
+
+	*ret_left = b->limits.rings - a->rings;
+	if (count > *ret_left)
+		return -EDQUOT;
+	a->rings += count;
+	return 0;
+}
+
+void budget_return_rings(struct budget *b, uid_t uid, uint64_t count)
+{
+	struct account *a = find(b, uid);
+
+	a->rings -= count;
 	drop_if_empty(b, a);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * budget.h - who has how much: connections and leases per uid, and all together.
+ * budget.h - who has how much: connections, rings and leases per uid, and all together.
  *
  * Quotas belong to uids, not to connections.  Control thread only.
  */
@@ -14,6 +14,7 @@ struct budget_limits {
 	uint64_t memory;      /* all leases, tables and rings together */
 	uint64_t uid_memory;  /* the same of one uid */
 	uint64_t connections; /* of one uid */
+	uint64_t rings;       /* of one uid, over all reactors */
 };
 
 struct budget;
@@ -29,6 +30,10 @@ void budget_disconnect(struct budget *b, uid_t uid);
 /* A lease; -EDQUOT, and *ret_left is what could be had. */
 int budget_lease(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left);
 void budget_return(struct budget *b, uid_t uid, uint64_t bytes);
+
+/* The same with rings, of which only a user's own count. */
+int budget_rings(struct budget *b, uid_t uid, uint64_t count, uint64_t *ret_left);
+void budget_return_rings(struct budget *b, uid_t uid, uint64_t count);
 
 uint64_t budget_leased(const struct budget *b);
 

@@ -26,3 +26,21 @@ void charge_return_memory(struct connection *c, uint64_t bytes)
 	budget_return(c->control->budget, c->uid, bytes);
 	show(c->control);
 }
+
+int charge_rings(struct connection *c, uint32_t count, uint64_t *ret_left)
+{
+	int err = budget_rings(c->control->budget, c->uid, count, ret_left);
+
+	if (err < 0) {
+		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_RINGS);
+		return err;
+	}
+	c->rings += count;
+	return 0;
+}
+
+void charge_return_rings(struct connection *c, uint32_t count)
+{
+	c->rings -= count;
+	budget_return_rings(c->control->budget, c->uid, count);
+}

@@ -39,6 +39,8 @@ static const struct option_row rows[] = {
 	 "the same of one user (0: all)"},
 	{"uid-connections", TYPE_NUMBER, FIELD(uid_connections), 1, 100000, "N",
 	 "connections of one user"},
+	{"uid-rings", TYPE_NUMBER, FIELD(uid_rings), 1, 262144, "N",
+	 "rings of one user, over all reactors of 4096 each"},
 	{"hello-ms", TYPE_NUMBER, FIELD(hello_ms), 10, 600000, "MS",
 	 "time for a new connection to say hello"},
 	{"max-jobs", TYPE_NUMBER, FIELD(max_jobs), 64, 65536, "N", "jobs in flight of one session"},
@@ -60,6 +62,7 @@ static const struct option_row rows[] = {
 void config_init(struct config *c)
 {
 	*c = (struct config){.uid_connections = 1024,
+			     .uid_rings = 1024,
 			     .hello_ms = 2000,
 			     .max_jobs = 4096,
 			     .max_tensors = 65536,

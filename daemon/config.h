@@ -23,6 +23,7 @@ struct config {
 	uint64_t lease;  /* default lease; 0: a 64th of memory, at least 16 MiB */
 	uint64_t uid_memory; /* the same of one uid; 0: all of memory */
 	uint64_t uid_connections;
+	uint64_t uid_rings;
 	uint64_t hello_ms; /* a connection that has not said hello by then is closed */
 	uint64_t max_jobs; /* in flight, of one session */
 	uint64_t max_tensors;

@@ -156,19 +156,30 @@ static uint64_t rings_cost(const struct quoit_ring_open *open)
 	return open->count * ring_cost(&layout);
 }
 
-static int charge_rings(struct connection *c, char *text, size_t size)
+/* Slots in a reactor, and memory. */
+static int charge_ring_open(struct connection *c, char *text, size_t size)
 {
 	uint64_t bytes = rings_cost(&c->ring_open), left;
-	int err = charge_memory(c, bytes, &left);
+	int err = charge_rings(c, c->ring_open.count, &left);
 
-	if (err < 0)
+	if (err < 0) {
+		snprintf(text, size, "%u rings: %llu are left of the %llu of a user",
+			 c->ring_open.count, (unsigned long long)left,
+			 (unsigned long long)c->control->config->uid_rings);
+		return err;
+	}
+	err = charge_memory(c, bytes, &left);
+	if (err < 0) {
+		charge_return_rings(c, c->ring_open.count);
 		snprintf(text, size, "%llu bytes of rings: %llu are left",
 			 (unsigned long long)bytes, (unsigned long long)left);
+	}
 	return err;
 }
 
 static void drop_ring(struct connection *c, struct ring *ring)
 {
+	charge_return_rings(c, 1);
 	charge_return_memory(c, ring_cost(&ring->layout));
 	ring_free(ring);
 }
@@ -187,7 +198,7 @@ static void on_ring_open(struct connection *c, const struct quoit_ctl *m)
 			     c->ring_open.count, QUOIT_MAX_RINGS);
 		return;
 	}
-	err = charge_rings(c, text, sizeof text);
+	err = charge_ring_open(c, text, sizeof text);
 	if (err < 0) {
 		reply_result(c, m->type, m->seq, err, "%s", text);
 		return;
@@ -196,6 +207,7 @@ static void on_ring_open(struct connection *c, const struct quoit_ctl *m)
 		c->ring_fds[i] = -1;
 	err = make_rings(c, &c->ring_open);
 	if (err < 0) {
+		charge_return_rings(c, c->ring_open.count);
 		charge_return_memory(c, rings_cost(&c->ring_open));
 		close_ring_fds(c, c->ring_open.count);
 		reply_result(c, m->type, m->seq, err, "cannot make a ring: %s", strerror(-err));
@@ -426,6 +438,7 @@ static void give_session_back(struct connection *c)
 	session_free(c->session);
 	c->session = NULL;
 	control->sessions_of[c->reactor]--;
+	charge_return_rings(c, c->rings);
 	charge_return_memory(c, c->leased);
 	totals_count(control->totals, QUOIT_DAEMON_SESSIONS_CLOSED);
 }

@@ -29,7 +29,8 @@ struct connection {
 	enum connection_state state;
 	uint64_t hello_by_ns; /* CLOCK_BOOTTIME */
 	struct session *session;
-	uint64_t leased;
+	uint64_t leased; /* charged, and so many rings: charge.h */
+	uint32_t rings;
 	uint32_t reactor;
 
 	/* the request that a reactor is answering; type 0: none */

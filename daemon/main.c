@@ -89,7 +89,8 @@ static int serve(const struct config *config, struct machine *m, int directory)
 {
 	struct budget_limits limits = {.memory = config->memory,
 				       .uid_memory = config->uid_memory,
-				       .connections = config->uid_connections};
+				       .connections = config->uid_connections,
+				       .rings = config->uid_rings};
 	struct control control = {.config = config,
 				  .plan = m->plan,
 				  .reactors = m->reactors,

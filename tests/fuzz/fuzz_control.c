@@ -60,7 +60,7 @@ static const struct placement plan = {
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const struct budget_limits limits = {
-		.memory = 8 << 20, .uid_memory = 6 << 20, .connections = CLIENTS};
+		.memory = 8 << 20, .uid_memory = 6 << 20, .connections = CLIENTS, .rings = 70};
 	static uint32_t sessions_of;
 
 	(void)argc;
@@ -300,6 +300,7 @@ static void disconnect(struct client *c)
 	REQUIRE(!c->connection->session);
 	REQUIRE(!c->connection->rings_expected);
 	REQUIRE(!c->connection->leased);
+	REQUIRE(!c->connection->rings);
 }
 
 static unsigned open_descriptors(void)

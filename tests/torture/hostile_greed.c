@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hostile_greed.c - clients that want more than there is */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "stage.h"
@@ -9,7 +10,9 @@
 
 #define UID_BYTES  (256 * MIB)
 #define UID_CLIENT 40u /* connections, the canary's included */
-static const char *const tight[] = {"--uid-memory=256M", "--uid-connections=40", NULL};
+#define UID_RINGS  48u /* the same */
+static const char *const tight[] = {"--uid-memory=256M", "--uid-connections=40", "--uid-rings=48",
+				    NULL};
 
 /* All that a case was charged comes back; what a client does last may still be under way. */
 static bool returns(const struct stage *s)
@@ -79,6 +82,32 @@ static void sessions_without_number(struct stage *s)
 		CHECK(s, stage_leave(s, &c[i]) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
+/* Slots of a reactor are few, and small rings cost next to nothing else. */
+static void slots_without_number(struct stage *s)
+{
+	const struct raw_wish wish = {.host_bytes = MIB, .max_tensors = 64};
+	struct raw_client c, more;
+	unsigned rings = 0;
+
+	if (!stage_open(s, &c, &wish))
+		return;
+	while (rings < UID_RINGS && !raw_ring_open(&c, 8, 8, 0))
+		rings++;
+	CHECK(s, rings == UID_RINGS - 1); /* the canary has one */
+	CHECK(s, strstr(c.text, "1 rings: 0 are left of the 48 of a user"));
+	if (stage_open(s, &more, &wish)) { /* in another session it is no different */
+		CHECK(s, raw_ring_open(&more, 8, 8, 0) == -EDQUOT);
+		CHECK(s, stage_leave(s, &more) == QUOIT_DAEMON_CLIENTS_LEFT);
+	}
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+	CHECK(s, returns(s));
+	if (stage_open(s, &c, &wish)) {
+		CHECK(s, !raw_ring_open(&c, 8, 8, 0));
+		CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+	}
+	stage_expect(s, QUOIT_DAEMON_REFUSED_RINGS, 2);
+}
+
 /* What a session costs beside its lease is its user's as well. */
 static void tables_without_measure(struct stage *s)
 {
@@ -112,7 +141,7 @@ static void rings_without_measure(struct stage *s)
 		rings += !err;
 	}
 	census_take(s->daemon.pid, &now);
-	CHECK(s, err == -EDQUOT && c.text[0]);
+	CHECK(s, err == -EDQUOT && strstr(c.text, "bytes of rings"));
 	CHECK(s, rings > 0 && rings * (uint64_t)c.layout.daemon_bytes <= UID_BYTES);
 	CHECK(s, now.shared == UINT64_MAX || now.shared - s->before.shared <= UID_BYTES);
 	stage_expect(s, QUOIT_DAEMON_REFUSED_LEASE, 1);
@@ -124,6 +153,7 @@ static const struct stage_case cases[] = {
 	{"lease beyond everything", lease_beyond_everything},
 	{"leases of one user add up", leases_of_one_user_add_up},
 	{"sessions without number", sessions_without_number},
+	{"slots without number", slots_without_number},
 	{"tables without measure", tables_without_measure},
 	{"rings without measure", rings_without_measure},
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_budget.c - leases and connections are counted by user, and together. */
+/* test_budget.c - leases, rings and connections are counted by user, and together. */
 #include <errno.h>
 
 #include <criterion/criterion.h>
 
 #include "budget.h"
 
-static const struct budget_limits limits = {.memory = 100, .uid_memory = 60, .connections = 2};
+static const struct budget_limits limits = {
+	.memory = 100, .uid_memory = 60, .connections = 2, .rings = 3};
 static struct budget *budget;
 static uint64_t left;
 
@@ -30,6 +31,18 @@ Test(budget, a_user_has_as_many_connections_as_allowed_and_others_have_theirs)
 	cr_expect_eq(budget_connect(budget, 2), 0);
 	budget_disconnect(budget, 1);
 	cr_expect_eq(budget_connect(budget, 1), 0);
+}
+
+Test(budget, a_users_rings_end_at_the_users_limit_and_come_back)
+{
+	budget_connect(budget, 1);
+	budget_connect(budget, 2);
+	cr_expect_eq(budget_rings(budget, 1, 2, &left), 0);
+	cr_expect_eq(budget_rings(budget, 1, 2, &left), -EDQUOT);
+	cr_expect_eq(left, 1);
+	cr_expect_eq(budget_rings(budget, 2, 3, &left), 0);
+	budget_return_rings(budget, 1, 1);
+	cr_expect_eq(budget_rings(budget, 1, 2, &left), 0);
 }
 
 Test(budget, a_users_leases_end_at_the_users_limit)

@@ -79,7 +79,8 @@
 	X(SESSIONS_STOPPED, "sessions_stopped")                                                    \
 	X(EXECUTORS_DIED, "executors_died")                                                        \
 	X(LOG_SUPPRESSED, "log_lines_suppressed")                                                  \
-	X(KILL_SHORTAGE, "kill_shortage")
+	X(KILL_SHORTAGE, "kill_shortage")                                                          \
+	X(REFUSED_RINGS, "refused_rings")
 
 #define QUOIT_STAT_ENUM_S(name, label) QUOIT_SESSION_##name,
 #define QUOIT_STAT_ENUM_R(name, label) QUOIT_REACTOR_##name,
