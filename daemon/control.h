@@ -11,6 +11,7 @@
 
 #include "budget.h"
 #include "config.h"
+#include "features.h"
 #include "placement.h"
 #include "reactor.h"
 #include "totals.h"
@@ -20,6 +21,7 @@ struct connection;
 struct control {
 	const struct config *config;
 	const struct placement *plan;
+	const struct features *features;
 	struct reactor *reactors;
 	uint32_t reactor_count;
 	struct mailbox **outbox; /* one from each reactor */

@@ -169,7 +169,8 @@ static void hand_over(struct connection *c, struct session *s)
 	core = placement_reactor(control->plan, c->reactor);
 	control->sessions_of[c->reactor]++;
 	s->reactor = &control->reactors[c->reactor];
-	bind_memory(s, core, count_nodes(control->plan));
+	if (!control->features->missing[FEATURE_MBIND])
+		bind_memory(s, core, count_nodes(control->plan));
 	err = session_stats_open(s, control->directory, c->reactor, (int32_t)core->node);
 	if (err < 0)
 		log_client(c->uid, "session %llu has no counter file: %s",

@@ -52,7 +52,8 @@ static void write_topology(const struct machine *m, const struct executors *e)
 		fprintf(f, "blas: %s, %.0f GFLOP/s a core; %s\n", m->ops.blas, m->ops.gemm_gflops,
 			m->ops.why);
 		fprintf(f, "files: by %s\n",
-			m->io_refusal ? "threads, since io_uring is refused" : "io_uring");
+			m->features.missing[FEATURE_IO_URING] ? "threads" : "io_uring");
+		features_describe(&m->features, f);
 		fprintf(f, "memory: %llu MiB for all leases\n",
 			(unsigned long long)m->config->memory >> 20);
 		if (e)
@@ -69,6 +70,7 @@ static int make_reactor(struct machine *m, uint32_t i)
 {
 	const struct placement_core *core = placement_reactor(m->plan, i);
 	struct reactor *r = &m->reactors[i];
+	int err, refusal;
 
 	r->index = i;
 	r->cpu = core->cpu;
@@ -86,7 +88,10 @@ static int make_reactor(struct machine *m, uint32_t i)
 	r->outbox = m->outbox[i];
 	r->memory = &m->memory_links[i];
 	memory_link_init(r->memory, &r->need_wake, r->eventfd);
-	return io_new(!m->config->no_io_uring, &r->need_wake, r->eventfd, &r->io, &m->io_refusal);
+	err = io_new(!m->config->no_io_uring, &r->need_wake, r->eventfd, &r->io, &refusal);
+	if (!err && refusal < 0)
+		features_miss(&m->features, FEATURE_IO_URING, refusal);
+	return err;
 }
 
 static int make_reactors(struct machine *m)
@@ -127,6 +132,7 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	if (!err && m->plan->nr_reactors > QUOIT_MAX_REACTORS)
 		m->plan->nr_reactors = QUOIT_MAX_REACTORS;
 	if (!err) {
+		features_probe(&m->features, config->memory, m->plan->cores[0].memory_node);
 		m->totals = totals_open(directory, m->plan->nr_reactors);
 		err = m->totals ? make_reactors(m) : -ENOMEM;
 	}
@@ -136,9 +142,7 @@ int machine_make(const struct config *config, int directory, struct machine **re
 		return err;
 	}
 	write_topology(m, NULL);
-	if (m->io_refusal)
-		log_info("files are moved by threads, io_uring is refused: %s",
-			 strerror(-m->io_refusal));
+	features_log(&m->features);
 	log_info("%u reactors, %u workers, %s kernels, BLAS %s", m->plan->nr_reactors,
 		 m->plan->nr_cores, m->ops.isa, m->ops.blas);
 	*ret = m;
@@ -200,7 +204,8 @@ static int start_executors(struct machine *m)
 
 int machine_start(struct machine *m)
 {
-	int err = memory_thread_start(m->memory_links, m->plan->nr_reactors, &m->memory_thread);
+	int err = memory_thread_start(m->memory_links, m->plan->nr_reactors,
+				      !m->features.missing[FEATURE_HUGE_PAGES], &m->memory_thread);
 
 	if (!err)
 		err = start_workers(m);

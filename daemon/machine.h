@@ -6,6 +6,7 @@
 #define QUOITD_MACHINE_H
 
 #include "config.h"
+#include "features.h"
 #include "ops/ops.h"
 #include "placement.h"
 #include "reactor.h"
@@ -26,7 +27,7 @@ struct machine {
 	struct executors *executors; /* NULL: no modules */
 	struct mailbox **outbox;     /* one from each reactor to the control thread */
 	int control_eventfd;
-	int io_refusal;   /* 0: files are moved by io_uring; else why not */
+	struct features features;
 	uint32_t started; /* reactors whose thread runs */
 };
 

@@ -93,6 +93,7 @@ static int serve(const struct config *config, struct machine *m, int directory)
 				       .rings = config->uid_rings};
 	struct control control = {.config = config,
 				  .plan = m->plan,
+				  .features = &m->features,
 				  .reactors = m->reactors,
 				  .reactor_count = m->plan->nr_reactors,
 				  .outbox = m->outbox,

@@ -92,10 +92,11 @@ int memory_pinned_fill_part(struct session *s, uint64_t offset, uint64_t most)
 {
 	uint64_t n = s->pinned_bytes - offset < most ? s->pinned_bytes - offset : most;
 
+	/* First, since only this takes huge pages; what it leaves out is for the first touch. */
+	(void)madvise(s->pinned + offset, n, MADV_POPULATE_WRITE);
 	while (fallocate(s->pinned_fd, 0, (off_t)offset, (off_t)n) < 0)
 		if (errno != EINTR)
 			return errno == ENOSPC ? -ENOMEM : -errno;
-	(void)madvise(s->pinned + offset, n, MADV_POPULATE_WRITE); /* else with the first touch */
 	if (!s->pinned_unlocked && mlock(s->pinned + offset, n) < 0) {
 		s->pinned_unlocked = true;
 		say_unlocked(s, errno);

@@ -8,10 +8,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "memory_pinned.h"
 #include "session.h"
+
+#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
 
 #define PIECE_BYTES (UINT64_C(4) << 20)
 
@@ -19,6 +24,7 @@ struct memory_thread {
 	pthread_t thread;
 	struct memory_link *links;
 	unsigned count;
+	bool huge; /* shared memory can have huge pages */
 	int eventfd;
 	uint32_t need_wake;
 	int stop; /* atomic */
@@ -87,6 +93,21 @@ static int change_pages(int fd, int mode, uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
+/*
+ * Huge pages for what they fill whole: one that reached over a piece's edge would be memory of
+ * nobody's.  Where shmem_enabled says "advise", fallocate never takes any, touching does.  That
+ * it fails need not be known: fallocate comes after it and tells.
+ */
+static void take_huge_pages(const struct region *r, uint64_t offset, uint64_t bytes)
+{
+	uint64_t end = (offset + bytes) & -REGION_HUGE_BYTES;
+	uint64_t at = (offset + REGION_HUGE_BYTES - 1) & -REGION_HUGE_BYTES;
+
+	for (; at < end; at += REGION_HUGE_BYTES)
+		if (madvise(r->base + at, REGION_HUGE_BYTES, MADV_POPULATE_WRITE) < 0)
+			return;
+}
+
 /* All that has pages, found by the holes: most of a region is one. */
 static void punch_all(int fd, uint64_t bytes)
 {
@@ -120,6 +141,8 @@ static int32_t perform(struct memory_message *m)
 		m->bytes = PIECE_BYTES;
 		return memory_pinned_tidy_part(m->session, PIECE_BYTES);
 	default:
+		if (the_thread->huge)
+			take_huge_pages(&m->session->region, m->offset, m->bytes);
 		err = change_pages(fd, 0, m->offset, m->bytes);
 		if (err < 0) /* what was taken before the failure */
 			(void)change_pages(fd, punch, m->offset, m->bytes);
@@ -186,7 +209,8 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int memory_thread_start(struct memory_link *links, unsigned count, struct memory_thread **ret)
+int memory_thread_start(struct memory_link *links, unsigned count, bool huge,
+			struct memory_thread **ret)
 {
 	struct memory_thread *t = calloc(1, sizeof *t);
 	int err;
@@ -196,6 +220,7 @@ int memory_thread_start(struct memory_link *links, unsigned count, struct memory
 		return -ENOMEM;
 	t->links = links;
 	t->count = count;
+	t->huge = huge;
 	t->eventfd = eventfd(0, EFD_CLOEXEC);
 	if (t->eventfd < 0) {
 		err = -errno;

@@ -55,8 +55,12 @@ struct memory_link {
 
 struct memory_thread;
 
-/* Start the thread with one link per reactor (filled in by the caller's eventfds). */
-int memory_thread_start(struct memory_link *links, unsigned count, struct memory_thread **ret);
+/*
+ * Start the thread with one link per reactor (filled in by the caller's eventfds).
+ * huge: shared memory can have huge pages (features.h).
+ */
+int memory_thread_start(struct memory_link *links, unsigned count, bool huge,
+			struct memory_thread **ret);
 void memory_thread_stop(struct memory_thread *t);
 
 void memory_link_init(struct memory_link *l, uint32_t *reactor_need_wake, int reactor_eventfd);

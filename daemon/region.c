@@ -8,9 +8,6 @@
 
 #include "memfd.h"
 
-/* Stripes begin on a huge page, so that the kernel may use some where it is allowed to. */
-#define STRIPE_ALIGN (UINT64_C(2) << 20)
-
 static uint32_t pieces_of(uint64_t lease, uint32_t max_buffers, uint32_t class)
 {
 	uint64_t n = lease / sizeclass_bytes(class);
@@ -45,8 +42,8 @@ int region_open(struct region *r, uint64_t lease, uint32_t max_buffers, uint32_t
 					       .cached = NIL,
 					       .punched = NIL};
 		first += pieces;
-		bytes += (pieces * sizeclass_bytes(c) + STRIPE_ALIGN - 1) / STRIPE_ALIGN *
-			 STRIPE_ALIGN;
+		bytes += (pieces * sizeclass_bytes(c) + REGION_HUGE_BYTES - 1) / REGION_HUGE_BYTES *
+			 REGION_HUGE_BYTES;
 		r->classes = c + 1;
 	}
 	if (!bytes)

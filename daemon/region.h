@@ -25,6 +25,9 @@
 
 #define NIL UINT32_MAX
 
+/* Stripes begin on a huge page, so that the kernel may use some where it is allowed to. */
+#define REGION_HUGE_BYTES (UINT64_C(2) << 20)
+
 struct region_class {
 	uint64_t offset;  /* of the stripe in the file */
 	uint32_t pieces;  /* in the stripe */

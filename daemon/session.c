@@ -139,6 +139,8 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 		session_free(s);
 		return err;
 	}
+	if (s->pinned) /* it has all its pages all the time: none of a huge one is wasted */
+		(void)madvise(s->pinned, s->pinned_bytes, MADV_HUGEPAGE);
 	*ret = s;
 	return 0;
 }

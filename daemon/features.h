@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * features.h - what an old kernel, a filter or a limit may keep from quoitd.
+ *
+ * None of it is needed: each has a fall-back with the same results, slower or later.  All are
+ * tried once at start, as they will be used, rather than looked up: a version or a sysctl does
+ * not tell what a seccomp filter lets pass.
+ */
+#ifndef QUOITD_FEATURES_H
+#define QUOITD_FEATURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* FEATURE(NAME, what it is called, what is done without) */
+#define FEATURES(X)                                                                                \
+	X(IO_URING, "io_uring", "files are moved by threads")                                      \
+	X(PIDFD, "pidfd", "the end of a process is told by its sockets, or asked for")             \
+	X(MBIND, "mbind", "the kernel decides on which node memory lies")                          \
+	X(HUGE_PAGES, "huge pages", "memory comes in small ones")                                  \
+	X(MEMLOCK, "memlock", "pinned memory and rings may be paged out")
+
+#define FEATURE_ENUM(name, label, instead) FEATURE_##name,
+enum feature { FEATURES(FEATURE_ENUM) FEATURE_NR };
+#undef FEATURE_ENUM
+
+struct features {
+	bool missing[FEATURE_NR];
+	char why[FEATURE_NR][96];
+};
+
+/*
+ * Try everything but io_uring, which whoever makes one finds out (features_miss).
+ * lockable: the most bytes that may ever have to be locked; node: one that has memory for us,
+ * negative: none has, and mbind is not tried.
+ */
+void features_probe(struct features *ret, uint64_t lockable, int32_t node);
+
+/* Note that one is missing, by the -errno that it gave (-ECANCELED: switched off by us). */
+void features_miss(struct features *f, enum feature which, int err);
+
+/* A log line for each that is missing. */
+void features_log(const struct features *f);
+
+/* The same for `quoit topo`; where nothing is missing, that. */
+void features_describe(const struct features *f, FILE *out);
+
+#endif

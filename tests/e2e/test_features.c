@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* test_features.c - what the kernel refuses is said, and everything works without it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <quoit.h>
+#include <quoit/stats.h>
+
+#include "daemon.h"
+#include "refuse.h"
+
+#define MIB           (UINT64_C(1) << 20)
+#define WORDS         (3 * MIB / 4)
+#define PATIENCE      500 /* times 10 ms */
+#define SO_PEERPIDFD_ 77
+
+enum feature { IO_URING, PIDFD, MBIND, HUGE_PAGES, MEMLOCK, ALL, NONE };
+
+/* In the order of enum feature; what a feature takes lies side by side. */
+static const struct refused_call calls[] = {
+	{SYS_io_uring_setup, 0, 0},
+	{SYS_pidfd_open, 0, 0},
+	{SYS_getsockopt, 3, SO_PEERPIDFD_},
+	{SYS_mbind, 0, 0},
+	{SYS_madvise, 3, MADV_HUGEPAGE},
+	{SYS_mlock, 0, 0},
+	{SYS_mlock2, 0, 0},
+};
+
+static const struct {
+	const char *label;
+	unsigned first, count;
+} features[] = {
+	[IO_URING] = {"io_uring", 0, 1}, [PIDFD] = {"pidfd", 1, 2},
+	[MBIND] = {"mbind", 3, 1},       [HUGE_PAGES] = {"huge pages", 4, 1},
+	[MEMLOCK] = {"memlock", 5, 2},   [ALL] = {NULL, 0, sizeof calls / sizeof calls[0]},
+	[NONE] = {NULL, 0, 0},
+};
+
+struct refusal {
+	enum feature feature;
+	int error;
+};
+
+/* Of the daemon that is started next: it is told by no other way. */
+static struct refusal asked;
+
+static void prepare(const struct daemon *d)
+{
+	char path[128];
+	int log;
+
+	snprintf(path, sizeof path, "%s/log", d->folder);
+	log = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (log < 0 || dup2(log, STDERR_FILENO) < 0)
+		_exit(126);
+	refuse_calls(&calls[features[asked.feature].first], features[asked.feature].count,
+		     asked.error);
+}
+
+static void start(struct daemon *d, struct refusal refusal)
+{
+	static const char *const options[] = {"--log=info", NULL};
+
+	asked = refusal;
+	cr_assert_eq(daemon_start_prepared(d, options, prepare), 0);
+}
+
+static char *read_file(const struct daemon *d, const char *name)
+{
+	char path[128], *text = calloc(1, 65536);
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/%s", d->folder, name);
+	f = fopen(path, "r");
+	cr_assert(f && text, "%s", path);
+	(void)!fread(text, 1, 65535, f);
+	fclose(f);
+	return text;
+}
+
+static unsigned count(const char *text, const char *words)
+{
+	unsigned n = 0;
+
+	while ((text = strstr(text, words)) != NULL) {
+		text++;
+		n++;
+	}
+	return n;
+}
+
+/* How often the topology and the log name it, with this reason. */
+static void expect_said(const struct daemon *d, const char *label, int error, unsigned times)
+{
+	char *topology = read_file(d, QUOIT_STATS_TOPOLOGY), *log = read_file(d, "log");
+	char line[256];
+
+	snprintf(line, sizeof line, "missing: %s (%s): ", label, strerror(error));
+	cr_expect_eq(count(topology, line), times, "'%s' in\n%s", line, topology);
+	snprintf(line, sizeof line, "%s is missing (%s): ", label, strerror(error));
+	cr_expect_eq(count(log, line), times, "'%s' in\n%s", line, log);
+	free(topology);
+	free(log);
+}
+
+static int run(struct quoit_ring *q, struct quoit_sqe sqe)
+{
+	quoit_job job;
+	int err = quoit_start(q, sqe, &job);
+
+	return err ? err : quoit_wait(q, job, QUOIT_FOREVER);
+}
+
+/* Jobs in both regions, by the workers too, and through a file and back. */
+static void expect_works(const struct daemon *d)
+{
+	struct quoit_open_params p = {.socket = d->socket,
+				      .host_bytes = 64 * MIB,
+				      .arena_bytes = 8 * MIB,
+				      .pinned_bytes = 16 * MIB};
+	struct quoit_shape shape = {.dtype = QUOIT_I32, .dim = {1, 1, 1, WORDS}};
+	int32_t *got = malloc(WORDS * 4);
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	quoit_tensor a, b;
+	int fd, file;
+
+	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	fd = open(d->folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	file = quoit_file_add(s, fd);
+	cr_assert_geq(file, 0);
+	a = quoit_create(q, &shape, QUOIT_CREATE_PINNED);
+	b = quoit_create(q, &shape, 0);
+	cr_expect_eq(run(q, quoit_fill_int(a, 41)), 0);
+	cr_expect_eq(run(q, quoit_add_int(b, a, 1)), 0);
+	cr_expect_eq(run(q, quoit_file_write(b, file, 0)), WORDS * 4);
+	cr_expect_eq(run(q, quoit_file_read(a, file, 0)), WORDS * 4);
+	cr_assert_eq(quoit_read(q, a, got, WORDS * 4), 0);
+	for (unsigned i = 0; i < WORDS; i++)
+		cr_assert_eq(got[i], 42, "word %u", i);
+	free(got);
+	close(fd);
+	quoit_close(s, 0);
+}
+
+static struct refusal refusals[] = {
+	{IO_URING, EPERM}, {IO_URING, ENOSYS}, {PIDFD, EPERM},      {PIDFD, ENOSYS},
+	{MBIND, EPERM},    {MBIND, ENOSYS},    {HUGE_PAGES, EPERM}, {HUGE_PAGES, EINVAL},
+	{MEMLOCK, EPERM},  {MEMLOCK, ENOSYS},
+};
+
+ParameterizedTestParameters(features, one_that_is_refused_is_named_once_and_not_needed)
+{
+	return cr_make_param_array(struct refusal, refusals, sizeof refusals / sizeof refusals[0]);
+}
+
+ParameterizedTest(struct refusal *r, features, one_that_is_refused_is_named_once_and_not_needed)
+{
+	struct daemon d;
+
+	start(&d, *r);
+	for (enum feature i = 0; i < ALL; i++)
+		expect_said(&d, features[i].label, r->error, i == r->feature);
+	expect_works(&d);
+	daemon_stop(&d);
+}
+
+Test(features, all_may_be_refused_together)
+{
+	struct daemon d;
+
+	start(&d, (struct refusal){ALL, EPERM});
+	for (enum feature i = 0; i < ALL; i++)
+		expect_said(&d, features[i].label, EPERM, 1);
+	expect_works(&d);
+	daemon_stop(&d);
+}
+
+Test(features, those_that_are_there_are_not_named)
+{
+	struct daemon d;
+
+	start(&d, (struct refusal){NONE, 0});
+	for (enum feature i = 0; i < ALL; i++) {
+		expect_said(&d, features[i].label, EPERM, 0);
+		expect_said(&d, features[i].label, ENOSYS, 0);
+	}
+	expect_works(&d);
+	daemon_stop(&d);
+}
