@@ -495,7 +495,9 @@ void connection_end(struct connection *c, uint32_t counter, const char *text)
 		say_why(c, text);
 	(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->fd, NULL);
 	ctl_hang_up(c->fd);
-	c->fd = -1;
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	c->fd = c->pidfd = -1;
 	c->state = CONNECTION_GONE;
 	if (c->session)
 		send_mail(c, MAIL_DEAD, 0, 0);

@@ -26,6 +26,7 @@ struct connection {
 	int fd;
 	uid_t uid;
 	pid_t pid;
+	int pidfd; /* of the process that connected; -1: not to be had */
 	enum connection_state state;
 	uint64_t hello_by_ns; /* CLOCK_BOOTTIME */
 	struct session *session;

@@ -18,6 +18,7 @@
 #include "connection.h"
 #include "ctl_io.h"
 #include "log.h"
+#include "peer.h"
 
 #define EVENTS  64
 #define BACKLOG 512
@@ -53,6 +54,7 @@ static void add_connection(struct control *c, int fd, const struct ucred *peer)
 					    .fd = fd,
 					    .uid = peer->uid,
 					    .pid = peer->pid,
+					    .pidfd = peer_open(fd, peer->pid),
 					    .hello_by_ns = totals_now_ns() +
 							   c->config->hello_ms * 1000000};
 		event.data.ptr = conn;
@@ -60,11 +62,15 @@ static void add_connection(struct control *c, int fd, const struct ucred *peer)
 	if (!conn || epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
 		int err = -errno;
 
+		if (conn && conn->pidfd >= 0)
+			close(conn->pidfd);
 		budget_disconnect(c->budget, peer->uid);
 		refuse(c, fd, peer->uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, err, strerror(-err));
 		free(conn);
 		return;
 	}
+	if (conn->pidfd >= 0)
+		(void)epoll_ctl(c->epoll, EPOLL_CTL_ADD, conn->pidfd, &event);
 	c->connections = conn;
 	totals_count(c->totals, QUOIT_DAEMON_CONNECTIONS);
 }
@@ -171,8 +177,10 @@ static void serve(struct connection *conn)
 		connection_end(conn, QUOIT_DAEMON_KILL_PROTO,
 			       "a message of another length, or with several descriptors");
 		break;
-	case -EAGAIN:
-		break;
+	case -EAGAIN: /* all that it has sent is read */
+		if (!peer_has_ended(conn->pidfd))
+			break;
+		/* fallthrough */
 	case 0:
 	case -ECONNRESET:
 		connection_end(conn, open ? QUOIT_DAEMON_CLIENTS_DIED : QUOIT_DAEMON_CLIENTS_LEFT,

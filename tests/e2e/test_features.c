@@ -201,3 +201,84 @@ Test(features, those_that_are_there_are_not_named)
 	expect_works(&d);
 	daemon_stop(&d);
 }
+
+/* ---- pidfd ---- */
+
+static bool session_ends(const struct daemon *d, unsigned long long id, unsigned naps)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "%s/" QUOIT_STATS_SESSION, d->folder, id);
+	while (access(path, F_OK) == 0 && naps--)
+		usleep(10000);
+	return access(path, F_OK) != 0;
+}
+
+/* A client that dies, and a child of it that holds its sockets; the child, and the session. */
+static pid_t leave_child(const struct daemon *d, unsigned long long *ret_id)
+{
+	struct {
+		pid_t child;
+		unsigned long long id;
+	} news = {0};
+	int tell[2];
+	pid_t client;
+
+	cr_assert_eq(pipe(tell), 0);
+	client = fork();
+	if (client == 0) {
+		struct quoit_open_params p = {.socket = d->socket};
+		struct quoit_session *s;
+		struct quoit_info info;
+
+		if (quoit_open(&s, &p))
+			_exit(1);
+		quoit_info(s, &info);
+		news.id = info.session;
+		news.child = fork();
+		if (news.child == 0) {
+			pause();
+			_exit(0);
+		}
+		(void)!write(tell[1], &news, sizeof news);
+		_exit(0);
+	}
+	cr_assert_eq(read(tell[0], &news, sizeof news), sizeof news);
+	cr_assert_eq(waitpid(client, NULL, 0), client);
+	close(tell[0]);
+	close(tell[1]);
+	*ret_id = news.id;
+	return news.child;
+}
+
+Test(features, session_ends_with_its_process_whoever_holds_the_socket)
+{
+	unsigned long long id;
+	struct daemon d;
+	char *log;
+	pid_t child;
+
+	start(&d, (struct refusal){NONE, 0});
+	log = read_file(&d, "log");
+	if (!strstr(log, "pidfd is missing")) {
+		child = leave_child(&d, &id);
+		cr_expect(session_ends(&d, id, PATIENCE));
+		kill(child, SIGKILL);
+	}
+	free(log);
+	daemon_stop(&d);
+}
+
+Test(features, without_pidfds_it_ends_when_nobody_holds_the_socket_any_more)
+{
+	unsigned long long id;
+	struct daemon d;
+	pid_t child;
+
+	start(&d, (struct refusal){PIDFD, ENOSYS});
+	child = leave_child(&d, &id);
+	cr_expect_not(session_ends(&d, id, 10));
+	kill(child, SIGKILL);
+	cr_expect(session_ends(&d, id, PATIENCE));
+	daemon_stop(&d);
+}
