@@ -108,7 +108,6 @@ static int lease(struct connection *c, const struct session_limits *limits,
 /* The node whose core the client last ran on; -1: not known. */
 static int32_t client_node(const struct connection *c)
 {
-	const struct placement *plan = c->control->plan;
 	char path[32], line[1024];
 	unsigned cpu = UINT32_MAX;
 	FILE *f;
@@ -125,10 +124,7 @@ static int32_t client_node(const struct connection *c)
 	}
 	if (f)
 		fclose(f);
-	for (uint32_t i = 0; i < plan->nr_cores; i++)
-		if (plan->cores[i].cpu == cpu)
-			return (int32_t)plan->cores[i].node;
-	return -1;
+	return placement_node(c->control->plan, cpu);
 }
 
 /* Memory beside the reactor; where that is refused, it works all the same. */

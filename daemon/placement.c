@@ -126,6 +126,27 @@ static void deal_reactors(struct placement *plan, const struct topology *topolog
 	} while (plan->nr_reactors > before);
 }
 
+/* Clients run on all CPUs, also on those that are not for us. */
+static int map_cpus(struct placement *plan, const struct topology *topology)
+{
+	uint32_t i;
+
+	for (i = 0; i < topology->nr_pus; i++)
+		if (topology->pus[i].cpu >= plan->nr_cpus)
+			plan->nr_cpus = topology->pus[i].cpu + 1;
+	plan->cpu_node = malloc(plan->nr_cpus * sizeof(*plan->cpu_node));
+	if (!plan->cpu_node)
+		return -ENOMEM;
+	for (i = 0; i < plan->nr_cpus; i++)
+		plan->cpu_node[i] = TOPOLOGY_UNKNOWN;
+	for (i = 0; i < topology->nr_pus; i++) {
+		const struct topology_pu *pu = &topology->pus[i];
+
+		plan->cpu_node[pu->cpu] = (int32_t)topology->cores[pu->core].node;
+	}
+	return 0;
+}
+
 int placement_make(const struct topology *topology, const struct placement_config *config,
 		   struct placement **ret_plan)
 {
@@ -136,7 +157,8 @@ int placement_make(const struct topology *topology, const struct placement_confi
 		return -ENOMEM;
 	plan->cores = calloc(topology->nr_cores, sizeof(*plan->cores));
 	plan->reactors = calloc(topology->nr_cores, sizeof(*plan->reactors));
-	rc = plan->cores && plan->reactors ? pick_cores(plan, topology, config->cpus) : -ENOMEM;
+	rc = plan->cores && plan->reactors ? map_cpus(plan, topology) : -ENOMEM;
+	rc = rc ? rc : pick_cores(plan, topology, config->cpus);
 	if (rc) {
 		placement_free(plan);
 		return rc;
@@ -152,6 +174,7 @@ void placement_free(struct placement *plan)
 		return;
 	free(plan->cores);
 	free(plan->reactors);
+	free(plan->cpu_node);
 	free(plan);
 }
 

@@ -43,6 +43,8 @@ struct placement_core {
 struct placement {
 	uint32_t nr_cores;
 	uint32_t nr_reactors;         /* 1 to nr_cores */
+	uint32_t nr_cpus;             /* highest CPU number + 1 */
+	int32_t *cpu_node;            /* of each CPU, used by us or not; -1: there is no such CPU */
 	struct placement_core *cores; /* worker i runs on cores[i] */
 	uint32_t *reactors;           /* reactor i runs on cores[reactors[i]] */
 };
@@ -63,6 +65,12 @@ static inline const struct placement_core *placement_reactor(const struct placem
 							     uint32_t reactor)
 {
 	return &plan->cores[plan->reactors[reactor]];
+}
+
+/* The node of any CPU of the machine; -1: unknown. */
+static inline int32_t placement_node(const struct placement *plan, uint32_t cpu)
+{
+	return cpu < plan->nr_cpus ? plan->cpu_node[cpu] : -1;
 }
 
 /*

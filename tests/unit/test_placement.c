@@ -278,6 +278,20 @@ Test(placement, nodes_are_the_kernels_numbers_also_where_these_have_holes)
 	topology_free(topology);
 }
 
+Test(placement, node_of_every_cpu_is_known_also_of_those_not_used)
+{
+	struct placement *plan = plan_machine(TWO_NODES, "8-9", 0);
+
+	cr_expect_eq(plan->nr_cpus, 16);
+	cr_expect_eq(placement_node(plan, 0), 0);
+	cr_expect_eq(placement_node(plan, 7), 0);
+	cr_expect_eq(placement_node(plan, 8), 1);
+	cr_expect_eq(placement_node(plan, 15), 1);
+	cr_expect_eq(placement_node(plan, 16), -1);
+	cr_expect_eq(placement_node(plan, UINT32_MAX), -1);
+	placement_free(plan);
+}
+
 /* FOUR_NODES with 8 reactors: reactor i is on node i % 4. */
 struct visit {
 	int32_t node;
