@@ -20,7 +20,7 @@ CFLAGS ?= -O2 -g
 
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
 	libproc2-dev libcriterion-dev libopenblas0-pthread spin clang libclang-rt-14-dev \
-	clang-format strace
+	clang-format strace qemu-system-x86 cpio
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
@@ -67,17 +67,18 @@ libraries := $(B)/libquoit.so.$(SOVERSION) $(B)/libquoit.a
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
 
-.PHONY: all tests fuzzers deps demo check bench torture fuzz lint format install uninstall clean help
+.PHONY: all tests fuzzers deps demo check check-vm bench torture fuzz lint format install uninstall clean help
 .SECONDARY:
 all: $(programs) $(libraries) $(examples) $(modules)
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
 fuzzers: base += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DQUOIT_SANITIZE
 fuzzers: $(fuzzers)
-tests: all $(unit_tests) $(e2e_tests) $(torture_tests)
+tests: all $(unit_tests) $(e2e_tests) $(torture_tests) $(B)/tests/vm/placement
 
 help:
 	@printf '%s\n' 'make            build into $(B)/' 'make deps       install what is missing (Debian)' \
 	'make demo       start a private daemon and run the workloads' 'make check      all tests that need no GPU' \
+	'make check-vm   the placement tests of make check alone' \
 	'make bench      the speed table of docs/performance.md' 'make torture    long tests' 'make fuzz       long fuzzing' \
 	'make lint       include rule and format' 'make install    DESTDIR= PREFIX=' 'make uninstall' 'make clean'
 
@@ -133,6 +134,8 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/d
 	$(call link,-lcriterion $(daemon_libs))
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
 	$(call link,-lcriterion -lm)
+$(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/tests/e2e/daemon.o $(B)/libquoit.a
+	$(call link,-ljansson)
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools/counters.o $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-fsanitize=fuzzer$(,)address$(,)undefined $(daemon_libs))
 $(B)/tests/torture/%: $(B)/tests/torture/%.o $(torture_help) $(B)/daemon.a $(B)/libquoit.a
@@ -148,6 +151,9 @@ demo: deps
 	@sh tests/demo.sh $(B)
 check: deps
 	@sh tests/check.sh
+check-vm: deps
+	@$(MAKE) --no-print-directory all $(B)/tests/vm/placement
+	@sh tests/vm/placement.sh $(B)
 bench: deps
 	@$(MAKE) --no-print-directory all
 	@sh tests/bench.sh $(B)

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "bind.h"
 #include "charge.h"
 #include "ctl_io.h"
 #include "files.h"
@@ -143,6 +144,7 @@ static int make_rings(struct connection *c, const struct quoit_ring_open *open)
 				ring_free(c->new_rings[i]);
 			return err;
 		}
+		bind_ring(c->session, c->new_rings[i]);
 	}
 	return 0;
 }

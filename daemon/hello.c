@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "affinity.h"
+#include "bind.h"
 #include "charge.h"
 #include "log.h"
 #include "optable.h"
@@ -127,33 +127,6 @@ static int32_t client_node(const struct connection *c)
 	return placement_node(c->control->plan, cpu);
 }
 
-/* Memory beside the reactor; where that is refused, it works all the same. */
-static void bind_memory(struct session *s, const struct placement_core *core, uint32_t nodes)
-{
-	int err = 0;
-
-	if (nodes < 2 || core->memory_node < 0)
-		return;
-	err = affinity_prefer_node(s->region.base, s->region.bytes, (uint32_t)core->memory_node);
-	if (!err && s->arena)
-		err = affinity_prefer_node(s->arena, s->arena_bytes, (uint32_t)core->memory_node);
-	if (!err && s->pinned)
-		err = affinity_prefer_node(s->pinned, s->pinned_bytes, (uint32_t)core->memory_node);
-	if (err < 0)
-		log_client(s->uid, "session %llu: memory is not bound to node %d: %s",
-			   (unsigned long long)s->id, core->memory_node, strerror(-err));
-}
-
-static uint32_t count_nodes(const struct placement *plan)
-{
-	uint32_t most = 0;
-
-	for (uint32_t i = 0; i < plan->nr_cores; i++)
-		if (plan->cores[i].node > most)
-			most = plan->cores[i].node;
-	return most + 1;
-}
-
 static void hand_over(struct connection *c, struct session *s)
 {
 	struct control *control = c->control;
@@ -165,8 +138,9 @@ static void hand_over(struct connection *c, struct session *s)
 	core = placement_reactor(control->plan, c->reactor);
 	control->sessions_of[c->reactor]++;
 	s->reactor = &control->reactors[c->reactor];
-	if (!control->features->missing[FEATURE_MBIND])
-		bind_memory(s, core, count_nodes(control->plan));
+	if (!control->features->missing[FEATURE_MBIND] && control->plan->nr_memories > 1 &&
+	    core->memory_node >= 0)
+		bind_session(s, core->memory_node);
 	err = session_stats_open(s, control->directory, c->reactor, (int32_t)core->node);
 	if (err < 0)
 		log_client(c->uid, "session %llu has no counter file: %s",

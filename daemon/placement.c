@@ -147,6 +147,15 @@ static int map_cpus(struct placement *plan, const struct topology *topology)
 	return 0;
 }
 
+static uint32_t count_memories(const struct topology *topology)
+{
+	uint32_t count = 0, i;
+
+	for (i = 0; i < topology->nr_nodes; i++)
+		count += topology->nodes[i].memory_bytes != 0;
+	return count;
+}
+
 int placement_make(const struct topology *topology, const struct placement_config *config,
 		   struct placement **ret_plan)
 {
@@ -164,6 +173,7 @@ int placement_make(const struct topology *topology, const struct placement_confi
 		return rc;
 	}
 	deal_reactors(plan, topology, config->reactors);
+	plan->nr_memories = count_memories(topology);
 	*ret_plan = plan;
 	return 0;
 }

@@ -42,9 +42,10 @@ struct placement_core {
 
 struct placement {
 	uint32_t nr_cores;
-	uint32_t nr_reactors;         /* 1 to nr_cores */
-	uint32_t nr_cpus;             /* highest CPU number + 1 */
-	int32_t *cpu_node;            /* of each CPU, used by us or not; -1: there is no such CPU */
+	uint32_t nr_reactors; /* 1 to nr_cores */
+	uint32_t nr_memories; /* nodes with memory, allowed or not: of one, nothing to choose */
+	uint32_t nr_cpus;     /* highest CPU number + 1 */
+	int32_t *cpu_node;    /* of each CPU, used by us or not; -1: there is no such CPU */
 	struct placement_core *cores; /* worker i runs on cores[i] */
 	uint32_t *reactors;           /* reactor i runs on cores[reactors[i]] */
 };

@@ -113,6 +113,7 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 	if (!s)
 		return -ENOMEM;
 	s->id = id;
+	s->memory_node = -1;
 	s->state_fd = s->arena_fd = s->pinned_fd = s->stats_fd = s->region.fd = -1;
 	s->arena_bytes = limits->arena_bytes;
 	s->pinned_bytes = limits->pinned_bytes;

@@ -214,6 +214,7 @@ struct session {
 	char name[QUOIT_NAME_BYTES];
 	struct reactor *reactor;
 	struct session *next; /* in the reactor's list */
+	int32_t memory_node;  /* where its memory is bound to; -1: nowhere */
 
 	/* the tables' memfd */
 	int state_fd;

@@ -59,6 +59,8 @@ run() { # NAME COMMAND...
 	if [ "$failed" -ne "$before" ]; then
 		printf '  FAIL    %s (status %s)\n' "$name" "$status"
 		tail -n 40 "$log" | sed 's/^/          /'
+	elif [ $status -eq 77 ]; then
+		printf '  skipped %s: %s\n' "$name" "$(tail -n 1 "$log" | sed 's/^skipped: //')"
 	else
 		printf '  ok      %s  %ss\n' "$name" $(($(date +%s) - start))
 	fi
@@ -112,6 +114,7 @@ for t in $(tests_of build e2e); do
 done
 run growth sh tests/growth.sh build
 run install sh tests/install.sh
+run placement sh tests/vm/placement.sh build
 
 build build/asan address,undefined tests
 for t in $(tests_of build/asan unit) $(tests_of build/asan e2e); do

@@ -292,6 +292,19 @@ Test(placement, node_of_every_cpu_is_known_also_of_those_not_used)
 	placement_free(plan);
 }
 
+Test(placement, nodes_with_memory_are_counted_allowed_or_not)
+{
+	struct topology *topology = read_machine(FOUR_NODES, NULL);
+	struct placement *plan;
+
+	topology->nodes[0].memory_bytes = 0;
+	topology->nodes[1].memory_allowed = false;
+	plan = make_plan(topology, 0, NULL);
+	cr_expect_eq(plan->nr_memories, 3);
+	placement_free(plan);
+	topology_free(topology);
+}
+
 /* FOUR_NODES with 8 reactors: reactor i is on node i % 4. */
 struct visit {
 	int32_t node;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bind.h - a session's memory beside its reactor.
+ *
+ * Else it lies where it is first touched: by the client, which may be anywhere, or by the
+ * control thread.  Where the kernel refuses, the session works all the same, and it is logged.
+ */
+#ifndef QUOITD_BIND_H
+#define QUOITD_BIND_H
+
+#include <stdint.h>
+
+struct session;
+struct ring;
+
+/* Asks for the node's memory for all that the session has; its rings will ask for the same. */
+void bind_session(struct session *s, int32_t node);
+
+/* The same for a new ring's pages.  Nothing for a session that is not bound. */
+void bind_ring(const struct session *s, const struct ring *r);
+
+#endif

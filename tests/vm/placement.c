@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * placement.c - where quoitd's threads run and its memory lies, on real nodes.
+ *
+ * The first process of the virtual machines of placement.sh, which says in the kernel's command
+ * line what machine it is: machine=two_nodes or machine=one_memory.  Both have two cores of two
+ * threads a node: CPUs 0-1 and 2-3 on node 0, and 4-5 and 6-7 on node 1.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <quoit.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon.h"
+#include "guest.h"
+
+#define MANY     100000u /* elements of a tensor: 98 pages */
+#define ANYWHERE GUEST_MAX_NODES
+
+/* CPUs */
+#define NODE_0 0x0fu
+#define NODE_1 0xf0u
+#define ALL    (NODE_0 | NODE_1)
+
+struct test {
+	const char *name;
+	void (*run)(void);
+};
+
+static struct daemon quoitd;
+static bool is_bad;
+
+static void check(bool good, int line, const char *text)
+{
+	if (!good)
+		printf("  line %d: %s\n", line, text);
+	is_bad |= !good;
+}
+#define CHECK(condition) check(condition, __LINE__, #condition)
+
+/* ---- quoitd ---- */
+
+/* What quoitd is started in; NULL and 0: all of the machine. */
+static const char *cpuset;
+static unsigned affinity;
+
+static void pin(pid_t thread, unsigned cpus)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	for (unsigned cpu = 0; cpu < 8; cpu++)
+		if (cpus & 1u << cpu)
+			CPU_SET(cpu, &set);
+	CHECK(!sched_setaffinity(thread, sizeof set, &set));
+}
+
+static void prepare(const struct daemon *d)
+{
+	char path[128];
+	int log;
+
+	pin(0, affinity ? affinity : ALL);
+	if (cpuset)
+		CHECK(!guest_join_cpuset(cpuset, 0));
+	snprintf(path, sizeof path, "%s/log", d->folder);
+	log = open(path, O_WRONLY | O_CREAT, 0600);
+	(void)dup2(log, STDERR_FILENO);
+}
+
+/* The CPU list of each reactor, as "2@0 6@1": CPU 2 of node 0, CPU 6 of node 1. */
+static void start(const char *cpuset_name, unsigned cpus, const char *reactors)
+{
+	static const char *const options[] = {"--log=info", NULL};
+	const char *const topo[] = {"/quoit", "topo", "--json", "--socket", quoitd.socket, NULL};
+	char found[64] = "", thread[40];
+	json_t *json, *reactor;
+	size_t i;
+
+	cpuset = cpuset_name;
+	affinity = cpus;
+	CHECK(!daemon_start_prepared(&quoitd, options, prepare));
+	json = guest_run(topo);
+	json_array_foreach(json_object_get(json, "reactors"), i, reactor)
+	{
+		size_t used = strlen(found);
+		int cpu = (int)json_integer_value(json_object_get(reactor, "cpu"));
+
+		snprintf(found + used, sizeof found - used, "%s%d@%d", used ? " " : "", cpu,
+			 (int)json_integer_value(json_object_get(reactor, "node")));
+		snprintf(thread, sizeof thread, "quoit-react-%zu", i);
+		CHECK(guest_is_pinned(quoitd.pid, thread, (unsigned)cpu));
+	}
+	if (strcmp(found, reactors) != 0)
+		printf("  reactors on %s, not on %s\n", found, reactors);
+	CHECK(!strcmp(found, reactors));
+	json_decref(json);
+}
+
+static bool topology_says(const char *words)
+{
+	const char *const topo[] = {"/quoit", "topo", "--json", "--socket", quoitd.socket, NULL};
+	json_t *json = guest_run(topo);
+	const char *text = json_string_value(json_object_get(json, "topology"));
+	bool says = text && strstr(text, words);
+
+	if (!says)
+		printf("  topo does not say \"%s\":\n%s", words, text ? text : "");
+	json_decref(json);
+	return says;
+}
+
+static bool log_says(const char *words)
+{
+	char path[128], line[512];
+	bool says = false;
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/log", quoitd.folder);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof line, f))
+		says |= strstr(line, words) != NULL;
+	if (f)
+		fclose(f);
+	return says;
+}
+
+static void stop(void)
+{
+	daemon_stop(&quoitd);
+}
+
+/* ---- sessions ---- */
+
+static int home_of_the_session(void)
+{
+	const char *const ps[] = {"/quoit", "ps", "--json", "--socket", quoitd.socket, NULL};
+	json_t *json = guest_run(ps);
+	const json_t *session = json_array_get(json_object_get(json, "sessions"), 0);
+	const json_t *node = json_object_get(session, "node");
+	int home = json_is_integer(node) ? (int)json_integer_value(node) : -1;
+
+	json_decref(json);
+	return home;
+}
+
+/* All pages of the memfd that the process has touched lie on the node, and there are some. */
+static bool lies_on(pid_t pid, const char *memfd, unsigned node)
+{
+	struct guest_pages pages;
+	unsigned all = 0;
+	int err = guest_find_pages(pid, memfd, &pages);
+
+	for (unsigned i = 0; i < GUEST_MAX_NODES; i++)
+		all += pages.on[i];
+	if (!err && all && pages.on[node] == all)
+		return true;
+	printf("  %s: %s, %u of %u pages on node %u\n", memfd, err ? strerror(-err) : "mapped",
+	       pages.on[node], all, node);
+	return false;
+}
+
+/* Have a job write a tensor. */
+static void fill(struct quoit_ring *q, unsigned flags)
+{
+	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, MANY}};
+	quoit_tensor t = quoit_create(q, &shape, flags);
+
+	CHECK(!quoit_push(q, quoit_fill(t, 1)));
+	CHECK(!quoit_wait_tensor(q, t, QUOIT_FOREVER));
+}
+
+/* All memory of the session, the client's arena too; the first that touched it is anybody. */
+static void expect_memory(unsigned node)
+{
+	static const char *const memfds[] = {"quoit-region", "quoit-pinned", "quoit-session",
+					     "quoit-client-pages", "quoit-daemon-pages"};
+
+	for (unsigned i = 0; i < sizeof memfds / sizeof memfds[0]; i++)
+		CHECK(lies_on(quoitd.pid, memfds[i], node));
+	CHECK(lies_on(getpid(), "quoit-arena", node));
+}
+
+/*
+ * A client on this CPU, and jobs that write: where its session is at home, and where its memory
+ * lies; ANYWHERE: it is not looked at.
+ */
+static void expect_session(unsigned cpu, int home, unsigned memory)
+{
+	struct quoit_open_params params = {.socket = quoitd.socket,
+					   .host_bytes = 8u << 20,
+					   .arena_bytes = 1u << 20,
+					   .pinned_bytes = 1u << 20};
+	struct quoit_session *s = NULL;
+	struct quoit_ring *q = NULL;
+	void *mine;
+
+	pin(0, 1u << cpu);
+	CHECK(!quoit_open(&s, &params) && !quoit_ring_open(&q, s, NULL));
+	if (!q)
+		return;
+	mine = quoit_alloc(s, MANY);
+	CHECK(mine);
+	if (mine)
+		memset(mine, 1, MANY);
+	fill(q, 0);
+	fill(q, QUOIT_CREATE_PINNED);
+	CHECK(home_of_the_session() == home);
+	if (memory != ANYWHERE)
+		expect_memory(memory);
+	CHECK(!quoit_close(s, 0));
+}
+
+/* ---- two nodes with memory ---- */
+
+static void each_node_has_a_reactor(void)
+{
+	start(NULL, 0, "2@0 6@1");
+	stop();
+}
+
+/* Also where the control thread, the first to touch a ring, runs on the other node. */
+static void a_session_lies_on_its_clients_node(void)
+{
+	start(NULL, 0, "2@0 6@1");
+	pin(quoitd.pid, NODE_1);
+	expect_session(0, 0, 0);
+	pin(quoitd.pid, NODE_0);
+	expect_session(4, 1, 1);
+	expect_session(7, 1, 1); /* no worker of ours runs on the second thread of a core */
+	CHECK(!log_says("not bound"));
+	stop();
+}
+
+static void an_affinity_mask_is_obeyed(void)
+{
+	start(NULL, 0x10, "4@1");
+	CHECK(guest_stays_within(quoitd.pid, 0x10));
+	CHECK(topology_says("node 0: 0.2 GiB; no core may be used"));
+	expect_session(0, 1, 1);
+	stop();
+	start(NULL, 0x2, "1@0");
+	CHECK(guest_stays_within(quoitd.pid, 0x2));
+	expect_session(4, 0, 0);
+	stop();
+}
+
+static void a_cpuset_is_obeyed(void)
+{
+	CHECK(!guest_make_cpuset("second", "4-7", "1"));
+	start("second", 0, "6@1");
+	CHECK(guest_stays_within(quoitd.pid, NODE_1));
+	expect_session(0, 1, 1);
+	stop();
+}
+
+static void forbidden_memory_is_taken_from_the_other_node(void)
+{
+	CHECK(!guest_make_cpuset("crossed", "4-7", "0"));
+	start("crossed", 0, "6@1");
+	CHECK(topology_says("(not allowed), takes that of node 0"));
+	expect_session(4, 1, 0);
+	CHECK(!log_says("not bound"));
+	stop();
+}
+
+/* Allowed at the start, and forbidden when the session comes: it works, and it is said. */
+static void refused_memory_is_said(void)
+{
+	CHECK(!guest_make_cpuset("shrunk", "0-7", "0"));
+	start(NULL, 0, "2@0 6@1");
+	CHECK(!guest_join_cpuset("shrunk", quoitd.pid));
+	expect_session(4, 1, ANYWHERE);
+	CHECK(log_says("memory is not bound to node 1: Invalid argument"));
+	stop();
+}
+
+static const struct test two_nodes[] = {
+	{"each node has a reactor", each_node_has_a_reactor},
+	{"a session lies on its client's node", a_session_lies_on_its_clients_node},
+	{"an affinity mask is obeyed", an_affinity_mask_is_obeyed},
+	{"a cpuset is obeyed", a_cpuset_is_obeyed},
+	{"forbidden memory is taken from the other node",
+	 forbidden_memory_is_taken_from_the_other_node},
+	{"memory that is refused is said", refused_memory_is_said},
+	{NULL},
+};
+
+/* ---- a node without memory ---- */
+
+static void a_node_without_memory_takes_the_others(void)
+{
+	start(NULL, 0, "2@0 6@1");
+	CHECK(topology_says("node 1: no memory, takes that of node 0"));
+	expect_session(0, 0, 0);
+	expect_session(4, 1, 0);
+	CHECK(!log_says("not bound"));
+	stop();
+}
+
+static const struct test one_memory[] = {
+	{"a node without memory takes the other's", a_node_without_memory_takes_the_others},
+	{NULL},
+};
+
+/* ---- the program ---- */
+
+static void play(const struct test *tests)
+{
+	unsigned passed = 0, failed = 0;
+
+	for (; tests->name; tests++) {
+		is_bad = false;
+		tests->run();
+		printf("%s %s\n", is_bad ? "FAIL" : "ok  ", tests->name);
+		fflush(stdout);
+		passed += !is_bad;
+		failed += is_bad;
+	}
+	printf("%u passed, %u failed, 0 skipped\n", passed, failed);
+}
+
+int main(void)
+{
+	const char *machine = getenv("machine");
+	int err = guest_boot();
+
+	if (err)
+		printf("FAIL boot: %s\n", strerror(-err));
+	setenv("QUOIT_BUILD", "/", 1);
+	if (!err)
+		play(machine && !strcmp(machine, "one_memory") ? one_memory : two_nodes);
+	guest_power_off();
+}

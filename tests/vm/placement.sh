@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# placement.sh BUILD - where quoitd runs and where its memory lies, on virtual NUMA machines
+#
+# QEMU emulates, so it needs neither /dev/kvm nor root, and says nothing about speed.  The
+# kernel is $VM_KERNEL, or one of /boot that we may read, or Debian's, fetched once, not installed.
+# Exit status 77: there is no QEMU or no kernel, the last line says which.
+b=${1:-build}
+tree=$b/vm/tree
+limit=120 # seconds a machine
+passed=0 failed=0
+
+skip() { # WHY
+	echo "skipped: $1"
+	exit 77
+}
+
+# A Debian kernel, unpacked beside the build: 27 MB.
+fetch_kernel() {
+	[ ! -e "$b/vm/vmlinuz" ] || return 0
+	package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | awk '/Depends:/ { print $2; exit }')
+	[ -n "$package" ] || return 1
+	(
+		rm -rf "$b/vm/kernel" && mkdir -p "$b/vm/kernel" && cd "$b/vm/kernel" &&
+			apt-get download "$package" && dpkg-deb -x "$package"_*.deb .
+	) >&2 || return 1
+	mv "$b"/vm/kernel/boot/vmlinuz-* "$b/vm/vmlinuz" && rm -rf "$b/vm/kernel"
+}
+
+find_kernel() {
+	for kernel in "$VM_KERNEL" /boot/vmlinuz-*; do
+		[ ! -r "$kernel" ] || { echo "$kernel"; return; }
+	done
+	fetch_kernel && echo "$b/vm/vmlinuz"
+}
+
+# Our programs and their libraries; the kernel starts /init.
+make_tree() {
+	rm -rf "$tree" && mkdir -p "$tree/lib64" "$tree/dev" "$tree/tmp"
+	cp "$b/tests/vm/placement" "$tree/init" && cp "$b/quoitd" "$b/quoit" "$tree/" || return 1
+	ldd "$tree/init" "$tree/quoitd" "$tree/quoit" | sed -n 's/[^/]*\(\/[^ ]*\) (0x.*/\1/p' |
+		sort -u | while read -r library; do
+		mkdir -p "$tree$(dirname "$library")" && cp -L "$library" "$tree$library"
+	done
+	(cd "$tree" && find . -print0 | cpio --null --create --format=newc --quiet) >"$b/vm/initrd"
+}
+
+# A machine of two nodes with two cores of two threads each.  QEMU gives threads to Intel's only.
+boot() { # NAME QEMU-OPTION...
+	name=$1
+	shift
+	timeout $limit qemu-system-x86_64 -accel tcg,thread=multi -cpu max,vendor=GenuineIntel -M q35 -m 512M \
+		-smp 8,sockets=2,cores=2,threads=2 "$@" -nodefaults -no-user-config -display none -serial stdio \
+		-no-reboot -kernel "$kernel" -initrd "$b/vm/initrd" \
+		-append "console=ttyS0 quiet panic=-1 machine=$name" </dev/null 2>&1 |
+		tr -d '\r' >"$b/vm/$name.log"
+	echo "$name:"
+	grep -av -e '^[0-9]* passed' -e 'reboot: Power down' "$b/vm/$name.log"
+	line=$(grep -a '^[0-9]* passed, [0-9]* failed' "$b/vm/$name.log")
+	[ -n "$line" ] || { echo "FAIL $name: it did not report"; line='0 passed, 1 failed'; }
+	passed=$((passed + ${line%% passed*}))
+	line=${line#*, }
+	failed=$((failed + ${line%% failed*}))
+}
+
+command -v qemu-system-x86_64 >/dev/null || skip 'qemu-system-x86_64 is not installed'
+command -v cpio >/dev/null || skip 'cpio is not installed'
+kernel=$(find_kernel) || skip 'no kernel image in /boot that can be read, and none could be fetched'
+make_tree || { echo "FAIL the programs are not built"; exit 1; }
+boot two_nodes -object memory-backend-ram,id=m0,size=256M -object memory-backend-ram,id=m1,size=256M \
+	-numa node,nodeid=0,cpus=0-3,memdev=m0 -numa node,nodeid=1,cpus=4-7,memdev=m1
+boot one_memory -object memory-backend-ram,id=m0,size=512M \
+	-numa node,nodeid=0,cpus=0-3,memdev=m0 -numa node,nodeid=1,cpus=4-7
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
