@@ -20,8 +20,9 @@
 #include "library.h"
 #include "stage.h"
 
-#define JOBS  4u
-#define KILLS 80u /* of the short form */
+#define JOBS       4u
+#define KILLS      80u
+#define KILLS_FULL 1000u /* all instructions, but for a sanitizer's many */
 
 /* What the child tells of itself. */
 struct notes {
@@ -145,7 +146,7 @@ static void killed_during_submit(struct stage *s)
 		return;
 	steps = kill_after(s, notes, UINT32_MAX);
 	CHECK(s, steps > 50); /* else it was not stepped at all */
-	stride = s->full || steps < KILLS ? 1 : steps / KILLS;
+	stride = steps / (s->full ? KILLS_FULL : KILLS) + 1;
 	for (unsigned n = 0; n <= steps && !s->bad; n += stride)
 		(void)kill_after(s, notes, n);
 	printf("  (%u instructions)\n", steps);
