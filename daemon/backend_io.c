@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "features.h"
+#include "io_buffers.h"
 #include "io_ring.h"
 #include "io_thread.h"
 #include "reactor.h"
@@ -29,12 +31,27 @@ struct io_slot {
 struct io_backend {
 	struct io_ring *ring;       /* NULL: refused, and then */
 	struct io_threads *threads; /* these */
+	struct io_buffers *buffers; /* NULL: refused */
 	int zeros;                  /* /dev/zero */
 	struct io_slot slot[IO_SLOTS];
 };
 
-int io_new(bool use_uring, uint32_t *need_wake, int eventfd, struct io_backend **ret,
-	   int *ret_refusal)
+/* What io_uring does not give is noted, and done without. */
+static void make_ring(struct io_backend *io, bool use_uring, struct features *features)
+{
+	int err = use_uring ? io_ring_new(&io->ring) : -ECANCELED;
+
+	if (err < 0) {
+		features_miss(features, FEATURE_IO_URING, err);
+		return;
+	}
+	err = io_buffers_new(io->ring, &io->buffers);
+	if (err < 0)
+		features_miss(features, FEATURE_BUFFERS, err);
+}
+
+int io_new(bool use_uring, uint32_t *need_wake, int eventfd, struct features *features,
+	   struct io_backend **ret)
 {
 	struct io_backend *io = calloc(1, sizeof *io);
 	int err = 0;
@@ -46,8 +63,8 @@ int io_new(bool use_uring, uint32_t *need_wake, int eventfd, struct io_backend *
 	io->zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	if (io->zeros < 0)
 		err = -errno;
-	*ret_refusal = use_uring ? io_ring_new(&io->ring) : -ECANCELED;
-	if (!err && *ret_refusal < 0)
+	make_ring(io, use_uring, features);
+	if (!err && !io->ring)
 		err = io_threads_new(need_wake, eventfd, &io->threads);
 	if (err < 0) {
 		io_free(io);
@@ -62,6 +79,7 @@ void io_free(struct io_backend *io)
 	if (!io)
 		return;
 	io_ring_free(io->ring);
+	io_buffers_free(io->buffers);
 	io_threads_free(io->threads);
 	if (io->zeros >= 0)
 		close(io->zeros);
@@ -71,6 +89,11 @@ void io_free(struct io_backend *io)
 int io_fd(const struct io_backend *io)
 {
 	return io->ring ? io_ring_fd(io->ring) : -1;
+}
+
+struct io_buffers *io_registry(const struct io_backend *io)
+{
+	return io->buffers;
 }
 
 /* ---- slots ---- */
@@ -94,6 +117,31 @@ static struct io_slot *find_slot(struct io_backend *io, const struct session *s)
 	return session < IO_SESSION_SLOTS && user < IO_USER_SLOTS ? free_slot : NULL;
 }
 
+/*
+ * The buffer that holds the piece, which is cut where that one ends; but by whole pages, as what
+ * follows must be aligned in the file as the job was.
+ */
+static void choose_buffer(struct io_slot *slot)
+{
+	const struct session *s = slot->session;
+	struct io_piece *p = &slot->piece;
+	uint64_t offset, room;
+
+	p->buffer = IO_NO_BUFFER;
+	if (!s->pinned || (uint8_t *)p->at < s->pinned ||
+	    (uint8_t *)p->at >= s->pinned + s->pinned_registered)
+		return;
+	offset = (uint64_t)((uint8_t *)p->at - s->pinned);
+	room = IO_BUFFER_BYTES - offset % IO_BUFFER_BYTES;
+	if (p->bytes > room) {
+		room -= room % PAGE_BYTES;
+		if (!room)
+			return;
+		p->bytes = (uint32_t)room;
+	}
+	p->buffer = s->pinned_buffer + (uint32_t)(offset / IO_BUFFER_BYTES);
+}
+
 static int send_piece(struct io_backend *io, struct io_slot *slot)
 {
 	unsigned index = (unsigned)(slot - io->slot);
@@ -101,6 +149,7 @@ static int send_piece(struct io_backend *io, struct io_slot *slot)
 	slot->piece.bytes = slot->left < PIECE_BYTES ? (uint32_t)slot->left : PIECE_BYTES;
 	if (!io->ring)
 		return io_threads_send(io->threads, index, &slot->piece);
+	choose_buffer(slot);
 	io_ring_send(io->ring, index, &slot->piece);
 	return 0;
 }

@@ -4,10 +4,10 @@
  * the memory of a tensor.
  *
  * A transfer is a row of pieces, one under way at a time, through the reactor's io_uring,
- * or through threads where that is refused; what a piece means is decided here for both,
- * so the results are the same.  The job's result is the count of bytes moved, or -errno.
- * A transfer that stops short is continued until it is whole, fails, or moves nothing; what
- * a read leaves of its tensor at the end of the file is cleared.
+ * (to and from registered buffers in the pinned region) or through threads where that is refused;
+ * what a piece means is decided here for both, so the results are the same.  The job's result is
+ * the count of bytes moved, or -errno. A transfer that stops short is continued until it is whole,
+ * fails, or moves nothing; what a read leaves of its tensor at the end of the file is cleared.
  *
  * A file may hang for ever (a dead server behind it): its job does then, and keeps its
  * slot.  So a session has at most IO_SESSION_SLOTS of them, a user IO_USER_SLOTS.
@@ -20,7 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct features;
 struct io_backend;
+struct io_buffers;
 struct job;
 struct reactor;
 struct session;
@@ -30,17 +32,20 @@ struct session;
 #define IO_SESSION_SLOTS 16u
 
 /*
- * need_wake and eventfd are the reactor's.  *ret_refusal: 0, or the -errno for which
- * io_uring cannot be used (-ECANCELED: use_uring was false) and threads are.  0 or -errno.
+ * need_wake and eventfd are the reactor's.  Without use_uring, or where io_uring is refused,
+ * threads are used; in `features` is noted what is missing.  0 or -errno.
  */
-int io_new(bool use_uring, uint32_t *need_wake, int eventfd, struct io_backend **ret,
-	   int *ret_refusal);
+int io_new(bool use_uring, uint32_t *need_wake, int eventfd, struct features *features,
+	   struct io_backend **ret);
 
 /* After its reactor has stopped, with nothing under way.  Takes NULL. */
 void io_free(struct io_backend *io);
 
 /* For the reactor's epoll; -1: none, the eventfd tells. */
 int io_fd(const struct io_backend *io);
+
+/* Where pinned regions are registered; NULL: nowhere. */
+struct io_buffers *io_registry(const struct io_backend *io);
 
 /* Start a ready job; it ends by reactor_end_job().  -EBUSY: no slot, try again later. */
 int io_start(struct reactor *r, struct session *s, struct job *job);

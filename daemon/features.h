@@ -16,6 +16,7 @@
 /* FEATURE(NAME, what it is called, what is done without) */
 #define FEATURES(X)                                                                                \
 	X(IO_URING, "io_uring", "files are moved by threads")                                      \
+	X(BUFFERS, "registered buffers", "pages are looked up for each transfer")                  \
 	X(PIDFD, "pidfd", "the end of a process is told by its sockets, or asked for")             \
 	X(MBIND, "mbind", "the kernel decides on which node memory lies")                          \
 	X(HUGE_PAGES, "huge pages", "memory comes in small ones")                                  \
@@ -31,7 +32,7 @@ struct features {
 };
 
 /*
- * Try everything but io_uring, which whoever makes one finds out (features_miss).
+ * Try everything but io_uring and its buffers: whoever makes one finds out (features_miss).
  * lockable: the most bytes that may ever have to be locked; node: one that has memory for us,
  * negative: none has, and mbind is not tried.
  */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "backend_io.h"
+#include "io_buffers.h"
 
 /* A slot has at most a piece and a request to cancel it queued, so there is always an SQE. */
 #define ENTRIES (2 * IO_SLOTS)
@@ -51,12 +52,29 @@ int io_ring_fd(const struct io_ring *r)
 	return r->uring.ring_fd;
 }
 
+int io_ring_make_buffers(struct io_ring *r)
+{
+	return io_uring_register_buffers_sparse(&r->uring, IO_RING_BUFFERS);
+}
+
+int io_ring_set_buffer(struct io_ring *r, unsigned number, void *at, uint64_t bytes)
+{
+	struct iovec buffer = {.iov_base = at, .iov_len = bytes};
+	int done = io_uring_register_buffers_update_tag(&r->uring, number, &buffer, NULL, 1);
+
+	return done < 0 ? done : 0;
+}
+
 void io_ring_send(struct io_ring *r, unsigned slot, const struct io_piece *p)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&r->uring);
 
-	if (p->write)
+	if (p->write && p->buffer != IO_NO_BUFFER)
+		io_uring_prep_write_fixed(sqe, p->fd, p->at, p->bytes, p->offset, (int)p->buffer);
+	else if (p->write)
 		io_uring_prep_write(sqe, p->fd, p->at, p->bytes, p->offset);
+	else if (p->buffer != IO_NO_BUFFER)
+		io_uring_prep_read_fixed(sqe, p->fd, p->at, p->bytes, p->offset, (int)p->buffer);
 	else
 		io_uring_prep_read(sqe, p->fd, p->at, p->bytes, p->offset);
 	/*

@@ -21,6 +21,15 @@ void io_ring_free(struct io_ring *r);
 /* Readable while a piece is done: for the reactor's epoll. */
 int io_ring_fd(const struct io_ring *r);
 
+/* The most registered buffers that a kernel takes. */
+#define IO_RING_BUFFERS 16384u
+
+/* Have so many numbers, with no buffer behind them.  -errno. */
+int io_ring_make_buffers(struct io_ring *r);
+
+/* [at, at + bytes) is the buffer of this number from now on; NULL and 0: none is.  Any thread. */
+int io_ring_set_buffer(struct io_ring *r, unsigned number, void *at, uint64_t bytes);
+
 /* Queue a piece; O_NONBLOCK of its descriptor changes nothing. */
 void io_ring_send(struct io_ring *r, unsigned slot, const struct io_piece *piece);
 

@@ -19,6 +19,7 @@ struct io_piece {
 	void *at;
 	uint32_t bytes;
 	uint64_t offset;
+	uint32_t buffer; /* the registered one that holds it, or IO_NO_BUFFER; threads need none */
 };
 
 struct io_threads;

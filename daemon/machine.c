@@ -70,7 +70,6 @@ static int make_reactor(struct machine *m, uint32_t i)
 {
 	const struct placement_core *core = placement_reactor(m->plan, i);
 	struct reactor *r = &m->reactors[i];
-	int err, refusal;
 
 	r->index = i;
 	r->cpu = core->cpu;
@@ -88,10 +87,7 @@ static int make_reactor(struct machine *m, uint32_t i)
 	r->outbox = m->outbox[i];
 	r->memory = &m->memory_links[i];
 	memory_link_init(r->memory, &r->need_wake, r->eventfd);
-	err = io_new(!m->config->no_io_uring, &r->need_wake, r->eventfd, &r->io, &refusal);
-	if (!err && refusal < 0)
-		features_miss(&m->features, FEATURE_IO_URING, refusal);
-	return err;
+	return io_new(!m->config->no_io_uring, &r->need_wake, r->eventfd, &m->features, &r->io);
 }
 
 static int make_reactors(struct machine *m)

@@ -462,8 +462,10 @@ void memory_answer(struct session *s, const struct memory_message *m, memory_rea
 	struct job *job;
 
 	s->requests--;
-	if (m->op == MEMORY_CLOSE)
+	if (m->op == MEMORY_CLOSE) {
+		memory_pinned_forget(s);
 		return;
+	}
 	if (m->op == MEMORY_FILL || m->op == MEMORY_TIDY) {
 		if (memory_pinned_answer(s, m))
 			memory_advance(s, ready);

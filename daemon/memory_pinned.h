@@ -14,7 +14,10 @@
 
 /* ---- on the reactor ---- */
 
-/* A session has arrived: give its pinned region pages.  Until then nobody gets bytes of it. */
+/*
+ * A session has arrived: give its pinned region pages, locked and registered with io_uring as
+ * far as that is allowed.  Until then nobody gets bytes of it.
+ */
 void memory_pinned_fill(struct session *s);
 
 /*
@@ -23,13 +26,19 @@ void memory_pinned_fill(struct session *s);
  */
 void memory_pinned_tidy(struct session *s);
 
+/* Nothing of the session is left with the memory thread: the region's buffers may be others'. */
+void memory_pinned_forget(struct session *s);
+
 /* An answer to one of the two.  True: the queue may go on. */
 bool memory_pinned_answer(struct session *s, const struct memory_message *m);
 
 /* ---- on the memory thread ---- */
 
 /* Do the next part.  0: there is more; 1: that was all; or -errno. */
-int memory_pinned_fill_part(struct session *s, uint64_t offset, uint64_t most);
-int memory_pinned_tidy_part(struct session *s, uint64_t most);
+int memory_pinned_fill_part(struct memory_message *m);
+int memory_pinned_tidy_part(struct session *s);
+
+/* No transfer will use the region any more: let io_uring have none of it. */
+void memory_pinned_withdraw(struct session *s);
 
 #endif

@@ -18,8 +18,6 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define PIECE_BYTES (UINT64_C(4) << 20)
-
 struct memory_thread {
 	pthread_t thread;
 	struct memory_link *links;
@@ -80,7 +78,7 @@ void memory_answer_done(struct memory_link *l)
 static int change_pages(int fd, int mode, uint64_t offset, uint64_t bytes)
 {
 	while (bytes) {
-		uint64_t n = bytes < PIECE_BYTES ? bytes : PIECE_BYTES;
+		uint64_t n = bytes < MEMORY_PART_BYTES ? bytes : MEMORY_PART_BYTES;
 
 		if (fallocate(fd, mode, (off_t)offset, (off_t)n) < 0) {
 			if (errno == EINTR)
@@ -133,13 +131,12 @@ static int32_t perform(struct memory_message *m)
 	case MEMORY_CLOSE:
 		punch_all(fd, m->session->region.bytes);
 		region_close(&m->session->region);
+		memory_pinned_withdraw(m->session);
 		return 0;
 	case MEMORY_FILL:
-		m->bytes = PIECE_BYTES;
-		return memory_pinned_fill_part(m->session, m->offset, PIECE_BYTES);
+		return memory_pinned_fill_part(m);
 	case MEMORY_TIDY:
-		m->bytes = PIECE_BYTES;
-		return memory_pinned_tidy_part(m->session, PIECE_BYTES);
+		return memory_pinned_tidy_part(m->session);
 	default:
 		if (the_thread->huge)
 			take_huge_pages(&m->session->region, m->offset, m->bytes);

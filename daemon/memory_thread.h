@@ -29,13 +29,18 @@ struct memory_message {
 	int32_t result;
 	struct session *session;
 	uint64_t offset;
-	uint64_t bytes; /* FILL, TIDY: of a part, in the answer */
+	uint64_t bytes; /* FILL: of the part, in the answer */
 	uint32_t class;
 	uint32_t buffer; /* ALLOCATE */
 	uint32_t job;    /* ALLOCATE: who waits for it */
+	/* FILL: to be locked and registered too; in the answer: it is */
+	bool lock, enrol;
 };
 
 #define MEMORY_ENTRIES 256
+
+/* How much of what is long is done at a time. */
+#define MEMORY_PART_BYTES (UINT64_C(4) << 20)
 
 /* The two rings between one reactor and the thread. */
 struct memory_link {

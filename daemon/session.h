@@ -238,9 +238,11 @@ struct session {
 	int pinned_fd;
 	uint8_t *pinned;
 	uint64_t pinned_bytes;
-	struct pinned pieces; /* of the pinned region */
-	bool pinned_filled;   /* it has its pages */
-	bool pinned_unlocked; /* and some could not be locked */
+	struct pinned pieces;       /* of the pinned region */
+	bool pinned_filled;         /* it has its pages */
+	uint64_t pinned_locked;     /* so many bytes from its start cannot be paged out, */
+	uint64_t pinned_registered; /* and so many are registered with the reactor's io_uring, */
+	uint32_t pinned_buffer;     /* in buffers that begin with this one, or IO_NO_BUFFER */
 	struct memory memory;
 
 	struct ring *rings[QUOIT_MAX_RINGS];

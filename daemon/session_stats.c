@@ -82,6 +82,9 @@ void session_stats_publish(struct session *s)
 	value[QUOIT_SESSION_CORE_TICKS] = s->core_ticks;
 	value[QUOIT_SESSION_RINGS] = open_rings;
 	value[QUOIT_SESSION_TENSORS] = s->tensors_alive;
+	value[QUOIT_SESSION_PINNED] = s->pinned_bytes;
+	value[QUOIT_SESSION_PINNED_LOCKED] = s->pinned_locked;
+	value[QUOIT_SESSION_PINNED_REGISTERED] = s->pinned_registered;
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
 		__atomic_store_n(&s->stats->value[i], value[i], __ATOMIC_RELAXED);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_files.c - FILE_READ and FILE_WRITE: the same bytes by io_uring and by threads. */
+/*
+ * test_files.c - FILE_READ and FILE_WRITE: the same bytes by io_uring, with registered buffers
+ * and without, and by threads.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +24,7 @@
 #include <quoit.h>
 
 #include "daemon.h"
+#include "refuse.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -33,11 +38,20 @@ struct fixture {
 
 struct path {
 	char option[16]; /* of quoitd; "" for none */
+	bool plain;      /* nothing can be registered */
 };
 
-static struct path paths[] = {{""}, {"--no-io-uring"}};
+static struct path paths[] = {{""}, {"", .plain = true}, {"--no-io-uring"}};
 
-#define BOTH_PATHS(test)                                                                           \
+static void refuse_to_register(const struct daemon *d)
+{
+	static const struct refused_call call = {SYS_io_uring_register, 0, 0};
+
+	(void)d;
+	refuse_calls(&call, 1, EPERM);
+}
+
+#define ALL_PATHS(test)                                                                            \
 	ParameterizedTestParameters(files, test)                                                   \
 	{                                                                                          \
 		return cr_make_param_array(struct path, paths, sizeof paths / sizeof paths[0]);    \
@@ -64,7 +78,8 @@ static struct fixture start(const struct path *path)
 	const char *options[] = {*path->option ? path->option : NULL, NULL};
 	struct fixture f = {0};
 
-	cr_assert_eq(daemon_start(&f.d, options), 0);
+	cr_assert_eq(daemon_start_prepared(&f.d, options, path->plain ? refuse_to_register : NULL),
+		     0);
 	open_session(&f);
 	return f;
 }
@@ -141,7 +156,7 @@ static void check_read(struct fixture *f, enum place place, size_t size, uint64_
 	free(got);
 }
 
-BOTH_PATHS(read_counts_the_bytes_up_to_the_end_of_the_file_and_clears_the_rest)
+ALL_PATHS(read_counts_the_bytes_up_to_the_end_of_the_file_and_clears_the_rest)
 {
 	static const struct {
 		size_t size;
@@ -168,11 +183,12 @@ BOTH_PATHS(read_counts_the_bytes_up_to_the_end_of_the_file_and_clears_the_rest)
 	struct fixture f = start(path);
 
 	for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++)
-		check_read(&f, PAGEABLE, row[i].size, row[i].offset, row[i].words);
+		for (enum place place = PAGEABLE; place <= PINNED; place++)
+			check_read(&f, place, row[i].size, row[i].offset, row[i].words);
 	stop(&f);
 }
 
-BOTH_PATHS(write_puts_all_words_at_the_offset)
+ALL_PATHS(write_puts_all_words_at_the_offset)
 {
 	static const struct {
 		uint32_t words;
@@ -180,19 +196,22 @@ BOTH_PATHS(write_puts_all_words_at_the_offset)
 	} row[] = {{0, 0}, {1, 0}, {1024, 1}, {16385, 4096}, {2 * MIB + 3, 13}, {5 * MIB, 0}};
 	struct fixture f = start(path);
 
-	for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
-		size_t bytes = row[i].words * 4;
+	for (unsigned i = 0; i < 2 * sizeof row / sizeof row[0]; i++) {
+		enum place place = i % 2 ? PINNED : PAGEABLE;
+		uint32_t words = row[i / 2].words;
+		uint64_t offset = row[i / 2].offset;
+		size_t bytes = words * 4;
 		uint8_t *want = pattern(bytes, i), *got = malloc(bytes + 1);
-		quoit_tensor t = create(&f, PAGEABLE, row[i].words);
+		quoit_tensor t = create(&f, place, words);
 
 		cr_assert_eq(ftruncate(f.fd, 0), 0);
 		cr_assert_eq(quoit_write(f.q, t, want, bytes), 0);
-		cr_expect_eq(run(&f, quoit_file_write(t, f.file, row[i].offset)), (int)bytes);
-		cr_expect_eq(lseek(f.fd, 0, SEEK_END), bytes ? (off_t)(row[i].offset + bytes) : 0);
-		cr_expect_eq(pread(f.fd, got, bytes, (off_t)row[i].offset), (ssize_t)bytes);
+		cr_expect_eq(run(&f, quoit_file_write(t, f.file, offset)), (int)bytes);
+		cr_expect_eq(lseek(f.fd, 0, SEEK_END), bytes ? (off_t)(offset + bytes) : 0);
+		cr_expect_eq(pread(f.fd, got, bytes, (off_t)offset), (ssize_t)bytes);
 		for (size_t k = 0; k < bytes; k++)
 			if (got[k] != want[k]) {
-				cr_expect(0, "row %u byte %zu", i, k);
+				cr_expect(0, "row %u byte %zu", i / 2, k);
 				break;
 			}
 		quoit_free(f.q, t);
@@ -202,7 +221,7 @@ BOTH_PATHS(write_puts_all_words_at_the_offset)
 	stop(&f);
 }
 
-BOTH_PATHS(tensor_may_lie_in_any_kind_of_memory)
+ALL_PATHS(tensor_may_lie_in_any_kind_of_memory)
 {
 	struct fixture f = start(path);
 
@@ -213,7 +232,7 @@ BOTH_PATHS(tensor_may_lie_in_any_kind_of_memory)
 	stop(&f);
 }
 
-BOTH_PATHS(tensor_never_written_is_written_to_the_file_as_zeros)
+ALL_PATHS(tensor_never_written_is_written_to_the_file_as_zeros)
 {
 	struct fixture f = start(path);
 	uint8_t *old = pattern(MIB, 1), *got = malloc(MIB);
@@ -239,7 +258,7 @@ BOTH_PATHS(tensor_never_written_is_written_to_the_file_as_zeros)
 	free(got);
 }
 
-BOTH_PATHS(transfers_and_computations_on_the_same_bytes_keep_their_order)
+ALL_PATHS(transfers_and_computations_on_the_same_bytes_keep_their_order)
 {
 	enum { STEPS = 40, WORDS = 300000 };
 	struct fixture f = start(path);
@@ -269,7 +288,7 @@ BOTH_PATHS(transfers_and_computations_on_the_same_bytes_keep_their_order)
 	free(want);
 }
 
-BOTH_PATHS(hundreds_of_transfers_may_be_under_way)
+ALL_PATHS(hundreds_of_transfers_may_be_under_way)
 {
 	enum { JOBS = 200, WORDS = 20000 };
 	struct fixture f = start(path);
@@ -292,7 +311,7 @@ BOTH_PATHS(hundreds_of_transfers_may_be_under_way)
 	free(got);
 }
 
-BOTH_PATHS(file_that_shrinks_meanwhile_gives_a_short_count)
+ALL_PATHS(file_that_shrinks_meanwhile_gives_a_short_count)
 {
 	enum { JOBS = 8, WORDS = 2 * MIB, LEFT = MIB + 5 };
 	struct fixture f = start(path);
@@ -336,7 +355,7 @@ static int count_fds(pid_t pid)
 	return n;
 }
 
-BOTH_PATHS(file_removed_under_its_jobs_stays_theirs)
+ALL_PATHS(file_removed_under_its_jobs_stays_theirs)
 {
 	enum { JOBS = 24, WORDS = MIB / 2 };
 	struct fixture f = start(path);
@@ -371,7 +390,7 @@ BOTH_PATHS(file_removed_under_its_jobs_stays_theirs)
 	free(got);
 }
 
-BOTH_PATHS(error_of_the_file_is_the_jobs)
+ALL_PATHS(error_of_the_file_is_the_jobs)
 {
 	struct fixture f = start(path);
 	int full = open("/dev/shm", O_RDWR | O_TMPFILE, 0600), index;
@@ -468,7 +487,7 @@ Test(files, tensor_with_gaps_is_refused)
 	stop(&f);
 }
 
-BOTH_PATHS(view_in_the_middle_is_all_that_a_read_touches)
+ALL_PATHS(view_in_the_middle_is_all_that_a_read_touches)
 {
 	struct fixture f = start(path);
 	struct quoit_shape middle = {
@@ -489,7 +508,40 @@ BOTH_PATHS(view_in_the_middle_is_all_that_a_read_touches)
 	free(bytes);
 }
 
-BOTH_PATHS(client_that_dies_in_the_middle_leaves_nothing_behind)
+/* The region is registered in parts of 4 MiB. */
+ALL_PATHS(transfer_may_cross_the_parts_of_the_pinned_region_anywhere)
+{
+	enum { BYTES = 9 * MIB + 8, SPACE = 20 * MIB };
+	static const uint32_t before[] = {4, 1000, 4092, 4096, 5000, 0};
+	struct fixture f = start(path);
+	struct quoit_shape middle = {.dtype = QUOIT_I32,
+				     .dim = {1, 1, 1, BYTES / 4},
+				     .stride = {BYTES / 4, BYTES / 4, BYTES / 4, 1}};
+	quoit_tensor t = create(&f, PINNED, SPACE / 4);
+	uint8_t *want = pattern(BYTES, 8), *got = malloc(SPACE);
+
+	for (unsigned i = 0; i < sizeof before / sizeof before[0]; i++) {
+		size_t at = 4 * MIB - before[i];
+		quoit_tensor view = quoit_view(f.q, t, &middle, at);
+
+		fill_file(&f, want, BYTES);
+		cr_assert_eq(quoit_push(f.q, quoit_fill_int(t, 0)), 0);
+		cr_expect_eq(run(&f, quoit_file_read(view, f.file, 0)), (int)BYTES);
+		cr_assert_eq(quoit_read(f.q, t, got, SPACE), 0);
+		cr_expect(!memcmp(got + at, want, BYTES), "read %u before", before[i]);
+		expect_zeros(got, at);
+		expect_zeros(got + at + BYTES, SPACE - at - BYTES);
+		cr_expect_eq(run(&f, quoit_file_write(view, f.file, 77)), (int)BYTES);
+		cr_expect_eq(pread(f.fd, got, BYTES, 77), (ssize_t)BYTES);
+		cr_expect(!memcmp(got, want, BYTES), "written %u before", before[i]);
+		quoit_free(f.q, view);
+	}
+	stop(&f);
+	free(want);
+	free(got);
+}
+
+ALL_PATHS(client_that_dies_in_the_middle_leaves_nothing_behind)
 {
 	struct fixture f = start(path);
 	int before = count_fds(f.d.pid), left;
@@ -505,8 +557,9 @@ BOTH_PATHS(client_that_dies_in_the_middle_leaves_nothing_behind)
 		open_session(&c);
 		c.file = quoit_file_add(c.s, f.fd);
 		for (unsigned i = 0; i < 40; i++)
-			quoit_push(c.q, quoit_file_read(create(&c, PAGEABLE, MIB / 2), c.file,
-							i * MIB / 4));
+			quoit_push(c.q,
+				   quoit_file_read(create(&c, i % 2 ? PINNED : PAGEABLE, MIB / 4),
+						   c.file, i * MIB / 4));
 		quoit_flush(c.q);
 		raise(SIGKILL);
 	}

@@ -2,16 +2,25 @@
 /* test_pinned_memory.c - tensors in the pinned region: the budget holds, and no gap breaks it. */
 #include <errno.h>
 #include <stdlib.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
 #include <quoit.h>
+#include <quoit/stats.h>
 
 #include "daemon.h"
 
-#define MIB    (UINT64_C(1) << 20)
-#define REGION (16 * MIB)
+#define MIB      (UINT64_C(1) << 20)
+#define REGION   (16 * MIB)
+#define PATIENCE 500 /* times 10 ms */
 
 struct fixture {
 	struct daemon d;
@@ -19,18 +28,24 @@ struct fixture {
 	struct quoit_ring *q;
 };
 
-static struct fixture start(uint64_t pinned, const char *option)
+static struct fixture start_prepared(uint64_t pinned, const char *option,
+				     daemon_prepare_fn *prepare)
 {
 	const char *options[] = {option, NULL};
 	struct fixture f = {0};
 	struct quoit_open_params p = {
 		.host_bytes = 64 * MIB, .arena_bytes = 8 * MIB, .pinned_bytes = pinned};
 
-	cr_assert_eq(daemon_start(&f.d, options), 0);
+	cr_assert_eq(daemon_start_prepared(&f.d, options, prepare), 0);
 	p.socket = f.d.socket;
 	cr_assert_eq(quoit_open(&f.s, &p), 0, "%s", quoit_open_text());
 	cr_assert_eq(quoit_ring_open(&f.q, f.s, NULL), 0);
 	return f;
+}
+
+static struct fixture start(uint64_t pinned, const char *option)
+{
+	return start_prepared(pinned, option, NULL);
 }
 
 static void stop(struct fixture *f)
@@ -246,5 +261,133 @@ Test(pinned_memory, job_waits_until_both_kinds_of_bytes_are_there)
 	}
 	cr_expect_eq(quoit_wait_all(f.q, QUOIT_FOREVER), 0);
 	cr_expect_eq(quoit_failures(f.q, NULL), 0);
+	stop(&f);
+}
+
+/* ---- locked and registered with io_uring ---- */
+
+/* What the session's counter file says, once it is `wanted`, or in the end. */
+static uint64_t await_counter(const struct fixture *f, unsigned counter, uint64_t wanted)
+{
+	const struct quoit_session_stats *stats;
+	struct quoit_info info;
+	char path[160];
+	uint64_t value;
+	int fd, naps = 0;
+
+	quoit_info(f->s, &info);
+	snprintf(path, sizeof path, "%s/" QUOIT_STATS_SESSION, f->d.folder,
+		 (unsigned long long)info.session);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	stats = mmap(NULL, sizeof *stats, PROT_READ, MAP_SHARED, fd, 0);
+	cr_assert_neq(stats, MAP_FAILED);
+	do {
+		(void)run((struct fixture *)(uintptr_t)f, quoit_nop(QUOIT_NO_TENSOR));
+		value = __atomic_load_n(&stats->value[counter], __ATOMIC_RELAXED);
+	} while (value != wanted && naps++ < PATIENCE && !usleep(10000));
+	munmap((void *)(uintptr_t)stats, sizeof *stats);
+	close(fd);
+	return value;
+}
+
+/* KiB of the daemon's memory that somebody in the kernel holds on to. */
+static uint64_t held_kib(const struct fixture *f)
+{
+	char path[64], line[128];
+	unsigned long long kib = UINT64_MAX;
+	FILE *status;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)f->d.pid);
+	status = fopen(path, "r");
+	cr_assert(status);
+	while (fgets(line, sizeof line, status))
+		(void)sscanf(line, "VmPin: %llu", &kib);
+	fclose(status);
+	return kib;
+}
+
+static uint64_t await_held(const struct fixture *f, uint64_t wanted)
+{
+	for (int naps = 0; held_kib(f) != wanted && naps < PATIENCE; naps++)
+		usleep(10000);
+	return held_kib(f);
+}
+
+Test(pinned_memory, region_is_registered_whole_and_let_go_with_its_session)
+{
+	static const uint64_t regions[] = {4096, 4 * MIB, 4 * MIB + 4096, 33 * MIB};
+
+	if (geteuid() != 0)
+		cr_skip_test("how much may be locked depends on the user's limit");
+	for (unsigned i = 0; i < sizeof regions / sizeof regions[0]; i++) {
+		struct fixture f = start(regions[i], NULL);
+
+		cr_expect_eq(await_counter(&f, QUOIT_SESSION_PINNED, regions[i]), regions[i]);
+		cr_expect_eq(await_counter(&f, QUOIT_SESSION_PINNED_REGISTERED, regions[i]),
+			     regions[i]);
+		cr_expect_eq(await_counter(&f, QUOIT_SESSION_PINNED_LOCKED, regions[i]),
+			     regions[i]);
+		cr_expect_eq(held_kib(&f), regions[i] >> 10);
+		quoit_close(f.s, 0);
+		cr_expect_eq(await_held(&f, 0), 0);
+		daemon_stop(&f.d);
+	}
+}
+
+/* As an ordinary user: 6 MiB may be locked, and as many be registered. */
+static void lower_limit(const struct daemon *d)
+{
+	struct rlimit limit = {6 * MIB, 6 * MIB};
+	char path[128];
+	int log;
+
+	snprintf(path, sizeof path, "%s/log", d->folder);
+	log = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (log < 0 || dup2(log, STDERR_FILENO) < 0 || setrlimit(RLIMIT_MEMLOCK, &limit) < 0 ||
+	    (geteuid() == 0 && prctl(PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0) < 0))
+		_exit(126);
+}
+
+static unsigned count_lines(const struct daemon *d, const char *words)
+{
+	char path[128], line[512];
+	unsigned n = 0;
+	FILE *log;
+
+	snprintf(path, sizeof path, "%s/log", d->folder);
+	log = fopen(path, "r");
+	cr_assert(log);
+	while (fgets(line, sizeof line, log))
+		n += strstr(line, words) != NULL;
+	fclose(log);
+	return n;
+}
+
+Test(pinned_memory, what_the_limit_leaves_out_is_said_and_works_the_same)
+{
+	struct fixture f = start_prepared(REGION, "--log=info", lower_limit);
+	uint64_t words = 12 * MIB / 4;
+	quoit_tensor t = create(&f, 12 * MIB, QUOIT_CREATE_PINNED);
+	int32_t *got = malloc(12 * MIB);
+	int fd = open(f.d.folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	int file = quoit_file_add(f.s, fd);
+
+	cr_expect_eq(await_counter(&f, QUOIT_SESSION_PINNED_REGISTERED, 4 * MIB), 4 * MIB);
+	cr_expect_eq(count_lines(&f.d, "4096 of its 16384 KiB of pinned memory are registered"), 1);
+#ifndef QUOIT_SANITIZE /* where mlock does nothing */
+	cr_expect_eq(await_counter(&f, QUOIT_SESSION_PINNED_LOCKED, 4 * MIB), 4 * MIB);
+	cr_expect_eq(count_lines(&f.d, "4096 of its 16384 KiB of pinned memory are locked"), 1);
+#endif
+	for (unsigned i = 0; i < words; i++)
+		got[i] = (int32_t)i;
+	cr_assert_eq(pwrite(fd, got, words * 4, 0), (ssize_t)(words * 4));
+	cr_expect_eq(run(&f, quoit_file_read(t, file, 0)), (int)(words * 4));
+	cr_expect_eq(run(&f, quoit_file_write(t, file, words * 4)), (int)(words * 4));
+	memset(got, 0, words * 4);
+	cr_assert_eq(pread(fd, got, words * 4, (off_t)(words * 4)), (ssize_t)(words * 4));
+	for (unsigned i = 0; i < words; i++)
+		cr_assert_eq(got[i], (int32_t)i, "word %u", i);
+	free(got);
+	close(fd);
 	stop(&f);
 }

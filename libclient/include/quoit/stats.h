@@ -43,7 +43,10 @@
 	X(HOST_PEAK, "host_bytes_peak")                                                            \
 	X(CORE_TICKS, "core_ticks")                                                                \
 	X(RINGS, "rings")                                                                          \
-	X(TENSORS, "tensors")
+	X(TENSORS, "tensors")                                                                      \
+	X(PINNED, "pinned_bytes")                                                                  \
+	X(PINNED_LOCKED, "pinned_bytes_locked")                                                    \
+	X(PINNED_REGISTERED, "pinned_bytes_registered")
 
 /* Of one reactor, and the daemon as a whole. */
 #define QUOIT_REACTOR_STATS(X)                                                                     \
