@@ -12,7 +12,6 @@
 #include "bind.h"
 #include "charge.h"
 #include "ctl_io.h"
-#include "files.h"
 #include "hello.h"
 #include "log.h"
 #include "optable.h"
@@ -87,6 +86,7 @@ static void on_hello(struct connection *c, const struct quoit_ctl *m)
 	}
 	c->session = s;
 	c->state = CONNECTION_OPEN;
+	ctl_let_descriptors_pass(c->fd, true);
 	totals_count(c->control->totals, QUOIT_DAEMON_SESSIONS_OPENED);
 	reply(c, &answer, &s->arena_fd, s->arena_fd >= 0);
 	log_client(c->uid, "session %llu: pid %d uid %u '%s' on reactor %u, %llu KiB",
@@ -255,22 +255,43 @@ static void on_rings_added(struct connection *c, const struct mail *m)
 
 /* ---- files ---- */
 
-static void on_file_add(struct connection *c, const struct quoit_ctl *m, int fd)
+static void refuse_file(struct connection *c, int err)
 {
-	uint32_t modes;
-	int err = fd < 0 ? fd : files_check(fd, &modes);
-
-	if (err < 0) {
-		if (fd >= 0)
-			close(fd);
-		reply_result(c, m->type, m->seq, err,
-			     fd < 0 ? "quoitd has no descriptor left"
+	c->pending = 0;
+	reply_result(c, QUOIT_CTL_FILE_ADD, c->pending_seq, err,
+		     err == -EMFILE ? "quoitd has no descriptor left"
 				    : "not a regular file, open for reading or writing at any "
 				      "offset");
+}
+
+/* What it is, only its file system knows: that may take long, and is asked elsewhere. */
+static void on_file_add(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
+{
+	c->pending = m->type;
+	c->pending_seq = m->seq;
+	if (fds->count)
+		errands_check(&c->errands, fds->fd[0]);
+	else
+		refuse_file(c, -EMFILE);
+}
+
+void connection_look_at_errands(struct connection *c)
+{
+	int fd, err;
+	uint32_t modes;
+
+	if (!errands_checked(&c->errands, &fd, &err, &modes))
+		return;
+	if (err < 0 || c->state == CONNECTION_GONE)
+		errands_close(&c->errands, fd);
+	if (c->state == CONNECTION_GONE)
+		return;
+	if (err < 0) {
+		refuse_file(c, err);
 		return;
 	}
 	c->file_fd = fd;
-	ask_reactor(c, m, MAIL_FILE_ADD, (uint32_t)fd, modes);
+	send_mail(c, MAIL_FILE_ADD, (uint32_t)fd, modes);
 }
 
 /* ---- operations ---- */
@@ -373,7 +394,7 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	}
 }
 
-static void dispatch(struct connection *c, const struct quoit_ctl *m, int fd)
+static void dispatch(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
 {
 	switch (m->type) {
 	case QUOIT_CTL_HELLO:
@@ -389,7 +410,7 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, int fd)
 		ask_reactor(c, m, MAIL_CANCEL, m->job.ring, m->job.sq_index);
 		break;
 	case QUOIT_CTL_FILE_ADD:
-		on_file_add(c, m, fd);
+		on_file_add(c, m, fds);
 		break;
 	case QUOIT_CTL_FILE_REMOVE:
 		ask_reactor(c, m, MAIL_FILE_REMOVE, m->file.index, 0);
@@ -407,27 +428,37 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, int fd)
 	}
 }
 
-void connection_request(struct connection *c, const struct quoit_ctl *m, int fd)
+void connection_drop_fds(struct connection *c, const struct ctl_fds *fds)
 {
-	bool wants_fd = m->type == QUOIT_CTL_FILE_ADD;
+	for (unsigned i = 0; i < fds->count; i++)
+		errands_close(&c->errands, fds->fd[i]);
+}
 
+static bool has_its_fds(const struct quoit_ctl *m, const struct ctl_fds *fds)
+{
+	if (m->type != QUOIT_CTL_FILE_ADD)
+		return !fds->count && !fds->lost;
+	return fds->count + fds->lost == 1;
+}
+
+void connection_request(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
+{
 	if (!is_well_formed(m))
 		protocol_error(c, "a message with unknown bits");
 	else if (!is_allowed(c, m->type))
 		protocol_error(c, "a message that its state does not allow");
 	else if (c->pending)
 		protocol_error(c, "a request before the reply to the last one");
-	else if (wants_fd != (fd != -1))
+	else if (!has_its_fds(m, fds))
 		protocol_error(c, "another number of descriptors than its message needs");
 	else if (m->type == QUOIT_CTL_CLOSE &&
 		 (m->end.session || m->end.reserved || m->end.flags & ~QUOIT_CLOSE_FLAGS))
 		protocol_error(c, "unknown flags of CLOSE");
 	else {
-		dispatch(c, m, fd);
+		dispatch(c, m, fds);
 		return;
 	}
-	if (fd >= 0)
-		close(fd);
+	connection_drop_fds(c, fds);
 }
 
 /* ---- the end ---- */
@@ -452,7 +483,7 @@ void connection_answer(struct connection *c, const struct mail *m)
 		return;
 	}
 	if (m->type == MAIL_FILE_ADD && m->result < 0)
-		close(c->file_fd);
+		errands_close(&c->errands, c->file_fd);
 	if (m->type == MAIL_RING_CLOSE && m->ring)
 		drop_ring(c, m->ring);
 	if (m->type == MAIL_CLOSE && c->state == CONNECTION_CLOSING) {
@@ -496,9 +527,9 @@ void connection_end(struct connection *c, uint32_t counter, const char *text)
 	if (text)
 		say_why(c, text);
 	(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-	ctl_hang_up(c->fd);
 	if (c->pidfd >= 0)
 		close(c->pidfd);
+	errands_hang_up(&c->errands, c->fd);
 	c->fd = c->pidfd = -1;
 	c->state = CONNECTION_GONE;
 	if (c->session)

@@ -12,12 +12,13 @@
 #include <quoit/ctl.h>
 
 #include "control.h"
+#include "errands.h"
 
 enum connection_state {
 	CONNECTION_NEW,
 	CONNECTION_OPEN,
 	CONNECTION_CLOSING, /* CLOSE is with the reactor */
-	CONNECTION_GONE,    /* the socket is closed; the session is coming back */
+	CONNECTION_GONE,    /* hung up; the session is coming back, errands are run */
 };
 
 struct connection {
@@ -26,7 +27,8 @@ struct connection {
 	int fd;
 	uid_t uid;
 	pid_t pid;
-	int pidfd; /* of the process that connected; -1: not to be had */
+	int pidfd;    /* of the process that connected; -1: not to be had */
+	bool counted; /* as one of its user's */
 	enum connection_state state;
 	uint64_t hello_by_ns; /* CLOCK_BOOTTIME */
 	struct session *session;
@@ -44,17 +46,24 @@ struct connection {
 	struct ring *new_rings[QUOIT_MAX_RINGS];
 	int ring_fds[3 * QUOIT_MAX_RINGS];
 	int file_fd;
+	struct errands errands; /* with its descriptors */
 };
 
-/* One request from the client (fd: as of ctl_receive; taken over). */
-void connection_request(struct connection *c, const struct quoit_ctl *m, int fd);
+/* One request from the client, with what came with it, which is taken over. */
+void connection_request(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds);
+
+/* Take over the descriptors of what is no request, to close them. */
+void connection_drop_fds(struct connection *c, const struct ctl_fds *fds);
+
+/* Go on where an errand has been run. */
+void connection_look_at_errands(struct connection *c);
 
 /* A reactor's answer. */
 void connection_answer(struct connection *c, const struct mail *m);
 
 /*
  * End it: count and say the reason (a QUOIT_DAEMON_* counter; text for the client and
- * the log, NULL: the client went by itself), close the socket, ask the session back.
+ * the log, NULL: the client went by itself), hang up, ask the session back.
  */
 void connection_end(struct connection *c, uint32_t counter, const char *text);
 

@@ -24,6 +24,9 @@
 #define BACKLOG 512
 #define TICK_MS 100
 
+/* At the end, errands that take longer are taken to hang. */
+#define ERRANDS_MS 1000
+
 /* Connections taken before those that are there have their turn. */
 #define ACCEPT_BURST 64
 
@@ -32,47 +35,38 @@ static char tag_listener, tag_mail, tag_signal;
 
 /* ---- connections ---- */
 
-static void refuse(struct control *c, int fd, uid_t uid, uint32_t counter, int err, const char *why)
+/* A connection that is not known to epoll yet; NULL: no memory, and it is closed. */
+static struct connection *new_connection(struct control *c, int fd, const struct ucred *peer)
+{
+	struct connection *conn = calloc(1, sizeof *conn);
+
+	if (!conn) {
+		close(fd);
+		return NULL;
+	}
+	*conn = (struct connection){.next = c->connections,
+				    .control = c,
+				    .fd = fd,
+				    .uid = peer->uid,
+				    .pid = peer->pid,
+				    .pidfd = -1,
+				    .hello_by_ns = totals_now_ns() + c->config->hello_ms * 1000000};
+	errands_init(&conn->errands, c->errands, peer->uid);
+	c->connections = conn;
+	return conn;
+}
+
+static void refuse(struct connection *conn, uint32_t counter, int err, const char *why)
 {
 	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = err};
 
 	snprintf(m.text, sizeof m.text, "%s", why);
-	(void)ctl_send(fd, &m, NULL, 0);
-	ctl_hang_up(fd);
-	totals_count(c->totals, counter);
-	log_client(uid, "refused a connection of uid %u: %s", uid, why);
-}
-
-static void add_connection(struct control *c, int fd, const struct ucred *peer)
-{
-	struct epoll_event event = {.events = EPOLLIN};
-	struct connection *conn = calloc(1, sizeof *conn);
-
-	if (conn) {
-		*conn = (struct connection){.next = c->connections,
-					    .control = c,
-					    .fd = fd,
-					    .uid = peer->uid,
-					    .pid = peer->pid,
-					    .pidfd = peer_open(fd, peer->pid),
-					    .hello_by_ns = totals_now_ns() +
-							   c->config->hello_ms * 1000000};
-		event.data.ptr = conn;
-	}
-	if (!conn || epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
-		int err = -errno;
-
-		if (conn && conn->pidfd >= 0)
-			close(conn->pidfd);
-		budget_disconnect(c->budget, peer->uid);
-		refuse(c, fd, peer->uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, err, strerror(-err));
-		free(conn);
-		return;
-	}
-	if (conn->pidfd >= 0)
-		(void)epoll_ctl(c->epoll, EPOLL_CTL_ADD, conn->pidfd, &event);
-	c->connections = conn;
-	totals_count(c->totals, QUOIT_DAEMON_CONNECTIONS);
+	(void)ctl_send(conn->fd, &m, NULL, 0);
+	errands_hang_up(&conn->errands, conn->fd);
+	conn->fd = -1;
+	conn->state = CONNECTION_GONE;
+	totals_count(conn->control->totals, counter);
+	log_client(conn->uid, "refused a connection of uid %u: %s", conn->uid, why);
 }
 
 /*
@@ -86,6 +80,8 @@ static bool is_welcome(const struct control *c, uid_t uid)
 
 static void accept_one(struct control *c, int fd)
 {
+	struct epoll_event event = {.events = EPOLLIN};
+	struct connection *conn;
 	struct ucred peer;
 	socklen_t length = sizeof peer;
 	int err;
@@ -94,19 +90,32 @@ static void accept_one(struct control *c, int fd)
 		close(fd);
 		return;
 	}
+	conn = new_connection(c, fd, &peer);
+	if (!conn)
+		return;
 	if (!is_welcome(c, peer.uid)) {
-		refuse(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_UID, -EACCES,
+		refuse(conn, QUOIT_DAEMON_REFUSED_UID, -EACCES,
 		       c->config->is_private ? "this quoitd is another user's own"
 					     : "quoitd does not serve its own user");
 		return;
 	}
 	err = budget_connect(c->budget, peer.uid);
 	if (err < 0) {
-		refuse(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, err,
+		refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err,
 		       err == -EDQUOT ? "too many connections of this user" : strerror(-err));
 		return;
 	}
-	add_connection(c, fd, &peer);
+	conn->counted = true;
+	event.data.ptr = conn;
+	if (epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
+		err = -errno;
+		refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err, strerror(-err));
+		return;
+	}
+	conn->pidfd = peer_open(fd, peer.pid);
+	if (conn->pidfd >= 0)
+		(void)epoll_ctl(c->epoll, EPOLL_CTL_ADD, conn->pidfd, &event);
+	totals_count(c->totals, QUOIT_DAEMON_CONNECTIONS);
 }
 
 /* Listen, or let connections wait in the socket's queue. */
@@ -136,18 +145,25 @@ static void accept_some(struct control *c)
 	}
 }
 
-/* Free what is gone for good: no socket, no session on its way back, no answer to come. */
+static bool is_gone(struct connection *conn)
+{
+	return conn->state == CONNECTION_GONE && !conn->session && !conn->rings_expected;
+}
+
+/* Free what is gone for good: no session on its way back, no answer to come, no errand left. */
 static void sweep(struct control *c)
 {
 	for (struct connection **link = &c->connections; *link;) {
 		struct connection *conn = *link;
 
-		if (conn->state != CONNECTION_GONE || conn->session || conn->rings_expected) {
+		connection_look_at_errands(conn);
+		if (!is_gone(conn) || !errands_idle(&conn->errands)) {
 			link = &conn->next;
 			continue;
 		}
 		*link = conn->next;
-		budget_disconnect(c->budget, conn->uid);
+		if (conn->counted)
+			budget_disconnect(c->budget, conn->uid);
 		free(conn);
 	}
 }
@@ -167,15 +183,17 @@ static void serve(struct connection *conn)
 	bool open = conn->session && conn->state == CONNECTION_OPEN;
 	char text[QUOIT_TEXT_BYTES];
 	struct quoit_ctl m;
-	int fd, n = ctl_receive(conn->fd, &m, &fd);
+	struct ctl_fds fds;
+	int n = ctl_receive(conn->fd, &m, &fds);
 
+	if (n != 1)
+		connection_drop_fds(conn, &fds);
 	switch (n) {
 	case 1:
-		connection_request(conn, &m, fd);
+		connection_request(conn, &m, &fds);
 		break;
 	case -EPROTO:
-		connection_end(conn, QUOIT_DAEMON_KILL_PROTO,
-			       "a message of another length, or with several descriptors");
+		connection_end(conn, QUOIT_DAEMON_KILL_PROTO, "a message of another length");
 		break;
 	case -EAGAIN: /* all that it has sent is read */
 		if (!peer_has_ended(conn->pidfd))
@@ -218,6 +236,8 @@ static const char *kill_text(uint32_t counter)
 		return "its SQ tail is beyond the ring (ring_tail)";
 	case QUOIT_DAEMON_KILL_CQ_HEAD:
 		return "its CQ head is not between what it read and what was posted (cq_head)";
+	case QUOIT_DAEMON_KILL_PROTO:
+		return "descriptors by a message to a ring's socket";
 	default:
 		return "its memory went away while a job used it (mem_vanished)";
 	}
@@ -266,7 +286,7 @@ static void on_signal(struct control *c)
 
 static int timeout_ms(const struct control *c)
 {
-	if (c->accept_from_ns)
+	if (c->accept_from_ns || c->stop)
 		return TICK_MS;
 	for (const struct connection *conn = c->connections; conn; conn = conn->next)
 		if (conn->state == CONNECTION_NEW)
@@ -315,15 +335,26 @@ static void stop_listening(struct control *c)
 	c->accept_from_ns = 0;
 }
 
+/* Some session is not back yet, or errands are left that only need a little time. */
+static bool is_ending(struct control *c, uint64_t errands_until_ns)
+{
+	for (struct connection *conn = c->connections; conn; conn = conn->next)
+		if (!is_gone(conn))
+			return true;
+	return c->connections && totals_now_ns() < errands_until_ns;
+}
+
 void control_run(struct control *c)
 {
+	uint64_t until;
+
 	while (!c->stop)
 		pass(c);
 	stop_listening(c);
 	for (struct connection *conn = c->connections; conn; conn = conn->next)
 		connection_end(conn, QUOIT_DAEMON_SESSIONS_STOPPED, "quoitd is ending");
-	sweep(c); /* those without a session send no mail to wake us */
-	while (c->connections)
+	until = totals_now_ns() + ERRANDS_MS * UINT64_C(1000000);
+	while (is_ending(c, until))
 		pass(c);
 }
 
@@ -372,7 +403,8 @@ static int listen_on(struct control *c, const char *path)
 		return err;
 	}
 	c->listener = fd;
-	/* Accepted sockets have it too; see ctl_receive. */
+	ctl_let_descriptors_pass(fd, false); /* before a session is open they have no use */
+	/* Accepted sockets have both too; see ctl_receive. */
 	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
 	    (!c->config->is_private && chmod(path, 0666) < 0) || listen(fd, BACKLOG) < 0)
 		return -errno;
@@ -408,6 +440,8 @@ int control_init(struct control *c)
 		return err;
 	}
 	err = watch_signals(c);
+	if (!err) /* its threads shall not take our signals */
+		err = errand_pool_new(c->eventfd, &c->errands);
 	if (!err)
 		err = watch(c, c->listener, &tag_listener);
 	if (!err)
@@ -422,6 +456,7 @@ int control_init(struct control *c)
 void control_done(struct control *c)
 {
 	stop_listening(c);
+	errand_pool_free(c->errands);
 	if (c->signals >= 0)
 		close(c->signals);
 	if (c->epoll >= 0)

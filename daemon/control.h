@@ -17,6 +17,7 @@
 #include "totals.h"
 
 struct connection;
+struct errand_pool;
 
 struct control {
 	const struct config *config;
@@ -32,6 +33,7 @@ struct control {
 	int signals;
 	int directory; /* runtime directory, for counter files */
 	struct budget *budget;
+	struct errand_pool *errands;
 	struct quoit_totals *totals;
 	struct connection *connections;
 	uint32_t *sessions_of; /* sessions each reactor has */

@@ -7,8 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* As many as the kernel lets a message carry: all are seen, so all can be closed. */
-#define SCM_MAX 253
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 
 int ctl_send(int socket, const struct quoit_ctl *message, const int *fds, unsigned count)
 {
@@ -40,68 +41,101 @@ int ctl_send(int socket, const struct quoit_ctl *message, const int *fds, unsign
 	}
 }
 
-/* Keep the first descriptor, close the others; how many came. */
-static unsigned take_fds(struct msghdr *msg, int *ret_fd)
+/* Note every descriptor that came with a message. */
+static void take_fds(struct msghdr *msg, struct ctl_fds *ret)
 {
-	unsigned total = 0;
-
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
 		unsigned n = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
-		for (unsigned i = 0; i < n; i++, total++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-			if (!total)
-				*ret_fd = fd;
-			else
-				close(fd);
-		}
+		memcpy(&ret->fd[ret->count], CMSG_DATA(c), n * sizeof(int));
+		ret->count += n;
 	}
-	return total;
+	ret->lost = msg->msg_flags & MSG_CTRUNC; /* there was room for all */
 }
 
-int ctl_receive(int socket, struct quoit_ctl *ret, int *ret_fd)
+/* One message with what came with it; *ret_end: it was no message but the end. */
+static ssize_t receive(int socket, void *bytes, size_t size, struct ctl_fds *ret_fds, bool *ret_end,
+		       int *ret_flags)
 {
 	_Alignas(struct cmsghdr) char
-		control[CMSG_SPACE(SCM_MAX * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
-	struct iovec iov = {ret, sizeof *ret};
+		control[CMSG_SPACE(CTL_FDS_MOST * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+	struct iovec iov = {bytes, size};
 	struct msghdr msg = {.msg_iov = &iov,
 			     .msg_iovlen = 1,
 			     .msg_control = control,
 			     .msg_controllen = sizeof control};
-	unsigned fds;
-	ssize_t n;
+	ssize_t n = recvmsg(socket, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
-	*ret_fd = -1;
-	n = recvmsg(socket, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ret_fds->count = 0;
+	ret_fds->lost = false;
 	if (n < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
-	fds = take_fds(&msg, ret_fd);
-	if (n == 0 && !msg.msg_controllen) /* even an empty message has credentials with it */
-		return 0;
-	if (n == (ssize_t)sizeof *ret && !fds && msg.msg_flags & MSG_CTRUNC)
-		*ret_fd = -EMFILE; /* there is room for all: we have no descriptor left */
-	else if (msg.msg_flags & MSG_CTRUNC)
-		fds = SCM_MAX;
-	if (n == (ssize_t)sizeof *ret && fds <= 1 && !(msg.msg_flags & MSG_TRUNC))
-		return 1;
-	if (*ret_fd >= 0)
-		close(*ret_fd);
-	*ret_fd = -1;
-	return -EPROTO;
+	take_fds(&msg, ret_fds);
+	*ret_end = n == 0 && !msg.msg_controllen;
+	*ret_flags = msg.msg_flags;
+	return n;
 }
 
-void ctl_hang_up(int socket)
+int ctl_receive(int socket, struct quoit_ctl *ret, struct ctl_fds *ret_fds)
+{
+	bool end;
+	int flags;
+	ssize_t n = receive(socket, ret, sizeof *ret, ret_fds, &end, &flags);
+
+	if (n < 0)
+		return (int)n;
+	if (end) /* even an empty message has credentials with it */
+		return 0;
+	return n == (ssize_t)sizeof *ret && !(flags & MSG_TRUNC) ? 1 : -EPROTO;
+}
+
+int ctl_take_bell(int socket, struct ctl_fds *ret_fds)
+{
+	char bytes[64];
+	bool end;
+	int flags;
+
+	return (int)receive(socket, bytes, sizeof bytes, ret_fds, &end, &flags);
+}
+
+void ctl_let_descriptors_pass(int socket, bool on)
+{
+	int value = on;
+
+	(void)setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &value, sizeof value);
+}
+
+bool ctl_hang_up(int socket)
+{
+	/* Room for credentials alone: a look must not bring us copies of descriptors. */
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
+	char byte;
+	struct iovec iov = {&byte, 1};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof control};
+	int on = 1;
+
+	(void)shutdown(socket, SHUT_RDWR); /* nothing comes after this, so what is empty stays so */
+	(void)setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on); /* not all have it */
+	if (recvmsg(socket, &msg, MSG_DONTWAIT | MSG_PEEK) != 0 || msg.msg_controllen)
+		return false;
+	close(socket);
+	return true;
+}
+
+void ctl_drain(int socket)
 {
 	struct quoit_ctl m;
-	int fd, n;
+	struct ctl_fds fds;
+	int n;
 
-	(void)shutdown(socket, SHUT_RD);
-	while ((n = ctl_receive(socket, &m, &fd)) == 1 || n == -EPROTO)
-		if (n == 1 && fd >= 0)
-			close(fd);
-	close(socket);
+	do {
+		n = ctl_receive(socket, &m, &fds);
+		for (unsigned i = 0; i < fds.count; i++)
+			close(fds.fd[i]);
+	} while (n == 1 || n == -EPROTO);
 }

@@ -9,6 +9,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "errands.h"
+
 static bool is_made_up(int fd)
 {
 	struct statfs fs;
@@ -68,11 +70,11 @@ int32_t files_add(struct session *s, int fd, uint32_t modes)
 	return -ENFILE;
 }
 
-static void close_if_unused(struct file_slot *f)
+static void close_if_unused(struct session *s, struct file_slot *f)
 {
 	if (!f->removed || f->jobs)
 		return;
-	close(f->fd);
+	errands_close(s->errands, f->fd);
 	f->fd = -1;
 }
 
@@ -84,7 +86,7 @@ int32_t files_remove(struct session *s, uint32_t index)
 		return -EBADF;
 	f = &s->files[index];
 	f->removed = true;
-	close_if_unused(f);
+	close_if_unused(s, f);
 	return 0;
 }
 
@@ -96,5 +98,5 @@ void files_hold(struct session *s, uint64_t index)
 void files_drop(struct session *s, uint64_t index)
 {
 	s->files[index].jobs--;
-	close_if_unused(&s->files[index]);
+	close_if_unused(s, &s->files[index]);
 }

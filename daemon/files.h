@@ -6,7 +6,8 @@
  * A file that is removed stays open until the last job that names it has ended, and
  * its index is not given out before.
  *
- * files_check is for any thread; the rest belongs to the session's reactor.
+ * files_check asks the file's server: it is for the threads of errands.h alone; the rest belongs
+ * to the session's reactor.
  */
 #ifndef QUOITD_FILES_H
 #define QUOITD_FILES_H

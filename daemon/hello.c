@@ -191,6 +191,7 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 	}
 	(*ret)->uid = c->uid;
 	(*ret)->pid = c->pid;
+	(*ret)->errands = &c->errands;
 	memcpy((*ret)->name, hello->name, sizeof(*ret)->name);
 	fill_reply(*ret, &answer->hello_reply);
 	hand_over(c, *ret);

@@ -14,8 +14,10 @@
 #include "affinity.h"
 #include "backend_exec.h"
 #include "backend_io.h"
+#include "errands.h"
 #include "log.h"
 #include "memory.h"
+#include "reactor_mail.h"
 #include "session_stats.h"
 #include "tsc.h"
 
@@ -141,21 +143,35 @@ void reactor_remove_ring(struct reactor *r, struct ring *ring)
 
 /* ---- sockets ---- */
 
+static void stop_listening(struct reactor *r, struct ring *ring)
+{
+	(void)epoll_ctl(r->epoll, EPOLL_CTL_DEL, ring->socket, NULL);
+	ring->hung_up = true;
+}
+
+/* Nobody sends descriptors by a doorbell but to have us close them. */
+static void refuse_descriptors(struct reactor *r, struct ring *ring, const struct ctl_fds *fds)
+{
+	for (unsigned i = 0; i < fds->count; i++)
+		errands_close(ring->session->errands, fds->fd[i]);
+	reactor_kill(r, ring->session, QUOIT_DAEMON_KILL_PROTO);
+}
+
 /* Drain the doorbell before its ring is looked at, or a kick could be lost. */
 static void answer_doorbell(struct reactor *r, struct ring *ring, uint32_t events)
 {
-	char bytes[64];
-	ssize_t n = 1;
+	struct ctl_fds fds;
+	int n = 1;
 
-	for (unsigned i = 0; i < DOORBELLS && n > 0; i++) {
-		n = recv(ring->socket, bytes, sizeof bytes, MSG_DONTWAIT);
+	for (unsigned i = 0; i < DOORBELLS && n > 0 && !ring->session->stopped; i++) {
+		n = ctl_take_bell(ring->socket, &fds);
 		ring->session->kicks += n > 0;
+		if (fds.count)
+			refuse_descriptors(r, ring, &fds);
 	}
-	if (n == 0 || events & (EPOLLHUP | EPOLLERR)) {
-		/* The client closed its end; the control socket says what that means. */
-		(void)epoll_ctl(r->epoll, EPOLL_CTL_DEL, ring->socket, NULL);
-		ring->hung_up = true;
-	}
+	/* When the client closed its end, the control socket says what that means. */
+	if (n == 0 || events & (EPOLLHUP | EPOLLERR) || ring->session->stopped)
+		stop_listening(r, ring);
 	activate(r, ring);
 }
 

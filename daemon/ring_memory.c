@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "errands.h"
 #include "memfd.h"
 #include "session.h"
 
@@ -149,6 +150,7 @@ int ring_new(struct session *s, uint32_t index, const struct quoit_ring_open *op
 		return err;
 	}
 	r->socket = pair[0];
+	ctl_let_descriptors_pass(r->socket, false);
 	*ret_socket = pair[1];
 	quoit_consumer_init(&r->sq, &r->daemon->sq_head, &r->client->sq_tail, r->layout.sq_entries);
 	quoit_producer_init(&r->cq, &r->daemon->cq_tail, &r->client->cq_head, r->layout.cq_entries);
@@ -161,8 +163,8 @@ void ring_free(struct ring *r)
 {
 	if (!r)
 		return;
-	if (r->socket >= 0)
-		close(r->socket);
+	if (r->socket >= 0 && !ctl_hang_up(r->socket))
+		errands_close(r->session->errands, r->socket);
 	if (r->client)
 		munmap(r->client, r->layout.client_bytes);
 	if (r->daemon)

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "errands.h"
 #include "memfd.h"
 
 /* Dependency edges for each job that may be open: most jobs have one to three. */
@@ -165,7 +166,8 @@ void session_free(struct session *s)
 	for (unsigned i = 0; i < s->ring_count; i++)
 		ring_free(s->rings[i]);
 	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)
-		close_fd(s->files[i].fd);
+		if (s->files[i].fd >= 0)
+			errands_close(s->errands, s->files[i].fd);
 	region_close(&s->region);
 	unmap(s->arena, s->arena_bytes);
 	unmap(s->pinned, s->pinned_bytes);

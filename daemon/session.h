@@ -205,6 +205,7 @@ struct file_slot {
 	bool readable, writable;
 };
 
+struct errands;
 struct reactor;
 
 struct session {
@@ -262,6 +263,7 @@ struct session {
 	struct session_exec exec;
 
 	struct file_slot files[QUOIT_MAX_FILES];
+	struct errands *errands; /* of its connection, which outlives it: who closes these */
 
 	bool vanished;     /* memory of the client went away under us (guard.h) */
 	bool stopped;      /* nothing more is fetched */

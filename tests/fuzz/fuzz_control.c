@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 				   .totals = totals_open(-1, 1),
 				   .sessions_of = &sessions_of};
 	reactor.eventfd = eventfd(0, EFD_NONBLOCK);
+	control.eventfd = eventfd(0, 0);
+	REQUIRE(errand_pool_new(control.eventfd, &control.errands) == 0);
 	mailbox_init(&reactor.inbox, &reactor.need_wake, reactor.eventfd);
 	return 0;
 }
@@ -178,6 +181,7 @@ static void connect_client(struct client *c)
 					     .fd = pair[0],
 					     .uid = 1000,
 					     .pid = getpid()};
+	errands_init(&c->connection->errands, control.errands, 1000);
 	control.connections = c->connection;
 }
 
@@ -247,6 +251,18 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 	}
 }
 
+/* None of them hangs here: wait until they are done. */
+static void await_errands(struct client *c)
+{
+	connection_look_at_errands(c->connection);
+	while (!errands_idle(&c->connection->errands)) {
+		struct pollfd p = {.fd = control.eventfd, .events = POLLIN};
+
+		REQUIRE(poll(&p, 1, 10000) == 1);
+		connection_look_at_errands(c->connection);
+	}
+}
+
 static int some_descriptor(uint8_t kind)
 {
 	switch (kind % 4) {
@@ -265,8 +281,8 @@ static int some_descriptor(uint8_t kind)
 static void send_message(struct client *c, struct input *in)
 {
 	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC};
+	struct ctl_fds fds = {0};
 	uint8_t how;
-	int fd;
 
 	m.type = (uint16_t)(take(in, 1) % (QUOIT_CTL_NR + 2));
 	m.seq = ++seq;
@@ -274,18 +290,17 @@ static void send_message(struct client *c, struct input *in)
 	fill_body(&m, in);
 	if (how >= 0xe0) /* anything at all, anywhere */
 		((uint8_t *)&m)[take(in, 1) % sizeof m] ^= (uint8_t)take(in, 1);
-	fd = (m.type == QUOIT_CTL_FILE_ADD) != ((how & 0x1f) == 1) ? some_descriptor(how) : -1;
-	if (c->connection->state == CONNECTION_GONE) {
-		if (fd >= 0)
-			close(fd);
+	if (c->connection->state == CONNECTION_GONE)
 		return;
-	}
+	if ((m.type == QUOIT_CTL_FILE_ADD) != ((how & 0x1f) == 1))
+		fds.fd[fds.count++] = some_descriptor(how);
 	if (!c->asked) {
 		c->asked = true;
 		c->seq = m.seq;
 		c->type = m.type;
 	}
-	connection_request(c->connection, &m, fd);
+	connection_request(c->connection, &m, &fds);
+	await_errands(c);
 	read_replies(c);
 	REQUIRE(!c->asked || c->connection->pending || c->connection->state == CONNECTION_GONE);
 }
@@ -295,6 +310,7 @@ static void disconnect(struct client *c)
 	connection_end(c->connection, QUOIT_DAEMON_CLIENTS_DIED, NULL);
 	while (answer(false))
 		;
+	await_errands(c);
 	read_replies(c);
 	close(c->fd);
 	REQUIRE(!c->connection->session);

@@ -63,7 +63,10 @@ static void send_wrong_count(struct stage *s, const struct wrong_count *w, int f
 		fds[i] = fd;
 	if (w->open ? !stage_open(s, &c, &small) : !CHECK(s, !raw_connect(&c, s->daemon.socket)))
 		return;
-	CHECK(s, !ctl_put(c.socket, &m, w->bytes, fds, w->count));
+	if (w->open)
+		CHECK(s, !ctl_put(c.socket, &m, w->bytes, fds, w->count));
+	else if (!ctl_put_early(s, &c, &m, w->bytes, fds, w->count))
+		return;
 	ctl_expect_end(s, &c, PROTO, "message");
 }
 
@@ -311,7 +314,8 @@ static void connection_in_its_own_queue_is_let_go(struct stage *s)
 
 		if (!CHECK(s, !raw_connect(&c, s->daemon.socket)))
 			return;
-		CHECK(s, !ctl_put(c.socket, &m, sizeof m, &c.socket, 1));
+		if (!ctl_put_early(s, &c, &m, sizeof m, &c.socket, 1))
+			continue;
 		raw_close(&c);
 		stage_expect(s, PROTO, 1);
 	}

@@ -221,7 +221,9 @@ static void check_move(struct stage *s, const struct move *move, enum state stat
 	else if (move->type == QUOIT_CTL_FILE_ADD)
 		fd = c.socket; /* any descriptor, but no file */
 	if (want == ENDS) {
-		CHECK(s, !ctl_put(c.socket, &m, sizeof m, &fd, fd >= 0));
+		if (state == NEW ? !ctl_put_early(s, &c, &m, sizeof m, &fd, fd >= 0)
+				 : !CHECK(s, !ctl_put(c.socket, &m, sizeof m, &fd, fd >= 0)))
+			return;
 		ctl_expect_end(s, &c, PROTO,
 			       state == PENDING && move->result[OPEN] != ENDS
 				       ? "before the reply"

@@ -124,3 +124,15 @@ void ctl_leave(struct stage *s, struct raw_client *c)
 	stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 1);
 	raw_close(c);
 }
+
+bool ctl_put_early(struct stage *s, struct raw_client *c, const void *bytes, size_t size,
+		   const int *fds, unsigned count)
+{
+	int err = ctl_put(c->socket, bytes, size, fds, count);
+
+	if (err == -EPERM && count) {
+		ctl_leave(s, c);
+		return false;
+	}
+	return CHECK(s, !err);
+}

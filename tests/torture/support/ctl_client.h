@@ -20,6 +20,13 @@ struct quoit_ctl ctl_hello(void);
 int ctl_put(int socket, const void *bytes, size_t size, const int *fds, unsigned count);
 
 /*
+ * The same, as a connection that has no session: from Linux 6.16 on the kernel refuses to
+ * send descriptors to it.  False: so it was, and the connection has been left (CLIENTS_LEFT).
+ */
+bool ctl_put_early(struct stage *s, struct raw_client *c, const void *bytes, size_t size,
+		   const int *fds, unsigned count);
+
+/*
  * The next message; descriptors with it are closed.  0; -ECONNRESET: the connection has
  * ended and nothing more will come; -ETIME: nothing came for a minute.
  */

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* errands.c - threads that may hang: always one more than do */
+#include "errands.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "files.h"
+
+/* Idle threads that are kept, so that one errand now and then starts none. */
+#define IDLE_MOST 2u
+
+struct errand_pool {
+	pthread_mutex_t lock;
+	pthread_cond_t news;     /* an errand has come, or the end */
+	pthread_cond_t gone;     /* a thread has ended */
+	struct errands *queue;   /* with errands, and none under way; oldest first */
+	struct errands *running; /* with one under way */
+	unsigned threads, idle;
+	bool stop;
+	int eventfd;
+};
+
+/* ---- lists ---- */
+
+static void append(struct errands **list, struct errands *e)
+{
+	while (*list)
+		list = &(*list)->next;
+	e->next = NULL;
+	*list = e;
+}
+
+static void remove_from(struct errands **list, struct errands *e)
+{
+	while (*list != e)
+		list = &(*list)->next;
+	*list = e->next;
+}
+
+static bool has_work(const struct errands *e)
+{
+	return e->count || e->check >= 0 || e->hang_up >= 0;
+}
+
+static unsigned running_of(const struct errand_pool *p, uid_t uid)
+{
+	unsigned n = 0;
+
+	for (const struct errands *e = p->running; e; e = e->next)
+		n += e->uid == uid;
+	return n;
+}
+
+/* Whose errand is next; NULL: nobody's, or only users' who have as many under way as they may. */
+static struct errands *next_ready(const struct errand_pool *p)
+{
+	struct errands *e = p->queue;
+
+	while (e && running_of(p, e->uid) >= ERRANDS_USER)
+		e = e->next;
+	return e;
+}
+
+/* ---- the threads ---- */
+
+/* One errand; the lock is let go meanwhile.  Closing comes first: it makes room. */
+static void run_one(struct errand_pool *p, struct errands *e)
+{
+	bool closes = e->count, checks = !closes && e->check >= 0;
+	int fd = closes ? e->close[--e->count] : checks ? e->check : e->hang_up;
+	uint32_t modes = 0;
+	int result = 0;
+
+	pthread_mutex_unlock(&p->lock);
+	if (checks)
+		result = files_check(fd, &modes);
+	else if (!closes)
+		ctl_drain(fd);
+	if (!checks)
+		close(fd);
+	pthread_mutex_lock(&p->lock);
+	if (checks) {
+		e->check = -1;
+		e->checked = true;
+		e->checked_fd = fd;
+		e->check_result = result;
+		e->check_modes = modes;
+	} else if (!closes) {
+		e->hang_up = -1;
+	}
+}
+
+static void *run(void *arg);
+
+static int start_thread(struct errand_pool *p)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	int err = -pthread_attr_init(&attr);
+
+	if (err < 0)
+		return err;
+	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	err = -pthread_create(&thread, &attr, run, p);
+	pthread_attr_destroy(&attr);
+	if (err < 0)
+		return err;
+	p->threads++;
+	p->idle++;
+	return 0;
+}
+
+static void take(struct errand_pool *p, struct errands *e)
+{
+	uint64_t one = 1;
+	ssize_t n;
+
+	remove_from(&p->queue, e);
+	append(&p->running, e);
+	p->idle--;
+	if (!p->idle)
+		(void)start_thread(p); /* if it cannot be, the others' errands wait for this one */
+	run_one(p, e);
+	p->idle++;
+	remove_from(&p->running, e);
+	e->queued = has_work(e);
+	if (e->queued)
+		append(&p->queue, e);
+	n = write(p->eventfd, &one, sizeof one);
+	(void)n;
+}
+
+static void *run(void *arg)
+{
+	struct errand_pool *p = arg;
+
+	(void)pthread_setname_np(pthread_self(), "quoit-errands");
+	pthread_mutex_lock(&p->lock);
+	while (!p->stop) {
+		struct errands *e = next_ready(p);
+
+		if (e)
+			take(p, e);
+		else if (p->idle > IDLE_MOST)
+			break;
+		else
+			pthread_cond_wait(&p->news, &p->lock);
+	}
+	p->idle--;
+	p->threads--;
+	pthread_cond_signal(&p->gone);
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+int errand_pool_new(int eventfd, struct errand_pool **ret)
+{
+	struct errand_pool *p = calloc(1, sizeof *p);
+	int err = 0;
+
+	*ret = NULL;
+	if (!p)
+		return -ENOMEM;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->news, NULL);
+	pthread_cond_init(&p->gone, NULL);
+	p->eventfd = eventfd;
+	pthread_mutex_lock(&p->lock);
+	while (!err && p->threads < IDLE_MOST)
+		err = start_thread(p);
+	pthread_mutex_unlock(&p->lock);
+	if (err < 0) {
+		errand_pool_free(p);
+		return err;
+	}
+	*ret = p;
+	return 0;
+}
+
+void errand_pool_free(struct errand_pool *p)
+{
+	bool hangs;
+
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->stop = true;
+	pthread_cond_broadcast(&p->news);
+	while (p->idle)
+		pthread_cond_wait(&p->gone, &p->lock);
+	hangs = p->threads;
+	pthread_mutex_unlock(&p->lock);
+	if (hangs)
+		return;
+	pthread_cond_destroy(&p->gone);
+	pthread_cond_destroy(&p->news);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+/* ---- a connection's ---- */
+
+void errands_init(struct errands *e, struct errand_pool *p, uid_t uid)
+{
+	*e = (struct errands){.pool = p, .uid = uid, .check = -1, .hang_up = -1};
+}
+
+/* It has something to do; with the lock. */
+static void enqueue(struct errands *e)
+{
+	if (e->queued)
+		return;
+	e->queued = true;
+	append(&e->pool->queue, e);
+	pthread_cond_signal(&e->pool->news);
+}
+
+void errands_close(struct errands *e, int fd)
+{
+	if (!e) {
+		close(fd);
+		return;
+	}
+	pthread_mutex_lock(&e->pool->lock);
+	e->close[e->count++] = fd;
+	enqueue(e);
+	pthread_mutex_unlock(&e->pool->lock);
+}
+
+void errands_hang_up(struct errands *e, int socket)
+{
+	if (ctl_hang_up(socket))
+		return;
+	pthread_mutex_lock(&e->pool->lock);
+	e->hang_up = socket;
+	enqueue(e);
+	pthread_mutex_unlock(&e->pool->lock);
+}
+
+void errands_check(struct errands *e, int fd)
+{
+	pthread_mutex_lock(&e->pool->lock);
+	e->check = fd;
+	enqueue(e);
+	pthread_mutex_unlock(&e->pool->lock);
+}
+
+bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, uint32_t *ret_modes)
+{
+	bool done;
+
+	pthread_mutex_lock(&e->pool->lock);
+	done = e->checked;
+	e->checked = false;
+	*ret_fd = e->checked_fd;
+	*ret_result = e->check_result;
+	*ret_modes = e->check_modes;
+	pthread_mutex_unlock(&e->pool->lock);
+	return done;
+}
+
+bool errands_idle(struct errands *e)
+{
+	bool idle;
+
+	pthread_mutex_lock(&e->pool->lock);
+	idle = !e->queued && !e->checked;
+	pthread_mutex_unlock(&e->pool->lock);
+	return idle;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hostile_servers.c - descriptors behind which somebody does not answer
+ *
+ * The server of a file's file system and the peer of a socket belong to the client.  While
+ * they keep quoitd waiting, other sessions, of the same user too, must not notice.
+ */
+#include <errno.h>
+#include <linux/fuse.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ctl_client.h"
+#include "slow_server.h"
+
+static const struct raw_wish small = {
+	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64, .sq_entries = 8};
+
+static int ask_add(const struct raw_client *c, int fd, struct quoit_ctl *ret)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD);
+
+	return ctl_ask(c->socket, &m, fd, ret);
+}
+
+static int ask_remove(const struct raw_client *c, uint32_t index, struct quoit_ctl *ret)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_REMOVE);
+
+	m.file.index = index;
+	return ctl_ask(c->socket, &m, -1, ret);
+}
+
+/* A session that comes now has its files, its jobs, and can go. */
+static void check_others(struct stage *s)
+{
+	int fd = memfd_create("torture", MFD_CLOEXEC);
+	const char *word = canary_check(&s->canary);
+	struct quoit_ctl answer;
+	struct raw_client c;
+
+	CHECK(s, !word);
+	if (stage_open(s, &c, &small)) {
+		CHECK(s, !ask_add(&c, fd, &answer) && !answer.result);
+		CHECK(s, !raw_run(&c, (struct quoit_sqe){.opcode = QUOIT_OP_NOP}));
+		CHECK(s, !ask_remove(&c, 0, &answer) && !answer.result);
+		CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+	}
+	close(fd);
+}
+
+static bool start_server(struct stage *s, struct slow_server *v, int *ret_file)
+{
+	if (slow_server_start(v) < 0) {
+		s->skip = "no FUSE here, or not for us";
+		return false;
+	}
+	*ret_file = slow_server_open(v);
+	return CHECK(s, *ret_file >= 0);
+}
+
+/* ---- file systems ---- */
+
+static void hold_while_added(struct stage *s, uint32_t opcode)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD), answer;
+	struct slow_server v;
+	struct raw_client c;
+	int fd;
+
+	if (!start_server(s, &v, &fd))
+		return;
+	if (stage_open(s, &c, &small)) {
+		slow_server_hold(&v, opcode);
+		CHECK(s, !ctl_put(c.socket, &m, sizeof m, &fd, 1));
+		slow_server_await(&v, 1);
+		check_others(s);
+		CHECK(s, !raw_run(&c, (struct quoit_sqe){.opcode = QUOIT_OP_NOP}));
+		slow_server_hold(&v, 0);
+		slow_server_kill(&v);
+		CHECK(s, !ctl_get(c.socket, &answer) && answer.type == QUOIT_CTL_FILE_ADD);
+		stage_die(s, &c);
+	}
+	close(fd);
+}
+
+static void file_whose_attributes_never_come(struct stage *s)
+{
+	hold_while_added(s, FUSE_GETATTR);
+}
+
+static void file_whose_system_is_never_named(struct stage *s)
+{
+	hold_while_added(s, FUSE_STATFS);
+}
+
+/* The last descriptor is closed by a client that takes its file back, or dies. */
+static void hold_at_close(struct stage *s, bool dies)
+{
+	struct quoit_ctl answer;
+	struct slow_server v;
+	struct raw_client c;
+	int fd;
+
+	if (!start_server(s, &v, &fd))
+		return;
+	if (stage_open(s, &c, &small)) {
+		CHECK(s, !ask_add(&c, fd, &answer) && !answer.result);
+		slow_server_hold(&v, FUSE_FLUSH);
+		if (dies)
+			stage_die(s, &c);
+		else
+			CHECK(s, !ask_remove(&c, 0, &answer) && !answer.result);
+		slow_server_await(&v, 1);
+		check_others(s);
+		if (!dies) {
+			CHECK(s, !raw_run(&c, (struct quoit_sqe){.opcode = QUOIT_OP_NOP}));
+			stage_die(s, &c);
+		}
+	}
+	slow_server_hold(&v, 0);
+	slow_server_kill(&v);
+	close(fd);
+}
+
+static void file_that_is_never_flushed_when_removed(struct stage *s)
+{
+	hold_at_close(s, false);
+}
+
+static void file_that_is_never_flushed_when_its_client_dies(struct stage *s)
+{
+	hold_at_close(s, true);
+}
+
+/* ---- sockets ---- */
+
+/* A socket with bytes that its peer does not take, for which its last close waits an hour. */
+static int open_lingering(int *ret_peer)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	struct linger hour = {.l_onoff = 1, .l_linger = 3600};
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	static const char bytes[1 << 16];
+	socklen_t size = sizeof at;
+
+	*ret_peer = -1;
+	if (!bind(listener, (struct sockaddr *)&at, sizeof at) && !listen(listener, 1) &&
+	    !getsockname(listener, (struct sockaddr *)&at, &size) &&
+	    !connect(fd, (struct sockaddr *)&at, sizeof at))
+		*ret_peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	close(listener);
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &hour, sizeof hour);
+	while (*ret_peer >= 0 && send(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+		;
+	return fd;
+}
+
+enum way { AS_A_FILE, UNASKED, UNREAD, TO_A_RING, WAYS };
+
+static int put_lingering(const struct raw_client *c, enum way way, int fd)
+{
+	struct quoit_ctl m = ctl_request(way == AS_A_FILE ? QUOIT_CTL_FILE_ADD : QUOIT_CTL_OP);
+
+	if (way == TO_A_RING)
+		return ctl_put(c->bell, "", 1, &fd, 1);
+	if (way == UNREAD) { /* what ends the connection is before it in the queue */
+		struct quoit_ctl bad = {0};
+		int err = ctl_put(c->socket, &bad, sizeof bad, NULL, 0);
+
+		if (err)
+			return err;
+	}
+	return ctl_put(c->socket, &m, sizeof m, &fd, 1);
+}
+
+/* Give it away while quoitd cannot run, so that it is quoitd that has the last descriptor. */
+static int give_lingering(struct stage *s, const struct raw_client *c, enum way way, int *ret_peer)
+{
+	int fd = open_lingering(ret_peer), err = -errno, status;
+
+	if (!CHECK(s, *ret_peer >= 0))
+		return err;
+	(void)kill(s->daemon.pid, SIGSTOP);
+	(void)waitpid(s->daemon.pid, &status, WUNTRACED);
+	err = put_lingering(c, way, fd);
+	if (err)
+		close(*ret_peer); /* or we would linger ourselves */
+	close(fd);
+	(void)kill(s->daemon.pid, SIGCONT);
+	if (err)
+		*ret_peer = -1;
+	return err;
+}
+
+static void linger(struct stage *s, enum way way)
+{
+	struct quoit_ctl answer;
+	struct raw_client c;
+	int peer, err;
+
+	if (!stage_open(s, &c, &small))
+		return;
+	err = give_lingering(s, &c, way, &peer);
+	CHECK(s, !err || (way == TO_A_RING && err == -EPERM)); /* Linux 6.16 and later */
+	if (way == AS_A_FILE)
+		CHECK(s, !ctl_get(c.socket, &answer) && answer.result == -EINVAL);
+	check_others(s);
+	if (err || way == AS_A_FILE)
+		stage_die(s, &c);
+	else
+		ctl_expect_end(s, &c, QUOIT_DAEMON_KILL_PROTO, "");
+	check_others(s);
+	if (peer >= 0)
+		close(peer);
+}
+
+static void sockets_that_linger(struct stage *s)
+{
+	for (enum way way = AS_A_FILE; way < WAYS && !s->bad; way++)
+		linger(s, way);
+}
+
+static const struct stage_case cases[] = {
+	{"file whose attributes never come", file_whose_attributes_never_come},
+	{"file whose system is never named", file_whose_system_is_never_named},
+	{"file that is never flushed when removed", file_that_is_never_flushed_when_removed},
+	{"file that is never flushed when its client dies",
+	 file_that_is_never_flushed_when_its_client_dies},
+	{"sockets that linger", sockets_that_linger},
+};
+
+int main(int argc, char **argv)
+{
+	const struct stage_scene scene = {0};
+	struct stage s;
+
+	if (!stage_init(&s, argc, argv))
+		return 2;
+	stage_play(&s, &scene, cases, sizeof cases / sizeof cases[0]);
+	return stage_end(&s);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* test_errands.c - descriptors that hang whoever closes them hang nobody else. */
+#include <netinet/in.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "errands.h"
+
+#define MANY (ERRANDS_USER + 2)
+
+static struct errand_pool *pool;
+static int news;
+static struct errands mine[MANY], others;
+
+static void make(void)
+{
+	news = eventfd(0, EFD_CLOEXEC);
+	cr_assert_eq(errand_pool_new(news, &pool), 0);
+	for (unsigned i = 0; i < MANY; i++)
+		errands_init(&mine[i], pool, 1000);
+	errands_init(&others, pool, 1001);
+}
+
+static void drop(void)
+{
+	errand_pool_free(pool);
+	close(news);
+}
+
+TestSuite(errands, .init = make, .fini = drop, .timeout = 30);
+
+/* Until an errand is done that makes it so. */
+static void await_idle(struct errands *e)
+{
+	uint64_t count;
+
+	while (!errands_idle(e))
+		cr_assert_eq(read(news, &count, sizeof count), (ssize_t)sizeof count);
+}
+
+/* A socket with bytes that its peer does not take, for which its last close waits an hour. */
+static int lingering(int *ret_peer)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	struct linger hour = {.l_onoff = 1, .l_linger = 3600};
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	static const char bytes[1 << 16];
+	socklen_t size = sizeof at;
+
+	cr_assert_eq(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+	cr_assert_eq(listen(listener, 1), 0);
+	cr_assert_eq(getsockname(listener, (struct sockaddr *)&at, &size), 0);
+	cr_assert_eq(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+	*ret_peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	close(listener);
+	cr_assert_eq(setsockopt(fd, SOL_SOCKET, SO_LINGER, &hour, sizeof hour), 0);
+	while (send(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+		;
+	return fd;
+}
+
+Test(errands, a_close_that_hangs_holds_up_its_own_connection_only)
+{
+	int peer;
+
+	errands_close(&mine[0], lingering(&peer));
+	errands_check(&mine[0], memfd_create("later", MFD_CLOEXEC));
+	for (unsigned i = 1; i < MANY; i++)
+		errands_close(&mine[i], dup(news));
+	for (unsigned i = 1; i < MANY; i++)
+		await_idle(&mine[i]);
+	cr_expect(!errands_idle(&mine[0]));
+	close(peer);
+	for (int fd = -1, result; fd < 0;) {
+		uint64_t count;
+		uint32_t modes;
+
+		cr_assert_eq(read(news, &count, sizeof count), (ssize_t)sizeof count);
+		if (errands_checked(&mine[0], &fd, &result, &modes)) {
+			cr_expect_eq(result, 0);
+			close(fd);
+		} else {
+			fd = -1;
+		}
+	}
+	await_idle(&mine[0]);
+}
+
+Test(errands, a_user_whose_errands_hang_holds_up_no_other)
+{
+	int peer[MANY];
+
+	for (unsigned i = 0; i < MANY; i++)
+		errands_close(&mine[i], lingering(&peer[i]));
+	errands_close(&others, dup(news));
+	await_idle(&others);
+	for (unsigned i = 0; i < MANY; i++)
+		cr_expect(!errands_idle(&mine[i]));
+	for (unsigned i = 0; i < MANY; i++)
+		close(peer[i]);
+	for (unsigned i = 0; i < MANY; i++)
+		await_idle(&mine[i]);
+}
+
+Test(errands, descriptors_in_a_queue_that_is_hung_up_are_closed_elsewhere)
+{
+	struct quoit_ctl m;
+	int pair[2], peer, fd;
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec iov = {&m, sizeof m};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof control};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	memset(&m, 0, sizeof m);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	fd = lingering(&peer);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof fd);
+	memcpy(CMSG_DATA(c), &fd, sizeof fd);
+	cr_assert_eq(sendmsg(pair[1], &msg, 0), (ssize_t)sizeof m);
+	close(pair[1]);
+	close(fd);
+	errands_hang_up(&mine[0], pair[0]);
+	cr_expect(!errands_idle(&mine[0]));
+	close(peer);
+	await_idle(&mine[0]);
+}
+
+Test(errands, an_empty_socket_is_closed_at_once)
+{
+	int pair[2];
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	errands_hang_up(&mine[0], pair[0]);
+	cr_expect(errands_idle(&mine[0]));
+	cr_expect_eq(read(pair[1], &pair[0], 1), 0);
+	close(pair[1]);
+}
