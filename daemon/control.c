@@ -323,6 +323,7 @@ static void pass(struct control *c)
 		set_accepting(c, true);
 	drop_silent(c);
 	sweep(c);
+	totals_set(c->totals, QUOIT_DAEMON_LOG_SUPPRESSED, log_suppressed());
 }
 
 static void stop_listening(struct control *c)

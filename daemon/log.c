@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* log.c - log lines with a limit per uid and second */
+/* log.c - log lines with a limit per uid and second, and a thread that may wait to write them */
 #include "log.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -19,13 +21,28 @@ struct allowance {
 	uint64_t suppressed;
 };
 
+struct line {
+	unsigned length;
+	char text[LINE_BYTES];
+};
+
 static struct {
 	pthread_mutex_t lock;
 	enum log_level most;
 	int journal;
 	struct allowance uid[UID_SLOTS];
 	uint64_t suppressed;
-} logger = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = LOG_LEVEL_INFO};
+	/* lines on their way to the thread */
+	bool queued;  /* there is a thread, or there was one */
+	bool stopped; /* nothing more is taken */
+	pthread_cond_t news, written;
+	struct line line[LOG_LINES];
+	unsigned first, count; /* the first is being written */
+	uint64_t dropped;
+} logger = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	    .news = PTHREAD_COND_INITIALIZER,
+	    .written = PTHREAD_COND_INITIALIZER,
+	    .most = LOG_LEVEL_INFO};
 
 void log_init(enum log_level most, int journal)
 {
@@ -33,11 +50,122 @@ void log_init(enum log_level most, int journal)
 	logger.journal = journal;
 }
 
+static void write_text(const char *text, unsigned length)
+{
+	ssize_t n = write(STDERR_FILENO, text, length); /* one write: lines do not mix */
+
+	(void)n;
+}
+
+/* ---- the thread ---- */
+
+/* The next line, taken off; with the lock, which is let go while nothing is there. */
+static void take_line(struct line *ret)
+{
+	while (!logger.count)
+		pthread_cond_wait(&logger.news, &logger.lock);
+	*ret = logger.line[logger.first];
+}
+
+static void say_dropped(uint64_t dropped)
+{
+	char text[LINE_BYTES];
+	int n = snprintf(text, sizeof text, "%s%llu lines were dropped: nobody read them\n",
+			 logger.journal ? "<4>" : "quoitd: ", (unsigned long long)dropped);
+
+	write_text(text, (unsigned)n);
+}
+
+static void *run(void *arg)
+{
+	struct line line;
+
+	(void)arg;
+	(void)pthread_setname_np(pthread_self(), "quoit-log");
+	pthread_mutex_lock(&logger.lock);
+	for (;;) {
+		uint64_t dropped;
+
+		take_line(&line);
+		pthread_mutex_unlock(&logger.lock);
+		write_text(line.text, line.length);
+		pthread_mutex_lock(&logger.lock);
+		logger.first = (logger.first + 1) % LOG_LINES;
+		logger.count--;
+		dropped = logger.count ? 0 : logger.dropped;
+		if (dropped) {
+			logger.dropped = 0;
+			pthread_mutex_unlock(&logger.lock);
+			say_dropped(dropped);
+			pthread_mutex_lock(&logger.lock);
+		}
+		pthread_cond_signal(&logger.written);
+	}
+	return NULL;
+}
+
+int log_start(void)
+{
+	pthread_t thread;
+	sigset_t all, old;
+	int err;
+
+	sigfillset(&all); /* signals are for others */
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = -pthread_create(&thread, NULL, run, NULL);
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err < 0)
+		return err;
+	(void)pthread_detach(thread);
+	pthread_mutex_lock(&logger.lock);
+	logger.queued = true;
+	pthread_mutex_unlock(&logger.lock);
+	return 0;
+}
+
+void log_stop(void)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&logger.lock);
+	while (logger.queued && logger.count && !err) {
+		struct timespec until;
+
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec++;
+		err = pthread_cond_timedwait(&logger.written, &logger.lock, &until);
+	}
+	logger.stopped = true;
+	pthread_mutex_unlock(&logger.lock);
+}
+
+/* ---- the lines ---- */
+
+/* False: there is no thread, and the line is the caller's to write. */
+static bool enqueue(const char *text, unsigned length)
+{
+	bool queued;
+
+	pthread_mutex_lock(&logger.lock);
+	queued = logger.queued;
+	if (queued && (logger.stopped || logger.count == LOG_LINES)) {
+		logger.dropped++;
+		logger.suppressed++;
+	} else if (queued) {
+		struct line *line = &logger.line[(logger.first + logger.count++) % LOG_LINES];
+
+		line->length = length;
+		memcpy(line->text, text, length);
+		pthread_cond_signal(&logger.news);
+	}
+	pthread_mutex_unlock(&logger.lock);
+	return queued;
+}
+
 static void print_line(enum log_level level, const char *format, va_list args, uint64_t suppressed)
 {
 	char line[LINE_BYTES];
 	int n = 0;
-	ssize_t written;
 
 	if (level > logger.most)
 		return;
@@ -52,8 +180,8 @@ static void print_line(enum log_level level, const char *format, va_list args, u
 		n += snprintf(line + n, sizeof line - (size_t)n, " (%llu lines left out)",
 			      (unsigned long long)suppressed);
 	line[n++] = '\n';
-	written = write(STDERR_FILENO, line, (size_t)n); /* one write: lines do not mix */
-	(void)written;
+	if (!enqueue(line, (unsigned)n))
+		write_text(line, (unsigned)n);
 }
 
 void log_printf(enum log_level level, const char *format, ...)

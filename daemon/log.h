@@ -6,6 +6,10 @@
  * go, what was refused and why, what is missing.  Repeated messages of one kind
  * are limited per second and the suppressed ones counted, so that a client cannot
  * fill a disk.  Thread-safe.
+ *
+ * Nobody waits for whoever reads it: between log_start and log_stop a thread of its own
+ * writes, LOG_LINES may wait for it, and further ones are dropped and counted until it gets
+ * on.  Before log_start, lines are written by who says them.
  */
 #ifndef QUOITD_LOG_H
 #define QUOITD_LOG_H
@@ -21,6 +25,15 @@ enum log_level {
 
 /* Messages above this level are not printed; systemd's "<n>" prefix if journal is true. */
 void log_init(enum log_level most, int journal);
+
+#define LOG_LINES 256u
+
+/* -errno: there is no thread, and lines are still written by who says them. */
+int log_start(void);
+
+/* Wait until all is written, or nothing has been for a second.  The last call: what is said
+ * after it is dropped. */
+void log_stop(void);
 
 void log_printf(enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

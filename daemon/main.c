@@ -140,11 +140,42 @@ static void fill_defaults(struct config *c)
 		c->lease = c->uid_memory / 64 > least ? c->uid_memory / 64 : least;
 }
 
+/* From its directory to its end; the exit status. */
+static int run(const struct config *config)
+{
+	struct machine *machine;
+	int err, directory, lock;
+
+	directory = open_directory(config->socket);
+	if (directory < 0) {
+		log_error("cannot use the directory of %s: %s", config->socket,
+			  strerror(-directory));
+		return 1;
+	}
+	lock = lock_directory(directory);
+	if (lock < 0) {
+		log_error("cannot have the directory of %s to ourselves: %s", config->socket,
+			  strerror(-lock));
+		close(directory);
+		return 1;
+	}
+	raise_limits();
+	err = guard_init();
+	if (!err)
+		err = machine_make(config, directory, &machine);
+	if (!err) {
+		err = serve(config, machine, directory);
+		machine_free(machine, directory);
+	}
+	close(lock);
+	close(directory);
+	return err ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct config config;
-	struct machine *machine;
-	int err, directory, lock;
+	int err, status;
 
 	config_init(&config);
 	err = config_args(&config, argc, argv, stdout, stderr);
@@ -154,28 +185,10 @@ int main(int argc, char **argv)
 	log_init(log_level_of(config.log), getenv("JOURNAL_STREAM") != NULL);
 	(void)prctl(PR_SET_DUMPABLE, 0); /* a core would hold all users' data */
 	(void)signal(SIGPIPE, SIG_IGN);  /* who reads our log may go away */
-	directory = open_directory(config.socket);
-	if (directory < 0) {
-		log_error("cannot use the directory of %s: %s", config.socket,
-			  strerror(-directory));
-		return 1;
-	}
-	lock = lock_directory(directory);
-	if (lock < 0) {
-		log_error("cannot have the directory of %s to ourselves: %s", config.socket,
-			  strerror(-lock));
-		close(directory);
-		return 1;
-	}
-	raise_limits();
-	err = guard_init();
-	if (!err)
-		err = machine_make(&config, directory, &machine);
-	if (!err) {
-		err = serve(&config, machine, directory);
-		machine_free(machine, directory);
-	}
-	close(lock);
-	close(directory);
-	return err ? 1 : 0;
+	err = log_start();
+	if (err < 0)
+		log_warning("who reads this log can hold us up: %s", strerror(-err));
+	status = run(&config);
+	log_stop();
+	return status;
 }

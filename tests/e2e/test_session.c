@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_session.c - sessions and rings: opening, sharing, closing, and the end of either side. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -112,6 +113,30 @@ Test(session_e2e, tables_are_charged_at_the_size_asked_for)
 	cr_assert_eq(quoit_open(&s, &p), 0);
 	cr_expect_eq(quoit_close(s, 0), 0);
 	daemon_stop(&d);
+}
+
+/* ---- a log that nobody reads ---- */
+
+static void log_into_a_full_pipe(const struct daemon *d)
+{
+	static const char bytes[4096];
+	int ends[2];
+
+	(void)d;
+	if (pipe(ends) < 0 || fcntl(ends[1], F_SETPIPE_SZ, 4096) < 0 ||
+	    write(ends[1], bytes, sizeof bytes) < 0 || dup2(ends[1], STDERR_FILENO) < 0)
+		_exit(126); /* the reading end stays open with quoitd itself */
+}
+
+Test(session_e2e, a_log_that_nobody_reads_holds_nobody_up)
+{
+	static const char *const options[] = {"--log=info", NULL};
+	struct client c;
+
+	cr_assert_eq(daemon_start_prepared(&c.d, options, log_into_a_full_pipe), 0);
+	for (unsigned i = 0; i < 3; i++)
+		cr_expect_eq(quoit_close(client_session(&c, MIB), 0), 0);
+	daemon_stop(&c.d);
 }
 
 /* ---- many ---- */
