@@ -143,8 +143,8 @@ static void hand_over(struct connection *c, struct session *s)
 		bind_session(s, core->memory_node);
 	err = session_stats_open(s, control->directory, c->reactor, (int32_t)core->node);
 	if (err < 0)
-		log_client(c->uid, "session %llu has no counter file: %s",
-			   (unsigned long long)s->id, strerror(-err));
+		log_client(c->uid, "counter file of session %llu: %s", (unsigned long long)s->id,
+			   strerror(-err));
 	mailbox_send(&s->reactor->inbox, &m);
 }
 

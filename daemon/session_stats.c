@@ -2,12 +2,16 @@
 /* session_stats.c - a session's counter file */
 #include "session_stats.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "totals.h"
@@ -15,6 +19,29 @@
 static void file_name(const struct session *s, char name[32])
 {
 	snprintf(name, 32, QUOIT_STATS_SESSION, (unsigned long long)s->id);
+}
+
+/*
+ * The file is ours, for reading by us: let the session's user read it as well.  Giving it away
+ * would need a right that we do not have; an access list needs only that we own it.
+ */
+static int let_user_read(int fd, uid_t uid)
+{
+	struct {
+		struct posix_acl_xattr_header header;
+		struct posix_acl_xattr_entry entry[5];
+	} acl = {.header = {htole32(POSIX_ACL_XATTR_VERSION)},
+		 .entry = {
+			 {htole16(ACL_USER_OBJ), htole16(ACL_READ), htole32(ACL_UNDEFINED_ID)},
+			 {htole16(ACL_USER), htole16(ACL_READ), htole32(uid)},
+			 {htole16(ACL_GROUP_OBJ), 0, htole32(ACL_UNDEFINED_ID)},
+			 {htole16(ACL_MASK), htole16(ACL_READ), htole32(ACL_UNDEFINED_ID)},
+			 {htole16(ACL_OTHER), 0, htole32(ACL_UNDEFINED_ID)},
+		 }};
+
+	if (uid == geteuid())
+		return 0;
+	return fsetxattr(fd, "system.posix_acl_access", &acl, sizeof acl, 0) < 0 ? -errno : 0;
 }
 
 #define LABEL(name, text) text,
@@ -52,7 +79,7 @@ int session_stats_open(struct session *s, int directory, uint32_t reactor, int32
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
 		snprintf(stats->label[i], sizeof stats->label[i], "%s", labels[i]);
 	s->stats = stats;
-	return 0;
+	return let_user_read(s->stats_fd, s->uid);
 }
 
 void session_stats_publish(struct session *s)

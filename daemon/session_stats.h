@@ -10,7 +10,8 @@
 #include "session.h"
 
 /*
- * Make the session's file in the runtime directory; -errno.  The daemon works without.
+ * Make the session's file in the runtime directory, for its user and us to read; -errno: there
+ * is none, or its user cannot read it.  The daemon works without.
  * Control thread, before the reactor has the session.
  */
 int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node);

@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ctl_client.h"
 #include "scenes.h"
-#include "stage.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -185,11 +185,60 @@ static void session_of_another_user(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
+/* ---- counter files ---- */
+
+/* The counter file of the victim, opened in this way; -errno. */
+static int open_counters(const char *socket, int flags)
+{
+	char path[200];
+	int fd;
+
+	snprintf(path, sizeof path, "%.*s/" QUOIT_STATS_SESSION,
+		 (int)(strrchr(socket, '/') - socket), socket, (unsigned long long)victim);
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_own_counters(const char *socket)
+{
+	struct quoit_session_stats stats;
+	int fd = open_counters(socket, O_RDONLY);
+
+	return wrong(fd < 0, "cannot open its own counter file") ||
+	       wrong(read(fd, &stats, sizeof stats) != sizeof stats || stats.uid != getuid(),
+		     "cannot read its own counter file") ||
+	       wrong(mmap(NULL, sizeof stats, PROT_WRITE, MAP_SHARED, fd, 0) != MAP_FAILED,
+		     "mapped it to write") ||
+	       wrong(fchmod(fd, 0666) == 0, "changed its mode") ||
+	       wrong(open_counters(socket, O_RDWR) != -EACCES, "opened it to write");
+}
+
+static int read_foreign_counters(const char *socket)
+{
+	return wrong(open_counters(socket, O_RDONLY) != -EACCES, "opened another's counter file");
+}
+
+static void counter_files_are_for_their_user(struct stage *s)
+{
+	struct quoit_ctl m = ctl_hello(), answer;
+	struct raw_client c;
+
+	if (!CHECK(s, !ctl_connect_as(&c, s->daemon.socket, SCENE_ALICE)))
+		return;
+	if (CHECK(s, !ctl_ask(c.socket, &m, -1, &answer) && !answer.result)) {
+		victim = answer.hello_reply.session;
+		CHECK(s, run_as(SCENE_ALICE, read_own_counters, s->daemon.socket));
+		CHECK(s, run_as(SCENE_BOB, read_foreign_counters, s->daemon.socket));
+	}
+	stage_die(s, &c);
+}
+
 static const struct stage_case cases[] = {
 	{"another user's descriptors", another_users_descriptors},
 	{"the service's own user", the_services_own_user},
 	{"memory of the last user", memory_of_the_last_user},
 	{"session of another user", session_of_another_user},
+	{"counter files are for their user", counter_files_are_for_their_user},
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
