@@ -42,6 +42,7 @@ static void open_port(struct reactor *r, struct exec_port *p)
 	quoit_consumer_init(&p->answers, &p->daemon->answer_head, &p->exec->answer_tail,
 			    QUOIT_EXEC_ENTRIES);
 	p->pending = 0;
+	p->watched = NULL;
 	p->open = true;
 	p->hung_up = epoll_ctl(r->epoll, EPOLL_CTL_ADD, p->socket, &event) < 0;
 	if (p->hung_up)
@@ -204,6 +205,8 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
 	struct job *job = &s->jobs[f->job];
 
 	f->session = NULL;
+	if (p->watched == f) /* the next one to fly here is another */
+		p->watched = NULL;
 	s->exec.in_flight[p->module]--;
 	if (job->posted)
 		res = job->failed;
@@ -279,16 +282,46 @@ static void bury(struct reactor *r, struct exec_port *p)
 	p->open = false;
 }
 
+/* ---- jobs that take too long ---- */
+
+static void kill_late(struct exec_port *p, struct job *job)
+{
+	if (!job->failed) {
+		job->failed = -ETIME;
+		job->error = (struct quoit_error){.field = QUOIT_FIELD_DEADLINE};
+	}
+	exec_kill(p, KILL_LATE);
+}
+
+/*
+ * Whatever deadline it has, a job keeps the module from all others.  Its time begins when it is
+ * first seen to run, and we look at least once a second.
+ */
+static void end_hung(struct reactor *r, struct exec_port *p)
+{
+	const struct exec_flight *f = p->pending ? running(p) : NULL;
+
+	if (f != p->watched) {
+		p->watched = f;
+		p->watched_since = r->now;
+	} else if (f && (r->now - p->watched_since) / (tsc_hz() / 1000) >= p->job_ms) {
+		kill_late(p, &f->session->jobs[f->job]);
+	}
+}
+
 static bool poll_port(struct reactor *r, struct exec_port *p)
 {
 	uint64_t one = 1;
+	bool any;
 	ssize_t n;
 
 	switch (state_of(p)) {
 	case PORT_UP:
 		if (!p->open)
 			open_port(r, p);
-		return collect_answers(r, p);
+		any = collect_answers(r, p);
+		end_hung(r, p);
+		return any;
 	case PORT_DEAD:
 		if (p->open)
 			bury(r, p);
@@ -334,11 +367,7 @@ uint64_t exec_overdue(struct reactor *r, struct session *s, struct job *job, boo
 
 	*ret_posted = false;
 	if (running(p) == f && is_to_be_killed(f, job, r->now)) {
-		if (!job->failed) {
-			job->failed = -ETIME;
-			job->error = (struct quoit_error){.field = QUOIT_FIELD_DEADLINE};
-		}
-		exec_kill(p, KILL_LATE);
+		kill_late(p, job);
 	} else if (!job->failed) {
 		job_fail_early(s, job, -ETIME, r->now);
 		*ret_posted = true;

@@ -49,6 +49,8 @@ static const struct option_row rows[] = {
 	{"log", TYPE_TEXT, FIELD(log), 0, 0, "LEVEL", "error, warning, info or debug"},
 	{"module", TYPE_LIST, FIELD(module), 0, 0, "PATH",
 	 "a plug-in module with operations; may be repeated"},
+	{"module-ms", TYPE_NUMBER, FIELD(module_ms), 10, 86400000, "MS",
+	 "time for one job of a module, then its process is killed"},
 	{"ready-fd", TYPE_NUMBER, FIELD(ready_fd), 0, 1048576, "FD",
 	 "write a byte to this descriptor once ready"},
 	{"no-io-uring", TYPE_FLAG, FIELD(no_io_uring), 0, 0, NULL,
@@ -66,6 +68,7 @@ void config_init(struct config *c)
 			     .hello_ms = 2000,
 			     .max_jobs = 4096,
 			     .max_tensors = 65536,
+			     .module_ms = 60000,
 			     .ready_fd = UINT64_MAX};
 	strcpy(c->socket, "/run/quoit/quoitd.sock");
 	strcpy(c->log, "info");

@@ -60,7 +60,8 @@ struct exec_port {
 	uint32_t channel;
 	pid_t pid;
 	int socket;
-	int starter; /* eventfd of the starter */
+	int starter;     /* eventfd of the starter */
+	uint64_t job_ms; /* what one job may take */
 	struct quoit_exec_daemon_channel *daemon;
 	const struct quoit_exec_channel *exec;
 	const struct quoit_exec_words *words;
@@ -75,6 +76,9 @@ struct exec_port {
 	struct quoit_consumer answers;
 	uint32_t pending; /* requests without their answer */
 	struct exec_flight flight[QUOIT_EXEC_ENTRIES];
+	const struct exec_flight
+		*watched;       /* what it worked at when we last looked; NULL: none of ours */
+	uint64_t watched_since; /* TSC */
 	struct exec_slot slot[QUOIT_EXEC_SLOTS];
 };
 

@@ -318,6 +318,7 @@ int executor_init(struct executor *x, const struct executor_house *house, uint8_
 		x->port[i].module = module;
 		x->port[i].channel = i;
 		x->port[i].starter = house->eventfd;
+		x->port[i].job_ms = house->job_ms;
 		x->port[i].socket = -1;
 	}
 	return 0;

@@ -35,6 +35,7 @@ struct executor_house {
 	uint32_t reactors;
 	int *eventfds; /* of each reactor */
 	int eventfd;   /* of our thread: reactors ring it */
+	uint64_t job_ms;
 };
 
 struct executor {

@@ -99,7 +99,9 @@ static int make(const struct executors_config *config, struct executors *e)
 	int err = 0;
 
 	e->config = *config;
-	*house = (struct executor_house){.totals = config->totals, .reactors = config->reactors};
+	*house = (struct executor_house){.totals = config->totals,
+					 .reactors = config->reactors,
+					 .job_ms = config->config->module_ms};
 	house->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	house->eventfds = calloc(config->reactors, sizeof *house->eventfds);
 	if (house->eventfd < 0 || !house->eventfds)

@@ -371,6 +371,34 @@ Test(executor, a_deadline_of_a_job_that_has_not_begun_harms_nobody_else)
 	house_close(&h);
 }
 
+/* Its client may have set none, or a late one, and may live for ever. */
+Test(executor, a_job_that_hangs_ends_when_the_modules_jobs_have_to)
+{
+	const char *build = getenv("QUOIT_BUILD");
+	char option[512];
+	const char *options[] = {option, "--module-ms=100", "--log=error", NULL};
+	struct house h = {0};
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	int res;
+
+	snprintf(option, sizeof option, "--module=%s/modules/sample.so", build ? build : "build");
+	cr_assert_eq(daemon_start(&h.d, options), 0);
+	house_visit(&h, &h.s, &h.q);
+	h.sleep = (uint8_t)quoit_op_find(h.s, "sample_sleep");
+	house_visit(&h, &s, &q);
+	house_submit(h.q, house_nap(&h, 0, 0, SLEEP_LOOP), 1);
+	usleep(20000);
+	res = house_run(q, house_nap(&h, 0, 0, SLEEP_WELL)); /* mostly behind that job */
+	cr_assert(res == 0 || res == -QUOIT_EEXEC);
+	cr_assert_eq(house_reap(h.q, NULL).res, -ETIME);
+	house_submit(h.q, quoit_with_deadline(house_nap(&h, 0, 0, SLEEP_LOOP), 1000000000), 2);
+	cr_assert_eq(house_reap(h.q, NULL).res, -ETIME);
+	cr_assert_eq(house_run(q, house_nap(&h, 0, 1, SLEEP_WELL)), 0);
+	quoit_close(s, 0);
+	house_close(&h);
+}
+
 /* ---- clients and daemons that end ---- */
 
 static bool sessions_are(const struct house *h, uint64_t n)
