@@ -52,16 +52,24 @@ static bool open_as(struct stage *s, struct raw_client *c, uid_t uid)
 	return connect_as(s, c, uid) && say_hello(s, c);
 }
 
-/* Until quoitd has seen all that was announced with stage_expect. */
+static uint64_t risen(const struct stage *s, uint32_t counter)
+{
+	return stage_count(s, counter) - s->counted[counter];
+}
+
+/*
+ * Until quoitd has seen all that was announced with stage_expect, and has no session of ours
+ * left: a connection counts for its user until its session is unmade.
+ */
 static void await_departures(struct stage *s)
 {
 	static const uint32_t ways[] = {QUOIT_DAEMON_CLIENTS_LEFT, QUOIT_DAEMON_CLIENTS_DIED};
 
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned ms = 0; ms < 60000; ms++) {
-			uint64_t target = s->counted[ways[i]] + s->expected[ways[i]];
-
-			if (stage_count(s, ways[i]) >= target)
+			if (risen(s, ways[i]) >= s->expected[ways[i]] &&
+			    risen(s, QUOIT_DAEMON_SESSIONS_CLOSED) ==
+				    risen(s, QUOIT_DAEMON_SESSIONS_OPENED))
 				break;
 			usleep(1000);
 		}
@@ -207,6 +215,8 @@ static void reason_reaches_a_client_that_was_talking(struct stage *s)
 		for (unsigned j = 0; j < 5; j++)
 			(void)ctl_put(c.socket, &good, sizeof good, NULL, 0);
 		ctl_expect_end(s, &c, QUOIT_DAEMON_KILL_PROTO, "state");
+		if (i % (CAP / 2) == 0)
+			await_departures(s);
 	}
 }
 
