@@ -81,7 +81,7 @@ static void connections_that_come_and_go_leave_nothing(struct stage *s)
 {
 	struct raw_client c;
 
-	for (unsigned i = 1; i <= (s->full ? 1000000 : 2000) && !s->bad; i++) {
+	for (unsigned i = 1; i <= (s->full ? 500000 : 2000) && !s->bad; i++) {
 		if (!connect_as(s, &c, ALICE))
 			return;
 		if (i % 8 == 0 && say_hello(s, &c))

@@ -74,7 +74,7 @@ static void descriptors_not_asked_for_are_closed(struct stage *s)
 {
 	int fd = memfd_create("torture", MFD_CLOEXEC);
 
-	for (unsigned round = 0; round < (s->full ? 5000 : 10) && !s->bad; round++)
+	for (unsigned round = 0; round < (s->full ? 1000 : 10) && !s->bad; round++)
 		for (unsigned i = 0; i < sizeof wrong_counts / sizeof wrong_counts[0]; i++)
 			send_wrong_count(s, &wrong_counts[i], fd);
 	close(fd);
@@ -291,7 +291,7 @@ static void sockets_in_their_own_queues_are_let_go(struct stage *s)
 {
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD);
 
-	for (unsigned i = 0; i < (s->full ? 100000 : 100) && !s->bad; i++) {
+	for (unsigned i = 0; i < (s->full ? 50000 : 100) && !s->bad; i++) {
 		struct raw_client c;
 		int fd;
 

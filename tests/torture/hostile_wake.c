@@ -67,7 +67,7 @@ static void lies_about_its_sleep(struct stage *s)
 
 		if (!stage_open(s, &c, &wish))
 			return;
-		for (uint32_t n = 1; n <= (s->full ? 1000000 : 2000); n++) {
+		for (uint32_t n = 1; n <= (s->full ? 300000 : 2000); n++) {
 			set_cq_wait(&c, lie ? UINT32_MAX : 0);
 			CHECK(s, raw_submit(&c, &nop));
 			if (n % 32 == 0) {
@@ -95,7 +95,7 @@ static void ring_socket_full(struct stage *s)
 	if (!stage_open(s, &c, &wish))
 		return;
 	clear_nonblock(c.bell);
-	for (uint32_t n = 0; n < (s->full ? 1000000 : 3000) && !s->bad; n++) {
+	for (uint32_t n = 0; n < (s->full ? 500000 : 3000) && !s->bad; n++) {
 		__atomic_fetch_add(&c.client->arm, 1, __ATOMIC_SEQ_CST);
 		CHECK(s, raw_submit(&c, &nop));
 		CHECK(s, !raw_reap(&c, PATIENCE_MS, &cqe, NULL));
@@ -211,7 +211,7 @@ static void futex_storm(struct stage *s)
 	if (!stage_open(s, &c, &wish))
 		return;
 	pthread_create(&thread, NULL, tamper, &storm);
-	for (unsigned n = 0; n < (s->full ? 100000 : 300) && !s->bad; n++) {
+	for (unsigned n = 0; n < (s->full ? 50000 : 300) && !s->bad; n++) {
 		usleep(stage_random(s, 1000));
 		CHECK(s, !raw_run(&c, nop));
 	}
@@ -292,7 +292,7 @@ static void delay(struct stage *s, const struct raw_client *c)
 
 static void lost_wake_hunt(struct stage *s)
 {
-	const unsigned cycles = s->full ? 20000000 : 20000;
+	const unsigned cycles = s->full ? 600000 : 20000;
 	struct raw_wish stamped = wish;
 	unsigned late = 0;
 	struct raw_client c;

@@ -182,7 +182,7 @@ static void begin(struct stage *s, struct transfer *t, struct shared *shared)
 	t->start = stage_random(s, 4) ? UINT32_MAX - stage_random(s, 1000) : stage_random(s, 1000);
 	shared->tail = shared->head = t->start;
 	t->entries = 1u << stage_random(s, 7);
-	t->count = s->full ? 1000000 : 4000;
+	t->count = s->full ? 12000 : 4000;
 	t->seed[0] = stage_random(s, UINT32_MAX);
 	t->seed[1] = stage_random(s, UINT32_MAX);
 	t->bell = eventfd(0, EFD_CLOEXEC);
