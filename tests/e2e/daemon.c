@@ -19,6 +19,9 @@
 /* Longer than any clean end under a sanitizer takes. */
 #define STOP_SECONDS 20
 
+/* Until a line that was logged is in the file. */
+#define LOG_SECONDS 5
+
 static void run_daemon(const struct daemon *d, int ready, const char *const *options,
 		       daemon_prepare_fn *prepare)
 {
@@ -90,6 +93,48 @@ int daemon_start_prepared(struct daemon *d, const char *const *options, daemon_p
 		daemon_kill(d);
 	remove_folder(d);
 	return -ECHILD;
+}
+
+static void log_path(const struct daemon *d, char *path, size_t size)
+{
+	snprintf(path, size, "%s/log", d->folder);
+}
+
+int daemon_log_to_file(const struct daemon *d)
+{
+	char path[128];
+	int log;
+
+	log_path(d, path, sizeof path);
+	log = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	return log < 0 || dup2(log, STDERR_FILENO) < 0 ? -errno : 0;
+}
+
+static unsigned count_lines(const char *path, const char *words)
+{
+	char line[512];
+	unsigned n = 0;
+	FILE *log = fopen(path, "re");
+
+	while (log && fgets(line, sizeof line, log))
+		n += strstr(line, words) != NULL;
+	if (log)
+		fclose(log);
+	return n;
+}
+
+unsigned daemon_log_count(const struct daemon *d, const char *words, unsigned expected)
+{
+	char path[128];
+	unsigned n;
+
+	log_path(d, path, sizeof path);
+	n = count_lines(path, words);
+	for (int i = 0; n != expected && i < LOG_SECONDS * 100; i++) {
+		usleep(10000);
+		n = count_lines(path, words);
+	}
+	return n;
 }
 
 void daemon_kill(struct daemon *d)

@@ -26,6 +26,15 @@ int daemon_start(struct daemon *d, const char *const *options);
 typedef void daemon_prepare_fn(const struct daemon *d);
 int daemon_start_prepared(struct daemon *d, const char *const *options, daemon_prepare_fn *prepare);
 
+/* For a daemon_prepare_fn: its log goes into a file of its folder.  -errno. */
+int daemon_log_to_file(const struct daemon *d);
+
+/*
+ * How many lines of that file have these words.  Lines are written by a thread of quoitd's, so
+ * it waits a few seconds for the expected number.
+ */
+unsigned daemon_log_count(const struct daemon *d, const char *words, unsigned expected);
+
 /* Ask it to end, and remove its folder.  A daemon that does not end well aborts the test. */
 void daemon_stop(struct daemon *d);
 

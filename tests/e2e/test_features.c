@@ -59,12 +59,7 @@ static struct refusal asked;
 
 static void prepare(const struct daemon *d)
 {
-	char path[128];
-	int log;
-
-	snprintf(path, sizeof path, "%s/log", d->folder);
-	log = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	if (log < 0 || dup2(log, STDERR_FILENO) < 0)
+	if (daemon_log_to_file(d) < 0)
 		_exit(126);
 	refuse_calls(&calls[features[asked.feature].first], features[asked.feature].count,
 		     asked.error);
@@ -105,15 +100,14 @@ static unsigned count(const char *text, const char *words)
 /* How often the topology and the log name it, with this reason. */
 static void expect_said(const struct daemon *d, const char *label, int error, unsigned times)
 {
-	char *topology = read_file(d, QUOIT_STATS_TOPOLOGY), *log = read_file(d, "log");
+	char *topology = read_file(d, QUOIT_STATS_TOPOLOGY);
 	char line[256];
 
 	snprintf(line, sizeof line, "missing: %s (%s): ", label, strerror(error));
 	cr_expect_eq(count(topology, line), times, "'%s' in\n%s", line, topology);
 	snprintf(line, sizeof line, "%s is missing (%s): ", label, strerror(error));
-	cr_expect_eq(count(log, line), times, "'%s' in\n%s", line, log);
+	cr_expect_eq(daemon_log_count(d, line, times), times, "'%s' in the log", line);
 	free(topology);
-	free(log);
 }
 
 static int run(struct quoit_ring *q, struct quoit_sqe sqe)
@@ -256,17 +250,17 @@ Test(features, session_ends_with_its_process_whoever_holds_the_socket)
 {
 	unsigned long long id;
 	struct daemon d;
-	char *log;
+	char *topology;
 	pid_t child;
 
 	start(&d, (struct refusal){NONE, 0});
-	log = read_file(&d, "log");
-	if (!strstr(log, "pidfd is missing")) {
+	topology = read_file(&d, QUOIT_STATS_TOPOLOGY);
+	if (!strstr(topology, "missing: pidfd")) {
 		child = leave_child(&d, &id);
 		cr_expect(session_ends(&d, id, PATIENCE));
 		kill(child, SIGKILL);
 	}
-	free(log);
+	free(topology);
 	daemon_stop(&d);
 }
 

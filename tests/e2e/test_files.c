@@ -355,6 +355,14 @@ static int count_fds(pid_t pid)
 	return n;
 }
 
+/* They are closed by a thread that may take its time. */
+static int await_fds(pid_t pid, int expected)
+{
+	for (unsigned ms = 0; count_fds(pid) != expected && ms < 5000; ms++)
+		usleep(1000);
+	return count_fds(pid);
+}
+
 ALL_PATHS(file_removed_under_its_jobs_stays_theirs)
 {
 	enum { JOBS = 24, WORDS = MIB / 2 };
@@ -383,9 +391,7 @@ ALL_PATHS(file_removed_under_its_jobs_stays_theirs)
 	if (index != f.file)
 		cr_expect_eq(run(&f, quoit_file_read(t[0], f.file, 0)), -EBADF);
 	cr_expect_eq(quoit_file_remove(f.s, index), 0);
-	for (unsigned ms = 0; count_fds(f.d.pid) != before - 1 && ms < 5000; ms++)
-		usleep(1000); /* it is closed by a thread that may take its time */
-	cr_expect_eq(count_fds(f.d.pid), before - 1);
+	cr_expect_eq(await_fds(f.d.pid, before - 1), before - 1);
 	close(other);
 	stop(&f);
 	free(want);
@@ -438,7 +444,7 @@ Test(files, descriptor_that_is_no_plain_file_is_refused)
 	expect_refused(&f, open("/proc/self/status", O_RDONLY), "procfs");
 	expect_refused(&f, open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY), "sysfs");
 	expect_refused(&f, open(self, O_RDWR | O_TMPFILE | O_APPEND, 0600), "O_APPEND");
-	cr_expect_eq(count_fds(f.d.pid), before, "a refused descriptor stayed open");
+	cr_expect_eq(await_fds(f.d.pid, before), before, "a refused descriptor stayed open");
 	stop(&f);
 }
 

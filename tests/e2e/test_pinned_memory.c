@@ -338,29 +338,10 @@ Test(pinned_memory, region_is_registered_whole_and_let_go_with_its_session)
 static void lower_limit(const struct daemon *d)
 {
 	struct rlimit limit = {6 * MIB, 6 * MIB};
-	char path[128];
-	int log;
 
-	snprintf(path, sizeof path, "%s/log", d->folder);
-	log = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	if (log < 0 || dup2(log, STDERR_FILENO) < 0 || setrlimit(RLIMIT_MEMLOCK, &limit) < 0 ||
+	if (daemon_log_to_file(d) < 0 || setrlimit(RLIMIT_MEMLOCK, &limit) < 0 ||
 	    (geteuid() == 0 && prctl(PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0) < 0))
 		_exit(126);
-}
-
-static unsigned count_lines(const struct daemon *d, const char *words)
-{
-	char path[128], line[512];
-	unsigned n = 0;
-	FILE *log;
-
-	snprintf(path, sizeof path, "%s/log", d->folder);
-	log = fopen(path, "r");
-	cr_assert(log);
-	while (fgets(line, sizeof line, log))
-		n += strstr(line, words) != NULL;
-	fclose(log);
-	return n;
 }
 
 Test(pinned_memory, what_the_limit_leaves_out_is_said_and_works_the_same)
@@ -373,10 +354,13 @@ Test(pinned_memory, what_the_limit_leaves_out_is_said_and_works_the_same)
 	int file = quoit_file_add(f.s, fd);
 
 	cr_expect_eq(await_counter(&f, QUOIT_SESSION_PINNED_REGISTERED, 4 * MIB), 4 * MIB);
-	cr_expect_eq(count_lines(&f.d, "4096 of its 16384 KiB of pinned memory are registered"), 1);
+	cr_expect_eq(
+		daemon_log_count(&f.d, "4096 of its 16384 KiB of pinned memory are registered", 1),
+		1);
 #ifndef QUOIT_SANITIZE /* where mlock does nothing */
 	cr_expect_eq(await_counter(&f, QUOIT_SESSION_PINNED_LOCKED, 4 * MIB), 4 * MIB);
-	cr_expect_eq(count_lines(&f.d, "4096 of its 16384 KiB of pinned memory are locked"), 1);
+	cr_expect_eq(daemon_log_count(&f.d, "4096 of its 16384 KiB of pinned memory are locked", 1),
+		     1);
 #endif
 	for (unsigned i = 0; i < words; i++)
 		got[i] = (int32_t)i;

@@ -61,15 +61,10 @@ static void pin(pid_t thread, unsigned cpus)
 
 static void prepare(const struct daemon *d)
 {
-	char path[128];
-	int log;
-
 	pin(0, affinity ? affinity : ALL);
 	if (cpuset)
 		CHECK(!guest_join_cpuset(cpuset, 0));
-	snprintf(path, sizeof path, "%s/log", d->folder);
-	log = open(path, O_WRONLY | O_CREAT, 0600);
-	(void)dup2(log, STDERR_FILENO);
+	CHECK(!daemon_log_to_file(d));
 }
 
 /* The CPU list of each reactor, as "2@0 6@1": CPU 2 of node 0, CPU 6 of node 1. */
@@ -111,21 +106,6 @@ static bool topology_says(const char *words)
 	if (!says)
 		printf("  topo does not say \"%s\":\n%s", words, text ? text : "");
 	json_decref(json);
-	return says;
-}
-
-static bool log_says(const char *words)
-{
-	char path[128], line[512];
-	bool says = false;
-	FILE *f;
-
-	snprintf(path, sizeof path, "%s/log", quoitd.folder);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof line, f))
-		says |= strstr(line, words) != NULL;
-	if (f)
-		fclose(f);
 	return says;
 }
 
@@ -232,7 +212,7 @@ static void a_session_lies_on_its_clients_node(void)
 	pin(quoitd.pid, NODE_0);
 	expect_session(4, 1, 1);
 	expect_session(7, 1, 1); /* no worker of ours runs on the second thread of a core */
-	CHECK(!log_says("not bound"));
+	CHECK(!daemon_log_count(&quoitd, "not bound", 0));
 	stop();
 }
 
@@ -264,7 +244,7 @@ static void forbidden_memory_is_taken_from_the_other_node(void)
 	start("crossed", 0, "6@1");
 	CHECK(topology_says("(not allowed), takes that of node 0"));
 	expect_session(4, 1, 0);
-	CHECK(!log_says("not bound"));
+	CHECK(!daemon_log_count(&quoitd, "not bound", 0));
 	stop();
 }
 
@@ -275,7 +255,7 @@ static void refused_memory_is_said(void)
 	start(NULL, 0, "2@0 6@1");
 	CHECK(!guest_join_cpuset("shrunk", quoitd.pid));
 	expect_session(4, 1, ANYWHERE);
-	CHECK(log_says("memory is not bound to node 1: Invalid argument"));
+	CHECK(daemon_log_count(&quoitd, "memory is not bound to node 1: Invalid argument", 1));
 	stop();
 }
 
@@ -298,7 +278,7 @@ static void a_node_without_memory_takes_the_others(void)
 	CHECK(topology_says("node 1: no memory, takes that of node 0"));
 	expect_session(0, 0, 0);
 	expect_session(4, 1, 0);
-	CHECK(!log_says("not bound"));
+	CHECK(!daemon_log_count(&quoitd, "not bound", 0));
 	stop();
 }
 
