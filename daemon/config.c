@@ -51,6 +51,8 @@ static const struct option_row rows[] = {
 	 "a plug-in module with operations; may be repeated"},
 	{"module-ms", TYPE_NUMBER, FIELD(module_ms), 10, 86400000, "MS",
 	 "time for one job of a module, then its process is killed"},
+	{"disable", TYPE_TEXT, FIELD(disable), 0, 0, "LIST",
+	 "refuse these operations, like file_read,file_write"},
 	{"ready-fd", TYPE_NUMBER, FIELD(ready_fd), 0, 1048576, "FD",
 	 "write a byte to this descriptor once ready"},
 	{"no-io-uring", TYPE_FLAG, FIELD(no_io_uring), 0, 0, NULL,

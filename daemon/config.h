@@ -31,6 +31,7 @@ struct config {
 	char module[CONFIG_MODULES][256];
 	unsigned modules;
 	uint64_t module_ms; /* for one job of a module */
+	char disable[256];  /* operations that are refused, by commas */
 	uint64_t ready_fd; /* write one byte here once connections are accepted; UINT64_MAX: none */
 	bool no_io_uring;  /* test switch: move files' bytes by threads */
 	bool eager;        /* test switch: bytes are resident at create, budgets ignored */

@@ -49,6 +49,8 @@ static void write_topology(const struct machine *m, const struct executors *e)
 		fprintf(f, "%s", text);
 		fprintf(f, "clock: TSC at %.3f MHz, %s\n", (double)tsc_hz() / 1e6, tsc_source());
 		fprintf(f, "kernels: %s\n", m->ops.isa);
+		if (*m->config->disable)
+			fprintf(f, "switched off: %s\n", m->config->disable);
 		fprintf(f, "blas: %s, %.0f GFLOP/s a core; %s\n", m->ops.blas, m->ops.gemm_gflops,
 			m->ops.why);
 		fprintf(f, "files: by %s\n",
@@ -108,6 +110,17 @@ static int make_reactors(struct machine *m)
 	return err;
 }
 
+static int disable_operations(const char *list)
+{
+	const char *bad;
+	int err = optable_disable(list, &bad);
+
+	if (err < 0)
+		log_error("disable: '%.*s' is no operation, or none that can be switched off",
+			  (int)strcspn(bad, ","), bad);
+	return err;
+}
+
 int machine_make(const struct config *config, int directory, struct machine **ret)
 {
 	struct machine *m = calloc(1, sizeof *m);
@@ -123,8 +136,11 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	m->control_eventfd = -1;
 	tsc_init();
 	optable_init();
-	ops_init(&m->ops);
-	err = make_plan(m);
+	err = disable_operations(config->disable);
+	if (!err) {
+		ops_init(&m->ops);
+		err = make_plan(m);
+	}
 	if (!err && m->plan->nr_reactors > QUOIT_MAX_REACTORS)
 		m->plan->nr_reactors = QUOIT_MAX_REACTORS;
 	if (!err) {

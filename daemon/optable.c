@@ -38,11 +38,41 @@ static void read_access(struct op_row *row)
 	}
 }
 
+/* A session cannot do without: it waits by one, and has tensors by the others. */
+static bool is_vital(unsigned opcode)
+{
+	return opcode == QUOIT_OP_NOP || table[opcode].flags & OP_CONTROL;
+}
+
 void optable_init(void)
 {
-	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
-		if (table[i].name)
-			read_access(&table[i]);
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
+		if (!table[i].name)
+			continue;
+		read_access(&table[i]);
+		table[i].absent = !is_vital(i) && !(table[i].flags & (OP_FILE | OP_MODULE)) &&
+				  !ops_find((uint8_t)i);
+	}
+}
+
+int optable_disable(const char *list, const char **ret_bad)
+{
+	for (const char *word = list; *word;) {
+		size_t length = strcspn(word, ",");
+		unsigned i = 0;
+
+		while (i < QUOIT_OP_NR &&
+		       (!table[i].name || strncmp(table[i].name, word, length) != 0 ||
+			table[i].name[length]))
+			i++;
+		if (i == QUOIT_OP_NR || is_vital(i)) {
+			*ret_bad = word;
+			return -EINVAL;
+		}
+		table[i].absent = true;
+		word += length + (word[length] == ',');
+	}
+	return 0;
 }
 
 const struct op_row *optable_find(uint8_t opcode)
@@ -76,10 +106,7 @@ void optable_bitmap(uint64_t bitmap[QUOIT_OP_NR / 64])
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
 		const struct op_row *row = optable_find((uint8_t)i);
 
-		if (!row)
-			continue;
-		if (i == QUOIT_OP_NOP || row->flags & (OP_CONTROL | OP_FILE | OP_MODULE) ||
-		    ops_find((uint8_t)i))
+		if (row && !row->absent)
 			bitmap[i / 64] |= UINT64_C(1) << i % 64;
 	}
 }

@@ -9,6 +9,7 @@
 #define QUOITD_OPTABLE_H
 
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <quoit/abi.h>
@@ -50,11 +51,19 @@ struct op_row {
 	uint8_t flags;  /* enum op_flags */
 	uint8_t module; /* OP_MODULE: which executor */
 	uint8_t index;  /* OP_MODULE: of the operation in its module */
+	bool absent;    /* known, but not run here: not compiled in, or switched off */
 	uint32_t cost;  /* picoseconds per element */
 };
 
 /* Once, before anything else here: fill in what follows from the access letters. */
 void optable_init(void);
+
+/*
+ * Switch off the operations of a list like "exp,file_write"; an empty one is none.  -EINVAL:
+ * *ret_bad points to a word that is no operation of ops.def, or one that no session can do without.
+ * Before there are threads.
+ */
+int optable_disable(const char *list, const char **ret_bad);
 
 /* The row of an operation, NULL: there is none. */
 const struct op_row *optable_find(uint8_t opcode);

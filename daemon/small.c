@@ -59,7 +59,7 @@ bool small_fits(const struct session *s, const struct quoit_sqe *sqe, struct sma
 		return false;
 	ret->impl = impl;
 	ret->row = optable_find(sqe->opcode);
-	if (!arg_fits(ret->row, sqe))
+	if (ret->row->absent || !arg_fits(ret->row, sqe))
 		return false;
 	ret->t[0] = find(s, sqe->tensor[0]);
 	if (!output_fits(s, ret->t[0], ret->row))

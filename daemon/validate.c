@@ -127,6 +127,8 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 	*ret = (struct plan){.row = optable_find(sqe->opcode)};
 	if (!ret->row || ret->row->flags & OP_CONTROL)
 		return refuse(f, -EINVAL, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
+	if (ret->row->absent)
+		return refuse(f, -ENOTSUP, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
 	if (!validate_is_plain(sqe)) { /* else three tests have done for the eight of these two */
 		err = check_header(sqe, f);
 		if (!err)
