@@ -108,8 +108,9 @@ bool region_take(struct region *r, uint32_t class_index, struct region_piece *re
 void region_give(struct region *r, uint64_t offset, uint32_t class_index, bool resident)
 {
 	struct region_class *class = &r->class[class_index];
-	uint64_t bytes = sizeclass_bytes(class_index);
-	uint32_t piece = (uint32_t)((offset - class->offset) / bytes);
+	uint64_t bytes = sizeclass_bytes(class_index), within = offset - class->offset;
+	/* Most are of one page, and a division takes longer than everything else here. */
+	uint32_t piece = (uint32_t)(class_index ? within / bytes : within / PAGE_BYTES);
 	uint32_t *list = resident ? &class->cached : &class->punched;
 
 	r->next[class->first + piece] = *list;

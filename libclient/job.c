@@ -181,11 +181,11 @@ static int start(struct quoit_ring *q, const struct quoit_sqe *sqe, uint32_t kee
 	return 0;
 }
 
-int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_job *ret)
+int quoit_start_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe, quoit_job *ret)
 {
 	if (q->raw)
 		return -EINVAL;
-	return start(q, &sqe, RESERVED_SLOTS, 0, ret);
+	return start(q, sqe, RESERVED_SLOTS, 0, ret);
 }
 
 int libquoit_job_start(struct quoit_ring *q, struct quoit_sqe sqe, uint8_t piece, quoit_job *ret)

@@ -98,7 +98,7 @@ quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit
 
 int quoit_free(struct quoit_ring *q, quoit_tensor t)
 {
-	struct quoit_sqe sqe = quoit_op4(QUOIT_OP_FREE, t, 0, 0, 0);
+	struct quoit_sqe sqe = {.opcode = QUOIT_OP_FREE, .base = {t}};
 	uint32_t index = t & QUOIT_HANDLE_INDEX_MASK, sq_index;
 	int err;
 

@@ -162,8 +162,19 @@ int quoit_ring_arm(struct quoit_ring *q);
  * On a raw ring quoit_push keeps sqe.user_data, for the CQE of a failure; creates,
  * views and frees have 0 there.  quoit_start is for managed rings only.
  */
-int quoit_push(struct quoit_ring *q, struct quoit_sqe sqe);
-int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_job *ret);
+int quoit_push_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe);
+int quoit_start_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe, quoit_job *ret);
+
+/* By value, for the builders below; inline, so that no compiler copies the SQE on the way. */
+static inline int quoit_push(struct quoit_ring *q, struct quoit_sqe sqe)
+{
+	return quoit_push_sqe(q, &sqe);
+}
+
+static inline int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_job *ret)
+{
+	return quoit_start_sqe(q, &sqe, ret);
+}
 
 /* Publish what was put into the ring, and wake the daemon when it sleeps. */
 int quoit_flush(struct quoit_ring *q);
