@@ -7,9 +7,22 @@
 #include "library.h"
 
 /* Slots are asked for so many ahead. */
-#define SLOTS_AHEAD 8u
+#define SLOTS_AHEAD 16u
 
 /* ---- SQ ---- */
+
+/*
+ * Ask for a slot that will be filled soon: its line is in quoitd's cache, which has read it,
+ * unless it is full still.  (The builtin asks for reading only, unless the compiler may use what
+ * newer processors have; on others this is a nop.)
+ */
+static inline void prefetch_slot(const struct quoit_ring *q, uint32_t index)
+{
+	const struct quoit_sqe *slot = &q->sqes[(index + SLOTS_AHEAD) & q->sq_mask];
+
+	if (LIKELY(quoit_ring_space(&q->sq) >= SLOTS_AHEAD))
+		__asm__ volatile("prefetchw %0" : : "m"(*(const char *)slot));
+}
 
 /* Inlined into quoit_push_sqe: no system call, no lock and no clock on its path. */
 static inline __attribute__((always_inline)) int take(struct quoit_ring *q, uint32_t *ret_index)
@@ -18,8 +31,10 @@ static inline __attribute__((always_inline)) int take(struct quoit_ring *q, uint
 
 	if (UNLIKELY(!libquoit_is_mine(q->mine)))
 		return -EOWNERDEAD;
-	if (LIKELY(quoit_ring_reserve(&q->sq, ret_index)))
+	if (LIKELY(quoit_ring_reserve(&q->sq, ret_index))) {
+		prefetch_slot(q, *ret_index);
 		return 0;
+	}
 	if (q->raw) {
 		err = quoit_flush(q);
 		return err ? err : -EAGAIN;
@@ -58,21 +73,10 @@ static inline __attribute__((always_inline)) void copy(struct quoit_sqe *slot,
 		to[2 + i] = load_pair(&sqe->word[i]);
 }
 
-/*
- * Ask for a slot that will be filled soon: its line is in quoitd's cache since that has read
- * it.  (The builtin asks for reading only, unless the compiler may use what newer processors
- * have; on others this is a nop.)
- */
-static inline void prefetch_to_write(const void *line)
-{
-	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
-}
-
 static inline __attribute__((always_inline)) void put(struct quoit_ring *q, uint32_t index,
 						      const struct quoit_sqe *sqe, uint8_t flags,
 						      uint64_t user_data)
 {
-	prefetch_to_write(&q->sqes[(index + SLOTS_AHEAD) & q->sq_mask]);
 	copy(&q->sqes[index & q->sq_mask], sqe, flags, user_data);
 	if (UNLIKELY(q->notes != NULL))
 		q->notes[index & q->sq_mask].site = q->site;
@@ -146,8 +150,10 @@ unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
 	first = q->sq.next - 1;
 	/* A run neither wraps nor grows beyond what is published at once. */
 	while (n < most && n < q->batch && (first + n) & q->sq_mask && quoit_ring_space(&q->sq) &&
-	       quoit_ring_reserve(&q->sq, &index))
+	       quoit_ring_reserve(&q->sq, &index)) {
+		prefetch_slot(q, index);
 		n++;
+	}
 	for (uint32_t i = 1; UNLIKELY(q->notes != NULL) && i < n; i++)
 		q->notes[(first + i) & q->sq_mask].site = 0;
 	return n;
