@@ -35,15 +35,13 @@ static char tag_listener, tag_mail, tag_signal;
 
 /* ---- connections ---- */
 
-/* A connection that is not known to epoll yet; NULL: no memory, and it is closed. */
+/* A connection that is not known to epoll yet; NULL: no memory. */
 static struct connection *new_connection(struct control *c, int fd, const struct ucred *peer)
 {
 	struct connection *conn = calloc(1, sizeof *conn);
 
-	if (!conn) {
-		close(fd);
+	if (!conn)
 		return NULL;
-	}
 	*conn = (struct connection){.next = c->connections,
 				    .control = c,
 				    .fd = fd,
@@ -56,17 +54,23 @@ static struct connection *new_connection(struct control *c, int fd, const struct
 	return conn;
 }
 
-static void refuse(struct connection *conn, uint32_t counter, int err, const char *why)
+static void say_refused(struct control *c, int fd, uid_t uid, uint32_t counter, int err,
+			const char *why)
 {
 	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = err};
 
 	snprintf(m.text, sizeof m.text, "%s", why);
-	(void)ctl_send(conn->fd, &m, NULL, 0);
+	(void)ctl_send(fd, &m, NULL, 0);
+	totals_count(c->totals, counter);
+	log_client(uid, "refused a connection of uid %u: %s", uid, why);
+}
+
+static void refuse(struct connection *conn, uint32_t counter, int err, const char *why)
+{
+	say_refused(conn->control, conn->fd, conn->uid, counter, err, why);
 	errands_hang_up(&conn->errands, conn->fd);
 	conn->fd = -1;
 	conn->state = CONNECTION_GONE;
-	totals_count(conn->control->totals, counter);
-	log_client(conn->uid, "refused a connection of uid %u: %s", conn->uid, why);
 }
 
 /*
@@ -91,8 +95,15 @@ static void accept_one(struct control *c, int fd)
 		return;
 	}
 	conn = new_connection(c, fd, &peer);
-	if (!conn)
+	if (!conn) {
+		say_refused(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, -ENOMEM,
+			    strerror(ENOMEM));
+		if (!ctl_hang_up(fd)) { /* here: an errand would need the memory, too */
+			ctl_drain(fd);
+			close(fd);
+		}
 		return;
+	}
 	if (!is_welcome(c, peer.uid)) {
 		refuse(conn, QUOIT_DAEMON_REFUSED_UID, -EACCES,
 		       c->config->is_private ? "this quoitd is another user's own"

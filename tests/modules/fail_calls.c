@@ -93,12 +93,15 @@ static const int error_of[FAIL_NR] = {FAIL_CALLS(FAIL_ERRNO)};
 		return next arguments;                                                             \
 	}
 
+/* A sanitizer has its own, which must work before anything else does. */
+#ifndef QUOIT_SANITIZE
 INTERPOSE(void *, malloc, (size_t size), (size), NULL)
 INTERPOSE(void *, calloc, (size_t count, size_t size), (count, size), NULL)
 INTERPOSE(void *, realloc, (void *old, size_t size), (old, size), NULL)
 INTERPOSE(void *, aligned_alloc, (size_t align, size_t size), (align, size), NULL)
 INTERPOSE(void *, mmap, (void *at, size_t size, int prot, int flags, int fd, off_t offset),
 	  (at, size, prot, flags, fd, offset), MAP_FAILED)
+#endif
 INTERPOSE(int, memfd_create, (const char *name, unsigned flags), (name, flags), -1)
 INTERPOSE(int, ftruncate, (int fd, off_t size), (fd, size), -1)
 INTERPOSE(int, fchmod, (int fd, mode_t mode), (fd, mode), -1)
@@ -114,13 +117,25 @@ INTERPOSE(int, accept4, (int fd, __SOCKADDR_ARG a, socklen_t *size, int flags),
 INTERPOSE(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), -1)
 INTERPOSE(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags), -1)
 INTERPOSE(int, epoll_create1, (int flags), (flags), -1)
-INTERPOSE(int, epoll_ctl, (int epoll, int op, int fd, struct epoll_event *event),
-	  (epoll, op, fd, event), -1)
 INTERPOSE(int, eventfd, (unsigned count, int flags), (count, flags), -1)
 INTERPOSE(int, signalfd, (int fd, const sigset_t *set, int flags), (fd, set, flags), -1)
 INTERPOSE(int, pthread_create,
 	  (pthread_t * thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg),
 	  (thread, attr, run, arg), EAGAIN)
+
+/* Taking something out needs nothing that could be lacking: it never fails. */
+int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
+{
+	static int (*next)(int, int, int, struct epoll_event *);
+
+	if (op != EPOLL_CTL_DEL && fails(FAIL_epoll_ctl, __builtin_return_address(0))) {
+		errno = error_of[FAIL_epoll_ctl];
+		return -1;
+	}
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "epoll_ctl");
+	return next(epoll, op, fd, event);
+}
 
 /* The three with arguments that may be missing; whatever is there is passed on. */
 #define INTERPOSE_VARIADIC(name, parameters, last, rest, arguments)                                \

@@ -241,6 +241,7 @@ static void check_return(struct stage *s, const struct census *before, uint64_t 
 static bool try_call(struct stage *s, uint32_t calls, uint64_t nth, bool sticky)
 {
 	uint64_t before = departures(s), shortages = stage_count(s, QUOIT_DAEMON_KILL_SHORTAGE);
+	uint64_t leased = stage_count(s, QUOIT_DAEMON_HOST_LEASED);
 	struct census census;
 	struct script p;
 	int err;
@@ -262,6 +263,7 @@ static bool try_call(struct stage *s, uint32_t calls, uint64_t nth, bool sticky)
 	expect_departure(s, &p);
 	await_departure(s, before);
 	check_return(s, &census, nth);
+	CHECK(s, stage_count(s, QUOIT_DAEMON_HOST_LEASED) == leased);
 	return plan->failed;
 }
 

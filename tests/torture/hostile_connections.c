@@ -548,6 +548,32 @@ static void silent_connection_does_not_hold_up_the_end(struct stage *s)
 	raw_close(&c);
 }
 
+/* It would wipe the counters and then find that it cannot listen. */
+static void second_quoitd_leaves_the_first_alone(struct stage *s)
+{
+	char socket[140], path[100];
+	const char *const same[] = {socket, NULL};
+	struct daemon first, second;
+	struct quoit_totals totals;
+	struct raw_client c;
+	int fd;
+
+	if (!CHECK(s, !daemon_start(&first, NULL)))
+		return;
+	snprintf(socket, sizeof socket, "--socket=%s", first.socket);
+	CHECK(s, !raw_connect(&c, first.socket) && say_hello(s, &c));
+	CHECK(s, daemon_start(&second, same) == -ECHILD);
+	snprintf(path, sizeof path, "%s/%s", first.folder, QUOIT_STATS_TOTALS);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(s, read(fd, &totals, sizeof totals) == sizeof totals);
+	CHECK(s, totals.value[QUOIT_DAEMON_SESSIONS_OPENED] == 1);
+	close(fd);
+	raw_close(&c);
+	CHECK(s, !raw_connect(&c, first.socket) && say_hello(s, &c));
+	raw_close(&c);
+	daemon_stop(&first);
+}
+
 static void let_others_in(const struct daemon *d)
 {
 	(void)chmod(d->folder, 0755);
@@ -580,6 +606,7 @@ int main(int argc, char **argv)
 	};
 	static const struct stage_case alone[] = {
 		CASE(silent_connection_does_not_hold_up_the_end),
+		CASE(second_quoitd_leaves_the_first_alone),
 	};
 #undef CASE
 #define COUNT(a) (sizeof a / sizeof a[0])
