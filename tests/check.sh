@@ -98,7 +98,7 @@ torture_arg=--short
 if [ "$mode" = --fuzz ]; then
 	build build/fuzz "" fuzzers CC=clang
 	for f in build/fuzz/fuzz/*; do
-		run "fuzz $(basename "$f")" timeout 7200 "$f" -max_total_time="${FUZZ_SECONDS:-3600}"
+		run "fuzz $(basename "$f")" timeout 7200 "$f" -error_exitcode=70 -max_total_time="${FUZZ_SECONDS:-3600}"
 	done
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" -eq 0 ]
@@ -138,7 +138,8 @@ done
 if ls tests/fuzz/*.c >/dev/null 2>&1; then
 	build build/fuzz "" fuzzers CC=clang
 	for f in build/fuzz/fuzz/*; do
-		run "fuzz $(basename "$f")" timeout 300 "$f" -seed=1 -len_control=0 -runs=200000 -max_total_time=30
+		run "fuzz $(basename "$f")" timeout 300 "$f" -error_exitcode=70 -seed=1 -len_control=0 \
+			-runs=200000 -max_total_time=30
 	done
 fi
 

@@ -62,6 +62,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const struct budget_limits limits = {
 		.memory = 8 << 20, .uid_memory = 6 << 20, .connections = CLIENTS, .rings = 70};
+	static const struct features features; /* nothing is missing */
 	static uint32_t sessions_of;
 
 	(void)argc;
@@ -75,6 +76,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	config.max_tensors = 256;
 	control = (struct control){.config = &config,
 				   .plan = &plan,
+				   .features = &features,
 				   .reactors = &reactor,
 				   .reactor_count = 1,
 				   .epoll = -1,
@@ -179,6 +181,7 @@ static void connect_client(struct client *c)
 	*c->connection = (struct connection){.control = &control,
 					     .next = control.connections,
 					     .fd = pair[0],
+					     .pidfd = -1,
 					     .uid = 1000,
 					     .pid = getpid()};
 	errands_init(&c->connection->errands, control.errands, 1000);
