@@ -88,7 +88,8 @@ static void number_that_is_switched_off_or_unknown(struct stage *s)
 static void job_that_is_switched_off_fails_alone(struct stage *s)
 {
 	struct quoit_sqe two = raw_job(QUOIT_OP_FILL, 1, 0, 0);
-	struct quoit_sqe quiet = raw_job(QUOIT_OP_COS, 2, 1, 0); /* only successes are */
+	struct quoit_sqe quiet = raw_job(QUOIT_OP_COS, 2, 1, 0); /* successes are, failures not */
+	struct quoit_cqe cqe = {0};
 	struct raw_client c;
 
 	quiet.flags = QUOIT_SQE_QUIET;
@@ -98,8 +99,9 @@ static void job_that_is_switched_off_fails_alone(struct stage *s)
 		CHECK(s, !raw_run(&c, raw_vector(i, LITTLE, RAW_ARENA_NOT)));
 	for (unsigned i = 0; i < (s->full ? 100000 : 100) && !s->bad; i++) {
 		CHECK(s, !raw_run(&c, two));
+		CHECK(s, raw_submit(&c, &quiet) && !raw_reap(&c, PATIENCE_MS, &cqe, NULL));
+		CHECK(s, cqe.res == -ENOTSUP);
 		CHECK(s, raw_run(&c, raw_job(QUOIT_OP_COS, 2, 1, 0)) == -ENOTSUP);
-		CHECK(s, raw_run(&c, quiet) == -ENOTSUP);
 		CHECK(s, !raw_run(&c, raw_job(QUOIT_OP_SIN, 3, 1, 0)));
 	}
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
