@@ -37,6 +37,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Two words by one load, where that is one instruction. */
+#if defined(__SSE2__) && !defined(QUOIT_RING_LOAD)
+#include <emmintrin.h>
+#define QUOIT_RING_PAIRS
+#endif
+
 #ifndef QUOIT_RING_LOAD
 #define QUOIT_RING_RELAXED            __ATOMIC_RELAXED
 #define QUOIT_RING_ACQUIRE            __ATOMIC_ACQUIRE
@@ -174,8 +180,16 @@ static inline void quoit_ring_awake(uint32_t *need_wake)
  */
 static inline void quoit_ring_copy(uint64_t *to, const uint64_t *from, uint32_t words)
 {
+	uint32_t i = 0;
+
+#ifdef QUOIT_RING_PAIRS
+#pragma GCC unroll 4
+	for (; i + 2 <= words; i += 2)
+		_mm_storeu_si128((__m128i *)(to + i), _mm_loadu_si128((const __m128i *)(from + i)));
+	__asm__ volatile("" : : "r"(to) : "memory"); /* the copy is made, and used from here on */
+#endif
 #pragma GCC unroll 8
-	for (uint32_t i = 0; i < words; i++)
+	for (; i < words; i++)
 		to[i] = QUOIT_RING_LOAD(&from[i], QUOIT_RING_RELAXED);
 }
 
