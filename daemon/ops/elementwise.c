@@ -19,54 +19,101 @@
 		}                                                                                  \
 	}
 
-/* A kernel with two inputs; expr makes the result from x and y, and may use `args`. */
+/* A kernel with two inputs; expr makes the result from x and y. */
 #define BINARY(name, type, expr)                                                                   \
+	static inline type name##_one_##type(type x, type y)                                       \
+	{                                                                                          \
+		return (expr);                                                                     \
+	}                                                                                          \
+                                                                                                   \
 	static void name##_##type(void *const ptr[], uint64_t index, size_t n, void *context)      \
 	{                                                                                          \
-		const struct op_args *args = context;                                              \
 		type *out = ptr[0];                                                                \
-		const type *in0 = ptr[1];                                                          \
-		const type *in1 = ptr[2];                                                          \
+		const type *x = ptr[1];                                                            \
+		const type *y = ptr[2];                                                            \
                                                                                                    \
-		(void)index, (void)args;                                                           \
+		(void)index, (void)context;                                                        \
 		OP_INDEPENDENT                                                                     \
-		for (size_t i = 0; i < n; i++) {                                                   \
-			type x = in0[i];                                                           \
-			type y = in1[i];                                                           \
+		for (size_t i = 0; i < n; i++)                                                     \
+			out[i] = name##_one_##type(x[i], y[i]);                                    \
+	}
+
+/* The same with args->scalar[0] for an input; it has only two operands. */
+#define WITH_SCALAR(name, type)                                                                    \
+	static void name##_scalar_##type(void *const ptr[], uint64_t index, size_t n,              \
+					 void *context)                                            \
+	{                                                                                          \
+		const struct op_args *args = context;                                              \
+		const type scalar = scalar_##type(args->scalar[0]);                                \
+		type *out = ptr[0];                                                                \
+		const type *in = ptr[1];                                                           \
                                                                                                    \
-			out[i] = (expr);                                                           \
+		(void)index;                                                                       \
+		if (args->arg & QUOIT_EW_REVERSE) {                                                \
+			OP_INDEPENDENT                                                             \
+			for (size_t i = 0; i < n; i++)                                             \
+				out[i] = name##_one_##type(scalar, in[i]);                         \
+		} else {                                                                           \
+			OP_INDEPENDENT                                                             \
+			for (size_t i = 0; i < n; i++)                                             \
+				out[i] = name##_one_##type(in[i], scalar);                         \
 		}                                                                                  \
 	}
 
-#define BINARY_FLOAT(name, expr)                                                                   \
-	BINARY(name, f32, expr)                                                                    \
-	BINARY(name, f64, expr)
+#define ARITHMETIC(name, type, expr)                                                               \
+	BINARY(name, type, expr)                                                                   \
+	WITH_SCALAR(name, type)
 
-BINARY_FLOAT(add, x + y)
-BINARY_FLOAT(sub, x - y)
-BINARY_FLOAT(mul, x *y)
-BINARY_FLOAT(div, x / y)
-BINARY_FLOAT(min, x < y || x != x ? x : y)
-BINARY_FLOAT(max, x > y || x != x ? x : y)
-BINARY_FLOAT(relu_grad, x > 0 ? y : 0)
+#define ARITHMETIC_FLOAT(name, expr)                                                               \
+	ARITHMETIC(name, f32, expr)                                                                \
+	ARITHMETIC(name, f64, expr)
+
+static inline f32 scalar_f32(union op_scalar scalar)
+{
+	return (f32)scalar.f;
+}
+
+static inline f64 scalar_f64(union op_scalar scalar)
+{
+	return scalar.f;
+}
+
+static inline i32 scalar_i32(union op_scalar scalar)
+{
+	return (i32)scalar.i;
+}
+
+static inline i64 scalar_i64(union op_scalar scalar)
+{
+	return scalar.i;
+}
+
+ARITHMETIC_FLOAT(add, x + y)
+ARITHMETIC_FLOAT(sub, x - y)
+ARITHMETIC_FLOAT(mul, x *y)
+ARITHMETIC_FLOAT(div, x / y)
+ARITHMETIC_FLOAT(min, x < y || x != x ? x : y)
+ARITHMETIC_FLOAT(max, x > y || x != x ? x : y)
+BINARY(relu_grad, f32, x > 0 ? y : 0)
+BINARY(relu_grad, f64, x > 0 ? y : 0)
 
 /* Integers wrap, which in C only unsigned ones do. */
-BINARY(add, i32, (i32)((uint32_t)x + (uint32_t)y))
-BINARY(add, i64, (i64)((uint64_t)x + (uint64_t)y))
-BINARY(sub, i32, (i32)((uint32_t)x - (uint32_t)y))
-BINARY(sub, i64, (i64)((uint64_t)x - (uint64_t)y))
-BINARY(mul, i32, (i32)((uint32_t)x *(uint32_t)y))
-BINARY(mul, i64, (i64)((uint64_t)x *(uint64_t)y))
-BINARY(min, i32, x < y ? x : y)
-BINARY(min, i64, x < y ? x : y)
-BINARY(max, i32, x > y ? x : y)
-BINARY(max, i64, x > y ? x : y)
+ARITHMETIC(add, i32, (i32)((uint32_t)x + (uint32_t)y))
+ARITHMETIC(add, i64, (i64)((uint64_t)x + (uint64_t)y))
+ARITHMETIC(sub, i32, (i32)((uint32_t)x - (uint32_t)y))
+ARITHMETIC(sub, i64, (i64)((uint64_t)x - (uint64_t)y))
+ARITHMETIC(mul, i32, (i32)((uint32_t)x *(uint32_t)y))
+ARITHMETIC(mul, i64, (i64)((uint64_t)x *(uint64_t)y))
+ARITHMETIC(min, i32, x < y ? x : y)
+ARITHMETIC(min, i64, x < y ? x : y)
+ARITHMETIC(max, i32, x > y ? x : y)
+ARITHMETIC(max, i64, x > y ? x : y)
 
 /*
  * A quotient of two 32-bit integers, rounded to double, never reaches the next
  * integer, so truncating it is exact; and doubles neither trap nor fault.
  */
-static inline i32 div_one_i32(i32 x, i32 y)
+static inline i32 divide_i32(i32 x, i32 y)
 {
 	f64 q = (f64)x / (f64)y;
 
@@ -75,27 +122,17 @@ static inline i32 div_one_i32(i32 x, i32 y)
 	return (i32)q;
 }
 
-/* x and y are this function's own copies: what a client does to the originals cannot trap. */
-static inline i64 div_one_i64(i64 x, i64 y)
+static inline i64 divide_i64(i64 x, i64 y)
 {
+	/* In a register: no second look at a client's memory between the check and the division. */
+	__asm__("" : "+r"(y));
 	if (y == 0)
 		return 0;
 	return y == -1 ? (i64)(0 - (uint64_t)x) : x / y;
 }
 
-BINARY(div, i32, div_one_i32(x, y))
-
-static void div_i64(void *const ptr[], uint64_t index, size_t n, void *context)
-{
-	i64 *out = ptr[0];
-	const i64 *x = ptr[1];
-	const i64 *y = ptr[2];
-
-	(void)index, (void)context;
-	/* An atomic load is one load: no second look at y between the check and the division. */
-	for (size_t i = 0; i < n; i++)
-		out[i] = div_one_i64(x[i], __atomic_load_n(&y[i], __ATOMIC_RELAXED));
-}
+ARITHMETIC(div, i32, divide_i32(x, y))
+ARITHMETIC(div, i64, divide_i64(x, y))
 
 #define AXPBY(type, part, as)                                                                      \
 	static void axpby_##type(void *const ptr[], uint64_t index, size_t n, void *context)       \
@@ -171,28 +208,45 @@ TRIG(cos, f64, VMATH_F64_TRIG_MAX, cos)
 
 struct elementwise_row {
 	walk_fn *fn[QUOIT_DTYPE_NR];
+	walk_fn *with_scalar[QUOIT_DTYPE_NR]; /* where one of the two inputs may be a scalar */
 	uint32_t inputs;
 };
 
 #define ROW_FLOAT(NAME, name, nr)                                                                  \
-	[QUOIT_OP_##NAME -                                                                         \
-		QUOIT_OP_ADD] = {{[QUOIT_F32] = name##_f32, [QUOIT_F64] = name##_f64}, nr}
-#define ROW_NUMBER(NAME, name, nr)                                                                 \
-	[QUOIT_OP_##NAME - QUOIT_OP_ADD] = {{[QUOIT_F32] = name##_f32,                             \
-					     [QUOIT_F64] = name##_f64,                             \
-					     [QUOIT_I32] = name##_i32,                             \
-					     [QUOIT_I64] = name##_i64},                            \
-					    nr}
+	[QUOIT_OP_##NAME - QUOIT_OP_ADD] = {                                                       \
+		.fn = {[QUOIT_F32] = name##_f32, [QUOIT_F64] = name##_f64}, .inputs = nr}
+#define ROW_NUMBER(NAME, name)                                                                     \
+	[QUOIT_OP_##NAME - QUOIT_OP_ADD] = {.fn = {[QUOIT_F32] = name##_f32,                       \
+						   [QUOIT_F64] = name##_f64,                       \
+						   [QUOIT_I32] = name##_i32,                       \
+						   [QUOIT_I64] = name##_i64},                      \
+					    .with_scalar = {[QUOIT_F32] = name##_scalar_f32,       \
+							    [QUOIT_F64] = name##_scalar_f64,       \
+							    [QUOIT_I32] = name##_scalar_i32,       \
+							    [QUOIT_I64] = name##_scalar_i64},      \
+					    .inputs = 2}
 
 static const struct elementwise_row elementwise_rows[] = {
-	ROW_NUMBER(ADD, add, 2),     ROW_NUMBER(SUB, sub, 2),
-	ROW_NUMBER(MUL, mul, 2),     ROW_NUMBER(DIV, div, 2),
-	ROW_NUMBER(MIN, min, 2),     ROW_NUMBER(MAX, max, 2),
-	ROW_NUMBER(AXPBY, axpby, 2), ROW_FLOAT(RELU_GRAD, relu_grad, 2),
-	ROW_FLOAT(RELU, relu, 1),    ROW_FLOAT(EXP, exp, 1),
-	ROW_FLOAT(LOG, log, 1),      ROW_FLOAT(SQRT, sqrt, 1),
-	ROW_FLOAT(TANH, tanh, 1),    ROW_FLOAT(SIN, sin, 1),
-	ROW_FLOAT(COS, cos, 1),      ROW_FLOAT(SIGMOID, sigmoid, 1),
+	ROW_NUMBER(ADD, add),
+	ROW_NUMBER(SUB, sub),
+	ROW_NUMBER(MUL, mul),
+	ROW_NUMBER(DIV, div),
+	ROW_NUMBER(MIN, min),
+	ROW_NUMBER(MAX, max),
+	[QUOIT_OP_AXPBY - QUOIT_OP_ADD] = {.fn = {[QUOIT_F32] = axpby_f32,
+						  [QUOIT_F64] = axpby_f64,
+						  [QUOIT_I32] = axpby_i32,
+						  [QUOIT_I64] = axpby_i64},
+					   .inputs = 2},
+	ROW_FLOAT(RELU_GRAD, relu_grad, 2),
+	ROW_FLOAT(RELU, relu, 1),
+	ROW_FLOAT(EXP, exp, 1),
+	ROW_FLOAT(LOG, log, 1),
+	ROW_FLOAT(SQRT, sqrt, 1),
+	ROW_FLOAT(TANH, tanh, 1),
+	ROW_FLOAT(SIN, sin, 1),
+	ROW_FLOAT(COS, cos, 1),
+	ROW_FLOAT(SIGMOID, sigmoid, 1),
 };
 
 /* Is the second input args->scalar[0]? */
@@ -222,34 +276,13 @@ static void elementwise_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 		 row->fn[args->t[0].dtype], args);
 }
 
-static void repeat(uint64_t to[OP_SHORT], uint64_t bits, uint32_t element, uint32_t n)
-{
-	if (element == sizeof(uint32_t))
-		for (uint32_t i = 0; i < n; i++)
-			((uint32_t *)to)[i] = (uint32_t)bits;
-	else
-		for (uint32_t i = 0; i < n; i++)
-			to[i] = bits;
-}
-
 /* Handed to the kernel as they are: a walk would cost more than the arithmetic. */
 static void elementwise_run_short(struct op_args *args, void *const data[OP_SHORT_TENSORS],
 				  uint8_t dtype, uint32_t n)
 {
-	walk_fn *kernel = elementwise_rows[args->opcode - QUOIT_OP_ADD].fn[dtype];
-	bool reverse = args->arg & QUOIT_EW_REVERSE;
-	uint64_t constant[OP_SHORT];
-	void *with_scalar[OP_SHORT_TENSORS];
+	const struct elementwise_row *row = &elementwise_rows[args->opcode - QUOIT_OP_ADD];
 
-	if (!takes_scalar(args)) {
-		kernel(data, 0, n, args);
-		return;
-	}
-	repeat(constant, walk_scalar_bits(args->scalar[0], dtype), op_dtype_size(dtype), n);
-	with_scalar[0] = data[0];
-	with_scalar[1] = reverse ? constant : data[1];
-	with_scalar[2] = reverse ? data[1] : constant;
-	kernel(with_scalar, 0, n, args);
+	(takes_scalar(args) ? row->with_scalar : row->fn)[dtype](data, 0, n, args);
 }
 
 const struct op_impl OP_NAME(op_elementwise) = {

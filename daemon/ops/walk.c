@@ -264,11 +264,22 @@ void walk_run(const struct walk *walk, uint64_t begin, uint64_t end, walk_fn *fn
 	}
 }
 
+/* A scalar as one element of its type, in the low bytes. */
+static uint64_t scalar_bits(union op_scalar scalar, uint8_t dtype)
+{
+	union {
+		f32 f;
+		uint32_t bits;
+	} single = {(f32)scalar.f};
+
+	return dtype == QUOIT_F32 ? single.bits : scalar.u;
+}
+
 struct op_tensor walk_scalar(const struct op_tensor *t, union op_scalar scalar, uint64_t *storage)
 {
 	struct op_tensor repeat = {.data = storage, .dtype = t->dtype};
 
 	memcpy(repeat.dim, t->dim, sizeof(repeat.dim));
-	*storage = walk_scalar_bits(scalar, t->dtype);
+	*storage = scalar_bits(scalar, t->dtype);
 	return repeat;
 }

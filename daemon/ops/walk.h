@@ -83,17 +83,6 @@ void *walk_load(const struct walk *walk, uint32_t which, const uint64_t pos[QUOI
 void walk_store(const struct walk *walk, uint32_t which, const uint64_t pos[QUOIT_MAX_DIMS],
 		size_t n, const void *from);
 
-/* A scalar as one element of its type, in the low bytes. */
-static inline uint64_t walk_scalar_bits(union op_scalar scalar, uint8_t dtype)
-{
-	union {
-		f32 f;
-		uint32_t bits;
-	} single = {(f32)scalar.f};
-
-	return dtype == QUOIT_F32 ? single.bits : scalar.u;
-}
-
 /* A tensor of t's dims that repeats a scalar of t's type, kept in *storage. */
 struct op_tensor walk_scalar(const struct op_tensor *t, union op_scalar scalar, uint64_t *storage);
 
