@@ -11,10 +11,11 @@
 
 /* ---- pages ---- */
 
-/* Would the resident bytes stay within the lease with `more` new pages? */
-static bool pages_fit(const struct session *s)
+/* Would the resident bytes stay within the lease with `more` new ones? */
+static bool pages_fit(const struct session *s, uint64_t more)
 {
-	return s->memory.used + s->region.cached_bytes + s->memory.punching <= s->memory.lease;
+	return s->memory.used + s->region.cached_bytes + s->memory.punching + more <=
+	       s->memory.lease;
 }
 
 static bool punch(struct session *s, const struct region_piece *piece)
@@ -45,17 +46,25 @@ static void make_room(struct session *s)
 			return;
 }
 
-static void charge(struct session *s, struct buffer *b, const struct region_piece *piece)
+static void charge(struct session *s, uint64_t bytes)
 {
 	struct memory *m = &s->memory;
 
+	m->used += bytes;
+	if (m->used > m->window_peak) { /* which is never above the other */
+		m->window_peak = m->used;
+		if (m->used > m->peak)
+			m->peak = m->used;
+	}
+}
+
+/* The buffer gets a piece of the region. */
+static void settle(struct session *s, struct buffer *b, const struct region_piece *piece)
+{
+	charge(s, sizeclass_bytes(piece->class));
 	b->offset = piece->offset;
 	b->reserved = true;
 	b->zeroed = !piece->resident; /* new pages are zero */
-	if (m->used > m->peak)
-		m->peak = m->used;
-	if (m->used > m->window_peak)
-		m->window_peak = m->used;
 }
 
 /* Bytes of one or more buffers that have none, by the region that they are to come from. */
@@ -117,15 +126,26 @@ static bool take(struct session *s, struct buffer *b)
 		return s->pinned_filled && take_pinned(s, b);
 	if (bytes > lease_left(s) || !region_take(&s->region, b->class, &piece))
 		return false;
-	s->memory.used += bytes;
 	if (!piece.resident &&
-	    (bytes > MEMORY_INLINE_BYTES || !pages_fit(s) ||
+	    (bytes > MEMORY_INLINE_BYTES || !pages_fit(s, bytes) ||
 	     fallocate(s->region.fd, 0, (off_t)piece.offset, (off_t)bytes) < 0)) {
-		s->memory.used -= bytes;
 		region_give(&s->region, piece.offset, piece.class, false);
 		return false;
 	}
-	charge(s, b, &piece);
+	settle(s, b, &piece);
+	return true;
+}
+
+/* take() where a piece that has its pages will do, as nearly always. */
+static inline bool take_again(struct session *s, struct buffer *b)
+{
+	uint64_t bytes = region_piece_bytes(&s->region, b->class);
+
+	if (b->place != PLACE_PAGEABLE || bytes > lease_left(s) ||
+	    !region_reuse(&s->region, b->class, &b->offset))
+		return false;
+	charge(s, bytes);
+	b->reserved = true;
 	return true;
 }
 
@@ -135,7 +155,7 @@ static void untake(struct session *s, struct buffer *b)
 	if (b->place == PLACE_PINNED) {
 		pinned_give(&s->pieces, b->offset, b->size);
 	} else {
-		s->memory.used -= sizeclass_bytes(b->class);
+		s->memory.used -= region_piece_bytes(&s->region, b->class);
 		region_give(&s->region, b->offset, b->class, true);
 	}
 	b->reserved = b->zeroed = false;
@@ -143,7 +163,7 @@ static void untake(struct session *s, struct buffer *b)
 
 bool memory_take_one(struct session *s, struct buffer *b)
 {
-	return s->memory.head == NIL && take(s, b);
+	return s->memory.head == NIL && (take_again(s, b) || take(s, b));
 }
 
 bool memory_take_now(struct session *s, uint8_t tensors, const uint32_t *view)
@@ -178,8 +198,7 @@ void memory_take_eagerly(struct session *s, struct buffer *b)
 		region_give(&s->region, piece.offset, piece.class, false);
 		return;
 	}
-	s->memory.used += bytes;
-	charge(s, b, &piece);
+	settle(s, b, &piece);
 }
 
 /*
@@ -195,12 +214,11 @@ static bool reserve(struct session *s, struct job *job, uint32_t index)
 	m.bytes = sizeclass_bytes(b->class);
 	if (!region_take(&s->region, b->class, &piece)) /* else excluded by counting */
 		return !s->memory.punching;
-	s->memory.used += m.bytes;
-	charge(s, b, &piece);
+	settle(s, b, &piece);
 	if (piece.resident)
 		return true;
 	make_room(s);
-	if (m.bytes <= MEMORY_INLINE_BYTES && pages_fit(s) &&
+	if (m.bytes <= MEMORY_INLINE_BYTES && pages_fit(s, 0) &&
 	    fallocate(s->region.fd, 0, (off_t)piece.offset, (off_t)m.bytes) == 0)
 		return true;
 	m.offset = piece.offset;

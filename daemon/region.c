@@ -15,6 +15,11 @@ static uint32_t pieces_of(uint64_t lease, uint32_t max_buffers, uint32_t class)
 	return n < max_buffers ? (uint32_t)n : max_buffers;
 }
 
+static uint32_t pages_of(uint32_t class)
+{
+	return (uint32_t)(sizeclass_bytes(class) / PAGE_BYTES);
+}
+
 uint64_t region_words(uint64_t lease, uint32_t max_buffers)
 {
 	uint64_t words = 0;
@@ -32,19 +37,20 @@ int region_open(struct region *r, uint64_t lease, uint32_t max_buffers, uint32_t
 	int err;
 
 	*r = (struct region){.fd = -1, .next = next};
-	for (uint32_t c = 0; c < SIZECLASS_NR && sizeclass_bytes(c) <= lease; c++) {
-		struct region_class *class = &r->class[c];
+	if (lease >= REGION_LEASE_END)
+		return -EINVAL;
+	for (uint32_t c = 0; c < SIZECLASS_NR; c++) {
 		uint32_t pieces = pieces_of(lease, max_buffers, c);
 
-		*class = (struct region_class){.offset = bytes,
-					       .pieces = pieces,
-					       .first = first,
-					       .cached = NIL,
-					       .punched = NIL};
+		r->class[c] = (struct region_class){.offset = bytes,
+						    .pages = pieces ? pages_of(c) : UINT32_MAX,
+						    .pieces = pieces,
+						    .first = first,
+						    .cached = NIL,
+						    .punched = NIL};
 		first += pieces;
 		bytes += (pieces * sizeclass_bytes(c) + REGION_HUGE_BYTES - 1) / REGION_HUGE_BYTES *
 			 REGION_HUGE_BYTES;
-		r->classes = c + 1;
 	}
 	if (!bytes)
 		return -EINVAL;
@@ -73,60 +79,36 @@ void region_close(struct region *r)
 	r->fd = -1;
 }
 
-static uint32_t list_pop(struct region *r, const struct region_class *class, uint32_t *list)
-{
-	uint32_t piece = *list;
-
-	*list = r->next[class->first + piece];
-	return piece;
-}
-
 bool region_take(struct region *r, uint32_t class_index, struct region_piece *ret)
 {
 	struct region_class *class;
 	uint32_t piece;
 
-	if (class_index >= r->classes)
+	if (class_index >= SIZECLASS_NR)
 		return false;
 	class = &r->class[class_index];
-	ret->resident = class->cached != NIL;
-	if (ret->resident) {
-		piece = list_pop(r, class, &class->cached);
-		r->cached_bytes -= sizeclass_bytes(class_index);
-	} else if (class->punched != NIL) {
-		piece = list_pop(r, class, &class->punched);
+	ret->class = class_index;
+	ret->resident = region_reuse(r, class_index, &ret->offset);
+	if (ret->resident)
+		return true;
+	if (class->punched != NIL) {
+		piece = class->punched;
+		class->punched = r->next[class->first + piece];
 	} else if (class->fresh < class->pieces) {
 		piece = class->fresh++;
 	} else {
 		return false;
 	}
 	ret->offset = class->offset + piece * sizeclass_bytes(class_index);
-	ret->class = class_index;
 	return true;
-}
-
-void region_give(struct region *r, uint64_t offset, uint32_t class_index, bool resident)
-{
-	struct region_class *class = &r->class[class_index];
-	uint64_t bytes = sizeclass_bytes(class_index), within = offset - class->offset;
-	/* Most are of one page, and a division takes longer than everything else here. */
-	uint32_t piece = (uint32_t)(class_index ? within / bytes : within / PAGE_BYTES);
-	uint32_t *list = resident ? &class->cached : &class->punched;
-
-	r->next[class->first + piece] = *list;
-	*list = piece;
-	if (resident)
-		r->cached_bytes += bytes;
 }
 
 bool region_take_cached(struct region *r, struct region_piece *ret)
 {
 	if (!r->cached_bytes)
 		return false;
-	for (uint32_t c = r->classes; c-- > 0;) {
-		if (r->class[c].cached == NIL)
-			continue;
-		return region_take(r, c, ret);
-	}
+	for (uint32_t c = SIZECLASS_NR; c-- > 0;)
+		if (r->class[c].cached != NIL)
+			return region_take(r, c, ret);
 	return false;
 }

@@ -25,11 +25,15 @@
 
 #define NIL UINT32_MAX
 
+/* No lease reaches it. */
+#define REGION_LEASE_END ((uint64_t)UINT32_MAX * PAGE_BYTES)
+
 /* Stripes begin on a huge page, so that the kernel may use some where it is allowed to. */
 #define REGION_HUGE_BYTES (UINT64_C(2) << 20)
 
 struct region_class {
 	uint64_t offset;  /* of the stripe in the file */
+	uint32_t pages;   /* of a piece; UINT32_MAX where the lease has no room for one */
 	uint32_t pieces;  /* in the stripe */
 	uint32_t first;   /* of its entries in region.next */
 	uint32_t fresh;   /* pieces from here on were never used */
@@ -42,7 +46,6 @@ struct region {
 	uint8_t *base;
 	uint64_t bytes; /* of the file */
 	uint64_t cached_bytes;
-	uint32_t classes;
 	struct region_class class[SIZECLASS_NR];
 	uint32_t *next; /* links of the lists, one word a piece */
 };
@@ -58,7 +61,7 @@ uint64_t region_words(uint64_t lease, uint32_t max_buffers);
 
 /*
  * Create and map the region.  next: region_words() words, owned by the caller,
- * for as long as the region lives.  -errno.
+ * for as long as the region lives.  -errno; -EINVAL: less than a page, or REGION_LEASE_END.
  */
 int region_open(struct region *r, uint64_t lease, uint32_t max_buffers, uint32_t *next);
 
@@ -68,8 +71,45 @@ void region_close(struct region *r);
 /* Take a piece, a cached one first.  False: the stripe is used up, which counting excludes. */
 bool region_take(struct region *r, uint32_t class, struct region_piece *ret);
 
+/* Bytes of a piece of this class; more than any lease where the stripe has none. */
+static inline uint64_t region_piece_bytes(const struct region *r, uint32_t class)
+{
+	return (uint64_t)r->class[class].pages * PAGE_BYTES;
+}
+
+/*
+ * The same for a piece that has its pages, nearly every time the only kind that is asked for.
+ * False: none is cached.
+ */
+static inline bool region_reuse(struct region *r, uint32_t class_index, uint64_t *ret_offset)
+{
+	struct region_class *class = &r->class[class_index];
+	uint64_t bytes = region_piece_bytes(r, class_index);
+	uint32_t piece = class->cached;
+
+	if (piece == NIL)
+		return false;
+	class->cached = r->next[class->first + piece];
+	r->cached_bytes -= bytes;
+	*ret_offset = class->offset + piece * bytes;
+	return true;
+}
+
 /* A piece comes back; resident: it keeps its pages. */
-void region_give(struct region *r, uint64_t offset, uint32_t class, bool resident);
+static inline void region_give(struct region *r, uint64_t offset, uint32_t class_index,
+			       bool resident)
+{
+	struct region_class *class = &r->class[class_index];
+	uint64_t page = (offset - class->offset) / PAGE_BYTES;
+	/* Most are of one page, and a division takes longer than everything else here. */
+	uint32_t piece = (uint32_t)(class->pages == 1 ? page : page / class->pages);
+	uint32_t *list = resident ? &class->cached : &class->punched;
+
+	r->next[class->first + piece] = *list;
+	*list = piece;
+	if (resident)
+		r->cached_bytes += region_piece_bytes(r, class_index);
+}
 
 /*
  * Take a cached piece out, the largest class first, to have it punched; the caller

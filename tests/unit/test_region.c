@@ -37,7 +37,7 @@ static struct region_piece take(uint32_t class)
 
 Test(region, a_class_has_as_many_pieces_as_the_lease)
 {
-	for (uint32_t c = 0; c < region.classes; c++) {
+	for (uint32_t c = 0; c < SIZECLASS_NR; c++) {
 		uint64_t most = LEASE / sizeclass_bytes(c), n = 0;
 		struct region_piece piece;
 
@@ -67,7 +67,7 @@ Test(region, no_two_pieces_overlap)
 	struct region_piece *all = calloc(region_words(LEASE, MAX_BUFFERS) + 1, sizeof *all);
 	size_t n = 0;
 
-	for (uint32_t c = 0; c < region.classes; c++)
+	for (uint32_t c = 0; c < SIZECLASS_NR; c++)
 		while (region_take(&region, c, &all[n]))
 			n++;
 	qsort(all, n, sizeof *all, by_offset);
