@@ -130,7 +130,7 @@ void cpu_clear(struct session *s, const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB]
 int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 	    const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero, struct quoit_error *error)
 {
-	const struct op_impl *impl = ops_find(sqe->opcode);
+	const struct op_impl *impl = optable_find(sqe->opcode)->impl;
 	struct session *outer;
 	struct op_args args;
 
@@ -173,7 +173,7 @@ int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
 
 	if (!work)
 		return -EBUSY;
-	work->impl = job->failed ? NULL : ops_find(job->sqe.opcode);
+	work->impl = job->failed ? NULL : optable_find(job->sqe.opcode)->impl;
 	if (!work->impl) /* a NOP, or another backend's once the bytes are clear */
 		work->impl = &nothing;
 	work->session = s;

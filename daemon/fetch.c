@@ -65,16 +65,16 @@ static void poison_outputs(struct session *s, const struct ring *ring, const str
 		view_written(s, plan->t[i], plan->reads & 1u << i, res, &cause);
 }
 
-static int control(struct session *s, const struct quoit_sqe *sqe, struct fault *fault)
+/* A CREATE, VIEW or FREE has been done, or refused; -EAGAIN: it is to come again. */
+static int end_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, int err,
+		       const struct fault *fault)
 {
-	switch (sqe->opcode) {
-	case QUOIT_OP_CREATE:
-		return tensor_create(s, sqe, fault);
-	case QUOIT_OP_VIEW:
-		return tensor_view(s, sqe, fault);
-	default:
-		return tensor_free(s, sqe, fault);
-	}
+	if (err == -EAGAIN)
+		return err;
+	ring->session->jobs_done += !err;
+	if (err || !(sqe->flags & QUOIT_SQE_QUIET))
+		end_at_fetch(ring, sqe, sq_index, err, fault);
+	return 0;
 }
 
 static struct buffer *buffer_of(const struct session *s, const struct plan *plan, unsigned i)
@@ -208,47 +208,8 @@ static bool run_small(struct ring *ring, const struct quoit_sqe *sqe, uint64_t *
 		return false;
 	s->jobs_done++;
 	s->jobs_inline++;
-	*cost += job.t[0]->elements * job.row->cost / 1000;
+	*cost += job.t[0]->elements * job.row->cost / 1024; /* near enough */
 	return true;
-}
-
-/*
- * One SQE; plain: of a ring without stamps and cancels.  -EAGAIN: a table of the session is
- * full; nothing was done, try again later.
- */
-static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, bool plain,
-		     uint64_t *cost)
-{
-	struct session *s = ring->session;
-	struct fault fault; /* filled in where something is refused */
-	struct plan plan;
-	uint8_t zero;
-	int err;
-
-	if (sqe->opcode >= QUOIT_OP_CREATE && sqe->opcode <= QUOIT_OP_FREE) {
-		err = control(s, sqe, &fault);
-		if (err == -EAGAIN)
-			return err;
-		s->jobs_done += !err;
-		if (err || !(sqe->flags & QUOIT_SQE_QUIET))
-			end_at_fetch(ring, sqe, sq_index, err, &fault);
-		return 0;
-	}
-	if (plain && run_small(ring, sqe, cost))
-		return 0;
-	err = validate_job(s, sqe, &plan, &fault);
-	if (err) {
-		end_at_fetch(ring, sqe, sq_index, err, &fault);
-		return 0;
-	}
-	if (ring->cancels && is_cancelled(ring, sq_index))
-		return admit_cancelled(ring, sqe, &plan, sq_index);
-	if (can_run_now(s, sqe, &plan, &zero)) {
-		run_now(ring, sqe, sq_index, &plan, zero);
-		*cost += plan.cost;
-		return 0;
-	}
-	return job_admit(ring, sqe, &plan, sq_index, s->reactor->now, sched_push);
 }
 
 /*
@@ -264,12 +225,66 @@ static bool is_plain_nop(const struct quoit_sqe *sqe)
 	       !word[5] && !word[6] && !word[7];
 }
 
+/* An operation that computes, or a NOP that wants more than its CQE. */
+static int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
+		     uint64_t *cost)
+{
+	struct session *s = ring->session;
+	struct fault fault; /* filled in where something is refused */
+	struct plan plan;
+	uint8_t zero;
+	int err = validate_job(s, sqe, &plan, &fault);
+
+	if (err) {
+		end_at_fetch(ring, sqe, sq_index, err, &fault);
+		return 0;
+	}
+	if (ring->cancels && is_cancelled(ring, sq_index))
+		return admit_cancelled(ring, sqe, &plan, sq_index);
+	if (can_run_now(s, sqe, &plan, &zero)) {
+		run_now(ring, sqe, sq_index, &plan, zero);
+		*cost += plan.cost;
+		return 0;
+	}
+	return job_admit(ring, sqe, &plan, sq_index, s->reactor->now, sched_push);
+}
+
+/*
+ * One SQE; plain: of a ring without stamps and cancels.  -EAGAIN: a table of the session is
+ * full; nothing was done, try again later.
+ */
+static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, bool plain,
+		     uint64_t *cost)
+{
+	struct session *s = ring->session;
+	struct fault fault;
+
+	switch (sqe->opcode) {
+	case QUOIT_OP_NOP:
+		if (!plain || !is_plain_nop(sqe))
+			break;
+		completion_post(ring, sqe, 0, NULL, NULL);
+		s->jobs_done++;
+		return 0;
+	case QUOIT_OP_CREATE:
+		return end_control(ring, sqe, sq_index, tensor_create(s, sqe, &fault), &fault);
+	case QUOIT_OP_VIEW:
+		return end_control(ring, sqe, sq_index, tensor_view(s, sqe, &fault), &fault);
+	case QUOIT_OP_FREE:
+		return end_control(ring, sqe, sq_index, tensor_free(s, sqe, &fault), &fault);
+	default:
+		if (plain && run_small(ring, sqe, cost))
+			return 0;
+	}
+	return fetch_job(ring, sqe, sq_index, cost);
+}
+
 bool fetch_ring(struct reactor *r, struct ring *ring)
 {
 	struct session *s = ring->session;
 	const struct quoit_sqe *sqes = ring->sqes;
-	uint32_t ready = quoit_ring_peek(&ring->sq), first = ring->sq.next, taken = 0, nops = 0;
-	uint32_t mask = ring->layout.sq_entries - 1;
+	uint32_t ready = quoit_ring_peek(&ring->sq), index = ring->sq.next, taken;
+	uint32_t mask = ring->layout.sq_entries - 1, end;
 	bool plain = !ring->cancels && !ring->stamps;
 	struct session *outer;
 	uint64_t cost = 0;
@@ -296,30 +311,25 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 		ready = FETCH_BURST;
 	ring->stalled = !ready; /* for want of credits */
 	outer = guard_enter(s);
-	while (taken < ready && cost < SCHED_TURN_NS) {
-		uint32_t index = first + taken;
+	for (end = index + ready; index != end && cost < SCHED_TURN_NS; index++) {
 		struct quoit_sqe sqe;
 
 		__builtin_prefetch(&sqes[(index + FETCH_AHEAD) & mask]);
 		quoit_ring_copy((uint64_t *)&sqe, (const uint64_t *)&sqes[index & mask],
 				sizeof sqe / sizeof(uint64_t));
-		if (sqe.opcode == QUOIT_OP_NOP && plain && is_plain_nop(&sqe)) {
-			completion_post(ring, &sqe, 0, NULL, NULL);
-			nops++;
-		} else if (fetch_one(ring, &sqe, index, plain, &cost) < 0) {
+		if (fetch_one(ring, &sqe, index, plain, &cost) < 0) {
 			ring->stalled = true;
 			break;
 		}
-		if (ring->cancels)
+		if (!plain)
 			forget_cancel(ring, index);
-		taken++;
 	}
+	taken = index - ring->sq.next;
 	guard_leave(outer);
 	if (!taken)
 		return false;
 	quoit_ring_release(&ring->sq, taken);
 	s->jobs_fetched += taken;
-	s->jobs_done += nops;
 	ring->last_work = r->now;
 	reactor_touch(r, ring);
 	return true;

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ops/ops.h"
-
 #define FLAG_RERUN   OP_RERUN
 #define FLAG_CONTROL OP_CONTROL
 #define FLAG_FILE    OP_FILE
@@ -38,6 +36,20 @@ static void read_access(struct op_row *row)
 	}
 }
 
+/* With three tensors, or two and a scalar in the place of the third; or with two tensors. */
+static void read_forms(struct op_row *row)
+{
+	bool scalar = row->takes & ~row->needs & 1u << 2;
+
+	row->short_forms = 0;
+	if (!row->impl || !row->impl->run_short)
+		return;
+	row->short_forms |= 1u << OPTABLE_FORM(0, row->takes >> 2 & 1);
+	if (scalar)
+		row->short_forms |= 1u << OPTABLE_FORM(QUOIT_EW_SCALAR, 0) |
+				    1u << OPTABLE_FORM(QUOIT_EW_SCALAR | QUOIT_EW_REVERSE, 0);
+}
+
 /* A session cannot do without: it waits by one, and has tensors by the others. */
 static bool is_vital(unsigned opcode)
 {
@@ -50,8 +62,10 @@ void optable_init(void)
 		if (!table[i].name)
 			continue;
 		read_access(&table[i]);
-		table[i].absent = !is_vital(i) && !(table[i].flags & (OP_FILE | OP_MODULE)) &&
-				  !ops_find((uint8_t)i);
+		table[i].impl = ops_find((uint8_t)i);
+		table[i].absent =
+			!is_vital(i) && !(table[i].flags & (OP_FILE | OP_MODULE)) && !table[i].impl;
+		read_forms(&table[i]);
 	}
 }
 
@@ -70,6 +84,8 @@ int optable_disable(const char *list, const char **ret_bad)
 			return -EINVAL;
 		}
 		table[i].absent = true;
+		table[i].impl = NULL;
+		table[i].short_forms = 0;
 		word += length + (word[length] == ',');
 	}
 	return 0;

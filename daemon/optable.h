@@ -9,10 +9,11 @@
 #define QUOITD_OPTABLE_H
 
 #include <stdbool.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <quoit/abi.h>
+
+#include "ops/ops.h"
 
 enum op_shape {
 	SHAPE_NONE,    /* any tensors, no relation between them */
@@ -45,15 +46,20 @@ struct op_row {
 	const char *name; /* NULL: no such operation */
 	char access[QUOIT_MAX_TENSORS_PER_JOB + 1];
 	uint8_t takes, needs, reads,
-		writes; /* the same by bits: may have, must have tensor i, ... */
-	uint8_t shape;  /* enum op_shape */
-	uint8_t types;  /* bit n: type n */
-	uint8_t flags;  /* enum op_flags */
-	uint8_t module; /* OP_MODULE: which executor */
-	uint8_t index;  /* OP_MODULE: of the operation in its module */
-	bool absent;    /* known, but not run here: not compiled in, or switched off */
-	uint32_t cost;  /* picoseconds per element */
+		writes;             /* the same by bits: may have, must have tensor i, ... */
+	uint8_t shape;              /* enum op_shape */
+	uint8_t types;              /* bit n: type n */
+	uint8_t flags;              /* enum op_flags */
+	uint8_t module;             /* OP_MODULE: which executor */
+	uint8_t index;              /* OP_MODULE: of the operation in its module */
+	bool absent;                /* known, but not run here: not compiled in, or switched off */
+	uint8_t short_forms;        /* bit OPTABLE_FORM(arg, third): one that small.c may run */
+	uint32_t cost;              /* picoseconds per element */
+	const struct op_impl *impl; /* on the CPU; NULL: none, or absent */
 };
+
+/* An element-wise job by its arg, below four, and by whether it has a third tensor. */
+#define OPTABLE_FORM(arg, third) ((arg) | (third) << 2)
 
 /* Once, before anything else here: fill in what follows from the access letters. */
 void optable_init(void);

@@ -73,23 +73,13 @@ static bool pack(struct view *v)
 	return true;
 }
 
-/* Dense rows from the start: what nearly every create asks for. */
-static int make_packed(struct view *v, uint32_t element, uint64_t size, struct fault *f)
+/* Strides of nothing lead nowhere, and nothing bounds them: none is kept to be computed with. */
+static int make_empty(struct view *v, uint64_t size, struct fault *f)
 {
-	if (v->elements - 1 < INT32_MAX) { /* and so is every stride */
-		v->stride[3] = 1;
-		v->stride[2] = (int32_t)v->dim[3];
-		v->stride[1] = (int32_t)(v->dim[3] * v->dim[2]);
-		v->stride[0] = (int32_t)(v->dim[3] * v->dim[2] * v->dim[1]);
-	} else if (!pack(v)) {
-		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, v->dim[3], INT32_MAX);
-	}
-	v->lo = v->offset;
-	v->hi = v->offset + v->elements * element;
+	memset(v->stride, 0, sizeof v->stride);
+	v->lo = v->hi = v->offset;
 	v->dense = v->covers = v->disjoint = true;
-	if (v->hi > size || v->hi > MAX_BYTES)
-		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, v->hi, size);
-	return 0;
+	return v->offset > size ? refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, v->offset, size) : 0;
 }
 
 static int make_strided(struct view *v, const struct quoit_sqe *sqe, uint32_t element,
@@ -99,12 +89,6 @@ static int make_strided(struct view *v, const struct quoit_sqe *sqe, uint32_t el
 
 	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
 		v->stride[d] = sqe->stride[d];
-	if (!v->elements) {
-		v->lo = v->hi = v->offset;
-		v->dense = v->covers = v->disjoint = true;
-		return v->offset > size ? refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, v->offset, size)
-					: 0;
-	}
 	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
 		int64_t reach = (int64_t)(v->dim[d] - UINT64_C(1)) * v->stride[d];
 
@@ -133,29 +117,65 @@ static bool count_elements(const uint32_t dim[QUOIT_MAX_DIMS], uint64_t *ret)
 {
 	uint64_t outer = (uint64_t)dim[0] * dim[1], inner = (uint64_t)dim[2] * dim[3];
 
-	if (__builtin_mul_overflow(outer, inner, ret))
+	if (!((outer | inner) >> 32)) /* as nearly always */
+		*ret = outer * inner;
+	else if (__builtin_mul_overflow(outer, inner, ret))
 		*ret = UINT64_MAX;
 	return *ret <= MAX_BYTES;
 }
 
-int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uint64_t offset,
-	       uint64_t size, bool packed, struct fault *f)
+/* All but strides and extent; element: what shape_dtype_size says. */
+static inline int begin(struct view *v, uint8_t dtype, uint32_t element, uint64_t offset,
+			const uint32_t dim[QUOIT_MAX_DIMS], struct fault *f)
 {
-	uint32_t element = shape_dtype_size(dtype);
-
 	if (!element)
 		return refuse(f, dtype < QUOIT_DTYPE_NR ? -ENOTSUP : -EINVAL, QUOIT_FIELD_ARG,
 			      dtype, QUOIT_DTYPE_NR);
+	v->buffer = NIL;
+	v->offset = offset;
+	v->dtype = dtype;
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
+		v->dim[d] = dim[d];
+	if (!count_elements(dim, &v->elements))
+		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, v->elements, MAX_BYTES);
+	return 0;
+}
+
+int shape_make_packed(struct view *ret, uint8_t dtype, const uint32_t dim[QUOIT_MAX_DIMS],
+		      struct fault *f)
+{
+	uint32_t element = shape_dtype_size(dtype);
+	int err = begin(ret, dtype, element, 0, dim, f);
+
+	if (err)
+		return err;
+	if (ret->elements - 1 < INT32_MAX) { /* and so is every stride */
+		ret->stride[3] = 1;
+		ret->stride[2] = (int32_t)dim[3];
+		ret->stride[1] = (int32_t)(dim[3] * dim[2]);
+		ret->stride[0] = (int32_t)(dim[3] * dim[2] * dim[1]);
+	} else if (!ret->elements) {
+		return make_empty(ret, UINT64_MAX, f);
+	} else if (!pack(ret)) {
+		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, dim[3], INT32_MAX);
+	}
+	ret->lo = 0;
+	ret->hi = ret->elements * element;
+	ret->dense = ret->covers = ret->disjoint = true;
+	if (ret->hi > MAX_BYTES)
+		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, ret->hi, MAX_BYTES);
+	return 0;
+}
+
+int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uint64_t offset,
+	       uint64_t size, struct fault *f)
+{
+	uint32_t element = shape_dtype_size(dtype);
+	int err = begin(ret, dtype, element, offset, sqe->dim, f);
+
+	if (err)
+		return err;
 	if (offset & (element - 1))
 		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, offset, element);
-	ret->buffer = NIL;
-	ret->offset = offset;
-	ret->dtype = dtype;
-	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
-		ret->dim[d] = sqe->dim[d];
-	if (!count_elements(sqe->dim, &ret->elements))
-		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, ret->elements, MAX_BYTES);
-	if (packed && !(sqe->stride[0] | sqe->stride[1] | sqe->stride[2] | sqe->stride[3]))
-		return make_packed(ret, element, size, f);
-	return make_strided(ret, sqe, element, size, f);
+	return ret->elements ? make_strided(ret, sqe, element, size, f) : make_empty(ret, size, f);
 }

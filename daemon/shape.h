@@ -18,11 +18,15 @@ static inline bool shape_same_dims(const struct view *a, const struct view *b)
 }
 
 /*
- * Fill in a view from the shape words of a CREATE or VIEW: `offset` is its first
+ * Fill in a view from the dims and strides of a CREATE or VIEW: `offset` is its first
  * element's place in a buffer of `size` bytes (UINT64_MAX: the buffer is made to
- * measure).  packed: four zero strides mean dense rows.  0, or fault->code.
+ * measure).  0, or fault->code.
  */
 int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uint64_t offset,
-	       uint64_t size, bool packed, struct fault *fault);
+	       uint64_t size, struct fault *fault);
+
+/* The same for dense rows from the start of a buffer that is made to measure. */
+int shape_make_packed(struct view *ret, uint8_t dtype, const uint32_t dim[QUOIT_MAX_DIMS],
+		      struct fault *fault);
 
 #endif

@@ -11,15 +11,13 @@
 #ifndef QUOITD_SMALL_H
 #define QUOITD_SMALL_H
 
-#include "ops/ops.h"
 #include "optable.h"
 #include "session.h"
 
 struct small_job {
 	const struct op_row *row;
-	const struct op_impl *impl;
-	struct buffer *out;                     /* of the output, which is all of it */
 	const struct view *t[OP_SHORT_TENSORS]; /* by place; NULL: there is none */
+	struct buffer *b[OP_SHORT_TENSORS];     /* theirs */
 };
 
 /*
@@ -28,7 +26,7 @@ struct small_job {
  * writes all of; is nobody else at work on them; and does it carry no flag but QUIET, no link,
  * no priority?  Pure, as validate.h is.
  */
-bool small_fits(const struct session *s, const struct quoit_sqe *sqe, struct small_job *ret);
+bool small_fits(struct session *s, const struct quoit_sqe *sqe, struct small_job *ret);
 
 /*
  * Run a job that fits.  False: not at this moment (its output gets no bytes, or memory has

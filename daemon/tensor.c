@@ -77,6 +77,18 @@ int tensor_view(struct session *s, const struct quoit_sqe *sqe, struct fault *fa
 	return 0;
 }
 
+static inline void unref(struct session *s, uint32_t view)
+{
+	struct view *v = &s->views[view];
+	uint32_t buffer = v->buffer;
+
+	if (--v->refs)
+		return;
+	tables_give_view(s, view);
+	if (--s->buffers[buffer].views == 0)
+		memory_release(s, buffer);
+}
+
 int tensor_free(struct session *s, const struct quoit_sqe *sqe, struct fault *fault)
 {
 	uint32_t view;
@@ -87,18 +99,11 @@ int tensor_free(struct session *s, const struct quoit_sqe *sqe, struct fault *fa
 	s->tensors[sqe->base[0] & QUOIT_HANDLE_INDEX_MASK].handle = 0;
 	s->tensors_alive--;
 	memory_mark_free(s, &s->buffers[s->views[view].buffer]);
-	tensor_unref(s, view);
+	unref(s, view);
 	return 0;
 }
 
 void tensor_unref(struct session *s, uint32_t view)
 {
-	struct view *v = &s->views[view];
-	uint32_t buffer = v->buffer;
-
-	if (--v->refs)
-		return;
-	tables_give_view(s, view);
-	if (--s->buffers[buffer].views == 0)
-		memory_release(s, buffer);
+	unref(s, view);
 }

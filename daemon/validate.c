@@ -205,13 +205,17 @@ static int check_arena(const struct session *s, const struct quoit_sqe *sqe, con
 int validate_create(const struct session *s, const struct quoit_sqe *sqe, struct view *ret,
 		    struct fault *f)
 {
+	uint8_t dtype = sqe->arg & QUOIT_CREATE_DTYPE_MASK;
 	int err = check_create(sqe, f);
 
 	if (!err)
 		err = check_new_handle(s, sqe->base[0], f);
-	if (!err)
-		err = shape_make(ret, sqe->arg & QUOIT_CREATE_DTYPE_MASK, sqe, 0, UINT64_MAX, true,
-				 f);
+	if (err)
+		return err;
+	if (sqe->stride[0] | sqe->stride[1] | sqe->stride[2] | sqe->stride[3])
+		err = shape_make(ret, dtype, sqe, 0, UINT64_MAX, f);
+	else
+		err = shape_make_packed(ret, dtype, sqe->dim, f);
 	if (!err && sqe->arg & QUOIT_CREATE_ARENA)
 		err = check_arena(s, sqe, ret, f);
 	return err;
@@ -242,7 +246,7 @@ int validate_view(const struct session *s, const struct quoit_sqe *sqe, struct v
 	first = base->offset + sqe->offset;
 	if (first > size)
 		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, size - base->offset);
-	err = shape_make(ret, base->dtype, sqe, first, size, false, f);
+	err = shape_make(ret, base->dtype, sqe, first, size, f);
 	ret->buffer = base->buffer;
 	return err;
 }
@@ -252,14 +256,14 @@ static bool says_more_than_handle(const struct quoit_sqe *sqe)
 {
 	const uint64_t *word = sqe->word;
 
-	return sqe->arg || sqe->device || sqe->base[1] || word[1] || word[2] || word[3] ||
-	       word[4] || word[5];
+	return sqe->arg | sqe->device | sqe->base[1] | word[1] | word[2] | word[3] | word[4] |
+	       word[5];
 }
 
 int validate_free(const struct session *s, const struct quoit_sqe *sqe, uint32_t *ret_view,
 		  struct fault *f)
 {
-	int err = check_control(sqe, f);
+	int err = has_plain_header(sqe) ? 0 : check_control(sqe, f);
 
 	if (err)
 		return err;
