@@ -198,17 +198,12 @@ static int admit_cancelled(struct ring *ring, const struct quoit_sqe *sqe, const
 }
 
 /* Run it here if it is one of the many that small.c knows by heart. */
-static bool run_small(struct ring *ring, const struct quoit_sqe *sqe, uint64_t *cost)
+static bool run_small(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
 {
-	struct session *s = ring->session;
-	struct small_job job;
-
-	if (!(sqe->flags & QUOIT_SQE_QUIET) || !small_fits(s, sqe, &job) ||
-	    !small_run(s, sqe, &job))
+	if (!(sqe->flags & QUOIT_SQE_QUIET) || !small_run(s, sqe, cost))
 		return false;
 	s->jobs_done++;
 	s->jobs_inline++;
-	*cost += job.t[0]->elements * job.row->cost / 1024; /* near enough */
 	return true;
 }
 
@@ -259,22 +254,19 @@ static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 	struct session *s = ring->session;
 	struct fault fault;
 
-	switch (sqe->opcode) {
-	case QUOIT_OP_NOP:
-		if (!plain || !is_plain_nop(sqe))
-			break;
+	if (sqe->opcode > QUOIT_OP_FREE) {
+		if (plain && run_small(s, sqe, cost))
+			return 0;
+	} else if (sqe->opcode == QUOIT_OP_CREATE) {
+		return end_control(ring, sqe, sq_index, tensor_create(s, sqe, &fault), &fault);
+	} else if (sqe->opcode == QUOIT_OP_FREE) {
+		return end_control(ring, sqe, sq_index, tensor_free(s, sqe, &fault), &fault);
+	} else if (sqe->opcode == QUOIT_OP_VIEW) {
+		return end_control(ring, sqe, sq_index, tensor_view(s, sqe, &fault), &fault);
+	} else if (plain && is_plain_nop(sqe)) {
 		completion_post(ring, sqe, 0, NULL, NULL);
 		s->jobs_done++;
 		return 0;
-	case QUOIT_OP_CREATE:
-		return end_control(ring, sqe, sq_index, tensor_create(s, sqe, &fault), &fault);
-	case QUOIT_OP_VIEW:
-		return end_control(ring, sqe, sq_index, tensor_view(s, sqe, &fault), &fault);
-	case QUOIT_OP_FREE:
-		return end_control(ring, sqe, sq_index, tensor_free(s, sqe, &fault), &fault);
-	default:
-		if (plain && run_small(ring, sqe, cost))
-			return 0;
 	}
 	return fetch_job(ring, sqe, sq_index, cost);
 }

@@ -141,7 +141,7 @@ static inline bool take_again(struct session *s, struct buffer *b)
 {
 	uint64_t bytes = region_piece_bytes(&s->region, b->class);
 
-	if (b->place != PLACE_PAGEABLE || bytes > lease_left(s) ||
+	if (b->place != PLACE_PAGEABLE || s->memory.used + bytes > s->memory.lease ||
 	    !region_reuse(&s->region, b->class, &b->offset))
 		return false;
 	charge(s, bytes);
@@ -149,8 +149,8 @@ static inline bool take_again(struct session *s, struct buffer *b)
 	return true;
 }
 
-/* Its bytes, and their pages, may go to another. */
-static void untake(struct session *s, struct buffer *b)
+/* Its bytes, and their pages, may go to another.  Inline, as every free comes by. */
+static inline __attribute__((always_inline)) void untake(struct session *s, struct buffer *b)
 {
 	if (b->place == PLACE_PINNED) {
 		pinned_give(&s->pieces, b->offset, b->size);

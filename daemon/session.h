@@ -342,14 +342,9 @@ void tables_give_edge(struct session *s, uint32_t edge);
 /* Where the bytes of a buffer are; the buffer must be reserved. */
 static inline uint8_t *buffer_data(const struct session *s, const struct buffer *b)
 {
-	switch (b->place) {
-	case PLACE_ARENA:
-		return s->arena + b->offset;
-	case PLACE_PINNED:
-		return s->pinned + b->offset;
-	default:
+	if (b->place == PLACE_PAGEABLE)
 		return s->region.base + b->offset;
-	}
+	return (b->place == PLACE_ARENA ? s->arena : s->pinned) + b->offset;
 }
 
 #endif

@@ -17,13 +17,13 @@
 /* The class of a piece of `bytes` > 0. */
 static inline uint32_t sizeclass_of(uint64_t bytes)
 {
-	uint64_t pages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+	uint64_t more = (bytes - 1) / PAGE_BYTES; /* pages than one */
 	uint32_t log;
 
-	if (pages <= 8)
-		return pages ? (uint32_t)pages - 1 : 0;
-	log = 63 - (uint32_t)__builtin_clzll(pages - 1);
-	return 8 + (log - 3) * 4 + (uint32_t)((pages - 1 - (UINT64_C(1) << log)) >> (log - 2));
+	if (more < 8)
+		return (uint32_t)more;
+	log = 63 - (uint32_t)__builtin_clzll(more);
+	return 8 + (log - 3) * 4 + (uint32_t)((more - (UINT64_C(1) << log)) >> (log - 2));
 }
 
 /* Bytes of a piece of this class. */

@@ -48,7 +48,10 @@ static inline bool input_fits(const struct small_job *job, unsigned i)
 	       b->zeroed && b->writers == NIL;
 }
 
-bool small_fits(struct session *s, const struct quoit_sqe *sqe, struct small_job *ret)
+/* Inline, so that what it finds stays in registers. */
+static inline __attribute__((always_inline)) bool look(struct session *s,
+						       const struct quoit_sqe *sqe,
+						       struct small_job *ret)
 {
 	ret->row = optable_find(sqe->opcode);
 	if (!ret->row || !form_fits(ret->row, sqe) || sqe->tensor[3] || !validate_is_plain(sqe) ||
@@ -62,31 +65,35 @@ bool small_fits(struct session *s, const struct quoit_sqe *sqe, struct small_job
 	return !sqe->tensor[2] || (find(s, sqe, 2, ret) && input_fits(ret, 2));
 }
 
+bool small_fits(struct session *s, const struct quoit_sqe *sqe, struct small_job *ret)
+{
+	return look(s, sqe, ret);
+}
+
 static inline void *data_of(const struct session *s, const struct small_job *job, unsigned i)
 {
 	return buffer_data(s, job->b[i]) + job->t[i]->offset;
 }
 
-bool small_run(struct session *s, const struct quoit_sqe *sqe, const struct small_job *job)
+bool small_run(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
 {
+	struct small_job job;
 	struct op_args args;
 	void *data[OP_SHORT_TENSORS];
-	struct session *outer;
 
-	if (!job->b[0]->reserved && !memory_take_one(s, job->b[0]))
+	if (!look(s, sqe, &job) || (!job.b[0]->reserved && !memory_take_one(s, job.b[0])))
 		return false;
 	args.opcode = sqe->opcode;
 	args.arg = sqe->arg;
 	args.scalar[0].u = sqe->scalar[0];
 	args.scalar[1].u = sqe->scalar[1];
-	data[0] = data_of(s, job, 0);
-	data[1] = data_of(s, job, 1);
-	data[2] = job->t[2] ? data_of(s, job, 2) : NULL;
-	outer = guard_enter(s);
-	job->row->impl->run_short(&args, data, job->t[0]->dtype, (uint32_t)job->t[0]->elements);
-	guard_leave(outer);
+	data[0] = data_of(s, &job, 0);
+	data[1] = data_of(s, &job, 1);
+	data[2] = job.t[2] ? data_of(s, &job, 2) : NULL;
+	job.row->impl->run_short(&args, data, job.t[0]->dtype, (uint32_t)job.t[0]->elements);
 	if (guard_has_hit(s))
 		return false;
-	job->b[0]->zeroed = true;
+	job.b[0]->zeroed = true;
+	*cost += job.t[0]->elements * job.row->cost / 1024; /* as good as 1000 */
 	return true;
 }

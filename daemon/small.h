@@ -29,9 +29,10 @@ struct small_job {
 bool small_fits(struct session *s, const struct quoit_sqe *sqe, struct small_job *ret);
 
 /*
- * Run a job that fits.  False: not at this moment (its output gets no bytes, or memory has
- * gone away under it): as if it did not fit.
+ * Run the job if it fits, within guard_enter; what it costs is added to *cost, nanoseconds on one
+ * core.  False: it does not fit, its output gets no bytes at this moment, or memory has gone away
+ * under it; go on as if this had not been tried.
  */
-bool small_run(struct session *s, const struct quoit_sqe *sqe, const struct small_job *job);
+bool small_run(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost);
 
 #endif

@@ -21,9 +21,13 @@ static void init_buffer(struct buffer *b, const struct quoit_sqe *sqe, uint64_t 
 	b->writers = b->readers = NIL;
 	b->park_job = NIL;
 	b->place = PLACE_PAGEABLE;
-	b->class = size ? sizeclass_of(size) : 0;
-	b->reserved = b->zeroed = size == 0; /* nothing needs no bytes */
+	b->reserved = b->zeroed = false;
+	b->class = 0;
 	b->offset = 0;
+	if (size)
+		b->class = sizeclass_of(size);
+	else
+		b->reserved = b->zeroed = true; /* nothing needs no bytes */
 	if (sqe->arg & QUOIT_CREATE_PINNED) {
 		b->place = PLACE_PINNED;
 	} else if (sqe->arg & QUOIT_CREATE_ARENA) {
