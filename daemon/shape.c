@@ -117,54 +117,61 @@ static bool count_elements(const uint32_t dim[QUOIT_MAX_DIMS], uint64_t *ret)
 {
 	uint64_t outer = (uint64_t)dim[0] * dim[1], inner = (uint64_t)dim[2] * dim[3];
 
-	if (!((outer | inner) >> 32)) /* as nearly always */
-		*ret = outer * inner;
-	else if (__builtin_mul_overflow(outer, inner, ret))
+	if (__builtin_mul_overflow(outer, inner, ret))
 		*ret = UINT64_MAX;
 	return *ret <= MAX_BYTES;
 }
 
-/* All but strides and extent; element: what shape_dtype_size says. */
-static inline int begin(struct view *v, uint8_t dtype, uint32_t element, uint64_t offset,
-			const uint32_t dim[QUOIT_MAX_DIMS], struct fault *f)
+static int refuse_dtype(uint8_t dtype, struct fault *f)
 {
-	if (!element)
-		return refuse(f, dtype < QUOIT_DTYPE_NR ? -ENOTSUP : -EINVAL, QUOIT_FIELD_ARG,
-			      dtype, QUOIT_DTYPE_NR);
+	return refuse(f, dtype < QUOIT_DTYPE_NR ? -ENOTSUP : -EINVAL, QUOIT_FIELD_ARG, dtype,
+		      QUOIT_DTYPE_NR);
+}
+
+/* All but elements, strides and extent. */
+static inline void begin(struct view *v, uint8_t dtype, uint64_t offset,
+			 const uint32_t dim[QUOIT_MAX_DIMS])
+{
 	v->buffer = NIL;
 	v->offset = offset;
 	v->dtype = dtype;
 	/* By two, as shape_same_dims will read them, soon perhaps. */
 	memcpy(&v->dim[0], &dim[0], 2 * sizeof dim[0]);
 	memcpy(&v->dim[2], &dim[2], 2 * sizeof dim[2]);
-	if (!count_elements(dim, &v->elements))
+}
+
+/* Dense rows without elements, or with so many that a stride may not fit its word. */
+static int make_unusual(struct view *v, uint32_t element, struct fault *f)
+{
+	if (!count_elements(v->dim, &v->elements))
 		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, v->elements, MAX_BYTES);
-	return 0;
+	if (!v->elements)
+		return make_empty(v, UINT64_MAX, f);
+	if (!pack(v))
+		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, v->dim[3], INT32_MAX);
+	v->hi = v->elements * element;
+	return v->hi > MAX_BYTES ? refuse(f, -EINVAL, QUOIT_FIELD_DIM, v->hi, MAX_BYTES) : 0;
 }
 
 int shape_make_packed(struct view *ret, uint8_t dtype, const uint32_t dim[QUOIT_MAX_DIMS],
 		      struct fault *f)
 {
+	uint64_t outer = (uint64_t)dim[0] * dim[1], inner = (uint64_t)dim[2] * dim[3];
 	uint32_t element = shape_dtype_size(dtype);
-	int err = begin(ret, dtype, element, 0, dim, f);
 
-	if (err)
-		return err;
-	if (ret->elements - 1 < INT32_MAX) { /* and so is every stride */
-		ret->stride[3] = 1;
-		ret->stride[2] = (int32_t)dim[3];
-		ret->stride[1] = (int32_t)(dim[3] * dim[2]);
-		ret->stride[0] = (int32_t)(dim[3] * dim[2] * dim[1]);
-	} else if (!ret->elements) {
-		return make_empty(ret, UINT64_MAX, f);
-	} else if (!pack(ret)) {
-		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, dim[3], INT32_MAX);
-	}
+	if (!element)
+		return refuse_dtype(dtype, f);
+	begin(ret, dtype, 0, dim);
 	ret->lo = 0;
-	ret->hi = ret->elements * element;
 	ret->dense = ret->covers = ret->disjoint = true;
-	if (ret->hi > MAX_BYTES)
-		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, ret->hi, MAX_BYTES);
+	ret->elements = outer * inner;
+	if ((outer | inner) >> 32 || ret->elements - 1 >= INT32_MAX)
+		return make_unusual(ret, element, f);
+	ret->stride[3] = 1;
+	ret->stride[2] = (int32_t)dim[3];
+	ret->stride[1] = (int32_t)inner;
+	ret->stride[0] = (int32_t)(inner * dim[1]);
+	ret->hi = ret->elements * element;
 	return 0;
 }
 
@@ -172,10 +179,12 @@ int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uin
 	       uint64_t size, struct fault *f)
 {
 	uint32_t element = shape_dtype_size(dtype);
-	int err = begin(ret, dtype, element, offset, sqe->dim, f);
 
-	if (err)
-		return err;
+	if (!element)
+		return refuse_dtype(dtype, f);
+	begin(ret, dtype, offset, sqe->dim);
+	if (!count_elements(sqe->dim, &ret->elements))
+		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, ret->elements, MAX_BYTES);
 	if (offset & (element - 1))
 		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, offset, element);
 	return ret->elements ? make_strided(ret, sqe, element, size, f) : make_empty(ret, size, f);
