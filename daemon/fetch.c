@@ -19,7 +19,7 @@
 #include "tsc.h"
 
 /* SQEs taken from one ring before the next ring has its turn. */
-#define FETCH_BURST 64u
+#define FETCH_BURST 128u
 
 /* Slots are asked for so many SQEs ahead: each is a line in the client's cache. */
 #define FETCH_AHEAD 8u
