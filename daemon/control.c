@@ -1,160 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* control.c - the control thread's epoll: listener, connections, reactors, signals */
+/* control.c - the control thread's epoll: connections, reactors, signals */
 #include "control.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "connection.h"
 #include "ctl_io.h"
+#include "listener.h"
 #include "log.h"
 #include "peer.h"
 
 #define EVENTS  64
-#define BACKLOG 512
 #define TICK_MS 100
 
 /* At the end, errands that take longer are taken to hang. */
 #define ERRANDS_MS 1000
 
-/* Connections taken before those that are there have their turn. */
-#define ACCEPT_BURST 64
-
-/* Tags of epoll entries that are no connection. */
-static char tag_listener, tag_mail, tag_signal;
-
 /* ---- connections ---- */
-
-/* A connection that is not known to epoll yet; NULL: no memory. */
-static struct connection *new_connection(struct control *c, int fd, const struct ucred *peer)
-{
-	struct connection *conn = calloc(1, sizeof *conn);
-
-	if (!conn)
-		return NULL;
-	*conn = (struct connection){.next = c->connections,
-				    .control = c,
-				    .fd = fd,
-				    .uid = peer->uid,
-				    .pid = peer->pid,
-				    .pidfd = -1,
-				    .hello_by_ns = totals_now_ns() + c->config->hello_ms * 1000000};
-	errands_init(&conn->errands, c->errands, peer->uid);
-	c->connections = conn;
-	return conn;
-}
-
-static void say_refused(struct control *c, int fd, uid_t uid, uint32_t counter, int err,
-			const char *why)
-{
-	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = err};
-
-	snprintf(m.text, sizeof m.text, "%s", why);
-	(void)ctl_send(fd, &m, NULL, 0);
-	totals_count(c->totals, counter);
-	log_client(uid, "refused a connection of uid %u: %s", uid, why);
-}
-
-static void refuse(struct connection *conn, uint32_t counter, int err, const char *why)
-{
-	say_refused(conn->control, conn->fd, conn->uid, counter, err, why);
-	errands_hang_up(&conn->errands, conn->fd);
-	conn->fd = -1;
-	conn->state = CONNECTION_GONE;
-}
-
-/*
- * A system daemon cannot keep its own uid's processes out of its memory, so it does not
- * take them for clients; a private one takes nobody else.
- */
-static bool is_welcome(const struct control *c, uid_t uid)
-{
-	return (uid == geteuid()) == c->config->is_private;
-}
-
-static void accept_one(struct control *c, int fd)
-{
-	struct epoll_event event = {.events = EPOLLIN};
-	struct connection *conn;
-	struct ucred peer;
-	socklen_t length = sizeof peer;
-	int err;
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) {
-		close(fd);
-		return;
-	}
-	conn = new_connection(c, fd, &peer);
-	if (!conn) {
-		say_refused(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, -ENOMEM,
-			    strerror(ENOMEM));
-		if (!ctl_hang_up(fd)) { /* here: an errand would need the memory, too */
-			ctl_drain(fd);
-			close(fd);
-		}
-		return;
-	}
-	if (!is_welcome(c, peer.uid)) {
-		refuse(conn, QUOIT_DAEMON_REFUSED_UID, -EACCES,
-		       c->config->is_private ? "this quoitd is another user's own"
-					     : "quoitd does not serve its own user");
-		return;
-	}
-	err = budget_connect(c->budget, peer.uid);
-	if (err < 0) {
-		refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err,
-		       err == -EDQUOT ? "too many connections of this user" : strerror(-err));
-		return;
-	}
-	conn->counted = true;
-	event.data.ptr = conn;
-	if (epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
-		err = -errno;
-		refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err, strerror(-err));
-		return;
-	}
-	conn->pidfd = peer_open(fd, peer.pid);
-	if (conn->pidfd >= 0)
-		(void)epoll_ctl(c->epoll, EPOLL_CTL_ADD, conn->pidfd, &event);
-	totals_count(c->totals, QUOIT_DAEMON_CONNECTIONS);
-}
-
-/* Listen, or let connections wait in the socket's queue. */
-static void set_accepting(struct control *c, bool on)
-{
-	struct epoll_event event = {.events = on ? EPOLLIN : 0, .data.ptr = &tag_listener};
-
-	(void)epoll_ctl(c->epoll, EPOLL_CTL_MOD, c->listener, &event);
-	c->accept_from_ns = on ? 0 : totals_now_ns() + TICK_MS * UINT64_C(1000000);
-}
-
-static void accept_some(struct control *c)
-{
-	for (unsigned i = 0; i < ACCEPT_BURST; i++) {
-		int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (fd >= 0) {
-			accept_one(c, fd);
-		} else if (errno == EAGAIN) {
-			return;
-		} else if (errno != ECONNABORTED && errno != EINTR) {
-			/* It stays readable: without a pause we would do nothing but fail. */
-			log_client(geteuid(), "cannot accept a connection: %s", strerror(errno));
-			set_accepting(c, false);
-			return;
-		}
-	}
-}
 
 static bool is_gone(struct connection *conn)
 {
@@ -307,11 +176,11 @@ static int timeout_ms(const struct control *c)
 
 static void handle(struct control *c, const struct epoll_event *event)
 {
-	if (event->data.ptr == &tag_listener)
-		accept_some(c);
-	else if (event->data.ptr == &tag_signal)
+	if (event->data.ptr == &c->listener)
+		listener_accept(c);
+	else if (event->data.ptr == &c->signals)
 		on_signal(c);
-	else if (event->data.ptr != &tag_mail) {
+	else if (event->data.ptr != &c->eventfd) {
 		struct connection *conn = event->data.ptr;
 
 		if (conn->state != CONNECTION_GONE)
@@ -330,21 +199,10 @@ static void pass(struct control *c)
 	read_mail(c);
 	for (int i = 0; i < n; i++)
 		handle(c, &events[i]);
-	if (c->accept_from_ns && totals_now_ns() >= c->accept_from_ns)
-		set_accepting(c, true);
+	listener_resume(c);
 	drop_silent(c);
 	sweep(c);
 	totals_set(c->totals, QUOIT_DAEMON_LOG_SUPPRESSED, log_suppressed());
-}
-
-static void stop_listening(struct control *c)
-{
-	if (c->listener < 0)
-		return;
-	close(c->listener);
-	(void)unlink(c->config->socket);
-	c->listener = -1;
-	c->accept_from_ns = 0;
 }
 
 /* Some session is not back yet, or errands are left that only need a little time. */
@@ -362,7 +220,7 @@ void control_run(struct control *c)
 
 	while (!c->stop)
 		pass(c);
-	stop_listening(c);
+	listener_close(c);
 	for (struct connection *conn = c->connections; conn; conn = conn->next)
 		connection_end(conn, QUOIT_DAEMON_SESSIONS_STOPPED, "quoitd is ending");
 	until = totals_now_ns() + ERRANDS_MS * UINT64_C(1000000);
@@ -372,55 +230,12 @@ void control_run(struct control *c)
 
 /* ---- start ---- */
 
-static int watch(struct control *c, int fd, void *tag)
+/* What is no connection is known to epoll by the place of its descriptor. */
+static int watch(struct control *c, int *fd)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = tag};
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = fd};
 
-	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
-}
-
-/* A socket file that nobody listens on is left over and may go; a live one may not. */
-static int clear_path(const struct sockaddr_un *addr)
-{
-	int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), err = 0;
-
-	if (probe < 0)
-		return -errno;
-	if (connect(probe, (const struct sockaddr *)addr, sizeof *addr) == 0)
-		err = -EADDRINUSE;
-	else if (errno == ECONNREFUSED && unlink(addr->sun_path) < 0)
-		err = -errno;
-	close(probe);
-	return err;
-}
-
-static int listen_on(struct control *c, const char *path)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd, err, on = 1;
-	mode_t old;
-
-	memcpy(addr.sun_path, path, strlen(path) + 1);
-	err = clear_path(&addr);
-	if (err < 0)
-		return err;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -errno;
-	old = umask(c->config->is_private ? 0077 : 0007);
-	err = bind(fd, (struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
-	umask(old);
-	if (err < 0) {
-		close(fd);
-		return err;
-	}
-	c->listener = fd;
-	ctl_let_descriptors_pass(fd, false); /* before a session is open they have no use */
-	/* Accepted sockets have both too; see ctl_receive. */
-	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
-	    (!c->config->is_private && chmod(path, 0666) < 0) || listen(fd, BACKLOG) < 0)
-		return -errno;
-	return 0;
+	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, *fd, &event) < 0 ? -errno : 0;
 }
 
 static int watch_signals(struct control *c)
@@ -446,7 +261,7 @@ int control_init(struct control *c)
 		log_error("cannot start the control thread: %s", strerror(-err));
 		return err;
 	}
-	err = listen_on(c, c->config->socket);
+	err = listener_open(c);
 	if (err < 0) {
 		log_error("cannot listen on %s: %s", c->config->socket, strerror(-err));
 		return err;
@@ -455,11 +270,11 @@ int control_init(struct control *c)
 	if (!err) /* its threads shall not take our signals */
 		err = errand_pool_new(c->eventfd, &c->errands);
 	if (!err)
-		err = watch(c, c->listener, &tag_listener);
+		err = watch(c, &c->listener);
 	if (!err)
-		err = watch(c, c->signals, &tag_signal);
+		err = watch(c, &c->signals);
 	if (!err)
-		err = watch(c, c->eventfd, &tag_mail);
+		err = watch(c, &c->eventfd);
 	if (err < 0)
 		log_error("cannot start the control thread: %s", strerror(-err));
 	return err;
@@ -467,7 +282,7 @@ int control_init(struct control *c)
 
 void control_done(struct control *c)
 {
-	stop_listening(c);
+	listener_close(c);
 	errand_pool_free(c->errands);
 	if (c->signals >= 0)
 		close(c->signals);
