@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - bytes in fetch order, and the pages under them */
-#include "memory.h"
+/* memory.c - bytes for buffers, and the pages under them */
+#include "memory_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,27 +67,25 @@ static void settle(struct session *s, struct buffer *b, const struct region_piec
 	b->zeroed = !piece->resident; /* new pages are zero */
 }
 
-/* Bytes of one or more buffers that have none, by the region that they are to come from. */
-struct need {
-	uint64_t pageable, pinned;
-};
+/* ---- what is lacking ---- */
 
-static uint64_t lease_left(const struct session *s)
+bool memory_lacking(const struct session *s, const struct job *job)
 {
-	/* Only an eager session has more than its lease. */
-	return s->memory.used < s->memory.lease ? s->memory.lease - s->memory.used : 0;
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->tensors & 1u << i && !s->buffers[s->views[job->view[i]].buffer].reserved)
+			return true;
+	return false;
 }
 
-static bool fits(const struct session *s, struct need need)
+bool memory_fits(const struct session *s, struct memory_need need)
 {
-	return need.pageable <= lease_left(s) &&
+	return need.pageable <= memory_lease_left(s) &&
 	       (!need.pinned || (s->pinned_filled && need.pinned <= pinned_free(&s->pieces)));
 }
 
-/* What a job's buffers lack; a buffer that is named twice counts once. */
-static struct need needs_of(const struct session *s, uint8_t tensors, const uint32_t *view)
+struct memory_need memory_needs(const struct session *s, uint8_t tensors, const uint32_t *view)
 {
-	struct need need = {0};
+	struct memory_need need = {0};
 
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		const struct buffer *buffer;
@@ -109,6 +107,8 @@ static struct need needs_of(const struct session *s, uint8_t tensors, const uint
 	return need;
 }
 
+/* ---- at once ---- */
+
 /* A piece of the pinned region, with old contents; false: there is none in one place. */
 static bool take_pinned(struct session *s, struct buffer *b)
 {
@@ -124,7 +124,7 @@ static bool take(struct session *s, struct buffer *b)
 
 	if (b->place == PLACE_PINNED)
 		return s->pinned_filled && take_pinned(s, b);
-	if (bytes > lease_left(s) || !region_take(&s->region, b->class, &piece))
+	if (bytes > memory_lease_left(s) || !region_take(&s->region, b->class, &piece))
 		return false;
 	if (!piece.resident &&
 	    (bytes > MEMORY_INLINE_BYTES || !pages_fit(s, bytes) ||
@@ -201,6 +201,8 @@ void memory_take_eagerly(struct session *s, struct buffer *b)
 	settle(s, b, &piece);
 }
 
+/* ---- for a job in the queue ---- */
+
 /*
  * Bytes for one buffer of a job, for which there is room; pages may come later.  False: its
  * piece of the region is just being punched.
@@ -232,16 +234,6 @@ static bool reserve(struct session *s, struct job *job, uint32_t index)
 	return true;
 }
 
-/* ---- bytes, in fetch order ---- */
-
-bool memory_lacking(const struct session *s, const struct job *job)
-{
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (job->tensors & 1u << i && !s->buffers[s->views[job->view[i]].buffer].reserved)
-			return true;
-	return false;
-}
-
 /* Pieces for all pinned buffers of the job that have none; false: for some there is no place. */
 static bool reserve_pinned(struct session *s, struct job *job)
 {
@@ -266,11 +258,7 @@ static bool reserve_pinned(struct session *s, struct job *job)
 	return true;
 }
 
-/*
- * False: not all yet; the job is the head of the queue until a punch is done, or the pinned
- * region is tidy.
- */
-static bool reserve_all(struct session *s, struct job *job)
+bool memory_reserve(struct session *s, struct job *job)
 {
 	if (!reserve_pinned(s, job))
 		return false;
@@ -281,82 +269,9 @@ static bool reserve_all(struct session *s, struct job *job)
 	return true;
 }
 
-/* Does this job write all of the tensor's buffer, without reading it? */
-static bool overwrites(const struct session *s, const struct job *job, unsigned i)
-{
-	const struct view *v = &s->views[job->view[i]];
+/* ---- back ---- */
 
-	return job->writes & 1u << i && !(job->reads & 1u << i) && v->covers && v->lo == 0 &&
-	       v->hi == s->buffers[v->buffer].size;
-}
-
-/*
- * A piece with old contents falls to the first job that gets it: unless that job writes it
- * all, it clears it before it runs (job->zero).  Its access covers the whole buffer, so
- * nobody else looks before.
- */
-static void take_over_contents(struct session *s, struct job *job)
-{
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		struct buffer *b;
-
-		if (!(job->tensors & 1u << i) || overwrites(s, job, i))
-			continue;
-		b = &s->buffers[s->views[job->view[i]].buffer];
-		if (b->reserved && !b->zeroed) {
-			job->zero |= (uint8_t)(1u << i);
-			b->zeroed = true;
-		}
-	}
-	/* Only now: a job in place overwrites by one tensor what it reads by another. */
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (job->tensors & 1u << i) {
-			struct buffer *b = &s->buffers[s->views[job->view[i]].buffer];
-
-			b->zeroed |= b->reserved;
-		}
-}
-
-/*
- * A job far from its turn gets its bytes only while a good part of the lease is unused: a
- * deep queue would else fill the lease with buffers that wait, and the pages that are in use
- * would never be used again while they are warm.  Who waits for nothing else gets them.
- */
-static bool is_time(const struct session *s, uint32_t other_waits, uint64_t bytes)
-{
-	const struct memory *m = &s->memory;
-
-	return other_waits == 0 || m->used - m->fixed + bytes <= (m->lease - m->fixed) / 4;
-}
-
-void memory_admit(struct session *s, struct job *job)
-{
-	struct memory *m = &s->memory;
-	struct need need;
-
-	job->parked = NIL;
-	if (!memory_lacking(s, job)) {
-		take_over_contents(s, job);
-		return;
-	}
-	need = needs_of(s, job->tensors, job->view);
-	if (m->head == NIL && fits(s, need) && is_time(s, job->waits, need.pageable) &&
-	    reserve_all(s, job)) {
-		take_over_contents(s, job);
-		return;
-	}
-	job->next = NIL;
-	job->memory_waits = true;
-	job->waits++;
-	if (m->head == NIL)
-		m->head = job_index(s, job);
-	else
-		s->jobs[m->tail].next = job_index(s, job);
-	m->tail = job_index(s, job);
-	s->memory_waited++;
-}
-
-static void give_back(struct session *s, uint32_t index)
+void memory_give_back(struct session *s, uint32_t index)
 {
 	struct buffer *b = &s->buffers[index];
 
@@ -365,106 +280,7 @@ static void give_back(struct session *s, uint32_t index)
 	tables_give_buffer(s, index);
 }
 
-static void release_parked(struct session *s, struct job *job)
-{
-	uint32_t next;
-
-	for (uint32_t i = job->parked; i != NIL; i = next) {
-		next = s->buffers[i].next;
-		give_back(s, i);
-	}
-	job->parked = NIL;
-}
-
-static struct job *pop(struct session *s)
-{
-	struct job *job = &s->jobs[s->memory.head];
-
-	s->memory.head = job->next;
-	if (s->memory.head == NIL)
-		s->memory.tail = NIL;
-	job->memory_waits = false;
-	return job;
-}
-
-/* Everything before the head has ended and it still does not fit: it never would have. */
-static void refuse_head(struct session *s, struct job *job, struct need need)
-{
-	bool pageable = need.pageable > lease_left(s);
-
-	job->failed = -ENOMEM;
-	job->error =
-		(struct quoit_error){.field = QUOIT_FIELD_MEMORY,
-				     .code = -ENOMEM,
-				     .value = {pageable ? need.pageable : need.pinned,
-					       pageable ? lease_left(s) : pinned_free(&s->pieces)}};
-}
-
-/* Give the head what it lacks, or refuse it for good.  False: it has to wait. */
-static bool decide_head(struct session *s, struct job *job)
-{
-	struct need need;
-
-	if (job->failed)
-		return true;
-	need = needs_of(s, job->tensors, job->view);
-	if (fits(s, need)) {
-		if (!is_time(s, job->waits - 1, need.pageable))
-			return false;
-		if (reserve_all(s, job)) {
-			take_over_contents(s, job);
-			return true;
-		}
-		if (s->oldest == s->memory.head && needs_of(s, job->tensors, job->view).pinned)
-			memory_pinned_tidy(s);
-		return false;
-	}
-	if (s->oldest != s->memory.head || (need.pinned && !s->pinned_filled))
-		return false;
-	refuse_head(s, job, need);
-	return true;
-}
-
-void memory_advance(struct session *s, memory_ready_fn *ready)
-{
-	if (s->memory.tidying == TIDY_WAITS)
-		s->memory.tidying = TIDY_NONE; /* look again: its reason may have gone */
-	else if (s->memory.tidying == TIDY_READY)
-		memory_pinned_tidy(s);
-	while (s->memory.head != NIL && s->memory.tidying == TIDY_NONE) {
-		struct job *job = &s->jobs[s->memory.head];
-
-		if (!decide_head(s, job))
-			return;
-		pop(s);
-		release_parked(s, job);
-		if (--job->waits == 0)
-			ready(s, job);
-	}
-}
-
-void memory_mark_free(struct session *s, struct buffer *b)
-{
-	b->park_job = s->memory.tail;
-	if (b->park_job != NIL)
-		b->park_order = s->jobs[b->park_job].order;
-}
-
-void memory_release(struct session *s, uint32_t index)
-{
-	struct buffer *b = &s->buffers[index];
-
-	if (b->park_job != NIL) {
-		struct job *job = &s->jobs[b->park_job];
-
-		if (job->memory_waits && job->order == b->park_order) {
-			b->next = job->parked;
-			job->parked = index;
-			return;
-		}
-	}
-	give_back(s, index);
-}
+/* ---- the memory thread's answers ---- */
 
 bool memory_close(struct session *s)
 {
@@ -475,46 +291,60 @@ bool memory_close(struct session *s)
 	return !s->requests && !s->region.base;
 }
 
-void memory_answer(struct session *s, const struct memory_message *m, memory_ready_fn *ready)
+/* The system has no pages although the lease had bytes: nobody has the buffer yet. */
+static void take_back(struct session *s, struct job *job, const struct memory_message *m)
 {
-	struct job *job;
+	struct buffer *b = &s->buffers[m->buffer];
 
-	s->requests--;
-	if (m->op == MEMORY_CLOSE) {
-		memory_pinned_forget(s);
-		return;
-	}
-	if (m->op == MEMORY_FILL || m->op == MEMORY_TIDY) {
-		if (memory_pinned_answer(s, m))
-			memory_advance(s, ready);
-		return;
-	}
-	if (m->op == MEMORY_PUNCH) {
-		s->memory.punching -= m->bytes;
-		region_give(&s->region, m->offset, m->class, false);
-		memory_advance(s, ready);
-		return;
-	}
-	job = &s->jobs[m->job];
+	s->memory.used -= m->bytes;
+	region_give(&s->region, m->offset, m->class, false);
+	b->reserved = b->zeroed = false;
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->tensors & 1u << i && s->views[job->view[i]].buffer == m->buffer)
+			job->zero &= (uint8_t) ~(1u << i);
+	job->failed = m->result;
+	job->error = (struct quoit_error){
+		.field = QUOIT_FIELD_MEMORY, .code = m->result, .value = {m->bytes, 0}};
+}
+
+static void allocated(struct session *s, const struct memory_message *m, memory_ready_fn *ready)
+{
+	struct job *job = &s->jobs[m->job];
+
 	job->allocating--;
-	if (m->result < 0 && !job->failed) {
-		struct buffer *b = &s->buffers[m->buffer];
-
-		/* The system has no pages although the lease had bytes: nobody has the buffer yet.
-		 */
-		s->memory.used -= m->bytes;
-		region_give(&s->region, m->offset, m->class, false);
-		b->reserved = b->zeroed = false;
-		for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-			if (job->tensors & 1u << i && s->views[job->view[i]].buffer == m->buffer)
-				job->zero &= (uint8_t) ~(1u << i);
-		job->failed = m->result;
-		job->error = (struct quoit_error){
-			.field = QUOIT_FIELD_MEMORY, .code = m->result, .value = {m->bytes, 0}};
-	}
+	if (m->result < 0 && !job->failed)
+		take_back(s, job, m);
 	if (--job->waits == 0)
 		ready(s, job);
 	memory_advance(s, ready); /* the head may be this job, or want what was not to be had */
+}
+
+static void punched(struct session *s, const struct memory_message *m, memory_ready_fn *ready)
+{
+	s->memory.punching -= m->bytes;
+	region_give(&s->region, m->offset, m->class, false);
+	memory_advance(s, ready);
+}
+
+void memory_answer(struct session *s, const struct memory_message *m, memory_ready_fn *ready)
+{
+	s->requests--;
+	switch (m->op) {
+	case MEMORY_CLOSE:
+		memory_pinned_forget(s);
+		break;
+	case MEMORY_FILL:
+	case MEMORY_TIDY:
+		if (memory_pinned_answer(s, m))
+			memory_advance(s, ready);
+		break;
+	case MEMORY_PUNCH:
+		punched(s, m, ready);
+		break;
+	default:
+		allocated(s, m, ready);
+		break;
+	}
 }
 
 void memory_trim(struct session *s)

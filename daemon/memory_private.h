@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory_private.h - what the files behind memory.h share: memory.c (bytes and their pages)
+ * and memory_queue.c (whose turn it is).  Owned by the session's reactor.
+ */
+#ifndef QUOITD_MEMORY_PRIVATE_H
+#define QUOITD_MEMORY_PRIVATE_H
+
+#include "memory.h"
+
+/* ---- memory.c ---- */
+
+/* Bytes of one or more buffers that have none, by the region that they are to come from. */
+struct memory_need {
+	uint64_t pageable, pinned;
+};
+
+/* What a job's buffers lack; a buffer that is named twice counts once. */
+struct memory_need memory_needs(const struct session *s, uint8_t tensors, const uint32_t *view);
+
+/* Bytes of the pageable region that nobody has.  Only an eager session has more than its lease. */
+static inline uint64_t memory_lease_left(const struct session *s)
+{
+	return s->memory.used < s->memory.lease ? s->memory.lease - s->memory.used : 0;
+}
+
+/* Are there so many bytes? */
+bool memory_fits(const struct session *s, struct memory_need need);
+
+/*
+ * Bytes for all buffers of a job, which fit; pages may come later, job->waits counts them.
+ * False: not all yet; the job is the head of the queue until a punch is done, or the pinned
+ * region is tidy.
+ */
+bool memory_reserve(struct session *s, struct job *job);
+
+/* A buffer that nobody uses and nobody waits for: its bytes and its entry may go to another. */
+void memory_give_back(struct session *s, uint32_t buffer);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* memory_queue.c - who gets bytes when: jobs that lack some, in fetch order */
+#include "memory_private.h"
+
+#include <errno.h>
+
+#include "memory_pinned.h"
+
+/* ---- a job gets them ---- */
+
+/* Does this job write all of the tensor's buffer, without reading it? */
+static bool overwrites(const struct session *s, const struct job *job, unsigned i)
+{
+	const struct view *v = &s->views[job->view[i]];
+
+	return job->writes & 1u << i && !(job->reads & 1u << i) && v->covers && v->lo == 0 &&
+	       v->hi == s->buffers[v->buffer].size;
+}
+
+/*
+ * A piece with old contents falls to the first job that gets it: unless that job writes it
+ * all, it clears it before it runs (job->zero).  Its access covers the whole buffer, so
+ * nobody else looks before.
+ */
+static void take_over_contents(struct session *s, struct job *job)
+{
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		struct buffer *b;
+
+		if (!(job->tensors & 1u << i) || overwrites(s, job, i))
+			continue;
+		b = &s->buffers[s->views[job->view[i]].buffer];
+		if (b->reserved && !b->zeroed) {
+			job->zero |= (uint8_t)(1u << i);
+			b->zeroed = true;
+		}
+	}
+	/* Only now: a job in place overwrites by one tensor what it reads by another. */
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->tensors & 1u << i) {
+			struct buffer *b = &s->buffers[s->views[job->view[i]].buffer];
+
+			b->zeroed |= b->reserved;
+		}
+}
+
+/*
+ * A job far from its turn gets its bytes only while a good part of the lease is unused: a
+ * deep queue would else fill the lease with buffers that wait, and the pages that are in use
+ * would never be used again while they are warm.  Who waits for nothing else gets them.
+ */
+static bool is_time(const struct session *s, uint32_t other_waits, uint64_t bytes)
+{
+	const struct memory *m = &s->memory;
+
+	return other_waits == 0 || m->used - m->fixed + bytes <= (m->lease - m->fixed) / 4;
+}
+
+void memory_admit(struct session *s, struct job *job)
+{
+	struct memory *m = &s->memory;
+	struct memory_need need;
+
+	job->parked = NIL;
+	if (!memory_lacking(s, job)) {
+		take_over_contents(s, job);
+		return;
+	}
+	need = memory_needs(s, job->tensors, job->view);
+	if (m->head == NIL && memory_fits(s, need) && is_time(s, job->waits, need.pageable) &&
+	    memory_reserve(s, job)) {
+		take_over_contents(s, job);
+		return;
+	}
+	job->next = NIL;
+	job->memory_waits = true;
+	job->waits++;
+	if (m->head == NIL)
+		m->head = job_index(s, job);
+	else
+		s->jobs[m->tail].next = job_index(s, job);
+	m->tail = job_index(s, job);
+	s->memory_waited++;
+}
+
+/* ---- the head of the queue ---- */
+
+static void release_parked(struct session *s, struct job *job)
+{
+	uint32_t next;
+
+	for (uint32_t i = job->parked; i != NIL; i = next) {
+		next = s->buffers[i].next;
+		memory_give_back(s, i);
+	}
+	job->parked = NIL;
+}
+
+static struct job *pop(struct session *s)
+{
+	struct job *job = &s->jobs[s->memory.head];
+
+	s->memory.head = job->next;
+	if (s->memory.head == NIL)
+		s->memory.tail = NIL;
+	job->memory_waits = false;
+	return job;
+}
+
+/* Everything before the head has ended and it still does not fit: it never would have. */
+static void refuse_head(struct session *s, struct job *job, struct memory_need need)
+{
+	bool pageable = need.pageable > memory_lease_left(s);
+
+	job->failed = -ENOMEM;
+	job->error = (struct quoit_error){
+		.field = QUOIT_FIELD_MEMORY,
+		.code = -ENOMEM,
+		.value = {pageable ? need.pageable : need.pinned,
+			  pageable ? memory_lease_left(s) : pinned_free(&s->pieces)}};
+}
+
+/* Give the head what it lacks, or refuse it for good.  False: it has to wait. */
+static bool decide_head(struct session *s, struct job *job)
+{
+	struct memory_need need;
+
+	if (job->failed)
+		return true;
+	need = memory_needs(s, job->tensors, job->view);
+	if (memory_fits(s, need)) {
+		if (!is_time(s, job->waits - 1, need.pageable))
+			return false;
+		if (memory_reserve(s, job)) {
+			take_over_contents(s, job);
+			return true;
+		}
+		if (s->oldest == s->memory.head && memory_needs(s, job->tensors, job->view).pinned)
+			memory_pinned_tidy(s);
+		return false;
+	}
+	if (s->oldest != s->memory.head || (need.pinned && !s->pinned_filled))
+		return false;
+	refuse_head(s, job, need);
+	return true;
+}
+
+void memory_advance(struct session *s, memory_ready_fn *ready)
+{
+	if (s->memory.tidying == TIDY_WAITS)
+		s->memory.tidying = TIDY_NONE; /* look again: its reason may have gone */
+	else if (s->memory.tidying == TIDY_READY)
+		memory_pinned_tidy(s);
+	while (s->memory.head != NIL && s->memory.tidying == TIDY_NONE) {
+		struct job *job = &s->jobs[s->memory.head];
+
+		if (!decide_head(s, job))
+			return;
+		pop(s);
+		release_parked(s, job);
+		if (--job->waits == 0)
+			ready(s, job);
+	}
+}
+
+/* ---- buffers that go ---- */
+
+void memory_mark_free(struct session *s, struct buffer *b)
+{
+	b->park_job = s->memory.tail;
+	if (b->park_job != NIL)
+		b->park_order = s->jobs[b->park_job].order;
+}
+
+void memory_release(struct session *s, uint32_t index)
+{
+	struct buffer *b = &s->buffers[index];
+
+	if (b->park_job != NIL) {
+		struct job *job = &s->jobs[b->park_job];
+
+		if (job->memory_waits && job->order == b->park_order) {
+			b->next = job->parked;
+			job->parked = index;
+			return;
+		}
+	}
+	memory_give_back(s, index);
+}
