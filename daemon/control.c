@@ -176,11 +176,9 @@ static int timeout_ms(const struct control *c)
 
 static void handle(struct control *c, const struct epoll_event *event)
 {
-	if (event->data.ptr == &c->listener)
-		listener_accept(c);
-	else if (event->data.ptr == &c->signals)
+	if (event->data.ptr == &c->signals) {
 		on_signal(c);
-	else if (event->data.ptr != &c->eventfd) {
+	} else if (event->data.ptr != &c->eventfd) {
 		struct connection *conn = event->data.ptr;
 
 		if (conn->state != CONNECTION_GONE)
@@ -188,9 +186,27 @@ static void handle(struct control *c, const struct epoll_event *event)
 	}
 }
 
+/*
+ * What a user closed before it connected makes room for that connection.  When it is taken, the
+ * news of it is there, but need not have been when this pass began.
+ */
+static void admit(struct control *c, const struct arrivals *arrivals)
+{
+	struct epoll_event events[EVENTS];
+	int n = epoll_wait(c->epoll, events, EVENTS, 0);
+
+	for (int i = 0; i < n; i++)
+		if (events[i].data.ptr != &c->listener)
+			handle(c, &events[i]);
+	sweep(c);
+	for (unsigned i = 0; i < arrivals->count; i++)
+		listener_admit(c, arrivals->fd[i]);
+}
+
 static void pass(struct control *c)
 {
 	struct epoll_event events[EVENTS];
+	struct arrivals arrivals = {0};
 	int n = 0;
 
 	if (mail_may_sleep(c))
@@ -198,7 +214,12 @@ static void pass(struct control *c)
 	quoit_ring_awake(&c->need_wake);
 	read_mail(c);
 	for (int i = 0; i < n; i++)
-		handle(c, &events[i]);
+		if (events[i].data.ptr == &c->listener)
+			listener_take(c, &arrivals);
+		else
+			handle(c, &events[i]);
+	if (arrivals.count)
+		admit(c, &arrivals);
 	listener_resume(c);
 	drop_silent(c);
 	sweep(c);

@@ -19,9 +19,6 @@
 
 #define BACKLOG 512
 
-/* Connections taken before those that are there have their turn. */
-#define BURST 64
-
 /* Until it is tried again to take what could not be taken. */
 #define PAUSE_MS 100
 
@@ -74,7 +71,7 @@ static bool is_welcome(const struct control *c, uid_t uid)
 	return (uid == geteuid()) == c->config->is_private;
 }
 
-static void accept_one(struct control *c, int fd)
+void listener_admit(struct control *c, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	struct connection *conn;
@@ -132,13 +129,13 @@ static void set_accepting(struct control *c, bool on)
 	c->accept_from_ns = on ? 0 : totals_now_ns() + PAUSE_MS * UINT64_C(1000000);
 }
 
-void listener_accept(struct control *c)
+void listener_take(struct control *c, struct arrivals *ret)
 {
-	for (unsigned i = 0; i < BURST; i++) {
+	for (unsigned i = 0; i < LISTENER_BURST; i++) {
 		int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0) {
-			accept_one(c, fd);
+			ret->fd[ret->count++] = fd;
 		} else if (errno == EAGAIN) {
 			return;
 		} else if (errno != ECONNABORTED && errno != EINTR) {

@@ -12,11 +12,22 @@
 /* Open config->socket; -errno.  Its epoll entry is for the caller to add: data.ptr &c->listener. */
 int listener_open(struct control *c);
 
+/* Connections taken before those that are there have their turn. */
+#define LISTENER_BURST 64
+
+struct arrivals {
+	int fd[LISTENER_BURST];
+	unsigned count;
+};
+
 /*
- * Take connections that wait, as many as leave the others their turn.  Where that fails, no
- * more are taken until control->accept_from_ns.
+ * Take connections that wait, to be admitted once all is known of who has gone before they
+ * came.  Where that fails, no more are taken until control->accept_from_ns.
  */
-void listener_accept(struct control *c);
+void listener_take(struct control *c, struct arrivals *ret);
+
+/* Make it a connection, or refuse it and say why.  fd is taken over. */
+void listener_admit(struct control *c, int fd);
 
 /* Once a pass: end that pause when its time has come. */
 void listener_resume(struct control *c);

@@ -135,6 +135,36 @@ static void user_has_as_many_connections_as_it_may(struct stage *s)
 		stage_die(s, &more);
 }
 
+/*
+ * Whoever closes its connections and opens others at once is not told that it has too many,
+ * although quoitd hears of all of that together, and of somebody new first.
+ */
+static void connections_that_were_closed_make_room_at_once(struct stage *s)
+{
+	enum { MOST = CAP - 1 }; /* where there is one user only, one is the canary's */
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_KILL), answer;
+	struct raw_client old[MOST], new[MOST];
+
+	m.end.session = UINT64_MAX;
+	for (unsigned i = 0; i < MOST; i++)
+		if (!connect_as(s, &old[i], ALICE))
+			return;
+	while (risen(s, QUOIT_DAEMON_CONNECTIONS) < MOST)
+		usleep(1000);
+	kill(s->daemon.pid, SIGSTOP);
+	for (unsigned i = 0; i < MOST; i++) {
+		CHECK(s, connect_as(s, &new[i], ALICE));
+		CHECK(s, !ctl_put(new[i].socket, &m, sizeof m, NULL, 0));
+		for (unsigned j = 0; i == 0 && j < MOST; j++)
+			ctl_leave(s, &old[j]);
+	}
+	kill(s->daemon.pid, SIGCONT);
+	for (unsigned i = 0; i < MOST; i++) {
+		CHECK(s, !ctl_get(new[i].socket, &answer) && answer.result == -ESRCH);
+		ctl_leave(s, &new[i]);
+	}
+}
+
 /* ---- saying nothing, hearing nothing ---- */
 
 static void silent_connections_are_ended(struct stage *s)
@@ -589,6 +619,7 @@ int main(int argc, char **argv)
 		CASE(connections_that_come_and_go_leave_nothing),
 		CASE(session_can_be_opened_for_each_that_was_closed),
 		CASE(user_has_as_many_connections_as_it_may),
+		CASE(connections_that_were_closed_make_room_at_once),
 		CASE(silent_connections_are_ended),
 		CASE(half_closed_connections_are_over),
 		CASE(client_that_hears_nothing_harms_itself),
