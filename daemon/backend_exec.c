@@ -3,12 +3,11 @@
 #include "backend_exec.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend_exec_late.h"
 #include "backend_exec_memory.h"
 #include "job.h"
 #include "optable.h"
@@ -17,55 +16,7 @@
 /* Jobs of one session in flight: enough to keep an executor busy, few to lose with it. */
 #define SESSION_FLIGHTS 8u
 
-/*
- * A job whose deadline passed while it waited in the executor has its CQE.  It is looked at
- * again so many times a second, and may run for such a part of a second.
- */
-#define OVERDUE_LOOKS 100u
-#define OVERDUE_GRACE 10u
-
 #define MASK (QUOIT_EXEC_ENTRIES - 1)
-
-/* ---- the port ---- */
-
-static uint32_t state_of(const struct exec_port *p)
-{
-	return atomic_load_explicit(&p->state, memory_order_acquire);
-}
-
-static void open_port(struct reactor *r, struct exec_port *p)
-{
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
-
-	quoit_producer_init(&p->requests, &p->daemon->request_tail, &p->exec->request_head,
-			    QUOIT_EXEC_ENTRIES);
-	quoit_consumer_init(&p->answers, &p->daemon->answer_head, &p->exec->answer_tail,
-			    QUOIT_EXEC_ENTRIES);
-	p->pending = 0;
-	p->watched = NULL;
-	p->open = true;
-	p->hung_up = epoll_ctl(r->epoll, EPOLL_CTL_ADD, p->socket, &event) < 0;
-	if (p->hung_up)
-		exec_kill(p, KILL_FAULT); /* we could not hear it */
-}
-
-static void unwatch(struct reactor *r, struct exec_port *p)
-{
-	if (!p->hung_up)
-		(void)epoll_ctl(r->epoll, EPOLL_CTL_DEL, p->socket, NULL);
-	p->hung_up = true;
-}
-
-/* What it works at, if that is a job of ours; NULL: else. */
-static const struct exec_flight *running(const struct exec_port *p)
-{
-	uint64_t hint = exec_running(p);
-	uint32_t id = (uint32_t)hint - 1;
-
-	if (!hint || hint >> 32 != p->channel || id >= QUOIT_EXEC_ENTRIES || !p->flight[id].session)
-		return NULL;
-	return &p->flight[id];
-}
 
 /* ---- sending ---- */
 
@@ -135,16 +86,16 @@ static int send_job(struct exec_port *p, struct session *s, struct job *job)
 	struct quoit_exec_request q = {0};
 	uint32_t id;
 
-	if (state_of(p) == PORT_LOST)
+	if (exec_port_state(p) == PORT_LOST)
 		return -ENODEV;
-	if (!p->open || s->exec.in_flight[p->module] == SESSION_FLIGHTS || !exec_has_room(p) ||
+	if (!p->open || s->exec.in_flight[p->module] == SESSION_FLIGHTS || !exec_port_has_room(p) ||
 	    exec_map(p, s) < 0)
 		return -EBUSY;
 	id = free_flight(p);
 	fill_request(s, job, &q);
 	q.id = id;
 	q.slot = s->exec.slot[p->module] - 1;
-	if (!exec_request(p, &q))
+	if (!exec_port_request(p, &q))
 		return -EBUSY;
 	p->flight[id] = (struct exec_flight){.session = s, .job = job_index(s, job)};
 	s->exec.in_flight[p->module]++;
@@ -182,7 +133,7 @@ static bool send_waiting(struct reactor *r, struct exec_port *p, struct session 
 		any = true;
 	}
 	if (sent)
-		exec_flush(p);
+		exec_port_flush(p);
 	return any;
 }
 
@@ -255,7 +206,7 @@ static bool collect_answers(struct reactor *r, struct exec_port *p)
 		sane = take_answer(r, p, &a);
 	}
 	if (!sane)
-		exec_kill(p, KILL_FAULT);
+		exec_port_kill(p, KILL_FAULT);
 	return true;
 }
 
@@ -267,7 +218,7 @@ static void bury(struct reactor *r, struct exec_port *p)
 	struct quoit_error error = {.field = QUOIT_FIELD_EXECUTOR,
 				    .value = {(uint64_t)p->pid, (uint64_t)p->status}};
 
-	unwatch(r, p);
+	exec_port_unwatch(p, r->epoll);
 	(void)collect_answers(r, p);
 	for (uint32_t i = 0; i < QUOIT_EXEC_ENTRIES; i++) {
 		struct exec_flight *f = &p->flight[i];
@@ -282,32 +233,7 @@ static void bury(struct reactor *r, struct exec_port *p)
 	p->open = false;
 }
 
-/* ---- jobs that take too long ---- */
-
-static void kill_late(struct exec_port *p, struct job *job)
-{
-	if (!job->failed) {
-		job->failed = -ETIME;
-		job->error = (struct quoit_error){.field = QUOIT_FIELD_DEADLINE};
-	}
-	exec_kill(p, KILL_LATE);
-}
-
-/*
- * Whatever deadline it has, a job keeps the module from all others.  Its time begins when it is
- * first seen to run, and we look at least once a second.
- */
-static void end_hung(struct reactor *r, struct exec_port *p)
-{
-	const struct exec_flight *f = p->pending ? running(p) : NULL;
-
-	if (f != p->watched) {
-		p->watched = f;
-		p->watched_since = r->now;
-	} else if (f && (r->now - p->watched_since) / (tsc_hz() / 1000) >= p->job_ms) {
-		kill_late(p, &f->session->jobs[f->job]);
-	}
-}
+/* ---- a pass ---- */
 
 static bool poll_port(struct reactor *r, struct exec_port *p)
 {
@@ -315,12 +241,12 @@ static bool poll_port(struct reactor *r, struct exec_port *p)
 	bool any;
 	ssize_t n;
 
-	switch (state_of(p)) {
+	switch (exec_port_state(p)) {
 	case PORT_UP:
 		if (!p->open)
-			open_port(r, p);
+			exec_port_open(p, r->epoll);
 		any = collect_answers(r, p);
-		end_hung(r, p);
+		exec_end_hung(r, p);
 		return any;
 	case PORT_DEAD:
 		if (p->open)
@@ -343,52 +269,10 @@ bool exec_poll(struct reactor *r)
 	return any;
 }
 
-/* ---- deadlines, and clients that are gone ---- */
-
 bool exec_has(const struct job *job)
 {
 	return job->state == JOB_RUNNING && !job->zero &&
 	       optable_find(job->sqe.opcode)->flags & OP_MODULE;
-}
-
-/* It runs although its deadline has passed.  If its CQE said so already, let it finish if it can.
- */
-static bool is_to_be_killed(struct exec_flight *f, const struct job *job, uint64_t now)
-{
-	if (!f->overdue)
-		f->overdue = now;
-	return !job->posted || now - f->overdue >= tsc_hz() / OVERDUE_GRACE;
-}
-
-uint64_t exec_overdue(struct reactor *r, struct session *s, struct job *job, bool *ret_posted)
-{
-	struct exec_port *p = r->executor[optable_find(job->sqe.opcode)->module];
-	struct exec_flight *f = &p->flight[job->work];
-
-	*ret_posted = false;
-	if (running(p) == f && is_to_be_killed(f, job, r->now)) {
-		kill_late(p, job);
-	} else if (!job->failed) {
-		job_fail_early(s, job, -ETIME, r->now);
-		*ret_posted = true;
-	}
-	return r->now + tsc_hz() / OVERDUE_LOOKS;
-}
-
-void exec_abandon(struct reactor *r, struct session *s)
-{
-	if (!s->dead || !r->executors)
-		return;
-	if (!s->exec.dead_since)
-		s->exec.dead_since = r->now;
-	if (r->now - s->exec.dead_since < tsc_hz())
-		return;
-	for (uint32_t i = 0; i < r->executors; i++) {
-		const struct exec_flight *f = running(r->executor[i]);
-
-		if (f && f->session == s)
-			exec_kill(r->executor[i], KILL_LATE);
-	}
 }
 
 /* ---- sleep ---- */
@@ -426,8 +310,8 @@ void exec_drain(struct reactor *r)
 			n = recv(p->socket, bytes, sizeof bytes, MSG_DONTWAIT);
 		while (n > 0);
 		if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-			unwatch(r, p);
-			exec_kill(p, KILL_FAULT); /* mostly it is dead already */
+			exec_port_unwatch(p, r->epoll);
+			exec_port_kill(p, KILL_FAULT); /* mostly it is dead already */
 		}
 	}
 }

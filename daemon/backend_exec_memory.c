@@ -3,56 +3,11 @@
 #include "backend_exec_memory.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "backend_exec.h"
 #include "tsc.h"
-
-#define MASK (QUOIT_EXEC_ENTRIES - 1)
-
-void exec_kill(struct exec_port *p, enum exec_kill why)
-{
-	uint32_t none = KILL_NOT;
-
-	/* Several reactors may want it; the first one's reason stands. */
-	if (atomic_compare_exchange_strong(&p->killed, &none, why))
-		(void)kill(-p->pid, SIGKILL);
-}
-
-uint64_t exec_running(const struct exec_port *p)
-{
-	return p->open ? __atomic_load_n(&p->words->running, __ATOMIC_RELAXED) : 0;
-}
-
-/* ---- requests ---- */
-
-bool exec_has_room(const struct exec_port *p)
-{
-	return p->pending < QUOIT_EXEC_ENTRIES;
-}
-
-bool exec_request(struct exec_port *p, const struct quoit_exec_request *q)
-{
-	uint32_t i;
-
-	/* Whoever answered has taken its request before, so there is a free slot. */
-	if (!quoit_ring_reserve(&p->requests, &i)) {
-		exec_kill(p, KILL_FAULT);
-		return false;
-	}
-	p->daemon->request[i & MASK] = *q;
-	p->pending++;
-	return true;
-}
-
-void exec_flush(struct exec_port *p)
-{
-	/* A full socket is success: it has bells to hear. */
-	if (quoit_ring_submit_wake(&p->requests, &p->words->need_wake))
-		(void)send(p->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
 
 /* ---- mapping ---- */
 
@@ -88,9 +43,9 @@ static void unmap(struct exec_port *p, uint32_t slot, uint64_t now)
 {
 	struct quoit_exec_request q = {.type = QUOIT_EXEC_UNMAP, .id = slot, .slot = slot};
 
-	if (!exec_has_room(p) || !exec_request(p, &q))
+	if (!exec_port_has_room(p) || !exec_port_request(p, &q))
 		return;
-	exec_flush(p);
+	exec_port_flush(p);
 	p->slot[slot].leaving = true;
 	p->slot[slot].since = now;
 }
@@ -164,8 +119,8 @@ static bool leave(struct exec_port *p, struct session *s, uint64_t now)
 		unmap(p, slot, now);
 	if (!p->slot[slot].leaving || now - p->slot[slot].since < tsc_hz())
 		return false;
-	if (!exec_running(p)) {
-		exec_kill(p, KILL_FAULT); /* it has nothing to do, and does not answer */
+	if (!exec_port_running(p)) {
+		exec_port_kill(p, KILL_FAULT); /* it has nothing to do, and does not answer */
 		return false;
 	}
 	p->slot[slot].session = NULL; /* it will answer when that job is done */

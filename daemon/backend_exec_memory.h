@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backend_exec_memory.h - which executor has which session's memory, and the words that
- * pass through a port.
+ * backend_exec_memory.h - which executor has which session's memory.  The reactor's.
  */
 #ifndef QUOITD_BACKEND_EXEC_MEMORY_H
 #define QUOITD_BACKEND_EXEC_MEMORY_H
 
 #include "exec_port.h"
 #include "session.h"
-
-/* End the process; that it is dead comes as news from the starter. */
-void exec_kill(struct exec_port *p, enum exec_kill why);
-
-/* What it says it works at (quoit_exec_words.running). */
-uint64_t exec_running(const struct exec_port *p);
-
-/* Every request gets an answer, and there is room for so many. */
-bool exec_has_room(const struct exec_port *p);
-
-/* Put a request into the ring, count it, publish with exec_flush.  False: it lies, and is killed.
- */
-bool exec_request(struct exec_port *p, const struct quoit_exec_request *q);
-void exec_flush(struct exec_port *p);
 
 /* See to it that the executor has the session's memory; -EBUSY: try again later. */
 int exec_map(struct exec_port *p, struct session *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exec_port.h - one executor as one reactor sees it, and how it passes between the
- * thread that starts executors (executors.c) and the reactor (backend_exec.c).
+ * thread that starts executors (executors.c) and the reactor (exec_port.c, backend_exec.c).
  *
  *	DOWN ──started──► UP ──died──► DEAD ──the reactor has failed its jobs──► DOWN
  *
@@ -81,5 +81,37 @@ struct exec_port {
 	uint64_t watched_since; /* TSC */
 	struct exec_slot slot[QUOIT_EXEC_SLOTS];
 };
+
+/* ---- for the reactor alone (exec_port.c) ---- */
+
+static inline uint32_t exec_port_state(const struct exec_port *p)
+{
+	return atomic_load_explicit(&p->state, memory_order_acquire);
+}
+
+/* It is UP: begin with empty rings, and hear its bell in this epoll. */
+void exec_port_open(struct exec_port *p, int epoll);
+
+/* Hear it no more. */
+void exec_port_unwatch(struct exec_port *p, int epoll);
+
+/* End the process; that it is dead comes as news from the starter. */
+void exec_port_kill(struct exec_port *p, enum exec_kill why);
+
+/* What it says it works at (quoit_exec_words.running). */
+uint64_t exec_port_running(const struct exec_port *p);
+
+/* The same if that is a job of this reactor; NULL: else. */
+const struct exec_flight *exec_port_flight(const struct exec_port *p);
+
+/* Every request gets an answer, and there is room for so many. */
+bool exec_port_has_room(const struct exec_port *p);
+
+/*
+ * Put a request into the ring and count it; exec_port_flush publishes.  False: the process
+ * lies, and is killed.
+ */
+bool exec_port_request(struct exec_port *p, const struct quoit_exec_request *q);
+void exec_port_flush(struct exec_port *p);
 
 #endif

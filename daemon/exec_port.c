@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* exec_port.c - requests through a port, and what is known of the process behind it */
+#include "exec_port.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#define MASK (QUOIT_EXEC_ENTRIES - 1)
+
+void exec_port_open(struct exec_port *p, int epoll)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+
+	quoit_producer_init(&p->requests, &p->daemon->request_tail, &p->exec->request_head,
+			    QUOIT_EXEC_ENTRIES);
+	quoit_consumer_init(&p->answers, &p->daemon->answer_head, &p->exec->answer_tail,
+			    QUOIT_EXEC_ENTRIES);
+	p->pending = 0;
+	p->watched = NULL;
+	p->open = true;
+	p->hung_up = epoll_ctl(epoll, EPOLL_CTL_ADD, p->socket, &event) < 0;
+	if (p->hung_up)
+		exec_port_kill(p, KILL_FAULT); /* we could not hear it */
+}
+
+void exec_port_unwatch(struct exec_port *p, int epoll)
+{
+	if (!p->hung_up)
+		(void)epoll_ctl(epoll, EPOLL_CTL_DEL, p->socket, NULL);
+	p->hung_up = true;
+}
+
+void exec_port_kill(struct exec_port *p, enum exec_kill why)
+{
+	uint32_t none = KILL_NOT;
+
+	/* Several reactors may want it; the first one's reason stands. */
+	if (atomic_compare_exchange_strong(&p->killed, &none, why))
+		(void)kill(-p->pid, SIGKILL);
+}
+
+uint64_t exec_port_running(const struct exec_port *p)
+{
+	return p->open ? __atomic_load_n(&p->words->running, __ATOMIC_RELAXED) : 0;
+}
+
+const struct exec_flight *exec_port_flight(const struct exec_port *p)
+{
+	uint64_t hint = exec_port_running(p);
+	uint32_t id = (uint32_t)hint - 1;
+
+	if (!hint || hint >> 32 != p->channel || id >= QUOIT_EXEC_ENTRIES || !p->flight[id].session)
+		return NULL;
+	return &p->flight[id];
+}
+
+/* ---- requests ---- */
+
+bool exec_port_has_room(const struct exec_port *p)
+{
+	return p->pending < QUOIT_EXEC_ENTRIES;
+}
+
+bool exec_port_request(struct exec_port *p, const struct quoit_exec_request *q)
+{
+	uint32_t i;
+
+	/* Whoever answered has taken its request before, so there is a free slot. */
+	if (!quoit_ring_reserve(&p->requests, &i)) {
+		exec_port_kill(p, KILL_FAULT);
+		return false;
+	}
+	p->daemon->request[i & MASK] = *q;
+	p->pending++;
+	return true;
+}
+
+void exec_port_flush(struct exec_port *p)
+{
+	/* A full socket is success: it has bells to hear. */
+	if (quoit_ring_submit_wake(&p->requests, &p->words->need_wake))
+		(void)send(p->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
