@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* graph_steps.c - one random step, that the program so far allows */
+#include "graph_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES     12
+#define LIVE_MOST 40u /* tensors */
+
+/* ---- choosing tensors ---- */
+
+static uint32_t free_index(struct graph_maker *m)
+{
+	uint32_t i;
+
+	if (m->live >= LIVE_MOST)
+		return 0;
+	do
+		i = 1 + graph_draw(m, ORACLE_TENSORS - 1);
+	while (m->oracle.tensor[i].handle);
+	return i;
+}
+
+static const struct oracle_tensor *any_tensor(struct graph_maker *m)
+{
+	for (unsigned i = 0; i < 4 * TRIES; i++) {
+		const struct oracle_tensor *t = &m->oracle.tensor[graph_draw(m, ORACLE_TENSORS)];
+
+		if (t->handle && !t->buffer->arena)
+			return t;
+	}
+	return NULL;
+}
+
+/* May a job touch the tensor, by the rule of graph.h? */
+static bool spans_poison(const struct oracle_tensor *t)
+{
+	const struct oracle_buffer *b = t->buffer;
+	uint64_t lo, hi, n = b->bytes / 4;
+
+	oracle_extent(t, &lo, &hi);
+	return !b->poisoned || (b->lo == 0 && b->hi == n) || (lo == 0 && hi == n);
+}
+
+/* Only the same tensor may be both output and input, and only where elements are computed
+ * one by one. */
+static bool apart(const struct oracle_tensor *out, const struct oracle_tensor *x, bool in_place)
+{
+	uint64_t lo, hi, x_lo, x_hi;
+
+	if (out->buffer != x->buffer)
+		return true;
+	if (in_place && out == x)
+		return true;
+	oracle_extent(out, &lo, &hi);
+	oracle_extent(x, &x_lo, &x_hi);
+	return lo >= x_hi || x_lo >= hi;
+}
+
+/* A tensor to read, of n elements (or of one; UINT32_MAX: of any number). */
+static const struct oracle_tensor *choose_input(struct graph_maker *m,
+						const struct oracle_tensor *out, uint32_t n,
+						bool in_place)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		const struct oracle_tensor *t = any_tensor(m);
+
+		if (t && (n == UINT32_MAX || t->n == n || (in_place && t->n == 1)) &&
+		    spans_poison(t) && apart(out, t, in_place))
+			return t;
+	}
+	return NULL;
+}
+
+/* ---- steps ---- */
+
+static struct quoit_sqe job(uint8_t opcode, const struct oracle_tensor *out,
+			    const struct oracle_tensor *x, const struct oracle_tensor *y)
+{
+	struct quoit_sqe sqe = {.opcode = opcode};
+
+	sqe.tensor[0] = out ? out->handle : 0;
+	sqe.tensor[1] = x ? x->handle : 0;
+	sqe.tensor[2] = y ? y->handle : 0;
+	return sqe;
+}
+
+static void make_create(struct graph_maker *m)
+{
+	struct quoit_sqe sqe = {.opcode = QUOIT_OP_CREATE, .arg = QUOIT_I32};
+	uint32_t index = free_index(m);
+
+	if (!index)
+		return;
+	sqe.base[0] = oracle_new_handle(&m->oracle, index);
+	sqe.dim[0] = sqe.dim[1] = sqe.dim[2] = 1;
+	sqe.dim[3] = m->size[graph_draw(m, GRAPH_SIZES)];
+	m->live++;
+	graph_emit(m, sqe);
+}
+
+/* A half, every other element, or all in reverse. */
+static void make_view(struct graph_maker *m)
+{
+	struct quoit_sqe sqe = {.opcode = QUOIT_OP_VIEW};
+	const struct oracle_tensor *t = any_tensor(m);
+	uint32_t index = free_index(m);
+
+	if (!index || !t || t->n < 2 || t->stride != 1)
+		return;
+	sqe.base[0] = oracle_new_handle(&m->oracle, index);
+	sqe.base[1] = t->handle;
+	sqe.dim[0] = sqe.dim[1] = sqe.dim[2] = 1;
+	sqe.dim[3] = t->n / 2;
+	sqe.stride[3] = 1;
+	switch (graph_draw(m, 4)) {
+	case 0:
+		break;
+	case 1:
+		sqe.offset = (t->n - t->n / 2) * UINT64_C(4);
+		break;
+	case 2:
+		sqe.stride[3] = 2;
+		break;
+	default:
+		sqe.dim[3] = t->n;
+		sqe.stride[3] = -1;
+		sqe.offset = (t->n - 1) * UINT64_C(4);
+		break;
+	}
+	m->live++;
+	graph_emit(m, sqe);
+}
+
+static void make_free(struct graph_maker *m)
+{
+	const struct oracle_tensor *t = any_tensor(m);
+	struct quoit_sqe sqe = {.opcode = QUOIT_OP_FREE};
+
+	if (!t)
+		return;
+	sqe.base[0] = t->handle;
+	m->live--;
+	graph_emit(m, sqe);
+}
+
+static void make_nop(struct graph_maker *m)
+{
+	const struct oracle_tensor *t = any_tensor(m);
+	struct quoit_sqe sqe = {.opcode = QUOIT_OP_NOP};
+
+	if (graph_chance(m, 30))
+		sqe.flags = QUOIT_SQE_AFTER_ALL;
+	else if (t && spans_poison(t))
+		sqe.tensor[0] = t->handle;
+	graph_emit(m, sqe);
+}
+
+void graph_make_check(struct graph_maker *m, const struct oracle_tensor *t)
+{
+	struct quoit_sqe sqe = {.opcode = QUOIT_OP_CREATE, .arg = QUOIT_I32 | QUOIT_CREATE_ARENA};
+	const struct oracle_tensor *to;
+	struct graph_step *step;
+	uint32_t index = free_index(m);
+
+	if (!index || !t || !t->n || !spans_poison(t) ||
+	    t->n * UINT64_C(4) > m->options->arena_end - m->arena)
+		return;
+	sqe.base[0] = oracle_new_handle(&m->oracle, index);
+	sqe.dim[0] = sqe.dim[1] = sqe.dim[2] = 1;
+	sqe.dim[3] = t->n;
+	sqe.offset = m->arena;
+	graph_emit(m, sqe);
+	to = &m->oracle.tensor[index];
+	step = graph_emit(m, job(QUOIT_OP_COPY, to, t, NULL));
+	step->at = m->arena;
+	step->n = t->n;
+	if (step->end.res == 0 && !step->end.uncertain) {
+		step->expected = malloc(t->n * sizeof *step->expected);
+		memcpy(step->expected, to->buffer->data, t->n * sizeof *step->expected);
+	}
+	m->arena += t->n * UINT64_C(4);
+	graph_emit(m, (struct quoit_sqe){.opcode = QUOIT_OP_FREE, .base = {to->handle}});
+}
+
+static void make_fill(struct graph_maker *m, const struct oracle_tensor *out)
+{
+	struct quoit_sqe sqe = job(QUOIT_OP_FILL, out, NULL, NULL);
+
+	/* mostly good as an index into something */
+	sqe.scalar[0] = graph_chance(m, 70) ? graph_draw(m, 4)
+					    : (uint64_t)(int64_t)(int32_t)graph_draw(m, 1u << 30);
+	graph_emit(m, sqe);
+}
+
+static void make_binary(struct graph_maker *m, const struct oracle_tensor *out)
+{
+	static const uint8_t opcodes[] = {QUOIT_OP_ADD, QUOIT_OP_MUL, QUOIT_OP_MAX};
+	const struct oracle_tensor *x = choose_input(m, out, out->n, true);
+	const struct oracle_tensor *y = choose_input(m, out, out->n, true);
+	struct quoit_sqe sqe;
+
+	if (!x)
+		return;
+	if (graph_chance(m, 30))
+		y = NULL;
+	sqe = job(opcodes[graph_draw(m, 3)], out, x, y);
+	if (!y) {
+		sqe.arg = QUOIT_EW_SCALAR;
+		sqe.scalar[0] = graph_draw(m, 100);
+	}
+	graph_emit(m, sqe);
+}
+
+static void make_gather(struct graph_maker *m, const struct oracle_tensor *out)
+{
+	const struct oracle_tensor *x = choose_input(m, out, UINT32_MAX, false);
+	const struct oracle_tensor *index = choose_input(m, out, out->n, false);
+	struct quoit_sqe sqe;
+
+	if (!x || !index)
+		return;
+	sqe = job(QUOIT_OP_GATHER, out, x, index);
+	sqe.arg = 3;
+	graph_emit(m, sqe);
+}
+
+static void make_copy(struct graph_maker *m, const struct oracle_tensor *out)
+{
+	const struct oracle_tensor *x = choose_input(m, out, out->n, true);
+
+	if (x)
+		graph_emit(m, job(QUOIT_OP_COPY, out, x, NULL));
+}
+
+static void make_sum(struct graph_maker *m, const struct oracle_tensor *out)
+{
+	const struct oracle_tensor *x = choose_input(m, out, UINT32_MAX, false);
+	struct quoit_sqe sqe;
+
+	if (out->n != 1 || !x)
+		return;
+	sqe = job(QUOIT_OP_SUM, out, x, NULL);
+	sqe.arg = QUOIT_AXIS_ALL;
+	graph_emit(m, sqe);
+}
+
+static void make_job(struct graph_maker *m)
+{
+	const struct oracle_tensor *out = any_tensor(m);
+
+	if (!out || !spans_poison(out))
+		return;
+	switch (graph_draw(m, 10)) {
+	case 0:
+	case 1:
+	case 2:
+		make_fill(m, out);
+		break;
+	case 3:
+	case 4:
+		make_copy(m, out);
+		break;
+	case 5:
+	case 6:
+	case 7:
+		make_binary(m, out);
+		break;
+	case 8:
+		make_gather(m, out);
+		break;
+	default:
+		make_sum(m, out);
+		break;
+	}
+}
+
+void graph_make_step(struct graph_maker *m)
+{
+	unsigned what = graph_draw(m, 100);
+
+	if (what < 14)
+		make_create(m);
+	else if (what < 22)
+		make_view(m);
+	else if (what < 37)
+		make_free(m);
+	else if (what < 43)
+		make_nop(m);
+	else if (what < 50)
+		graph_make_check(m, any_tensor(m));
+	else
+		make_job(m);
+}
