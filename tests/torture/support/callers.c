@@ -12,6 +12,11 @@ bool callers_differ(void)
 	return getuid() == 0;
 }
 
+unsigned callers_most(void)
+{
+	return callers_differ() ? CALLERS_CAP : CALLERS_CAP - 1;
+}
+
 bool caller_connect(struct stage *s, struct raw_client *c, uid_t uid)
 {
 	return CHECK(s, !ctl_connect_as(c, s->daemon.socket, callers_differ() ? uid : 0));

@@ -17,6 +17,9 @@ enum { CALLER_CANARY = 61001, CALLER_ALICE = 61002, CALLER_BOB = 61003 };
 /* Are they different users? */
 bool callers_differ(void);
 
+/* So many connections one of them may have: where there is one user only, one is the canary's. */
+unsigned callers_most(void);
+
 /* Connect as this user, say hello (as one may who needs little), or both; a failure is noted. */
 bool caller_connect(struct stage *s, struct raw_client *c, uid_t uid);
 bool caller_hello(struct stage *s, struct raw_client *c);
