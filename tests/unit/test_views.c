@@ -230,6 +230,31 @@ Test(views, a_view_lies_in_its_buffer_or_is_refused)
 	}
 }
 
+/* No sum of theirs is bounded by a buffer: whoever computed with them could overflow. */
+Test(views, a_tensor_of_nothing_keeps_no_strides)
+{
+	static const struct {
+		uint32_t dim[4];
+		int32_t stride[4];
+	} shapes[] = {
+		{{UINT32_MAX, UINT32_MAX, 0, 1}, {INT32_MIN, INT32_MAX, 5, -1}},
+		{{0, UINT32_MAX, 1, INT32_MAX}, {0, 0, 0, 0}},
+		{{1, 1, 1, 0}, {0, 0, 0, 1}},
+	};
+
+	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+		struct quoit_sqe sqe = {.opcode = QUOIT_OP_CREATE, .base = {H(NEW)}};
+		struct fault fault;
+		struct view view;
+
+		memcpy(sqe.dim, shapes[i].dim, sizeof sqe.dim);
+		memcpy(sqe.stride, shapes[i].stride, sizeof sqe.stride);
+		cr_assert_eq(validate_create(session, &sqe, &view, &fault), 0);
+		for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
+			cr_expect_eq(view.stride[d], 0, "shape %zu, dim %u", i, d);
+	}
+}
+
 /* ---- the other words ---- */
 
 struct words {
