@@ -178,7 +178,7 @@ int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
 		work->impl = &nothing;
 	work->session = s;
 	work->job = job_index(s, job);
-	__atomic_store_n(&work->priority, job->sqe.priority, __ATOMIC_RELAXED);
+	work->cost = job->cost;
 	cpu_arguments(s, &job->sqe, job->tensors, job->view, &work->args);
 	set_zero_ranges(s, job, work);
 	worker_publish(port, work);

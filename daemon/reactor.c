@@ -190,11 +190,22 @@ static bool start_files(struct reactor *r, struct session *s)
 	return any;
 }
 
+/* The first session has had the first choice: next time the second one has it. */
+static void pass_turn(struct reactor *r, struct session *last)
+{
+	struct session *first = r->sessions;
+
+	r->sessions = first->next;
+	first->next = NULL;
+	last->next = first;
+}
+
 static bool start_ready(struct reactor *r)
 {
+	struct session *last = NULL;
 	bool any = false;
 
-	for (struct session *s = r->sessions; s; s = s->next) {
+	for (struct session *s = r->sessions; s; last = s, s = s->next) {
 		if (s->memory.tidying) {
 			memory_advance(s, sched_push);
 		} else if (s->ready_jobs) {
@@ -207,6 +218,8 @@ static bool start_ready(struct reactor *r)
 		if (guard_has_hit(s) && !s->stopped)
 			reactor_kill(r, s, QUOIT_DAEMON_KILL_MEM_VANISHED);
 	}
+	if (any && last != r->sessions)
+		pass_turn(r, last);
 	return any;
 }
 

@@ -11,6 +11,12 @@
 /* A range is cleared in tiles of this size. */
 #define CLEAR_BYTES (UINT64_C(1) << 20)
 
+/*
+ * Nobody takes a core from a tile: of a long job there are more than cores, so that none lasts
+ * longer than this, as predicted.  (Fewer rows than that cost the BLAS a good part of its speed.)
+ */
+#define TILE_MOST_NS UINT64_C(250000000)
+
 /* ---- the bell: a futex that only the daemon's own threads reach ---- */
 
 void workers_wait(struct workers *w, uint32_t seen)
@@ -55,9 +61,13 @@ void work_clear_tile(const struct work *work, uint64_t tile)
 
 uint32_t work_compute_tiles(const struct workers *w, const struct work *work, uint32_t reactor)
 {
-	uint32_t n = work->impl->tiles ? work->impl->tiles(&work->args, w->cores[reactor]) : 1;
+	uint64_t cores = w->cores[reactor], n;
 
-	return n ? n : 1;
+	if (cores < work->cost / TILE_MOST_NS)
+		cores = work->cost / TILE_MOST_NS;
+	n = work->impl->tiles ? work->impl->tiles(&work->args, (uint32_t)cores) : 1;
+
+	return n ? (uint32_t)n : 1;
 }
 
 void work_offer(struct workers *w, struct work *work, uint32_t tiles)

@@ -15,6 +15,12 @@
 /* The longest there is: whoever wakes on a worker's core preempts it. */
 #define WORKER_SLICE_NS 100000000u
 
+/*
+ * What all cores together may do for a work in one turn.  Then those that wait come first, so
+ * that a short work is done soon beside any number of long ones.
+ */
+#define WORKER_TURNS_PER_SECOND 50u
+
 /* ---- tiles ---- */
 
 static void report(struct workers *w, uint32_t reactor, uint32_t slot, uint32_t worker)
@@ -47,10 +53,22 @@ static void end_phase(struct workers *w, struct work *work, uint32_t reactor, ui
 	report(w, reactor, slot, worker);
 }
 
+/* A tile has taken so long; at the end of its turn the work goes behind all others. */
+static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
+{
+	uint64_t turn = tsc_hz() / WORKER_TURNS_PER_SECOND;
+	uint64_t before = atomic_fetch_add_explicit(&work->ticks, ticks, memory_order_relaxed);
+
+	atomic_fetch_add_explicit(&me->ticks, ticks, memory_order_relaxed);
+	if (before / turn != (before + ticks) / turn)
+		__atomic_store_n(&work->order, atomic_fetch_add(&me->all->order, 1),
+				 __ATOMIC_RELAXED);
+}
+
 static void run_tile(struct worker *me, struct work *work, uint32_t tile, uint32_t tiles,
 		     uint32_t reactor, uint32_t slot)
 {
-	uint64_t start = tsc_now(), none = 0, ticks;
+	uint64_t start = tsc_now(), none = 0;
 	struct session *outer;
 
 	atomic_compare_exchange_strong(&work->started, &none, start);
@@ -61,9 +79,7 @@ static void run_tile(struct worker *me, struct work *work, uint32_t tile, uint32
 		else
 			work->impl->run(&work->args, tile, tiles);
 	}
-	ticks = tsc_now() - start;
-	atomic_fetch_add_explicit(&work->ticks, ticks, memory_order_relaxed);
-	atomic_fetch_add_explicit(&me->ticks, ticks, memory_order_relaxed);
+	count_ticks(me, work, tsc_now() - start);
 	if (atomic_fetch_sub(&work->left, 1) == 1)
 		end_phase(me->all, work, reactor, slot, me->index);
 	guard_leave(outer);
@@ -74,14 +90,8 @@ static void run_tile(struct worker *me, struct work *work, uint32_t tile, uint32
 struct choice {
 	struct work *work;
 	uint32_t reactor, slot;
-	uint32_t priority;
 	uint64_t order;
 };
-
-static uint32_t rank(uint32_t priority)
-{
-	return priority == QUOIT_PRIO_HIGH ? 0 : priority == QUOIT_PRIO_NORMAL ? 1 : 2;
-}
 
 static bool claimable(const struct work *work)
 {
@@ -98,7 +108,8 @@ bool worker_takes_from(const struct worker *me, uint32_t reactor)
 }
 
 /*
- * The most urgent work with tiles left.  What is read here may belong to a work that
+ * The work with tiles left whose turn it is.  Priorities are a session's own affair: they have
+ * been heeded when it published its few works.  What is read here may belong to a work that
  * has just been replaced: then the choice is not the best, and the claim still right.
  */
 static bool choose(const struct worker *me, struct choice *best)
@@ -111,17 +122,13 @@ static bool choose(const struct worker *me, struct choice *best)
 			continue;
 		for (uint32_t i = 0; i < WORKER_SLOTS; i++) {
 			struct work *work = &w->port[r].work[i];
-			uint32_t priority;
 			uint64_t order;
 
 			if (!claimable(work))
 				continue;
-			priority = __atomic_load_n(&work->priority, __ATOMIC_RELAXED);
 			order = __atomic_load_n(&work->order, __ATOMIC_RELAXED);
-			if (best->work && (rank(priority) > rank(best->priority) ||
-					   (priority == best->priority && order >= best->order)))
-				continue;
-			*best = (struct choice){work, r, i, priority, order};
+			if (!best->work || order < best->order)
+				*best = (struct choice){work, r, i, order};
 		}
 	}
 	return best->work != NULL;

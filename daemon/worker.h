@@ -36,8 +36,8 @@ struct work {
 	const struct op_impl *impl;
 	struct session *session;
 	uint32_t job;
-	uint32_t priority;
-	uint64_t order; /* of publication: older first within a priority */
+	uint64_t cost;  /* predicted nanoseconds on one core */
+	uint64_t order; /* of turns: older first */
 	struct op_args args;
 	struct zero_range zero[QUOIT_MAX_TENSORS_PER_JOB]; /* to be cleared first */
 	uint32_t zeros;

@@ -34,7 +34,7 @@ struct workers {
 	struct worker_port *port; /* one per reactor */
 	_Atomic uint32_t bell;    /* changes whenever there is something new to claim */
 	_Atomic uint32_t sleepers;
-	_Atomic uint64_t order; /* of publication */
+	_Atomic uint64_t order; /* of turns: publications, and whenever one is over */
 	_Atomic bool stop;
 	uint32_t *cores; /* of each reactor: workers that take its works */
 	uint32_t started;

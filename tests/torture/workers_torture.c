@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "stage.h"
+#include "tsc.h"
 #include "worker.h"
 
 #define REACTORS 3u
@@ -110,7 +111,7 @@ static void publish(struct reactor_seat *r, struct work *work)
 	work->impl = &op;
 	work->session = NULL;
 	work->args.t[0].data = w;
-	__atomic_store_n(&work->priority, draw(r, QUOIT_PRIO_NR), __ATOMIC_RELAXED);
+	work->cost = draw(r, 2) ? UINT64_C(1) << draw(r, 40) : 0;
 	work->zeros = w->cleared ? 2 : 0;
 	work->zero[0] = (struct zero_range){w->scratch, SCRATCH / 2};
 	work->zero[1] = (struct zero_range){w->scratch + SCRATCH / 2, SCRATCH / 2};
@@ -254,6 +255,7 @@ int main(int argc, char **argv)
 
 	if (!stage_init(&stage, argc, argv))
 		return 2;
+	tsc_init();
 	stage_play_alone(&stage, cases, sizeof cases / sizeof cases[0]);
 	return stage_end(&stage);
 }
