@@ -16,6 +16,9 @@
 /* Jobs of one session in flight: enough to keep an executor busy, few to lose with it. */
 #define SESSION_FLIGHTS 8u
 
+/* Taken at once: it may ring faster than we listen. */
+#define BELLS 64u
+
 #define MASK (QUOIT_EXEC_ENTRIES - 1)
 
 /* ---- sending ---- */
@@ -302,14 +305,13 @@ void exec_drain(struct reactor *r)
 	for (uint32_t i = 0; i < r->executors; i++) {
 		struct exec_port *p = r->executor[i];
 		char bytes[64];
-		ssize_t n;
+		ssize_t n = 1;
 
 		if (!p->open || p->hung_up)
 			continue;
-		do
+		for (unsigned bells = 0; bells < BELLS && n > 0; bells++)
 			n = recv(p->socket, bytes, sizeof bytes, MSG_DONTWAIT);
-		while (n > 0);
-		if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
 			exec_port_unwatch(p, r->epoll);
 			exec_port_kill(p, KILL_FAULT); /* mostly it is dead already */
 		}

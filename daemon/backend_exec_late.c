@@ -25,19 +25,34 @@ static void kill_late(struct exec_port *p, struct job *job)
 	exec_port_kill(p, KILL_LATE);
 }
 
+/* It says that it works neither at a job of ours nor at another reactor's. */
+static bool is_idle(const struct exec_port *p)
+{
+	uint64_t hint = exec_port_running(p);
+
+	return !exec_port_flight(p) && (!hint || hint >> 32 == p->channel);
+}
+
 /*
  * Whatever deadline it has, a job keeps the module from all others.  Its time begins when it is
- * first seen to run, and we look at least once a second.
+ * first seen to run, and we look at least once a second.  Who has requests and works at nothing
+ * has no more time than that.
  */
 void exec_end_hung(struct reactor *r, struct exec_port *p)
 {
 	const struct exec_flight *f = p->pending ? exec_port_flight(p) : NULL;
+	bool idle = p->pending && is_idle(p);
 
-	if (f != p->watched) {
+	if (f != p->watched || p->answered != p->watched_answered || (!f && !idle)) {
 		p->watched = f;
+		p->watched_answered = p->answered;
 		p->watched_since = r->now;
-	} else if (f && (r->now - p->watched_since) / (tsc_hz() / 1000) >= p->job_ms) {
+	} else if ((r->now - p->watched_since) / (tsc_hz() / 1000) < p->job_ms) {
+		return;
+	} else if (f) {
 		kill_late(p, &f->session->jobs[f->job]);
+	} else {
+		exec_port_kill(p, KILL_FAULT);
 	}
 }
 

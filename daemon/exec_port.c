@@ -2,9 +2,10 @@
 /* exec_port.c - requests through a port, and what is known of the process behind it */
 #include "exec_port.h"
 
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+
+#include "executor_process.h"
 
 #define MASK (QUOIT_EXEC_ENTRIES - 1)
 
@@ -37,7 +38,7 @@ void exec_port_kill(struct exec_port *p, enum exec_kill why)
 
 	/* Several reactors may want it; the first one's reason stands. */
 	if (atomic_compare_exchange_strong(&p->killed, &none, why))
-		(void)kill(-p->pid, SIGKILL);
+		executor_process_kill(p->pid);
 }
 
 uint64_t exec_port_running(const struct exec_port *p)

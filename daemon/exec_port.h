@@ -77,8 +77,9 @@ struct exec_port {
 	uint32_t pending; /* requests without their answer */
 	struct exec_flight flight[QUOIT_EXEC_ENTRIES];
 	const struct exec_flight
-		*watched;       /* what it worked at when we last looked; NULL: none of ours */
-	uint64_t watched_since; /* TSC */
+		*watched;          /* what it worked at when we last looked; NULL: none of ours */
+	uint64_t watched_since;    /* TSC */
+	uint64_t watched_answered; /* answered, then */
 	struct exec_slot slot[QUOIT_EXEC_SLOTS];
 };
 

@@ -184,7 +184,7 @@ static void on_hello(struct executor *x)
 		err = open_ports(x);
 	if (err < 0) {
 		x->refused |= err != -ECONNRESET;
-		executor_process_kill(&x->process); /* and its end will be seen */
+		executor_process_kill(x->process.pid); /* and its end will be seen */
 		return;
 	}
 	log_info("module %s: %u operations, quoit-exec is pid %d", x->path, x->hello.count,
@@ -288,7 +288,7 @@ bool executor_step(struct executor *x)
 	if (x->state == EXECUTOR_STARTING)
 		on_hello(x);
 	if (x->state == EXECUTOR_STARTING && totals_now_ns() >= x->due)
-		executor_process_kill(&x->process);
+		executor_process_kill(x->process.pid);
 	if (x->state == EXECUTOR_STARTING || x->state == EXECUTOR_UP)
 		look_whether_it_lives(x);
 	if (x->state == EXECUTOR_DYING && ports_are_down(x))

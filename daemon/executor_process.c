@@ -119,16 +119,17 @@ bool executor_process_has_ended(const struct executor_process *p, int *ret_statu
 	return true;
 }
 
-void executor_process_kill(const struct executor_process *p)
+void executor_process_kill(pid_t pid)
 {
-	(void)kill(-p->pid, SIGKILL);
+	(void)kill(-pid, SIGKILL);
+	(void)kill(pid, SIGKILL); /* it may have left its group */
 }
 
 void executor_process_free(struct executor_process *p)
 {
 	if (!p->pid)
 		return;
-	executor_process_kill(p);
+	executor_process_kill(p->pid);
 	while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	if (p->daemon_pages)

@@ -42,8 +42,8 @@ int executor_process_serve(struct executor_process *p, uint32_t channels, int *r
 /* True: it has ended, *ret_status as waitpid tells it; it still keeps its number. */
 bool executor_process_has_ended(const struct executor_process *p, int *ret_status);
 
-/* Kill it and all it has started. */
-void executor_process_kill(const struct executor_process *p);
+/* Kill the one with this pid, which is not reaped yet, and all it has started. */
+void executor_process_kill(pid_t pid);
 
 /* Kill, reap, unmap, close.  One that was never started is fine. */
 void executor_process_free(struct executor_process *p);
