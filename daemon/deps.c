@@ -15,15 +15,17 @@ static bool overlap(const struct access *a, uint64_t lo, uint64_t hi)
 	return a->lo < hi && lo < a->hi;
 }
 
-static bool list_conflicts(const struct session *s, uint32_t list, uint64_t lo, uint64_t hi)
+static bool list_conflicts(struct session *s, uint32_t list, uint64_t lo, uint64_t hi)
 {
-	for (uint32_t i = list; i != NIL; i = access_at(s, i)->next)
+	for (uint32_t i = list; i != NIL; i = access_at(s, i)->next) {
+		s->looks++;
 		if (overlap(access_at(s, i), lo, hi))
 			return true;
+	}
 	return false;
 }
 
-bool deps_conflict(const struct session *s, const struct view *v, bool write)
+bool deps_conflict(struct session *s, const struct view *v, bool write)
 {
 	const struct buffer *b = &s->buffers[v->buffer];
 
@@ -50,15 +52,17 @@ static void gather_job(struct waited *w, uint32_t job)
 		w->job[w->count++] = job;
 }
 
-static void gather_list(const struct session *s, uint32_t list, const struct access *a,
-			uint32_t self, struct waited *w)
+static void gather_list(struct session *s, uint32_t list, const struct access *a, uint32_t self,
+			struct waited *w)
 {
-	for (uint32_t i = list; i != NIL && !w->full; i = access_at(s, i)->next)
+	for (uint32_t i = list; i != NIL && !w->full; i = access_at(s, i)->next) {
+		s->looks++;
 		if (i / QUOIT_MAX_TENSORS_PER_JOB != self && overlap(access_at(s, i), a->lo, a->hi))
 			gather_job(w, i / QUOIT_MAX_TENSORS_PER_JOB);
+	}
 }
 
-static void gather(const struct session *s, const struct job *job, uint32_t link, struct waited *w)
+static void gather(struct session *s, const struct job *job, uint32_t link, struct waited *w)
 {
 	uint32_t self = job_index(s, job);
 

@@ -23,10 +23,16 @@
 #define DEPS_MAX_EDGES 192
 
 /*
+ * What a look at one access in a list costs, about.  A list may have one of every open job, and
+ * a session's next SQEs may all be about it: session.looks counts, and so a ring's turn ends.
+ */
+#define DEPS_LOOK_NS 3u
+
+/*
  * Does any open job before it conflict with this access?  Used before a job has an
  * entry, to find out whether it can run at once.
  */
-bool deps_conflict(const struct session *s, const struct view *v, bool write);
+bool deps_conflict(struct session *s, const struct view *v, bool write);
 
 /*
  * Put the job into the lists of its buffers and make its edges; job->waits goes up.

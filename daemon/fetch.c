@@ -253,6 +253,7 @@ static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 {
 	struct session *s = ring->session;
 	struct fault fault;
+	int err;
 
 	if (sqe->opcode > QUOIT_OP_FREE) {
 		if (plain && run_small(s, sqe, cost))
@@ -268,7 +269,10 @@ static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 		s->jobs_done++;
 		return 0;
 	}
-	return fetch_job(ring, sqe, sq_index, cost);
+	s->looks = 0;
+	err = fetch_job(ring, sqe, sq_index, cost);
+	*cost += s->looks * DEPS_LOOK_NS;
+	return err;
 }
 
 bool fetch_ring(struct reactor *r, struct ring *ring)

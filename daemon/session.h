@@ -251,6 +251,7 @@ struct session {
 
 	uint64_t order;          /* of the last fetched job */
 	uint32_t oldest, newest; /* open jobs in fetch order */
+	uint32_t looks;          /* at accesses of open jobs, for the SQE being fetched */
 	uint32_t open_jobs;
 	struct job_queue short_jobs[QUOIT_PRIO_NR]; /* ready */
 	struct job_queue long_jobs[QUOIT_PRIO_NR];

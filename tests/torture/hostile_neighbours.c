@@ -123,7 +123,76 @@ static void jobs_that_take_minutes(struct stage *s)
 	stage_die(s, &c);
 }
 
+/* ---- long lists ---- */
+
+/* Jobs that are open, each with a piece of one buffer that it will write: one list of them all. */
+#define LIST 4000u
+
+enum { PIECES = 1, FREE_PLACE, RESULT, FIRST_PIECE };
+
+static struct quoit_sqe piece(uint32_t handle, uint32_t index)
+{
+	struct quoit_sqe view = {.opcode = QUOIT_OP_VIEW, .base = {handle, PIECES}};
+
+	view.dim[0] = view.dim[1] = view.dim[2] = 1;
+	view.dim[3] = view.stride[3] = 1;
+	view.offset = index * sizeof(float);
+	return view;
+}
+
+/* Fill the list behind a job that takes long enough. */
+static void make_list(struct stage *s, struct raw_client *c)
+{
+	struct quoit_sqe wide = {.opcode = QUOIT_OP_VIEW, .base = {FIRST_PIECE + LIST, RESULT}};
+	struct quoit_sqe sum = raw_job(QUOIT_OP_SUM, RESULT + 1 + LIST + 1, 0, 0);
+
+	wide.dim[0] = wide.dim[1] = 1;
+	wide.dim[2] = GIANT_ROWS;
+	wide.dim[3] = GIANT_COLUMNS;
+	CHECK(s, !raw_run(c, raw_vector(PIECES, LIST + 1, RAW_ARENA_NOT)));
+	CHECK(s, !raw_run(c, raw_job(QUOIT_OP_FILL, PIECES, 0, 0)));
+	CHECK(s, !raw_run(c, piece(FREE_PLACE, LIST)));
+	CHECK(s, !raw_run(c, raw_vector(RESULT, 1, RAW_ARENA_NOT)) && !raw_run(c, wide));
+	CHECK(s, !raw_run(c, raw_vector(sum.tensor[0], 1, RAW_ARENA_NOT)));
+	for (uint32_t i = 0; i < LIST; i++)
+		CHECK(s, !raw_run(c, piece(FIRST_PIECE + i, i)));
+	sum.tensor[1] = FIRST_PIECE + LIST;
+	sum.arg = QUOIT_AXIS_ALL;
+	CHECK(s, raw_submit(c, &sum));
+	for (uint32_t i = 0; i < LIST; i++) {
+		struct quoit_sqe fill = raw_job(QUOIT_OP_FILL, FIRST_PIECE + i, 0, 0);
+
+		fill.flags = QUOIT_SQE_LINK | QUOIT_SQE_QUIET;
+		fill.link = i + 1;
+		CHECK(s, raw_submit(c, &fill));
+	}
+}
+
+/* Jobs that run at once, but for each of which the whole list is looked through, four times. */
+static void lists_that_are_long_to_walk(struct stage *s)
+{
+	static const struct raw_wish wish = {
+		.host_bytes = 16 * MIB, .sq_entries = 8192, .cq_entries = 8192};
+	const struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP,
+				      .flags = QUOIT_SQE_QUIET,
+				      .tensor = {FREE_PLACE, FREE_PLACE, FREE_PLACE, FREE_PLACE}};
+	struct raw_client c;
+	uint32_t head;
+
+	if (!stage_open(s, &c, &wish))
+		return;
+	make_list(s, &c);
+	head = c.sq.next;
+	while (raw_submit(&c, &nop))
+		;
+	check_canary(s, s->full ? 100 : 2);
+	CHECK(s, !quoit_ring_peek(&c.cq)); /* what they wait for has not ended */
+	CHECK(s, (int32_t)(raw_sq_head(&c) - head) > 0);
+	stage_die(s, &c);
+}
+
 static const struct stage_case cases[] = {
+	{"lists that are long to walk", lists_that_are_long_to_walk},
 	{"jobs that take minutes", jobs_that_take_minutes},
 	{"crowd of long jobs", crowd_of_long_jobs},
 };

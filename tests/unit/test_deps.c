@@ -134,6 +134,24 @@ Test(deps, the_second_job_waits_where_bytes_conflict)
 	cr_expect_eq(session->edges_open, 0);
 }
 
+/* Whoever has many open jobs pays for the way through their list. */
+Test(deps, each_look_at_an_open_job_is_counted)
+{
+	struct job *job[4], *behind;
+
+	for (unsigned i = 0; i < 4; i++)
+		job[i] = add('w', 40 + 4 * i, 44 + 4 * i);
+	core_view(session, 2, 1, 0, 10, 1); /* [0, 40): beside them all */
+	session->looks = 0;
+	cr_expect_not(deps_conflict(session, core_view_of(session, 2), false));
+	cr_expect_eq(session->looks, 4);
+	behind = add('r', 0, 40);
+	cr_expect_eq(session->looks, 8);
+	end(behind);
+	for (unsigned i = 0; i < 4; i++)
+		end(job[i]);
+}
+
 Test(deps, a_view_conflicts_as_a_job_on_it_would)
 {
 	struct job *writer = add('w', 40, 60);
