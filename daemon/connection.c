@@ -126,8 +126,12 @@ void connection_end(struct connection *c, uint32_t counter, const char *text)
 	if (text)
 		say_why(c, text);
 	(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-	if (c->pidfd >= 0)
+	if (c->pidfd >= 0) {
+		/* By name: a process that is just being started may have a copy, and keep it
+		 * watched. */
+		(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->pidfd, NULL);
 		close(c->pidfd);
+	}
 	errands_hang_up(&c->errands, c->fd);
 	c->fd = c->pidfd = -1;
 	c->state = CONNECTION_GONE;
