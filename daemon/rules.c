@@ -3,6 +3,7 @@
 #include "rules.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "shape.h"
 #include "tensor_bits.h"
@@ -309,9 +310,37 @@ static int check_types(const struct operands *o, const struct op_row *row)
 /* To scale and write an element of C costs as much as so many multiply-adds. */
 #define GEMM_OUTPUT UINT64_C(12)
 
+/*
+ * What it takes to go to an element that lies in a line of its own, in a view that is spread over
+ * more than a core's caches, about.
+ */
+#define FAR_NS    5u
+#define FAR_BYTES (256u << 10)
+#define FAR_LINE  64u
+
+/* How often a walk through the view goes from one line to another far away. */
+static uint64_t far_steps(const struct view *v)
+{
+	uint64_t nearest = UINT64_MAX, run = 1;
+
+	if (v->dense || v->hi - v->lo < FAR_BYTES)
+		return 0;
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
+		uint64_t step = (uint64_t)labs(v->stride[d]) * shape_dtype_size(v->dtype);
+
+		if (v->dim[d] > 1 && step && step < nearest) {
+			nearest = step;
+			run = v->dim[d];
+		}
+	}
+	if (nearest >= FAR_LINE)
+		return v->elements;
+	return nearest * run < FAR_LINE ? v->elements / run : 0;
+}
+
 static uint64_t predict(const struct operands *o, const struct op_row *row, uint64_t elements)
 {
-	uint64_t work = elements, picoseconds;
+	uint64_t work = elements, far = 0, picoseconds;
 
 	if (row->shape == SHAPE_GEMM) {
 		unsigned k = o->sqe->arg & QUOIT_GEMM_TRANS_A ? 2 : 3;
@@ -321,7 +350,9 @@ static uint64_t predict(const struct operands *o, const struct op_row *row, uint
 	}
 	if (__builtin_mul_overflow(work, row->cost, &picoseconds))
 		return UINT64_MAX;
-	return picoseconds / 1000;
+	for_each_tensor (i, o->tensors)
+		far += far_steps(o->t[i]);
+	return picoseconds / 1000 + far * FAR_NS;
 }
 
 int rules_check(const struct session *s, const struct quoit_sqe *sqe, struct plan *plan,

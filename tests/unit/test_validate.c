@@ -370,6 +370,20 @@ Test(validate, a_product_without_beta_does_not_read_its_output)
 	}
 }
 
+/* What is spread over many lines takes far longer than its elements do. */
+Test(validate, cost_grows_with_the_way_between_elements)
+{
+	enum { N = 4096, SPREAD = 60 };
+	uint64_t dense, column;
+
+	core_create(session, SPREAD, QUOIT_F32, 1, 1, N, 256);
+	core_view(session, SPREAD + 1, SPREAD, 0, N, 1);
+	core_view(session, SPREAD + 2, SPREAD, 0, N, 256);
+	dense = plan_of((struct quoit_sqe)JOB(FILL, ON(H(SPREAD + 1)))).cost;
+	column = plan_of((struct quoit_sqe)JOB(FILL, ON(H(SPREAD + 2)))).cost;
+	cr_expect_geq(column, 10 * dense, "%lu and %lu ns", column, dense);
+}
+
 Test(validate, cost_grows_with_the_work_and_an_absurd_job_is_refused)
 {
 	static const struct row rows[] = {
