@@ -175,7 +175,7 @@ static bool is_cancelled(const struct ring *ring, uint32_t sq_index)
 /* It is fetched now, as a job or not: an index comes again after a wrap. */
 static void forget_cancel(struct ring *ring, uint32_t sq_index)
 {
-	for (uint32_t i = 0; i < ring->cancels; i++)
+	for (uint32_t i = ring->cancels; i-- > 0;)
 		if (ring->cancel[i] == sq_index)
 			ring->cancel[i] = ring->cancel[--ring->cancels];
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hostile_ring.c - clients that lie about their indices */
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -222,7 +223,34 @@ static void cq_head_never_moves(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
+static int cancel_next(struct raw_client *c)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_CANCEL};
+	unsigned count;
+
+	m.job.ring = c->ring;
+	m.job.sq_index = c->sq.next;
+	return raw_call(c, &m, NULL, 0, &count);
+}
+
+/* Cancels of what is not there yet are remembered until it comes, and no longer. */
+static void cancelled_again_before_it_comes(struct stage *s)
+{
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &small))
+		return;
+	for (unsigned i = 0; i < (s->full ? 100000 : 100) && !s->bad; i++) {
+		for (unsigned n = 0; n < 3; n++)
+			CHECK(s, !cancel_next(&c));
+		CHECK(s, raw_run(&c, (struct quoit_sqe){.opcode = QUOIT_OP_NOP}) == -ECANCELED);
+		CHECK(s, !raw_run(&c, (struct quoit_sqe){.opcode = QUOIT_OP_NOP}));
+	}
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
 static const struct stage_case cases[] = {
+	{"cancelled again before it comes", cancelled_again_before_it_comes},
 	{"tail beyond the ring", tail_beyond_the_ring},
 	{"tail below the head", tail_below_the_head},
 	{"tail taken back", tail_taken_back},
