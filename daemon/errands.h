@@ -25,10 +25,10 @@
 
 /*
  * Descriptors of one connection that can wait to be closed: its files and the sockets of its
- * rings; those of a message that ends it, and of a doorbell that does; the one that is
- * checked.  No other is taken before these are closed.
+ * rings; its arena and pinned region; those of a message that ends it, and of a doorbell that
+ * does; the one that is checked.  No other is taken before these are closed.
  */
-#define ERRANDS_MOST (QUOIT_MAX_FILES + QUOIT_MAX_RINGS + 2 * CTL_FDS_MOST + 1)
+#define ERRANDS_MOST (QUOIT_MAX_FILES + QUOIT_MAX_RINGS + 2 * CTL_FDS_MOST + 3)
 
 struct errand_pool;
 

@@ -153,6 +153,13 @@ static void close_fd(int fd)
 		close(fd);
 }
 
+/* To give many gigabytes of pages back takes seconds, and others are waiting for this thread. */
+static void close_elsewhere(const struct session *s, int fd)
+{
+	if (fd >= 0)
+		errands_close(s->errands, fd);
+}
+
 static void unmap(void *map, uint64_t bytes)
 {
 	if (map)
@@ -172,8 +179,8 @@ void session_free(struct session *s)
 	unmap(s->arena, s->arena_bytes);
 	unmap(s->pinned, s->pinned_bytes);
 	unmap(s->state, s->state_bytes);
-	close_fd(s->arena_fd);
-	close_fd(s->pinned_fd);
+	close_elsewhere(s, s->arena_fd);
+	close_elsewhere(s, s->pinned_fd);
 	close_fd(s->state_fd);
 	unmap(s->stats, sizeof *s->stats);
 	close_fd(s->stats_fd);
