@@ -93,15 +93,12 @@ static const int error_of[FAIL_NR] = {FAIL_CALLS(FAIL_ERRNO)};
 		return next arguments;                                                             \
 	}
 
-/* A sanitizer has its own, which must work before anything else does. */
-#ifndef QUOIT_SANITIZE
 INTERPOSE(void *, malloc, (size_t size), (size), NULL)
 INTERPOSE(void *, calloc, (size_t count, size_t size), (count, size), NULL)
 INTERPOSE(void *, realloc, (void *old, size_t size), (old, size), NULL)
 INTERPOSE(void *, aligned_alloc, (size_t align, size_t size), (align, size), NULL)
 INTERPOSE(void *, mmap, (void *at, size_t size, int prot, int flags, int fd, off_t offset),
 	  (at, size, prot, flags, fd, offset), MAP_FAILED)
-#endif
 INTERPOSE(int, memfd_create, (const char *name, unsigned flags), (name, flags), -1)
 INTERPOSE(int, ftruncate, (int fd, off_t size), (fd, size), -1)
 INTERPOSE(int, fchmod, (int fd, mode_t mode), (fd, mode), -1)
