@@ -119,6 +119,32 @@ int guest_find_pages(pid_t pid, const char *memfd, struct guest_pages *ret)
 	return err;
 }
 
+unsigned long guest_find_huge(pid_t pid, const char *memfd)
+{
+	char path[64], file[64], line[512];
+	unsigned long all = 0, kib;
+	bool is_it = false;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
+	snprintf(file, sizeof file, "/memfd:%s ", memfd);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof line, f)) {
+		if (strchr("0123456789abcdef", line[0])) /* the line of a mapping */
+			is_it = strstr(line, file) != NULL;
+		else if (is_it && sscanf(line, "ShmemPmdMapped: %lu", &kib) == 1)
+			all += kib;
+	}
+	if (f)
+		fclose(f);
+	return all;
+}
+
+int guest_allow_huge(const char *whom)
+{
+	return write_file("/sys/kernel/mm/transparent_hugepage/shmem_enabled", whom);
+}
+
 /* ---- CPUs ---- */
 
 int guest_make_cpuset(const char *name, const char *cpus, const char *memory_nodes)

@@ -29,6 +29,12 @@ json_t *guest_run(const char *const *argv);
 /* The pages that a process sees in mappings of this memfd.  -ENOENT: it maps none of that name. */
 int guest_find_pages(pid_t pid, const char *memfd, struct guest_pages *ret);
 
+/* KiB that the process maps of this memfd by huge pages. */
+unsigned long guest_find_huge(pid_t pid, const char *memfd);
+
+/* Who gets huge pages for shared memory: "advise", "never" and so on.  0 or -errno. */
+int guest_allow_huge(const char *whom);
+
 /* Make a cpuset, of lists like "0-1,3".  0 or -errno. */
 int guest_make_cpuset(const char *name, const char *cpus, const char *memory_nodes);
 

@@ -145,9 +145,9 @@ static bool lies_on(pid_t pid, const char *memfd, unsigned node)
 }
 
 /* Have a job write a tensor. */
-static void fill(struct quoit_ring *q, unsigned flags)
+static void fill(struct quoit_ring *q, unsigned elements, unsigned flags)
 {
-	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, MANY}};
+	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, elements}};
 	quoit_tensor t = quoit_create(q, &shape, flags);
 
 	CHECK(!quoit_push(q, quoit_fill(t, 1)));
@@ -187,11 +187,31 @@ static void expect_session(unsigned cpu, int home, unsigned memory)
 	CHECK(mine);
 	if (mine)
 		memset(mine, 1, MANY);
-	fill(q, 0);
-	fill(q, QUOIT_CREATE_PINNED);
+	fill(q, MANY, 0);
+	fill(q, MANY, QUOIT_CREATE_PINNED);
 	CHECK(home_of_the_session() == home);
 	if (memory != ANYWHERE)
 		expect_memory(memory);
+	CHECK(!quoit_close(s, 0));
+}
+
+/* Does a session with two huge pages of memory in each region have them huge? */
+static void expect_huge(bool huge)
+{
+	enum { BYTES = 4u << 20 };
+	struct quoit_open_params params = {
+		.socket = quoitd.socket, .host_bytes = 4u * BYTES, .pinned_bytes = BYTES};
+	const unsigned long kib = huge ? BYTES >> 10 : 0;
+	struct quoit_session *s = NULL;
+	struct quoit_ring *q = NULL;
+
+	CHECK(!quoit_open(&s, &params) && !quoit_ring_open(&q, s, NULL));
+	if (!q)
+		return;
+	fill(q, BYTES / 4, 0);
+	fill(q, BYTES / 4, QUOIT_CREATE_PINNED);
+	CHECK(guest_find_huge(quoitd.pid, "quoit-region") == kib);
+	CHECK(guest_find_huge(quoitd.pid, "quoit-pinned") == kib);
 	CHECK(!quoit_close(s, 0));
 }
 
@@ -259,6 +279,27 @@ static void refused_memory_is_said(void)
 	stop();
 }
 
+static void memory_is_in_huge_pages_where_they_are_allowed(void)
+{
+	CHECK(!guest_allow_huge("advise"));
+	start(NULL, 0, "2@0 6@1");
+	CHECK(topology_says("missing: nothing"));
+	expect_huge(true);
+	CHECK(!daemon_log_count(&quoitd, "huge pages", 0));
+	stop();
+}
+
+static void forbidden_huge_pages_are_said_to_be_missing(void)
+{
+	CHECK(!guest_allow_huge("never"));
+	start(NULL, 0, "2@0 6@1");
+	CHECK(topology_says("missing: huge pages (not for shared memory, see "
+			    "transparent_hugepage/shmem_enabled): memory comes in small ones"));
+	expect_huge(false);
+	CHECK(daemon_log_count(&quoitd, "huge pages is missing (not for shared memory", 1) == 1);
+	stop();
+}
+
 static const struct test two_nodes[] = {
 	{"each node has a reactor", each_node_has_a_reactor},
 	{"a session lies on its client's node", a_session_lies_on_its_clients_node},
@@ -267,6 +308,10 @@ static const struct test two_nodes[] = {
 	{"forbidden memory is taken from the other node",
 	 forbidden_memory_is_taken_from_the_other_node},
 	{"memory that is refused is said", refused_memory_is_said},
+	{"memory is in huge pages where they are allowed",
+	 memory_is_in_huge_pages_where_they_are_allowed},
+	{"huge pages that are forbidden are said to be missing",
+	 forbidden_huge_pages_are_said_to_be_missing},
 	{NULL},
 };
 
