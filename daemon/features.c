@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -87,34 +86,27 @@ static void try_huge_pages(struct features *f)
 		close(fd);
 }
 
-/* Locking what is not touched takes no memory, and is counted all the same. */
-static void try_memlock(struct features *f, uint64_t bytes)
+/* How much may be locked is for each session to find out: mostly it is enough. */
+static void try_memlock(struct features *f)
 {
-	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-	void *map = mmap(NULL, bytes, PROT_READ, flags, -1, 0);
-	struct rlimit limit;
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (map == MAP_FAILED)
-		return; /* no room for the trial: each region finds out by itself */
-	if (syscall(SYS_mlock2, map, bytes, MLOCK_ONFAULT) < 0) {
+	/* Not by mlock(), which does nothing with a sanitizer. */
+	if (page == MAP_FAILED || syscall(SYS_mlock2, page, bytes, 0) < 0)
 		features_miss(f, FEATURE_MEMLOCK, -errno);
-		if (errno == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
-			snprintf(f->why[FEATURE_MEMLOCK], sizeof f->why[FEATURE_MEMLOCK],
-				 "RLIMIT_MEMLOCK is %llu KiB, leases are up to %llu KiB",
-				 (unsigned long long)limit.rlim_cur >> 10,
-				 (unsigned long long)bytes >> 10);
-	}
-	munmap(map, bytes);
+	if (page != MAP_FAILED)
+		munmap(page, bytes);
 }
 
-void features_probe(struct features *ret, uint64_t lockable, int32_t node)
+void features_probe(struct features *ret, int32_t node)
 {
 	*ret = (struct features){0};
 	try_pidfd(ret);
 	if (node >= 0)
 		try_mbind(ret, (uint32_t)node);
 	try_huge_pages(ret);
-	try_memlock(ret, lockable);
+	try_memlock(ret);
 }
 
 /* ---- saying so ---- */

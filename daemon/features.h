@@ -20,7 +20,10 @@
 	X(PIDFD, "pidfd", "the end of a process is told by its sockets, or asked for")             \
 	X(MBIND, "mbind", "the kernel decides on which node memory lies")                          \
 	X(HUGE_PAGES, "huge pages", "memory comes in small ones")                                  \
-	X(MEMLOCK, "memlock", "pinned memory and rings may be paged out")
+	X(MEMLOCK, "memlock", "pinned memory and rings may be paged out; " FEATURES_MORE_MEMLOCK)
+
+/* What helps those who may not lock as much as they want. */
+#define FEATURES_MORE_MEMLOCK "LimitMEMLOCK= of the unit, or ulimit -l, allows more"
 
 #define FEATURE_ENUM(name, label, instead) FEATURE_##name,
 enum feature { FEATURES(FEATURE_ENUM) FEATURE_NR };
@@ -33,10 +36,9 @@ struct features {
 
 /*
  * Try everything but io_uring and its buffers: whoever makes one finds out (features_miss).
- * lockable: the most bytes that may ever have to be locked; node: one that has memory for us,
- * negative: none has, and mbind is not tried.
+ * node: one that has memory for us; negative: none has, and mbind is not tried.
  */
-void features_probe(struct features *ret, uint64_t lockable, int32_t node);
+void features_probe(struct features *ret, int32_t node);
 
 /* Note that one is missing, by the -errno that it gave (-ECANCELED: switched off by us). */
 void features_miss(struct features *f, enum feature which, int err);

@@ -144,7 +144,7 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	if (!err && m->plan->nr_reactors > QUOIT_MAX_REACTORS)
 		m->plan->nr_reactors = QUOIT_MAX_REACTORS;
 	if (!err) {
-		features_probe(&m->features, config->memory, m->plan->cores[0].memory_node);
+		features_probe(&m->features, m->plan->cores[0].memory_node);
 		m->totals = totals_open(directory, m->plan->nr_reactors);
 		err = m->totals ? make_reactors(m) : -ENOMEM;
 	}

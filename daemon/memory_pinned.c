@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "backend_io.h"
+#include "features.h"
 #include "guard.h"
 #include "io_buffers.h"
 #include "log.h"
@@ -106,11 +107,14 @@ bool memory_pinned_answer(struct session *s, const struct memory_message *m)
 
 /* ---- on the memory thread ---- */
 
+/* Both count against the same limit, and so the same helps. */
 static void say_refused(const struct session *s, const char *what, uint64_t bytes, int err)
 {
-	log_client(s->uid, "session %llu: %llu of its %llu KiB of pinned memory are %s: %s",
-		   (unsigned long long)s->id, (unsigned long long)bytes >> 10,
-		   (unsigned long long)s->pinned_bytes >> 10, what, strerror(-err));
+	log_client(
+		s->uid,
+		"session %llu: %llu of its %llu KiB of pinned memory are %s: %s; " FEATURES_MORE_MEMLOCK,
+		(unsigned long long)s->id, (unsigned long long)bytes >> 10,
+		(unsigned long long)s->pinned_bytes >> 10, what, strerror(-err));
 }
 
 static bool lock_part(const struct session *s, uint64_t offset, uint64_t bytes)

@@ -2,11 +2,14 @@
 /* ring_memory.c - the pages, the socket and the bookkeeping of one client ring */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "errands.h"
+#include "features.h"
+#include "log.h"
 #include "memfd.h"
 #include "session.h"
 
@@ -74,6 +77,17 @@ static void place_pointers(struct ring *r, uint8_t *client, uint8_t *daemon)
 	}
 }
 
+/* A client can ask for ours to be paged out. */
+static void lock_pages(const struct ring *r)
+{
+	if (mlock(r->daemon, r->layout.daemon_bytes) < 0)
+		log_client(
+			r->session->uid,
+			"session %llu: %u KiB of ring %u are not locked: %s; " FEATURES_MORE_MEMLOCK,
+			(unsigned long long)r->session->id, r->layout.daemon_bytes >> 10, r->index,
+			strerror(errno));
+}
+
 static int open_pages(struct ring *r, int *ret_client, int *ret_daemon)
 {
 	uint8_t *client = NULL, *daemon = NULL;
@@ -84,7 +98,7 @@ static int open_pages(struct ring *r, int *ret_client, int *ret_daemon)
 		err = map_pages("quoit-daemon-pages", r->layout.daemon_bytes, &fd, &daemon);
 	place_pointers(r, client, daemon);
 	if (!err) {
-		(void)mlock(daemon, r->layout.daemon_bytes); /* a client can ask to page it out */
+		lock_pages(r);
 		*ret_daemon = memfd_read_only(fd);
 		if (*ret_daemon < 0)
 			err = *ret_daemon;
