@@ -51,8 +51,9 @@ static void write_topology(const struct machine *m, const struct executors *e)
 		fprintf(f, "kernels: %s\n", m->ops.isa);
 		if (*m->config->disable)
 			fprintf(f, "switched off: %s\n", m->config->disable);
-		fprintf(f, "blas: %s, %.0f GFLOP/s a core; %s\n", m->ops.blas, m->ops.gemm_gflops,
-			m->ops.why);
+		/* A slow machine, an emulated one, has less than one; it is not nothing. */
+		fprintf(f, "blas: %s, %.*f GFLOP/s a core; %s\n", m->ops.blas,
+			m->ops.gemm_gflops < 10 ? 3 : 0, m->ops.gemm_gflops, m->ops.why);
 		fprintf(f, "files: by %s\n",
 			m->features.missing[FEATURE_IO_URING] ? "threads" : "io_uring");
 		features_describe(&m->features, f);
