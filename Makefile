@@ -121,8 +121,8 @@ $(B)/daemon.a: $(daemon_obj)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(B)/quoitd: $(B)/daemon/main.o $(B)/daemon.a
 	$(call link,$(lto) $(CFLAGS) $(daemon_libs))
-$(B)/quoit-exec: $(exec_obj)
-	$(call link,-ldl -lm)
+$(B)/quoit-exec: $(exec_obj) $(B)/daemon/affinity.o
+	$(call link,-lnuma -ldl -lm)
 $(B)/quoit: $(tool_obj) $(B)/libquoit.a
 	$(call link,$(tool_libs))
 $(B)/quoit-peer: $(bench_obj)

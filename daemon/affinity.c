@@ -10,6 +10,11 @@
 
 #include "affinity.h"
 
+#define BACKGROUND_NICE 19
+
+/* The longest there is: whoever wakes on a worker's core preempts it. */
+#define BACKGROUND_SLICE_NS 100000000u
+
 enum {
 	MAX_NODES = 1024,   /* the most that any kernel can be built for */
 	MAX_CPUS = 1 << 16, /* keeps a mask within 8 KiB; kernels go to 8192 */
@@ -62,6 +67,12 @@ int affinity_set_slice(uint64_t ns)
 		return -errno;
 	attr.runtime = ns;
 	return syscall(SYS_sched_setattr, 0, &attr, 0) ? -errno : 0;
+}
+
+int affinity_give_way(void)
+{
+	(void)affinity_set_slice(BACKGROUND_SLICE_NS); /* says nothing where it is not known */
+	return affinity_set_nice(BACKGROUND_NICE);
 }
 
 int affinity_prefer_node(void *start, size_t bytes, uint32_t node)

@@ -27,6 +27,13 @@ int affinity_set_nice(int nice);
 int affinity_set_slice(uint64_t ns);
 
 /*
+ * For who computes, a worker or a module's process: gives way to reactors, which wake often and
+ * work briefly, by nice 19 and a slice of 100 ms.  Threads and processes that the caller makes
+ * afterwards do the same.  Returns 0 or -errno: nice is as it was; the slice is a mere wish.
+ */
+int affinity_give_way(void);
+
+/*
  * Asks that the pages of a mapping, present ones and those to come, lie on a node.
  * A wish, not a bond: when the node is full the pages come from elsewhere, where
  * MPOL_BIND would have the kernel kill us.  For a shared mapping the wish belongs to

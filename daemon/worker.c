@@ -10,11 +10,6 @@
 #include "tsc.h"
 #include "worker_private.h"
 
-#define WORKER_NICE 19
-
-/* The longest there is: whoever wakes on a worker's core preempts it. */
-#define WORKER_SLICE_NS 100000000u
-
 /*
  * What all cores together may do for a work in one turn.  Then those that wait come first, so
  * that a short work is done soon beside any number of long ones.
@@ -159,10 +154,9 @@ static void place(const struct worker *me)
 	if (err < 0)
 		log_info("worker %u is not pinned to CPU %u: %s", me->index, me->cpu,
 			 strerror(-err));
-	err = affinity_set_nice(WORKER_NICE);
+	err = affinity_give_way();
 	if (err < 0)
 		log_info("worker %u keeps its nice value: %s", me->index, strerror(-err));
-	(void)affinity_set_slice(WORKER_SLICE_NS); /* a wish; says nothing where it is not known */
 	snprintf(name, sizeof name, "quoit-work-%u", me->index);
 	(void)pthread_setname_np(pthread_self(), name);
 }

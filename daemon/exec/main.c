@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "affinity.h"
 #include "module.h"
 #include "serve.h"
 
@@ -37,6 +38,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "quoit-exec is started by quoitd\n");
 		return 2;
 	}
+	(void)affinity_give_way(); /* where that is forbidden it works all the same */
 	module_load(argv[1], &module, &hello);
 	if (send(QUOIT_EXEC_SOCKET, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
 		return 1;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +59,15 @@ Test(executor, runs_operations_of_a_module_on_client_and_daemon_memory)
 	for (int i = 1; i < 999; i++)
 		cr_assert_float_eq(out[i], 0.25f * x[i - 1] + 0.5f * x[i] + 0.25f * x[i + 1], 1e-4f,
 				   "element %d", i);
+	house_close(&h);
+}
+
+Test(executor, gives_way_to_reactors_as_workers_do)
+{
+	struct house h = house_open(64);
+
+	cr_expect_eq(getpriority(PRIO_PROCESS, (id_t)house_executor(&h)), 19);
+	cr_expect_eq(getpriority(PRIO_PROCESS, (id_t)h.d.pid), getpriority(PRIO_PROCESS, 0));
 	house_close(&h);
 }
 
