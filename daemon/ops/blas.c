@@ -162,9 +162,9 @@ static void blas_note(struct ops_choice *choice, const char *name, const char *k
 {
 	size_t used = strlen(choice->why);
 
-	snprintf(choice->why + used, sizeof(choice->why) - used, "%s%s%s%s %.0f",
+	snprintf(choice->why + used, sizeof(choice->why) - used, "%s%s%s%s %.*f",
 		 used > 0 ? ", " : "GFLOP/s: ", name, kernels ? " " : "", kernels ? kernels : "",
-		 gflops);
+		 gflops < 10 ? 3 : 0, gflops);
 }
 
 void blas_init(double (*measure)(void), struct ops_choice *ret_choice)
