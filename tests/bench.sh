@@ -29,6 +29,9 @@ goals() {
 		chain chain/torch <= 0.05 x = x + 1, times PyTorch
 		gemm gemm_1/blas >= 0.95 GEMM 1000, one core, of the best BLAS
 		gemm gemm_2/blas >= 0.95 GEMM 1000, two cores, of the best BLAS
+		w1 w1a/torch >= 1.4 W1 a: ten products of random matrices, of PyTorch
+		w1 w1f/torch >= 1.5 W1 f: training, waiting at the end, of PyTorch
+		w1 w1f_waiting/torch >= 1.5 W1 f: training, waiting for each loss, of PyTorch
 		randn randn/torch >= 3 normal numbers, one core, of PyTorch
 		wake wake_p99/idle <= 3 p99 of a NOP beside a flood of GEMM, of idle
 		wake wake_flood_kept >= 0.9 what the flood keeps of its rate
@@ -37,9 +40,17 @@ goals() {
 	END
 }
 
+measure() { # BENCHMARK
+	if [ "$1" = w1 ]; then
+		sh tests/bench/w1.sh "$build" ${rounds:+"${rounds#--rounds=}"}
+	else
+		"$build/quoit" bench "$1" $rounds
+	fi
+}
+
 for run in 1 2 3; do
 	for bench in $(goals | cut -d' ' -f1 | uniq); do
-		"$build/quoit" bench "$bench" $rounds >"$results/$bench.$run" && continue
+		measure "$bench" >"$results/$bench.$run" && continue
 		echo "bench.sh: $bench has failed in run $run" >&2
 		status=1
 	done

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""w1_torch.py queue|train BATCHES - W1 a and f by PyTorch on two cores; prints seconds.
+
+The same work as libclient/examples/w1_queue.c (a) and w1_train.c, after one warm-up round.
+"""
+import sys
+import time
+
+import torch
+
+torch.set_num_threads(2)
+torch.manual_seed(1)
+
+
+def queue(times):
+    begin = time.perf_counter()
+    for _ in range(times):
+        a = torch.randn(1000, 1000)
+        torch.mm(a, a)
+    return time.perf_counter() - begin
+
+
+def train(batches):
+    net = torch.nn.Sequential(
+        torch.nn.Linear(512, 2048), torch.nn.ReLU(),
+        torch.nn.Linear(2048, 512), torch.nn.ReLU(),
+        torch.nn.Linear(512, 1))
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-4)
+    target = torch.ones(1024, 1)
+    begin = time.perf_counter()
+    for _ in range(batches):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(net(torch.randn(1024, 512)), target)
+        loss.backward()
+        optimizer.step()
+        loss.item()
+    return time.perf_counter() - begin
+
+
+if sys.argv[1] == "queue":
+    queue(2)
+    print(queue(10))
+else:
+    train(2)
+    print(train(int(sys.argv[2])))
