@@ -24,12 +24,12 @@ DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev li
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
-# Neighbouring fields are not read as one vector: they were written one by one just before, and
-# such a load waits until those stores have reached the cache.
-narrow := -fno-tree-slp-vectorize
-base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(narrow) $(warnings) -Werror -Ilibclient/include \
+base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) -Werror -Ilibclient/include \
 	-DQUOIT_VERSION='"$(VERSION)"' -DQUOIT_LIBEXECDIR='"$(LIBEXECDIR)"' -DQUOIT_PREFIX='"$(PREFIX)"' \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -DQUOIT_SANITIZE)
+# Neighbouring fields are not read as one vector, kernels apart: they were written one by one just
+# before, and such a load waits until those stores have reached the cache.
+late := -fno-tree-slp-vectorize
 # The daemon's path crosses many small files: let the linker inline over them.
 lto := $(if $(SAN)$(findstring clang,$(CC)),,-flto=auto -ffat-lto-objects)
 ldflags := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
@@ -39,7 +39,7 @@ tool_libs := -ljansson -lproc2 -lm
 # Kernels are compiled once per instruction set; ops.c chooses among them.
 ops_once := daemon/ops/ops.c daemon/ops/blas.c
 ops_each := $(filter-out $(ops_once),$(wildcard daemon/ops/*.c))
-ops_flags := -O3 -ftree-slp-vectorize -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-psabi
+ops_flags := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-psabi
 isa_base := -DOP_ISA=base
 isa_avx2 := -DOP_ISA=avx2 -march=x86-64-v3
 isa_avx512 := -DOP_ISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
@@ -89,7 +89,7 @@ $(B)/libclient/%.o: base += -fPIC -fvisibility=hidden
 $(B)/daemon/%.o: base += -iquote daemon $(lto)
 $(B)/tests/%.o: base += -iquote daemon -iquote libclient -iquote tests/bench -iquote tests/e2e \
 	-iquote tests/torture/support -iquote tools
-$(B)/daemon/ops/%.o: late += -fno-lto $(ops_flags)
+$(B)/daemon/ops/%.o: late := -fno-lto $(ops_flags)
 
 define compile
 	@mkdir -p $(@D)

@@ -10,7 +10,7 @@
 #define OPS_MEASURE_SIZE 384
 #define OPS_MEASURE_NS   10000000
 
-static const struct op_impl *const *table = ops_table_base;
+static const struct op_impl *const *table; /* once chosen */
 
 static const char *ops_choose_isa(void)
 {
@@ -74,6 +74,8 @@ void ops_init(struct ops_choice *ret_choice)
 
 const struct op_impl *ops_find(uint8_t opcode)
 {
+	if (!table)
+		ops_choose_isa();
 	return table[opcode];
 }
 

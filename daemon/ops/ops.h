@@ -98,7 +98,10 @@ struct ops_choice {
  */
 void ops_init(struct ops_choice *ret_choice);
 
-/* The implementation of an operation, NULL: none on the CPU (-ENOTSUP). */
+/*
+ * The implementation of an operation, NULL: none on the CPU (-ENOTSUP).  It picks the
+ * instruction set if nobody has: the first call comes before any thread exists.
+ */
 const struct op_impl *ops_find(uint8_t opcode);
 
 /* Record a failure from a tile; the first one stays.  Thread-safe. */

@@ -36,6 +36,17 @@ Test(optable, list_switches_off_what_it_names_and_nothing_else)
 	}
 }
 
+Test(optable, rows_have_the_kernels_that_suit_the_processor)
+{
+	struct ops_choice choice;
+
+	optable_init(); /* the daemon refuses a bad --disable before it tries BLAS libraries */
+	ops_init(&choice);
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
+		if (optable_find((uint8_t)i))
+			cr_expect_eq(optable_find((uint8_t)i)->impl, ops_find((uint8_t)i), "%u", i);
+}
+
 Test(optable, word_that_is_no_operation_or_cannot_be_done_without_is_refused)
 {
 	static const struct {
