@@ -64,7 +64,7 @@ void libquoit_handle_stack_done(struct handle_stack *s)
 }
 
 /* One block from the pool: what came back first, then indices never used. */
-static void refill(struct handle_stack *s, uint32_t head)
+bool libquoit_handle_refill(struct handle_stack *s, uint32_t head)
 {
 	struct handle_pool *p = s->pool;
 
@@ -75,22 +75,7 @@ static void refill(struct handle_stack *s, uint32_t head)
 		s->entry[s->count++] = (struct handle_entry){index, head - 1};
 	}
 	pthread_mutex_unlock(&p->lock);
-}
-
-bool libquoit_handle_take(struct handle_stack *s, uint32_t head, struct handle_entry *ret)
-{
-	if (!s->count)
-		refill(s, head);
-	if (!s->count)
-		return false;
-	*ret = s->entry[--s->count];
-	return true;
-}
-
-bool libquoit_handle_give(struct handle_stack *s, struct handle_entry entry)
-{
-	s->entry[s->count++] = entry;
-	return s->count > 2 * HANDLE_BLOCK;
+	return s->count;
 }
 
 void libquoit_handle_trim(struct handle_stack *s, uint32_t head, uint32_t next)

@@ -49,14 +49,28 @@ int libquoit_handle_stack_init(struct handle_stack *s, struct handle_pool *p, ui
 void libquoit_handle_empty(struct handle_stack *s);
 void libquoit_handle_stack_done(struct handle_stack *s);
 
+/* Fetch a block from the pool; `head` is the SQ's.  False: none is left. */
+bool libquoit_handle_refill(struct handle_stack *s, uint32_t head);
+
 /* Take the entry that was freed last; `head` is the SQ's.  False: none is left. */
-bool libquoit_handle_take(struct handle_stack *s, uint32_t head, struct handle_entry *ret);
+static inline bool libquoit_handle_take(struct handle_stack *s, uint32_t head,
+					struct handle_entry *ret)
+{
+	if (!s->count && !libquoit_handle_refill(s, head))
+		return false;
+	*ret = s->entry[--s->count];
+	return true;
+}
 
 /*
  * Put an entry on the stack.  True: the stack is high; refresh the SQ's head and
  * call libquoit_handle_trim.
  */
-bool libquoit_handle_give(struct handle_stack *s, struct handle_entry entry);
+static inline bool libquoit_handle_give(struct handle_stack *s, struct handle_entry entry)
+{
+	s->entry[s->count++] = entry;
+	return s->count > 2 * HANDLE_BLOCK;
+}
 
 /* Give the oldest block back to the pool, unless one of it is in [head, next) of the SQ. */
 void libquoit_handle_trim(struct handle_stack *s, uint32_t head, uint32_t next);

@@ -3,7 +3,8 @@
  * library.h - what a session and a ring are inside libquoit, and who calls whom.
  *
  *	session.c  open, close          connect.c, control.c  the control socket
- *	ring.c     open, close, arm     queue.c  SQ and CQ    sleep.c  waiting for them
+ *	ring.c     open, close, arm     queue.c  SQ and CQ (slot.h: the path of every SQE)
+ *	sleep.c    waiting for them
  *	job.c      the job table        wait.c   waits, with their call sites (site.c)
  *	tensor.c   handles (handle.c)   region.c memory both see (arena.c, transfer.c)
  *
@@ -192,9 +193,6 @@ int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index);
 /* Fill a taken slot with a job that posts a CQE, and publish when a batch is full. */
 void libquoit_queue_put(struct quoit_ring *q, uint32_t index, const struct quoit_sqe *sqe,
 			uint64_t user_data);
-
-/* quoit_push that says at which SQ index. */
-int libquoit_queue_push(struct quoit_ring *q, const struct quoit_sqe *sqe, uint32_t *ret_index);
 
 /* How many CQEs are ready.  A tail that lies breaks the ring. */
 uint32_t libquoit_queue_ready(struct quoit_ring *q);

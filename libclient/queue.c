@@ -4,124 +4,61 @@
 #include <sys/socket.h>
 
 #include "clock.h"
-#include "library.h"
-
-/* Slots are asked for so many ahead. */
-#define SLOTS_AHEAD 16u
+#include "slot.h"
 
 /* ---- SQ ---- */
 
-/*
- * Ask for a slot that will be filled soon: its line is in quoitd's cache, which has read it,
- * unless it is full still.  (The builtin asks for reading only, unless the compiler may use what
- * newer processors have; on others this is a nop.)
- */
-static inline void prefetch_slot(const struct quoit_ring *q, uint32_t index)
-{
-	const struct quoit_sqe *slot = &q->sqes[(index + SLOTS_AHEAD) & q->sq_mask];
-
-	if (LIKELY(quoit_ring_space(&q->sq) >= SLOTS_AHEAD))
-		__asm__ volatile("prefetchw %0" : : "m"(*(const char *)slot));
-}
-
-/* Inlined into quoit_push_sqe: no system call, no lock and no clock on its path. */
-static inline __attribute__((always_inline)) int take(struct quoit_ring *q, uint32_t *ret_index)
+int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index)
 {
 	int err;
 
 	if (UNLIKELY(!libquoit_is_mine(q->mine)))
 		return -EOWNERDEAD;
-	if (LIKELY(quoit_ring_reserve(&q->sq, ret_index))) {
-		prefetch_slot(q, *ret_index);
-		return 0;
+	if (!quoit_ring_reserve(&q->sq, ret_index)) {
+		if (q->raw) {
+			err = quoit_flush(q);
+			return err ? err : -EAGAIN;
+		}
+		err = libquoit_sleep_sq(q);
+		if (err)
+			return err;
+		return quoit_ring_reserve(&q->sq, ret_index) ? 0 : -EPROTO;
 	}
-	if (q->raw) {
-		err = quoit_flush(q);
-		return err ? err : -EAGAIN;
-	}
-	err = libquoit_sleep_sq(q);
-	if (err)
-		return err;
-	return quoit_ring_reserve(&q->sq, ret_index) ? 0 : -EPROTO;
+	slot_prefetch(q, *ret_index);
+	return 0;
 }
 
-/* Two 32-bit words as one of 64, loaded one by one: the compiler may not join atomic loads. */
-static inline uint64_t load_pair(const void *at)
+SLOT_INLINE void put(struct quoit_ring *q, uint32_t index, const struct quoit_sqe *sqe,
+		     uint64_t header, uint64_t user_data)
 {
-	const uint32_t *word = at;
+	uint64_t *to = slot_words(q, index);
 
-	return __atomic_load_n(&word[0], __ATOMIC_RELAXED) |
-	       (uint64_t)__atomic_load_n(&word[1], __ATOMIC_RELAXED) << 32;
-}
-
-/*
- * The SQE was filled in a moment ago, field by field.  A load that is wider than those stores
- * would wait until they are in the cache, behind stores to slots that this core does not have
- * yet: so no load here is wider than a field, and those waits overlap.
- */
-static inline __attribute__((always_inline)) void copy(struct quoit_sqe *slot,
-						       const struct quoit_sqe *sqe, uint8_t flags,
-						       uint64_t user_data)
-{
-	uint64_t *to = (uint64_t *)slot;
-
-	to[0] = sqe->opcode | (uint64_t)flags << 8 | (uint64_t)sqe->device << 16 |
-		(uint64_t)sqe->arg << 24 | (uint64_t)sqe->lap << 32;
+	to[0] = header | (uint64_t)sqe->device << 16 | (uint64_t)sqe->lap << 32;
 	to[1] = user_data;
 #pragma GCC unroll 6
 	for (unsigned i = 0; i < sizeof sqe->word / sizeof sqe->word[0]; i++)
-		to[2 + i] = load_pair(&sqe->word[i]);
-}
-
-static inline __attribute__((always_inline)) void put(struct quoit_ring *q, uint32_t index,
-						      const struct quoit_sqe *sqe, uint8_t flags,
-						      uint64_t user_data)
-{
-	copy(&q->sqes[index & q->sq_mask], sqe, flags, user_data);
-	if (UNLIKELY(q->notes != NULL))
-		q->notes[index & q->sq_mask].site = q->site;
-	/* A failure to wake quoitd is for the next wait to report: the job is in the ring. */
-	if (UNLIKELY(q->sq.next - q->sq.published >= q->batch))
-		(void)quoit_flush(q);
-}
-
-int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index)
-{
-	return take(q, ret_index);
+		to[2 + i] = slot_pair(&sqe->word[i]);
+	slot_done(q, index);
 }
 
 void libquoit_queue_put(struct quoit_ring *q, uint32_t index, const struct quoit_sqe *sqe,
 			uint64_t user_data)
 {
-	put(q, index, sqe, sqe->flags & (uint8_t)~QUOIT_SQE_QUIET, user_data);
-}
+	uint64_t quiet = (uint64_t)QUOIT_SQE_QUIET << 8;
 
-/*
- * user_data of a managed ring's push is its SQ index, which is how an error record
- * names it; a quoit_job has more than 32 bits, so the two are never mixed up.
- */
-static inline __attribute__((always_inline)) int push(struct quoit_ring *q,
-						      const struct quoit_sqe *sqe,
-						      uint32_t *ret_index)
-{
-	int err = take(q, ret_index);
-
-	if (UNLIKELY(err))
-		return err;
-	put(q, *ret_index, sqe, sqe->flags | QUOIT_SQE_QUIET, q->raw ? sqe->user_data : *ret_index);
-	return 0;
-}
-
-int libquoit_queue_push(struct quoit_ring *q, const struct quoit_sqe *sqe, uint32_t *ret_index)
-{
-	return push(q, sqe, ret_index);
+	put(q, index, sqe, slot_header(sqe->opcode, sqe->flags, sqe->arg) & ~quiet, user_data);
 }
 
 int quoit_push_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe)
 {
 	uint32_t index;
+	int err = slot_take(q, &index);
 
-	return push(q, sqe, &index);
+	if (UNLIKELY(err))
+		return err;
+	put(q, index, sqe, slot_header(sqe->opcode, sqe->flags, sqe->arg),
+	    slot_user_data(q, index, sqe->user_data));
+	return 0;
 }
 
 struct quoit_sqe *quoit_sqe(struct quoit_ring *q)
@@ -133,7 +70,7 @@ struct quoit_sqe *quoit_sqe(struct quoit_ring *q)
 	/* Before the next slot is handed out, all earlier ones have been filled. */
 	if (q->sq.next - q->sq.published >= q->batch)
 		(void)quoit_flush(q);
-	if (take(q, &index))
+	if (slot_take(q, &index))
 		return NULL;
 	if (q->notes)
 		q->notes[index & q->sq_mask].site = 0;
@@ -151,7 +88,7 @@ unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
 	/* A run neither wraps nor grows beyond what is published at once. */
 	while (n < most && n < q->batch && (first + n) & q->sq_mask && quoit_ring_space(&q->sq) &&
 	       quoit_ring_reserve(&q->sq, &index)) {
-		prefetch_slot(q, index);
+		slot_prefetch(q, index);
 		n++;
 	}
 	for (uint32_t i = 1; UNLIKELY(q->notes != NULL) && i < n; i++)

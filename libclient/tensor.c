@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tensor.c - create, view and free tensors: handles and the jobs that bind them */
 #include <errno.h>
-#include "library.h"
+#include <string.h>
+
+#include "slot.h"
 
 const struct tensor_record *libquoit_tensor_find(const struct quoit_session *s, quoit_tensor t)
 {
@@ -12,56 +14,63 @@ const struct tensor_record *libquoit_tensor_find(const struct quoit_session *s, 
 	return &s->tensors[index];
 }
 
-static bool is_dense(const struct quoit_shape *shape)
+/* The words of a CREATE or VIEW; of: the tensor that it is a view of. */
+SLOT_INLINE void put_binding(struct quoit_ring *q, uint32_t index, uint64_t header, uint32_t handle,
+			     quoit_tensor of, const uint64_t shape[4], uint64_t offset)
 {
-	return !(shape->stride[0] | shape->stride[1] | shape->stride[2] | shape->stride[3]);
+	uint64_t *to = slot_words(q, index);
+
+	to[0] = header;
+	to[1] = slot_user_data(q, index, 0);
+	to[2] = handle | (uint64_t)of << 32;
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < 4; i++)
+		to[3 + i] = shape[i];
+	to[7] = offset;
+	slot_done(q, index);
 }
 
-/* Word by word, for the reason that copy() of queue.c gives. */
-static void copy_words(void *to, const void *from, size_t bytes)
+/*
+ * Put a CREATE or VIEW under a new handle; arg without the type, which a view has from its
+ * buffer.
+ */
+static quoit_tensor bind(struct quoit_ring *q, const struct quoit_shape *shape, uint8_t opcode,
+			 uint8_t arg, quoit_tensor of, uint64_t offset)
 {
-	const uint32_t *word = from;
-
-	for (size_t i = 0; i < bytes / sizeof *word; i++)
-		((uint32_t *)to)[i] = __atomic_load_n(&word[i], __ATOMIC_RELAXED);
-}
-
-/* Put a CREATE or VIEW under a new handle; `sqe` says all but the handle and the shape. */
-static quoit_tensor bind(struct quoit_ring *q, struct quoit_sqe *sqe,
-			 const struct quoit_shape *shape)
-{
+	/* dims, then strides */
+	const uint64_t pair[] = {slot_pair(&shape->dim[0]), slot_pair(&shape->dim[2]),
+				 slot_pair(&shape->stride[0]), slot_pair(&shape->stride[2])};
+	bool is_create = opcode == QUOIT_OP_CREATE;
 	struct tensor_record *record;
 	struct handle_entry entry;
-	uint32_t sq_index, handle;
+	uint32_t index, handle;
 
 	if (!libquoit_is_mine(q->mine) || shape->dtype >= QUOIT_DTYPE_NR ||
 	    !libquoit_handle_take(&q->handles, q->sq.cached_head, &entry))
 		return QUOIT_NO_TENSOR;
-	record = &q->session->tensors[entry.index];
-	handle = (record->generation + 1u) << QUOIT_HANDLE_INDEX_BITS | entry.index;
-	if (sqe->opcode == QUOIT_OP_CREATE) /* a view has its buffer's type */
-		sqe->arg |= shape->dtype;
-	sqe->base[0] = handle;
-	copy_words(sqe->dim, shape->dim, sizeof sqe->dim);
-	copy_words(sqe->stride, shape->stride, sizeof sqe->stride);
-	if (libquoit_queue_push(q, sqe, &sq_index)) {
+	if (UNLIKELY(slot_take(q, &index))) {
 		(void)libquoit_handle_give(&q->handles, entry);
 		return QUOIT_NO_TENSOR;
 	}
-	record->generation++;
-	record->shape.dtype = shape->dtype;
-	copy_words(record->shape.dim, sqe->dim, sizeof sqe->dim);
-	copy_words(record->shape.stride, sqe->stride, sizeof sqe->stride);
-	record->dense = sqe->opcode == QUOIT_OP_CREATE && is_dense(shape);
+	record = &q->session->tensors[entry.index];
+	handle = (uint32_t)++record->generation << QUOIT_HANDLE_INDEX_BITS | entry.index;
+	put_binding(q, index, slot_header(opcode, 0, is_create ? arg | shape->dtype : arg), handle,
+		    of, pair, offset);
 	record->handle = handle;
+	record->dense = is_create && !(pair[2] | pair[3]);
+	record->shape.dtype = shape->dtype;
+	memcpy(&record->shape.dim[0], &pair[0], sizeof pair[0]);
+	memcpy(&record->shape.dim[2], &pair[1], sizeof pair[1]);
+	memcpy(&record->shape.stride[0], &pair[2], sizeof pair[2]);
+	memcpy(&record->shape.stride[2], &pair[3], sizeof pair[3]);
 	return handle;
 }
 
 quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags)
 {
-	struct quoit_sqe sqe = {.opcode = QUOIT_OP_CREATE, .arg = (uint8_t)flags};
-
-	return flags & ~QUOIT_CREATE_PINNED ? QUOIT_NO_TENSOR : bind(q, &sqe, shape);
+	if (flags & ~QUOIT_CREATE_PINNED)
+		return QUOIT_NO_TENSOR;
+	return bind(q, shape, QUOIT_OP_CREATE, (uint8_t)flags, QUOIT_NO_TENSOR, 0);
 }
 
 quoit_tensor quoit_vector(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t n)
@@ -80,25 +89,38 @@ quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t
 quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *shape, void *memory)
 {
 	const struct quoit_session *s = q->session;
-	struct quoit_sqe sqe = {.opcode = QUOIT_OP_CREATE, .arg = QUOIT_CREATE_ARENA};
+	uint64_t offset = (uint64_t)((uint8_t *)memory - (uint8_t *)s->arena_base);
 
-	sqe.offset = (uint64_t)((uint8_t *)memory - (uint8_t *)s->arena_base);
-	return sqe.offset < s->info.arena_bytes ? bind(q, &sqe, shape) : QUOIT_NO_TENSOR;
+	if (offset >= s->info.arena_bytes)
+		return QUOIT_NO_TENSOR;
+	return bind(q, shape, QUOIT_OP_CREATE, QUOIT_CREATE_ARENA, QUOIT_NO_TENSOR, offset);
 }
 
 quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit_shape *shape,
 			uint64_t offset)
 {
 	const struct tensor_record *of = libquoit_tensor_find(q->session, t);
-	struct quoit_sqe sqe = {.opcode = QUOIT_OP_VIEW, .offset = offset};
 
-	sqe.base[1] = t;
-	return of && of->shape.dtype == shape->dtype ? bind(q, &sqe, shape) : QUOIT_NO_TENSOR;
+	if (!of || of->shape.dtype != shape->dtype)
+		return QUOIT_NO_TENSOR;
+	return bind(q, shape, QUOIT_OP_VIEW, 0, t, offset);
+}
+
+SLOT_INLINE void put_free(struct quoit_ring *q, uint32_t index, quoit_tensor t)
+{
+	uint64_t *to = slot_words(q, index);
+
+	to[0] = slot_header(QUOIT_OP_FREE, 0, 0);
+	to[1] = slot_user_data(q, index, 0);
+	to[2] = t;
+#pragma GCC unroll 5
+	for (unsigned i = 3; i < 8; i++)
+		to[i] = 0;
+	slot_done(q, index);
 }
 
 int quoit_free(struct quoit_ring *q, quoit_tensor t)
 {
-	struct quoit_sqe sqe = {.opcode = QUOIT_OP_FREE, .base = {t}};
 	uint32_t index = t & QUOIT_HANDLE_INDEX_MASK, sq_index;
 	int err;
 
@@ -106,9 +128,10 @@ int quoit_free(struct quoit_ring *q, quoit_tensor t)
 		return -EOWNERDEAD;
 	if (!libquoit_tensor_find(q->session, t))
 		return -EINVAL;
-	err = libquoit_queue_push(q, &sqe, &sq_index);
+	err = slot_take(q, &sq_index);
 	if (err)
 		return err;
+	put_free(q, sq_index, t);
 	q->session->tensors[index].handle = QUOIT_NO_TENSOR;
 	if (UNLIKELY(libquoit_handle_give(&q->handles, (struct handle_entry){index, sq_index})) &&
 	    quoit_ring_refresh(&q->sq))

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slot.h - a slot of the SQ: take it, write its words, be done with it.  Inline: this is the path
+ * of every SQE, and has no system call, no lock and no clock on it.
+ *
+ * Words are written one by one, each put together from loads that are no wider than the stores
+ * which made the fields a moment ago.  A wider load would wait until those stores are in the
+ * cache, behind stores to slots that this core does not have yet.
+ */
+#ifndef LIBQUOIT_SLOT_H
+#define LIBQUOIT_SLOT_H
+
+#include <errno.h>
+
+#include "library.h"
+
+#define SLOT_INLINE static inline __attribute__((always_inline))
+
+/* Slots are asked for so many ahead. */
+#define SLOTS_AHEAD 16u
+
+/*
+ * Ask for a slot that will be filled soon: its line is in quoitd's cache, which has read it,
+ * unless it is full still.  (The builtin asks for reading only, unless the compiler may use what
+ * newer processors have; on others this is a nop.)
+ */
+SLOT_INLINE void slot_prefetch(const struct quoit_ring *q, uint32_t index)
+{
+	const struct quoit_sqe *slot = &q->sqes[(index + SLOTS_AHEAD) & q->sq_mask];
+
+	if (LIKELY(quoit_ring_space(&q->sq) >= SLOTS_AHEAD))
+		__asm__ volatile("prefetchw %0" : : "m"(*(const char *)slot));
+}
+
+/* As libquoit_queue_take. */
+SLOT_INLINE int slot_take(struct quoit_ring *q, uint32_t *ret_index)
+{
+	if (UNLIKELY(!libquoit_is_mine(q->mine)))
+		return -EOWNERDEAD;
+	if (UNLIKELY(!quoit_ring_reserve(&q->sq, ret_index)))
+		return libquoit_queue_take(q, ret_index);
+	slot_prefetch(q, *ret_index);
+	return 0;
+}
+
+/* A slot that was taken, as words. */
+SLOT_INLINE uint64_t *slot_words(struct quoit_ring *q, uint32_t index)
+{
+	return (uint64_t *)&q->sqes[index & q->sq_mask];
+}
+
+/* Two 32-bit words as one of 64, loaded one by one: the compiler may not join atomic loads. */
+SLOT_INLINE uint64_t slot_pair(const void *at)
+{
+	const uint32_t *word = at;
+
+	return __atomic_load_n(&word[0], __ATOMIC_RELAXED) |
+	       (uint64_t)__atomic_load_n(&word[1], __ATOMIC_RELAXED) << 32;
+}
+
+/*
+ * The first word of a pushed SQE but for device and lap, and the second.  user_data of a managed
+ * ring's push is its SQ index, which is how an error record names it; a quoit_job has more than
+ * 32 bits, so the two are never mixed up.
+ */
+SLOT_INLINE uint64_t slot_header(uint8_t opcode, uint8_t flags, uint8_t arg)
+{
+	return opcode | (uint64_t)(flags | QUOIT_SQE_QUIET) << 8 | (uint64_t)arg << 24;
+}
+
+SLOT_INLINE uint64_t slot_user_data(const struct quoit_ring *q, uint32_t index, uint64_t raw)
+{
+	return q->raw ? raw : index;
+}
+
+/* All words of a taken slot are written: publish when a batch is full. */
+SLOT_INLINE void slot_done(struct quoit_ring *q, uint32_t index)
+{
+	if (UNLIKELY(q->notes != NULL))
+		q->notes[index & q->sq_mask].site = q->site;
+	/* A failure to wake quoitd is for the next wait to report: the job is in the ring. */
+	if (UNLIKELY(q->sq.next - q->sq.published >= q->batch))
+		(void)quoit_flush(q);
+}
+
+#endif
