@@ -208,16 +208,16 @@ static bool run_small(struct session *s, const struct quoit_sqe *sqe, uint64_t *
 }
 
 /*
- * A NOP that asks for nothing but its CQE: all words zero but user_data, and QUIET at most.
- * One word after the other: a wide load of words that were just stored one by one would
- * wait until they have reached the cache.
+ * A NOP that asks for nothing but its CQE, or for that of a moment that has come: all words zero
+ * but user_data, no flag but QUIET and, with no job of the ring open, AFTER_ALL.
  */
-static bool is_plain_nop(const struct quoit_sqe *sqe)
+static bool is_plain_nop(const struct ring *ring, const struct quoit_sqe *sqe)
 {
 	const uint64_t *word = (const uint64_t *)sqe;
+	uint64_t flags = QUOIT_SQE_QUIET | (ring->jobs ? 0 : QUOIT_SQE_AFTER_ALL);
 
-	return !(word[0] & ~((uint64_t)QUOIT_SQE_QUIET << 8)) && !word[2] && !word[3] && !word[4] &&
-	       !word[5] && !word[6] && !word[7];
+	return !(word[0] & ~(flags << 8)) && !(word[2] | word[3] | word[4]) &&
+	       !(word[5] | word[6] | word[7]);
 }
 
 /* An operation that computes, or a NOP that wants more than its CQE. */
@@ -264,7 +264,7 @@ static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 		return end_control(ring, sqe, sq_index, tensor_free(s, sqe, &fault), &fault);
 	} else if (sqe->opcode == QUOIT_OP_VIEW) {
 		return end_control(ring, sqe, sq_index, tensor_view(s, sqe, &fault), &fault);
-	} else if (plain && is_plain_nop(sqe)) {
+	} else if (plain && is_plain_nop(ring, sqe)) {
 		completion_post(ring, sqe, 0, NULL, NULL);
 		s->jobs_done++;
 		return 0;

@@ -251,7 +251,6 @@ int validate_view(const struct session *s, const struct quoit_sqe *sqe, struct v
 	return err;
 }
 
-/* Word after word, none of them wider than it was stored (see is_plain_nop in fetch.c). */
 static bool says_more_than_handle(const struct quoit_sqe *sqe)
 {
 	const uint64_t *word = sqe->word;
