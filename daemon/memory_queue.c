@@ -45,15 +45,17 @@ static void take_over_contents(struct session *s, struct job *job)
 }
 
 /*
- * A job far from its turn gets its bytes only while a good part of the lease is unused: a
- * deep queue would else fill the lease with buffers that wait, and the pages that are in use
- * would never be used again while they are warm.  Who waits for nothing else gets them.
+ * A job far from its turn gets its bytes only while this part of the lease is not in use yet: a
+ * deep queue would else fill the lease with buffers that wait, each with pages that are new and
+ * cold, while those in use are never used again.  Who waits for nothing else gets them.
  */
+#define AHEAD_PART 16
+
 static bool is_time(const struct session *s, uint32_t other_waits, uint64_t bytes)
 {
 	const struct memory *m = &s->memory;
 
-	return other_waits == 0 || m->used - m->fixed + bytes <= (m->lease - m->fixed) / 4;
+	return other_waits == 0 || m->used - m->fixed + bytes <= (m->lease - m->fixed) / AHEAD_PART;
 }
 
 void memory_admit(struct session *s, struct job *job)
