@@ -149,16 +149,23 @@ static inline bool take_again(struct session *s, struct buffer *b)
 	return true;
 }
 
-/* Its bytes, and their pages, may go to another.  Inline, as every free comes by. */
-static inline __attribute__((always_inline)) void untake(struct session *s, struct buffer *b)
+/* The piece of a pageable buffer, and its pages, may go to another. */
+static inline void give_piece(struct session *s, struct buffer *b)
+{
+	s->memory.used -= region_piece_bytes(&s->region, b->class);
+	region_give(&s->region, b->offset, b->class, true);
+	b->reserved = b->zeroed = false;
+}
+
+/* The same for any buffer that has bytes of ours. */
+static void untake(struct session *s, struct buffer *b)
 {
 	if (b->place == PLACE_PINNED) {
 		pinned_give(&s->pieces, b->offset, b->size);
+		b->reserved = b->zeroed = false;
 	} else {
-		s->memory.used -= region_piece_bytes(&s->region, b->class);
-		region_give(&s->region, b->offset, b->class, true);
+		give_piece(s, b);
 	}
-	b->reserved = b->zeroed = false;
 }
 
 bool memory_take_one(struct session *s, struct buffer *b)
@@ -275,8 +282,12 @@ void memory_give_back(struct session *s, uint32_t index)
 {
 	struct buffer *b = &s->buffers[index];
 
-	if (b->reserved && b->size && b->place != PLACE_ARENA)
-		untake(s, b);
+	if (b->reserved && b->size) {
+		if (b->place == PLACE_PAGEABLE)
+			give_piece(s, b); /* as nearly always: nothing is called */
+		else if (b->place == PLACE_PINNED)
+			untake(s, b);
+	}
 	tables_give_buffer(s, index);
 }
 

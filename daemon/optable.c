@@ -96,6 +96,11 @@ const struct op_row *optable_find(uint8_t opcode)
 	return table[opcode].name ? &table[opcode] : NULL;
 }
 
+const struct op_row *optable_row(uint8_t opcode)
+{
+	return &table[opcode];
+}
+
 int optable_number(const char *name)
 {
 	for (int i = 0; i < QUOIT_OP_NR; i++)

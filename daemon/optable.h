@@ -74,6 +74,9 @@ int optable_disable(const char *list, const char **ret_bad);
 /* The row of an operation, NULL: there is none. */
 const struct op_row *optable_find(uint8_t opcode);
 
+/* Of any number: a row without a name, and all else zero, where there is no operation. */
+const struct op_row *optable_row(uint8_t opcode);
+
 /* The number of the operation of this name, -ENOENT: there is none. */
 int optable_number(const char *name);
 

@@ -105,10 +105,10 @@ static inline void region_give(struct region *r, uint64_t offset, uint32_t class
 	uint32_t piece = (uint32_t)(class->pages == 1 ? page : page / class->pages);
 	uint32_t *list = resident ? &class->cached : &class->punched;
 
-	r->next[class->first + piece] = *list;
-	*list = piece;
 	if (resident)
 		r->cached_bytes += region_piece_bytes(r, class_index);
+	r->next[class->first + piece] = *list;
+	*list = piece;
 }
 
 /*

@@ -53,9 +53,8 @@ static inline __attribute__((always_inline)) bool look(struct session *s,
 						       const struct quoit_sqe *sqe,
 						       struct small_job *ret)
 {
-	ret->row = optable_find(sqe->opcode);
-	if (!ret->row || !form_fits(ret->row, sqe) || sqe->tensor[3] || !validate_is_plain(sqe) ||
-	    s->any_poison)
+	ret->row = optable_row(sqe->opcode);
+	if (!form_fits(ret->row, sqe) || sqe->tensor[3] || !validate_is_plain(sqe) || s->any_poison)
 		return false;
 	if (!find(s, sqe, 0, ret) || !output_fits(ret))
 		return false;

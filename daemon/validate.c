@@ -160,7 +160,7 @@ static int check_new_handle(const struct session *s, uint32_t handle, struct fau
 {
 	uint32_t index = handle & QUOIT_HANDLE_INDEX_MASK;
 
-	if (handle == QUOIT_NO_TENSOR || index == 0 || index >= s->max_tensors)
+	if (index == 0 || index >= s->max_tensors)
 		return refuse(f, -EBADF, QUOIT_FIELD_TENSOR0, handle, s->max_tensors);
 	if (s->tensors[index].handle)
 		return refuse(f, -EEXIST, QUOIT_FIELD_TENSOR0, handle, s->tensors[index].handle);
