@@ -82,7 +82,7 @@ help:
 	@printf '%s\n' 'make            build into $(B)/' 'make deps       install what is missing (Debian)' \
 	'make demo       start a private daemon and run the workloads' 'make check      all tests that need no GPU' \
 	'make check-vm   the placement tests of make check alone' \
-	'make bench      the speed table of docs/performance.md' 'make torture    long tests' 'make fuzz       long fuzzing' \
+	'make bench      the speed table of docs/performance.md' 'make torture    long tests (TIMES=n: longer still)' 'make fuzz       long fuzzing' \
 	'make lint       include rule and format' 'make install    DESTDIR= PREFIX=' 'make uninstall' 'make clean'
 
 $(B)/libclient/%.o: base += -fPIC -fvisibility=hidden

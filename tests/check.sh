@@ -92,8 +92,12 @@ tests_of() { # FOLDER KIND
 	done
 }
 
-torture_arg=--short
-[ "$mode" != --torture ] || torture_arg=--full
+# TIMES=n make torture: n times as many tries of every case.
+torture_arg=--short times=1
+if [ "$mode" = --torture ]; then
+	times=${TIMES:-1}
+	torture_arg=--full=$times
+fi
 
 if [ "$mode" = --fuzz ]; then
 	build build/fuzz "" fuzzers CC=clang
@@ -125,17 +129,17 @@ build build/tsan thread tests
 for t in $(tests_of build/tsan torture); do
 	case $t in
 	*/fail_calls) ;; # stands between quoitd and libc, where TSan must be alone
-	*) QUOIT_BUILD=build/tsan sanitized "$t" timeout 3000 "$t" $torture_arg ;;
+	*) QUOIT_BUILD=build/tsan sanitized "$t" timeout $((3000 * times)) "$t" $torture_arg ;;
 	esac
 done
 QUOIT_BUILD=build run build/tests/torture/fail_calls \
-	timeout 900 build/tests/torture/fail_calls $torture_arg
+	timeout $((900 * times)) build/tests/torture/fail_calls $torture_arg
 QUOIT_BUILD=build/asan sanitized build/asan/tests/torture/fail_calls \
-	timeout 900 build/asan/tests/torture/fail_calls $torture_arg
+	timeout $((900 * times)) build/asan/tests/torture/fail_calls $torture_arg
 
 # What takes too long with a sanitizer: the indices of a ring once around.
 [ "$mode" != --torture ] || QUOIT_BUILD=build run build/tests/torture/hostile_ring \
-	timeout 3000 build/tests/torture/hostile_ring --full
+	timeout $((3000 * times)) build/tests/torture/hostile_ring $torture_arg
 
 if ls tests/fuzz/*.c >/dev/null 2>&1; then
 	build build/fuzz "" fuzzers CC=clang

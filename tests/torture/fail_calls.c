@@ -291,7 +291,7 @@ static void try_calls(struct stage *s, uint32_t calls, bool sticky, uint64_t lea
 	expect_departure(s, &p);
 	await_departure(s, before);
 	while (!s->bad && try_call(s, calls, nth, sticky))
-		nth += s->full ? 1 : 1 + stage_random(s, 4);
+		nth += s->times ? 1 : 1 + stage_random(s, 4);
 	kill(s->canary.pid, SIGCONT);
 	CHECK(s, nth > least); /* or the module was not there */
 }
@@ -381,7 +381,7 @@ static void try_starts(struct stage *s, bool sticky)
 	if (!CHECK(s, mkdtemp(folder)))
 		return;
 	do {
-		nth += s->full ? 1 : 1 + stage_random(s, 8);
+		nth += s->times ? 1 : 1 + stage_random(s, 8);
 		arm(FAIL_ALL, nth, sticky);
 		check_start(s, folder, nth);
 	} while (plan->failed && !s->bad);

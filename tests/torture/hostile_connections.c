@@ -17,7 +17,7 @@ static void connections_that_come_and_go_leave_nothing(struct stage *s)
 {
 	struct raw_client c;
 
-	for (unsigned i = 1; i <= (s->full ? 500000 : 2000) && !s->bad; i++) {
+	for (unsigned i = 1; i <= stage_times(s, 2000, 500000) && !s->bad; i++) {
 		if (!caller_connect(s, &c, CALLER_ALICE))
 			return;
 		if (i % 8 == 0 && caller_hello(s, &c))
@@ -34,7 +34,7 @@ static void session_can_be_opened_for_each_that_was_closed(struct stage *s)
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_CLOSE), answer;
 	struct raw_client c;
 
-	for (unsigned i = 0; i < (s->full ? 10000 : 200) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 200, 10000) && !s->bad; i++) {
 		if (!caller_open(s, &c, CALLER_ALICE))
 			return;
 		CHECK(s, !ctl_ask(c.socket, &m, -1, &answer) && !answer.result);
@@ -175,7 +175,7 @@ static void reason_reaches_a_client_that_was_talking(struct stage *s)
 	struct quoit_ctl bad = ctl_request(QUOIT_CTL_NR), good = refused_request();
 	struct raw_client c;
 
-	for (unsigned i = 0; i < (s->full ? 10000 : 100) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 100, 10000) && !s->bad; i++) {
 		if (!caller_open(s, &c, CALLER_ALICE))
 			return;
 		CHECK(s, !ctl_put(c.socket, &bad, sizeof bad, NULL, 0));

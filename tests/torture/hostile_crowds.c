@@ -103,7 +103,7 @@ static void crowd_does_not_keep_another_user_out(struct stage *s)
 		if (pid[i] == 0)
 			join_crowd(s->daemon.socket, all);
 	}
-	for (unsigned i = 0; i < (s->full ? 200 : 10); i++) {
+	for (unsigned i = 0; i < stage_times(s, 10, 200); i++) {
 		usleep(50000);
 		expect_service(s);
 	}

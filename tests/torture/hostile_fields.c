@@ -236,7 +236,7 @@ static void fields_change_during_submit(struct stage *s)
 		if (!is_job(opcodes[i]))
 			continue;
 		make_variants(&h, variant, opcodes[i]);
-		CHECK(s, pound(s, &h, &variant[0], s->full ? 2000 : 80));
+		CHECK(s, pound(s, &h, &variant[0], stage_times(s, 80, 2000)));
 		CHECK(s, gaps_are_intact(&c));
 	}
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
@@ -247,7 +247,7 @@ static void shape_changes_during_create(struct stage *s)
 {
 	struct quoit_sqe variant[6], fill = raw_job(QUOIT_OP_FILL, 40, 0, 0);
 	struct quoit_sqe end = raw_job(QUOIT_OP_FREE, 40, 0, 0);
-	uint64_t finish = now_ms() + (s->full ? 30000 : 500);
+	uint64_t finish = now_ms() + stage_times(s, 500, 30000);
 	struct raw_client c;
 	struct hammer h = {.client = &c, .variant = variant, .variants = 6, .random = 1};
 	pthread_t thread;
@@ -301,7 +301,7 @@ static void value_changes_during_the_job(struct stage *s)
 		return;
 	pthread_create(&thread, NULL, flip_scalar, &h);
 	fill.scalar[0] = ONE;
-	for (unsigned n = 0; n < (s->full ? 300000 : 3000) && !s->bad; n++) {
+	for (unsigned n = 0; n < stage_times(s, 3000, 300000) && !s->bad; n++) {
 		const float *out = (const float *)(const void *)(c.arena + offset_of(0));
 		struct quoit_cqe cqe;
 
@@ -328,7 +328,7 @@ static void halves_of_two_jobs(struct stage *s)
 
 	if (!stage_open(s, &c, &wish) || !CHECK(s, make_tensors(&c)))
 		return;
-	for (unsigned n = 0; n < (s->full ? 2000000 : 20000) && !s->bad; n++) {
+	for (unsigned n = 0; n < stage_times(s, 20000, 2000000) && !s->bad; n++) {
 		const struct quoit_sqe *late = &jobs[draw(&h, 8)];
 		struct quoit_cqe cqe;
 		uint32_t index;

@@ -74,7 +74,7 @@ static void descriptors_not_asked_for_are_closed(struct stage *s)
 {
 	int fd = memfd_create("torture", MFD_CLOEXEC);
 
-	for (unsigned round = 0; round < (s->full ? 1000 : 10) && !s->bad; round++)
+	for (unsigned round = 0; round < stage_times(s, 10, 1000) && !s->bad; round++)
 		for (unsigned i = 0; i < sizeof wrong_counts / sizeof wrong_counts[0]; i++)
 			send_wrong_count(s, &wrong_counts[i], fd);
 	close(fd);
@@ -87,7 +87,7 @@ static void descriptors_that_were_refused_are_closed(struct stage *s)
 
 	if (!stage_open(s, &c, &small))
 		return;
-	for (unsigned i = 0; i < (s->full ? 1000000 : 2000) && !s->bad; i++)
+	for (unsigned i = 0; i < stage_times(s, 2000, 1000000) && !s->bad; i++)
 		CHECK(s, !ctl_ask(c.socket, &m, c.socket, &answer) && answer.result == -EINVAL);
 	stage_die(s, &c);
 }
@@ -291,7 +291,7 @@ static void sockets_in_their_own_queues_are_let_go(struct stage *s)
 {
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD);
 
-	for (unsigned i = 0; i < (s->full ? 50000 : 100) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 100, 50000) && !s->bad; i++) {
 		struct raw_client c;
 		int fd;
 
@@ -309,7 +309,7 @@ static void connection_in_its_own_queue_is_let_go(struct stage *s)
 {
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_HELLO);
 
-	for (unsigned i = 0; i < (s->full ? 100000 : 100) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 100, 100000) && !s->bad; i++) {
 		struct raw_client c;
 
 		if (!CHECK(s, !raw_connect(&c, s->daemon.socket)))

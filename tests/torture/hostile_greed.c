@@ -71,7 +71,7 @@ static void sessions_without_number(struct stage *s)
 	static struct raw_client c[UID_CLIENT];
 	unsigned refused = 0, open = 0;
 
-	for (unsigned n = 0; n < (s->full ? 100000 : 200) && !s->bad; n++)
+	for (unsigned n = 0; n < stage_times(s, 200, 100000) && !s->bad; n++)
 		if (open == UID_CLIENT || raw_open(&c[open], s->daemon.socket, &tiny))
 			refused++;
 		else

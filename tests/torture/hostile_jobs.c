@@ -97,7 +97,7 @@ static void job_that_is_switched_off_fails_alone(struct stage *s)
 		return;
 	for (unsigned i = 1; i <= 3; i++)
 		CHECK(s, !raw_run(&c, raw_vector(i, LITTLE, RAW_ARENA_NOT)));
-	for (unsigned i = 0; i < (s->full ? 100000 : 100) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 100, 100000) && !s->bad; i++) {
 		CHECK(s, !raw_run(&c, two));
 		CHECK(s, raw_submit(&c, &quiet) && !raw_reap(&c, PATIENCE_MS, &cqe, NULL));
 		CHECK(s, cqe.res == -ENOTSUP);
@@ -147,7 +147,7 @@ static void deadline_that_is_past_none_and_the_longest(struct stage *s)
 		return;
 	for (unsigned i = 1; i <= JOBS; i++)
 		CHECK(s, !raw_run(&c, raw_vector(i, 2 * MIB, RAW_ARENA_NOT)));
-	for (unsigned n = 0; n < (s->full ? 1000 : 3) && !s->bad; n++) {
+	for (unsigned n = 0; n < stage_times(s, 3, 1000) && !s->bad; n++) {
 		int32_t res[JOBS] = {0};
 
 		for (unsigned i = 0; i < JOBS; i++) {
@@ -176,7 +176,7 @@ static void shortest_deadline_of_jobs_without_number(struct stage *s)
 	if (!stage_open(s, &c, &wish))
 		return;
 	CHECK(s, !raw_run(&c, raw_vector(1, LITTLE, RAW_ARENA_NOT)));
-	for (unsigned n = 0; n < (s->full ? 100000 : 300) && !s->bad; n++) {
+	for (unsigned n = 0; n < stage_times(s, 300, 100000) && !s->bad; n++) {
 		int32_t res[ENTRIES];
 
 		for (unsigned i = 0; i < ENTRIES; i++) {
@@ -353,7 +353,7 @@ static void divisor_that_changes_while_it_is_used(struct stage *s)
 			store(&c, place(Y), i, f.dtype, 2);
 		}
 		pthread_create(&thread, NULL, flicker, &f);
-		for (unsigned n = 0; n < (s->full ? 10000 : 30) && !s->bad; n++) {
+		for (unsigned n = 0; n < stage_times(s, 30, 10000) && !s->bad; n++) {
 			CHECK(s, !raw_run(&c, division(0, 0)));
 			for (uint32_t i = 0; i < f.n && !s->bad; i++)
 				CHECK(s,

@@ -138,7 +138,7 @@ static void holes_during_jobs(struct stage *s)
 	CHECK(s, !raw_run(&c, raw_vector(8, 1000, 3 * MIB + 16384)));
 	CHECK(s, !raw_run(&c, raw_vector(9, 1000, 3 * MIB + 32768)));
 	pthread_create(&thread, NULL, punch_on, &p);
-	for (unsigned n = 0; n < (s->full ? 200 : 20) && !s->bad; n++)
+	for (unsigned n = 0; n < stage_times(s, 20, 200) && !s->bad; n++)
 		for (unsigned i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
 			struct quoit_sqe job = jobs[i];
 
@@ -208,7 +208,7 @@ static void tensor_freed_with_its_job_in_flight(struct stage *s)
 
 	if (!stage_open(s, &c, &one_at_a_time))
 		return;
-	for (unsigned n = 0; n < (s->full ? 500 : 20) && !s->bad; n++) {
+	for (unsigned n = 0; n < stage_times(s, 20, 500) && !s->bad; n++) {
 		struct quoit_cqe cqe;
 
 		CHECK(s, raw_submit(&c, &create) && raw_submit(&c, &noise) && raw_submit(&c, &end));
@@ -224,7 +224,7 @@ static void tensor_freed_with_its_job_in_flight(struct stage *s)
 /* What runs ends or is left; only then the bytes are the user's again. */
 static void client_dies_with_jobs_in_flight(struct stage *s)
 {
-	for (unsigned n = 0; n < (s->full ? 1000 : 20) && !s->bad; n++) {
+	for (unsigned n = 0; n < stage_times(s, 20, 1000) && !s->bad; n++) {
 		uint64_t leased = stage_count(s, QUOIT_DAEMON_HOST_LEASED);
 		struct quoit_sqe job = raw_job(QUOIT_OP_GEMM, 3, 1, 2);
 		struct raw_client c;
@@ -252,7 +252,7 @@ static void bytes_used_again_are_zero(struct stage *s)
 	struct quoit_sqe fill = with_scalars(raw_job(QUOIT_OP_FILL, 1, 0, 0), 1234, 0);
 	const uint32_t most = (uint32_t)(2 * MIB); /* elements: 8 MiB */
 
-	for (unsigned n = 0; n < (s->full ? 60 : 4) && !s->bad; n++) {
+	for (unsigned n = 0; n < stage_times(s, 4, 60) && !s->bad; n++) {
 		struct raw_client c;
 
 		if (!stage_open(s, &c, &wish))

@@ -44,7 +44,7 @@ static void fill(struct stage *s, void *bytes, size_t size)
 
 static void random_message_ends_the_connection(struct stage *s)
 {
-	for (unsigned i = 0; i < (s->full ? 100000 : 200); i++) {
+	for (unsigned i = 0; i < stage_times(s, 200, 100000); i++) {
 		struct raw_client c;
 		struct quoit_ctl m;
 
@@ -81,7 +81,7 @@ static void hello_with_a_flipped_bit_is_answered_or_ends_the_connection(struct s
 		struct quoit_ctl m = ctl_hello(), answer;
 		struct raw_client c;
 
-		if (!s->full && bit > 8 * 24 && stage_random(s, 4))
+		if (!s->times && bit > 8 * 24 && stage_random(s, 4))
 			continue;
 		if (!begin(s, &c, false))
 			return;

@@ -45,7 +45,7 @@ static void tail_below_the_head(struct stage *s)
 /* Taken back before quoitd looked, or not: a smaller batch, or a tail below the head. */
 static void tail_taken_back(struct stage *s)
 {
-	for (unsigned i = 0; i < (s->full ? 5000 : 50) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 50, 5000) && !s->bad; i++) {
 		struct raw_client c;
 
 		if (!stage_open(s, &c, &small))
@@ -73,7 +73,7 @@ static uint32_t random_tail(struct stage *s, uint32_t head)
 
 static void tail_at_random(struct stage *s)
 {
-	for (unsigned i = 0; i < (s->full ? 50000 : 200) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 200, 50000) && !s->bad; i++) {
 		uint32_t head = stage_random(s, ENTRIES), tail = random_tail(s, head);
 		struct raw_client c;
 
@@ -111,7 +111,7 @@ static void *flap(void *arg)
 /* What was checked is what is used: a valid batch, or none and the end. */
 static void tail_changed_all_the_time(struct stage *s)
 {
-	for (unsigned i = 0; i < (s->full ? 2500 : 50) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 50, 2500) && !s->bad; i++) {
 		struct flapper f = {.values = {5, ENTRIES + 9}};
 		struct raw_client c;
 		pthread_t thread;
@@ -143,7 +143,7 @@ static void indices_wrap(struct stage *s)
 	const uint64_t jobs = (UINT64_C(1) << 32) + 100000;
 	struct raw_client c;
 
-	if (!s->full || !WRAPS) {
+	if (!s->times || !WRAPS) {
 		s->skip = "2^32 jobs take minutes: --full, and no sanitizer";
 		return;
 	}
@@ -240,7 +240,7 @@ static void cancelled_again_before_it_comes(struct stage *s)
 
 	if (!stage_open(s, &c, &small))
 		return;
-	for (unsigned i = 0; i < (s->full ? 100000 : 100) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 100, 100000) && !s->bad; i++) {
 		for (unsigned n = 0; n < 3; n++)
 			CHECK(s, !cancel_next(&c));
 		CHECK(s, raw_run(&c, (struct quoit_sqe){.opcode = QUOIT_OP_NOP}) == -ECANCELED);

@@ -113,7 +113,7 @@ static void *rival(void *arg)
 
 static void two_threads_on_one_ring(struct stage *s)
 {
-	for (unsigned i = 0; i < (s->full ? 200 : 4) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 4, 200) && !s->bad; i++) {
 		_Atomic bool stop = false;
 		struct rival rivals[2];
 		struct raw_client c;
@@ -158,7 +158,7 @@ static void child_uses_the_ring(struct stage *s)
 
 static void parent_and_child_submit_at_once(struct stage *s)
 {
-	for (unsigned i = 0; i < (s->full ? 500 : 10) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 10, 500) && !s->bad; i++) {
 		struct raw_client c;
 		pid_t pid;
 

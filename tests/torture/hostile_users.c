@@ -148,7 +148,7 @@ static int find_only_zeros(const char *socket)
 
 static void memory_of_the_last_user(struct stage *s)
 {
-	for (unsigned i = 0; i < (s->full ? 300 : 3) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 3, 300) && !s->bad; i++) {
 		CHECK(s, run_as(SCENE_ALICE, leave_a_pattern, s->daemon.socket));
 		CHECK(s, run_as(SCENE_BOB, find_only_zeros, s->daemon.socket));
 		stage_expect(s, QUOIT_DAEMON_CLIENTS_DIED, 2);

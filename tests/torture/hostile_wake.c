@@ -50,7 +50,7 @@ static void work_without_a_bell(struct stage *s)
 
 	if (!stage_open(s, &c, &wish))
 		return;
-	for (uint32_t n = 1; n <= (s->full ? 100 : 5); n++) {
+	for (uint32_t n = 1; n <= stage_times(s, 5, 100); n++) {
 		usleep(1000 * stage_random(s, 100));
 		submit_silently(&c);
 		CHECK(s, raw_await_posted(&c, n));
@@ -67,7 +67,7 @@ static void lies_about_its_sleep(struct stage *s)
 
 		if (!stage_open(s, &c, &wish))
 			return;
-		for (uint32_t n = 1; n <= (s->full ? 300000 : 2000); n++) {
+		for (uint32_t n = 1; n <= stage_times(s, 2000, 300000); n++) {
 			set_cq_wait(&c, lie ? UINT32_MAX : 0);
 			CHECK(s, raw_submit(&c, &nop));
 			if (n % 32 == 0) {
@@ -95,7 +95,7 @@ static void ring_socket_full(struct stage *s)
 	if (!stage_open(s, &c, &wish))
 		return;
 	clear_nonblock(c.bell);
-	for (uint32_t n = 0; n < (s->full ? 500000 : 3000) && !s->bad; n++) {
+	for (uint32_t n = 0; n < stage_times(s, 3000, 500000) && !s->bad; n++) {
 		__atomic_fetch_add(&c.client->arm, 1, __ATOMIC_SEQ_CST);
 		CHECK(s, raw_submit(&c, &nop));
 		CHECK(s, !raw_reap(&c, PATIENCE_MS, &cqe, NULL));
@@ -156,7 +156,7 @@ static bool await_doorbells(const struct quoit_session_stats *stats, uint64_t ev
 /* The canary shares the reactor with it. */
 static void doorbell_storm(struct stage *s)
 {
-	const uint64_t least = s->full ? 10000000 : 100000;
+	const uint64_t least = stage_times(s, 100000, 10000000);
 	const struct quoit_session_stats *stats;
 	struct raw_client c;
 	struct storm storm = {.client = &c};
@@ -211,7 +211,7 @@ static void futex_storm(struct stage *s)
 	if (!stage_open(s, &c, &wish))
 		return;
 	pthread_create(&thread, NULL, tamper, &storm);
-	for (unsigned n = 0; n < (s->full ? 50000 : 300) && !s->bad; n++) {
+	for (unsigned n = 0; n < stage_times(s, 300, 50000) && !s->bad; n++) {
 		usleep(stage_random(s, 1000));
 		CHECK(s, !raw_run(&c, nop));
 	}
@@ -292,7 +292,7 @@ static void delay(struct stage *s, const struct raw_client *c)
 
 static void lost_wake_hunt(struct stage *s)
 {
-	const unsigned cycles = s->full ? 600000 : 20000;
+	const unsigned cycles = stage_times(s, 20000, 600000);
 	struct raw_wish stamped = wish;
 	unsigned late = 0;
 	struct raw_client c;

@@ -146,7 +146,7 @@ static void killed_during_submit(struct stage *s)
 		return;
 	steps = kill_after(s, notes, UINT32_MAX);
 	CHECK(s, steps > 50); /* else it was not stepped at all */
-	stride = steps / (s->full ? KILLS_FULL : KILLS) + 1;
+	stride = steps / (s->times ? KILLS_FULL : KILLS) + 1;
 	for (unsigned n = 0; n <= steps && !s->bad; n += stride)
 		(void)kill_after(s, notes, n);
 	printf("  (%u instructions)\n", steps);

@@ -182,7 +182,7 @@ static void begin(struct stage *s, struct transfer *t, struct shared *shared)
 	t->start = stage_random(s, 4) ? UINT32_MAX - stage_random(s, 1000) : stage_random(s, 1000);
 	shared->tail = shared->head = t->start;
 	t->entries = 1u << stage_random(s, 7);
-	t->count = s->full ? 12000 : 4000;
+	t->count = stage_times(s, 4000, 12000);
 	t->seed[0] = stage_random(s, UINT32_MAX);
 	t->seed[1] = stage_random(s, UINT32_MAX);
 	t->bell = eventfd(0, EFD_CLOEXEC);
@@ -201,7 +201,7 @@ static bool consume_all(const struct stage *s, struct transfer *t)
 
 static void between_threads(struct stage *s, bool sleeps)
 {
-	for (unsigned round = 0; round < (s->full ? 200 : 25) && !s->bad; round++) {
+	for (unsigned round = 0; round < stage_times(s, 25, 200) && !s->bad; round++) {
 		static struct shared shared;
 		struct transfer t = {.sleeps = sleeps};
 		pthread_t thread;
@@ -221,7 +221,7 @@ static void between_processes(struct stage *s, bool sleeps)
 
 	if (!CHECK(s, shared != MAP_FAILED))
 		return;
-	for (unsigned round = 0; round < (s->full ? 200 : 25) && !s->bad; round++) {
+	for (unsigned round = 0; round < stage_times(s, 25, 200) && !s->bad; round++) {
 		struct transfer t = {.sleeps = sleeps};
 		int status = -1;
 		pid_t pid;

@@ -217,7 +217,7 @@ static void run_reactors(struct stage *s, unsigned reactors, uint32_t helpers, u
 	for (unsigned i = 0; i < reactors; i++) {
 		seats[i].port = workers_port(workers, i);
 		seats[i].random = i;
-		seats[i].works = s->full ? 250000 : 8000;
+		seats[i].works = stage_times(s, 8000, 250000);
 		seats[i].depth = depth;
 		pthread_create(&seats[i].thread, NULL, react, &seats[i]);
 	}

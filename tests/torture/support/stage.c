@@ -52,14 +52,28 @@ static const struct {
 
 bool stage_init(struct stage *s, int argc, char **argv)
 {
+	const char *arg = argc > 1 ? argv[1] : "--short";
+	char *end = "";
+
 	*s = (struct stage){.random = 88172645463325252u, .daemon.pid = -1, .canary.pid = -1};
-	if (argc > 1)
-		s->full = !strcmp(argv[1], "--full");
-	if (argc > 2 || (argc == 2 && !s->full && strcmp(argv[1], "--short") != 0)) {
-		fprintf(stderr, "usage: %s [--short | --full]\n", argv[0]);
+	if (!strcmp(arg, "--full"))
+		s->times = 1;
+	else if (!strncmp(arg, "--full=", 7))
+		s->times = (uint32_t)strtoul(arg + 7, &end, 10);
+	if (argc > 2 || *end || (!s->times && strcmp(arg, "--short") != 0)) {
+		fprintf(stderr, "usage: %s [--short | --full[=TIMES]]\n", argv[0]);
 		return false;
 	}
 	return true;
+}
+
+uint32_t stage_times(const struct stage *s, uint32_t few, uint32_t many)
+{
+	uint64_t all = (uint64_t)s->times * many;
+
+	if (!s->times)
+		return few;
+	return all < UINT32_MAX ? (uint32_t)all : UINT32_MAX - 1;
 }
 
 int stage_end(const struct stage *s)

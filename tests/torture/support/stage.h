@@ -18,7 +18,7 @@
 #include "raw_client.h"
 
 struct stage {
-	bool full; /* the long form of every case */
+	uint32_t times; /* of the long form of every case; 0: the short one */
 	struct daemon daemon;
 	struct canary canary;
 	const struct quoit_totals *totals;
@@ -45,7 +45,7 @@ struct stage_scene {
 	uid_t canary;
 };
 
-/* --short or --full; false: something else, and it was said. */
+/* --short, --full or --full=TIMES; false: something else, and it was said. */
 bool stage_init(struct stage *s, int argc, char **argv);
 
 /* Raise the curtain, run the cases, lower it.  A scene that cannot start has failed. */
@@ -62,6 +62,9 @@ void stage_skip(struct stage *s, const struct stage_case *cases, unsigned count,
 int stage_end(const struct stage *s);
 
 /* ---- for the cases ---- */
+
+/* How often to try: `few` in the short form, TIMES x `many` in the long one. */
+uint32_t stage_times(const struct stage *s, uint32_t few, uint32_t many);
 
 /* Note a failure unless good; returns good. */
 bool stage_check(struct stage *s, bool good, const char *file, int line, const char *text);
