@@ -66,7 +66,8 @@ struct quoit_exec_call {
 };
 
 /* quoit_exec_op.flags */
-#define QUOIT_EXEC_RERUN 0x1u /* pure and out of place: may be run again after a crash */
+/* Pure: a job that does not write what it reads may be run again after a crash. */
+#define QUOIT_EXEC_RERUN 0x1u
 #define QUOIT_EXEC_FLAGS 0x1u
 
 struct quoit_exec_op {
