@@ -79,7 +79,7 @@ static void crowd_of_long_jobs(struct stage *s)
 
 	while (open < CROWD && open_flood(s, &crowd[open]))
 		open++;
-	check_canary(s, stage_times(s, 3, 1000));
+	check_canary(s, stage_times(s, 3, 30));
 	for (unsigned i = 0; i < open; i++) {
 		crowd[i].stop = true;
 		pthread_join(crowd[i].thread, NULL);
@@ -118,7 +118,7 @@ static void jobs_that_take_minutes(struct stage *s)
 		sum.arg = QUOIT_AXIS_ALL;
 		CHECK(s, !raw_run(&c, raw_vector(3 + i, 1, RAW_ARENA_NOT)) && raw_submit(&c, &sum));
 	}
-	check_canary(s, stage_times(s, 2, 100));
+	check_canary(s, stage_times(s, 2, 20));
 	CHECK(s, !quoit_ring_peek(&c.cq)); /* they are at work all the time */
 	stage_die(s, &c);
 }
@@ -185,7 +185,7 @@ static void lists_that_are_long_to_walk(struct stage *s)
 	head = c.sq.next;
 	while (raw_submit(&c, &nop))
 		;
-	check_canary(s, stage_times(s, 2, 100));
+	check_canary(s, stage_times(s, 2, 20));
 	CHECK(s, !quoit_ring_peek(&c.cq)); /* what they wait for has not ended */
 	CHECK(s, (int32_t)(raw_sq_head(&c) - head) > 0);
 	stage_die(s, &c);
