@@ -328,6 +328,7 @@ bool reactor_pass(struct reactor *r)
 	io_submit(r);
 	expire_all(r);
 	flush(r);
+	worker_call(r->port);
 	return work;
 }
 

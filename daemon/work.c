@@ -70,9 +70,8 @@ uint32_t work_compute_tiles(const struct workers *w, const struct work *work, ui
 	return n ? (uint32_t)n : 1;
 }
 
-void work_offer(struct workers *w, struct work *work, uint32_t tiles)
+void work_offer(struct work *work, uint32_t tiles)
 {
 	atomic_store_explicit(&work->left, tiles, memory_order_relaxed);
 	atomic_store_explicit(&work->claim, (uint64_t)tiles << 32, memory_order_release);
-	workers_ring(w);
 }

@@ -40,7 +40,8 @@ static void end_phase(struct workers *w, struct work *work, uint32_t reactor, ui
 {
 	if (atomic_load(&work->clearing)) {
 		atomic_store(&work->clearing, false);
-		work_offer(w, work, work_compute_tiles(w, work, reactor));
+		work_offer(work, work_compute_tiles(w, work, reactor));
+		workers_ring(w);
 		return;
 	}
 	if (work->impl->finish && !atomic_load(&work->abandoned))

@@ -14,6 +14,7 @@
 #define QUOITD_WORKER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <quoit/ring.h>
@@ -55,6 +56,7 @@ struct worker_port {
 	struct work work[WORKER_SLOTS];
 	uint32_t free; /* bit i: slot i can be filled */
 	uint32_t published;
+	bool unheard; /* works were published, and sleeping workers not called */
 	struct workers *workers;
 	struct worker_done *done; /* one per worker */
 };
@@ -88,6 +90,14 @@ uint32_t workers_count(const struct workers *w);
 /* A free slot to fill in, NULL: all are taken.  Then worker_publish it. */
 struct work *worker_slot(struct worker_port *port);
 void worker_publish(struct worker_port *port, struct work *work);
+
+/*
+ * Wake workers for what was published since the last call.  The last thing that a reactor does
+ * before it looks for news: beside a worker on its core that has had less than it, the kernel
+ * would let any client that it wakes preempt it, and after that client perhaps run the worker,
+ * until the next tick of its clock.
+ */
+void worker_call(struct worker_port *port);
 
 /* The next work that has ended, NULL: none.  Give the slot back with worker_retire. */
 struct work *worker_finished(struct worker_port *port);

@@ -56,7 +56,15 @@ void worker_publish(struct worker_port *port, struct work *work)
 	if (!tiles)
 		tiles = work_compute_tiles(port->workers, work,
 					   (uint32_t)(port - port->workers->port));
-	work_offer(port->workers, work, tiles);
+	work_offer(work, tiles);
+	port->unheard = true;
+}
+
+void worker_call(struct worker_port *port)
+{
+	if (port->unheard)
+		workers_ring(port->workers);
+	port->unheard = false;
 }
 
 struct work *worker_finished(struct worker_port *port)

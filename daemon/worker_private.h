@@ -53,8 +53,8 @@ void work_clear_tile(const struct work *work, uint64_t tile);
 /* In how many tiles it is computed. */
 uint32_t work_compute_tiles(const struct workers *w, const struct work *work, uint32_t reactor);
 
-/* Open `tiles` to be claimed.  Everything else about the work is written before. */
-void work_offer(struct workers *w, struct work *work, uint32_t tiles);
+/* Open `tiles` to be claimed by who is awake.  All else about the work is written before. */
+void work_offer(struct work *work, uint32_t tiles);
 
 /* ---- worker.c ---- */
 

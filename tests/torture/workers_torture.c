@@ -116,6 +116,7 @@ static void publish(struct reactor_seat *r, struct work *work)
 	work->zero[0] = (struct zero_range){w->scratch, SCRATCH / 2};
 	work->zero[1] = (struct zero_range){w->scratch + SCRATCH / 2, SCRATCH / 2};
 	worker_publish(r->port, work);
+	worker_call(r->port);
 	if (draw(r, 50) == 0) {
 		w->abandoned = true;
 		atomic_store(&work->abandoned, true);
