@@ -138,7 +138,7 @@ $(B)/modules/%.so: tests/modules/%.c
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-lcriterion $(daemon_libs))
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
-	$(call link,-lcriterion -lm)
+	$(call link,-lcriterion -ljansson -lm)
 $(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/tests/e2e/daemon.o $(B)/libquoit.a
 	$(call link,-ljansson)
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools/counters.o $(B)/daemon.a $(B)/libquoit.a

@@ -179,6 +179,7 @@ int io_start(struct reactor *r, struct session *s, struct job *job)
 		return -EBUSY;
 	}
 	job->state = JOB_RUNNING;
+	s->transfers++;
 	return 0;
 }
 
@@ -232,6 +233,7 @@ static void on_piece(struct reactor *r, struct io_slot *slot, int32_t res)
 		return;
 	}
 	slot->session = NULL;
+	s->transfers--;
 	job->end = tsc_now();
 	reactor_end_job(r, s, job, result);
 }

@@ -288,6 +288,7 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 
 	if (!ready)
 		return false;
+	reactor_charge(r, s);
 	if (s->memory.tidying) {
 		ring->stalled = true;
 		return false;
@@ -326,6 +327,7 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 		return false;
 	quoit_ring_release(&ring->sq, taken);
 	s->jobs_fetched += taken;
+	r->count[QUOIT_REACTOR_JOBS] += taken;
 	ring->last_work = r->now;
 	reactor_touch(r, ring);
 	return true;

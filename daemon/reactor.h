@@ -52,7 +52,9 @@ struct reactor {
 	struct memory_message *backlog;
 	uint32_t backlog_head, backlog_count;
 
-	uint64_t now; /* TSC of this pass */
+	uint64_t now;          /* TSC of this pass */
+	struct session *payer; /* whom its time is charged to, from `charged` on; NULL: nobody */
+	uint64_t charged;
 	uint64_t last_work, last_pass;
 	uint64_t awake_since;
 	uint64_t spin_ticks; /* how long to spin before sleeping: learned */
@@ -70,6 +72,9 @@ bool reactor_pass(struct reactor *r);
 
 /* CQEs were posted to this ring: flush it at the end of the pass. */
 void reactor_touch(struct reactor *r, struct ring *ring);
+
+/* What the reactor does now, it does for this session: until the next call, or the pass ends. */
+void reactor_charge(struct reactor *r, struct session *s);
 
 /* A backend is done with a running job. */
 void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res);

@@ -356,7 +356,6 @@ void reactor_idle(struct reactor *r, bool work)
 	r->last_pass = r->now;
 	r->count[QUOIT_REACTOR_LOOPS]++;
 	if (work) {
-		r->count[QUOIT_REACTOR_WORK_TICKS] += tsc_now() - r->now;
 		r->last_work = r->now;
 		share_core(r);
 		return;

@@ -258,6 +258,7 @@ struct session {
 	struct job_queue file_jobs[QUOIT_PRIO_NR];
 	uint32_t ready_jobs;
 	uint32_t published;     /* works given to the workers */
+	uint32_t transfers;     /* of files, under way */
 	uint32_t deadlines;     /* open jobs that have one */
 	uint64_t next_deadline; /* none of them is earlier; TSC */
 

@@ -82,6 +82,16 @@ int session_stats_open(struct session *s, int directory, uint32_t reactor, int32
 	return let_user_read(s->stats_fd, s->uid);
 }
 
+/* With a worker, the kernel or an executor. */
+static uint32_t running(const struct session *s)
+{
+	uint32_t n = s->published + s->transfers;
+
+	for (unsigned i = 0; i < CONFIG_MODULES; i++)
+		n += s->exec.in_flight[i];
+	return n;
+}
+
 void session_stats_publish(struct session *s)
 {
 	uint64_t value[QUOIT_SESSION_NR];
@@ -96,8 +106,8 @@ void session_stats_publish(struct session *s)
 	value[QUOIT_SESSION_FAILED] = s->jobs_failed;
 	value[QUOIT_SESSION_INLINE] = s->jobs_inline;
 	value[QUOIT_SESSION_TILED] = s->jobs_tiled;
-	value[QUOIT_SESSION_QUEUED] = s->open_jobs - s->published;
-	value[QUOIT_SESSION_RUNNING] = s->published;
+	value[QUOIT_SESSION_RUNNING] = running(s);
+	value[QUOIT_SESSION_QUEUED] = s->open_jobs - value[QUOIT_SESSION_RUNNING];
 	value[QUOIT_SESSION_REFUSED] = s->jobs_refused;
 	value[QUOIT_SESSION_MEMORY_WAITS] = s->memory_waited;
 	value[QUOIT_SESSION_WAKES] = s->wakes;

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,37 +15,9 @@
 #include <quoit.h>
 
 #include "daemon.h"
+#include "tool.h"
 
 #define PATIENCE 500 /* times 10 ms */
-
-static const char *build(void)
-{
-	const char *folder = getenv("QUOIT_BUILD");
-
-	return folder ? folder : "build";
-}
-
-/* Run `quoit ...` by the shell; its exit status, what it says (stdout and stderr) in `said`. */
-__attribute__((format(printf, 3, 4))) static int quoit(char *said, size_t size, const char *format,
-						       ...)
-{
-	char arguments[512], line[1024];
-	va_list args;
-	size_t n;
-	FILE *from;
-	int status;
-
-	va_start(args, format);
-	vsnprintf(arguments, sizeof arguments, format, args);
-	va_end(args);
-	snprintf(line, sizeof line, "exec %s/quoit %s 2>&1", build(), arguments);
-	from = popen(line, "r");
-	cr_assert(from);
-	n = fread(said, 1, size - 1, from);
-	said[n] = '\0';
-	status = pclose(from);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 static void nap(void)
 {
@@ -65,7 +36,7 @@ static bool ps_line(const char *socket, struct shown *ret)
 {
 	char said[4096];
 
-	return quoit(said, sizeof said, "ps --no-headers --socket=%s", socket) == 0 &&
+	return tool_run(said, sizeof said, "ps --no-headers --socket=%s", socket) == 0 &&
 	       sscanf(said, "%llu %u %63s %63s %*s %*s %15s %*s %*s %llu %llu", &ret->session,
 		      &ret->pid, ret->user, ret->command, ret->state, &ret->done,
 		      &ret->failed) == 7;
@@ -98,7 +69,7 @@ Test(tools, ps_shows_a_session_with_its_counts)
 	cr_expect_eq(shown.failed, 1);
 	cr_expect_str_eq(shown.command, "two\\x5cwords", "%s", shown.command);
 	cr_expect_str_eq(shown.state, "idle");
-	cr_expect_eq(quoit(said, sizeof said, "ps --json --socket=%s", d.socket), 0);
+	cr_expect_eq(tool_run(said, sizeof said, "ps --json --socket=%s", d.socket), 0);
 	cr_expect(strstr(said, "\"jobs_failed\": 1"), "%s", said);
 	quoit_close(s, 0);
 	daemon_stop(&d);
@@ -110,10 +81,10 @@ Test(tools, ps_with_nothing_to_show_exits_with_1)
 	char said[4096];
 
 	cr_assert_eq(daemon_start(&d, NULL), 0);
-	cr_expect_eq(quoit(said, sizeof said, "ps --no-headers --socket=%s", d.socket), 1);
+	cr_expect_eq(tool_run(said, sizeof said, "ps --no-headers --socket=%s", d.socket), 1);
 	cr_expect_str_eq(said, "");
 	daemon_stop(&d);
-	cr_expect_eq(quoit(said, sizeof said, "ps --socket=%s", d.socket), 1);
+	cr_expect_eq(tool_run(said, sizeof said, "ps --socket=%s", d.socket), 1);
 	cr_expect(strstr(said, "no counters of quoitd"), "%s", said);
 }
 
@@ -128,10 +99,10 @@ Test(tools, ps_of_a_dead_daemon_says_so_and_shows_what_it_left)
 	params.socket = d.socket;
 	cr_assert_eq(quoit_open(&s, &params), 0);
 	daemon_kill(&d);
-	cr_expect_eq(quoit(said, sizeof said, "ps --socket=%s", d.socket), 0);
+	cr_expect_eq(tool_run(said, sizeof said, "ps --socket=%s", d.socket), 0);
 	cr_expect(strstr(said, "is dead"), "%s", said);
 	cr_expect(strstr(said, "closed"), "%s", said);
-	cr_expect_eq(quoit(said, sizeof said, "topo --socket=%s", d.socket), 0);
+	cr_expect_eq(tool_run(said, sizeof said, "topo --socket=%s", d.socket), 0);
 	cr_expect(strstr(said, "reactors: "), "%s", said);
 	quoit_close(s, 0);
 	daemon_stop(&d);
@@ -152,7 +123,7 @@ Test(tools, damaged_counter_files_are_counted_and_do_no_harm)
 			fputc(k * 37, f);
 		fclose(f);
 	}
-	cr_expect_eq(quoit(said, sizeof said, "ps --no-headers --socket=%s", d.socket), 1);
+	cr_expect_eq(tool_run(said, sizeof said, "ps --no-headers --socket=%s", d.socket), 1);
 	cr_expect(strstr(said, "3 files"), "%s", said);
 	daemon_stop(&d);
 }
@@ -176,8 +147,8 @@ Test(tools, kill_ends_a_session_and_no_other)
 		cr_assert_eq(quoit_ring_open(&q[i], s[i], NULL), 0);
 	}
 	quoit_info(s[0], &info);
-	cr_expect_eq(quoit(said, sizeof said, "kill --socket=%s %llu", d.socket,
-			   (unsigned long long)info.session),
+	cr_expect_eq(tool_run(said, sizeof said, "kill --socket=%s %llu", d.socket,
+			      (unsigned long long)info.session),
 		     0, "%s", said);
 	for (int i = 0; i < PATIENCE && err != -ECONNRESET; i++) {
 		(void)quoit_push(q[0], quoit_nop(QUOIT_NO_TENSOR));
@@ -196,9 +167,9 @@ Test(tools, kill_of_a_session_that_is_not_there_fails_and_names_it)
 	char said[4096];
 
 	cr_assert_eq(daemon_start(&d, NULL), 0);
-	cr_expect_eq(quoit(said, sizeof said, "kill --socket=%s 4711", d.socket), 1);
+	cr_expect_eq(tool_run(said, sizeof said, "kill --socket=%s 4711", d.socket), 1);
 	cr_expect(strstr(said, "4711"), "%s", said);
-	cr_expect_eq(quoit(said, sizeof said, "kill --socket=%s 7x", d.socket), 2);
+	cr_expect_eq(tool_run(said, sizeof said, "kill --socket=%s 7x", d.socket), 2);
 	cr_expect(strstr(said, "'7x'"), "%s", said);
 	daemon_stop(&d);
 }
@@ -236,7 +207,7 @@ ParameterizedTest(struct outcome *row, tools, run_exits_as_the_program_does)
 {
 	char said[4096];
 
-	cr_assert_eq(quoit(said, sizeof said, "run %s", row->arguments), row->status, "%s: %s",
+	cr_assert_eq(tool_run(said, sizeof said, "run %s", row->arguments), row->status, "%s: %s",
 		     row->arguments, said);
 }
 
@@ -249,7 +220,7 @@ static pid_t start_run(char *ret_socket, size_t size)
 	pid_t pid;
 
 	cr_assert_eq(pipe2(out, O_CLOEXEC), 0);
-	snprintf(path, sizeof path, "%s/quoit", build());
+	snprintf(path, sizeof path, "%s/quoit", tool_folder());
 	pid = fork();
 	if (pid == 0) {
 		dup2(out[1], STDOUT_FILENO);
@@ -321,7 +292,7 @@ ParameterizedTest(struct word *row, tools, a_wrong_word_is_named_with_the_neares
 {
 	char said[4096];
 
-	cr_assert_eq(quoit(said, sizeof said, "%s", row->arguments), 2);
+	cr_assert_eq(tool_run(said, sizeof said, "%s", row->arguments), 2);
 	cr_assert(strstr(said, row->meant), "%s", said);
 }
 
@@ -331,7 +302,7 @@ Test(tools, every_command_explains_itself)
 	char said[4096], expected[64];
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		cr_expect_eq(quoit(said, sizeof said, "%s --help", names[i]), 0);
+		cr_expect_eq(tool_run(said, sizeof said, "%s --help", names[i]), 0);
 		snprintf(expected, sizeof expected, "usage: quoit %s", names[i]);
 		cr_expect_eq(strncmp(said, expected, strlen(expected)), 0, "%s", said);
 	}
