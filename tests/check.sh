@@ -110,6 +110,7 @@ if [ "$mode" = --fuzz ]; then
 fi
 
 run lint sh tests/lint.sh
+run deps sh tests/check_deps.sh
 run model sh tests/model/run.sh
 
 build build "" tests

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # deps.sh PACKAGE... - make sure that Debian packages are installed
 #
-# As root or with CI=true missing ones are installed; else the one command is shown,
-# asked for on a terminal, and run with sudo.
+# As root or with CI=true missing ones are installed; else the command is shown, asked for on
+# a terminal, and run with sudo.
 set -eu
 
 missing=
@@ -16,20 +16,27 @@ for package in "$@"; do
 done
 [ -n "$missing" ] || exit 0
 
-install="apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends$missing"
-if [ "$(id -u)" -eq 0 ] || [ "${CI:-}" = true ]; then
-	as=
-	[ "$(id -u)" -eq 0 ] || as=sudo
-	export DEBIAN_FRONTEND=noninteractive
-	$as apt-get -o DPkg::Lock::Timeout=600 update -q
-	$as $install
-	exit
-fi
-printf 'These packages are missing:%s\n\n  sudo %s\n\n' "$missing" "$install"
-[ -t 0 ] || { echo 'Install them and run make again.'; exit 1; }
-printf 'Run this now? [y/N] '
-read -r answer
-case $answer in
-y* | Y*) sudo sh -c "apt-get update -q && $install" ;;
-*) exit 1 ;;
-esac
+as=sudo
+[ "$(id -u)" -ne 0 ] || as=
+
+apt_get() { # ARGUMENT...; sudo passes no variables on
+	$as env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 "$@"
+}
+
+ask() {
+	printf 'These packages are missing:%s\n\n' "$missing"
+	printf '  sudo apt-get update && sudo apt-get install --no-install-recommends%s\n\n' "$missing"
+	[ -t 0 ] || { echo 'Install them and run make again.'; return 1; }
+	command -v sudo >/dev/null || { echo 'There is no sudo: run it as root, then make again.'; return 1; }
+	printf 'Run this now? [y/N] '
+	read -r answer
+	case $answer in
+	y* | Y*) ;;
+	*) return 1 ;;
+	esac
+}
+
+[ -z "$as" ] || [ "${CI:-}" = true ] || ask || exit 1
+apt_get update -q
+# shellcheck disable=SC2086
+apt_get install -y --no-install-recommends $missing
