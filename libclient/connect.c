@@ -24,7 +24,7 @@ static int find_path(const char *path, struct sockaddr_un *ret)
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
 	if (!path)
 		path = secure_getenv("QUOIT_SOCKET");
-	if (!path && (access(SYSTEM_SOCKET, F_OK) == 0 || !runtime))
+	if (!path && (access(SYSTEM_SOCKET, F_OK) == 0 || !runtime || !*runtime))
 		path = SYSTEM_SOCKET;
 	if (path)
 		n = snprintf(ret->sun_path, sizeof ret->sun_path, "%s", path);

@@ -26,7 +26,7 @@ int runtime_socket(const char *given, char ret[RUNTIME_PATH_BYTES])
 
 	if (!given)
 		given = getenv("QUOIT_SOCKET");
-	if (!given && (access(SYSTEM_SOCKET, F_OK) == 0 || !runtime))
+	if (!given && (access(SYSTEM_SOCKET, F_OK) == 0 || !runtime || !*runtime))
 		given = SYSTEM_SOCKET;
 	if (!given) {
 		given = runtime;

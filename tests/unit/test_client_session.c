@@ -2,8 +2,10 @@
 /* test_client_session.c - opening and closing sessions and rings, against a fake quoitd */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,18 +46,61 @@ Test(session, a_path_too_long_is_refused)
 	cr_assert_eq(quoit_open(&s, &p), -ENAMETOOLONG);
 }
 
-Test(session, the_socket_is_found_through_the_environment)
+/* Which socket is taken, by what is given: each row has more than the one below. */
+struct lookup {
+	bool given, variable, runtime;
+};
+
+ParameterizedTestParameters(session, the_socket_is_the_first_of_those_that_are_named)
+{
+	static struct lookup rows[] = {{true, true, true},
+				       {true, false, false},
+				       {false, true, true},
+				       {false, false, true}};
+
+	return cr_make_param_array(struct lookup, rows, sizeof rows / sizeof *rows);
+}
+
+ParameterizedTest(struct lookup *row, session, the_socket_is_the_first_of_those_that_are_named)
 {
 	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_open_params p = {.socket = row->given ? fake_path(f) : NULL};
+	char runtime[] = "/tmp/quoit-runtime-XXXXXX", folder[64], name[80];
 	struct quoit_session *s;
 	struct quoit_info info;
 
-	setenv("QUOIT_SOCKET", fake_path(f), 1);
-	cr_assert_eq(quoit_open(&s, NULL), 0);
+	if (!row->given && !row->variable && access("/run/quoit/quoitd.sock", F_OK) == 0)
+		cr_skip_test("the system has a quoitd");
+	cr_assert(mkdtemp(runtime));
+	snprintf(folder, sizeof folder, "%s/quoit", runtime);
+	snprintf(name, sizeof name, "%s/quoitd.sock", folder);
+	cr_assert_eq(mkdir(folder, 0700), 0);
+	if (!row->given && !row->variable)
+		cr_assert_eq(symlink(fake_path(f), name), 0);
+	setenv("QUOIT_SOCKET", row->given ? "/nowhere/quoitd.sock" : fake_path(f), 1);
+	if (!row->variable)
+		unsetenv("QUOIT_SOCKET");
+	setenv("XDG_RUNTIME_DIR", row->runtime ? runtime : "", 1);
+	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
 	quoit_info(s, &info);
 	cr_assert_eq(info.session, 7);
 	cr_assert_eq(quoit_close(s, 0), 0);
 	fake_stop(f);
+	(void)unlink(name);
+	cr_assert(!rmdir(folder) && !rmdir(runtime));
+}
+
+Test(session, without_any_name_it_is_the_systems)
+{
+	struct quoit_session *s;
+
+	if (access("/run/quoit/quoitd.sock", F_OK) == 0)
+		cr_skip_test("the system has a quoitd");
+	unsetenv("QUOIT_SOCKET");
+	setenv("XDG_RUNTIME_DIR", "", 1);
+	cr_assert_eq(quoit_open(&s, NULL), -ENOENT);
+	cr_assert_not_null(strstr(quoit_open_text(), " /run/quoit/quoitd.sock"), "%s",
+			   quoit_open_text());
 }
 
 struct bad_case {
