@@ -32,6 +32,9 @@ enum {
 	SAME,    /* FLAT[0, 12) once more */
 	STILL,   /* FLAT[0] twelve times */
 	SQUARE,  /* f32 1 1 4 4 */
+	OTHER,   /* the same shape */
+	DOT,     /* f32 1 1 1 1 */
+	CHOICE,  /* i32 1 1 1 12 */
 	WIDE,    /* f32 1 1 2^14 2^32 - 1: one element, by strides of 0 */
 	FREED,   /* not any more */
 };
@@ -66,6 +69,9 @@ static void open_session(void)
 	core_view(session, SAME, FLAT, 0, 12, 1);
 	core_view(session, STILL, FLAT, 0, 12, 0);
 	core_create(session, SQUARE, QUOIT_F32, 1, 1, 4, 4);
+	core_create(session, OTHER, QUOIT_F32, 1, 1, 4, 4);
+	core_create(session, DOT, QUOIT_F32, 1, 1, 1, 1);
+	core_create(session, CHOICE, QUOIT_I32, 1, 1, 1, 12);
 	cr_assert_eq(tensor_view(session, &sqe, &fault), 0);
 	core_create(session, FREED, QUOIT_F32, 1, 1, 4, 6);
 	sqe = (struct quoit_sqe){.opcode = QUOIT_OP_FREE, .base = {H(FREED)}};
@@ -326,11 +332,86 @@ Test(validate, an_output_overlaps_an_input_only_where_elements_stay_apart)
 		 QUOIT_FIELD_TENSOR1},
 		{"a product into its factor", JOB(GEMM, ON(H(ONE), H(ONE), H(ONE))), -EINVAL,
 		 QUOIT_FIELD_TENSOR1},
+		{"a product into its other factor", JOB(GEMM, ON(H(SQUARE), H(OTHER), H(SQUARE))),
+		 -EINVAL, QUOIT_FIELD_TENSOR2},
+		{"a transpose in place",
+		 JOB(TRANSPOSE, ON(H(SQUARE), H(SQUARE)), .arg = QUOIT_PERM(0, 1, 3, 2)), -EINVAL,
+		 QUOIT_FIELD_TENSOR1},
+		{"a gather in place", JOB(GATHER, ON(H(SQUARE), H(SQUARE), H(INDEX)), .arg = 3),
+		 -EINVAL, QUOIT_FIELD_TENSOR1},
+		{"a cast in place", JOB(CAST, ON(H(A), H(A))), -EINVAL, QUOIT_FIELD_TENSOR1},
+		{"a cast shifted by some", JOB(CAST, ON(H(LOW), H(MIDDLE))), -EINVAL,
+		 QUOIT_FIELD_TENSOR1},
+		{"a comparison in place", JOB(COMPARE, ON(H(INT), H(INT), H(INT))), 0, 0},
+		{"a selection in place", JOB(SELECT, ON(H(INT), H(INT), H(INT), H(INT))), 0, 0},
+		{"a selection from bytes shifted by some",
+		 JOB(SELECT, ON(H(LOW), H(CHOICE), H(SAME), H(MIDDLE))), -EINVAL,
+		 QUOIT_FIELD_TENSOR3},
+		{"a mean into its input", JOB(MEAN, ON(H(ONE), H(ONE)), .arg = QUOIT_AXIS_ALL),
+		 -EINVAL, QUOIT_FIELD_TENSOR1},
+		{"a largest into its input", JOB(AMAX, ON(H(ONE), H(ONE)), .arg = QUOIT_AXIS_ALL),
+		 -EINVAL, QUOIT_FIELD_TENSOR1},
+		{"a place into its input", JOB(ARGMAX, ON(H(SUM), H(SUM)), .arg = QUOIT_AXIS_ALL),
+		 -EINVAL, QUOIT_FIELD_TENSOR1},
+		{"a norm into its input", JOB(SQNORM, ON(H(ONE), H(ONE)), .arg = QUOIT_AXIS_ALL),
+		 -EINVAL, QUOIT_FIELD_TENSOR1},
+		{"a loss into its only input", JOB(SQLOSS, ON(H(ONE), H(ONE), H(DOT))), 0, 0},
+		{"a gradient into its input", JOB(SQLOSS, ON(H(ONE), H(A), H(B), H(A))), 0, 0},
+		{"a gradient shifted by some", JOB(SQLOSS, ON(H(ONE), H(LOW), H(SAME), H(MIDDLE))),
+		 -EINVAL, QUOIT_FIELD_TENSOR1},
 		{"two outputs on the same bytes", JOB(SQLOSS, ON(H(ONE), H(ONE), H(ONE), H(ONE))),
 		 -EINVAL, QUOIT_FIELD_TENSOR3},
 	};
 
 	CHECK(rows);
+}
+
+/* Every operation whose tensors are of one shape, and where it reads. */
+static const struct {
+	const char *name, *access, *shape;
+	uint8_t opcode;
+} operations[] = {
+#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help)                          \
+	{#name, access, #shape, nr},
+#include <quoit/ops.def>
+#undef QUOIT_OP
+};
+
+static void expect_overlap(const char *what, struct quoit_sqe sqe, unsigned input, uint32_t handle,
+			   int err)
+{
+	struct fault fault = {0};
+	struct plan plan;
+
+	sqe.tensor[input] = handle;
+	cr_expect_eq(validate_job(session, &sqe, &plan, &fault), err, "%s, input %u", what, input);
+	if (err)
+		cr_expect_eq(fault.field, QUOIT_FIELD_TENSOR0 + input, "%s: field %u", what,
+			     fault.field);
+}
+
+Test(validate, every_element_wise_operation_runs_in_place_and_on_no_other_overlap)
+{
+	unsigned tried = 0;
+
+	for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+		const char *access = operations[i].access, *what = operations[i].name;
+		struct quoit_sqe sqe = {.opcode = operations[i].opcode, .tensor = {H(LOW)}};
+
+		if (strcmp(operations[i].shape, "SAME") || access[1] == '-')
+			continue;
+		for (unsigned k = 1; k < 3 && access[k] != '-'; k++)
+			sqe.tensor[k] = H(HIGH);
+		for (unsigned k = 1; k < 3 && access[k] != '-'; k++) {
+			expect_overlap(what, sqe, k, H(HIGH), 0);
+			expect_overlap(what, sqe, k, H(SAME), 0);
+			expect_overlap(what, sqe, k, H(MIDDLE), -EINVAL);
+			expect_overlap(what, sqe, k, H(EVEN), -EINVAL);
+			expect_overlap(what, sqe, k, H(STILL), -EINVAL);
+		}
+		tried++;
+	}
+	cr_expect_geq(tried, 17);
 }
 
 /* ---- what a plan says ---- */
