@@ -2,6 +2,7 @@
 /* hostile_neighbours.c - sessions that leave nothing for others */
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "stage.h"
 
@@ -13,6 +14,7 @@
 
 #define LONG_ENTRIES  16u
 #define LONG_ELEMENTS (256u << 10) /* TANH of these takes a few tenths of a millisecond */
+#define FEW_ELEMENTS  512u         /* and of these so little that the reactor does it itself */
 
 /* The canary gets so many rounds done. */
 static void check_canary(struct stage *s, unsigned rounds)
@@ -34,8 +36,8 @@ struct flood {
 	bool good;
 };
 
-/* Keep the ring full of long jobs of the highest priority, none of which waits for another. */
-static void *flood_long(void *arg)
+/* Keep the ring full of jobs of the highest priority, none of which waits for another. */
+static void *flood_ring(void *arg)
 {
 	struct flood *f = arg;
 	uint32_t next = 0, open = 0;
@@ -58,7 +60,16 @@ static void *flood_long(void *arg)
 	return NULL;
 }
 
-static bool open_flood(struct stage *s, struct flood *f)
+static struct quoit_sqe fill_with(uint32_t handle, double value)
+{
+	struct quoit_sqe fill = raw_job(QUOIT_OP_FILL, handle, 0, 0);
+
+	memcpy(&fill.scalar[0], &value, sizeof value);
+	return fill;
+}
+
+/* Of so many elements each, all of them this value. */
+static bool open_flood(struct stage *s, struct flood *f, uint32_t elements, double value)
 {
 	static const struct raw_wish wish = {
 		.host_bytes = 32 * MIB, .max_tensors = 64, .sq_entries = LONG_ENTRIES};
@@ -66,18 +77,20 @@ static bool open_flood(struct stage *s, struct flood *f)
 	*f = (struct flood){0};
 	if (!stage_open(s, &f->client, &wish))
 		return false;
-	for (uint32_t i = 1; i <= LONG_ENTRIES; i++)
-		CHECK(s, !raw_run(&f->client, raw_vector(i, LONG_ELEMENTS, RAW_ARENA_NOT)));
-	return CHECK(s, !pthread_create(&f->thread, NULL, flood_long, f));
+	for (uint32_t i = 1; i <= LONG_ENTRIES; i++) {
+		CHECK(s, !raw_run(&f->client, raw_vector(i, elements, RAW_ARENA_NOT)));
+		CHECK(s, !raw_run(&f->client, fill_with(i, value)));
+	}
+	return CHECK(s, !pthread_create(&f->thread, NULL, flood_ring, f));
 }
 
 /* The canary's long jobs have their turn beside any number of sessions that want all. */
-static void crowd_of_long_jobs(struct stage *s)
+static void crowd_of(struct stage *s, uint32_t elements, double value)
 {
 	static struct flood crowd[CROWD];
 	unsigned open = 0;
 
-	while (open < CROWD && open_flood(s, &crowd[open]))
+	while (open < CROWD && open_flood(s, &crowd[open], elements, value))
 		open++;
 	check_canary(s, stage_times(s, 3, 30));
 	for (unsigned i = 0; i < open; i++) {
@@ -86,6 +99,58 @@ static void crowd_of_long_jobs(struct stage *s)
 		CHECK(s, crowd[i].good);
 		CHECK(s, stage_leave(s, &crowd[i].client) == QUOIT_DAEMON_CLIENTS_LEFT);
 	}
+}
+
+static void crowd_of_long_jobs(struct stage *s)
+{
+	crowd_of(s, LONG_ELEMENTS, 0);
+}
+
+/* ---- numbers that are slow ---- */
+
+/* A denormal, of which processors can take a hundred times as long; its tanh is itself. */
+#define TINY 1e-40f
+
+static void tiny_numbers_in_long_jobs(struct stage *s)
+{
+	crowd_of(s, LONG_ELEMENTS, (double)TINY);
+}
+
+static void tiny_numbers_in_short_jobs(struct stage *s)
+{
+	crowd_of(s, FEW_ELEMENTS, (double)TINY);
+}
+
+/* They are not taken for zero, in tiles or in the reactor. */
+static void tiny_numbers_are_kept(struct stage *s)
+{
+	static const struct raw_wish wish = {.host_bytes = 16 * MIB,
+					     .arena_bytes = 4 * MIB,
+					     .max_tensors = 64,
+					     .sq_entries = 16};
+	static const uint32_t lengths[] = {FEW_ELEMENTS, LONG_ELEMENTS};
+	static const uint8_t opcodes[] = {QUOIT_OP_COPY, QUOIT_OP_TANH, QUOIT_OP_SIN,
+					  QUOIT_OP_RELU};
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &wish))
+		return;
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t from = 1 + 2 * i, to = from + 1;
+
+		CHECK(s, !raw_run(&c, raw_vector(from, lengths[i], RAW_ARENA_NOT)));
+		CHECK(s, !raw_run(&c, raw_vector(to, lengths[i], i * MIB)));
+		CHECK(s, !raw_run(&c, fill_with(from, (double)TINY)));
+		for (size_t k = 0; k < sizeof opcodes; k++) {
+			const float *got = (const float *)(const void *)(c.arena + i * MIB);
+
+			CHECK(s, !raw_run(&c, fill_with(to, 0)));
+			CHECK(s, !raw_run(&c, raw_job(opcodes[k], to, from, 0)));
+			for (uint32_t n = 0; n < lengths[i] && !s->bad; n++)
+				CHECK(s, got[n] == TINY);
+		}
+	}
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
 /* ---- giants ---- */
@@ -195,6 +260,9 @@ static const struct stage_case cases[] = {
 	{"lists that are long to walk", lists_that_are_long_to_walk},
 	{"jobs that take minutes", jobs_that_take_minutes},
 	{"crowd of long jobs", crowd_of_long_jobs},
+	{"tiny numbers in long jobs", tiny_numbers_in_long_jobs},
+	{"tiny numbers in short jobs", tiny_numbers_in_short_jobs},
+	{"tiny numbers are kept", tiny_numbers_are_kept},
 };
 
 int main(int argc, char **argv)
