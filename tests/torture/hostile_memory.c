@@ -2,7 +2,6 @@
 /* hostile_memory.c - clients that damage memory, take it away or look for it */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -89,65 +88,6 @@ static void hole_before_and_after_a_job(struct stage *s)
 	CHECK(s, is_zero(&c, 4));
 	CHECK(s, !raw_run(&c, with_scalars(raw_job(QUOIT_OP_FILL, 2, 0, 0), 9, 0)));
 	CHECK(s, *arena_at(&c, MIB) == 9);
-	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
-}
-
-struct puncher {
-	const struct raw_client *client;
-	_Atomic bool stop;
-};
-
-static void *punch_on(void *arg)
-{
-	struct puncher *p = arg;
-
-	while (!p->stop) {
-		punch_arena(p->client);
-		usleep(100);
-	}
-	return NULL;
-}
-
-/* Operations whose tensors lie in the arena, inline and tiled. */
-static void holes_during_jobs(struct stage *s)
-{
-	const struct quoit_sqe jobs[] = {
-		with_scalars(raw_job(QUOIT_OP_FILL, 1, 0, 0), 1, 0),
-		raw_job(QUOIT_OP_NORMAL, 2, 0, 0),
-		with_scalars(raw_job(QUOIT_OP_GEMM, 3, 1, 2), 1, 0),
-		raw_job(QUOIT_OP_ADD, 1, 2, 3),
-		raw_job(QUOIT_OP_TANH, 2, 1, 0),
-		{.opcode = QUOIT_OP_TRANSPOSE, .arg = 0xb4, .tensor = {3, 1}},
-		{.opcode = QUOIT_OP_SUM, .arg = QUOIT_AXIS_ALL, .tensor = {5, 3}},
-		{.opcode = QUOIT_OP_ARGMAX, .arg = QUOIT_AXIS_ALL, .tensor = {6, 3}},
-		raw_job(QUOIT_OP_GATHER, 8, 9, 7),
-		{.opcode = QUOIT_OP_SQLOSS, .tensor = {5, 1, 2, 3}},
-	};
-	struct quoit_sqe index = raw_vector(7, 1000, 3 * MIB + 4096);
-	struct quoit_sqe most = raw_vector(6, 1, 3 * MIB + 64);
-	struct raw_client c;
-	struct puncher p = {.client = &c};
-	pthread_t thread;
-
-	if (!stage_open(s, &c, &wish) || !CHECK(s, make_squares(&c)))
-		return;
-	index.arg = QUOIT_CREATE_ARENA | QUOIT_I32;
-	most.arg = QUOIT_CREATE_ARENA | QUOIT_I64;
-	CHECK(s, !raw_run(&c, index) && !raw_run(&c, most));
-	CHECK(s, !raw_run(&c, raw_vector(5, 1, 3 * MIB)));
-	CHECK(s, !raw_run(&c, raw_vector(8, 1000, 3 * MIB + 16384)));
-	CHECK(s, !raw_run(&c, raw_vector(9, 1000, 3 * MIB + 32768)));
-	pthread_create(&thread, NULL, punch_on, &p);
-	for (unsigned n = 0; n < stage_times(s, 20, 200) && !s->bad; n++)
-		for (unsigned i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
-			struct quoit_sqe job = jobs[i];
-
-			if (job.opcode == QUOIT_OP_GATHER)
-				job.arg = 3;
-			CHECK(s, !raw_run(&c, job));
-		}
-	p.stop = true;
-	pthread_join(thread, NULL);
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
@@ -364,7 +304,6 @@ static void ring_vanishes(struct stage *s)
 
 static const struct stage_case ordinary[] = {
 	{"hole before and after a job", hole_before_and_after_a_job},
-	{"holes during jobs", holes_during_jobs},
 	{"hole in the ring", hole_in_the_ring},
 	{"descriptors are no handle on quoitd", descriptors_are_no_handle_on_quoitd},
 	{"tensor freed with its job in flight", tensor_freed_with_its_job_in_flight},

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* hostile_holes.c - clients that take pages of the arena away while jobs are at work on them */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stage.h"
+
+#define MIB   (UINT64_C(1) << 20)
+#define SIDE  512u  /* a GEMM of this side is cut into tiles */
+#define SHORT 1000u /* elements: a job that the reactor does itself */
+
+struct puncher {
+	const struct raw_client *client;
+	_Atomic bool stop;
+};
+
+static void *punch_on(void *arg)
+{
+	struct puncher *p = arg;
+
+	while (!p->stop) {
+		(void)madvise(p->client->arena, p->client->info.arena_bytes, MADV_REMOVE);
+		usleep(100);
+	}
+	return NULL;
+}
+
+/* Tensors beside the squares 1 to 3. */
+enum { ONE = 4, PLACE, INDEX, GATHERED, TABLE, NUMBERS };
+
+/* What a job of each rule of ops.def is on, and its argument. */
+static const struct {
+	const char *shape;
+	uint8_t arg;
+	uint32_t tensor[QUOIT_MAX_TENSORS_PER_JOB];
+} operands[] = {
+	{"SAME", 0, {1, 2, 3}},
+	{"CAST", 0, {NUMBERS, 1}},
+	{"PERM", QUOIT_PERM(0, 1, 3, 2), {3, 1}},
+	{"ROLL", 3, {1, 2}},
+	{"GATHER", 3, {GATHERED, TABLE, INDEX}},
+	{"SELECT", 0, {1, NUMBERS, 2, 3}},
+	{"COMPARE", QUOIT_CMP_LT, {NUMBERS, 1, 2}},
+	{"GEMM", 0, {3, 1, 2}},
+	{"REDUCE", QUOIT_AXIS_ALL, {ONE, 3}},
+	{"ARGMAX", QUOIT_AXIS_ALL, {PLACE, 3}},
+	{"LOSS", 0, {ONE, 1, 2, 3}},
+};
+
+static const struct operation {
+	uint8_t opcode;
+	const char *access, *shape;
+} operations[] = {
+#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) {nr, access, #shape},
+#include <quoit/ops.def>
+#undef QUOIT_OP
+};
+
+/* A job of this operation; false: its rule is not among these. */
+static bool make_job(const struct operation *op, struct quoit_sqe *ret)
+{
+	const double one = 1;
+
+	for (size_t i = 0; i < sizeof operands / sizeof operands[0]; i++) {
+		if (strcmp(operands[i].shape, op->shape))
+			continue;
+		*ret = raw_job(op->opcode, 0, 0, 0);
+		memcpy(&ret->scalar[0], &one, sizeof one);
+		ret->arg = operands[i].arg;
+		for (unsigned k = 0; k < QUOIT_MAX_TENSORS_PER_JOB; k++)
+			ret->tensor[k] = op->access[k] == '-' ? 0 : operands[i].tensor[k];
+		return true;
+	}
+	return false;
+}
+
+static struct quoit_sqe vector(uint32_t handle, uint8_t dtype, uint32_t n, uint64_t offset)
+{
+	struct quoit_sqe sqe = raw_vector(handle, n, offset);
+
+	sqe.arg = (uint8_t)(QUOIT_CREATE_ARENA | dtype);
+	return sqe;
+}
+
+static struct quoit_sqe square(uint32_t handle, uint8_t dtype, uint64_t offset)
+{
+	struct quoit_sqe sqe = vector(handle, dtype, SIDE, offset);
+
+	sqe.dim[2] = SIDE;
+	return sqe;
+}
+
+static bool make_tensors(struct raw_client *c)
+{
+	const uint64_t at = 4 * MIB; /* of the short ones */
+	const struct quoit_sqe creates[] = {
+		square(1, QUOIT_F32, 0),
+		square(2, QUOIT_F32, MIB),
+		square(3, QUOIT_F32, 2 * MIB),
+		square(NUMBERS, QUOIT_I32, 3 * MIB),
+		vector(ONE, QUOIT_F32, 1, at),
+		vector(PLACE, QUOIT_I64, 1, at + 64),
+		vector(INDEX, QUOIT_I32, SHORT, at + 4096),
+		vector(GATHERED, QUOIT_F32, SHORT, at + 16384),
+		vector(TABLE, QUOIT_F32, SHORT, at + 32768),
+	};
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof creates / sizeof creates[0]; i++)
+		good &= !raw_run(c, creates[i]);
+	return good;
+}
+
+static bool computes(const struct operation *op)
+{
+	return strcmp(op->shape, "NONE") && strcmp(op->shape, "FILE");
+}
+
+/* Every operation that computes, its tensors in the arena, inline and tiled. */
+static void holes_during_jobs(struct stage *s)
+{
+	static const struct raw_wish wish = {.host_bytes = 16 * MIB,
+					     .arena_bytes = 8 * MIB,
+					     .max_tensors = 64,
+					     .sq_entries = 64};
+	struct raw_client c;
+	struct puncher p = {.client = &c};
+	struct quoit_sqe job;
+	pthread_t thread;
+
+	if (!stage_open(s, &c, &wish) || !CHECK(s, make_tensors(&c)))
+		return;
+	pthread_create(&thread, NULL, punch_on, &p);
+	for (unsigned n = 0; n < stage_times(s, 8, 200) && !s->bad; n++)
+		for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+			if (!computes(&operations[i]))
+				continue;
+			CHECK(s, make_job(&operations[i], &job));
+			if (!CHECK(s, !raw_run(&c, job)))
+				printf("  operation %u\n", operations[i].opcode);
+		}
+	p.stop = true;
+	pthread_join(thread, NULL);
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+static const struct stage_case cases[] = {
+	{"holes during jobs", holes_during_jobs},
+};
+
+int main(int argc, char **argv)
+{
+	const struct stage_scene scene = {0};
+	struct stage stage;
+
+	if (!stage_init(&stage, argc, argv))
+		return 2;
+	stage_play(&stage, &scene, cases, sizeof cases / sizeof cases[0]);
+	return stage_end(&stage);
+}
