@@ -62,17 +62,18 @@ typedef uint64_t quoit_job;
 
 /* ---- sessions ---- */
 
+/* What a session is opened with: sizes in bytes, zeros are the defaults. */
 struct quoit_open_params {
 	const char *socket;    /* NULL: $QUOIT_SOCKET, else the system's, else the user's */
 	const char *name;      /* what the tools show; NULL: the program's name */
 	uint64_t host_bytes;   /* lease of host memory; 0: the daemon's default */
-	uint64_t device_bytes; /* lease of device memory */
+	uint64_t device_bytes; /* lease of device memory; 0: none */
 	uint64_t arena_bytes;  /* what quoit_alloc can hand out; 0: an eighth of the lease */
-	uint64_t pinned_bytes; /* the pinned region, a part of the lease */
+	uint64_t pinned_bytes; /* the pinned region, a part of the lease; 0: none */
 	uint32_t max_tensors;  /* alive at once; 0: the daemon's default */
 };
 
-/* What the daemon granted. */
+/* What the daemon granted: sizes in bytes. */
 struct quoit_info {
 	uint64_t session; /* the number that `quoit ps` shows and `quoit kill` takes */
 	uint64_t host_bytes;
@@ -88,7 +89,8 @@ struct quoit_info {
 /*
  * Open a session.  params may be NULL.  *ret is the caller's until quoit_close.
  * -ENOENT or -ECONNREFUSED: no daemon there; -EACCES: not allowed to; -EDQUOT:
- * the lease does not fit (quoit_open_text says what is left); -EPROTO: another version.
+ * the lease does not fit (quoit_open_text says what is left); -EPROTO: another version;
+ * -EINVAL: a wish that cannot be; -ENAMETOOLONG: the path; -ENOMEM.  Thread-safe.
  */
 int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params);
 
@@ -97,23 +99,28 @@ const char *quoit_open_text(void);
 
 /*
  * Close all rings, wait for the jobs in flight (flags 0) or cancel those that have not
- * started (QUOIT_CLOSE_CANCEL), and free everything.  s may be NULL.  Never fails half way.
+ * started (QUOIT_CLOSE_CANCEL), and free everything, rings too.  s may be NULL.  Never fails
+ * half way: -ECONNRESET is said after everything has been freed, and a child frees its own
+ * part (0).  No other call on s or its rings may run.
  */
 int quoit_close(struct quoit_session *s, unsigned flags);
 #ifndef QUOIT_CLOSE_CANCEL
 #define QUOIT_CLOSE_CANCEL 0x1u
 #endif
 
+/* A copy of what hello granted; no round trip, thread-safe, in a child too. */
 void quoit_info(const struct quoit_session *s, struct quoit_info *ret);
 
 /*
  * The number of an operation by its name, for quoit_op4: how operations of plug-in
- * modules are found.  -ENOENT: quoitd does not have it.  A round trip to the daemon.
+ * modules are found.  -ENOENT: quoitd does not have it; -ECONNRESET.  A round trip to the
+ * daemon.
  */
 int quoit_op_find(struct quoit_session *s, const char *name);
 
 /* ---- rings ---- */
 
+/* Sizes count entries; zeros are the defaults.  docs/limits.md has the least and most. */
 struct quoit_ring_params {
 	uint32_t entries;    /* of the SQ, a power of two; 0: 256 */
 	uint32_t cq_entries; /* 0: twice entries */
@@ -125,23 +132,33 @@ struct quoit_ring_params {
 #define QUOIT_RING_STAMPS 0x1u /* times of each job, see struct quoit_stamps */
 #endif
 
-/* Open one ring.  params may be NULL.  *ret is the caller's until quoit_ring_close. */
+/*
+ * Open one ring.  params may be NULL.  *ret is the caller's until quoit_ring_close or
+ * quoit_close.  -EINVAL: sizes or flags that cannot be; -ENFILE: the session has had its rings;
+ * -EDQUOT: beyond what its user may have (quoit_open_text says what is left); -ENOSPC: the
+ * reactor has no room; -ENOMEM; -ECONNRESET.
+ */
 int quoit_ring_open(struct quoit_ring **ret, struct quoit_session *s,
 		    const struct quoit_ring_params *params);
 
-/* Open `count` rings alike in one call, one per thread; all or none. */
+/* Open `count` rings alike in one call, one per thread; all or none.  Errors are the same. */
 int quoit_rings_open(struct quoit_ring **ret, unsigned count, struct quoit_session *s,
 		     const struct quoit_ring_params *params);
 
-/* Wait for the ring's jobs, then close it.  q may be NULL. */
+/*
+ * Wait for the ring's jobs, then close and free it.  q may be NULL.  -ECONNRESET: quoitd is gone,
+ * and q is freed all the same; -EOWNERDEAD: it is not.
+ */
 int quoit_ring_close(struct quoit_ring *q);
 
+/* Whose ring it is; the session stays its opener's. */
 struct quoit_session *quoit_ring_session(const struct quoit_ring *q);
 
 /*
  * A descriptor for somebody's epoll loop: it becomes readable once, at the next
  * CQE after quoit_ring_arm(), and with HUP when quoitd is gone.  Owned by q.
- * quoit_ring_arm returns 1 when CQEs are there already (reap them, then arm again).
+ * quoit_ring_arm returns 1 when CQEs are there already (reap them, then arm again), else 0,
+ * or -ECONNRESET.
  */
 int quoit_ring_fd(const struct quoit_ring *q);
 int quoit_ring_arm(struct quoit_ring *q);
@@ -176,7 +193,7 @@ static inline int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_
 	return quoit_start_sqe(q, &sqe, ret);
 }
 
-/* Publish what was put into the ring, and wake the daemon when it sleeps. */
+/* Publish what was put into the ring, and wake the daemon when it sleeps.  0, -ECONNRESET. */
 int quoit_flush(struct quoit_ring *q);
 
 /* ---- raw rings ---- */
@@ -201,22 +218,27 @@ const struct quoit_cqe *quoit_cqe_at(const struct quoit_ring *q, unsigned i);
 const struct quoit_error *quoit_error_at(const struct quoit_ring *q, unsigned i);
 const struct quoit_stamps *quoit_stamps_at(const struct quoit_ring *q, unsigned i);
 
-/* Release the first n ready CQEs. */
+/* Release the first n ready CQEs: n is at most how many quoit_peek has said there are. */
 void quoit_release(struct quoit_ring *q, unsigned n);
 
 /* Flush and sleep until a CQE is ready.  0, -ETIME, -ECONNRESET. */
 int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms);
 
-/* The sentence for a failed CQE: what was wrong and with what.  Into the caller's buffer. */
+/*
+ * The sentence for a failed CQE: what was wrong and with what.  Into the caller's buffer, cut
+ * where that ends, which is returned.  error may be NULL.  Thread-safe.
+ */
 const char *quoit_strerror_cqe(const struct quoit_cqe *cqe, const struct quoit_error *error,
 			       char *buffer, size_t size);
 
-/* The name of an errno or QUOIT_E*, with or without its minus sign. */
+/* The name of an errno or QUOIT_E*, with or without its minus sign: static, never NULL. */
 const char *quoit_strerror(int error);
 
 /* ---- waiting (managed rings) ---- */
 
 /*
+ * On a raw ring all of these are -EINVAL.  Timeouts are milliseconds; 0 looks and does not wait.
+ *
  * Every wait publishes first, sleeps, and is counted under the place in the
  * program that called it; `quoit ps` and `quoit top` show those places.  The
  * macros below pass it; bindings may pass their own with the *_at functions.
@@ -245,23 +267,31 @@ int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 #define quoit_wait_all_of(q, jobs, count, timeout_ms)                                              \
 	quoit_wait_n(q, jobs, count, count, timeout_ms)
 
-/* Wait until the tensor has been written by all jobs before; its failure is returned. */
+/*
+ * Wait until the tensor has been written by all jobs before: 0, or its failure
+ * (-QUOIT_EPOISON, -EBADF: no such tensor), or -ETIME.
+ */
 int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms, const char *here);
 #define quoit_wait_tensor(q, t, timeout_ms) quoit_wait_tensor_at(q, t, timeout_ms, QUOIT_HERE)
 
-/* Wait until every job that was put into this ring has ended. */
+/* Wait until every job that was put into this ring has ended, well or not.  0, -ETIME. */
 int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here);
 #define quoit_wait_all(q, timeout_ms) quoit_wait_all_at(q, timeout_ms, QUOIT_HERE)
 
 /*
  * A window: mark the end of a batch and wait until at most n batches (this one
- * included) have not ended.  n = 0 waits for this batch itself.
+ * included) have not ended.  n = 0 waits for this batch itself.  -EINVAL: n is beyond
+ * QUOIT_MAX_WINDOW; -ETIME: more are open still, and this one is marked unless QUOIT_MAX_WINDOW
+ * were open before it.
  */
 int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms, const char *here);
 #define quoit_window(q, n, timeout_ms) quoit_window_at(q, n, timeout_ms, QUOIT_HERE)
 #define QUOIT_MAX_WINDOW               64u
 
-/* The result of a job that has ended; -EINPROGRESS: it has not. */
+/*
+ * The result of a job that has ended; -EINPROGRESS: it has not; -EINVAL: no such job.  Does not
+ * wait, and its slot stays.
+ */
 int quoit_result(struct quoit_ring *q, quoit_job job);
 
 /* The error record of a job that has failed; false: it has not. */
@@ -275,7 +305,9 @@ void quoit_detach(struct quoit_ring *q, quoit_job job);
 
 /*
  * Cancel a job that has not started: it ends with -ECANCELED and its outputs are
- * poisoned.  -EALREADY: it has started or ended.  A round trip to the daemon.
+ * poisoned.  -EALREADY: it has started or ended; -EINVAL: no such job; -EBUSY: too many that
+ * quoitd has not yet seen are cancelled (docs/limits.md).  A round trip to the daemon.  The job
+ * is still to be waited for or detached.
  */
 int quoit_cancel(struct quoit_ring *q, quoit_job job);
 
@@ -287,6 +319,7 @@ uint64_t quoit_failures(struct quoit_ring *q, struct quoit_error *ret_last);
 
 /* ---- tensors ---- */
 
+/* Four dims, always: missing leading ones are 1.  A stride may be zero or negative in a view. */
 struct quoit_shape {
 	uint8_t dtype; /* enum quoit_dtype */
 	uint32_t dim[QUOIT_MAX_DIMS];
@@ -296,21 +329,33 @@ struct quoit_shape {
 /*
  * Create a tensor and its buffer.  Returns at once: the bytes come with the first
  * job that touches it, and are zero until written.  QUOIT_NO_TENSOR: max_tensors
- * are alive, or the ring is full.  flags: QUOIT_CREATE_PINNED.
+ * are alive, the ring is full, or dtype or flags cannot be.  What quoitd finds wrong with a
+ * shape shows at the jobs that use it.  flags: QUOIT_CREATE_PINNED.  The handle may be used on
+ * every ring of the session, once a job of its own ring that was put in later has ended.
  */
 quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags);
 
-/* The same for a vector, a matrix, and for bytes that the client has by quoit_alloc. */
+/*
+ * The same for a vector, a matrix, and for bytes that the client has by quoit_alloc: they stay
+ * the caller's, to be kept until the tensor is freed and its jobs have ended.  QUOIT_NO_TENSOR
+ * also for other memory.
+ */
 quoit_tensor quoit_vector(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t n);
 quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t rows,
 			  uint32_t cols);
 quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *shape, void *memory);
 
-/* A view on the buffer of t, of its dtype, `offset` bytes after t's first element. */
+/*
+ * A view on the buffer of t, of its dtype, `offset` bytes after t's first element; to be freed
+ * as t is, in any order.  QUOIT_NO_TENSOR also for another dtype, or when t is no tensor.
+ */
 quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit_shape *shape,
 			uint64_t offset);
 
-/* End the tensor.  Jobs that use it go on; the bytes go back after the last one. */
+/*
+ * End the tensor.  Jobs that use it go on; the bytes go back after the last one.  -EINVAL: t is
+ * no tensor of this session; -EAGAIN: a raw ring is full.
+ */
 int quoit_free(struct quoit_ring *q, quoit_tensor t);
 
 /* The shape that t was created with; false: t is not a tensor of this session. */
@@ -329,7 +374,9 @@ void quoit_dealloc(struct quoit_session *s, void *memory);
  * Copy from and to any memory, through the arena, as ordinary jobs in the order
  * of this ring.  `size` must be the tensor's elements, dense, row by row.
  * quoit_write returns when `from` may be used again, not when the tensor is
- * written; quoit_read returns when `to` is filled (an implicit wait).
+ * written; quoit_read returns when `to` is filled (an implicit wait), or with the failure of
+ * what it reads.  -EINVAL: another size, no such tensor, a raw ring; -ENOMEM: the arena has no
+ * room; -ECONNRESET.
  */
 int quoit_write_at(struct quoit_ring *q, quoit_tensor t, const void *from, size_t size,
 		   const char *here);
@@ -342,9 +389,12 @@ int quoit_read_at(struct quoit_ring *q, quoit_tensor t, void *to, size_t size, c
 /*
  * Let jobs use an open file: the index for quoit_file_read and quoit_file_write,
  * or a negative errno.  The daemon keeps a duplicate; fd stays the caller's.
- * Regular files only.
+ * Regular files only, without O_APPEND (-EINVAL); -ENFILE: the session has all that it may
+ * have; -ECONNRESET.  A round trip to the daemon.
  */
 int quoit_file_add(struct quoit_session *s, int fd);
+
+/* Jobs that were put in before still have it.  -EBADF, -EINVAL: no such index; -ECONNRESET. */
 int quoit_file_remove(struct quoit_session *s, int index);
 
 /* ---- builders: pure functions that fill an SQE ---- */
