@@ -17,6 +17,13 @@
 #include "ctl_client.h"
 #include "slow_server.h"
 
+#define WORDS       16u /* of a tensor that is read into */
+#define PATIENCE_MS 60000
+
+/* Reads that are put in, and those that may be under way: docs/limits.md. */
+#define READS     20u
+#define AT_A_TIME 16u
+
 static const struct raw_wish small = {
 	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64, .sq_entries = 8};
 
@@ -137,6 +144,107 @@ static void file_that_is_never_flushed_when_its_client_dies(struct stage *s)
 	hold_at_close(s, true);
 }
 
+/* ---- reads ---- */
+
+/* Between tensor t and the session's first file. */
+static struct quoit_sqe transfer(uint8_t opcode, uint32_t t)
+{
+	return raw_job(opcode, t, 0, 0);
+}
+
+/* A session that comes now can write to its file and read it. */
+static void check_transfers(struct stage *s)
+{
+	const int32_t bytes = WORDS * sizeof(float);
+	int fd = memfd_create("torture", MFD_CLOEXEC);
+	struct quoit_ctl answer;
+	struct raw_client c;
+
+	if (stage_open(s, &c, &small)) {
+		CHECK(s, !ask_add(&c, fd, &answer) && !answer.result);
+		CHECK(s, !raw_run(&c, raw_vector(1, WORDS, RAW_ARENA_NOT)));
+		CHECK(s, raw_run(&c, transfer(QUOIT_OP_FILE_WRITE, 1)) == bytes);
+		CHECK(s, raw_run(&c, transfer(QUOIT_OP_FILE_READ, 1)) == bytes);
+		CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+	}
+	close(fd);
+}
+
+/* Put in reads of a file that is never read, until as many as may be hang. */
+static bool hang_reads(struct stage *s, struct raw_client *c, struct slow_server *v, int fd)
+{
+	static const struct raw_wish wish = {
+		.host_bytes = 1 << 20, .max_tensors = 64, .sq_entries = 32};
+	struct quoit_ctl answer;
+
+	if (!stage_open(s, c, &wish))
+		return false;
+	CHECK(s, !ask_add(c, fd, &answer) && !answer.result);
+	for (uint32_t t = 1; t <= READS; t++)
+		CHECK(s, !raw_run(c, raw_vector(t, WORDS, RAW_ARENA_NOT)));
+	CHECK(s, raw_run(c, transfer(QUOIT_OP_FILE_READ, 1)) == -EIO);
+	slow_server_hold(v, FUSE_READ);
+	for (uint32_t t = 1; t <= READS; t++) {
+		struct quoit_sqe read = transfer(QUOIT_OP_FILE_READ, t);
+
+		CHECK(s, raw_submit(c, &read));
+	}
+	slow_server_await(v, AT_A_TIME);
+	return true;
+}
+
+static void reap_failures(struct stage *s, struct raw_client *c)
+{
+	struct quoit_cqe cqe;
+
+	for (uint32_t i = 0; i < READS; i++)
+		CHECK(s, !raw_reap(c, PATIENCE_MS, &cqe, NULL) && cqe.res < 0);
+	CHECK(s, stage_leave(s, c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+static void hang_and_go(struct stage *s, bool dies)
+{
+	struct slow_server v;
+	struct raw_client c;
+	int fd;
+
+	if (!start_server(s, &v, &fd))
+		return;
+	if (hang_reads(s, &c, &v, fd)) {
+		if (dies)
+			stage_die(s, &c);
+		check_others(s);
+		check_transfers(s);
+		CHECK(s, slow_server_await(&v, 0) == AT_A_TIME);
+		CHECK(s, dies || !quoit_ring_peek(&c.cq));
+		slow_server_kill(&v);
+		if (!dies)
+			reap_failures(s, &c);
+	} else {
+		slow_server_kill(&v);
+	}
+	close(fd);
+}
+
+/* Threads that have moved bytes stay a while, or for good, for those that come next. */
+static void hang_again_and_go(struct stage *s, bool dies)
+{
+	hang_and_go(s, false);
+	census_take(s->daemon.pid, &s->before);
+	if (!s->skip && !s->bad)
+		hang_and_go(s, dies);
+}
+
+static void reads_that_are_never_answered(struct stage *s)
+{
+	hang_again_and_go(s, false);
+}
+
+static void client_dies_with_reads_that_are_never_answered(struct stage *s)
+{
+	hang_again_and_go(s, true);
+}
+
 /* ---- sockets ---- */
 
 /* A socket with bytes that its peer does not take, for which its last close waits an hour. */
@@ -226,6 +334,12 @@ static void sockets_that_linger(struct stage *s)
 		linger(s, way);
 }
 
+static const struct stage_case reads[] = {
+	{"reads that are never answered", reads_that_are_never_answered},
+	{"client dies with reads that are never answered",
+	 client_dies_with_reads_that_are_never_answered},
+};
+
 static const struct stage_case cases[] = {
 	{"file whose attributes never come", file_whose_attributes_never_come},
 	{"file whose system is never named", file_whose_system_is_never_named},
@@ -237,11 +351,14 @@ static const struct stage_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	const struct stage_scene scene = {0};
+	static const char *const by_threads[] = {"--no-io-uring", NULL};
+	const struct stage_scene scene = {0}, threads = {.options = by_threads};
 	struct stage s;
 
 	if (!stage_init(&s, argc, argv))
 		return 2;
 	stage_play(&s, &scene, cases, sizeof cases / sizeof cases[0]);
+	stage_play(&s, &scene, reads, sizeof reads / sizeof reads[0]);
+	stage_play(&s, &threads, reads, sizeof reads / sizeof reads[0]);
 	return stage_end(&s);
 }

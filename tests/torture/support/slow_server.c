@@ -89,6 +89,9 @@ static void serve(int fuse, const struct fuse_in_header *in, const void *body)
 		answer(fuse, in, 0, &out, sizeof out);
 		break;
 	}
+	case FUSE_READ:
+		answer(fuse, in, -EIO, NULL, 0);
+		break;
 	case FUSE_FLUSH:
 	case FUSE_RELEASE:
 		answer(fuse, in, 0, NULL, 0);
@@ -177,10 +180,11 @@ void slow_server_hold(const struct slow_server *v, uint32_t opcode)
 	v->words->held = opcode;
 }
 
-void slow_server_await(const struct slow_server *v, uint32_t requests)
+uint32_t slow_server_await(const struct slow_server *v, uint32_t requests)
 {
 	while (v->words->unanswered < requests)
 		usleep(1000);
+	return v->words->unanswered;
 }
 
 void slow_server_kill(struct slow_server *v)

@@ -2,7 +2,8 @@
 /*
  * slow_server.h - a file system with one file, whose server stops answering when told to.
  *
- * It speaks FUSE to the kernel by hand, so that a request can be left unanswered.
+ * It speaks FUSE to the kernel by hand, so that a request can be left unanswered.  Nothing can
+ * be read from the file: -EIO.
  */
 #ifndef TORTURE_SLOW_SERVER_H
 #define TORTURE_SLOW_SERVER_H
@@ -27,8 +28,8 @@ int slow_server_open(const struct slow_server *v);
 /* From now on leave requests of this kind (enum fuse_opcode) unanswered; 0: none. */
 void slow_server_hold(const struct slow_server *v, uint32_t opcode);
 
-/* Wait until so many requests have been left unanswered. */
-void slow_server_await(const struct slow_server *v, uint32_t requests);
+/* Wait until so many requests have been left unanswered; how many have. */
+uint32_t slow_server_await(const struct slow_server *v, uint32_t requests);
 
 /* Its death: whatever waits for it goes on. */
 void slow_server_kill(struct slow_server *v);
