@@ -38,15 +38,20 @@ run_hello() {
 	[ "$out" = '1000 x 2 x 2 = 4000' ]
 }
 
+# Files of others lie in each folder that we have put something into.
 remove_tree() {
-	make --no-print-directory uninstall PREFIX="$tree/usr" &&
-		[ -z "$(find "$tree/usr" -type f -o -type l)" ]
+	folders=$(find "$tree/usr" -type d)
+	for folder in $folders; do
+		touch "$folder/of-others" || return 1
+	done
+	make --no-print-directory uninstall PREFIX="$tree/usr" || return 1
+	[ "$(find "$tree/usr" -type f -o -type l | sort)" = "$(printf '%s/of-others\n' $folders | sort)" ]
 }
 
 try 'make install' make_tree
 try 'the program of the README compiles with pkg-config' compile
 try 'it is at most 40 lines' test "$(wc -l <"$tree/hello.c")" -le 40
 try 'it runs under quoit run of the installed tree' run_hello
-try 'make uninstall leaves no file' remove_tree
+try 'make uninstall removes our files, and no others' remove_tree
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -415,6 +415,58 @@ ALL_PATHS(error_of_the_file_is_the_jobs)
 	stop(&f);
 }
 
+/* What O_DIRECT asks of an offset is the file system's; all of it, some of it, or a named error. */
+static void check_direct(struct fixture *f, int file, const uint8_t *want, size_t size,
+			 uint64_t offset, enum place place, uint32_t words)
+{
+	size_t left = offset < size ? size - offset : 0;
+	size_t most = left < words * 4 ? left : words * 4;
+	uint8_t *got = malloc(words * 4);
+	quoit_tensor t = create(f, place, words);
+	int n = run(f, quoit_file_read(t, file, offset));
+
+	if (offset % 4096 == 0 && words % 1024 == 0 && place != ARENA) /* its pieces lie anywhere */
+		cr_expect_eq(n, (int)most, "place %d: %d of %zu bytes at %lu", place, n, most,
+			     (unsigned long)offset);
+	cr_expect(n == -EINVAL || (n >= 0 && (size_t)n <= most), "%d", n);
+	if (n >= 0) {
+		cr_assert_eq(quoit_read(f->q, t, got, words * 4), 0);
+		cr_expect(!memcmp(got, want + offset, (size_t)n), "other bytes");
+		expect_zeros(got + n, words * 4 - (size_t)n);
+	}
+	quoit_free(f->q, t);
+	free(got);
+}
+
+ALL_PATHS(file_opened_with_o_direct_is_read_or_refused_and_never_wrong)
+{
+	static const struct {
+		uint64_t offset;
+		uint32_t words;
+	} row[] = {{0, 1024}, {4096, 2048}, {1, 1024},     {512, 1024}, {4096, 1},
+		   {0, 1025}, {8192, 1024}, {12288, 1024}, {4095, 1}};
+	const size_t size = 3 * 4096 - 100; /* the end is not aligned either */
+	uint8_t *want = pattern(size + 4096, 7);
+	struct fixture f = start(path);
+	int fd = open(f.d.folder, O_RDWR | O_TMPFILE | O_DIRECT | O_CLOEXEC, 0600), file;
+
+	if (fd < 0) {
+		stop(&f);
+		cr_skip_test("O_DIRECT is not for this file system");
+	}
+	file = quoit_file_add(f.s, fd);
+	cr_assert_geq(file, 0);
+	cr_assert_eq(fcntl(fd, F_SETFL, 0), 0); /* written as one likes, and read with it */
+	cr_assert_eq(pwrite(fd, want, size, 0), (ssize_t)size);
+	cr_assert_eq(fcntl(fd, F_SETFL, O_DIRECT), 0);
+	for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++)
+		for (enum place place = PAGEABLE; place <= ARENA; place++)
+			check_direct(&f, file, want, size, row[i].offset, place, row[i].words);
+	close(fd);
+	stop(&f);
+	free(want);
+}
+
 static void expect_refused(struct fixture *f, int fd, const char *what)
 {
 	cr_expect_geq(fd, 0, "%s: %s", what, strerror(errno));
