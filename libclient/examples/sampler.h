@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler.h - how much resident memory a program and its quoitd use, as ps counts it */
+/* sampler.h - how much memory a program and its quoitd use: their own, and what they share */
 #ifndef EXAMPLES_SAMPLER_H
 #define EXAMPLES_SAMPLER_H
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,27 +18,51 @@
 
 struct sampler {
 	pthread_t thread;
-	pid_t pid[2];
+	pid_t client, daemon;
 	uint64_t first, highest; /* KiB */
 	bool stop;
 };
 
-/* Anonymous and shared resident memory of a process, KiB. */
-static inline uint64_t resident(pid_t pid)
+/* Anonymous memory of a process that is resident, KiB. */
+static inline uint64_t anonymous(pid_t pid)
 {
-	unsigned long long kib, sum = 0;
+	unsigned long long kib = 0;
 	char path[32], line[128];
 	FILE *f;
 
 	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
 	f = fopen(path, "r");
 	while (f && fgets(line, sizeof line, f))
-		if (sscanf(line, "RssAnon: %llu", &kib) == 1 ||
-		    sscanf(line, "RssShmem: %llu", &kib) == 1)
-			sum += kib;
+		if (sscanf(line, "RssAnon: %llu", &kib) == 1)
+			break;
 	if (f)
 		fclose(f);
-	return sum;
+	return kib;
+}
+
+/* What the files have that quoitd shares memory by, mapped by anybody or not: blocks, KiB. */
+static inline uint64_t shared(pid_t pid)
+{
+	struct dirent *entry;
+	uint64_t blocks = 0;
+	char path[32], link[8];
+	struct stat st;
+	DIR *dir;
+
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		if (readlinkat(dirfd(dir), entry->d_name, link, sizeof link) == sizeof link &&
+		    !memcmp(link, "/memfd:", 7) && !fstatat(dirfd(dir), entry->d_name, &st, 0))
+			blocks += (uint64_t)st.st_blocks;
+	if (dir)
+		closedir(dir);
+	return blocks / 2;
+}
+
+static inline uint64_t all_of(const struct sampler *m)
+{
+	return anonymous(m->client) + anonymous(m->daemon) + shared(m->daemon);
 }
 
 static inline void *sample(void *data)
@@ -44,7 +71,7 @@ static inline void *sample(void *data)
 	struct sampler *m = data;
 
 	while (!__atomic_load_n(&m->stop, __ATOMIC_ACQUIRE)) {
-		uint64_t sum = resident(m->pid[0]) + resident(m->pid[1]);
+		uint64_t sum = all_of(m);
 
 		if (sum > m->highest)
 			m->highest = sum;
@@ -61,8 +88,8 @@ static inline void sampler_start(struct sampler *m, struct quoit_ring *q)
 
 	/* quoitd has made both ends of the ring's socket. */
 	getsockopt(quoit_ring_fd(q), SOL_SOCKET, SO_PEERCRED, &daemon, &size);
-	*m = (struct sampler){.pid = {getpid(), daemon.pid}};
-	m->first = m->highest = resident(m->pid[0]) + resident(m->pid[1]);
+	*m = (struct sampler){.client = getpid(), .daemon = daemon.pid};
+	m->first = m->highest = all_of(m);
 	pthread_create(&m->thread, NULL, sample, m);
 }
 

@@ -3,8 +3,8 @@
  * w1_train.c - train a network twice (W1 f): waiting for the loss of every batch, and never.
  *
  * 512 inputs, 2048 ReLU, 512 ReLU, 1 output; squared loss; every operation of the
- * backward pass is written out.  Prints the time of an epoch and the growth of the
- * resident memory (ours and quoitd's, as ps counts it) for both.
+ * backward pass is written out.  Prints the time of an epoch and the growth of memory
+ * (ours, quoitd's, and what it shares) for both.
  */
 #include <errno.h>
 #include <getopt.h>
