@@ -51,6 +51,7 @@ daemon_obj := $(daemon_src:%.c=$(B)/%.o) \
 	$(foreach isa,base avx2 avx512,$(ops_each:%.c=$(B)/%.$(isa).o))
 exec_src := $(wildcard daemon/exec/*.c)
 exec_obj := $(exec_src:%.c=$(B)/%.o)
+soft_obj := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/exec/soft/*.c))
 tool_src := $(wildcard tools/*.c)
 tool_obj := $(tool_src:%.c=$(B)/%.o)
 bench_obj := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/*.c))
@@ -121,7 +122,9 @@ $(B)/daemon.a: $(daemon_obj)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(B)/quoitd: $(B)/daemon/main.o $(B)/daemon.a
 	$(call link,$(lto) $(CFLAGS) $(daemon_libs))
-$(B)/quoit-exec: $(exec_obj) $(B)/daemon/affinity.o
+$(B)/soft.a: $(soft_obj)
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(B)/quoit-exec: $(exec_obj) $(soft_obj) $(B)/daemon.a
 	$(call link,-lnuma -ldl -lm)
 $(B)/quoit: $(tool_obj) $(B)/libquoit.a
 	$(call link,$(tool_libs))
@@ -135,7 +138,7 @@ $(B)/modules/%.so: tests/modules/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(base) $(CFLAGS) -fPIC -shared $< -o $@
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/daemon.a $(B)/libquoit.a
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-lcriterion $(daemon_libs))
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
 	$(call link,-lcriterion -ljansson -lm)

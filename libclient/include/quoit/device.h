@@ -155,7 +155,7 @@ struct quoit_device_driver {
 	/* What is put into s from now on waits for e, as recorded last. */
 	int (*stream_wait)(struct quoit_device_stream *s, struct quoit_device_event *e);
 
-	/* ---- work, put into a stream ---- */
+	/* ---- work, put into a stream; -EAGAIN: the stream is full, ask again ---- */
 
 	/* Host memory must be of host_new or host_register. */
 	int (*copy)(struct quoit_device_stream *s, uint64_t to, uint64_t from, uint64_t bytes,

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* soft.c - soft devices: how many, how large, open and close, health and clock */
+#include "soft.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "ops/ops.h"
+#include "soft_private.h"
+#include "soft_settings.h"
+#include "tsc.h"
+
+/*
+ * Where a device's addresses begin.  To a process none of them is an address: the upper bits
+ * would have to be equal and, where the highest byte does not count, bit 55 be zero.  Devices
+ * are so far apart that none has another's.
+ */
+#define FIRST_ADDRESS    (UINT64_C(0x5080) << 48)
+#define ADDRESS_DISTANCE (UINT64_C(1) << 48)
+
+static int inject(enum soft_function function, char *text, size_t size)
+{
+	const int err = soft_faults_next(function);
+
+	if (err)
+		snprintf(text, size, "injected by QUOIT_SOFT_FAULTS");
+	return err;
+}
+
+/* ---- devices ---- */
+
+static int soft_count(char *text, size_t size)
+{
+	struct soft_settings settings;
+	int err = soft_settings_read(&settings, text, size);
+
+	if (!err)
+		err = inject(SOFT_COUNT, text, size);
+	if (!err && !settings.devices)
+		snprintf(text, size, "QUOIT_SOFT_DEVICES is 0");
+	return err ? err : (int)settings.devices;
+}
+
+static int make_device(uint32_t index, uint64_t bytes, struct quoit_device **ret)
+{
+	struct quoit_device *d = calloc(1, sizeof *d);
+
+	if (!d)
+		return -ENOMEM;
+	/* Pages come with the first touch: a device may be larger than what is free. */
+	d->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (d->base == MAP_FAILED) {
+		free(d);
+		return -ENOMEM;
+	}
+	d->address = FIRST_ADDRESS + index * ADDRESS_DISTANCE;
+	d->bytes = bytes;
+	d->page = (uint64_t)sysconf(_SC_PAGESIZE);
+	(void)pthread_mutex_init(&d->lock, NULL);
+	(void)pthread_cond_init(&d->changed, NULL);
+	LIST_INIT(&d->streams);
+	*ret = d;
+	return 0;
+}
+
+static void describe(const struct quoit_device *d, uint32_t index, struct quoit_device_info *ret)
+{
+	*ret = (struct quoit_device_info){.driver = QUOIT_VERSION,
+					  .bytes = d->bytes,
+					  .units = (uint32_t)get_nprocs(),
+					  .flags = QUOIT_DEVICE_SIGNALS};
+	snprintf(ret->name, sizeof ret->name, "soft %u", index);
+	for (unsigned op = 0; op < QUOIT_OP_NR; op++)
+		if (ops_find((uint8_t)op))
+			ret->ops[op / 64] |= UINT64_C(1) << op % 64;
+}
+
+static int soft_open(uint32_t index, struct quoit_device **ret, struct quoit_device_info *ret_info,
+		     char *text, size_t size)
+{
+	struct soft_settings settings;
+	int err = soft_settings_read(&settings, text, size);
+
+	if (!err)
+		err = inject(SOFT_OPEN, text, size);
+	if (err)
+		return err;
+	if (index >= settings.devices) {
+		snprintf(text, size, "there are %u", (unsigned)settings.devices);
+		return -ENODEV;
+	}
+	if (!tsc_hz())
+		tsc_init();
+	err = make_device(index, settings.bytes, ret);
+	if (err)
+		snprintf(text, size, "no room for %llu bytes", (unsigned long long)settings.bytes);
+	else
+		describe(*ret, index, ret_info);
+	return err;
+}
+
+static void soft_close(struct quoit_device *d)
+{
+	if (!d)
+		return;
+	soft_stream_free_all(d);
+	(void)munmap(d->base, d->bytes);
+	soft_ranges_done(&d->allocated);
+	soft_ranges_done(&d->host);
+	(void)pthread_cond_destroy(&d->changed);
+	(void)pthread_mutex_destroy(&d->lock);
+	free(d);
+}
+
+/* ---- health ---- */
+
+int soft_enter(struct quoit_device *d, enum soft_function function)
+{
+	int err = atomic_load_explicit(&d->broken, memory_order_acquire);
+
+	if (err)
+		return err;
+	err = soft_faults_next(function);
+	if (soft_is_sticky(err))
+		soft_break(d, err, NULL);
+	return err;
+}
+
+void soft_break(struct quoit_device *d, int err, const struct quoit_device_verdict *verdict)
+{
+	(void)pthread_mutex_lock(&d->lock);
+	if (!d->broken) {
+		d->culprit = verdict;
+		atomic_store_explicit(&d->broken, err, memory_order_release);
+	}
+	(void)pthread_cond_broadcast(&d->changed);
+	(void)pthread_mutex_unlock(&d->lock);
+}
+
+static int soft_health(struct quoit_device *d, const struct quoit_device_verdict **ret_verdict)
+{
+	const int err = soft_enter(d, SOFT_HEALTH);
+
+	/* It was written before `broken`, and once. */
+	*ret_verdict = soft_is_sticky(err) ? d->culprit : NULL;
+	return err;
+}
+
+/* ---- the clock ---- */
+
+/* It is ours: a device's nanosecond is a number of ticks. */
+uint64_t soft_now(void)
+{
+	return tsc_to_ns(tsc_now());
+}
+
+static int soft_clock(struct quoit_device *d, uint64_t *ret_device_ns, uint64_t *ret_ticks,
+		      uint64_t *ret_error)
+{
+	const int err = soft_enter(d, SOFT_CLOCK);
+
+	if (err)
+		return err;
+	*ret_ticks = tsc_now();
+	*ret_device_ns = tsc_to_ns(*ret_ticks);
+	*ret_error = tsc_hz() / 1000000000 + 1; /* a nanosecond, rounded up */
+	return 0;
+}
+
+const struct quoit_device_driver soft_device_driver = {
+	.version = QUOIT_DEVICE_VERSION,
+	.name = "soft",
+	.count = soft_count,
+	.open = soft_open,
+	.close = soft_close,
+	.health = soft_health,
+	.clock = soft_clock,
+	.memory_new = soft_memory_new,
+	.memory_free = soft_memory_free,
+	.host_new = soft_host_new,
+	.host_free = soft_host_free,
+	.host_register = soft_host_register,
+	.host_unregister = soft_host_unregister,
+	.stream_new = soft_stream_new,
+	.stream_free = soft_stream_free,
+	.event_new = soft_event_new,
+	.event_free = soft_event_free,
+	.event_record = soft_event_record,
+	.event_done = soft_event_done,
+	.stream_wait = soft_event_wait,
+	.copy = soft_copy,
+	.clear = soft_clear,
+	.run = soft_run,
+	.signal = soft_signal,
+	.stamp = soft_stamp,
+	.module_new = soft_module_new,
+	.module_free = soft_module_free,
+	.kernel_find = soft_kernel_find,
+	.launch = soft_launch,
+};

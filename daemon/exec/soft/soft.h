@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * soft.h - the soft device: host threads with a GPU's semantics
+ *
+ * For people without a GPU, and for tests.  A thread works for each stream, in order; a device
+ * address means nothing to the host; an address that is not allocated breaks the context, and
+ * it does so when the work runs, not when it is put into the stream.
+ *
+ * Operations are the CPU's own (daemon/ops), so results are the same bits; GEMM is the
+ * built-in one, which rounds otherwise than a BLAS.
+ *
+ * A stream has room for SOFT_ENTRIES entries: copy, clear, run, signal, stamp, launch,
+ * event_record and stream_wait are one each.  All of them are -EAGAIN when it is full.
+ *
+ * A module's image is the text "soft", or begins with "soft:"; nothing of it is run.  The
+ * kernels that every module has do all their work whatever the grid, with arguments in this
+ * order:
+ *
+ *   stencil5  out, in (addresses), rows, cols (uint32): of float32, row by row, an element is
+ *             0.2 (itself + above + below + left + right); those at the edge are copied
+ *   saxpy     n (uint32), a (float32), x, y (addresses): y = a x + y, float32
+ *   spin      ns (uint64): takes that long; UINT64_MAX: for ever
+ *
+ * The environment is read at count and open:
+ *
+ *   QUOIT_SOFT_DEVICES  how many there are, up to 8; 1
+ *   QUOIT_SOFT_BYTES    memory of each, with K, M or G; 1G or a quarter of the machine's
+ *   QUOIT_SOFT_FAULTS   for tests: see soft_faults.h
+ */
+#ifndef QUOIT_SOFT_H
+#define QUOIT_SOFT_H
+
+#include <quoit/device.h>
+
+#define SOFT_ENTRIES 4096u
+
+extern const struct quoit_device_driver soft_device_driver;
+
+#endif

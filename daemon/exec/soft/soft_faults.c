@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* soft_faults.c - what goes wrong by order of QUOIT_SOFT_FAULTS, for tests */
+#include "soft_faults.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quoit/abi.h>
+
+#define MAX_FAULTS 32
+
+struct fault {
+	enum soft_function function;
+	uint64_t first, last; /* calls */
+	int suffers;
+};
+
+struct name {
+	const char *name;
+	int value;
+};
+
+static const struct name functions[] = {
+	{"count", SOFT_COUNT},
+	{"open", SOFT_OPEN},
+	{"health", SOFT_HEALTH},
+	{"clock", SOFT_CLOCK},
+	{"memory_new", SOFT_MEMORY_NEW},
+	{"memory_free", SOFT_MEMORY_FREE},
+	{"host_new", SOFT_HOST_NEW},
+	{"host_register", SOFT_HOST_REGISTER},
+	{"stream_new", SOFT_STREAM_NEW},
+	{"event_new", SOFT_EVENT_NEW},
+	{"event_record", SOFT_EVENT_RECORD},
+	{"event_done", SOFT_EVENT_DONE},
+	{"stream_wait", SOFT_STREAM_WAIT},
+	{"copy", SOFT_COPY},
+	{"clear", SOFT_CLEAR},
+	{"run", SOFT_RUN},
+	{"signal", SOFT_SIGNAL},
+	{"stamp", SOFT_STAMP},
+	{"module_new", SOFT_MODULE_NEW},
+	{"kernel_find", SOFT_KERNEL_FIND},
+	{"launch", SOFT_LAUNCH},
+	{NULL},
+};
+
+static const struct name effects[] = {
+	{"hang", SOFT_HANG},
+	{"die", SOFT_DIE},
+	{"stop", SOFT_STOP},
+	{NULL},
+};
+
+static const struct name errors[] = {
+	{"EAGAIN", -EAGAIN},
+	{"EFAULT", -EFAULT},
+	{"EINVAL", -EINVAL},
+	{"EIO", -EIO},
+	{"ENODEV", -ENODEV},
+	{"ENOENT", -ENOENT},
+	{"ENOMEM", -ENOMEM},
+	{"ENOTSUP", -ENOTSUP},
+	{"EGPUFAULT", -QUOIT_EGPUFAULT},
+	{"EDEVLOST", -QUOIT_EDEVLOST},
+	{NULL},
+};
+
+static struct {
+	bool known;
+	size_t count;
+	struct fault fault[MAX_FAULTS];
+	uint64_t calls[SOFT_FUNCTION_NR];
+} faults;
+
+static bool find_name(const struct name *names, const char *name, int *ret)
+{
+	for (; name && names->name; names++)
+		if (!strcmp(names->name, name)) {
+			*ret = names->value;
+			return true;
+		}
+	return false;
+}
+
+static bool parse_when(const char *word, struct fault *ret)
+{
+	char *end;
+
+	if (!word || !isdigit((unsigned char)*word))
+		return false;
+	ret->first = ret->last = strtoull(word, &end, 10);
+	if (*end == '-') {
+		ret->last = UINT64_MAX;
+		end++;
+	}
+	return ret->first && !*end;
+}
+
+/* Takes the word apart. */
+static bool parse_fault(char *word, struct fault *ret)
+{
+	char *rest, *what = strtok_r(word, ":", &rest);
+	int function = SOFT_RUN;
+	bool good;
+
+	if (find_name(effects, what, &ret->suffers))
+		good = parse_when(strtok_r(NULL, ":", &rest), ret);
+	else
+		good = find_name(functions, what, &function) &&
+		       parse_when(strtok_r(NULL, ":", &rest), ret) &&
+		       find_name(errors, strtok_r(NULL, ":", &rest), &ret->suffers);
+	ret->function = (enum soft_function)function;
+	return good && !strtok_r(NULL, ":", &rest);
+}
+
+int soft_faults_init(char *text, size_t size)
+{
+	const char *list = getenv("QUOIT_SOFT_FAULTS");
+	char *copy, *rest, *word;
+	int err = 0;
+
+	if (faults.known)
+		return 0;
+	copy = strdup(list ? list : "");
+	if (!copy) {
+		snprintf(text, size, "no memory");
+		return -ENOMEM;
+	}
+	faults.count = 0;
+	for (word = strtok_r(copy, ",", &rest); word && !err; word = strtok_r(NULL, ",", &rest)) {
+		const size_t at = (size_t)(word - copy);
+
+		if (faults.count < MAX_FAULTS && parse_fault(word, &faults.fault[faults.count])) {
+			faults.count++;
+			continue;
+		}
+		snprintf(text, size, "QUOIT_SOFT_FAULTS: what is \"%s\"?", list + at);
+		err = -EINVAL;
+	}
+	free(copy);
+	faults.known = !err;
+	return err;
+}
+
+int soft_faults_next(enum soft_function function)
+{
+	const uint64_t call = ++faults.calls[function];
+
+	for (size_t i = 0; i < faults.count; i++) {
+		const struct fault *f = &faults.fault[i];
+
+		if (f->function == function && call >= f->first && call <= f->last)
+			return f->suffers;
+	}
+	return SOFT_NOTHING;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * soft_faults.h - what goes wrong by order of QUOIT_SOFT_FAULTS, for tests
+ *
+ * A comma list of
+ *
+ *   FUNCTION:WHEN:ERROR    a function of struct quoit_device_driver fails
+ *   hang:WHEN              an operation never ends
+ *   die:WHEN               the process is killed when an operation runs
+ *   stop:WHEN              it is stopped (SIGSTOP), and runs the operation once it goes on
+ *
+ * WHEN counts the calls of the function, those of `run` for the last three, from 1 on and over
+ * all devices of the process: "3" is the third call, "3-" that and all that follow.  ERROR is a
+ * name like ENOMEM, EGPUFAULT or EDEVLOST.  The two sticky ones strike when the work runs if
+ * the function puts work into a stream, else at once; others are what the call returns, and
+ * nothing is put into the stream.
+ *
+ * For the thread that calls the driver alone.
+ */
+#ifndef QUOIT_SOFT_FAULTS_H
+#define QUOIT_SOFT_FAULTS_H
+
+#include <stddef.h>
+
+enum soft_function {
+	SOFT_COUNT,
+	SOFT_OPEN,
+	SOFT_HEALTH,
+	SOFT_CLOCK,
+	SOFT_MEMORY_NEW,
+	SOFT_MEMORY_FREE,
+	SOFT_HOST_NEW,
+	SOFT_HOST_REGISTER,
+	SOFT_STREAM_NEW,
+	SOFT_EVENT_NEW,
+	SOFT_EVENT_RECORD,
+	SOFT_EVENT_DONE,
+	SOFT_STREAM_WAIT,
+	SOFT_COPY,
+	SOFT_CLEAR,
+	SOFT_RUN,
+	SOFT_SIGNAL,
+	SOFT_STAMP,
+	SOFT_MODULE_NEW,
+	SOFT_KERNEL_FIND,
+	SOFT_LAUNCH,
+	SOFT_FUNCTION_NR,
+};
+
+/* What a call suffers beside errors, which are negative. */
+enum soft_effect {
+	SOFT_NOTHING,
+	SOFT_HANG,
+	SOFT_DIE,
+	SOFT_STOP,
+};
+
+/* Read the list, once.  -EINVAL: it makes no sense, text says where. */
+int soft_faults_init(char *text, size_t size);
+
+/* Count a call: enum soft_effect, or the -errno or sticky error that it suffers. */
+int soft_faults_next(enum soft_function function);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * soft_private.h - what the files of the soft device share
+ *
+ * Two kinds of threads: the one that calls the driver, and one for each stream.  Streams are
+ * queues from the former to the latter.
+ */
+#ifndef QUOIT_SOFT_PRIVATE_H
+#define QUOIT_SOFT_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+#include "soft.h"
+#include "soft_faults.h"
+#include "soft_ranges.h"
+
+struct quoit_device {
+	/* Fixed once it is open. */
+	char *base;       /* its memory, as the host sees it */
+	uint64_t address; /* the same place, as clients of the driver see it */
+	uint64_t bytes;
+	uint64_t page; /* of the host */
+
+	/* The calling thread's alone. */
+	struct soft_ranges host; /* memory of host_new and host_register */
+
+	/* Under the lock, and broken is read without it. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* a mark is done, a stream has ended, the device is broken */
+	struct soft_ranges allocated;
+	LIST_HEAD(, quoit_device_stream) streams;
+	_Atomic int broken; /* 0 or a sticky error */
+	const struct quoit_device_verdict *culprit;
+};
+
+/* One place in a stream: a new one for each event_record, kept by the event and by what waits. */
+struct soft_mark {
+	atomic_uint users;
+	atomic_bool done; /* set under the device's lock */
+};
+
+struct soft_copy {
+	uint64_t to, from, bytes;
+	enum quoit_device_way way;
+};
+
+struct soft_clear {
+	uint64_t address, bytes;
+};
+
+struct soft_signal {
+	uint32_t *word;
+	uint32_t value;
+};
+
+#define SOFT_KERNEL_ARGS 4
+
+struct soft_launch {
+	const struct quoit_device_kernel *kernel;
+	uint64_t arg[SOFT_KERNEL_ARGS]; /* its bytes, then zeros */
+};
+
+/* An entry of a stream. */
+struct soft_task {
+	/* On the stream's thread: 0 or a sticky error. */
+	int (*run)(struct quoit_device *d, const struct soft_task *task);
+	int suffers;                                /* soft_faults_next */
+	const struct quoit_device_verdict *verdict; /* of the job, NULL: not known */
+	struct soft_mark *mark;                     /* the task is one of its users; NULL: none */
+	union {
+		struct soft_copy copy;
+		struct soft_clear clear;
+		struct quoit_device_call call;
+		struct soft_signal signal;
+		uint64_t *stamp;
+		struct soft_launch launch;
+	};
+};
+
+/* ---- soft.c ---- */
+
+static inline bool soft_is_sticky(int err)
+{
+	return err == -QUOIT_EGPUFAULT || err == -QUOIT_EDEVLOST;
+}
+
+/* First in every call on a device: 0, or the sticky or injected error that it returns. */
+int soft_enter(struct quoit_device *d, enum soft_function function);
+
+/* From now on every call returns this sticky error.  Any thread. */
+void soft_break(struct quoit_device *d, int err, const struct quoit_device_verdict *verdict);
+
+/* The device's time, nanoseconds. */
+uint64_t soft_now(void);
+
+/* ---- soft_memory.c ---- */
+
+int soft_memory_new(struct quoit_device *d, uint64_t bytes, uint64_t *ret);
+int soft_memory_free(struct quoit_device *d, uint64_t address);
+int soft_host_new(struct quoit_device *d, size_t bytes, void **ret);
+void soft_host_free(struct quoit_device *d, void *memory);
+int soft_host_register(struct quoit_device *d, void *memory, size_t bytes);
+void soft_host_unregister(struct quoit_device *d, void *memory);
+
+/* Where these bytes of the device are; NULL: not all of them are of one allocation.  Any thread. */
+void *soft_memory_find(struct quoit_device *d, uint64_t address, uint64_t bytes);
+
+/* May streams read and write here? */
+bool soft_host_is_known(const struct quoit_device *d, const void *memory, uint64_t bytes);
+
+/* ---- soft_stream.c ---- */
+
+int soft_stream_new(struct quoit_device *d, enum quoit_device_urgency urgency,
+		    struct quoit_device_stream **ret);
+void soft_stream_free(struct quoit_device_stream *s);
+
+/* Ends all streams of a device once they have done their work. */
+void soft_stream_free_all(struct quoit_device *d);
+
+struct quoit_device *soft_stream_device(const struct quoit_device_stream *s);
+
+/*
+ * The next free entry, to be filled in; run is to be set.  As soft_enter; -EAGAIN: the stream is
+ * full.  Without a submit nothing has happened.
+ */
+int soft_stream_reserve(struct quoit_device_stream *s, enum soft_function function,
+			struct soft_task **ret);
+void soft_stream_submit(struct quoit_device_stream *s);
+
+/* ---- soft_event.c ---- */
+
+int soft_event_new(struct quoit_device *d, struct quoit_device_event **ret);
+void soft_event_free(struct quoit_device_event *e);
+int soft_event_record(struct quoit_device_event *e, struct quoit_device_stream *s);
+int soft_event_done(struct quoit_device_event *e);
+int soft_event_wait(struct quoit_device_stream *s, struct quoit_device_event *e);
+
+/* One user less; NULL is fine.  Any thread. */
+void soft_mark_unref(struct soft_mark *mark);
+
+/* ---- soft_copy.c, soft_run.c ---- */
+
+int soft_copy(struct quoit_device_stream *s, uint64_t to, uint64_t from, uint64_t bytes,
+	      enum quoit_device_way way);
+int soft_clear(struct quoit_device_stream *s, uint64_t address, uint64_t bytes);
+int soft_signal(struct quoit_device_stream *s, uint32_t *word, uint32_t value);
+int soft_stamp(struct quoit_device_stream *s, uint64_t *word);
+int soft_run(struct quoit_device_stream *s, const struct quoit_device_call *call);
+
+/* ---- soft_kernels.c ---- */
+
+int soft_module_new(struct quoit_device *d, const void *image, size_t size,
+		    struct quoit_device_module **ret, char *text, size_t text_size);
+void soft_module_free(struct quoit_device_module *m);
+int soft_kernel_find(struct quoit_device_module *m, const char *name,
+		     struct quoit_device_kernel **ret);
+int soft_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
+		const struct quoit_device_launch *launch);
+
+/* For ever. */
+_Noreturn void soft_hang(void);
+
+#endif
