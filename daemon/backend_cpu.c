@@ -19,28 +19,13 @@ static void broadcast(struct op_tensor *in, const struct op_tensor *out, unsigne
 		}
 }
 
-static unsigned broadcast_dims(uint8_t shape)
-{
-	switch (shape) {
-	case SHAPE_SAME:
-	case SHAPE_CAST:
-	case SHAPE_SELECT:
-	case SHAPE_COMPARE:
-		return QUOIT_MAX_DIMS;
-	case SHAPE_GEMM:
-		return 2; /* the batches */
-	default:
-		return 0;
-	}
-}
-
 /* Is the operation element by element, and are its tensors dense and of as many elements? */
 static bool are_vectors(const struct session *s, const struct op_row *row, uint8_t tensors,
 			const uint32_t view[], uint32_t *ret_elements)
 {
 	uint64_t n;
 
-	if (broadcast_dims(row->shape) != QUOIT_MAX_DIMS)
+	if (row->broadcast != QUOIT_MAX_DIMS)
 		return false;
 	n = s->views[view[0]].elements;
 	if (n > UINT32_MAX)
@@ -77,7 +62,6 @@ void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t
 		   const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], struct op_args *ret)
 {
 	const struct op_row *row = optable_find(sqe->opcode);
-	unsigned dims = broadcast_dims(row->shape);
 	uint32_t n;
 	bool vectors = are_vectors(s, row, tensors, view, &n);
 
@@ -99,8 +83,8 @@ void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t
 			continue;
 		}
 		set_shape(t, v);
-		if (i && dims)
-			broadcast(t, &ret->t[0], dims);
+		if (i && row->broadcast)
+			broadcast(t, &ret->t[0], row->broadcast);
 	}
 }
 
@@ -160,7 +144,7 @@ static const struct op_impl nothing = {.run = run_nothing};
 static void set_zero_ranges(const struct session *s, const struct job *job, struct work *work)
 {
 	work->zeros = 0;
-	for_each_tensor (i, job->zero) {
+	for_each_tensor (i, job_host_zero(job)) {
 		const struct buffer *b = &s->buffers[s->views[job->view[i]].buffer];
 
 		work->zero[work->zeros++] = (struct zero_range){buffer_data(s, b), b->size};
@@ -173,7 +157,9 @@ int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
 
 	if (!work)
 		return -EBUSY;
-	work->impl = job->failed ? NULL : optable_find(job->sqe.opcode)->impl;
+	work->impl = job->failed || job->executor != NO_EXECUTOR
+			     ? NULL
+			     : optable_find(job->sqe.opcode)->impl;
 	if (!work->impl) /* a NOP, or another backend's once the bytes are clear */
 		work->impl = &nothing;
 	work->session = s;

@@ -7,14 +7,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend_device.h"
 #include "backend_exec_late.h"
 #include "backend_exec_memory.h"
+#include "deps.h"
 #include "job.h"
 #include "optable.h"
+#include "sched.h"
 #include "tsc.h"
 
-/* Jobs of one session in flight: enough to keep an executor busy, few to lose with it. */
-#define SESSION_FLIGHTS 8u
+/*
+ * Jobs of one session in flight: enough to keep an executor busy, few to lose with it.  A device
+ * is only kept busy by many, and what it loses is its memory.
+ */
+#define MODULE_FLIGHTS 8u
+#define DEVICE_FLIGHTS 192u
 
 /* Taken at once: it may ring faster than we listen. */
 #define BELLS 64u
@@ -25,8 +32,7 @@
 
 void exec_start(struct session *s, struct job *job)
 {
-	struct job_queue *q =
-		&s->exec.waiting[optable_find(job->sqe.opcode)->module][job->sqe.priority];
+	struct job_queue *q = &s->exec.waiting[job->executor][job->sqe.priority];
 	uint32_t self = job_index(s, job);
 
 	job->next = NIL;
@@ -38,14 +44,14 @@ void exec_start(struct session *s, struct job *job)
 	s->exec.jobs_waiting++;
 }
 
-static struct job_queue *most_urgent(struct session *s, uint32_t module)
+static struct job_queue *most_urgent(struct session *s, uint32_t executor)
 {
 	static const uint8_t order[QUOIT_PRIO_NR] = {QUOIT_PRIO_HIGH, QUOIT_PRIO_NORMAL,
 						     QUOIT_PRIO_LOW};
 
 	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)
-		if (s->exec.waiting[module][order[i]].head != NIL)
-			return &s->exec.waiting[module][order[i]];
+		if (s->exec.waiting[executor][order[i]].head != NIL)
+			return &s->exec.waiting[executor][order[i]];
 	return NULL;
 }
 
@@ -58,8 +64,8 @@ static uint32_t free_flight(const struct exec_port *p)
 	return i;
 }
 
-static void fill_request(const struct session *s, const struct job *job,
-			 struct quoit_exec_request *q)
+static void fill_module_request(const struct session *s, const struct job *job,
+				struct quoit_exec_request *q)
 {
 	q->type = QUOIT_EXEC_RUN;
 	q->op = optable_find(job->sqe.opcode)->index;
@@ -83,6 +89,11 @@ static void fill_request(const struct session *s, const struct job *job,
 	}
 }
 
+static uint32_t most_flights(const struct exec_port *p)
+{
+	return p->device ? DEVICE_FLIGHTS : MODULE_FLIGHTS;
+}
+
 /* 0; -EBUSY: no room there now; -ENODEV: no executor to wait for. */
 static int send_job(struct exec_port *p, struct session *s, struct job *job)
 {
@@ -91,20 +102,25 @@ static int send_job(struct exec_port *p, struct session *s, struct job *job)
 
 	if (exec_port_state(p) == PORT_LOST)
 		return -ENODEV;
-	if (!p->open || s->exec.in_flight[p->module] == SESSION_FLIGHTS || !exec_port_has_room(p) ||
+	if (!p->open || s->exec.in_flight[p->number] == most_flights(p) || !exec_port_has_room(p) ||
 	    exec_map(p, s) < 0)
 		return -EBUSY;
 	id = free_flight(p);
-	fill_request(s, job, &q);
+	if (p->device)
+		device_fill_request(s, job, &q);
+	else
+		fill_module_request(s, job, &q);
 	q.id = id;
-	q.slot = s->exec.slot[p->module] - 1;
-	if (!exec_port_request(p, &q))
-		return -EBUSY;
-	p->flight[id] = (struct exec_flight){.session = s, .job = job_index(s, job)};
-	s->exec.in_flight[p->module]++;
+	q.slot = s->exec.slot[p->number] - 1;
+	exec_port_request(p, &q);
+	p->flight[id] =
+		(struct exec_flight){.session = s, .job = job_index(s, job), .serial = ++p->serial};
+	s->exec.in_flight[p->number]++;
 	job->work = id;
 	job->state = JOB_RUNNING;
 	job->start = tsc_now();
+	if (p->device)
+		deps_in_stream(s, job, sched_push);
 	return 0;
 }
 
@@ -112,30 +128,51 @@ static void end_unsent(struct reactor *r, struct session *s, struct job *job, in
 {
 	if (!job->failed)
 		job->error = (struct quoit_error){.field = QUOIT_FIELD_EXECUTOR};
+	device_lose_cleared(s, job, res);
 	job->start = job->end = r->now;
 	reactor_end_job(r, s, job, res);
+}
+
+/* Has it failed, with nothing left to clear? */
+static bool is_over(const struct job *job)
+{
+	return job->failed && !job->zero;
+}
+
+/* Send one, or end it.  False: there is no room. */
+static bool send_one(struct reactor *r, struct exec_port *p, struct session *s, struct job *job)
+{
+	int32_t res = is_over(job) ? job->failed : send_job(p, s, job);
+
+	if (res == -EBUSY)
+		return false;
+	if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
+		job->failed = job->failed ? job->failed : res;
+		job->state = JOB_WAITING;
+	} else if (res < 0) {
+		end_unsent(r, s, job, job->failed ? job->failed : res);
+	}
+	return true;
 }
 
 static bool send_waiting(struct reactor *r, struct exec_port *p, struct session *s)
 {
 	struct job_queue *q;
-	bool any = false, sent = false;
+	bool any = false;
 
-	while ((q = most_urgent(s, p->module)) != NULL) {
+	if (p->device && s->drops && !device_send_drops(p, s, &any))
+		return any;
+	while ((q = most_urgent(s, p->number)) != NULL) {
 		struct job *job = &s->jobs[q->head];
-		uint32_t next = job->next;
-		int32_t res = job->failed ? job->failed : send_job(p, s, job);
+		struct job_queue rest = {job->next, q->tail};
 
-		if (res == -EBUSY)
+		if (!send_one(r, p, s, job))
 			break;
-		q->head = next;
+		*q = rest;
 		s->exec.jobs_waiting--;
-		if (res < 0)
-			end_unsent(r, s, job, res);
-		sent |= !res;
 		any = true;
 	}
-	if (sent)
+	if (any && p->open)
 		exec_port_flush(p);
 	return any;
 }
@@ -144,14 +181,14 @@ bool exec_send(struct reactor *r, struct session *s)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < r->executors && s->exec.jobs_waiting; i++)
+	for (uint32_t i = 0; i < r->executors && (s->exec.jobs_waiting || s->drops); i++)
 		any |= send_waiting(r, r->executor[i], s);
 	return any;
 }
 
 /* ---- answers ---- */
 
-/* A flight is over: its job ends, unless its CQE is out already with res as it was then. */
+/* A flight is over: its job ends, by res unless it had failed before. */
 static void end_flight(struct reactor *r, struct exec_port *p, struct exec_flight *f, int32_t res,
 		       const struct quoit_error *error)
 {
@@ -159,13 +196,16 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
 	struct job *job = &s->jobs[f->job];
 
 	f->session = NULL;
-	if (p->watched == f) /* the next one to fly here is another */
-		p->watched = NULL;
-	s->exec.in_flight[p->module]--;
-	if (job->posted)
+	s->exec.in_flight[p->number]--;
+	if (job->failed)
 		res = job->failed;
 	else if (res < 0)
 		job->error = *error;
+	else if (p->device && s->any_poison && job_is_poisoned(s, job))
+		res = -QUOIT_EPOISON; /* by one that was in the stream before it */
+	if (p->device)                /* the control thread may look */
+		__atomic_store_n(&s->device[p->device - 1].jobs, s->device[p->device - 1].jobs + 1,
+				 __ATOMIC_RELAXED);
 	job->end = tsc_now();
 	reactor_end_job(r, s, job, res);
 }
@@ -180,12 +220,19 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 {
 	struct quoit_error error = {.field = a->field < QUOIT_FIELD_NR ? a->field : 0,
 				    .value = {a->value[0], a->value[1]}};
+	struct job *job;
 
 	if (a->type == QUOIT_EXEC_UNMAP)
 		return exec_unmapped(p, a->id);
 	if (a->type != QUOIT_EXEC_RUN || a->id >= QUOIT_EXEC_ENTRIES || !is_result(a->res) ||
 	    !p->flight[a->id].session)
 		return false;
+	job = &p->flight[a->id].session->jobs[p->flight[a->id].job];
+	if (job->waits) /* before one that it had to be behind */
+		return false;
+	job->device_start = a->start;
+	job->device_end = a->end;
+	job->device_error = a->stamp_error;
 	p->pending--;
 	p->answered++;
 	end_flight(r, p, &p->flight[a->id], a->res, &error);
@@ -215,25 +262,65 @@ static bool collect_answers(struct reactor *r, struct exec_port *p)
 
 /* ---- death ---- */
 
-/* What it had in flight fails, each by name; what it answered before counts. */
-static void bury(struct reactor *r, struct exec_port *p)
+/* How its jobs fail: a device may have said what went wrong before it ended. */
+static int32_t death_code(const struct exec_port *p)
 {
+	int32_t fault = __atomic_load_n(&p->words->fault, __ATOMIC_ACQUIRE);
+
+	if (!p->device)
+		return -QUOIT_EEXEC;
+	return fault == -QUOIT_EDEVLOST ? fault : -QUOIT_EGPUFAULT;
+}
+
+static void fail_flight(struct reactor *r, struct exec_port *p, struct exec_flight *f, int32_t res)
+{
+	uint64_t culprit = __atomic_load_n(&p->words->culprit, __ATOMIC_RELAXED);
+	uint64_t name = (uint64_t)p->channel << 32 | ((uint64_t)(f - p->flight) + 1);
 	struct quoit_error error = {.field = QUOIT_FIELD_EXECUTOR,
 				    .value = {(uint64_t)p->pid, (uint64_t)p->status}};
 
+	if (p->device) {
+		error.field = QUOIT_FIELD_DEVICE;
+		error.value[0] = p->device;
+		error.value[1] = culprit ? culprit == name ? QUOIT_FAULT_OWN : QUOIT_FAULT_OTHER
+					 : QUOIT_FAULT_UNKNOWN;
+	}
+	end_flight(r, p, f, res, &error);
+}
+
+/*
+ * What it had in flight fails, each by name; what it answered before counts.  On a device some
+ * are behind others, and end behind them.
+ */
+static void fail_flights(struct reactor *r, struct exec_port *p)
+{
+	int32_t res = death_code(p);
+	bool left = true;
+
+	while (left) {
+		left = false;
+		for (uint32_t i = 0; i < QUOIT_EXEC_ENTRIES; i++) {
+			struct exec_flight *f = &p->flight[i];
+
+			if (!f->session)
+				continue;
+			if (f->session->jobs[f->job].waits)
+				left = true;
+			else
+				fail_flight(r, p, f, res);
+		}
+	}
+}
+
+static void bury(struct reactor *r, struct exec_port *p)
+{
 	exec_port_unwatch(p, r->epoll);
 	(void)collect_answers(r, p);
-	for (uint32_t i = 0; i < QUOIT_EXEC_ENTRIES; i++) {
-		struct exec_flight *f = &p->flight[i];
-		int32_t failed;
-
-		if (!f->session)
-			continue;
-		failed = f->session->jobs[f->job].failed;
-		end_flight(r, p, f, failed ? failed : -QUOIT_EEXEC, &error);
-	}
+	fail_flights(r, p);
 	exec_forget_all(p);
 	p->open = false;
+	if (p->device)
+		device_lose_memory(r, p->device, -QUOIT_EDEVLOST);
 }
 
 /* ---- a pass ---- */
@@ -274,8 +361,7 @@ bool exec_poll(struct reactor *r)
 
 bool exec_has(const struct job *job)
 {
-	return job->state == JOB_RUNNING && !job->zero &&
-	       optable_find(job->sqe.opcode)->flags & OP_MODULE;
+	return job->state == JOB_RUNNING && !job_host_zero(job) && job->executor != NO_EXECUTOR;
 }
 
 /* ---- sleep ---- */

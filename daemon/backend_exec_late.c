@@ -6,7 +6,6 @@
 
 #include "backend_exec.h"
 #include "job.h"
-#include "optable.h"
 #include "tsc.h"
 
 /*
@@ -25,35 +24,38 @@ static void kill_late(struct exec_port *p, struct job *job)
 	exec_port_kill(p, KILL_LATE);
 }
 
-/* It says that it works neither at a job of ours nor at another reactor's. */
-static bool is_idle(const struct exec_port *p)
+/* Whatever deadline it has, a job keeps the module, or its stream, from all others. */
+static void end_late(struct reactor *r, struct exec_port *p, uint32_t i, uint64_t most)
 {
-	uint64_t hint = exec_port_running(p);
+	const struct exec_flight *f = exec_port_flight(p, i);
+	struct exec_watch *w = &p->watch[i];
 
-	return !exec_port_flight(p) && (!hint || hint >> 32 == p->channel);
+	if (!f || f->serial != w->serial)
+		*w = (struct exec_watch){f ? f->serial : 0, r->now};
+	else if (r->now - w->since >= most)
+		kill_late(p, &f->session->jobs[f->job]);
 }
 
-/*
- * Whatever deadline it has, a job keeps the module from all others.  Its time begins when it is
- * first seen to run, and we look at least once a second.  Who has requests and works at nothing
- * has no more time than that.
- */
+/* Who has requests and works at nothing, of ours or of others, has no more time than that. */
+static void end_idle(struct reactor *r, struct exec_port *p, uint64_t most)
+{
+	if (!p->pending || exec_port_works(p) || p->answered != p->idle_answered)
+		p->idle_since = 0;
+	else if (!p->idle_since)
+		p->idle_since = r->now;
+	else if (r->now - p->idle_since >= most)
+		exec_port_kill(p, KILL_FAULT);
+	p->idle_answered = p->answered;
+}
+
+/* A job's time begins when it is first seen to run, and we look at least once a second. */
 void exec_end_hung(struct reactor *r, struct exec_port *p)
 {
-	const struct exec_flight *f = p->pending ? exec_port_flight(p) : NULL;
-	bool idle = p->pending && is_idle(p);
+	uint64_t most = p->job_ms * (tsc_hz() / 1000);
 
-	if (f != p->watched || p->answered != p->watched_answered || (!f && !idle)) {
-		p->watched = f;
-		p->watched_answered = p->answered;
-		p->watched_since = r->now;
-	} else if ((r->now - p->watched_since) / (tsc_hz() / 1000) < p->job_ms) {
-		return;
-	} else if (f) {
-		kill_late(p, &f->session->jobs[f->job]);
-	} else {
-		exec_port_kill(p, KILL_FAULT);
-	}
+	for (uint32_t i = 0; p->pending && i < QUOIT_EXEC_STREAMS; i++)
+		end_late(r, p, i, most);
+	end_idle(r, p, most);
 }
 
 /* It runs although its deadline has passed.  If its CQE said so already, let it finish if it can.
@@ -67,11 +69,12 @@ static bool is_to_be_killed(struct exec_flight *f, const struct job *job, uint64
 
 uint64_t exec_overdue(struct reactor *r, struct session *s, struct job *job, bool *ret_posted)
 {
-	struct exec_port *p = r->executor[optable_find(job->sqe.opcode)->module];
+	struct exec_port *p = r->executor[job->executor];
 	struct exec_flight *f = &p->flight[job->work];
 
 	*ret_posted = false;
-	if (exec_port_flight(p) == f && is_to_be_killed(f, job, r->now)) {
+	/* Everybody's device memory ends with its executor: nobody's deadline is worth that. */
+	if (!p->device && exec_port_flight(p, 0) == f && is_to_be_killed(f, job, r->now)) {
 		kill_late(p, job);
 	} else if (!job->failed) {
 		job_fail_early(s, job, -ETIME, r->now);
@@ -89,9 +92,9 @@ void exec_abandon(struct reactor *r, struct session *s)
 	if (r->now - s->exec.dead_since < tsc_hz())
 		return;
 	for (uint32_t i = 0; i < r->executors; i++) {
-		const struct exec_flight *f = exec_port_flight(r->executor[i]);
+		const struct exec_flight *f = exec_port_flight(r->executor[i], 0);
 
-		if (f && f->session == s)
+		if (f && f->session == s && !r->executor[i]->device)
 			exec_port_kill(r->executor[i], KILL_LATE);
 	}
 }

@@ -43,8 +43,9 @@ static void unmap(struct exec_port *p, uint32_t slot, uint64_t now)
 {
 	struct quoit_exec_request q = {.type = QUOIT_EXEC_UNMAP, .id = slot, .slot = slot};
 
-	if (!exec_port_has_room(p) || !exec_port_request(p, &q))
+	if (!exec_port_has_room(p))
 		return;
+	exec_port_request(p, &q);
 	exec_port_flush(p);
 	p->slot[slot].leaving = true;
 	p->slot[slot].since = now;
@@ -56,7 +57,7 @@ static void unmap_idle(struct exec_port *p)
 	for (uint32_t i = 0; i < QUOIT_EXEC_SLOTS; i++) {
 		const struct session *s = p->slot[i].session;
 
-		if (p->slot[i].leaving || s->exec.in_flight[p->module])
+		if (p->slot[i].leaving || s->exec.in_flight[p->number])
 			continue;
 		unmap(p, i, s->reactor->now);
 		return;
@@ -67,8 +68,8 @@ int exec_map(struct exec_port *p, struct session *s)
 {
 	uint32_t slot = 0;
 
-	if (s->exec.slot[p->module])
-		return p->slot[s->exec.slot[p->module] - 1].leaving ? -EBUSY : 0;
+	if (s->exec.slot[p->number])
+		return p->slot[s->exec.slot[p->number] - 1].leaving ? -EBUSY : 0;
 	while (slot < QUOIT_EXEC_SLOTS && p->slot[slot].used)
 		slot++;
 	if (slot == QUOIT_EXEC_SLOTS) {
@@ -78,7 +79,7 @@ int exec_map(struct exec_port *p, struct session *s)
 	if (send_memory(p->socket, s, slot) < 0)
 		return -EBUSY; /* it has much to read, or is dead */
 	p->slot[slot] = (struct exec_slot){.used = true, .session = s};
-	s->exec.slot[p->module] = slot + 1;
+	s->exec.slot[p->number] = slot + 1;
 	return 0;
 }
 
@@ -87,7 +88,7 @@ static void forget(struct exec_port *p, uint32_t slot)
 	struct session *s = p->slot[slot].session;
 
 	if (s)
-		s->exec.slot[p->module] = 0;
+		s->exec.slot[p->number] = 0;
 	p->slot[slot] = (struct exec_slot){0};
 }
 
@@ -111,20 +112,20 @@ void exec_forget_all(struct exec_port *p)
 /* True: the executor does not have this session's memory, or we do not wait for it. */
 static bool leave(struct exec_port *p, struct session *s, uint64_t now)
 {
-	uint32_t slot = s->exec.slot[p->module] - 1;
+	uint32_t slot = s->exec.slot[p->number] - 1;
 
-	if (!s->exec.slot[p->module])
+	if (!s->exec.slot[p->number])
 		return true;
 	if (!p->slot[slot].leaving)
 		unmap(p, slot, now);
 	if (!p->slot[slot].leaving || now - p->slot[slot].since < tsc_hz())
 		return false;
-	if (!exec_port_running(p)) {
+	if (!exec_port_works(p)) {
 		exec_port_kill(p, KILL_FAULT); /* it has nothing to do, and does not answer */
 		return false;
 	}
 	p->slot[slot].session = NULL; /* it will answer when that job is done */
-	s->exec.slot[p->module] = 0;
+	s->exec.slot[p->number] = 0;
 	return true;
 }
 

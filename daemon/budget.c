@@ -13,12 +13,14 @@ struct account {
 	uint64_t connections;
 	uint64_t rings;
 	uint64_t leased;
+	uint64_t device_leased;
 };
 
 struct budget {
 	struct budget_limits limits;
 	uint64_t leased;
-	struct account *accounts; /* in use: those that have anything */
+	uint64_t device_memory, device_leased; /* of each device */
+	struct account *accounts;              /* in use: those that have anything */
 	size_t count, room;
 };
 
@@ -69,7 +71,7 @@ static struct account *find_or_add(struct budget *b, uid_t uid)
 
 static void drop_if_empty(struct budget *b, struct account *a)
 {
-	if (!a->connections && !a->rings && !a->leased)
+	if (!a->connections && !a->rings && !a->leased && !a->device_leased)
 		*a = b->accounts[--b->count];
 }
 
@@ -114,6 +116,32 @@ void budget_return(struct budget *b, uid_t uid, uint64_t bytes)
 
 	a->leased -= bytes;
 	b->leased -= bytes;
+	drop_if_empty(b, a);
+}
+
+void budget_set_device(struct budget *b, uint64_t bytes)
+{
+	b->device_memory = bytes;
+}
+
+int budget_lease_device(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left)
+{
+	struct account *a = find(b, uid); /* it has a connection */
+
+	*ret_left = b->device_memory - b->device_leased;
+	if (bytes > *ret_left)
+		return -EDQUOT;
+	a->device_leased += bytes;
+	b->device_leased += bytes;
+	return 0;
+}
+
+void budget_return_device(struct budget *b, uid_t uid, uint64_t bytes)
+{
+	struct account *a = find(b, uid);
+
+	a->device_leased -= bytes;
+	b->device_leased -= bytes;
 	drop_if_empty(b, a);
 }
 

@@ -31,6 +31,13 @@ void budget_disconnect(struct budget *b, uid_t uid);
 int budget_lease(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left);
 void budget_return(struct budget *b, uid_t uid, uint64_t bytes);
 
+/* Bytes of every device that leases may take together; none before this. */
+void budget_set_device(struct budget *b, uint64_t bytes);
+
+/* A lease of so many bytes on every device. */
+int budget_lease_device(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left);
+void budget_return_device(struct budget *b, uid_t uid, uint64_t bytes);
+
 /* The same with rings, of which only a user's own count. */
 int budget_rings(struct budget *b, uid_t uid, uint64_t count, uint64_t *ret_left);
 void budget_return_rings(struct budget *b, uid_t uid, uint64_t count);

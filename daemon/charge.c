@@ -27,6 +27,23 @@ void charge_return_memory(struct connection *c, uint64_t bytes)
 	show(c->control);
 }
 
+int charge_device(struct connection *c, uint64_t bytes, uint64_t *ret_left)
+{
+	int err = budget_lease_device(c->control->budget, c->uid, bytes, ret_left);
+
+	if (err < 0)
+		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_LEASE);
+	else
+		c->device_leased += bytes;
+	return err;
+}
+
+void charge_return_device(struct connection *c, uint64_t bytes)
+{
+	c->device_leased -= bytes;
+	budget_return_device(c->control->budget, c->uid, bytes);
+}
+
 int charge_rings(struct connection *c, uint32_t count, uint64_t *ret_left)
 {
 	int err = budget_rings(c->control->budget, c->uid, count, ret_left);

@@ -15,6 +15,10 @@ int charge_memory(struct connection *c, uint64_t bytes, uint64_t *ret_left);
 
 void charge_return_memory(struct connection *c, uint64_t bytes);
 
+/* The same with memory of devices: so many bytes on each. */
+int charge_device(struct connection *c, uint64_t bytes, uint64_t *ret_left);
+void charge_return_device(struct connection *c, uint64_t bytes);
+
 /* The same with rings. */
 int charge_rings(struct connection *c, uint32_t count, uint64_t *ret_left);
 void charge_return_rings(struct connection *c, uint32_t count);

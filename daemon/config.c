@@ -51,6 +51,14 @@ static const struct option_row rows[] = {
 	 "a plug-in module with operations; may be repeated"},
 	{"module-ms", TYPE_NUMBER, FIELD(module_ms), 10, 86400000, "MS",
 	 "time for one job of a module, then its process is killed"},
+	{"gpu", TYPE_TEXT, FIELD(gpu), 0, 0, "KIND",
+	 "devices: auto (those of an NVIDIA driver), none, cuda, soft or soft:N"},
+	{"gpu-memory", TYPE_BYTES, FIELD(gpu_memory), 0, UINT64_MAX, "BYTES",
+	 "all leases on a device (0: what it has but a tenth); soft ones are as large"},
+	{"gpu-lease", TYPE_BYTES, FIELD(gpu_lease), 0, UINT64_MAX, "BYTES",
+	 "on each device, of a session that asks for none (0: 1/64 of that, at least 16M)"},
+	{"gpu-ms", TYPE_NUMBER, FIELD(gpu_ms), 10, 86400000, "MS",
+	 "time for one job on a device, then its process is killed"},
 	{"disable", TYPE_TEXT, FIELD(disable), 0, 0, "LIST",
 	 "refuse these operations, like file_read,file_write"},
 	{"ready-fd", TYPE_NUMBER, FIELD(ready_fd), 0, 1048576, "FD",
@@ -71,8 +79,10 @@ void config_init(struct config *c)
 			     .max_jobs = 4096,
 			     .max_tensors = 65536,
 			     .module_ms = 60000,
+			     .gpu_ms = 30000,
 			     .ready_fd = UINT64_MAX};
 	strcpy(c->socket, "/run/quoit/quoitd.sock");
+	strcpy(c->gpu, "auto");
 	strcpy(c->log, "info");
 }
 

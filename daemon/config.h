@@ -12,7 +12,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define CONFIG_MODULES 8
+#define CONFIG_MODULES   8
+#define CONFIG_DEVICES   8
+#define CONFIG_EXECUTORS (CONFIG_MODULES + CONFIG_DEVICES)
 
 struct config {
 	char socket[108];  /* sun_path's size */
@@ -30,8 +32,12 @@ struct config {
 	char log[16]; /* error, warning, info, debug */
 	char module[CONFIG_MODULES][256];
 	unsigned modules;
-	uint64_t module_ms; /* for one job of a module */
-	char disable[256];  /* operations that are refused, by commas */
+	uint64_t module_ms;  /* for one job of a module */
+	char gpu[32];        /* which devices there are: auto, none, cuda, soft or soft:N */
+	uint64_t gpu_memory; /* all leases on a device; 0: what it has but a tenth */
+	uint64_t gpu_lease;  /* default lease; 0: a 64th of that, at least 16 MiB */
+	uint64_t gpu_ms;     /* for one job on a device */
+	char disable[256];   /* operations that are refused, by commas */
 	uint64_t ready_fd; /* write one byte here once connections are accepted; UINT64_MAX: none */
 	bool no_io_uring;  /* test switch: move files' bytes by threads */
 	bool eager;        /* test switch: bytes are resident at create, budgets ignored */

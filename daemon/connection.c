@@ -67,6 +67,7 @@ static void give_session_back(struct connection *c)
 	control->sessions_of[c->reactor]--;
 	charge_return_rings(c, c->rings);
 	charge_return_memory(c, c->leased);
+	charge_return_device(c, c->device_leased);
 	totals_count(control->totals, QUOIT_DAEMON_SESSIONS_CLOSED);
 }
 

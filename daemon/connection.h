@@ -33,6 +33,7 @@ struct connection {
 	uint64_t hello_by_ns; /* CLOCK_BOOTTIME */
 	struct session *session;
 	uint64_t leased; /* charged, and so many rings: charge.h */
+	uint64_t device_leased;
 	uint32_t rings;
 	uint32_t reactor;
 

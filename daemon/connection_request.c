@@ -4,6 +4,7 @@
 #include "connection_private.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "hello.h"
 #include "log.h"
@@ -46,6 +47,38 @@ static void on_op(struct connection *c, const struct quoit_ctl *m)
 		return;
 	}
 	answer.op.opcode = (uint32_t)number;
+	connection_reply(c, &answer, NULL, 0);
+}
+
+static void on_device(struct connection *c, const struct quoit_ctl *m)
+{
+	struct executors *executors = c->control->executors;
+	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
+	const struct quoit_device_info *info;
+
+	if (!m->device.number || m->device.number > executors_devices(executors)) {
+		connection_reply_result(c, m->type, m->seq, -ENODEV, "no device %u: there are %u",
+					m->device.number, executors_devices(executors));
+		return;
+	}
+	info = executors_device(executors, m->device.number);
+	memcpy(answer.device_reply.name, info->name, sizeof answer.device_reply.name);
+	memcpy(answer.device_reply.address, info->address, sizeof answer.device_reply.address);
+	answer.device_reply.bytes = info->bytes;
+	answer.device_reply.units = info->units;
+	answer.device_reply.jobs =
+		__atomic_load_n(&c->session->device[m->device.number - 1].jobs, __ATOMIC_RELAXED);
+	switch (executors_device_state(executors, m->device.number)) {
+	case PORT_UP:
+		answer.device_reply.state = QUOIT_DEVICE_UP;
+		break;
+	case PORT_LOST:
+		answer.device_reply.state = QUOIT_DEVICE_LOST;
+		break;
+	default:
+		answer.device_reply.state = QUOIT_DEVICE_DOWN;
+		break;
+	}
 	connection_reply(c, &answer, NULL, 0);
 }
 
@@ -136,6 +169,8 @@ static size_t body_bytes(uint16_t type)
 		return sizeof m.file.index;
 	case QUOIT_CTL_OP:
 		return sizeof m.op.name;
+	case QUOIT_CTL_DEVICE:
+		return sizeof m.device.number;
 	case QUOIT_CTL_CLOSE:
 		return sizeof m.end;
 	case QUOIT_CTL_KILL:
@@ -166,6 +201,7 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	case QUOIT_CTL_FILE_ADD:
 	case QUOIT_CTL_FILE_REMOVE:
 	case QUOIT_CTL_OP:
+	case QUOIT_CTL_DEVICE:
 	case QUOIT_CTL_CLOSE:
 		return c->state == CONNECTION_OPEN;
 	default:
@@ -213,6 +249,9 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 		break;
 	case QUOIT_CTL_OP:
 		on_op(c, m);
+		break;
+	case QUOIT_CTL_DEVICE:
+		on_device(c, m);
 		break;
 	case QUOIT_CTL_CLOSE:
 		c->state = CONNECTION_CLOSING;

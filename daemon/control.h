@@ -11,6 +11,7 @@
 
 #include "budget.h"
 #include "config.h"
+#include "executors.h"
 #include "features.h"
 #include "placement.h"
 #include "reactor.h"
@@ -33,6 +34,8 @@ struct control {
 	int signals;
 	int directory; /* runtime directory, for counter files */
 	struct budget *budget;
+	struct executors *executors; /* from control_run on; NULL: none */
+	uint64_t device_lease;       /* default; 0: there is no device */
 	struct errand_pool *errands;
 	struct quoit_totals *totals;
 	struct connection *connections;

@@ -136,6 +136,37 @@ static void list_insert(struct session *s, uint32_t name)
 	*list = name;
 }
 
+/* ---- order that a device keeps ---- */
+
+/* The job that it waits for is in a stream of its own device. */
+static void ease(struct job *job, const struct job *before)
+{
+	if (job->executor == before->executor && job->eased < QUOIT_EXEC_AFTER)
+		job->after[job->eased++] = before->work;
+}
+
+/* That job has ended. */
+static void unease(struct job *job, const struct job *before)
+{
+	for (uint32_t i = 0; i < job->eased; i++)
+		if (job->after[i] == before->work) {
+			job->after[i] = job->after[--job->eased];
+			return;
+		}
+}
+
+void deps_in_stream(struct session *s, struct job *job, deps_ready_fn *ready)
+{
+	job->in_stream = true;
+	for (uint32_t e = job->edges; e != NIL; e = s->edges[e].next) {
+		struct job *after = &s->jobs[s->edges[e].job];
+
+		ease(after, job);
+		if (job_may_start(after))
+			ready(s, after);
+	}
+}
+
 int deps_add(struct session *s, struct job *job, uint32_t link)
 {
 	uint32_t self = job_index(s, job);
@@ -152,6 +183,8 @@ int deps_add(struct session *s, struct job *job, uint32_t link)
 
 		s->edges[edge] = (struct edge){.job = self, .next = before->edges};
 		before->edges = edge;
+		if (before->in_stream)
+			ease(job, before);
 	}
 	job->waits += w.count;
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
@@ -160,7 +193,7 @@ int deps_add(struct session *s, struct job *job, uint32_t link)
 	return 0;
 }
 
-void deps_remove(struct session *s, struct job *job, void (*ready)(struct session *, struct job *))
+void deps_remove(struct session *s, struct job *job, deps_ready_fn *ready)
 {
 	uint32_t self = job_index(s, job), next;
 
@@ -172,7 +205,10 @@ void deps_remove(struct session *s, struct job *job, void (*ready)(struct sessio
 
 		next = s->edges[e].next;
 		tables_give_edge(s, e);
-		if (--after->waits == 0)
+		after->waits--;
+		if (job->in_stream)
+			unease(after, job);
+		if (job_may_start(after))
 			ready(s, after);
 	}
 	job->edges = NIL;

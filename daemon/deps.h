@@ -42,12 +42,20 @@ bool deps_conflict(struct session *s, const struct view *v, bool write);
  */
 int deps_add(struct session *s, struct job *job, uint32_t link);
 
+typedef void deps_ready_fn(struct session *s, struct job *job);
+
+/*
+ * The job is in a stream of a device, which orders what comes behind it there: those who wait
+ * for it and go to the same device need not wait here.  Calls ready() for each that waits for
+ * no others.
+ */
+void deps_in_stream(struct session *s, struct job *job, deps_ready_fn *ready);
+
 /*
  * The job has ended: take it off the lists and count down those who wait for it.
  * Calls ready() for each whose last wait this was.
  */
-void deps_remove(struct session *s, struct job *job,
-		 void (*ready)(struct session *s, struct job *job));
+void deps_remove(struct session *s, struct job *job, deps_ready_fn *ready);
 
 /* ---- jobs of one ring by their SQ index ---- */
 

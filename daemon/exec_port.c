@@ -2,6 +2,7 @@
 /* exec_port.c - requests through a port, and what is known of the process behind it */
 #include "exec_port.h"
 
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -18,7 +19,8 @@ void exec_port_open(struct exec_port *p, int epoll)
 	quoit_consumer_init(&p->answers, &p->daemon->answer_head, &p->exec->answer_tail,
 			    QUOIT_EXEC_ENTRIES);
 	p->pending = 0;
-	p->watched = NULL;
+	p->idle_since = 0;
+	memset(p->watch, 0, sizeof p->watch);
 	p->open = true;
 	p->hung_up = epoll_ctl(epoll, EPOLL_CTL_ADD, p->socket, &event) < 0;
 	if (p->hung_up)
@@ -41,14 +43,23 @@ void exec_port_kill(struct exec_port *p, enum exec_kill why)
 		executor_process_kill(p->pid);
 }
 
-uint64_t exec_port_running(const struct exec_port *p)
+uint64_t exec_port_running(const struct exec_port *p, uint32_t i)
 {
-	return p->open ? __atomic_load_n(&p->words->running, __ATOMIC_RELAXED) : 0;
+	return p->open ? __atomic_load_n(&p->words->running[i], __ATOMIC_RELAXED) : 0;
 }
 
-const struct exec_flight *exec_port_flight(const struct exec_port *p)
+bool exec_port_works(const struct exec_port *p)
 {
-	uint64_t hint = exec_port_running(p);
+	uint64_t any = 0;
+
+	for (uint32_t i = 0; i < QUOIT_EXEC_STREAMS; i++)
+		any |= exec_port_running(p, i);
+	return any;
+}
+
+const struct exec_flight *exec_port_flight(const struct exec_port *p, uint32_t i)
+{
+	uint64_t hint = exec_port_running(p, i);
 	uint32_t id = (uint32_t)hint - 1;
 
 	if (!hint || hint >> 32 != p->channel || id >= QUOIT_EXEC_ENTRIES || !p->flight[id].session)
@@ -58,23 +69,22 @@ const struct exec_flight *exec_port_flight(const struct exec_port *p)
 
 /* ---- requests ---- */
 
-bool exec_port_has_room(const struct exec_port *p)
+bool exec_port_has_room(struct exec_port *p)
 {
-	return p->pending < QUOIT_EXEC_ENTRIES;
+	if (quoit_ring_space(&p->requests))
+		return p->pending < QUOIT_EXEC_ENTRIES;
+	if (!quoit_ring_refresh(&p->requests)) /* it took what was never there */
+		exec_port_kill(p, KILL_FAULT);
+	return p->pending < QUOIT_EXEC_ENTRIES && quoit_ring_space(&p->requests);
 }
 
-bool exec_port_request(struct exec_port *p, const struct quoit_exec_request *q)
+void exec_port_request(struct exec_port *p, const struct quoit_exec_request *q)
 {
-	uint32_t i;
+	uint32_t i = 0;
 
-	/* Whoever answered has taken its request before, so there is a free slot. */
-	if (!quoit_ring_reserve(&p->requests, &i)) {
-		exec_port_kill(p, KILL_FAULT);
-		return false;
-	}
+	(void)quoit_ring_reserve(&p->requests, &i);
 	p->daemon->request[i & MASK] = *q;
-	p->pending++;
-	return true;
+	p->pending += q->type != QUOIT_EXEC_DROP;
 }
 
 void exec_port_flush(struct exec_port *p)

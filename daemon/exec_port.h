@@ -40,7 +40,14 @@ enum exec_kill {
 struct exec_flight {
 	struct session *session; /* NULL: a free entry */
 	uint32_t job;
+	uint64_t serial;  /* tells it from others that had this entry */
 	uint64_t overdue; /* TSC when it was first seen to run after its deadline; 0: not yet */
+};
+
+/* What a stream, or a module, was seen to work at. */
+struct exec_watch {
+	uint64_t serial; /* of the flight; 0: none of ours */
+	uint64_t since;  /* TSC */
 };
 
 /* A session whose memory the executor has mapped. */
@@ -56,7 +63,8 @@ struct exec_port {
 	_Atomic uint32_t killed; /* enum exec_kill */
 
 	/* set by the starter before UP */
-	uint32_t module;
+	uint32_t number; /* among the executors */
+	uint32_t device; /* it drives, counted from 1; 0: it is a module's */
 	uint32_t channel;
 	pid_t pid;
 	int socket;
@@ -76,10 +84,10 @@ struct exec_port {
 	struct quoit_consumer answers;
 	uint32_t pending; /* requests without their answer */
 	struct exec_flight flight[QUOIT_EXEC_ENTRIES];
-	const struct exec_flight
-		*watched;          /* what it worked at when we last looked; NULL: none of ours */
-	uint64_t watched_since;    /* TSC */
-	uint64_t watched_answered; /* answered, then */
+	uint64_t serial; /* of the last flight */
+	struct exec_watch watch[QUOIT_EXEC_STREAMS];
+	uint64_t idle_since;    /* TSC; 0: when last seen it worked, or had nothing to do */
+	uint64_t idle_answered; /* answered, then */
 	struct exec_slot slot[QUOIT_EXEC_SLOTS];
 };
 
@@ -99,20 +107,20 @@ void exec_port_unwatch(struct exec_port *p, int epoll);
 /* End the process; that it is dead comes as news from the starter. */
 void exec_port_kill(struct exec_port *p, enum exec_kill why);
 
-/* What it says it works at (quoit_exec_words.running). */
-uint64_t exec_port_running(const struct exec_port *p);
+/* What it says it works at in stream i (quoit_exec_words.running). */
+uint64_t exec_port_running(const struct exec_port *p, uint32_t i);
 
-/* The same if that is a job of this reactor; NULL: else. */
-const struct exec_flight *exec_port_flight(const struct exec_port *p);
+/* Does it say that it works at anything? */
+bool exec_port_works(const struct exec_port *p);
 
-/* Every request gets an answer, and there is room for so many. */
-bool exec_port_has_room(const struct exec_port *p);
+/* What it works at in stream i if that is a job of this reactor; NULL: else. */
+const struct exec_flight *exec_port_flight(const struct exec_port *p, uint32_t i);
 
-/*
- * Put a request into the ring and count it; exec_port_flush publishes.  False: the process
- * lies, and is killed.
- */
-bool exec_port_request(struct exec_port *p, const struct quoit_exec_request *q);
+/* Room for one more request, and for its answer. */
+bool exec_port_has_room(struct exec_port *p);
+
+/* Put a request into the ring, where there is room; exec_port_flush publishes. */
+void exec_port_request(struct exec_port *p, const struct quoit_exec_request *q);
 void exec_port_flush(struct exec_port *p);
 
 #endif

@@ -46,6 +46,21 @@ static const char *describe_status(int status, char *text, size_t size)
 	return text;
 }
 
+static const char *kind(const struct executor *x)
+{
+	return x->device ? "device" : "module";
+}
+
+/* A module was asked for by name; a device may not be there. */
+static void say_refused(struct executor *x, const char *why)
+{
+	snprintf(x->why, sizeof x->why, "%s", why);
+	if (x->device)
+		log_info("device %s is left out: %s", x->path, why);
+	else
+		log_error("module %s is left out: %s", x->path, why);
+}
+
 /* ---- start ---- */
 
 static void start(struct executor *x)
@@ -54,7 +69,7 @@ static void start(struct executor *x)
 
 	x->due = totals_now_ns() + (err < 0 ? LOST_NS : HELLO_NS);
 	if (err < 0) {
-		log_error("module %s: cannot start quoit-exec: %s", x->path, strerror(-err));
+		log_error("%s %s: cannot start quoit-exec: %s", kind(x), x->path, strerror(-err));
 		x->state = x->known ? EXECUTOR_DOWN : EXECUTOR_OMITTED;
 		return;
 	}
@@ -87,7 +102,7 @@ static bool add_operations(struct executor *x)
 				     .shape = SHAPE_NONE,
 				     .types = OP_TYPES_N,
 				     .flags = OP_MODULE,
-				     .module = x->module,
+				     .module = x->number,
 				     .index = (uint8_t)i,
 				     .cost = from->cost};
 
@@ -99,13 +114,32 @@ static bool add_operations(struct executor *x)
 		memcpy(row.access, from->access, sizeof row.access);
 		if (from->flags & QUOIT_EXEC_RERUN)
 			row.flags |= OP_RERUN;
-		if (optable_add(&row, &x->number[i]) < 0) {
+		if (optable_add(&row, &x->opcode[i]) < 0) {
 			log_error("module %s: no number is free for %s", x->path, from->name);
 			return false;
 		}
 	}
-	x->known = true;
 	return true;
+}
+
+static bool is_text(const char *text, size_t size)
+{
+	size_t n = strnlen(text, size);
+
+	for (size_t i = 0; i < n; i++)
+		if (text[i] < ' ' || text[i] > '~')
+			return false;
+	return n < size;
+}
+
+/* What it says of its device can be shown and counted with. */
+static bool is_device(const struct quoit_exec_hello *h)
+{
+	const struct quoit_device_info *d = &h->device;
+
+	return h->devices && h->devices <= UINT8_MAX && !h->count && d->bytes &&
+	       is_text(d->name, sizeof d->name) && is_text(d->address, sizeof d->address) &&
+	       is_text(d->driver, sizeof d->driver);
 }
 
 static bool same_operations(const struct quoit_exec_hello *a, const struct quoit_exec_hello *b)
@@ -120,8 +154,12 @@ static int accept_hello(struct executor *x, const struct quoit_exec_hello *hello
 
 	if (hello->result < 0) {
 		log_escape(text, sizeof text, hello->text, sizeof hello->text);
-		log_error("module %s is left out: %s", x->path, text);
+		say_refused(x, text);
 		return hello->result;
+	}
+	if (x->device && !is_device(hello)) {
+		log_error("device %s: what it says of itself makes no sense", x->path);
+		return -EPROTO;
 	}
 	if (x->known && !same_operations(&x->hello, hello)) {
 		log_error("module %s: its operations have changed; restart quoitd", x->path);
@@ -129,7 +167,8 @@ static int accept_hello(struct executor *x, const struct quoit_exec_hello *hello
 	}
 	if (!x->known) {
 		x->hello = *hello;
-		if (!add_operations(x))
+		x->known = x->device || add_operations(x);
+		if (!x->known)
 			return -EINVAL;
 	}
 	return 0;
@@ -177,7 +216,7 @@ static void on_hello(struct executor *x)
 	if (err == -EAGAIN)
 		return;
 	if (err == -EPROTO)
-		log_error("module %s: what quoit-exec says is not understood", x->path);
+		log_error("%s %s: what quoit-exec says is not understood", kind(x), x->path);
 	if (!err)
 		err = accept_hello(x, &hello);
 	if (!err)
@@ -187,8 +226,12 @@ static void on_hello(struct executor *x)
 		executor_process_kill(x->process.pid); /* and its end will be seen */
 		return;
 	}
-	log_info("module %s: %u operations, quoit-exec is pid %d", x->path, x->hello.count,
-		 (int)x->process.pid);
+	if (x->device)
+		log_info("device %s: %s, quoit-exec is pid %d", x->path, x->hello.device.name,
+			 (int)x->process.pid);
+	else
+		log_info("module %s: %u operations, quoit-exec is pid %d", x->path, x->hello.count,
+			 (int)x->process.pid);
 	x->state = EXECUTOR_UP;
 	x->lost = false;
 	set_ports(x, PORT_UP);
@@ -242,13 +285,13 @@ static void bury(struct executor *x)
 	executor_process_free(&x->process);
 	if (!x->known) {
 		if (!x->refused)
-			log_error("module %s is left out: quoit-exec ended with %s", x->path, text);
+			say_refused(x, text);
 		x->state = EXECUTOR_OMITTED;
 		set_ports(x, PORT_LOST); /* some of its operations may have got numbers */
 		return;
 	}
 	totals_count(x->house->totals, QUOIT_DAEMON_EXECUTORS_DIED);
-	log_warning("module %s: quoit-exec ended with %s; %s", x->path, text,
+	log_warning("%s %s: quoit-exec ended with %s; %s", kind(x), x->path, text,
 		    x->lost ? "it is lost: its jobs fail" : "it is started again");
 	x->state = EXECUTOR_DOWN;
 	if (x->lost)
@@ -306,19 +349,21 @@ uint64_t executor_due(const struct executor *x)
 	return due;
 }
 
-int executor_init(struct executor *x, const struct executor_house *house, uint8_t module,
-		  const char *path)
+int executor_init(struct executor *x, const struct executor_house *house, uint8_t number,
+		  uint8_t device, const char *path)
 {
-	*x = (struct executor){.house = house, .module = module, .path = path};
+	*x = (struct executor){.house = house, .number = number, .device = device};
+	snprintf(x->path, sizeof x->path, "%s", path);
 	x->process.pidfd = -1;
 	x->port = calloc(house->reactors, sizeof *x->port);
 	if (!x->port)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < house->reactors; i++) {
-		x->port[i].module = module;
+		x->port[i].number = number;
+		x->port[i].device = device;
 		x->port[i].channel = i;
 		x->port[i].starter = house->eventfd;
-		x->port[i].job_ms = house->job_ms;
+		x->port[i].job_ms = device ? house->gpu_ms : house->module_ms;
 		x->port[i].socket = -1;
 	}
 	return 0;
@@ -333,17 +378,26 @@ void executor_done(struct executor *x)
 	free(x->port);
 }
 
+static void describe_device(const struct quoit_device_info *d, FILE *out)
+{
+	fprintf(out, "%s%s%s, %llu MiB, %u units%s%s, ", d->name, *d->address ? " at " : "",
+		d->address, (unsigned long long)d->bytes >> 20, d->units,
+		*d->driver ? ", driver " : "", d->driver);
+}
+
 void executor_describe(const struct executor *x, FILE *out)
 {
-	fprintf(out, "module: %s, ", x->path);
+	fprintf(out, "%s: %s, ", kind(x), x->path);
+	if (x->known && x->device)
+		describe_device(&x->hello.device, out);
 	if (x->state == EXECUTOR_OMITTED)
-		fprintf(out, "left out");
+		fprintf(out, "left out: %s", x->why);
 	else if (x->state == EXECUTOR_UP)
 		fprintf(out, "pid %d, started %llu times", (int)x->process.pid,
 			(unsigned long long)x->starts);
 	else
 		fprintf(out, "%s", x->lost ? "lost" : "being started");
 	for (uint32_t i = 0; x->known && i < x->hello.count; i++)
-		fprintf(out, "%s %s %u", i ? "," : ";", x->hello.op[i].name, x->number[i]);
+		fprintf(out, "%s %s %u", i ? "," : ";", x->hello.op[i].name, x->opcode[i]);
 	fprintf(out, "\n");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * executor.h - one module's quoit-exec through all its lives.
+ * executor.h - one module's or device's quoit-exec through all its lives.
  *
  *	DOWN ──► STARTING ──hello──► UP ──► DYING ──reactors have let go──► DOWN
  *
@@ -33,16 +33,18 @@ enum executor_state {
 struct executor_house {
 	struct quoit_totals *totals;
 	uint32_t reactors;
-	int *eventfds; /* of each reactor */
-	int eventfd;   /* of our thread: reactors ring it */
-	uint64_t job_ms;
+	int *eventfds;              /* of each reactor */
+	int eventfd;                /* of our thread: reactors ring it */
+	uint64_t module_ms, gpu_ms; /* what one job may take */
 };
 
 struct executor {
 	const struct executor_house *house;
-	uint8_t module;
+	uint8_t number;
+	uint8_t device; /* counted from 1; 0: a module */
 	enum executor_state state;
-	const char *path;
+	char path[256]; /* of the module; or the device, as quoit-exec takes it: "soft:0" */
+	char why[256];  /* it is left out */
 	struct executor_process process;
 	uint64_t due; /* CLOCK_BOOTTIME */
 	bool refused; /* we have said why we cannot use it */
@@ -55,13 +57,13 @@ struct executor {
 	uint32_t vain;  /* of these in a row, without a job finished */
 	uint64_t starts;
 	struct quoit_exec_hello hello;
-	uint8_t number[QUOIT_EXEC_MAX_OPS];
+	uint8_t opcode[QUOIT_EXEC_MAX_OPS];
 	struct exec_port *port; /* one per reactor */
 };
 
-/* Make its ports; path must outlive it.  -errno. */
-int executor_init(struct executor *x, const struct executor_house *house, uint8_t module,
-		  const char *path);
+/* Make its ports.  -errno. */
+int executor_init(struct executor *x, const struct executor_house *house, uint8_t number,
+		  uint8_t device, const char *path);
 
 /* Kill and free.  One that is all zeros is fine. */
 void executor_done(struct executor *x);

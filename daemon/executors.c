@@ -16,8 +16,10 @@
 struct executors {
 	struct executors_config config;
 	struct executor_house house;
+	struct gpu_choice gpu;
+	uint32_t devices; /* that can be used */
 	uint32_t count;
-	struct executor executor[CONFIG_MODULES];
+	struct executor executor[CONFIG_EXECUTORS];
 	_Atomic bool stop;
 	bool running; /* the thread */
 	pthread_t thread;
@@ -42,7 +44,7 @@ static int timeout_ms(const struct executors *e)
 
 static void wait_for_news(struct executors *e)
 {
-	struct pollfd fds[1 + 2 * CONFIG_MODULES];
+	struct pollfd fds[1 + 2 * CONFIG_EXECUTORS];
 	uint64_t count;
 	unsigned n = 0;
 	ssize_t got;
@@ -93,6 +95,29 @@ static bool all_settled(const struct executors *e)
 	return true;
 }
 
+static int add(struct executors *e, uint8_t device, const char *path)
+{
+	int err = executor_init(&e->executor[e->count], &e->house, (uint8_t)e->count, device, path);
+
+	e->count++;
+	return err;
+}
+
+/* Devices up to this number. */
+static int add_devices(struct executors *e, uint32_t number)
+{
+	uint32_t first = e->config.config->modules;
+	int err = 0;
+
+	for (uint32_t i = e->count - first; !err && i < number && i < CONFIG_DEVICES; i++) {
+		char name[sizeof e->gpu.kind + 12];
+
+		snprintf(name, sizeof name, "%s:%u", e->gpu.kind, i);
+		err = add(e, (uint8_t)(i + 1), name);
+	}
+	return err;
+}
+
 static int make(const struct executors_config *config, struct executors *e)
 {
 	struct executor_house *house = &e->house;
@@ -101,16 +126,48 @@ static int make(const struct executors_config *config, struct executors *e)
 	e->config = *config;
 	*house = (struct executor_house){.totals = config->totals,
 					 .reactors = config->reactors,
-					 .job_ms = config->config->module_ms};
+					 .module_ms = config->config->module_ms,
+					 .gpu_ms = config->config->gpu_ms};
 	house->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	house->eventfds = calloc(config->reactors, sizeof *house->eventfds);
 	if (house->eventfd < 0 || !house->eventfds)
 		return -ENOMEM;
 	memcpy(house->eventfds, config->eventfds, config->reactors * sizeof *house->eventfds);
-	for (; !err && e->count < config->config->modules; e->count++)
-		err = executor_init(&e->executor[e->count], house, (uint8_t)e->count,
-				    config->config->module[e->count]);
+	while (!err && e->count < config->config->modules)
+		err = add(e, 0, config->config->module[e->count]);
+	if (!err && *e->gpu.kind)
+		err = add_devices(e, e->gpu.count ? e->gpu.count : 1);
 	return err;
+}
+
+/* Start what is there, and wait until each can serve or is left out. */
+static void start_all(struct executors *e)
+{
+	for (step_all(e); !all_settled(e); step_all(e))
+		wait_for_news(e);
+}
+
+/* The first device says how many there are of its kind. */
+static int start_other_devices(struct executors *e)
+{
+	const struct executor *first = &e->executor[e->config.config->modules];
+	int err;
+
+	if (!*e->gpu.kind || e->gpu.count || !first->known)
+		return 0;
+	err = add_devices(e, first->hello.devices);
+	if (!err)
+		start_all(e);
+	return err;
+}
+
+/* One that could not be opened ends the row: numbers have no gaps. */
+static void count_devices(struct executors *e)
+{
+	uint32_t first = e->config.config->modules;
+
+	while (first + e->devices < e->count && e->executor[first + e->devices].known)
+		e->devices++;
 }
 
 int executors_start(const struct executors_config *config, struct executors **ret)
@@ -119,15 +176,20 @@ int executors_start(const struct executors_config *config, struct executors **re
 	int err;
 
 	*ret = NULL;
-	if (!config->config->modules)
+	if (!config->config->modules && !*config->gpu->kind)
 		return 0;
 	e = calloc(1, sizeof *e);
 	if (!e)
 		return -ENOMEM;
+	e->house.eventfd = -1;
+	e->gpu = *config->gpu;
 	err = make(config, e);
 	if (!err) {
-		for (step_all(e); !all_settled(e); step_all(e))
-			wait_for_news(e);
+		start_all(e);
+		err = start_other_devices(e);
+	}
+	if (!err) {
+		count_devices(e);
 		config->changed(config->arg, e);
 		err = -pthread_create(&e->thread, NULL, run, e);
 		e->running = !err;
@@ -161,9 +223,29 @@ void executors_stop(struct executors *e)
 	free(e);
 }
 
-struct exec_port *executors_port(struct executors *e, uint32_t module, uint32_t reactor)
+uint32_t executors_count(const struct executors *e)
 {
-	return &e->executor[module].port[reactor];
+	return e->count;
+}
+
+struct exec_port *executors_port(struct executors *e, uint32_t number, uint32_t reactor)
+{
+	return &e->executor[number].port[reactor];
+}
+
+uint32_t executors_devices(const struct executors *e)
+{
+	return e ? e->devices : 0;
+}
+
+enum exec_port_state executors_device_state(struct executors *e, uint32_t number)
+{
+	return exec_port_state(executors_port(e, e->config.config->modules + number - 1, 0));
+}
+
+const struct quoit_device_info *executors_device(const struct executors *e, uint32_t number)
+{
+	return &e->executor[e->config.config->modules + number - 1].hello.device;
 }
 
 void executors_describe(const struct executors *e, FILE *out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * executors.h - the thread that starts, watches and restarts quoit-exec, one per module.
+ * executors.h - the thread that starts, watches and restarts quoit-exec, one per module and one per
+ * device.
  *
  * A thread of its own: starting a process takes a while, which no reactor and no client
  * should wait for.
@@ -13,12 +14,14 @@
 
 #include "config.h"
 #include "exec_port.h"
+#include "gpu.h"
 #include "totals.h"
 
 struct executors;
 
 struct executors_config {
-	const struct config *config; /* its modules; outlives the executors */
+	const struct config *config;  /* its modules; outlives the executors */
+	const struct gpu_choice *gpu; /* copied */
 	struct quoit_totals *totals;
 	uint32_t reactors;
 	const int *eventfds; /* of each reactor; copied */
@@ -28,19 +31,27 @@ struct executors_config {
 };
 
 /*
- * Start every module, wait until each can serve or is left out with a log line, give their
- * operations numbers (optable.h), then watch.  Before the reactors start.  -errno; *ret is
- * NULL without modules.
+ * Start every module and device, wait until each can serve or is left out with a log line, give
+ * the modules' operations numbers (optable.h), then watch.  Before the reactors start.  -errno;
+ * *ret is NULL where there is nothing to start.
  */
 int executors_start(const struct executors_config *config, struct executors **ret);
 
 /* After the reactors have stopped.  NULL is fine. */
 void executors_stop(struct executors *e);
 
-/* The port of a module for a reactor; valid until executors_stop. */
-struct exec_port *executors_port(struct executors *e, uint32_t module, uint32_t reactor);
+/* How many there are: the modules by their number, then the devices. */
+uint32_t executors_count(const struct executors *e);
 
-/* A line per module, for the topology file; from changed() only. */
+/* The port of one for a reactor; valid until executors_stop. */
+struct exec_port *executors_port(struct executors *e, uint32_t number, uint32_t reactor);
+
+/* How many devices jobs can name, and what they are; the first has number 1.  None of NULL. */
+uint32_t executors_devices(const struct executors *e);
+enum exec_port_state executors_device_state(struct executors *e, uint32_t number);
+const struct quoit_device_info *executors_device(const struct executors *e, uint32_t number);
+
+/* A line each, for the topology file; from changed() only. */
 void executors_describe(const struct executors *e, FILE *out);
 
 #endif

@@ -56,9 +56,14 @@ static bool is_clean_name(const char name[QUOIT_NAME_BYTES])
 }
 
 /* What is asked for, with the defaults filled in; false: it makes no sense, see the text. */
-static bool choose_limits(const struct config *config, const struct quoit_hello *h,
+static bool choose_limits(const struct control *control, const struct quoit_hello *h,
 			  struct session_limits *ret, char *text, size_t size)
 {
+	const struct config *config = control->config;
+
+	ret->devices = executors_devices(control->executors);
+	ret->first_device = config->modules;
+	ret->device_bytes = whole_pages(h->device_bytes ? h->device_bytes : control->device_lease);
 	ret->host_bytes = whole_pages(h->host_bytes ? h->host_bytes : config->lease);
 	ret->arena_bytes = whole_pages(h->arena_bytes ? h->arena_bytes : ret->host_bytes / 8);
 	ret->pinned_bytes = whole_pages(h->pinned_bytes);
@@ -80,6 +85,9 @@ static bool choose_limits(const struct config *config, const struct quoit_hello 
 	else if (ret->max_tensors < 2 || ret->max_tensors > config->max_tensors)
 		snprintf(text, size, "max_tensors %u: 2 to %llu", ret->max_tensors,
 			 (unsigned long long)config->max_tensors);
+	else if (h->device_bytes && !ret->devices)
+		snprintf(text, size, "%llu bytes on a device: there is none",
+			 (unsigned long long)h->device_bytes);
 	else if (h->reserved)
 		snprintf(text, size, "a reserved word of hello is not zero");
 	else if (!is_clean_name(h->name))
@@ -87,6 +95,12 @@ static bool choose_limits(const struct config *config, const struct quoit_hello 
 	else
 		return true;
 	return false;
+}
+
+static void return_lease(struct connection *c)
+{
+	charge_return_memory(c, c->leased);
+	charge_return_device(c, c->device_leased);
 }
 
 static int lease(struct connection *c, const struct session_limits *limits,
@@ -102,6 +116,16 @@ static int lease(struct connection *c, const struct session_limits *limits,
 			 "a lease of %llu bytes and %llu for its tables: %llu are left",
 			 (unsigned long long)limits->host_bytes, (unsigned long long)tables,
 			 (unsigned long long)left);
+	if (!err && limits->device_bytes) {
+		err = charge_device(c, limits->device_bytes, &left);
+		if (err < 0)
+			snprintf(answer->text, sizeof answer->text,
+				 "a lease of %llu bytes on each device: %llu are left",
+				 (unsigned long long)limits->device_bytes,
+				 (unsigned long long)left);
+	}
+	if (err < 0)
+		return_lease(c);
 	return err;
 }
 
@@ -155,6 +179,8 @@ static void fill_reply(const struct session *s, struct quoit_hello_reply *r)
 	r->host_bytes = s->memory.lease;
 	r->arena_bytes = s->arena_bytes;
 	r->pinned_bytes = s->pinned_bytes;
+	r->device_bytes = s->device[0].lease;
+	r->devices = s->devices;
 	r->max_tensors = s->max_tensors;
 	r->max_jobs = s->max_jobs;
 	r->max_entries = QUOIT_MAX_ENTRIES;
@@ -170,21 +196,15 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 	int err = check_version(c, hello, answer);
 
 	answer->hello_reply.abi_version = QUOIT_ABI_VERSION;
-	if (!err &&
-	    !choose_limits(control->config, hello, &limits, answer->text, sizeof answer->text))
-		err = -EINVAL;
-	if (!err && hello->device_bytes) {
-		snprintf(answer->text, sizeof answer->text, "%llu bytes on a device: there is none",
-			 (unsigned long long)hello->device_bytes);
-		err = -ENODEV;
-	}
+	if (!err && !choose_limits(control, hello, &limits, answer->text, sizeof answer->text))
+		err = hello->device_bytes && !limits.devices ? -ENODEV : -EINVAL;
 	if (!err)
 		err = lease(c, &limits, answer);
 	if (err < 0)
 		return err;
 	err = session_new(&limits, ++control->next_session, ret);
 	if (err < 0) {
-		charge_return_memory(c, c->leased);
+		return_lease(c);
 		snprintf(answer->text, sizeof answer->text, "cannot make a session: %s",
 			 strerror(-err));
 		return err;

@@ -111,7 +111,7 @@ static void set_accesses(struct session *s, struct job *job)
 						 .lo = v->lo,
 						 .hi = v->hi};
 		/* Whoever brings the bytes may have to clear them all: a write of everything. */
-		if (!b->reserved || !b->zeroed) {
+		if (job->holds & 1u << i && (!b->reserved || !b->zeroed)) {
 			job->access[i].write = true;
 			job->access[i].lo = 0;
 			job->access[i].hi = b->size;
@@ -127,6 +127,7 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->sqe = *sqe;
 	job->fetch = now;
 	job->start = job->end = 0;
+	job->device_start = job->device_end = job->device_error = 0;
 	job->submit = 0;
 	job->deadline = 0;
 	job->elements = plan->elements;
@@ -141,6 +142,13 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->tensors = plan->tensors;
 	job->reads = plan->reads;
 	job->writes = plan->writes;
+	job->executor = plan->executor;
+	job->on_device = plan->on_device;
+	job->holds = plan->tensors;
+	if (plan->on_device && job->executor == NO_EXECUTOR) /* a NOP only waits */
+		job->holds &= (uint8_t)~plan->on_device;
+	job->in_stream = false;
+	job->eased = 0;
 	job->zero = 0;
 	job->memory_waits = job->posted = false;
 	job->failed = 0;
@@ -198,9 +206,11 @@ static void leave_segments(struct session *s, struct ring *r, job_ready_fn *read
 {
 	struct job *after;
 
-	while ((after = deps_segment_next(r)) != NULL)
-		if (--after->waits == 0)
+	while ((after = deps_segment_next(r)) != NULL) {
+		after->waits--;
+		if (job_may_start(after))
 			ready(s, after);
+	}
 }
 
 int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *plan,
@@ -221,7 +231,7 @@ int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *pl
 	}
 	enter(r, job, now);
 	memory_admit(s, job);
-	if (job->waits == 0)
+	if (job_may_start(job))
 		ready(s, job);
 	else if (sqe->flags & QUOIT_SQE_AFTER_ALL)
 		leave_segments(s, r, ready); /* all before it may have ended already */
@@ -238,7 +248,10 @@ static void post(struct ring *r, struct job *job, int32_t res, uint64_t now)
 				      .fetch = job->fetch,
 				      .start = job->start,
 				      .end = job->end,
-				      .post = now};
+				      .post = now,
+				      .device_start = job->device_start,
+				      .device_end = job->device_end,
+				      .device_error = job->device_error};
 
 	job->posted = true;
 	r->in_flight--;

@@ -61,6 +61,8 @@ static void write_topology(const struct machine *m, const struct executors *e)
 			(unsigned long long)m->config->memory >> 20);
 		if (e)
 			executors_describe(e, f);
+		if (!*m->gpu.kind)
+			fprintf(f, "device: none, %s\n", m->gpu.why);
 	}
 	if (f)
 		fclose(f);
@@ -122,6 +124,30 @@ static int disable_operations(const char *list)
 	return err;
 }
 
+/* What soft devices take is said to them as it is to their tests. */
+static void tell_soft(const struct config *config, uint32_t count)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%u", count);
+	(void)setenv("QUOIT_SOFT_DEVICES", text, 1);
+	snprintf(text, sizeof text, "%llu", (unsigned long long)config->gpu_memory);
+	if (config->gpu_memory)
+		(void)setenv("QUOIT_SOFT_BYTES", text, 1);
+}
+
+static int choose_devices(const struct config *config, struct gpu_choice *ret)
+{
+	if (!gpu_choose(config->gpu, ret)) {
+		log_error("gpu: '%s' is none of auto, none, cuda, soft and soft:1 to soft:%u",
+			  config->gpu, CONFIG_DEVICES);
+		return -EINVAL;
+	}
+	if (!strcmp(ret->kind, "soft"))
+		tell_soft(config, ret->count);
+	return 0;
+}
+
 int machine_make(const struct config *config, int directory, struct machine **ret)
 {
 	struct machine *m = calloc(1, sizeof *m);
@@ -138,6 +164,8 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	tsc_init();
 	optable_init();
 	err = disable_operations(config->disable);
+	if (!err)
+		err = choose_devices(config, &m->gpu);
 	if (!err) {
 		ops_init(&m->ops);
 		err = make_plan(m);
@@ -195,6 +223,7 @@ static int start_executors(struct machine *m)
 {
 	int eventfds[QUOIT_MAX_REACTORS];
 	struct executors_config c = {.config = m->config,
+				     .gpu = &m->gpu,
 				     .totals = m->totals,
 				     .reactors = m->plan->nr_reactors,
 				     .eventfds = eventfds,
@@ -208,7 +237,7 @@ static int start_executors(struct machine *m)
 	for (uint32_t i = 0; m->executors && i < c.reactors; i++) {
 		struct reactor *r = &m->reactors[i];
 
-		r->executors = m->config->modules;
+		r->executors = executors_count(m->executors);
 		for (uint32_t j = 0; j < r->executors; j++)
 			r->executor[j] = executors_port(m->executors, j, i);
 	}

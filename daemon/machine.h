@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "features.h"
+#include "gpu.h"
 #include "ops/ops.h"
 #include "placement.h"
 #include "reactor.h"
@@ -24,7 +25,8 @@ struct machine {
 	struct memory_link *memory_links;
 	struct memory_thread *memory_thread;
 	struct workers *workers;
-	struct executors *executors; /* NULL: no modules */
+	struct gpu_choice gpu;
+	struct executors *executors; /* NULL: no modules, no devices */
 	struct mailbox **outbox;     /* one from each reactor to the control thread */
 	int control_eventfd;
 	struct features features;

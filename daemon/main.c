@@ -85,6 +85,28 @@ static void say_ready(const struct config *config)
 	}
 }
 
+/* What leases may take of each device: of the smallest one, but for what its driver needs. */
+static void add_devices(struct control *c, struct executors *executors)
+{
+	uint64_t bytes = UINT64_MAX, least = UINT64_C(16) << 20;
+
+	c->executors = executors;
+	if (!executors_devices(executors))
+		return;
+	for (uint32_t i = 1; i <= executors_devices(executors); i++) {
+		const struct quoit_device_info *info = executors_device(executors, i);
+
+		bytes = info->bytes < bytes ? info->bytes : bytes;
+	}
+	bytes -= bytes / 10;
+	if (c->config->gpu_memory && c->config->gpu_memory < bytes)
+		bytes = c->config->gpu_memory;
+	c->device_lease = c->config->gpu_lease ? c->config->gpu_lease : bytes / 64;
+	if (!c->config->gpu_lease && c->device_lease < least)
+		c->device_lease = least < bytes ? least : bytes;
+	budget_set_device(c->budget, bytes);
+}
+
 static int serve(const struct config *config, struct machine *m, int directory)
 {
 	struct budget_limits limits = {.memory = config->memory,
@@ -117,6 +139,7 @@ static int serve(const struct config *config, struct machine *m, int directory)
 	if (!err) {
 		err = machine_start(m);
 		if (!err) {
+			add_devices(&control, m->executors);
 			say_ready(config);
 			control_run(&control);
 			machine_stop(m);

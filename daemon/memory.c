@@ -72,7 +72,7 @@ static void settle(struct session *s, struct buffer *b, const struct region_piec
 bool memory_lacking(const struct session *s, const struct job *job)
 {
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (job->tensors & 1u << i && !s->buffers[s->views[job->view[i]].buffer].reserved)
+		if (job->holds & 1u << i && !s->buffers[s->views[job->view[i]].buffer].reserved)
 			return true;
 	return false;
 }
@@ -80,6 +80,7 @@ bool memory_lacking(const struct session *s, const struct job *job)
 bool memory_fits(const struct session *s, struct memory_need need)
 {
 	return need.pageable <= memory_lease_left(s) &&
+	       (!need.device || need.device <= memory_device_left(s, need.number)) &&
 	       (!need.pinned || (s->pinned_filled && need.pinned <= pinned_free(&s->pieces)));
 }
 
@@ -99,7 +100,10 @@ struct memory_need memory_needs(const struct session *s, uint8_t tensors, const 
 			seen |= tensors & 1u << j && s->views[view[j]].buffer == b;
 		if (seen || buffer->reserved)
 			continue;
-		if (buffer->place == PLACE_PINNED)
+		if (buffer->place == PLACE_DEVICE) {
+			need.device += sizeclass_bytes(buffer->class);
+			need.number = buffer->device;
+		} else if (buffer->place == PLACE_PINNED)
 			need.pinned += pinned_piece_bytes(buffer->size);
 		else
 			need.pageable += sizeclass_bytes(buffer->class);
@@ -122,6 +126,8 @@ static bool take(struct session *s, struct buffer *b)
 	uint64_t bytes = sizeclass_bytes(b->class);
 	struct region_piece piece;
 
+	if (b->place == PLACE_DEVICE)
+		return false; /* no job that runs here has them */
 	if (b->place == PLACE_PINNED)
 		return s->pinned_filled && take_pinned(s, b);
 	if (bytes > memory_lease_left(s) || !region_take(&s->region, b->class, &piece))
@@ -265,12 +271,31 @@ static bool reserve_pinned(struct session *s, struct job *job)
 	return true;
 }
 
+/* On a device bytes are only counted: its executor finds a place for them. */
+static void reserve_device(struct session *s, struct buffer *b)
+{
+	struct device_memory *d = &s->device[b->device - 1];
+
+	d->used += sizeclass_bytes(b->class);
+	if (d->used > d->peak)
+		d->peak = d->used;
+	b->offset = 0;
+	b->reserved = true;
+	b->zeroed = false; /* it has somebody's old contents */
+}
+
 bool memory_reserve(struct session *s, struct job *job)
 {
 	if (!reserve_pinned(s, job))
 		return false;
+	for_each_tensor (i, job->holds) {
+		struct buffer *b = &s->buffers[s->views[job->view[i]].buffer];
+
+		if (b->place == PLACE_DEVICE && !b->reserved)
+			reserve_device(s, b);
+	}
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (job->tensors & 1u << i && !s->buffers[s->views[job->view[i]].buffer].reserved &&
+		if (job->holds & 1u << i && !s->buffers[s->views[job->view[i]].buffer].reserved &&
 		    !reserve(s, job, s->views[job->view[i]].buffer))
 			return false;
 	return true;
@@ -278,15 +303,36 @@ bool memory_reserve(struct session *s, struct job *job)
 
 /* ---- back ---- */
 
+/* The executor that has these bytes is to be told, and the entry stays until then. */
+static void drop(struct session *s, struct buffer *b)
+{
+	struct device_memory *d = &s->device[b->device - 1];
+	uint32_t self = (uint32_t)(b - s->buffers);
+
+	d->used -= sizeclass_bytes(b->class);
+	b->reserved = b->zeroed = false;
+	b->next = NIL;
+	if (d->dropped.head == NIL)
+		d->dropped.head = self;
+	else
+		s->buffers[d->dropped.tail].next = self;
+	d->dropped.tail = self;
+	s->drops++;
+}
+
 void memory_give_back(struct session *s, uint32_t index)
 {
 	struct buffer *b = &s->buffers[index];
 
 	if (b->reserved && b->size) {
-		if (b->place == PLACE_PAGEABLE)
+		if (b->place == PLACE_PAGEABLE) {
 			give_piece(s, b); /* as nearly always: nothing is called */
-		else if (b->place == PLACE_PINNED)
+		} else if (b->place == PLACE_PINNED) {
 			untake(s, b);
+		} else if (b->place == PLACE_DEVICE) {
+			drop(s, b);
+			return;
+		}
 	}
 	tables_give_buffer(s, index);
 }
@@ -325,7 +371,8 @@ static void allocated(struct session *s, const struct memory_message *m, memory_
 	job->allocating--;
 	if (m->result < 0 && !job->failed)
 		take_back(s, job, m);
-	if (--job->waits == 0)
+	job->waits--;
+	if (job_may_start(job))
 		ready(s, job);
 	memory_advance(s, ready); /* the head may be this job, or want what was not to be had */
 }

@@ -12,7 +12,8 @@
 
 /* Bytes of one or more buffers that have none, by the region that they are to come from. */
 struct memory_need {
-	uint64_t pageable, pinned;
+	uint64_t pageable, pinned, device;
+	uint32_t number; /* of that device; a job has tensors on one at most */
 };
 
 /* What a job's buffers lack; a buffer that is named twice counts once. */
@@ -22,6 +23,12 @@ struct memory_need memory_needs(const struct session *s, uint8_t tensors, const 
 static inline uint64_t memory_lease_left(const struct session *s)
 {
 	return s->memory.used < s->memory.lease ? s->memory.lease - s->memory.used : 0;
+}
+
+/* The same of device `number`; the first has number 1. */
+static inline uint64_t memory_device_left(const struct session *s, uint32_t number)
+{
+	return s->device[number - 1].lease - s->device[number - 1].used;
 }
 
 /* Are there so many bytes? */

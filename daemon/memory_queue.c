@@ -27,7 +27,7 @@ static void take_over_contents(struct session *s, struct job *job)
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		struct buffer *b;
 
-		if (!(job->tensors & 1u << i) || overwrites(s, job, i))
+		if (!(job->holds & 1u << i) || overwrites(s, job, i))
 			continue;
 		b = &s->buffers[s->views[job->view[i]].buffer];
 		if (b->reserved && !b->zeroed) {
@@ -37,7 +37,7 @@ static void take_over_contents(struct session *s, struct job *job)
 	}
 	/* Only now: a job in place overwrites by one tensor what it reads by another. */
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (job->tensors & 1u << i) {
+		if (job->holds & 1u << i) {
 			struct buffer *b = &s->buffers[s->views[job->view[i]].buffer];
 
 			b->zeroed |= b->reserved;
@@ -51,11 +51,15 @@ static void take_over_contents(struct session *s, struct job *job)
  */
 #define AHEAD_PART 16
 
-static bool is_time(const struct session *s, uint32_t other_waits, uint64_t bytes)
+static bool is_time(const struct session *s, uint32_t other_waits, struct memory_need need)
 {
 	const struct memory *m = &s->memory;
+	uint64_t bytes = need.pageable;
 
-	return other_waits == 0 || m->used - m->fixed + bytes <= (m->lease - m->fixed) / AHEAD_PART;
+	/* A device has no pages that go cold, and its jobs are sent there ahead of their turn. */
+	if (other_waits == 0 || (need.device && !bytes && !need.pinned))
+		return true;
+	return m->used - m->fixed + bytes <= (m->lease - m->fixed) / AHEAD_PART;
 }
 
 void memory_admit(struct session *s, struct job *job)
@@ -68,8 +72,8 @@ void memory_admit(struct session *s, struct job *job)
 		take_over_contents(s, job);
 		return;
 	}
-	need = memory_needs(s, job->tensors, job->view);
-	if (m->head == NIL && memory_fits(s, need) && is_time(s, job->waits, need.pageable) &&
+	need = memory_needs(s, job->holds, job->view);
+	if (m->head == NIL && memory_fits(s, need) && is_time(s, job->waits, need) &&
 	    memory_reserve(s, job)) {
 		take_over_contents(s, job);
 		return;
@@ -113,13 +117,17 @@ static struct job *pop(struct session *s)
 static void refuse_head(struct session *s, struct job *job, struct memory_need need)
 {
 	bool pageable = need.pageable > memory_lease_left(s);
+	bool device = need.device && need.device > memory_device_left(s, need.number);
 
 	job->failed = -ENOMEM;
-	job->error = (struct quoit_error){
-		.field = QUOIT_FIELD_MEMORY,
-		.code = -ENOMEM,
-		.value = {pageable ? need.pageable : need.pinned,
-			  pageable ? memory_lease_left(s) : pinned_free(&s->pieces)}};
+	job->error = (struct quoit_error){.field = QUOIT_FIELD_MEMORY,
+					  .code = -ENOMEM,
+					  .value = {pageable ? need.pageable
+						    : device ? need.device
+							     : need.pinned,
+						    pageable ? memory_lease_left(s)
+						    : device ? memory_device_left(s, need.number)
+							     : pinned_free(&s->pieces)}};
 }
 
 /* Give the head what it lacks, or refuse it for good.  False: it has to wait. */
@@ -129,15 +137,15 @@ static bool decide_head(struct session *s, struct job *job)
 
 	if (job->failed)
 		return true;
-	need = memory_needs(s, job->tensors, job->view);
+	need = memory_needs(s, job->holds, job->view);
 	if (memory_fits(s, need)) {
-		if (!is_time(s, job->waits - 1, need.pageable))
+		if (!is_time(s, job->waits - 1, need))
 			return false;
 		if (memory_reserve(s, job)) {
 			take_over_contents(s, job);
 			return true;
 		}
-		if (s->oldest == s->memory.head && memory_needs(s, job->tensors, job->view).pinned)
+		if (s->oldest == s->memory.head && memory_needs(s, job->holds, job->view).pinned)
 			memory_pinned_tidy(s);
 		return false;
 	}
@@ -160,7 +168,8 @@ void memory_advance(struct session *s, memory_ready_fn *ready)
 			return;
 		pop(s);
 		release_parked(s, job);
-		if (--job->waits == 0)
+		job->waits--;
+		if (job_may_start(job))
 			ready(s, job);
 	}
 }

@@ -50,6 +50,21 @@ static void read_forms(struct op_row *row)
 				    1u << OPTABLE_FORM(QUOIT_EW_SCALAR | QUOIT_EW_REVERSE, 0);
 }
 
+static uint8_t broadcast_dims(uint8_t shape)
+{
+	switch (shape) {
+	case SHAPE_SAME:
+	case SHAPE_CAST:
+	case SHAPE_SELECT:
+	case SHAPE_COMPARE:
+		return QUOIT_MAX_DIMS;
+	case SHAPE_GEMM:
+		return 2; /* the batches */
+	default:
+		return 0;
+	}
+}
+
 /* A session cannot do without: it waits by one, and has tensors by the others. */
 static bool is_vital(unsigned opcode)
 {
@@ -62,6 +77,8 @@ void optable_init(void)
 		if (!table[i].name)
 			continue;
 		read_access(&table[i]);
+		table[i].module = NO_EXECUTOR;
+		table[i].broadcast = broadcast_dims(table[i].shape);
 		table[i].impl = ops_find((uint8_t)i);
 		table[i].absent =
 			!is_vital(i) && !(table[i].flags & (OP_FILE | OP_MODULE)) && !table[i].impl;

@@ -38,6 +38,9 @@ enum op_flags {
 	OP_MODULE = 8, /* run by quoit-exec */
 };
 
+/* Who runs a job: a module's or a device's executor, by its number, or nobody of these. */
+#define NO_EXECUTOR UINT8_MAX
+
 #define OP_TYPES_F (1u << QUOIT_F32 | 1u << QUOIT_F64)
 #define OP_TYPES_N (OP_TYPES_F | 1u << QUOIT_I32 | 1u << QUOIT_I64)
 #define OP_TYPES_X 0xffu
@@ -50,7 +53,8 @@ struct op_row {
 	uint8_t shape;              /* enum op_shape */
 	uint8_t types;              /* bit n: type n */
 	uint8_t flags;              /* enum op_flags */
-	uint8_t module;             /* OP_MODULE: which executor */
+	uint8_t broadcast;          /* in so many dims inputs are stretched to the output's */
+	uint8_t module;             /* OP_MODULE: which executor; else NO_EXECUTOR */
 	uint8_t index;              /* OP_MODULE: of the operation in its module */
 	bool absent;                /* known, but not run here: not compiled in, or switched off */
 	uint8_t short_forms;        /* bit OPTABLE_FORM(arg, third): one that small.c may run */

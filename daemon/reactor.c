@@ -105,10 +105,15 @@ static bool fetch(struct reactor *r)
 
 /* ---- start: from the queues of ready jobs to a backend ---- */
 
+static bool names_file(const struct job *job)
+{
+	return optable_find(job->sqe.opcode)->flags & OP_FILE;
+}
+
 static bool clear_is_long(const struct session *s, const struct job *job)
 {
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (job->zero & 1u << i &&
+		if (job_host_zero(job) & 1u << i &&
 		    s->buffers[s->views[job->view[i]].buffer].size > MEMORY_INLINE_BYTES)
 			return true;
 	return false;
@@ -119,7 +124,7 @@ static int32_t verdict(struct session *s, struct job *job, uint64_t now)
 {
 	if (job->failed)
 		return job->failed;
-	if (job->reads && job_is_poisoned(s, job))
+	if (job->reads && !job->waits && job_is_poisoned(s, job))
 		return -QUOIT_EPOISON;
 	if (job->deadline && now >= job->deadline)
 		return -ETIME;
@@ -141,32 +146,45 @@ static int publish(struct reactor *r, struct session *s, struct job *job)
 	return 0;
 }
 
+/* Here and now; res < 0: only what is left to do then. */
+static void run_inline(struct reactor *r, struct session *s, struct job *job, int32_t res)
+{
+	uint8_t zero = job_host_zero(job);
+
+	job->start = tsc_now();
+	if (!res)
+		res = cpu_run(s, &job->sqe, job->tensors, job->view, zero, &job->error);
+	else if (zero)
+		cpu_clear(s, job->view, zero);
+	job->end = tsc_now();
+	s->jobs_inline++;
+	reactor_end_job(r, s, job, res);
+}
+
 /* Start a ready job.  -EBUSY: its backend has no room. */
 static int start(struct reactor *r, struct session *s, struct job *job)
 {
-	const struct op_row *row = optable_find(job->sqe.opcode);
+	bool is_file = names_file(job);
+	bool elsewhere = is_file || job->executor != NO_EXECUTOR;
 	int32_t res = verdict(s, job, r->now);
 
 	if (res < 0)
 		job->failed = res;
-	if (job->zero && (clear_is_long(s, job) || row->flags & (OP_FILE | OP_MODULE)))
+	if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
+		job->state = JOB_WAITING;
+		return 0;
+	}
+	if (job_host_zero(job) && (clear_is_long(s, job) || elsewhere))
 		return publish(r, s, job);
-	if (!res && row->flags & OP_FILE)
+	if (!res && is_file)
 		return io_start(r, s, job);
-	if (!res && row->flags & OP_MODULE) {
+	/* One that has failed may still have to clear what others will read. */
+	if (job->executor != NO_EXECUTOR && (!res || job->zero)) {
 		exec_start(s, job);
 		return 0;
 	}
-	if (res < 0 || sched_is_short(&job->sqe, job->cost)) {
-		job->start = tsc_now();
-		if (!res)
-			res = cpu_run(s, &job->sqe, job->tensors, job->view, job->zero,
-				      &job->error);
-		else if (job->zero)
-			cpu_clear(s, job->view, job->zero);
-		job->end = tsc_now();
-		s->jobs_inline++;
-		reactor_end_job(r, s, job, res);
+	if (res < 0 || job->cost < SCHED_INLINE_NS) {
+		run_inline(r, s, job, res);
 		return 0;
 	}
 	return publish(r, s, job);
@@ -243,7 +261,7 @@ static bool start_ready(struct reactor *r)
 			any |= start_files(r, s);
 			any |= start_long(r, s);
 		}
-		if (s->exec.jobs_waiting && !s->memory.tidying)
+		if ((s->exec.jobs_waiting || s->drops) && !s->memory.tidying)
 			any |= exec_send(r, s);
 		if (guard_has_hit(s) && !s->stopped)
 			reactor_kill(r, s, QUOIT_DAEMON_KILL_MEM_VANISHED);
@@ -276,8 +294,9 @@ static void finish_work(struct reactor *r, struct work *work)
 	if (!res)
 		res = cpu_result(work, &job->error);
 	worker_retire(r->port, work);
-	if (!res && optable_find(job->sqe.opcode)->flags & (OP_FILE | OP_MODULE)) {
-		job->zero = 0;
+	job->failed = res < 0 ? res : 0;
+	if (job->executor != NO_EXECUTOR || (!res && names_file(job))) {
+		job->zero &= job->on_device;
 		sched_push(s, job);
 		return;
 	}

@@ -38,7 +38,7 @@ struct reactor {
 	struct memory_link *memory;
 	struct worker_port *port;
 	struct io_backend *io;
-	struct exec_port *executor[CONFIG_MODULES];
+	struct exec_port *executor[CONFIG_EXECUTORS]; /* modules, then devices */
 	uint32_t executors;
 
 	struct session *sessions;

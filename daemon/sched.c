@@ -4,13 +4,6 @@
 
 #include "optable.h"
 
-bool sched_is_short(const struct quoit_sqe *sqe, uint64_t cost)
-{
-	const struct op_row *row = optable_find(sqe->opcode);
-
-	return cost < SCHED_INLINE_NS || row->flags & OP_MODULE;
-}
-
 static const uint8_t by_urgency[QUOIT_PRIO_NR] = {QUOIT_PRIO_HIGH, QUOIT_PRIO_NORMAL,
 						  QUOIT_PRIO_LOW};
 
@@ -55,7 +48,7 @@ void sched_push(struct session *s, struct job *job)
 		queues = s->short_jobs;
 	else if (is_file(job))
 		queues = s->file_jobs;
-	else if (sched_is_short(&job->sqe, job->cost))
+	else if (job->executor != NO_EXECUTOR || job->cost < SCHED_INLINE_NS)
 		queues = s->short_jobs;
 	job->state = JOB_READY;
 	append(s, &queues[job->sqe.priority], job);

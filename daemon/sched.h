@@ -21,9 +21,6 @@
 /* Works of one session that may be with the workers at a time. */
 #define SCHED_PUBLISHED 4u
 
-/* Will the reactor run this job itself? */
-bool sched_is_short(const struct quoit_sqe *sqe, uint64_t cost);
-
 /* The job waits for nothing any more. */
 void sched_push(struct session *s, struct job *job);
 

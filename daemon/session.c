@@ -126,7 +126,13 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 	s->memory.fixed = s->memory.used = limits->arena_bytes + limits->pinned_bytes;
 	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)
 		s->short_jobs[i].head = s->long_jobs[i].head = s->file_jobs[i].head = NIL;
-	for (unsigned i = 0; i < CONFIG_MODULES; i++)
+	s->devices = limits->devices;
+	s->first_device = limits->first_device;
+	for (unsigned i = 0; i < CONFIG_DEVICES; i++) {
+		s->device[i].lease = limits->device_bytes;
+		s->device[i].dropped.head = NIL;
+	}
+	for (unsigned i = 0; i < CONFIG_EXECUTORS; i++)
 		for (unsigned j = 0; j < QUOIT_PRIO_NR; j++)
 			s->exec.waiting[i][j].head = NIL;
 	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)

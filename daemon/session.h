@@ -19,10 +19,12 @@
 
 #include <quoit/abi.h>
 #include <quoit/ctl.h>
+#include <quoit/exec.h>
 #include <quoit/ring.h>
 #include <quoit/stats.h>
 
 #include "config.h"
+#include "optable.h"
 #include "pinned.h"
 #include "region.h"
 
@@ -44,12 +46,19 @@ struct view {
 	uint64_t lo, hi; /* the bytes of the buffer that the view can touch: [lo, hi) */
 	uint64_t elements;
 	uint8_t dtype;
-	bool dense;    /* row by row without gaps */
-	bool covers;   /* every byte of [lo, hi) belongs to an element, in any order */
-	bool disjoint; /* no two elements share bytes: can be written */
+	uint8_t device; /* of its buffer */
+	bool dense;     /* row by row without gaps */
+	bool plain;     /* dense, and on the host */
+	bool covers;    /* every byte of [lo, hi) belongs to an element, in any order */
+	bool disjoint;  /* no two elements share bytes: can be written */
 };
 
-enum buffer_place { PLACE_PAGEABLE, PLACE_PINNED, PLACE_ARENA };
+enum buffer_place {
+	PLACE_PAGEABLE,
+	PLACE_PINNED = QUOIT_EXEC_PINNED,
+	PLACE_ARENA,
+	PLACE_DEVICE = QUOIT_EXEC_ON_DEVICE,
+};
 
 struct buffer {
 	uint64_t size;   /* as asked for; hazards and poison count within it */
@@ -57,9 +66,10 @@ struct buffer {
 	uint32_t views;  /* views alive; next in the free and parked lists */
 	uint32_t next;
 	uint32_t class;
-	uint8_t place; /* enum buffer_place */
-	bool reserved; /* has bytes: charged, with an offset */
-	bool zeroed;   /* needs no zero fill any more */
+	uint8_t place;  /* enum buffer_place */
+	uint8_t device; /* 0: the host */
+	bool reserved;  /* has bytes: charged, with an offset */
+	bool zeroed;    /* needs no zero fill any more */
 	bool poisoned;
 	uint32_t writers; /* open accesses, newest first */
 	uint32_t readers;
@@ -105,7 +115,11 @@ struct job {
 	uint8_t tensors;   /* how many of sqe.tensor are used, and which: bit i */
 	uint8_t writes;    /* bit i: tensor i is written */
 	uint8_t reads;     /* bit i: tensor i is read */
+	uint8_t holds;     /* bit i: tensor i must have bytes; a NOP needs none on a device */
 	uint8_t zero;      /* bit i: the buffer of tensor i must be cleared first */
+	uint8_t on_device; /* bit i: tensor i is on a device */
+	uint8_t executor;  /* who runs it, NO_EXECUTOR: we do */
+	bool in_stream;    /* a device has it, and orders what comes behind it there */
 	bool memory_waits; /* in the memory queue */
 	bool posted;       /* its CQE is out although it has not ended */
 	int32_t failed;    /* decided before it ran: -errno, error holds the record */
@@ -113,6 +127,11 @@ struct job {
 	struct access access[QUOIT_MAX_TENSORS_PER_JOB];
 	struct quoit_error error;
 	uint32_t work; /* slot of the backend that runs it */
+	/* Of waits: for jobs that its own device has.  Who waits for no others goes there, too. */
+	uint32_t eased;
+	uint32_t after[QUOIT_EXEC_AFTER];  /* these jobs' slots there */
+	uint64_t device_start, device_end; /* TSC; 0: not asked for */
+	uint64_t device_error;
 };
 
 struct edge {
@@ -187,13 +206,22 @@ struct job_queue {
 
 /* ---- executors ---- */
 
-/* By module. */
+/* By executor: modules, then devices. */
 struct session_exec {
-	struct job_queue waiting[CONFIG_MODULES][QUOIT_PRIO_NR]; /* ready, not yet sent */
+	struct job_queue waiting[CONFIG_EXECUTORS][QUOIT_PRIO_NR]; /* ready, not yet sent */
 	uint32_t jobs_waiting;
-	uint32_t in_flight[CONFIG_MODULES];
-	uint32_t slot[CONFIG_MODULES]; /* 1 + where the executor has our memory; 0: nowhere */
-	uint64_t dead_since;           /* TSC */
+	uint32_t in_flight[CONFIG_EXECUTORS];
+	uint32_t slot[CONFIG_EXECUTORS]; /* 1 + where the executor has our memory; 0: nowhere */
+	uint64_t dead_since;             /* TSC */
+};
+
+/* ---- devices ---- */
+
+/* What a session has of one device's memory. */
+struct device_memory {
+	uint64_t lease, used, peak;
+	struct job_queue dropped; /* buffers that are free as soon as the executor was told */
+	uint64_t jobs;            /* that ran there */
 };
 
 /* ---- sessions ---- */
@@ -245,6 +273,10 @@ struct session {
 	uint64_t pinned_registered; /* and so many are registered with the reactor's io_uring, */
 	uint32_t pinned_buffer;     /* in buffers that begin with this one, or IO_NO_BUFFER */
 	struct memory memory;
+	struct device_memory device[CONFIG_DEVICES]; /* number n is at n - 1 */
+	uint32_t devices;                            /* that there are */
+	uint32_t first_device;                       /* the executor of number 1 */
+	uint32_t drops;                              /* buffers in the dropped lists */
 
 	struct ring *rings[QUOIT_MAX_RINGS];
 	uint32_t ring_count; /* highest index ever + 1 */
@@ -287,6 +319,8 @@ struct session {
 
 struct session_limits {
 	uint64_t host_bytes, arena_bytes, pinned_bytes;
+	uint64_t device_bytes;          /* of each device */
+	uint32_t devices, first_device; /* how many, and the executor of number 1 */
 	uint32_t max_tensors, max_jobs;
 	bool eager; /* the pageable region has room beyond the lease */
 };
@@ -325,6 +359,19 @@ static inline uint32_t session_view(const struct session *s, uint32_t handle)
 	    s->tensors[index].handle != handle)
 		return NIL;
 	return s->tensors[index].view;
+}
+
+/* Does it wait for nobody but those that its device runs before it anyway? */
+static inline bool job_may_start(const struct job *job)
+{
+	/* Who has failed has nothing to do there: it ends when all before it have ended. */
+	return job->waits == (job->failed ? 0 : job->eased) && job->state == JOB_WAITING;
+}
+
+/* The buffers on the host that are to be cleared before it runs. */
+static inline uint8_t job_host_zero(const struct job *job)
+{
+	return job->zero & (uint8_t)~job->on_device;
 }
 
 static inline uint32_t job_index(const struct session *s, const struct job *j)

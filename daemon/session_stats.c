@@ -120,6 +120,12 @@ void session_stats_publish(struct session *s)
 	value[QUOIT_SESSION_RINGS] = open_rings;
 	value[QUOIT_SESSION_TENSORS] = s->tensors_alive;
 	value[QUOIT_SESSION_PINNED] = s->pinned_bytes;
+	value[QUOIT_SESSION_DEVICE_LEASE] = s->devices ? s->device[0].lease : 0;
+	value[QUOIT_SESSION_DEVICE_USED] = value[QUOIT_SESSION_DEVICE_JOBS] = 0;
+	for (uint32_t i = 0; i < s->devices; i++) {
+		value[QUOIT_SESSION_DEVICE_USED] += s->device[i].used;
+		value[QUOIT_SESSION_DEVICE_JOBS] += s->device[i].jobs;
+	}
 	value[QUOIT_SESSION_PINNED_LOCKED] = s->pinned_locked;
 	value[QUOIT_SESSION_PINNED_REGISTERED] = s->pinned_registered;
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)

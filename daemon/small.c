@@ -34,7 +34,7 @@ static inline bool output_fits(const struct small_job *job)
 	const struct view *v = job->t[0];
 	const struct buffer *b = job->b[0];
 
-	return v->dense && v->elements <= OP_SHORT && job->row->types & 1u << v->dtype &&
+	return v->plain && v->elements <= OP_SHORT && job->row->types & 1u << v->dtype &&
 	       v->hi - v->lo == b->size && (b->writers & b->readers) == NIL;
 }
 
@@ -44,7 +44,7 @@ static inline bool input_fits(const struct small_job *job, unsigned i)
 	const struct view *v = job->t[i], *out = job->t[0];
 	const struct buffer *b = job->b[i];
 
-	return v->dense && v->dtype == out->dtype && shape_same_dims(v, out) && b != job->b[0] &&
+	return v->plain && v->dtype == out->dtype && shape_same_dims(v, out) && b != job->b[0] &&
 	       b->zeroed && b->writers == NIL;
 }
 

@@ -21,6 +21,7 @@ static void init_buffer(struct buffer *b, const struct quoit_sqe *sqe, uint64_t 
 	b->writers = b->readers = NIL;
 	b->park_job = NIL;
 	b->place = PLACE_PAGEABLE;
+	b->device = sqe->device;
 	b->reserved = b->zeroed = false;
 	b->class = 0;
 	b->offset = 0;
@@ -28,7 +29,9 @@ static void init_buffer(struct buffer *b, const struct quoit_sqe *sqe, uint64_t 
 		b->class = sizeclass_of(size);
 	else
 		b->reserved = b->zeroed = true; /* nothing needs no bytes */
-	if (sqe->arg & QUOIT_CREATE_PINNED) {
+	if (sqe->device) {
+		b->place = PLACE_DEVICE;
+	} else if (sqe->arg & QUOIT_CREATE_PINNED) {
 		b->place = PLACE_PINNED;
 	} else if (sqe->arg & QUOIT_CREATE_ARENA) {
 		b->place = PLACE_ARENA; /* charged since hello, and the client's contents */

@@ -37,6 +37,52 @@ static int check_header(const struct quoit_sqe *sqe, struct fault *f)
 	return 0;
 }
 
+/* A prediction for one core, where a device is faster by about so much. */
+#define DEVICE_SPEED 64u
+
+/*
+ * A job on a device has all its tensors there, but for a copy from or to the host.  A NOP, which
+ * only waits, may name any.
+ */
+static int check_devices(const struct session *s, struct plan *p, struct fault *f)
+{
+	const struct op_row *row = p->row;
+	bool is_copy = row == optable_row(QUOIT_OP_COPY);
+
+	for_each_tensor (i, p->tensors)
+		if (p->t[i]->device) {
+			p->on_device |= (uint8_t)(1u << i);
+			p->device = p->t[i]->device;
+		}
+	if (row->types == OP_TYPES_X)
+		return 0;
+	for_each_tensor (i, p->tensors) {
+		uint8_t device = p->t[i]->device, field = (uint8_t)(QUOIT_FIELD_TENSOR0 + i);
+
+		if (device && row->flags & (OP_FILE | OP_MODULE))
+			return refuse(f, -ENOTSUP, field, device, 0);
+		if (device != p->device && (device || !is_copy))
+			return refuse(f, -EXDEV, field, device, p->device);
+	}
+	p->executor = (uint8_t)(s->first_device + p->device - 1);
+	return 0;
+}
+
+/* Between the host and a device whole pieces of memory are copied. */
+static int check_transfer(const struct plan *p, struct fault *f)
+{
+	if (!p->on_device || p->on_device == p->tensors || p->executor == NO_EXECUTOR)
+		return 0;
+	for_each_tensor (i, p->tensors) {
+		if (!p->t[i]->dense)
+			return refuse(f, -ENOTSUP, QUOIT_FIELD_STRIDE, i, 0);
+		if (p->t[i]->elements != p->t[0]->elements)
+			return refuse(f, -ENOTSUP, (uint8_t)(QUOIT_FIELD_TENSOR0 + i),
+				      p->t[i]->elements, p->t[0]->elements);
+	}
+	return 0;
+}
+
 static int check_words(const struct quoit_sqe *sqe, struct fault *f)
 {
 	uint64_t reserved;
@@ -58,7 +104,7 @@ static int check_tensors(const struct session *s, const struct quoit_sqe *sqe, s
 			 struct fault *f)
 {
 	const struct op_row *row = p->row;
-	unsigned tensors = 0;
+	unsigned tensors = 0, devices = 0;
 
 	for_each_tensor (i, QUOIT_ALL_TENSORS & ~row->takes)
 		if (sqe->tensor[i])
@@ -75,12 +121,14 @@ static int check_tensors(const struct session *s, const struct quoit_sqe *sqe, s
 				      s->max_tensors);
 		p->view[i] = view;
 		p->t[i] = &s->views[view];
+		devices |= p->t[i]->device;
 		tensors |= 1u << i;
 	}
 	p->tensors = (uint8_t)tensors;
 	p->reads = (uint8_t)(tensors & row->reads);
 	p->writes = (uint8_t)(tensors & row->writes);
-	return 0;
+	p->executor = row->module;
+	return devices ? check_devices(s, p, f) : 0;
 }
 
 static bool same_view(const struct view *a, const struct view *b)
@@ -140,6 +188,10 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 		err = rules_check(s, sqe, ret, f);
 	if (!err)
 		err = check_overlap(ret, f);
+	if (!err && ret->on_device) {
+		ret->cost /= DEVICE_SPEED;
+		err = check_transfer(ret, f);
+	}
 	if (!err && ret->cost > VALIDATE_MAX_NS)
 		return refuse(f, -E2BIG, QUOIT_FIELD_DIM, ret->cost, VALIDATE_MAX_NS);
 	return err;
@@ -168,7 +220,7 @@ static int check_new_handle(const struct session *s, uint32_t handle, struct fau
 }
 
 /* All but the handle and the shape of a CREATE, if it is not one of the many plain ones. */
-static int check_create(const struct quoit_sqe *sqe, struct fault *f)
+static int check_create(const struct session *s, const struct quoit_sqe *sqe, struct fault *f)
 {
 	uint8_t known = QUOIT_CREATE_DTYPE_MASK | QUOIT_CREATE_PINNED | QUOIT_CREATE_ARENA;
 	uint8_t both = QUOIT_CREATE_ARENA | QUOIT_CREATE_PINNED;
@@ -178,8 +230,10 @@ static int check_create(const struct quoit_sqe *sqe, struct fault *f)
 	    !sqe->offset)
 		return 0;
 	err = check_control(sqe, f);
+	if (!err && sqe->device > s->devices)
+		err = refuse(f, -ENODEV, QUOIT_FIELD_DEVICE, sqe->device, s->devices);
 	if (!err && sqe->device)
-		err = refuse(f, -ENODEV, QUOIT_FIELD_DEVICE, sqe->device, 0);
+		known = QUOIT_CREATE_DTYPE_MASK;
 	if (!err && (sqe->arg & ~known || (sqe->arg & both) == both))
 		err = refuse(f, -EINVAL, QUOIT_FIELD_ARG, sqe->arg, known);
 	if (!err && sqe->base[1])
@@ -206,7 +260,7 @@ int validate_create(const struct session *s, const struct quoit_sqe *sqe, struct
 		    struct fault *f)
 {
 	uint8_t dtype = sqe->arg & QUOIT_CREATE_DTYPE_MASK;
-	int err = check_create(sqe, f);
+	int err = check_create(s, sqe, f);
 
 	if (!err)
 		err = check_new_handle(s, sqe->base[0], f);
@@ -218,6 +272,8 @@ int validate_create(const struct session *s, const struct quoit_sqe *sqe, struct
 		err = shape_make_packed(ret, dtype, sqe->dim, f);
 	if (!err && sqe->arg & QUOIT_CREATE_ARENA)
 		err = check_arena(s, sqe, ret, f);
+	ret->device = sqe->device;
+	ret->plain = ret->dense && !ret->device;
 	return err;
 }
 
@@ -247,6 +303,8 @@ int validate_view(const struct session *s, const struct quoit_sqe *sqe, struct v
 	if (first > size)
 		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, size - base->offset);
 	err = shape_make(ret, base->dtype, sqe, first, size, f);
+	ret->device = base->device;
+	ret->plain = ret->dense && !ret->device;
 	ret->buffer = base->buffer;
 	return err;
 }

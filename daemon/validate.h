@@ -28,6 +28,9 @@ struct plan {
 	uint8_t writes;
 	uint32_t view[QUOIT_MAX_TENSORS_PER_JOB];        /* of the tensors that are used */
 	const struct view *t[QUOIT_MAX_TENSORS_PER_JOB]; /* the same; NULL: not used */
+	uint8_t on_device;                               /* bit i: tensor[i] is on one, */
+	uint8_t device;                                  /* on this one; 0: none is */
+	uint8_t executor;                                /* who runs it (session.h) */
 	uint64_t elements;                               /* of the largest tensor */
 	uint64_t cost;                                   /* nanoseconds on one core, predicted */
 };

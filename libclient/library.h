@@ -114,6 +114,7 @@ struct quoit_ring {
 	uint32_t batch; /* so many unpublished SQEs publish themselves */
 	uint32_t site;  /* the call site that the library submits for; 0: none */
 	bool raw;
+	uint8_t device; /* where creates go */
 	int socket;
 	uint64_t until; /* deadline for room in the SQ: NEVER, but in a wait with a timeout */
 

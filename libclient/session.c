@@ -45,7 +45,8 @@ static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply 
 				      .pinned_bytes = r->pinned_bytes,
 				      .tsc_hz = r->tsc_hz ? r->tsc_hz : 1000000000u,
 				      .max_tensors = r->max_tensors,
-				      .max_jobs = r->max_jobs};
+				      .max_jobs = r->max_jobs,
+				      .devices = r->devices > UINT8_MAX ? UINT8_MAX : r->devices};
 	memcpy(s->info.ops, r->ops, sizeof s->info.ops);
 	s->max_entries = r->max_entries;
 	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
@@ -187,6 +188,29 @@ int quoit_op_find(struct quoit_session *s, const char *name)
 	if (err)
 		return err;
 	return m.op.opcode < QUOIT_OP_NR ? (int)m.op.opcode : -EPROTO;
+}
+
+int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_DEVICE, .device = {.number = number}};
+	const struct quoit_device_reply *r = &m.device_reply;
+	int err;
+
+	if (!libquoit_is_mine(s->mine))
+		return -EOWNERDEAD;
+	if (!number || number > s->info.devices)
+		return -ENODEV;
+	err = libquoit_control_call(s, &m, -1, NULL, 0);
+	if (err)
+		return err;
+	*ret = (struct quoit_device_desc){.bytes = r->bytes,
+					  .jobs = r->jobs,
+					  .units = r->units,
+					  .up = r->state == QUOIT_DEVICE_UP,
+					  .lost = r->state == QUOIT_DEVICE_LOST};
+	memcpy(ret->name, r->name, sizeof ret->name - 1);
+	memcpy(ret->address, r->address, sizeof ret->address - 1);
+	return 0;
 }
 
 void quoit_info(const struct quoit_session *s, struct quoit_info *ret)

@@ -35,7 +35,7 @@ SLOT_INLINE void put_binding(struct quoit_ring *q, uint32_t index, uint64_t head
  * buffer.
  */
 static quoit_tensor bind(struct quoit_ring *q, const struct quoit_shape *shape, uint8_t opcode,
-			 uint8_t arg, quoit_tensor of, uint64_t offset)
+			 uint8_t device, uint8_t arg, quoit_tensor of, uint64_t offset)
 {
 	/* dims, then strides */
 	const uint64_t pair[] = {slot_pair(&shape->dim[0]), slot_pair(&shape->dim[2]),
@@ -54,8 +54,10 @@ static quoit_tensor bind(struct quoit_ring *q, const struct quoit_shape *shape, 
 	}
 	record = &q->session->tensors[entry.index];
 	handle = (uint32_t)++record->generation << QUOIT_HANDLE_INDEX_BITS | entry.index;
-	put_binding(q, index, slot_header(opcode, 0, is_create ? arg | shape->dtype : arg), handle,
-		    of, pair, offset);
+	put_binding(q, index,
+		    slot_header(opcode, 0, is_create ? arg | shape->dtype : arg) | (uint64_t)device
+											   << 16,
+		    handle, of, pair, offset);
 	record->handle = handle;
 	record->dense = is_create && !(pair[2] | pair[3]);
 	record->shape.dtype = shape->dtype;
@@ -68,9 +70,23 @@ static quoit_tensor bind(struct quoit_ring *q, const struct quoit_shape *shape, 
 
 quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags)
 {
-	if (flags & ~QUOIT_CREATE_PINNED)
+	unsigned device = flags >> 8 ? (flags >> 8) - 1 : q->device;
+
+	if (flags & QUOIT_CREATE_PINNED && !(flags >> 8))
+		device = 0;
+	if ((flags & 0xff & ~QUOIT_CREATE_PINNED) || device > q->session->info.devices)
 		return QUOIT_NO_TENSOR;
-	return bind(q, shape, QUOIT_OP_CREATE, (uint8_t)flags, QUOIT_NO_TENSOR, 0);
+	return bind(q, shape, QUOIT_OP_CREATE, (uint8_t)device, (uint8_t)flags, QUOIT_NO_TENSOR, 0);
+}
+
+int quoit_use_device(struct quoit_ring *q, unsigned device)
+{
+	if (!libquoit_is_mine(q->mine))
+		return -EOWNERDEAD;
+	if (device > q->session->info.devices)
+		return -ENODEV;
+	q->device = (uint8_t)device;
+	return 0;
 }
 
 quoit_tensor quoit_vector(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t n)
@@ -93,7 +109,7 @@ quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *sha
 
 	if (offset >= s->info.arena_bytes)
 		return QUOIT_NO_TENSOR;
-	return bind(q, shape, QUOIT_OP_CREATE, QUOIT_CREATE_ARENA, QUOIT_NO_TENSOR, offset);
+	return bind(q, shape, QUOIT_OP_CREATE, 0, QUOIT_CREATE_ARENA, QUOIT_NO_TENSOR, offset);
 }
 
 quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit_shape *shape,
@@ -103,7 +119,7 @@ quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit
 
 	if (!of || of->shape.dtype != shape->dtype)
 		return QUOIT_NO_TENSOR;
-	return bind(q, shape, QUOIT_OP_VIEW, 0, t, offset);
+	return bind(q, shape, QUOIT_OP_VIEW, 0, 0, t, offset);
 }
 
 SLOT_INLINE void put_free(struct quoit_ring *q, uint32_t index, quoit_tensor t)

@@ -4,6 +4,8 @@
 set -eu
 b=${1:-build}
 unset QUOIT_SOCKET
+# With QUOIT_GPU=soft or cuda the tensors are on the first device.
+[ -z "${QUOIT_GPU-}" ] || export QUOIT_DEVICE=1
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 
@@ -11,7 +13,7 @@ step() { # TEXT PROGRAM [ARGUMENT...]
 	text=$1 program=$2
 	shift 2
 	printf "%s ...\n" "$text" >&2
-	"$b/quoit" run --lease 256M -- "$b/examples/$program" "$@" >>"$table"
+	"$b/quoit" run --lease 256M --gpu-lease 512M -- "$b/examples/$program" "$@" >>"$table"
 }
 
 step 'W1 a-d: operations go into a queue, the program goes on' w1_queue

@@ -26,7 +26,8 @@ static const struct args_option options[] = {
 static const struct args_command command = {
 	"ps", "",
 	"Print a line for each session.  %CPU is the time of cores charged to the session over\n"
-	"its lifetime; USED and LEASED are bytes of its region, RSS is its client's.  '-' is not\n"
+	"its lifetime; USED and LEASED are bytes of its region, DEVICE bytes on devices, RSS is its\n"
+	"client's.  '-' is not\n"
 	"known.  Exit status 1: there is no session to show.",
 	options};
 
@@ -170,6 +171,7 @@ static void print_session(struct format_table *t, const struct sessions *all,
 	format_cell_percent(t, s->value[QUOIT_SESSION_CORE_TICKS], lifetime(all, s));
 	format_cell_bytes(t, s->value[QUOIT_SESSION_HOST_USED]);
 	format_cell_bytes(t, s->value[QUOIT_SESSION_HOST_LEASE]);
+	format_cell_bytes(t, s->value[QUOIT_SESSION_DEVICE_USED]);
 	format_cell_bytes(t, resident(s));
 }
 
@@ -179,7 +181,7 @@ static void print_table(const struct sessions *s, bool headers)
 		{"SESSION", false}, {"PID", false},     {"USER", true},    {"COMMAND", true},
 		{"NODE", false},    {"REACTOR", false}, {"STATE", true},   {"QUEUED", false},
 		{"RUNNING", false}, {"DONE", false},    {"FAILED", false}, {"%CPU", false},
-		{"USED", false},    {"LEASED", false},  {"RSS", false}};
+		{"USED", false},    {"LEASED", false},  {"DEVICE", false}, {"RSS", false}};
 	struct format_table t = {.columns = columns, .count = sizeof columns / sizeof columns[0]};
 
 	for (size_t i = 0; i < s->count; i++)

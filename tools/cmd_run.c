@@ -25,7 +25,8 @@ static const struct args_command command = {
 	"Start a private quoitd, run CMD with QUOIT_SOCKET set to it, and stop it when CMD ends.\n"
 	"Options before CMD go to quoitd; with `--`, their values may be words of their own.\n"
 	"Exit status: CMD's own; 128 + n when signal n ended it; 125 quoitd did not start;\n"
-	"126 CMD cannot be executed; 127 it is not found.",
+	"126 CMD cannot be executed; 127 it is not found.  $QUOIT_GPU is as --gpu: with soft a program\n"
+	"for devices runs where there is none.",
 	options};
 
 /* ---- the command line ---- */
@@ -56,6 +57,9 @@ static int find_command(char **argv, int *ret_end_of_options)
 	*ret_end_of_options = i;
 	return i;
 }
+
+/* Which devices the daemon has, as its option of that name. */
+#define GPU "QUOIT_GPU"
 
 /* What we set ourselves cannot be chosen; the word, or NULL. */
 static const char *find_reserved(char **argv, int end)
@@ -142,6 +146,8 @@ int cmd_run(int argc, char **argv)
 {
 	int end, status, first = find_command(argv, &end);
 	const char *reserved = find_reserved(argv, end), **daemon_options;
+	char *gpu = NULL;
+	size_t n = 0;
 
 	for (int i = 1; i < end; i++)
 		if (!strcmp(argv[i], "--help")) {
@@ -156,12 +162,15 @@ int cmd_run(int argc, char **argv)
 		fprintf(stderr, "quoit run: which program? (see quoit run --help)\n");
 		return STATUS_OURS;
 	}
-	daemon_options = calloc((size_t)end, sizeof *daemon_options);
-	if (!daemon_options)
+	daemon_options = calloc((size_t)end + 1, sizeof *daemon_options);
+	if (!daemon_options || (getenv(GPU) && asprintf(&gpu, "--gpu=%s", getenv(GPU)) < 0))
 		return STATUS_OURS;
+	if (gpu) /* first: an option wins */
+		daemon_options[n++] = gpu;
 	for (int i = 1; i < end; i++)
-		daemon_options[i - 1] = argv[i];
+		daemon_options[n++] = argv[i];
 	status = run(argv + first, daemon_options);
+	free(gpu);
 	free(daemon_options);
 	return status;
 }

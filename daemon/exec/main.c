@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - quoit-exec: the process in which a plug-in module runs
+ * main.c - quoit-exec: the process in which a plug-in module or a device's driver runs
  *
- * quoitd starts one per module: quoit-exec MODULE QUOITD'S-PID, with a socket as
+ * quoitd starts one for each: quoit-exec MODULE-OR-DEVICE QUOITD'S-PID, with a socket as
  * descriptor 3 (exec.h).  It lives no longer than quoitd.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,10 @@
 #include <unistd.h>
 
 #include "affinity.h"
+#include "launcher.h"
 #include "module.h"
 #include "serve.h"
+#include "tsc.h"
 
 /* Die with quoitd, keep nothing of its descriptors, gain no rights, leave no core of users' data.
  */
@@ -28,21 +31,50 @@ static int confine(const char *parent)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-int main(int argc, char **argv)
+static bool say_hello(const struct quoit_exec_hello *hello)
+{
+	return send(QUOIT_EXEC_SOCKET, hello, sizeof *hello, MSG_NOSIGNAL) == sizeof *hello;
+}
+
+static int run_module(const char *path)
 {
 	struct quoit_exec_hello hello;
 	struct module module;
+	int err;
+
+	(void)affinity_give_way(); /* where that is forbidden it works all the same */
+	module_load(path, &module, &hello);
+	if (!say_hello(&hello))
+		return -ECONNRESET;
+	err = module.api ? serve(QUOIT_EXEC_SOCKET, &module) : hello.result;
+	module_unload(&module);
+	return err;
+}
+
+/* It has little to do itself, and that soon: it does not give way. */
+static int run_device(const char *name)
+{
+	struct quoit_exec_hello hello;
+	struct driver driver;
+	int err;
+
+	tsc_init();
+	driver_open(name, &driver, &hello);
+	if (!say_hello(&hello))
+		return -ECONNRESET;
+	err = driver.api ? launch(QUOIT_EXEC_SOCKET, &driver) : hello.result;
+	driver_close(&driver);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
 	int err;
 
 	if (argc != 3 || confine(argv[2]) < 0) {
 		fprintf(stderr, "quoit-exec is started by quoitd\n");
 		return 2;
 	}
-	(void)affinity_give_way(); /* where that is forbidden it works all the same */
-	module_load(argv[1], &module, &hello);
-	if (send(QUOIT_EXEC_SOCKET, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
-		return 1;
-	err = module.api ? serve(QUOIT_EXEC_SOCKET, &module) : hello.result;
-	module_unload(&module);
+	err = driver_is_named(argv[1]) ? run_device(argv[1]) : run_module(argv[1]);
 	return err ? 1 : 0;
 }

@@ -8,6 +8,7 @@
 #include <quoit.h>
 
 #include "now.h"
+#include "where.h"
 
 #define ADDS   1000
 #define ROUNDS 5
@@ -81,9 +82,12 @@ int main(void)
 	}
 	err = quoit_ring_open(&q, s, NULL);
 	if (!err)
+		err = where_begin(q);
+	if (!err)
 		err = run(q);
 	if (err)
 		fprintf(stderr, "w1_adds: %s\n", quoit_strerror(err));
+	where_report(s);
 	quoit_close(s, 0);
 	return err != 0;
 }

@@ -15,6 +15,7 @@
 #include <quoit.h>
 
 #include "now.h"
+#include "where.h"
 
 #define SIDE  1000u
 #define TIMES 10
@@ -191,10 +192,13 @@ int main(void)
 		return 1;
 	}
 	err = quoit_ring_open(&q, s, NULL);
+	if (!err)
+		err = where_begin(q);
 	if (err)
 		fprintf(stderr, "w1_queue: %s\n", quoit_strerror(err));
 	else
 		run(q);
+	where_report(s);
 	err |= quoit_close(s, 0);
 	return err || !all_right;
 }

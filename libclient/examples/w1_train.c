@@ -17,6 +17,7 @@
 #include <quoit.h>
 
 #include "now.h"
+#include "where.h"
 #include "sampler.h"
 
 #define BATCH  1024u
@@ -173,7 +174,10 @@ static int session(const struct quoit_open_params *params, const char *how, bool
 	}
 	err = quoit_ring_open(&q, s, NULL);
 	if (!err)
+		err = where_begin(q);
+	if (!err)
 		err = epoch(q, how, wait_each, batches, ret_losses);
+	where_report(s);
 	quoit_close(s, 0);
 	return err;
 }

@@ -6,6 +6,7 @@
 #include <quoit.h>
 
 #include "now.h"
+#include "where.h"
 
 #define BATCHES 10
 #define SIDE    1000u
@@ -48,9 +49,12 @@ int main(void)
 	}
 	err = quoit_ring_open(&q, s, NULL);
 	if (!err)
+		err = where_begin(q);
+	if (!err)
 		err = run(q);
 	if (err)
 		fprintf(stderr, "w1_window: %s\n", quoit_strerror(err));
+	where_report(s);
 	quoit_close(s, 0);
 	return err != 0;
 }

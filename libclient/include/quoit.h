@@ -67,7 +67,7 @@ struct quoit_open_params {
 	const char *socket;    /* NULL: $QUOIT_SOCKET, else the system's, else the user's */
 	const char *name;      /* what the tools show; NULL: the program's name */
 	uint64_t host_bytes;   /* lease of host memory; 0: the daemon's default */
-	uint64_t device_bytes; /* lease of device memory; 0: none */
+	uint64_t device_bytes; /* lease of memory on every device; 0: the daemon's default */
 	uint64_t arena_bytes;  /* what quoit_alloc can hand out; 0: an eighth of the lease */
 	uint64_t pinned_bytes; /* the pinned region, a part of the lease; 0: none */
 	uint32_t max_tensors;  /* alive at once; 0: the daemon's default */
@@ -83,6 +83,7 @@ struct quoit_info {
 	uint64_t tsc_hz; /* ticks a second of stamps and call-site times */
 	uint32_t max_tensors;
 	uint32_t max_jobs;
+	uint32_t devices;               /* that quoit_use_device can name: 1 to this */
 	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: operation n can be run */
 };
 
@@ -117,6 +118,24 @@ void quoit_info(const struct quoit_session *s, struct quoit_info *ret);
  * daemon.
  */
 int quoit_op_find(struct quoit_session *s, const char *name);
+
+/* ---- devices ---- */
+
+struct quoit_device_desc {
+	char name[64];
+	char address[16]; /* on PCI, like 0000:17:00.0; "": on no bus */
+	uint64_t bytes;   /* of its memory */
+	uint32_t units;   /* multiprocessors, or threads of a soft one */
+	uint64_t jobs;    /* of this session that have ended there */
+	bool up;          /* jobs run there now */
+	bool lost;        /* it could not be started time and again: jobs fail with -ENODEV */
+};
+
+/*
+ * What device `number` is, counted from 1 to quoit_info.devices.  -ENODEV: there is none of that
+ * number.  A round trip to the daemon.
+ */
+int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret);
 
 /* ---- rings ---- */
 
@@ -327,11 +346,23 @@ struct quoit_shape {
 };
 
 /*
+ * Where the tensors that this ring creates live from now on: 0 the host, which is where they
+ * begin, else a device.  Jobs run where their tensors are, and a copy goes from one place to
+ * another; dense tensors only, between a device and the host.  -ENODEV: there is none of that
+ * number.
+ */
+int quoit_use_device(struct quoit_ring *q, unsigned device);
+
+/* As a flag of quoit_create: for this tensor only. */
+#define QUOIT_CREATE_ON(device) (((device) + 1u) << 8)
+
+/*
  * Create a tensor and its buffer.  Returns at once: the bytes come with the first
  * job that touches it, and are zero until written.  QUOIT_NO_TENSOR: max_tensors
- * are alive, the ring is full, or dtype or flags cannot be.  What quoitd finds wrong with a
- * shape shows at the jobs that use it.  flags: QUOIT_CREATE_PINNED.  The handle may be used on
- * every ring of the session, once a job of its own ring that was put in later has ended.
+ * are alive, the ring is full, dtype or flags cannot be, or there is no such device.  What quoitd
+ * finds wrong with a shape shows at the jobs that use it.  flags: QUOIT_CREATE_PINNED (which is on
+ * the host), QUOIT_CREATE_ON.  The handle may be used on every ring of the session, once a job of
+ * its own ring that was put in later has ended.
  */
 quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags);
 

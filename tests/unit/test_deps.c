@@ -43,6 +43,8 @@ static struct job *make_job(const struct use *uses, unsigned count)
 
 	cr_assert_not_null(job);
 	memset(job, 0, sizeof *job);
+	job->state = JOB_WAITING;
+	job->executor = NO_EXECUTOR;
 	job->edges = NIL;
 	for (unsigned i = 0; i < count; i++) {
 		job->tensors |= (uint8_t)(1u << i);

@@ -189,7 +189,7 @@ enum quoit_field {
 	QUOIT_FIELD_NONE = 0,
 	QUOIT_FIELD_OPCODE,
 	QUOIT_FIELD_FLAGS,
-	QUOIT_FIELD_DEVICE,
+	QUOIT_FIELD_DEVICE, /* of a fault, values: the device, enum quoit_fault */
 	QUOIT_FIELD_ARG,
 	QUOIT_FIELD_LAP,
 	QUOIT_FIELD_TENSOR0,
@@ -212,6 +212,13 @@ enum quoit_field {
 	QUOIT_FIELD_NR,
 };
 
+/* Whose doing it was that a device faulted. */
+enum quoit_fault {
+	QUOIT_FAULT_UNKNOWN = 0,
+	QUOIT_FAULT_OWN = 1,
+	QUOIT_FAULT_OTHER = 2,
+};
+
 /* Error record i belongs to CQ slot i and is valid until that CQE is released. */
 struct quoit_error {
 	uint64_t user_data; /* of the failed job */
@@ -231,7 +238,9 @@ struct quoit_stamps {
 	uint64_t start;
 	uint64_t end;
 	uint64_t post;
-	uint64_t reserved[3];
+	uint64_t device_start; /* on a device, by its own clock; else 0 */
+	uint64_t device_end;
+	uint64_t device_error; /* how far these two may be off */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_stamps) == 64, "one line per job");
 

@@ -11,7 +11,7 @@
  *
  *   state    allowed requests
  *   new      HELLO, KILL
- *   open     RING_OPEN, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP, CLOSE
+ *   open     RING_OPEN, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP, DEVICE, CLOSE
  *   closing  none: CLOSE's reply is the last message
  */
 #ifndef QUOIT_CTL_H
@@ -29,10 +29,11 @@ enum quoit_ctl_type {
 	QUOIT_CTL_CANCEL,
 	QUOIT_CTL_FILE_ADD, /* request carries one descriptor */
 	QUOIT_CTL_FILE_REMOVE,
-	QUOIT_CTL_CLOSE, /* replied to when the last job has ended */
-	QUOIT_CTL_KILL,  /* end somebody's session: its own uid and root may */
-	QUOIT_CTL_END,   /* from the daemon, unasked, the last message: why it ends the session */
-	QUOIT_CTL_OP,    /* the number of an operation by its name */
+	QUOIT_CTL_CLOSE,  /* replied to when the last job has ended */
+	QUOIT_CTL_KILL,   /* end somebody's session: its own uid and root may */
+	QUOIT_CTL_END,    /* from the daemon, unasked, the last message: why it ends the session */
+	QUOIT_CTL_OP,     /* the number of an operation by its name */
+	QUOIT_CTL_DEVICE, /* what a device is */
 	QUOIT_CTL_NR,
 };
 
@@ -57,7 +58,7 @@ struct quoit_hello {
 	uint16_t cqe_size;
 	uint64_t features;
 	uint64_t host_bytes;   /* lease of host memory: everything below is part of it */
-	uint64_t device_bytes; /* lease of device memory */
+	uint64_t device_bytes; /* lease of memory on every device */
 	uint64_t arena_bytes;  /* the range that the client maps */
 	uint64_t pinned_bytes; /* the pinned region */
 	uint32_t max_tensors;
@@ -78,6 +79,23 @@ struct quoit_hello_reply {
 	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: operation n can be run */
 	uint32_t max_jobs;              /* in flight, over all rings of the session */
 	uint32_t max_entries;           /* of an SQ */
+	uint32_t devices;               /* that a CREATE can name: 1 to this */
+	uint32_t reserved;
+};
+
+enum quoit_device_state {
+	QUOIT_DEVICE_UP = 0,
+	QUOIT_DEVICE_DOWN = 1, /* being started again */
+	QUOIT_DEVICE_LOST = 2, /* it could not be, time and again: its jobs fail */
+};
+
+struct quoit_device_reply {
+	char name[64];
+	char address[16]; /* on PCI; "": on no bus */
+	uint64_t bytes;   /* of its memory */
+	uint64_t jobs;    /* of this session that have ended there */
+	uint32_t units;   /* multiprocessors, or threads */
+	uint32_t state;   /* enum quoit_device_state */
 };
 
 struct quoit_ring_open {
@@ -118,6 +136,11 @@ struct quoit_ctl {
 			uint32_t reserved;
 		} end; /* CLOSE: flags; KILL: session */
 		struct {
+			uint32_t number; /* counted from 1 */
+			uint32_t reserved;
+		} device;
+		struct quoit_device_reply device_reply;
+		struct {
 			char name[QUOIT_NAME_BYTES]; /* ended by zeros */
 			uint32_t opcode;             /* in the reply */
 			uint32_t reserved;
@@ -128,7 +151,7 @@ struct quoit_ctl {
 					allowed */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello) == 88, "no padding in hello");
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 104, "no padding in hello's reply");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 112, "no padding in hello's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_ctl) == 256, "every control message is 256 bytes");
 
 #endif

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include <quoit/abi.h>
+#include <quoit/device.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,7 +33,7 @@ extern "C" {
 
 /* ---- for authors of modules ---- */
 
-#define QUOIT_EXEC_VERSION 1u
+#define QUOIT_EXEC_VERSION 2u
 #define QUOIT_EXEC_MAX_OPS 32u
 
 /* A view on memory: element (i, j, k, l) is at data + the sum of index times stride, in elements.
@@ -112,12 +113,21 @@ extern const struct quoit_exec_module quoit_exec_module;
  *
  * Each side maps the other's pages read-only.  quoitd trusts no word of quoit-exec: it
  * ends a process that answers what it was not asked.
+ *
+ * A device is served in the same way.  Its requests run at once, each after those that it
+ * names, which may still be under way; their answers come in such an order that nobody's
+ * comes before that of one it has named.  Device memory begins with the first request that
+ * names it and ends with QUOIT_EXEC_DROP.
  */
 #define QUOIT_EXEC_SOCKET     3
 #define QUOIT_EXEC_MAGIC      0x43455851u /* "QXEC" */
 #define QUOIT_EXEC_ENTRIES    256u        /* of both rings */
 #define QUOIT_EXEC_SLOTS      1024u       /* sessions whose memory a channel has mapped */
 #define QUOIT_EXEC_REGIONS    3u          /* pageable, pinned, arena */
+#define QUOIT_EXEC_PINNED     1u          /* of these, the one that devices reach */
+#define QUOIT_EXEC_ON_DEVICE  3u          /* as a view's region: device memory */
+#define QUOIT_EXEC_AFTER      16u         /* requests that one may name */
+#define QUOIT_EXEC_STREAMS    8u          /* at most, of one device */
 #define QUOIT_EXEC_NAME_BYTES 32
 
 struct quoit_exec_op_row {
@@ -134,6 +144,9 @@ struct quoit_exec_hello {
 	int32_t result; /* 0, or why there are no operations: -errno, with the text */
 	uint32_t count;
 	char text[QUOIT_EXEC_NAME_BYTES * 8];
+	uint32_t devices; /* of its kind on this machine; 0: a module */
+	uint32_t reserved;
+	struct quoit_device_info device;
 	struct quoit_exec_op_row op[QUOIT_EXEC_MAX_OPS];
 };
 
@@ -156,16 +169,18 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_memory) == 32, "no padding");
 enum quoit_exec_request_type {
 	QUOIT_EXEC_RUN = 1,
 	QUOIT_EXEC_UNMAP, /* give the memory of `slot` back; answered */
+	QUOIT_EXEC_DROP,  /* give device buffer `id` of `slot` back; not answered */
 };
 
 struct quoit_exec_view {
-	uint64_t offset; /* of the first element in its region */
+	uint64_t offset; /* of the first element in its region or device buffer */
 	uint32_t dim[QUOIT_MAX_DIMS];
 	int32_t stride[QUOIT_MAX_DIMS];
 	uint8_t region;
 	uint8_t dtype;
 	uint8_t given; /* 0: there is no such tensor */
-	uint8_t reserved[5];
+	uint8_t reserved;
+	uint32_t buffer; /* on a device: its number in the session */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_view) == 48, "no padding in a view");
 
@@ -173,14 +188,19 @@ struct quoit_exec_request {
 	uint32_t id;   /* returned in the answer; UNMAP: the slot */
 	uint32_t slot; /* whose memory */
 	uint8_t type;  /* enum quoit_exec_request_type */
-	uint8_t op;    /* index into the module's operations */
+	uint8_t op;    /* index into the module's operations; on a device: of ops.def */
 	uint8_t arg;
-	uint8_t reserved[5];
+	uint8_t urgent; /* on a device: before what is not */
+	uint8_t zero;   /* on a device, bit i: clear the whole buffer of view i first */
+	uint8_t stamps; /* on a device: say when it began and ended */
+	uint8_t afters; /* on a device: how many of after[] are given */
+	uint8_t reserved;
 	uint64_t scalar[2];
-	uint64_t unused[4];
+	uint64_t bytes[QUOIT_MAX_TENSORS_PER_JOB]; /* of the device buffer of view i */
 	struct quoit_exec_view view[QUOIT_MAX_TENSORS_PER_JOB];
+	uint32_t after[QUOIT_EXEC_AFTER]; /* ids of requests that must be done before */
 };
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_request) == 256, "requests begin on lines");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_request) == 320, "requests begin on lines");
 
 struct quoit_exec_answer {
 	uint32_t id;
@@ -188,10 +208,12 @@ struct quoit_exec_answer {
 	uint8_t field; /* of the error record */
 	uint16_t reserved;
 	int32_t res;
-	uint32_t unused;
+	uint32_t stamp_error; /* how far start and end may be off, TSC ticks */
 	uint64_t value[2];
+	uint64_t start, end; /* on the device, TSC; 0: not asked for */
+	uint64_t unused[2];
 };
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_answer) == 32, "no padding in an answer");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_answer) == 64, "answers begin on lines");
 
 /* What quoitd writes: an array of these, one per channel. */
 struct quoit_exec_daemon_channel {
@@ -204,11 +226,14 @@ struct quoit_exec_daemon_channel {
 /* What quoit-exec writes: first its own words, then an array, one entry per channel. */
 struct quoit_exec_words {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t need_wake; /* it sleeps: ring any channel's socket */
+	int32_t fault; /* set before it ends by itself: a sticky error of device.h */
 	/*
-	 * What it works at: channel in the upper half, id + 1 in the lower; 0: nothing.
-	 * A hint: quoitd takes from it whom a deadline concerns, never whose memory is free.
+	 * What each stream works at, a module in the first: channel in the upper half, id + 1 in
+	 * the lower; 0: nothing.  And whose doing the fault was, 0: not known.  Hints: quoitd takes
+	 * from them whom a deadline or a fault concerns, never whose memory is free.
 	 */
-	uint64_t running;
+	QUOIT_ALIGNED(QUOIT_LINE) uint64_t running[QUOIT_EXEC_STREAMS];
+	QUOIT_ALIGNED(QUOIT_LINE) uint64_t culprit;
 };
 
 struct quoit_exec_channel {
@@ -216,7 +241,7 @@ struct quoit_exec_channel {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t answer_tail;
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_exec_answer answer[QUOIT_EXEC_ENTRIES];
 };
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_words) == QUOIT_LINE, "channels begin on a line");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_words) == 3 * QUOIT_LINE, "channels begin on a line");
 
 #ifdef __cplusplus
 }

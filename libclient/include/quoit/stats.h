@@ -46,7 +46,10 @@
 	X(TENSORS, "tensors")                                                                      \
 	X(PINNED, "pinned_bytes")                                                                  \
 	X(PINNED_LOCKED, "pinned_bytes_locked")                                                    \
-	X(PINNED_REGISTERED, "pinned_bytes_registered")
+	X(PINNED_REGISTERED, "pinned_bytes_registered")                                            \
+	X(DEVICE_LEASE, "device_bytes_leased")                                                     \
+	X(DEVICE_USED, "device_bytes_used")                                                        \
+	X(DEVICE_JOBS, "jobs_on_devices")
 
 /* Of one reactor, and the daemon as a whole. */
 #define QUOIT_REACTOR_STATS(X)                                                                     \

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* backend_device.c - requests to devices, and device memory that comes and goes */
+#include "backend_device.h"
+
+#include <string.h>
+
+#include "job.h"
+#include "optable.h"
+#include "tensor_bits.h"
+
+/* ---- requests ---- */
+
+static void fill_view(const struct view *v, const struct buffer *b, uint32_t buffer,
+		      struct quoit_exec_view *ret)
+{
+	*ret = (struct quoit_exec_view){.offset = v->offset,
+					.region = b->place,
+					.dtype = v->dtype,
+					.given = 1,
+					.buffer = buffer};
+	if (b->place != PLACE_DEVICE)
+		ret->offset += b->offset;
+	memcpy(ret->dim, v->dim, sizeof v->dim);
+	memcpy(ret->stride, v->stride, sizeof v->stride);
+}
+
+/* An input steps along no dim in which it has one element and the output more. */
+static void broadcast(struct quoit_exec_view *in, const struct quoit_exec_view *out, unsigned dims)
+{
+	for (unsigned d = 0; d < dims; d++)
+		if (in->dim[d] == 1 && out->dim[d] != 1) {
+			in->dim[d] = out->dim[d];
+			in->stride[d] = 0;
+		}
+}
+
+void device_fill_request(const struct session *s, const struct job *job,
+			 struct quoit_exec_request *q)
+{
+	const struct op_row *row = optable_find(job->sqe.opcode);
+
+	q->type = QUOIT_EXEC_RUN;
+	q->op = job->failed ? QUOIT_OP_NOP : job->sqe.opcode;
+	q->arg = job->sqe.arg;
+	q->urgent = job->sqe.priority == QUOIT_PRIO_HIGH;
+	q->zero = job->zero;
+	q->stamps = s->rings[job->ring]->stamps != NULL;
+	for (unsigned i = 0; i < 2; i++)
+		q->scalar[i] = job->sqe.scalar[i];
+	for_each_tensor (i, job->tensors) {
+		uint32_t buffer = s->views[job->view[i]].buffer;
+		const struct buffer *b = &s->buffers[buffer];
+
+		fill_view(&s->views[job->view[i]], b, buffer, &q->view[i]);
+		if (b->place == PLACE_DEVICE && b->size)
+			q->bytes[i] = sizeclass_bytes(b->class);
+		if (i && row->broadcast)
+			broadcast(&q->view[i], &q->view[0], row->broadcast);
+	}
+	q->afters = (uint8_t)job->eased;
+	memcpy(q->after, job->after, job->eased * sizeof job->after[0]);
+}
+
+/* ---- buffers that go ---- */
+
+static uint32_t pop_drop(struct session *s, uint32_t device)
+{
+	struct job_queue *q = &s->device[device - 1].dropped;
+	uint32_t buffer = q->head;
+
+	q->head = s->buffers[buffer].next;
+	s->drops--;
+	return buffer;
+}
+
+bool device_send_drops(struct exec_port *p, struct session *s, bool *ret_any)
+{
+	struct quoit_exec_request q = {.type = QUOIT_EXEC_DROP};
+
+	if (!p->open || !s->exec.slot[p->number]) {
+		device_forget_drops(s, p->device);
+		return true;
+	}
+	q.slot = s->exec.slot[p->number] - 1;
+	while (s->device[p->device - 1].dropped.head != NIL) {
+		if (p->slot[q.slot].leaving || !exec_port_has_room(p))
+			return false;
+		q.id = pop_drop(s, p->device);
+		exec_port_request(p, &q);
+		tables_give_buffer(s, q.id);
+		*ret_any = true;
+	}
+	return true;
+}
+
+void device_forget_drops(struct session *s, uint32_t device)
+{
+	while (s->device[device - 1].dropped.head != NIL)
+		tables_give_buffer(s, pop_drop(s, device));
+}
+
+/* ---- what is lost ---- */
+
+static void lose(struct session *s, struct buffer *b, int32_t code)
+{
+	struct view whole = {.buffer = (uint32_t)(b - s->buffers), .hi = b->size};
+	struct quoit_error cause = {
+		.code = code, .field = QUOIT_FIELD_DEVICE, .value = {b->device, 0}};
+
+	view_written(s, &whole, false, code, &cause);
+}
+
+void device_lose_memory(struct reactor *r, uint32_t device, int32_t code)
+{
+	for (struct session *s = r->sessions; s; s = s->next) {
+		for (uint32_t i = 0; i < s->buffers_used; i++) {
+			struct buffer *b = &s->buffers[i];
+
+			if (b->place == PLACE_DEVICE && b->device == device && b->reserved)
+				lose(s, b, code);
+		}
+		device_forget_drops(s, device);
+	}
+}
+
+void device_lose_cleared(struct session *s, const struct job *job, int32_t code)
+{
+	for_each_tensor (i, job->zero & job->on_device)
+		lose(s, &s->buffers[s->views[job->view[i]].buffer], code);
+}

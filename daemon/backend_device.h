@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * backend_device.h - what a device's executor needs beyond a module's (backend_exec.c): its
+ * requests, its memory, and what is lost with it.  All functions are the reactor's.
+ */
+#ifndef QUOITD_BACKEND_DEVICE_H
+#define QUOITD_BACKEND_DEVICE_H
+
+#include "reactor.h"
+
+/*
+ * The request for a job.  One that has failed is only to clear the buffers that are new to it.
+ */
+void device_fill_request(const struct session *s, const struct job *job,
+			 struct quoit_exec_request *q);
+
+/*
+ * Tell the executor which of the session's buffers are free; jobs sent afterwards may get their
+ * bytes.  False: it has no room for that now, and nothing else may be sent.  *ret_any: something
+ * was sent.
+ */
+bool device_send_drops(struct exec_port *p, struct session *s, bool *ret_any);
+
+/* The same where no executor has anything of the session: the entries are free. */
+void device_forget_drops(struct session *s, uint32_t device);
+
+/* The device has died: its memory is lost, and whoever reads what was there is told. */
+void device_lose_memory(struct reactor *r, uint32_t device, int32_t code);
+
+/* The same of the buffers that one job was to clear. */
+void device_lose_cleared(struct session *s, const struct job *job, int32_t code);
+
+#endif

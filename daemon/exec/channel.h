@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * channel.h - quoit-exec's side of its channels: requests come, answers go, and sleep between.
+ *
+ * One channel per reactor of quoitd (quoit/exec.h).  All by one thread.
+ */
+#ifndef QUOIT_EXEC_CHANNEL_H
+#define QUOIT_EXEC_CHANNEL_H
+
+#include <poll.h>
+
+#include <quoit/exec.h>
+#include <quoit/ring.h>
+#include <quoit/stats.h>
+
+#include "memory.h"
+
+/* Requests taken from one channel before the next has its turn. */
+#define CHANNEL_BURST 8u
+
+#define CHANNELS_FOREVER UINT64_MAX
+
+struct channel {
+	int socket;
+	const struct quoit_exec_daemon_channel *daemon;
+	struct quoit_exec_channel *exec;
+	struct quoit_consumer requests;
+	struct quoit_producer answers;
+	struct memory *slots; /* QUOIT_EXEC_SLOTS */
+};
+
+struct channels {
+	struct quoit_exec_words *words;
+	uint32_t count;
+	struct channel channel[QUOIT_MAX_REACTORS];
+	struct pollfd poll[QUOIT_MAX_REACTORS + 1]; /* the last one: quoitd's own socket */
+};
+
+/* Wait for quoitd's start on `socket` and open what it names.  -errno; close in any case. */
+int channels_open(struct channels *c, int socket);
+void channels_close(struct channels *c);
+
+/* How many requests there are to take, CHANNEL_BURST at most; -EPROTO: that cannot be. */
+int channel_ready(struct channel *c);
+
+/* The next request, of a slot whose memory is known; -errno: the two do not understand each other.
+ */
+int channel_take(struct channel *c, struct quoit_exec_request *ret);
+
+/* Answer, and wake the reactor if it sleeps.  -EPROTO: it was never asked. */
+int channel_answer(struct channel *c, const struct quoit_exec_answer *a);
+
+/* In what words.running names a request. */
+static inline uint64_t channel_name(uint32_t channel, uint32_t id)
+{
+	return (uint64_t)channel << 32 | (id + 1);
+}
+
+/* Sleep until there is a request, most_ns at most.  0, or -ECONNRESET: quoitd has hung up. */
+int channels_sleep(struct channels *c, uint64_t most_ns);
+
+#endif

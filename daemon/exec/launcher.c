@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* launcher.c - the loop: take requests, answer what streams have done, sleep */
+#include "launcher_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "tsc.h"
+
+/* Looks without news before a sleep, about 20 us: what a sleep and a wake-up cost. */
+#define SPIN_LOOKS 500u
+
+/* With work in flight it sleeps for such a part of the oldest one's age. */
+#define NAP_PART     50u
+#define NAP_LEAST_NS 2000u
+#define NAP_MOST_NS  10000000u
+
+#define CLOCK_TICKS_OLD(hz) ((hz) / 2)
+
+/* ---- queues of flights ---- */
+
+void queue_append(struct launcher *l, struct queue *q, uint32_t index)
+{
+	l->flight[index].next = NOBODY;
+	if (q->head == NOBODY)
+		q->head = index;
+	else
+		l->flight[q->tail].next = index;
+	q->tail = index;
+}
+
+uint32_t queue_pop(struct launcher *l, struct queue *q)
+{
+	uint32_t index = q->head;
+
+	q->head = l->flight[index].next;
+	return index;
+}
+
+/* ---- a sticky error ---- */
+
+static uint64_t name_of(const struct launcher *l, const struct flight *f)
+{
+	return channel_name(flight_channel(l, f), f->q.id);
+}
+
+/* The driver may know whose doing it was; and if only one was in flight, so do we. */
+static uint64_t find_culprit(struct launcher *l)
+{
+	const struct quoit_device_verdict *verdict = NULL;
+	uint64_t only = 0;
+
+	(void)l->driver->health(l->device, &verdict);
+	for (uint32_t i = 0; i < l->flights; i++) {
+		if (!l->flight[i].serial)
+			continue;
+		if (verdict == &l->shared->flight[i].verdict || l->open == 1)
+			only = name_of(l, &l->flight[i]);
+	}
+	return only;
+}
+
+int launcher_check(struct launcher *l, int result)
+{
+	if (result != -QUOIT_EGPUFAULT && result != -QUOIT_EDEVLOST)
+		return result;
+	l->channels->words->culprit = find_culprit(l);
+	__atomic_store_n(&l->channels->words->fault, result, __ATOMIC_RELEASE);
+	/* No destructor of a driver is to be trusted now. */
+	_exit(1);
+}
+
+/* ---- answers ---- */
+
+/* The device's time as ours. */
+static uint64_t ticks_at(const struct launcher *l, uint64_t device_ns)
+{
+	double ns = (double)(int64_t)(device_ns - l->clock_ns);
+
+	return l->clock_ticks + (uint64_t)(int64_t)(ns * ((double)tsc_hz() / 1e9));
+}
+
+static void fill_stamps(struct launcher *l, const struct flight *f, struct quoit_exec_answer *a)
+{
+	uint64_t *stamp = l->shared->flight[f - l->flight].stamp, now = tsc_now();
+
+	if (!f->q.stamps || f->res)
+		return;
+	if (now - l->clock_ticks > CLOCK_TICKS_OLD(tsc_hz()))
+		launcher_check(l, l->driver->clock(l->device, &l->clock_ns, &l->clock_ticks,
+						   &l->clock_error));
+	a->start = ticks_at(l, stamp[0]);
+	a->end = ticks_at(l, stamp[1]);
+	a->stamp_error = l->clock_error > UINT32_MAX ? UINT32_MAX : (uint32_t)l->clock_error;
+}
+
+int launcher_answer(struct launcher *l, uint32_t index)
+{
+	struct flight *f = &l->flight[index];
+	const struct quoit_device_verdict *v = &l->shared->flight[index].verdict;
+	struct quoit_exec_answer a = {.id = f->q.id,
+				      .type = f->q.type,
+				      .field = f->field,
+				      .res = f->res,
+				      .value = {f->value[0], f->value[1]}};
+
+	if (!a.res && v->res < 0) {
+		a.res = v->res;
+		a.value[0] = v->value[0];
+		a.value[1] = v->value[1];
+	}
+	fill_stamps(l, f, &a);
+	f->serial = 0;
+	l->open--;
+	return channel_answer(&l->channels->channel[flight_channel(l, f)], &a);
+}
+
+/* ---- requests ---- */
+
+static int serve_request(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q)
+{
+	struct channel *c = &l->channels->channel[channel];
+	struct quoit_exec_answer a = {.id = q->id, .type = q->type};
+	uint32_t holding = channel * QUOIT_EXEC_SLOTS + q->slot;
+
+	switch (q->type) {
+	case QUOIT_EXEC_RUN:
+		if (q->id >= QUOIT_EXEC_ENTRIES ||
+		    l->flight[channel * QUOIT_EXEC_ENTRIES + q->id].serial)
+			return -EPROTO;
+		flight_take(l, channel, q);
+		return 0;
+	case QUOIT_EXEC_DROP:
+		holding_drop(l, holding, q->id);
+		return 0;
+	case QUOIT_EXEC_UNMAP:
+		holding_leave(l, holding, &c->slots[q->slot]);
+		memory_unmap(&c->slots[q->slot]);
+		return channel_answer(c, &a);
+	default:
+		return -EPROTO;
+	}
+}
+
+static int serve_channel(struct launcher *l, uint32_t channel)
+{
+	struct channel *c = &l->channels->channel[channel];
+	int ready = channel_ready(c), err = 0;
+
+	for (int i = 0; i < ready && !err; i++) {
+		struct quoit_exec_request q;
+
+		err = channel_take(c, &q);
+		if (!err)
+			err = serve_request(l, channel, &q);
+	}
+	return err ? err : ready;
+}
+
+static int serve_all(struct launcher *l)
+{
+	int served = 0;
+
+	for (uint32_t i = 0; i < l->channels->count; i++) {
+		int n = serve_channel(l, i);
+
+		if (n < 0)
+			return n;
+		served += n;
+	}
+	return served;
+}
+
+/* ---- the loop ---- */
+
+/* 1: there was something to do, 0: nothing, -errno. */
+static int pass(struct launcher *l)
+{
+	int n = serve_all(l), err = 0;
+	bool any = n > 0;
+
+	if (n < 0)
+		return n;
+	if (l->open) {
+		any |= streams_collect(l, &err);
+		any |= !err && stage_advance(l, &err);
+		any |= !err && flight_advance(l);
+	}
+	return err ? err : any;
+}
+
+static uint64_t nap(const struct launcher *l)
+{
+	uint64_t now = tsc_now(), age = 0, ns;
+
+	if (!l->open)
+		return CHANNELS_FOREVER;
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		uint32_t head = l->stream[i].queue.head;
+
+		if (head != NOBODY && now - l->flight[head].arrived > age)
+			age = now - l->flight[head].arrived;
+	}
+	ns = tsc_to_ns(age) / NAP_PART;
+	return ns < NAP_LEAST_NS ? NAP_LEAST_NS : ns > NAP_MOST_NS ? NAP_MOST_NS : ns;
+}
+
+/* A stream that has died says nothing by its word. */
+static void look_after(struct launcher *l)
+{
+	const struct quoit_device_verdict *verdict;
+
+	launcher_check(l, l->driver->health(l->device, &verdict));
+}
+
+static int loop(struct launcher *l)
+{
+	uint32_t looks = 0;
+
+	for (;;) {
+		int n = pass(l);
+
+		if (n < 0)
+			return n;
+		if (n) {
+			looks = 0;
+		} else if (looks++ < SPIN_LOOKS) {
+			__builtin_ia32_pause();
+		} else {
+			look_after(l);
+			n = channels_sleep(l->channels, nap(l));
+			if (n < 0)
+				return n;
+		}
+	}
+}
+
+/* ---- start ---- */
+
+static int make(struct launcher *l)
+{
+	uint32_t slots = l->channels->count * QUOIT_EXEC_SLOTS;
+	void *memory;
+	int err;
+
+	l->flights = l->channels->count * QUOIT_EXEC_ENTRIES;
+	l->held.head = NOBODY;
+	l->flight = calloc(l->flights, sizeof *l->flight);
+	l->holding = calloc(slots, sizeof *l->holding);
+	if (!l->flight || !l->holding)
+		return -ENOMEM;
+	err = l->driver->memory_new(l->device, PAGE_BYTES, &l->nowhere);
+	if (err)
+		return err;
+	err = l->driver->host_new(
+		l->device, sizeof *l->shared + l->flights * sizeof l->shared->flight[0], &memory);
+	if (err)
+		return err;
+	l->shared = memory;
+	*l->shared = (struct shared){0};
+	err = streams_open(l);
+	return err ? err : stage_open(l);
+}
+
+static void unmake(struct launcher *l)
+{
+	streams_close(l);
+	stage_close(l);
+	if (l->holding)
+		holdings_close(l);
+	if (l->shared)
+		l->driver->host_free(l->device, l->shared);
+	free(l->flight);
+	free(l->holding);
+}
+
+int launch(int socket, const struct driver *driver)
+{
+	struct launcher *l = calloc(1, sizeof *l);
+	struct channels *channels = calloc(1, sizeof *channels);
+	int err = -ENOMEM;
+
+	(void)prctl(PR_SET_TIMERSLACK, 1UL); /* naps are short */
+	if (l && channels) {
+		l->driver = driver->api;
+		l->device = driver->device;
+		l->signals = driver->info.flags & QUOIT_DEVICE_SIGNALS;
+		l->channels = channels;
+		err = channels_open(channels, socket);
+		if (!err)
+			err = make(l);
+		if (!err)
+			err = loop(l);
+		unmake(l);
+		channels_close(channels);
+	}
+	free(channels);
+	free(l);
+	return err == -ECONNRESET ? 0 : err;
+}

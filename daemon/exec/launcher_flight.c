@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* launcher_flight.c - a request on its way into a stream */
+#include "launcher_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tsc.h"
+
+/* ---- whom it waits for ---- */
+
+bool flight_waits(const struct launcher *l, const struct flight *f)
+{
+	for (uint32_t i = 0; i < f->afters; i++)
+		if (l->flight[f->after[i].index].serial == f->after[i].serial)
+			return true;
+	return false;
+}
+
+/* All that it names is in a stream, or over: then it can be put behind. */
+static bool can_be_issued(const struct launcher *l, const struct flight *f)
+{
+	for (uint32_t i = 0; i < f->afters; i++) {
+		const struct flight *g = &l->flight[f->after[i].index];
+
+		if (g->serial == f->after[i].serial && !g->issued)
+			return false;
+	}
+	return true;
+}
+
+static void name_afters(struct launcher *l, struct flight *f, uint32_t channel)
+{
+	f->afters = 0;
+	for (uint32_t i = 0; i < f->q.afters && i < QUOIT_EXEC_AFTER; i++) {
+		uint32_t index = channel * QUOIT_EXEC_ENTRIES + f->q.after[i] % QUOIT_EXEC_ENTRIES;
+
+		if (l->flight[index].serial)
+			f->after[f->afters++] =
+				(struct flight_name){index, l->flight[index].serial};
+	}
+}
+
+/* ---- transfers ---- */
+
+bool flight_is_transfer(const struct flight *f)
+{
+	return f->q.op == QUOIT_OP_COPY && f->q.view[0].given && f->q.view[1].given &&
+	       (f->q.view[0].region == QUOIT_EXEC_ON_DEVICE) !=
+		       (f->q.view[1].region == QUOIT_EXEC_ON_DEVICE);
+}
+
+static uint64_t element_bytes(uint8_t dtype)
+{
+	static const uint8_t bytes[QUOIT_DTYPE_NR] = {
+		[QUOIT_F32] = 4, [QUOIT_F64] = 8,  [QUOIT_I32] = 4,
+		[QUOIT_I64] = 8, [QUOIT_BF16] = 2, [QUOIT_F16] = 2};
+
+	return dtype < QUOIT_DTYPE_NR ? bytes[dtype] : 0;
+}
+
+static uint64_t view_bytes(const struct quoit_exec_view *v)
+{
+	return (uint64_t)v->dim[0] * v->dim[1] * v->dim[2] * v->dim[3] * element_bytes(v->dtype);
+}
+
+int flight_transfer(struct launcher *l, struct flight *f, struct transfer *ret)
+{
+	const struct memory *m = flight_memory(l, f);
+	bool in = f->q.view[0].region == QUOIT_EXEC_ON_DEVICE;
+	const struct quoit_exec_view *there = &f->q.view[in ? 0 : 1],
+				     *here = &f->q.view[in ? 1 : 0];
+	int err;
+
+	if (m->err)
+		return m->err;
+	*ret = (struct transfer){.bytes = view_bytes(there), .in = in};
+	if (here->region >= QUOIT_EXEC_REGIONS || here->offset > m->bytes[here->region] ||
+	    ret->bytes > m->bytes[here->region] - here->offset)
+		return -EPROTO;
+	ret->host = m->base[here->region] + here->offset;
+	ret->reached = holding_reaches(l, flight_holding(l, f), m, here->region);
+	err = holding_find(l, flight_holding(l, f), there->buffer, f->q.bytes[in ? 0 : 1],
+			   &ret->device);
+	ret->device += there->offset;
+	return err;
+}
+
+/* ---- into the stream ---- */
+
+static int clear_buffers(struct launcher *l, const struct flight *f)
+{
+	struct quoit_device_stream *stream = l->stream[f->stream].stream;
+	int err = 0;
+
+	for (uint32_t i = 0; i < QUOIT_MAX_TENSORS_PER_JOB && !err; i++) {
+		uint64_t address;
+
+		if (!(f->q.zero & 1u << i) || f->q.view[i].region != QUOIT_EXEC_ON_DEVICE)
+			continue;
+		err = holding_find(l, flight_holding(l, f), f->q.view[i].buffer, f->q.bytes[i],
+				   &address);
+		if (!err)
+			err = launcher_check(l, l->driver->clear(stream, address, f->q.bytes[i]));
+	}
+	return err;
+}
+
+static int fill_call(struct launcher *l, const struct flight *f, struct quoit_device_call *call)
+{
+	int err = 0;
+
+	*call = (struct quoit_device_call){.opcode = f->q.op,
+					   .arg = f->q.arg,
+					   .scalar = {f->q.scalar[0], f->q.scalar[1]},
+					   .verdict = &l->shared->flight[f - l->flight].verdict};
+	for (uint32_t i = 0; i < QUOIT_MAX_TENSORS_PER_JOB && !err; i++) {
+		const struct quoit_exec_view *v = &f->q.view[i];
+		struct quoit_device_tensor *t = &call->tensor[i];
+
+		if (!v->given)
+			continue;
+		if (v->region != QUOIT_EXEC_ON_DEVICE)
+			return -EPROTO;
+		t->data = l->nowhere;
+		if (f->q.bytes[i]) {
+			err = holding_find(l, flight_holding(l, f), v->buffer, f->q.bytes[i],
+					   &t->data);
+			t->data += v->offset;
+		}
+		memcpy(t->dim, v->dim, sizeof t->dim);
+		memcpy(t->stride, v->stride, sizeof t->stride);
+		t->dtype = v->dtype;
+	}
+	return err;
+}
+
+static int run(struct launcher *l, const struct flight *f)
+{
+	struct quoit_device_call call;
+	int err = fill_call(l, f, &call);
+
+	if (!err)
+		err = launcher_check(l, l->driver->run(l->stream[f->stream].stream, &call));
+	return err;
+}
+
+int flight_stamp(struct launcher *l, const struct flight *f, uint32_t which)
+{
+	if (!f->q.stamps)
+		return 0;
+	return launcher_check(l, l->driver->stamp(l->stream[f->stream].stream,
+						  &l->shared->flight[f - l->flight].stamp[which]));
+}
+
+/* Put its work there.  1: it goes through the staging buffer. */
+static int put(struct launcher *l, struct flight *f)
+{
+	struct transfer t;
+	int err;
+
+	if (!flight_is_transfer(f))
+		return run(l, f);
+	err = flight_transfer(l, f, &t);
+	if (err || !t.bytes)
+		return err;
+	if (!t.reached)
+		return 1;
+	return launcher_check(l,
+			      l->driver->copy(l->stream[f->stream].stream,
+					      t.in ? t.device : (uint64_t)(uintptr_t)t.host,
+					      t.in ? (uint64_t)(uintptr_t)t.host : t.device,
+					      t.bytes, t.in ? QUOIT_DEVICE_IN : QUOIT_DEVICE_OUT));
+}
+
+static void fail(struct flight *f, int err)
+{
+	f->res = err;
+	f->field = err == -ENOMEM    ? QUOIT_FIELD_MEMORY
+		   : err == -EINVAL  ? QUOIT_FIELD_ARG
+		   : err == -ENOTSUP ? QUOIT_FIELD_OPCODE
+				     : QUOIT_FIELD_DEVICE;
+	f->value[0] = err == -EINVAL ? f->q.arg : f->q.op;
+}
+
+/* Into a stream with it.  One that cannot run takes its place there all the same. */
+static void issue(struct launcher *l, uint32_t index)
+{
+	struct flight *f = &l->flight[index];
+	int err = stream_order(l, f);
+
+	l->shared->flight[index].verdict = (struct quoit_device_verdict){0};
+	if (!err)
+		err = clear_buffers(l, f);
+	if (!err)
+		err = flight_stamp(l, f, 0);
+	if (!err)
+		err = put(l, f);
+	if (err == 1) {
+		stage_take(l, index);
+		return;
+	}
+	if (!err)
+		err = flight_stamp(l, f, 1);
+	if (err)
+		fail(f, err);
+	err = stream_append(l, index);
+	if (err)
+		fail(f, err);
+}
+
+static bool try_to_issue(struct launcher *l, uint32_t index)
+{
+	struct flight *f = &l->flight[index];
+	uint32_t stream;
+
+	if (!can_be_issued(l, f))
+		return false;
+	stream = stream_choose(l, f);
+	if (stream == NOBODY)
+		return false;
+	f->stream = (uint8_t)stream;
+	issue(l, index);
+	return true;
+}
+
+/* ---- taking ---- */
+
+void flight_take(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q)
+{
+	uint32_t index = channel * QUOIT_EXEC_ENTRIES + q->id;
+	struct flight *f = &l->flight[index];
+
+	f->q = *q;
+	f->arrived = tsc_now();
+	f->issued = false;
+	f->res = 0;
+	f->field = 0;
+	f->value[0] = f->value[1] = 0;
+	f->stream = STREAM_WORK;
+	name_afters(l, f, channel);
+	f->serial = ++l->serial;
+	l->open++;
+	if (!try_to_issue(l, index))
+		queue_append(l, &l->held, index);
+}
+
+bool flight_advance(struct launcher *l)
+{
+	struct queue left = {.head = NOBODY};
+	bool any = false;
+
+	while (l->held.head != NOBODY) {
+		uint32_t index = queue_pop(l, &l->held);
+
+		if (try_to_issue(l, index))
+			any = true;
+		else
+			queue_append(l, &left, index);
+	}
+	l->held = left;
+	return any;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* launcher_memory.c - device memory of sessions, and which host memory the device reaches */
+#include "launcher_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- the pool ---- */
+
+static bool pool_take(struct pool *p, uint32_t class, uint64_t *ret)
+{
+	if (!p->free[class].count)
+		return false;
+	*ret = p->free[class].address[--p->free[class].count];
+	return true;
+}
+
+static bool pool_give(struct pool *p, uint32_t class, uint64_t address)
+{
+	if (p->free[class].count == p->free[class].room) {
+		uint32_t room = p->free[class].room ? 2 * p->free[class].room : 16;
+		uint64_t *grown = realloc(p->free[class].address, room * sizeof *grown);
+
+		if (!grown)
+			return false;
+		p->free[class].address = grown;
+		p->free[class].room = room;
+	}
+	p->free[class].address[p->free[class].count++] = address;
+	return true;
+}
+
+/* Everything free goes back to the driver; true: there was something. */
+static bool pool_empty(struct launcher *l)
+{
+	uint64_t address;
+	bool any = false;
+
+	for (uint32_t c = 0; c < SIZECLASS_NR; c++)
+		while (pool_take(&l->pool, c, &address)) {
+			launcher_check(l, l->driver->memory_free(l->device, address));
+			any = true;
+		}
+	return any;
+}
+
+/* Bytes of a freed piece of this class, or new ones. */
+static int take(struct launcher *l, uint64_t bytes, uint64_t *ret)
+{
+	uint32_t class = sizeclass_of(bytes);
+	int err;
+
+	if (pool_take(&l->pool, class, ret))
+		return 0;
+	err = l->driver->memory_new(l->device, sizeclass_bytes(class), ret);
+	/* Counting says that there is enough: it lies in pieces of other sizes. */
+	if (err == -ENOMEM && pool_empty(l))
+		err = l->driver->memory_new(l->device, sizeclass_bytes(class), ret);
+	return launcher_check(l, err);
+}
+
+static void give(struct launcher *l, struct device_buffer *b)
+{
+	if (b->address && !pool_give(&l->pool, sizeclass_of(b->bytes), b->address))
+		launcher_check(l, l->driver->memory_free(l->device, b->address));
+	*b = (struct device_buffer){0};
+}
+
+/* ---- buffers ---- */
+
+static int grow(struct holding *h, uint32_t buffer)
+{
+	uint32_t count = h->count ? h->count : 64;
+	struct device_buffer *grown;
+
+	while (count <= buffer)
+		count *= 2;
+	grown = realloc(h->buffer, count * sizeof *grown);
+	if (!grown)
+		return -ENOMEM;
+	for (uint32_t i = h->count; i < count; i++)
+		grown[i] = (struct device_buffer){0};
+	h->buffer = grown;
+	h->count = count;
+	return 0;
+}
+
+int holding_find(struct launcher *l, uint32_t holding, uint32_t buffer, uint64_t bytes,
+		 uint64_t *ret)
+{
+	struct holding *h = &l->holding[holding];
+	int err = buffer < h->count ? 0 : grow(h, buffer);
+
+	if (!err && !h->buffer[buffer].address) {
+		err = take(l, bytes, &h->buffer[buffer].address);
+		h->buffer[buffer].bytes = bytes;
+	}
+	if (err) {
+		if (buffer < h->count)
+			h->buffer[buffer] = (struct device_buffer){0};
+		return err;
+	}
+	*ret = h->buffer[buffer].address;
+	return 0;
+}
+
+void holding_drop(struct launcher *l, uint32_t holding, uint32_t buffer)
+{
+	struct holding *h = &l->holding[holding];
+
+	if (buffer < h->count)
+		give(l, &h->buffer[buffer]);
+}
+
+/* ---- host memory ---- */
+
+bool holding_reaches(struct launcher *l, uint32_t holding, const struct memory *m, uint32_t region)
+{
+	struct holding *h = &l->holding[holding];
+
+	/* The others may have pages taken away by the daemon, or by the client. */
+	if (region != QUOIT_EXEC_PINNED)
+		return false;
+	if (!h->asked[region]) {
+		h->asked[region] = true;
+		h->registered[region] = !launcher_check(
+			l, l->driver->host_register(l->device, m->base[region], m->bytes[region]));
+	}
+	return h->registered[region];
+}
+
+void holding_leave(struct launcher *l, uint32_t holding, const struct memory *m)
+{
+	struct holding *h = &l->holding[holding];
+
+	for (uint32_t i = 0; i < h->count; i++)
+		give(l, &h->buffer[i]);
+	for (uint32_t i = 0; i < QUOIT_EXEC_REGIONS; i++)
+		if (h->registered[i])
+			l->driver->host_unregister(l->device, m->base[i]);
+	free(h->buffer);
+	*h = (struct holding){0};
+}
+
+void holdings_close(struct launcher *l)
+{
+	for (uint32_t i = 0; i < l->channels->count * QUOIT_EXEC_SLOTS; i++)
+		free(l->holding[i].buffer);
+	for (uint32_t c = 0; c < SIZECLASS_NR; c++)
+		free(l->pool.free[c].address);
+}

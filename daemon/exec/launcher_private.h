@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launcher_private.h - what the files behind launcher.h share.  All by one thread.
+ *
+ *	launcher.c         the loop: taking, answering, sleeping
+ *	launcher_flight.c  a request on its way into a stream
+ *	launcher_stream.c  streams: which one, in what order, how far
+ *	launcher_memory.c  device memory, and the host memory that the device reaches
+ *	launcher_stage.c   copies from and to memory that it does not reach
+ */
+#ifndef QUOIT_EXEC_LAUNCHER_PRIVATE_H
+#define QUOIT_EXEC_LAUNCHER_PRIVATE_H
+
+#include <stdbool.h>
+
+#include "channel.h"
+#include "launcher.h"
+#include "sizeclass.h"
+
+#define NOBODY UINT32_MAX
+
+/* Streams: one for each direction of transfer, the others for work. */
+enum {
+	STREAM_IN,
+	STREAM_OUT,
+	STREAM_WORK,
+	STREAM_URGENT = 6,
+	STREAMS = QUOIT_EXEC_STREAMS,
+};
+
+/* So much in one stream at most: drivers' queues are not endless. */
+#define STREAM_DEPTH 256u
+
+/* Marks that may be ahead of a stream's word: of flights, and of a copy's parts. */
+#define STREAM_MARKS 512u
+
+/* A flight as it was when somebody named it: flights are used again. */
+struct flight_name {
+	uint32_t index;
+	uint64_t serial;
+};
+
+struct flight {
+	struct quoit_exec_request q;
+	uint64_t serial;                            /* 0: free */
+	uint64_t arrived;                           /* TSC */
+	struct flight_name after[QUOIT_EXEC_AFTER]; /* those that were open when it came */
+	uint32_t afters;
+	uint32_t next;   /* held, staged, or in its stream */
+	uint8_t stream;  /* once it has one */
+	bool issued;     /* all of it is in the stream */
+	uint32_t number; /* what the stream's word will be then */
+	int32_t res;     /* it could not run */
+	uint8_t field;
+	uint64_t value[2];
+};
+
+struct queue {
+	uint32_t head, tail; /* flights, linked by next; head NOBODY: empty */
+};
+
+struct stream {
+	struct quoit_device_stream *stream;
+	struct quoit_device_event *event;
+	uint32_t *word;         /* in shared memory: how far it is */
+	uint32_t number;        /* last given out */
+	uint32_t seen[STREAMS]; /* it waits for the others up to here */
+	struct queue queue;     /* issued */
+	uint32_t depth;
+	struct quoit_device_event *mark[STREAM_MARKS]; /* where streams cannot write words */
+};
+
+/* What streams write; host memory of the driver. */
+struct shared {
+	struct {
+		QUOIT_ALIGNED(QUOIT_LINE) uint32_t word;
+	} stream[STREAMS];
+	struct {
+		struct quoit_device_verdict verdict;
+		uint64_t stamp[2];
+	} flight[];
+};
+
+/* A session's memory here, by channel and slot. */
+struct device_buffer {
+	uint64_t address; /* 0: it has none */
+	uint64_t bytes;
+};
+
+struct holding {
+	struct device_buffer *buffer;
+	uint32_t count;
+	bool asked[QUOIT_EXEC_REGIONS];      /* the driver was asked to reach the region, */
+	bool registered[QUOIT_EXEC_REGIONS]; /* and can */
+};
+
+/* Freed device memory by size class, last in first out. */
+struct pool {
+	struct {
+		uint64_t *address;
+		uint32_t count, room;
+	} free[SIZECLASS_NR];
+};
+
+/* Copies through a staging buffer, one at a time each way. */
+#define STAGE_PARTS 4u
+#define STAGE_BYTES (UINT64_C(256) << 10)
+
+struct stage {
+	struct queue queue; /* the first is under way */
+	uint8_t *memory;    /* STAGE_PARTS times STAGE_BYTES */
+	bool begun;
+	uint64_t sent, done;          /* bytes of the first */
+	uint32_t number[STAGE_PARTS]; /* the stream's word when that part is done */
+};
+
+struct launcher {
+	const struct quoit_device_driver *driver;
+	struct quoit_device *device;
+	bool signals; /* streams can write words */
+	struct channels *channels;
+	struct shared *shared;
+	uint32_t flights; /* QUOIT_EXEC_ENTRIES per channel */
+	struct flight *flight;
+	uint64_t serial;
+	uint32_t open; /* flights */
+	struct queue held;
+	struct stream stream[STREAMS];
+	struct stage stage[2];   /* by direction: STREAM_IN, STREAM_OUT */
+	struct holding *holding; /* channel * QUOIT_EXEC_SLOTS + slot */
+	struct pool pool;
+	uint64_t nowhere; /* a page on the device: where tensors without elements are */
+	/* The device's time: ns there, ticks here, at one moment */
+	uint64_t clock_ns, clock_ticks, clock_error;
+};
+
+/* ---- queues of flights ---- */
+
+void queue_append(struct launcher *l, struct queue *q, uint32_t index);
+uint32_t queue_pop(struct launcher *l, struct queue *q);
+
+/* ---- launcher.c ---- */
+
+/* Pass on what a driver's function returned; a sticky error ends the process. */
+int launcher_check(struct launcher *l, int result);
+
+/* A flight is over: answer.  -EPROTO. */
+int launcher_answer(struct launcher *l, uint32_t index);
+
+/* ---- launcher_flight.c ---- */
+
+/* A request has come: it is in flight, and perhaps held. */
+void flight_take(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q);
+
+/* Go on with what is held; true: something was put into a stream. */
+bool flight_advance(struct launcher *l);
+
+/* Stamp the flight's begin (0) or end (1), if somebody wants to know. */
+int flight_stamp(struct launcher *l, const struct flight *f, uint32_t which);
+
+/* Is one that it names still open? */
+bool flight_waits(const struct launcher *l, const struct flight *f);
+
+/* ---- launcher_stream.c ---- */
+
+int streams_open(struct launcher *l);
+void streams_close(struct launcher *l);
+
+/* Which stream a flight should have; it has room for one more, or NOBODY. */
+uint32_t stream_choose(const struct launcher *l, const struct flight *f);
+
+/* What is put into the flight's stream from now on is behind all that it names. */
+int stream_order(struct launcher *l, struct flight *f);
+
+/* The stream's word will be ret_number after all that it has now. */
+int stream_mark(struct launcher *l, uint32_t stream, uint32_t *ret_number);
+
+/* The flight is in its stream, all of it. */
+int stream_append(struct launcher *l, uint32_t index);
+
+bool stream_has_passed(const struct launcher *l, uint32_t stream, uint32_t number);
+
+/* Answer what is done; true: something was.  *ret_err: -EPROTO. */
+bool streams_collect(struct launcher *l, int *ret_err);
+
+/* ---- launcher_memory.c ---- */
+
+/* Where a session's device buffer is; it is made now if there is none.  -ENOMEM. */
+int holding_find(struct launcher *l, uint32_t holding, uint32_t buffer, uint64_t bytes,
+		 uint64_t *ret);
+void holding_drop(struct launcher *l, uint32_t holding, uint32_t buffer);
+
+/* Does the device reach this region of the session's memory?  Asked for once. */
+bool holding_reaches(struct launcher *l, uint32_t holding, const struct memory *m, uint32_t region);
+
+/* The session leaves: everything of it is free. */
+void holding_leave(struct launcher *l, uint32_t holding, const struct memory *m);
+void holdings_close(struct launcher *l);
+
+/* ---- launcher_stage.c ---- */
+
+int stage_open(struct launcher *l);
+void stage_close(struct launcher *l);
+
+/* A copy whose host side the device does not reach; it has its stream. */
+void stage_take(struct launcher *l, uint32_t index);
+
+/* Go on; true: something was done.  *ret_err: -EPROTO. */
+bool stage_advance(struct launcher *l, int *ret_err);
+
+/* ---- where things are ---- */
+
+/* One copy between the host and the device: dense on both sides. */
+struct transfer {
+	uint8_t *host;
+	uint64_t device;
+	uint64_t bytes;
+	bool in;      /* to the device */
+	bool reached; /* without a staging buffer */
+};
+
+/* Is this request one?  Then *ret; the device buffer is found or made: 0, -ENOMEM, -EPROTO. */
+bool flight_is_transfer(const struct flight *f);
+int flight_transfer(struct launcher *l, struct flight *f, struct transfer *ret);
+
+static inline uint32_t flight_channel(const struct launcher *l, const struct flight *f)
+{
+	return (uint32_t)(f - l->flight) / QUOIT_EXEC_ENTRIES;
+}
+
+static inline uint32_t flight_holding(const struct launcher *l, const struct flight *f)
+{
+	return flight_channel(l, f) * QUOIT_EXEC_SLOTS + f->q.slot;
+}
+
+static inline const struct memory *flight_memory(const struct launcher *l, const struct flight *f)
+{
+	return &l->channels->channel[flight_channel(l, f)].slots[f->q.slot];
+}
+
+#endif

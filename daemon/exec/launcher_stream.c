@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* launcher_stream.c - streams: which one, in what order, and how far they are */
+#include "launcher_private.h"
+
+#include <errno.h>
+
+/* ---- open and close ---- */
+
+static int open_one(struct launcher *l, uint32_t i)
+{
+	struct stream *s = &l->stream[i];
+	int err;
+
+	s->queue.head = NOBODY;
+	s->word = &l->shared->stream[i].word;
+	err = l->driver->stream_new(l->device,
+				    i >= STREAM_URGENT ? QUOIT_DEVICE_URGENT : QUOIT_DEVICE_NORMAL,
+				    &s->stream);
+	return err ? err : l->driver->event_new(l->device, &s->event);
+}
+
+int streams_open(struct launcher *l)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < STREAMS && !err; i++)
+		err = open_one(l, i);
+	return err;
+}
+
+void streams_close(struct launcher *l)
+{
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		for (uint32_t j = 0; j < STREAM_MARKS; j++)
+			if (l->stream[i].mark[j])
+				l->driver->event_free(l->stream[i].mark[j]);
+		if (l->stream[i].event)
+			l->driver->event_free(l->stream[i].event);
+		if (l->stream[i].stream)
+			l->driver->stream_free(l->stream[i].stream);
+	}
+}
+
+/* ---- which one ---- */
+
+/* Behind whom it comes in that stream, if nobody has come behind that one yet. */
+static uint32_t continued_stream(const struct launcher *l, const struct flight *f, uint32_t first,
+				 uint32_t last)
+{
+	for (uint32_t i = 0; i < f->afters; i++) {
+		const struct flight *g = &l->flight[f->after[i].index];
+
+		if (g->serial == f->after[i].serial && g->stream >= first && g->stream < last &&
+		    g->number == l->stream[g->stream].number)
+			return g->stream;
+	}
+	return NOBODY;
+}
+
+uint32_t stream_choose(const struct launcher *l, const struct flight *f)
+{
+	uint32_t first = f->q.urgent ? STREAM_URGENT : STREAM_WORK;
+	uint32_t last = f->q.urgent ? STREAMS : STREAM_URGENT, best;
+
+	if (flight_is_transfer(f))
+		best = f->q.view[0].region == QUOIT_EXEC_ON_DEVICE ? STREAM_IN : STREAM_OUT;
+	else
+		best = continued_stream(l, f, first, last);
+	if (best == NOBODY) {
+		best = first;
+		for (uint32_t i = first; i < last; i++)
+			if (l->stream[i].depth < l->stream[best].depth)
+				best = i;
+	}
+	return l->stream[best].depth < STREAM_DEPTH ? best : NOBODY;
+}
+
+/* ---- order ---- */
+
+/* Numbers wrap; none is older than what fits into a stream. */
+static bool is_behind(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+
+int stream_order(struct launcher *l, struct flight *f)
+{
+	struct stream *own = &l->stream[f->stream];
+	int err = 0;
+
+	for (uint32_t i = 0; i < f->afters && !err; i++) {
+		const struct flight *g = &l->flight[f->after[i].index];
+		struct stream *other = &l->stream[g->stream];
+
+		if (g->serial != f->after[i].serial || g->stream == f->stream ||
+		    !is_behind(own->seen[g->stream], g->number))
+			continue;
+		/* The end of the other stream as it is now: as much as is needed, or more. */
+		err = l->driver->event_record(other->event, other->stream);
+		if (!err)
+			err = l->driver->stream_wait(own->stream, other->event);
+		own->seen[g->stream] = other->number;
+	}
+	return launcher_check(l, err);
+}
+
+static int mark_by_event(struct launcher *l, struct stream *s)
+{
+	struct quoit_device_event **event = &s->mark[s->number % STREAM_MARKS];
+	int err = *event ? 0 : l->driver->event_new(l->device, event);
+
+	return err ? err : l->driver->event_record(*event, s->stream);
+}
+
+int stream_mark(struct launcher *l, uint32_t stream, uint32_t *ret_number)
+{
+	struct stream *s = &l->stream[stream];
+
+	*ret_number = ++s->number;
+	return launcher_check(l, l->signals ? l->driver->signal(s->stream, s->word, s->number)
+					    : mark_by_event(l, s));
+}
+
+/* Where a stream cannot write its word, we do. */
+static void ask_events(struct launcher *l, struct stream *s)
+{
+	while (*s->word != s->number &&
+	       launcher_check(l, l->driver->event_done(s->mark[(*s->word + 1) % STREAM_MARKS])) > 0)
+		++*s->word;
+}
+
+int stream_append(struct launcher *l, uint32_t index)
+{
+	struct flight *f = &l->flight[index];
+	int err = stream_mark(l, f->stream, &f->number);
+
+	f->issued = true;
+	queue_append(l, &l->stream[f->stream].queue, index);
+	l->stream[f->stream].depth++;
+	return err;
+}
+
+/* ---- how far ---- */
+
+bool stream_has_passed(const struct launcher *l, uint32_t stream, uint32_t number)
+{
+	return !is_behind(__atomic_load_n(l->stream[stream].word, __ATOMIC_ACQUIRE), number);
+}
+
+/* Its oldest, or else the copy that is being put there part by part. */
+static void say_running(struct launcher *l, uint32_t stream)
+{
+	uint32_t head = l->stream[stream].queue.head;
+	uint64_t name = 0;
+
+	if (head == NOBODY && stream <= STREAM_OUT)
+		head = l->stage[stream].queue.head;
+	if (head != NOBODY)
+		name = channel_name(flight_channel(l, &l->flight[head]), l->flight[head].q.id);
+	__atomic_store_n(&l->channels->words->running[stream], name, __ATOMIC_RELAXED);
+}
+
+static bool collect(struct launcher *l, uint32_t stream, int *ret_err)
+{
+	struct stream *s = &l->stream[stream];
+	bool any = false;
+
+	if (!l->signals)
+		ask_events(l, s);
+	while (s->queue.head != NOBODY && !*ret_err) {
+		struct flight *f = &l->flight[s->queue.head];
+
+		/* Whom it names is done, too, but perhaps not seen so yet. */
+		if (!stream_has_passed(l, stream, f->number) || flight_waits(l, f))
+			break;
+		s->depth--;
+		*ret_err = launcher_answer(l, queue_pop(l, &s->queue));
+		any = true;
+	}
+	say_running(l, stream);
+	return any;
+}
+
+bool streams_collect(struct launcher *l, int *ret_err)
+{
+	bool any = false, more = true;
+
+	while (more && !*ret_err) {
+		more = false;
+		for (uint32_t i = 0; i < STREAMS && !*ret_err; i++)
+			more |= collect(l, i, ret_err);
+		any |= more;
+	}
+	return any;
+}

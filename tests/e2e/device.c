@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* device.c - a private quoitd with soft devices, and a session there */
+#include "device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include <quoit/stats.h>
+
+#define PATIENCE_MS 10000
+#define STEP_MS     2
+
+struct device_room room_open_with(const char *const *options, uint32_t megabytes)
+{
+	struct device_room r = {0};
+	struct quoit_open_params p = {.host_bytes = UINT64_C(64) << 20,
+				      .pinned_bytes = UINT64_C(16) << 20,
+				      .device_bytes = (uint64_t)megabytes << 20};
+
+	cr_assert_eq(daemon_start(&r.daemon, options), 0);
+	p.socket = r.daemon.socket;
+	cr_assert_eq(quoit_open(&r.s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&r.q, r.s, NULL), 0);
+	cr_assert_eq(quoit_ring_open(&r.d, r.s, NULL), 0);
+	(void)quoit_use_device(r.d, 1); /* there may be none */
+	return r;
+}
+
+struct device_room room_open(const char *gpu, uint32_t megabytes)
+{
+	const char *options[] = {gpu, "--log=error", NULL};
+
+	return room_open_with(options, megabytes);
+}
+
+void room_close(struct device_room *r)
+{
+	(void)quoit_close(r->s, QUOIT_CLOSE_CANCEL);
+	daemon_stop(&r->daemon);
+}
+
+static pid_t executor(const struct device_room *r)
+{
+	char path[160], text[8192];
+	const char *line, *pid;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/%s", r->daemon.folder, QUOIT_STATS_TOPOLOGY);
+	f = fopen(path, "re");
+	cr_assert_not_null(f);
+	n = fread(text, 1, sizeof text - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	line = strstr(text, "device: ");
+	pid = line ? strstr(line, ", pid ") : NULL;
+	return pid ? (pid_t)strtol(pid + strlen(", pid "), NULL, 10) : 0;
+}
+
+pid_t room_executor(const struct device_room *r, pid_t before)
+{
+	for (int i = 0; i < PATIENCE_MS / STEP_MS; i++) {
+		pid_t now = executor(r);
+
+		if (now && now != before)
+			return now;
+		usleep(STEP_MS * 1000);
+	}
+	cr_assert_fail("no executor came up");
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * device.h - a private quoitd with soft devices, and a session there.
+ */
+#ifndef TESTS_DEVICE_H
+#define TESTS_DEVICE_H
+
+#include <stdint.h>
+
+#include <quoit.h>
+
+#include "daemon.h"
+
+struct device_room {
+	struct daemon daemon;
+	struct quoit_session *s;
+	struct quoit_ring *q; /* creates on the host */
+	struct quoit_ring *d; /* creates on the first device */
+};
+
+/* gpu: the option; megabytes: leased of each device, 0: the default.  Ends the test if it fails. */
+struct device_room room_open(const char *gpu, uint32_t megabytes);
+struct device_room room_open_with(const char *const *options, uint32_t megabytes);
+void room_close(struct device_room *r);
+
+/* The process of the first device; it waits until there is one that is not `before`. */
+pid_t room_executor(const struct device_room *r, pid_t before);
+
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* test_device.c - jobs on a device: results, order, memory.  The device is a soft one. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <quoit.h>
+
+#include "device.h"
+
+TestSuite(device, .timeout = 60);
+
+/* ---- what there is ---- */
+
+Test(device, is_described_to_its_client)
+{
+	struct device_room r = room_open("--gpu=soft:2", 64);
+	struct quoit_device_desc d;
+	struct quoit_info info;
+
+	quoit_info(r.s, &info);
+	cr_expect_eq(info.devices, 2);
+	cr_expect_eq(info.device_bytes, 64u << 20);
+	cr_assert_eq(quoit_device(r.s, 2, &d), 0);
+	cr_expect(d.up && !d.lost && d.units && d.bytes >= info.device_bytes);
+	cr_expect_eq(quoit_device(r.s, 0, &d), -ENODEV);
+	cr_expect_eq(quoit_device(r.s, 3, &d), -ENODEV);
+	room_close(&r);
+}
+
+Test(device, that_is_not_there_has_no_tensors)
+{
+	struct device_room r = room_open("--gpu=none", 0);
+	struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 1}};
+	struct quoit_sqe create = {.opcode = QUOIT_OP_CREATE, .device = 1};
+	struct quoit_error error;
+
+	cr_expect_eq(quoit_use_device(r.q, 1), -ENODEV);
+	cr_expect_eq(quoit_create(r.q, &shape, QUOIT_CREATE_ON(1)), QUOIT_NO_TENSOR);
+	create.base[0] = 1u << QUOIT_HANDLE_INDEX_BITS | 9;
+	memcpy(create.dim, shape.dim, sizeof create.dim);
+	cr_assert_eq(quoit_push(r.q, create), 0);
+	cr_assert_eq(quoit_wait_all(r.q, 10000), 0);
+	cr_assert_eq(quoit_failures(r.q, &error), 1);
+	cr_expect_eq(error.code, -ENODEV);
+	cr_expect_eq(error.field, QUOIT_FIELD_DEVICE);
+	room_close(&r);
+}
+
+/* ---- results ---- */
+
+#define N 777u
+
+/* The same operations here and there; what they compute must be the same bits. */
+static void compute(struct quoit_ring *q, unsigned where, double *ret)
+{
+	quoit_tensor x, y, z, sum, c;
+
+	cr_assert_eq(quoit_use_device(q, where), 0);
+	x = quoit_matrix(q, QUOIT_F64, N, 5);
+	y = quoit_matrix(q, QUOIT_F64, 1, 5);
+	z = quoit_matrix(q, QUOIT_F64, N, 5);
+	c = quoit_matrix(q, QUOIT_F64, 5, 5);
+	sum = quoit_matrix(q, QUOIT_F64, 1, 5);
+	quoit_push(q, quoit_normal(x, 1, 0));
+	quoit_push(q, quoit_uniform(y, 2, 0));
+	quoit_push(q, quoit_mul(z, x, y)); /* y is broadcast */
+	quoit_push(q, quoit_exp(z, z));
+	quoit_push(q, quoit_gemm(c, z, x, QUOIT_GEMM_TRANS_A, 0.5, 0.0));
+	quoit_push(q, quoit_sum(sum, c, 2));
+	cr_assert_eq(quoit_read(q, z, ret, N * 5 * sizeof *ret), 0);
+	cr_assert_eq(quoit_read(q, c, ret + N * 5, 25 * sizeof *ret), 0);
+	cr_assert_eq(quoit_read(q, sum, ret + N * 5 + 25, 5 * sizeof *ret), 0);
+	cr_assert_eq(quoit_failures(q, NULL), 0);
+}
+
+Test(device, computes_what_the_host_does)
+{
+	static double here[N * 5 + 30], there[N * 5 + 30];
+	struct device_room r = room_open("--gpu=soft", 64);
+
+	compute(r.q, 0, here);
+	compute(r.q, 1, there);
+	for (unsigned i = 0; i < N * 5 + 30; i++)
+		cr_assert(memcmp(&here[i], &there[i], sizeof here[i]) == 0 ||
+				  (i >= N * 5 && fabs(here[i] - there[i]) < 1e-9 * fabs(here[i])),
+			  "number %u: %.17g here, %.17g there", i, here[i], there[i]);
+	room_close(&r);
+}
+
+Test(device, runs_a_chain_in_its_order)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_I64, 3), y;
+	int64_t got[3];
+
+	quoit_push(r.d, quoit_fill_int(x, 5));
+	for (int i = 0; i < 2000; i++) {
+		y = quoit_vector(r.d, QUOIT_I64, 3);
+		quoit_push(r.d, i % 3 ? quoit_add_int(y, x, i) : quoit_mul_int(y, x, -1));
+		quoit_free(r.d, x);
+		x = y;
+	}
+	cr_assert_eq(quoit_read(r.d, x, got, sizeof got), 0);
+	for (int64_t i = 0, v = 5; i < 2000; i++) {
+		v = i % 3 ? v + i : -v;
+		if (i == 1999)
+			cr_expect(got[0] == v && got[2] == v, "%ld, not %ld", (long)got[0],
+				  (long)v);
+	}
+	room_close(&r);
+}
+
+Test(device, and_cores_wait_for_each_other)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor here = quoit_vector(r.q, QUOIT_F64, 1000), there;
+	double got[1000];
+
+	quoit_use_device(r.q, 1);
+	there = quoit_vector(r.q, QUOIT_F64, 1000);
+	quoit_push(r.q, quoit_fill(here, 1.0));
+	for (int i = 0; i < 100; i++) {
+		quoit_push(r.q, quoit_copy(there, here));
+		quoit_push(r.q, quoit_add_scalar(there, there, 1.0));
+		quoit_push(r.q, quoit_copy(here, there));
+		quoit_push(r.q, quoit_mul_scalar(here, here, 0.5));
+		quoit_push(r.q, quoit_add_scalar(here, here, 1.0));
+	}
+	cr_assert_eq(quoit_read(r.q, here, got, sizeof got), 0);
+	cr_assert_eq(quoit_failures(r.q, NULL), 0);
+	cr_expect_float_eq(got[0], 3.0, 1e-9);
+	cr_expect_float_eq(got[999], 3.0, 1e-9);
+	room_close(&r);
+}
+
+Test(device, reads_zeros_from_what_was_never_written)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	struct quoit_shape part = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}, .stride = {1, 1, 1, 7}};
+	static float got[100000];
+
+	for (int i = 0; i < 20; i++) {
+		quoit_tensor old = quoit_vector(r.d, QUOIT_F32, 100000), fresh, view;
+
+		quoit_push(r.d, quoit_fill(old, 5.0));
+		quoit_free(r.d, old);
+		fresh = quoit_vector(r.d, QUOIT_F32, 100000);
+		view = quoit_view(r.d, fresh, &part, 8);
+		quoit_push(r.d, quoit_fill(view, 1.0));
+		cr_assert_eq(quoit_read(r.d, fresh, got, sizeof got), 0);
+		for (unsigned k = 0; k < 100000; k++)
+			cr_assert_eq(got[k],
+				     (k >= 2 && k < 2 + 70 && (k - 2) % 7 == 0) ? 1.0f : 0.0f,
+				     "element %u is %f", k, (double)got[k]);
+		quoit_free(r.d, view);
+		quoit_free(r.d, fresh);
+	}
+	room_close(&r);
+}
+
+/* ---- copies ---- */
+
+struct way {
+	const char *name;
+	unsigned flags; /* of the tensor on the host */
+	uint32_t bytes;
+};
+
+static struct way ways[] = {
+	{"nothing", 0, 0},
+	{"one byte short of a part", 0, (256u << 10) - 4},
+	{"many parts through the staging buffer", 0, (5u << 20) + 12},
+	{"memory that the device reaches", QUOIT_CREATE_PINNED, (5u << 20) + 12},
+};
+
+ParameterizedTestParameters(device, copies_bytes_there_and_back)
+{
+	return cr_make_param_array(struct way, ways, sizeof ways / sizeof ways[0]);
+}
+
+ParameterizedTest(struct way *w, device, copies_bytes_there_and_back)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	struct quoit_shape shape = {.dtype = QUOIT_I32, .dim = {1, 1, 1, w->bytes / 4}};
+	quoit_tensor from = quoit_create(r.q, &shape, w->flags);
+	quoit_tensor to = quoit_create(r.q, &shape, w->flags);
+	quoit_tensor there = quoit_create(r.q, &shape, QUOIT_CREATE_ON(1));
+	int32_t *bytes = malloc(w->bytes + 4), *got = malloc(w->bytes + 4);
+
+	for (uint32_t i = 0; i < w->bytes / 4; i++)
+		bytes[i] = (int32_t)(i * 2654435761u);
+	cr_assert_eq(quoit_write(r.q, from, bytes, w->bytes), 0);
+	for (int i = 0; i < 3; i++) {
+		quoit_push(r.q, quoit_copy(there, from));
+		quoit_push(r.q, quoit_copy(to, there));
+	}
+	cr_assert_eq(quoit_read(r.q, to, got, w->bytes), 0);
+	cr_expect_eq(memcmp(bytes, got, w->bytes), 0, "%s", w->name);
+	cr_assert_eq(quoit_failures(r.q, NULL), 0);
+	free(bytes);
+	free(got);
+	room_close(&r);
+}
+
+/* ---- refusals ---- */
+
+static void expect_failure(struct quoit_ring *q, struct quoit_sqe sqe, int code, int field)
+{
+	struct quoit_error error;
+	quoit_job job;
+
+	cr_assert_eq(quoit_start(q, sqe, &job), 0);
+	cr_expect_eq(quoit_wait_n(q, &job, 1, 1, 10000), 1);
+	cr_expect_eq(quoit_result(q, job), code, "%d, not %d", quoit_result(q, job), code);
+	cr_assert(quoit_job_error(q, job, &error));
+	cr_expect_eq(error.field, field, "field %u, not %d", error.field, field);
+	quoit_detach(q, job);
+}
+
+Test(device, takes_no_tensors_from_elsewhere)
+{
+	struct device_room r = room_open("--gpu=soft:2", 64);
+	struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 4, 4}};
+	struct quoit_shape columns = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 4, 4}, .stride = {16, 16, 1, 4}};
+	quoit_tensor host = quoit_create(r.q, &shape, 0);
+	quoit_tensor one = quoit_create(r.q, &shape, QUOIT_CREATE_ON(1));
+	quoit_tensor two = quoit_create(r.q, &shape, QUOIT_CREATE_ON(2));
+	quoit_tensor turned = quoit_view(r.q, one, &columns, 0);
+
+	expect_failure(r.q, quoit_add(one, one, host), -EXDEV, QUOIT_FIELD_TENSOR2);
+	expect_failure(r.q, quoit_add(host, one, one), -EXDEV, QUOIT_FIELD_TENSOR0);
+	expect_failure(r.q, quoit_copy(one, two), -EXDEV, QUOIT_FIELD_TENSOR0);
+	expect_failure(r.q, quoit_copy(host, turned), -ENOTSUP, QUOIT_FIELD_STRIDE);
+	expect_failure(r.q, quoit_file_write(one, 0, 0), -ENOTSUP, QUOIT_FIELD_TENSOR0);
+	room_close(&r);
+}
+
+Test(device, says_what_it_found_and_poisons_what_depends_on_it)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	int32_t bad = 100;
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10), y = quoit_vector(r.d, QUOIT_F32, 1);
+	quoit_tensor index = quoit_vector(r.d, QUOIT_I32, 1), z = quoit_vector(r.d, QUOIT_F32, 1);
+	struct quoit_error error;
+	quoit_job gather, after;
+	float got;
+
+	quoit_push(r.d, quoit_fill(x, 1.0));
+	cr_assert_eq(quoit_write(r.d, index, &bad, sizeof bad), 0);
+	cr_assert_eq(quoit_start(r.d, quoit_gather(y, x, index, 3), &gather), 0);
+	cr_assert_eq(quoit_start(r.d, quoit_add_scalar(z, y, 1.0), &after), 0);
+	cr_assert_eq(quoit_wait_all(r.d, 10000), 0);
+	cr_expect_eq(quoit_result(r.d, gather), -ERANGE);
+	cr_assert(quoit_job_error(r.d, gather, &error));
+	cr_expect_eq(error.value[0], 100);
+	cr_expect_eq(error.value[1], 10);
+	cr_expect_eq(quoit_result(r.d, after), -QUOIT_EPOISON);
+	cr_assert(quoit_job_error(r.d, after, &error));
+	cr_expect_eq(error.code, -ERANGE);
+	cr_expect_lt(quoit_read(r.d, z, &got, sizeof got), 0);
+	/* A write of everything heals it. */
+	quoit_push(r.d, quoit_fill(y, 2.0));
+	quoit_push(r.d, quoit_add_scalar(z, y, 1.0));
+	cr_expect_eq(quoit_read(r.d, z, &got, sizeof got), 0);
+	cr_expect_eq(got, 3.0f);
+	room_close(&r);
+}
+
+/* ---- memory ---- */
+
+Test(device, runs_what_fits_one_at_a_time_however_deep_the_queue)
+{
+	struct device_room r = room_open("--gpu=soft", 16);
+	quoit_tensor x = quoit_matrix(r.d, QUOIT_F32, 1024, 1024), y;
+	float got[4];
+
+	quoit_push(r.d, quoit_fill(x, 1.0));
+	for (int i = 0; i < 300; i++) { /* 4 MiB each: three at a time would fit */
+		y = quoit_matrix(r.d, QUOIT_F32, 1024, 1024);
+		quoit_push(r.d, quoit_add_scalar(y, x, 1.0));
+		quoit_free(r.d, x);
+		x = y;
+	}
+	y = quoit_matrix(r.d, QUOIT_F32, 1, 1);
+	quoit_push(r.d, quoit_amax(y, x, QUOIT_AXIS_ALL));
+	cr_assert_eq(quoit_read(r.d, y, got, 4), 0);
+	cr_expect_eq(got[0], 301.0f);
+	cr_expect_eq(quoit_failures(r.d, NULL), 0);
+	room_close(&r);
+}
+
+Test(device, refuses_the_job_that_needs_more_than_the_lease)
+{
+	struct device_room r = room_open("--gpu=soft", 16);
+	quoit_tensor x = quoit_matrix(r.d, QUOIT_F32, 1024, 3 * 1024);
+	quoit_tensor y = quoit_matrix(r.d, QUOIT_F32, 1024, 3 * 1024);
+	quoit_tensor z = quoit_matrix(r.d, QUOIT_F32, 1024, 512);
+	float got;
+
+	quoit_push(r.d, quoit_fill(x, 1.0));
+	expect_failure(r.d, quoit_fill(y, 2.0), -ENOMEM, QUOIT_FIELD_MEMORY);
+	quoit_push(r.d, quoit_fill(z, 3.0));
+	quoit_free(r.d, y);
+	y = quoit_matrix(r.d, QUOIT_F32, 1, 1);
+	quoit_push(r.d, quoit_amax(y, z, QUOIT_AXIS_ALL));
+	cr_assert_eq(quoit_read(r.d, y, &got, 4), 0);
+	cr_expect_eq(got, 3.0f);
+	room_close(&r);
+}
+
+/* ---- waiting ---- */
+
+Test(device, ends_waits_for_a_tensor_there)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor x = quoit_matrix(r.d, QUOIT_F32, 300, 300), never;
+
+	never = quoit_matrix(r.d, QUOIT_F32, 300, 300);
+	cr_expect_eq(quoit_wait_tensor(r.d, never, 10000), 0);
+	for (int i = 0; i < 10; i++) {
+		quoit_push(r.d, quoit_normal(x, (uint64_t)i, 0));
+		cr_expect_eq(quoit_window(r.d, 2, 10000), 0);
+	}
+	cr_expect_eq(quoit_wait_tensor(r.d, x, 10000), 0);
+	room_close(&r);
+}
+
+Test(device, stamps_jobs_by_its_own_clock)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	struct quoit_ring_params params = {.flags = QUOIT_RING_STAMPS};
+	struct quoit_stamps t;
+	struct quoit_ring *q;
+	quoit_tensor x;
+	quoit_job job;
+
+	cr_assert_eq(quoit_ring_open(&q, r.s, &params), 0);
+	cr_assert_eq(quoit_use_device(q, 1), 0);
+	x = quoit_matrix(q, QUOIT_F32, 500, 500);
+	cr_assert_eq(quoit_start(q, quoit_normal(x, 1, 0), &job), 0);
+	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 10000), 1);
+	cr_assert(quoit_job_stamps(q, job, &t));
+	cr_expect_lt(t.device_start, t.device_end);
+	cr_expect_leq(t.start, t.device_start + t.device_error);
+	cr_expect_leq(t.device_end, t.end + t.device_error);
+	room_close(&r);
+}

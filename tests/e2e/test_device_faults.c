@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* test_device_faults.c - a device's executor dies, faults, hangs, or never comes up */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <quoit.h>
+
+#include "device.h"
+
+TestSuite(device_faults, .timeout = 60);
+
+/* Injected by the soft device into each of its processes. */
+static struct device_room faulty(const char *faults, const char *option)
+{
+	const char *options[] = {"--gpu=soft", "--log=error", option, NULL};
+
+	setenv("QUOIT_SOFT_FAULTS", faults, 1);
+	return room_open_with(options, 0);
+}
+
+static int run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *ret)
+{
+	quoit_job job;
+	int res;
+
+	cr_assert_eq(quoit_start(q, sqe, &job), 0);
+	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 20000), 1);
+	res = quoit_result(q, job);
+	if (ret)
+		(void)quoit_job_error(q, job, ret);
+	quoit_detach(q, job);
+	return res;
+}
+
+/* It computes again, within the patience of `run`. */
+static void expect_works(struct device_room *r)
+{
+	quoit_tensor x = quoit_vector(r->d, QUOIT_F32, 100);
+	float got[100];
+
+	cr_assert_eq(run(r->d, quoit_fill(x, 4.0), NULL), 0);
+	cr_assert_eq(run(r->d, quoit_add_scalar(x, x, 1.0), NULL), 0);
+	cr_assert_eq(quoit_read(r->d, x, got, sizeof got), 0);
+	cr_expect_eq(got[99], 5.0f);
+	quoit_free(r->d, x);
+}
+
+Test(device_faults, a_killed_executor_loses_the_memory_and_comes_back)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 100), here = quoit_vector(r.q, QUOIT_F32, 9);
+	pid_t executor = room_executor(&r, 0);
+	struct quoit_error error;
+	float got[100];
+
+	cr_assert_eq(run(r.d, quoit_fill(x, 1.0), NULL), 0);
+	kill(executor, SIGKILL);
+	(void)room_executor(&r, executor);
+	cr_expect_eq(run(r.d, quoit_add_scalar(x, x, 1.0), &error), -QUOIT_EPOISON);
+	cr_expect_eq(error.code, -QUOIT_EDEVLOST);
+	cr_expect_eq(quoit_read(r.d, x, got, sizeof got), -QUOIT_EPOISON);
+	cr_expect_eq(run(r.q, quoit_fill(here, 1.0), NULL), 0, "cores go on");
+	/* Written anew, it is as good as ever. */
+	cr_expect_eq(run(r.d, quoit_fill(x, 2.0), NULL), 0);
+	cr_expect_eq(quoit_read(r.d, x, got, sizeof got), 0);
+	cr_expect_eq(got[0], 2.0f);
+	expect_works(&r);
+	room_close(&r);
+}
+
+Test(device_faults, jobs_in_flight_fail_in_their_order_when_it_is_killed)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor x = quoit_matrix(r.d, QUOIT_F32, 1000, 1000);
+	quoit_tensor y = quoit_matrix(r.d, QUOIT_F32, 1000, 1000);
+	quoit_job job[40];
+	unsigned done = 0;
+
+	quoit_push(r.d, quoit_normal(x, 1, 0));
+	for (unsigned i = 0; i < 40; i++)
+		cr_assert_eq(quoit_start(r.d, quoit_gemm(y, x, x, 0, 1.0, i ? 1.0 : 0.0), &job[i]),
+			     0);
+	cr_assert_eq(quoit_wait_n(r.d, job, 40, 2, 20000) >= 2, 1);
+	kill(room_executor(&r, 0), SIGKILL);
+	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
+	while (done < 40 && !quoit_result(r.d, job[done]))
+		done++;
+	cr_expect_geq(done, 2);
+	if (done < 40)
+		cr_expect_eq(quoit_result(r.d, job[done]), -QUOIT_EGPUFAULT);
+	for (unsigned i = done; i < 40; i++)
+		cr_expect_lt(quoit_result(r.d, job[i]), 0, "job %u after the first failure", i);
+	expect_works(&r);
+	room_close(&r);
+}
+
+struct fault {
+	char faults[24]; /* Criterion copies it, and no pointers */
+	int code;
+};
+
+static struct fault faults[] = {
+	{"run:3:EGPUFAULT", -QUOIT_EGPUFAULT},
+	{"run:3:EDEVLOST", -QUOIT_EDEVLOST},
+	{"signal:3:EGPUFAULT", -QUOIT_EGPUFAULT},
+	{"memory_new:3:ENOMEM", -ENOMEM},
+	{"die:3", -QUOIT_EGPUFAULT},
+};
+
+ParameterizedTestParameters(device_faults, fails_the_job_by_name_and_goes_on)
+{
+	return cr_make_param_array(struct fault, faults, sizeof faults / sizeof faults[0]);
+}
+
+ParameterizedTest(struct fault *f, device_faults, fails_the_job_by_name_and_goes_on)
+{
+	struct device_room r = faulty(f->faults, NULL);
+	quoit_tensor x[6];
+	int failed = 0;
+
+	for (int i = 0; i < 6; i++)
+		x[i] = quoit_vector(r.d, QUOIT_F32, 1000);
+	for (int i = 0; i < 6 && !failed; i++)
+		failed = run(r.d, quoit_fill(x[i], 1.0), NULL);
+	cr_expect_eq(failed, f->code, "%s: %d, not %d", f->faults, failed, f->code);
+	room_close(&r);
+}
+
+Test(device_faults, a_job_that_never_ends_is_ended_and_the_device_comes_back)
+{
+	struct device_room r = faulty("hang:2", "--gpu-ms=200");
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10), y = quoit_vector(r.d, QUOIT_F32, 10);
+
+	cr_expect_eq(run(r.d, quoit_fill(x, 1.0), NULL), 0);
+	cr_expect_eq(run(r.d, quoit_fill(y, 1.0), NULL), -ETIME);
+	cr_expect_eq(run(r.d, quoit_fill(y, 1.0), NULL), 0, "the first of the next process");
+	room_close(&r);
+}
+
+Test(device_faults, a_stopped_executor_is_ended)
+{
+	struct device_room r = faulty("stop:2", "--gpu-ms=200");
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10), y = quoit_vector(r.d, QUOIT_F32, 10);
+
+	cr_expect_eq(run(r.d, quoit_fill(x, 1.0), NULL), 0);
+	cr_expect_lt(run(r.d, quoit_fill(y, 1.0), NULL), 0);
+	cr_expect_eq(run(r.d, quoit_fill(y, 1.0), NULL), 0);
+	room_close(&r);
+}
+
+Test(device_faults, one_that_cannot_be_opened_is_left_out)
+{
+	struct device_room r = faulty("open:1-:ENODEV", NULL);
+	struct quoit_info info;
+
+	quoit_info(r.s, &info);
+	cr_expect_eq(info.devices, 0);
+	room_close(&r);
+}
+
+Test(device_faults, one_that_always_dies_is_lost)
+{
+	struct device_room r = faulty("die:1", NULL);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
+	quoit_tensor here = quoit_vector(r.q, QUOIT_F32, 10);
+	struct quoit_device_desc d;
+	int res = 0;
+
+	for (int i = 0; i < 20 && res != -ENODEV; i++)
+		res = run(r.d, quoit_fill(x, 1.0), NULL);
+	cr_expect_eq(res, -ENODEV);
+	cr_assert_eq(quoit_device(r.s, 1, &d), 0);
+	cr_expect(d.lost);
+	cr_expect_eq(run(r.q, quoit_fill(here, 1.0), NULL), 0);
+	room_close(&r);
+}
+
+Test(device_faults, a_late_job_ends_alone)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor x = quoit_matrix(r.d, QUOIT_F32, 1000, 1000);
+	quoit_tensor y = quoit_matrix(r.d, QUOIT_F32, 1000, 1000);
+	pid_t executor = room_executor(&r, 0);
+	quoit_job late;
+
+	quoit_push(r.d, quoit_normal(x, 1, 0));
+	for (int i = 0; i < 10; i++)
+		quoit_push(r.d, quoit_gemm(y, x, x, 0, 1.0, 1.0));
+	cr_assert_eq(
+		quoit_start(r.d, quoit_with_deadline(quoit_gemm(y, x, x, 0, 1.0, 0.0), 1), &late),
+		0);
+	cr_expect_eq(quoit_wait(r.d, late, 20000), -ETIME);
+	expect_works(&r);
+	cr_expect_eq(kill(executor, 0), 0, "it was not ended for that");
+	room_close(&r);
+}
