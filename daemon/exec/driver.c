@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ops/ops.h"
 #include "soft/soft.h"
 
 #define CUDA_OBJECT "quoit-cuda.so"
@@ -54,8 +55,10 @@ static const struct quoit_device_driver *find(const char *name, char *text, size
 	const struct quoit_device_driver *api;
 	void *object;
 
-	if (is_kind(name, "soft"))
+	if (is_kind(name, "soft")) {
+		ops_adopt(); /* its operations are the daemon's */
 		return &soft_device_driver;
+	}
 	object = load_cuda();
 	api = object ? dlsym(object, QUOIT_DEVICE_SYMBOL) : NULL;
 	if (!api)

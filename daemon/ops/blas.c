@@ -11,6 +11,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +52,9 @@ static const char *const dropped[] = {
 	"BLIS_ARCH_TYPE",    "BLIS_JC_NT",       "BLIS_PC_NT",
 	"BLIS_IC_NT",        "BLIS_JR_NT",       "BLIS_IR_NT",
 };
+
+/* The number of the candidate that was taken, for processes that we start. */
+#define BLAS_CHOSEN "QUOIT_BLAS"
 
 static struct blas loaded;
 
@@ -173,6 +178,7 @@ void blas_init(double (*measure)(void), struct ops_choice *ret_choice)
 	double builtin = measure();
 	double most = 0;
 	void *library = NULL;
+	char chosen[24];
 
 	ret_choice->why[0] = '\0';
 	snprintf(ret_choice->blas, sizeof(ret_choice->blas), "built-in");
@@ -192,5 +198,16 @@ void blas_init(double (*measure)(void), struct ops_choice *ret_choice)
 		library = blas_load(best);
 	if (library)
 		blas_describe(best, library, ret_choice);
+	snprintf(chosen, sizeof(chosen), "%td", library ? best - candidates : (ptrdiff_t)-1);
+	(void)setenv(BLAS_CHOSEN, chosen, 1);
 	ret_choice->gemm_gflops = library ? most : builtin;
+}
+
+void blas_adopt(void)
+{
+	const char *chosen = getenv(BLAS_CHOSEN);
+	size_t i = chosen ? strtoul(chosen, NULL, 10) : SIZE_MAX;
+
+	if (i < sizeof(candidates) / sizeof(candidates[0]))
+		(void)blas_load(&candidates[i]);
 }

@@ -29,7 +29,11 @@ struct blas {
  */
 void blas_init(double (*measure)(void), struct ops_choice *ret_choice);
 
-/* What blas_init() loaded, NULL: none.  Its calls run on the calling thread alone. */
+/* Load what the process that started this one has chosen, which its environment says. */
+void blas_adopt(void);
+
+/* What blas_init() or blas_adopt() loaded, NULL: none.  Its calls run on the calling thread alone.
+ */
 const struct blas *blas_get(void);
 
 #endif

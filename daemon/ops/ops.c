@@ -72,6 +72,12 @@ void ops_init(struct ops_choice *ret_choice)
 	blas_init(ops_measure_gemm, ret_choice);
 }
 
+void ops_adopt(void)
+{
+	ops_choose_isa();
+	blas_adopt();
+}
+
 const struct op_impl *ops_find(uint8_t opcode)
 {
 	if (!table)

@@ -99,6 +99,12 @@ struct ops_choice {
 void ops_init(struct ops_choice *ret_choice);
 
 /*
+ * The same in a process that was started by one which has called ops_init(): what it has chosen,
+ * so that both compute the same.
+ */
+void ops_adopt(void);
+
+/*
  * The implementation of an operation, NULL: none on the CPU (-ENOTSUP).  It picks the
  * instruction set if nobody has: the first call comes before any thread exists.
  */
