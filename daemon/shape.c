@@ -11,7 +11,9 @@
 uint32_t shape_dtype_size(uint8_t dtype)
 {
 	static const uint8_t size[QUOIT_DTYPE_NR] = {
-		[QUOIT_F32] = 4, [QUOIT_F64] = 8, [QUOIT_I32] = 4, [QUOIT_I64] = 8};
+		[QUOIT_F32] = 4, [QUOIT_F64] = 8,  [QUOIT_I32] = 4,
+		[QUOIT_I64] = 8, [QUOIT_BF16] = 2, [QUOIT_F16] = 2,
+	};
 
 	return dtype < QUOIT_DTYPE_NR ? size[dtype] : 0;
 }
@@ -124,8 +126,7 @@ static bool count_elements(const uint32_t dim[QUOIT_MAX_DIMS], uint64_t *ret)
 
 static int refuse_dtype(uint8_t dtype, struct fault *f)
 {
-	return refuse(f, dtype < QUOIT_DTYPE_NR ? -ENOTSUP : -EINVAL, QUOIT_FIELD_ARG, dtype,
-		      QUOIT_DTYPE_NR);
+	return refuse(f, -EINVAL, QUOIT_FIELD_ARG, dtype, QUOIT_DTYPE_NR);
 }
 
 /* All but elements, strides and extent. */

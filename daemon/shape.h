@@ -8,7 +8,7 @@
 #include "fault.h"
 #include "session.h"
 
-/* Bytes of an element; 0: a type that the host does not have. */
+/* Bytes of an element; 0: no type. */
 uint32_t shape_dtype_size(uint8_t dtype);
 
 /* Do two views have the same dims? */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cast.c - conversion between types: saturating, toward zero, NaN becomes 0. */
+/* cast.c - conversion between types: to floating point to nearest, to integers saturating. */
+#include "ops/half.h"
 #include "ops/walk.h"
 
-#define CAST(from, to, expr)                                                                       \
+/* expr makes the result from x, which `load` makes from the element e. */
+#define CAST_BY(from, to, type, load, expr)                                                        \
 	static void cast_##from##_##to(void *const ptr[], uint64_t index, size_t n, void *context) \
 	{                                                                                          \
 		to *out = ptr[0];                                                                  \
@@ -11,11 +13,14 @@
 		(void)index, (void)context;                                                        \
 		OP_INDEPENDENT                                                                     \
 		for (size_t i = 0; i < n; i++) {                                                   \
-			from x = in[i];                                                            \
+			from e = in[i];                                                            \
+			type x = (load);                                                           \
                                                                                                    \
 			out[i] = (expr);                                                           \
 		}                                                                                  \
 	}
+
+#define CAST(from, to, expr) CAST_BY(from, to, from, e, expr)
 
 /* `limit` is 2^31 or 2^63, which the floating-point types hold and the integer ones do not. */
 #define SATURATE(to, limit, low, high)                                                             \
@@ -38,17 +43,38 @@ CAST(i64, f64, (f64)x)
 CAST(i64, i32, x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (i32)x)
 CAST(i64, i64, x)
 
+CAST(f32, bf16, quoit_bf16_from_float(x))
+CAST(f32, f16, quoit_f16_from_float(x))
+CAST(f64, bf16, half_bf16_from_f64(x))
+CAST(f64, f16, half_f16_from_f64(x))
+CAST(i32, bf16, half_bf16_from_f64(x))
+CAST(i32, f16, half_f16_from_f64(x))
+CAST(i64, bf16, half_bf16_from_f64(half_odd_from_i64(x)))
+CAST(i64, f16, half_f16_from_f64(half_odd_from_i64(x)))
+
+/* Every half is a float32, and goes on as one. */
+#define CAST_HALF(half, to, expr) CAST_BY(half, to, f32, quoit_float_from_##half(e), expr)
+#define CAST_HALVES(half)                                                                          \
+	CAST_HALF(half, f32, x)                                                                    \
+	CAST_HALF(half, f64, (f64)x)                                                               \
+	CAST_HALF(half, i32, SATURATE(i32, 0x1p31f, INT32_MIN, INT32_MAX))                         \
+	CAST_HALF(half, i64, SATURATE(i64, 0x1p63f, INT64_MIN, INT64_MAX))                         \
+	CAST_HALF(half, bf16, quoit_bf16_from_float(x))                                            \
+	CAST_HALF(half, f16, quoit_f16_from_float(x))
+
+CAST_HALVES(bf16)
+CAST_HALVES(f16)
+
 #define ROW(from)                                                                                  \
 	{                                                                                          \
 		[QUOIT_F32] = cast_##from##_f32, [QUOIT_F64] = cast_##from##_f64,                  \
-		[QUOIT_I32] = cast_##from##_i32, [QUOIT_I64] = cast_##from##_i64                   \
+		[QUOIT_I32] = cast_##from##_i32, [QUOIT_I64] = cast_##from##_i64,                  \
+		[QUOIT_BF16] = cast_##from##_bf16, [QUOIT_F16] = cast_##from##_f16                 \
 	}
 
 static walk_fn *const cast_fn[QUOIT_DTYPE_NR][QUOIT_DTYPE_NR] = {
-	[QUOIT_F32] = ROW(f32),
-	[QUOIT_F64] = ROW(f64),
-	[QUOIT_I32] = ROW(i32),
-	[QUOIT_I64] = ROW(i64),
+	[QUOIT_F32] = ROW(f32), [QUOIT_F64] = ROW(f64),   [QUOIT_I32] = ROW(i32),
+	[QUOIT_I64] = ROW(i64), [QUOIT_BF16] = ROW(bf16), [QUOIT_F16] = ROW(f16),
 };
 
 static void cast_run(struct op_args *args, uint32_t tile, uint32_t tiles)

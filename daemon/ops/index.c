@@ -95,13 +95,15 @@ static void gather_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 		}                                                                                  \
 	}
 
+SELECT(uint16_t)
 SELECT(uint32_t)
 SELECT(uint64_t)
 
 static void select_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 {
 	const struct op_tensor *t[] = {&args->t[0], &args->t[1], &args->t[2], &args->t[3]};
-	walk_fn *fn = op_dtype_size(t[0]->dtype) == 4 ? select_uint32_t : select_uint64_t;
+	const uint32_t size = op_dtype_size(t[0]->dtype);
+	walk_fn *fn = size == 2 ? select_uint16_t : size == 4 ? select_uint32_t : select_uint64_t;
 	struct walk walk;
 
 	walk_make(&walk, t, 4, 1, WALK_ANY_ORDER);

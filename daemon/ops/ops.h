@@ -117,6 +117,9 @@ void op_fail(struct op_args *args, int32_t error, uint64_t value0, uint64_t valu
 static inline uint32_t op_dtype_size(uint8_t dtype)
 {
 	switch (dtype) {
+	case QUOIT_BF16:
+	case QUOIT_F16:
+		return 2;
 	case QUOIT_F32:
 	case QUOIT_I32:
 		return 4;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/half.h"
 #include "ops/walk.h"
 
 /* Below this many elements the call of a kernel for one row costs more than a copy of it. */
@@ -135,6 +136,9 @@ void walk_strided(char *to, int64_t to_stride, const char *from, int64_t from_st
 	} else if (size == sizeof(uint32_t)) {
 		for (size_t i = 0; i < n; i++, to += to_stride, from += from_stride)
 			*(uint32_t *)to = *(const uint32_t *)from;
+	} else if (size == sizeof(uint16_t)) {
+		for (size_t i = 0; i < n; i++, to += to_stride, from += from_stride)
+			*(uint16_t *)to = *(const uint16_t *)from;
 	} else {
 		for (size_t i = 0; i < n; i++, to += to_stride, from += from_stride)
 			*(uint64_t *)to = *(const uint64_t *)from;
@@ -267,12 +271,16 @@ void walk_run(const struct walk *walk, uint64_t begin, uint64_t end, walk_fn *fn
 /* A scalar as one element of its type, in the low bytes. */
 static uint64_t scalar_bits(union op_scalar scalar, uint8_t dtype)
 {
-	union {
-		f32 f;
-		uint32_t bits;
-	} single = {(f32)scalar.f};
-
-	return dtype == QUOIT_F32 ? single.bits : scalar.u;
+	switch (dtype) {
+	case QUOIT_F32:
+		return quoit_float_bits((f32)scalar.f);
+	case QUOIT_BF16:
+		return half_bf16_from_f64(scalar.f);
+	case QUOIT_F16:
+		return half_f16_from_f64(scalar.f);
+	default:
+		return scalar.u;
+	}
 }
 
 struct op_tensor walk_scalar(const struct op_tensor *t, union op_scalar scalar, uint64_t *storage)

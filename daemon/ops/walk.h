@@ -86,7 +86,7 @@ void walk_store(const struct walk *walk, uint32_t which, const uint64_t pos[QUOI
 /* A tensor of t's dims that repeats a scalar of t's type, kept in *storage. */
 struct op_tensor walk_scalar(const struct op_tensor *t, union op_scalar scalar, uint64_t *storage);
 
-/* Copy n elements of `size` bytes (4 or 8); strides in bytes. */
+/* Copy n elements of `size` bytes (2, 4 or 8); strides in bytes. */
 void walk_strided(char *to, int64_t to_stride, const char *from, int64_t from_stride, size_t n,
 		  uint32_t size);
 

@@ -40,6 +40,7 @@
 #include <stdint.h>
 
 #include <quoit/abi.h>
+#include <quoit/half.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -340,7 +341,7 @@ uint64_t quoit_failures(struct quoit_ring *q, struct quoit_error *ret_last);
 
 /* Four dims, always: missing leading ones are 1.  A stride may be zero or negative in a view. */
 struct quoit_shape {
-	uint8_t dtype; /* enum quoit_dtype */
+	uint8_t dtype; /* enum quoit_dtype; half.h converts to and from BF16 and F16 */
 	uint32_t dim[QUOIT_MAX_DIMS];
 	int32_t stride[QUOIT_MAX_DIMS]; /* in elements; all zero at create: dense, row by row */
 };

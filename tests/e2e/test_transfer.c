@@ -22,8 +22,8 @@ static void close_client(void)
 
 TestSuite(transfer, .init = open_client, .fini = close_client, .timeout = 120);
 
-static const uint8_t element_bytes[] = {
-	[QUOIT_F32] = 4, [QUOIT_F64] = 8, [QUOIT_I32] = 4, [QUOIT_I64] = 8};
+static const uint8_t element_bytes[] = {[QUOIT_F32] = 4, [QUOIT_F64] = 8,  [QUOIT_I32] = 4,
+					[QUOIT_I64] = 8, [QUOIT_BF16] = 2, [QUOIT_F16] = 2};
 
 static size_t bytes_of(const struct quoit_shape *shape)
 {
@@ -53,6 +53,7 @@ static const struct quoit_shape shapes[] = {
 	{QUOIT_I32, {1, 1, 1000, 1000}, {0}}, {QUOIT_I32, {1, 1, 1, 3000001}, {0}},
 	{QUOIT_F32, {1, 1, 3000001, 1}, {0}}, {QUOIT_F64, {3, 1, 700, 701}, {0}},
 	{QUOIT_I32, {1, 3, 1, 1000003}, {0}}, {QUOIT_I32, {5, 7, 11, 1300}, {0}},
+	{QUOIT_BF16, {1, 1, 1, 1}, {0}},      {QUOIT_F16, {3, 1, 701, 1301}, {0}},
 };
 
 Test(transfer, what_was_written_is_read)

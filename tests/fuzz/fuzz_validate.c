@@ -254,7 +254,7 @@ static void mend_shape(struct quoit_sqe *sqe)
 	if (sqe->dim[0] & 1) /* dense, as most are */
 		memset(sqe->stride, 0, sizeof sqe->stride);
 	sqe->offset &=
-		sqe->opcode == QUOIT_OP_CREATE && !(sqe->arg & QUOIT_CREATE_ARENA) ? 0 : 0x3fc;
+		sqe->opcode == QUOIT_OP_CREATE && !(sqe->arg & QUOIT_CREATE_ARENA) ? 0 : 0x3fe;
 }
 
 /* Another tensor with the type and the dims of this one; any, if there is none. */
@@ -309,7 +309,8 @@ static void mend(struct quoit_sqe *sqe)
 			sqe->arg = 0;
 		} else {
 			sqe->base[1] = 0;
-			sqe->arg &= 3 | QUOIT_CREATE_ARENA;
+			sqe->arg = (sqe->arg & QUOIT_CREATE_DTYPE_MASK) % QUOIT_DTYPE_NR |
+				   (sqe->arg & QUOIT_CREATE_ARENA);
 		}
 		sqe->flags &= QUOIT_SQE_QUIET;
 	} else if (sqe->opcode == QUOIT_OP_FREE) {

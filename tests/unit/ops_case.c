@@ -11,8 +11,28 @@
 static const double special_f[] = {0.0,    -0.0,         NAN,           INFINITY, -INFINITY, 1e-310,
 				   -1e-40, 0x1p-126,     1e300,         -3e38,    0.5,       -1.0,
 				   1.0,    2147483648.0, -2147483648.0, 1e19};
-static const int64_t special_i[] = {0,         1,         -1,        INT32_MAX,
-				    INT32_MIN, INT64_MAX, INT64_MIN, 0x80000000};
+/* Between two halves: ties, what only seems one after a first rounding, and the ends of range. */
+static const double special_half[] = {1 + 0x1p-8,
+				      1 + 0x3p-8,
+				      1 + 0x1p-8 + 0x1p-40,
+				      1 + 0x1p-8 - 0x1p-40,
+				      1 + 0x1p-11,
+				      1 + 0x3p-11,
+				      1 + 0x1p-11 + 0x1p-40,
+				      -1 - 0x1p-11 + 0x1p-40,
+				      65504.0,
+				      65519.99999999,
+				      65520.0,
+				      0x1.ffp127,
+				      0x1.feffffffffp127,
+				      0x1p-25,
+				      0x1.00000001p-25,
+				      0x1.8p-134};
+static const int64_t special_i[] = {0, 1, -1, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN,
+				    0x80000000,
+				    /* as above */
+				    257, 259, 2049, -65519, 65520, (1ll << 62) + (1ll << 54) + 1,
+				    -(1ll << 62) - (1ll << 54) - 1, (1ll << 62) + (3ll << 54) - 1};
 
 static uint32_t next_random(uint32_t *state)
 {
@@ -40,14 +60,14 @@ static void fill(void *bytes, size_t elements, uint8_t dtype, uint32_t seed)
 	for (size_t i = 0; i < elements; i++) {
 		const uint32_t r = next_random(&state);
 		const bool special = r % 16 == 0;
-		const double f = special ? special_f[r / 16 % 16] : (r % 100003) / 12500.0 - 4.0;
-		const int64_t n = special ? special_i[r / 16 % 8]
+		const double f =
+			special ? r / 256 % 2 ? special_half[r / 16 % 16] : special_f[r / 16 % 16]
+				: (r % 100003) / 12500.0 - 4.0;
+		const int64_t n = special ? special_i[r / 16 % 16]
 					  : (int64_t)r * (int32_t)next_random(&state) - (1 << 30);
 
-		if (dtype == QUOIT_F32)
-			((float *)bytes)[i] = (float)f;
-		else if (dtype == QUOIT_F64)
-			((double *)bytes)[i] = f;
+		if (ops_is_float(dtype))
+			ops_store_f(dtype, (char *)bytes + i * op_dtype_size(dtype), f);
 		else if (dtype == QUOIT_I32)
 			((int32_t *)bytes)[i] = (int32_t)(uint64_t)n;
 		else
@@ -115,10 +135,9 @@ void ops_case_count(struct ops_case *c, int which, double first, double step)
 
 		for (int d = 0; d < 4; d++)
 			offset += pos[d] * t->stride[d];
-		if (t->dtype == QUOIT_F32)
-			((float *)t->data)[offset] = (float)x;
-		else if (t->dtype == QUOIT_F64)
-			((double *)t->data)[offset] = x;
+		if (ops_is_float(t->dtype))
+			ops_store_f(t->dtype,
+				    (char *)t->data + offset * (int64_t)op_dtype_size(t->dtype), x);
 		else if (t->dtype == QUOIT_I32)
 			((int32_t *)t->data)[offset] = (int32_t)x;
 		else
@@ -204,14 +223,18 @@ static void restore(struct ops_case *c, const char *copy)
 	}
 }
 
-static bool close_enough(uint8_t dtype, const void *a, const void *b, size_t i,
-			 const struct ops_tolerance *tolerance)
-{
-	const double x = dtype == QUOIT_F32 ? ((const float *)a)[i] : ((const double *)a)[i];
-	const double y = dtype == QUOIT_F32 ? ((const float *)b)[i] : ((const double *)b)[i];
-	const double least = dtype == QUOIT_F32 ? 0x1p-126 : 0x1p-1022;
-	const double epsilon = dtype == QUOIT_F32 ? 0x1p-23 : 0x1p-52;
+/* The least normal number of a type, and what it is from 1 to the next number. */
+static const struct {
+	double least, epsilon;
+} scale[QUOIT_DTYPE_NR] = {
+	[QUOIT_F32] = {0x1p-126, 0x1p-23},
+	[QUOIT_F64] = {0x1p-1022, 0x1p-52},
+	[QUOIT_BF16] = {0x1p-126, 0x1p-7},
+	[QUOIT_F16] = {0x1p-14, 0x1p-10},
+};
 
+static bool close_enough(uint8_t dtype, double x, double y, const struct ops_tolerance *tolerance)
+{
 	if (isnan(x) || isnan(y))
 		return isnan(x) && isnan(y);
 	if (x == y)
@@ -219,7 +242,8 @@ static bool close_enough(uint8_t dtype, const void *a, const void *b, size_t i,
 	if (isinf(x) || isinf(y))
 		return false;
 	return fabs(x - y) <= tolerance->absolute ||
-	       fabs(x - y) <= tolerance->ulp * epsilon * fmax(fabs(y), least);
+	       fabs(x - y) <=
+		       tolerance->ulp * scale[dtype].epsilon * fmax(fabs(y), scale[dtype].least);
 }
 
 /* Compare all memory of the case, what is between the elements too, with the reference's. */
@@ -235,16 +259,16 @@ static void compare(const struct ops_case *c, const char *want,
 				  "operation %d, %s, %u tiles: tensor %d differs", c->args.opcode,
 				  how, tiles, i);
 		} else {
-			for (size_t e = 0; e < size / op_dtype_size(dtype); e++)
+			for (size_t e = 0; e < size; e += op_dtype_size(dtype)) {
+				const double x = ops_load_f(dtype, (char *)c->memory[i].bytes + e);
+				const double y = ops_load_f(dtype, want + e);
+
 				cr_assert(
-					close_enough(dtype, c->memory[i].bytes, want, e, tolerance),
-					"operation %d, type %d, %s, %u tiles: element %zu of tensor %d "
+					close_enough(dtype, x, y, tolerance),
+					"operation %d, type %d, %s, %u tiles: byte %zu of tensor %d "
 					"is %.17g, should be %.17g",
-					c->args.opcode, dtype, how, tiles, e, i,
-					dtype == QUOIT_F32 ? ((float *)c->memory[i].bytes)[e]
-							   : ((double *)c->memory[i].bytes)[e],
-					dtype == QUOIT_F32 ? ((const float *)want)[e]
-							   : ((const double *)want)[e]);
+					c->args.opcode, dtype, how, tiles, e, i, x, y);
+			}
 		}
 		want += room(c, i);
 	}
@@ -254,15 +278,14 @@ static void compare(const struct ops_case *c, const char *want,
 static void unite_nans(struct ops_case *c)
 {
 	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		float *f = c->memory[i].bytes;
-		double *d = c->memory[i].bytes;
+		const uint8_t dtype = c->args.t[i].dtype;
+		char *bytes = c->memory[i].bytes;
 
-		for (size_t e = 0; c->args.t[i].dtype == QUOIT_F32 && e < c->memory[i].size / 4;
-		     e++)
-			f[e] = isnan(f[e]) ? NAN : f[e];
-		for (size_t e = 0; c->args.t[i].dtype == QUOIT_F64 && e < c->memory[i].size / 8;
-		     e++)
-			d[e] = isnan(d[e]) ? NAN : d[e];
+		if (!ops_is_float(dtype))
+			continue;
+		for (size_t e = 0; e < c->memory[i].size; e += op_dtype_size(dtype))
+			if (isnan(ops_load_f(dtype, bytes + e)))
+				ops_store_f(dtype, bytes + e, NAN);
 	}
 }
 

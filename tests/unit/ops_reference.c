@@ -9,7 +9,7 @@
 
 bool ops_is_float(uint8_t dtype)
 {
-	return dtype == QUOIT_F32 || dtype == QUOIT_F64;
+	return dtype != QUOIT_I32 && dtype != QUOIT_I64;
 }
 
 bool ops_next(const uint32_t dim[4], uint32_t pos[4])
@@ -31,9 +31,83 @@ static void *at(const struct op_tensor *t, const uint32_t pos[4])
 	return (char *)t->data + offset * (int64_t)op_dtype_size(t->dtype);
 }
 
+/* Bits of exponent and fraction. */
+struct format {
+	int exponent, fraction;
+};
+
+static const struct format bf16 = {8, 7}, f16 = {5, 10};
+
+/* By the definition of IEEE 754. */
+static double decode(uint16_t bits, struct format f)
+{
+	const int bias = (1 << (f.exponent - 1)) - 1;
+	const int exponent = bits >> f.fraction & ((1 << f.exponent) - 1);
+	const int fraction = bits & ((1 << f.fraction) - 1);
+	const double sign = bits & 0x8000 ? -1 : 1;
+
+	if (exponent == 2 * bias + 1)
+		return fraction ? NAN : sign * INFINITY;
+	if (exponent == 0)
+		return sign * ldexp(fraction, 1 - bias - f.fraction);
+	return sign * ldexp(fraction + (1 << f.fraction), exponent - bias - f.fraction);
+}
+
+/* In units of the last bit, which rintl rounds to even; a carry goes on into the exponent. */
+static uint16_t encode(long double x, struct format f)
+{
+	const int bias = (1 << (f.exponent - 1)) - 1;
+	const uint16_t sign = signbit(x) ? 0x8000 : 0;
+	const uint16_t infinite = (uint16_t)((2 * bias + 1) << f.fraction);
+	const long double size = fabsl(x);
+	int exponent;
+	long bits;
+
+	if (isnan(x))
+		return (uint16_t)(infinite | 1 << (f.fraction - 1));
+	if (isinf(x))
+		return sign | infinite;
+	frexpl(size, &exponent);
+	exponent = size == 0 || exponent < 2 - bias ? 2 - bias : exponent;
+	bits = lrintl(ldexpl(size, f.fraction + 1 - exponent));
+	bits += (long)(exponent + bias - 2) << f.fraction;
+	return sign | (bits < infinite ? (uint16_t)bits : infinite);
+}
+
+double ops_load_f(uint8_t dtype, const void *element)
+{
+	switch (dtype) {
+	case QUOIT_F32:
+		return *(const float *)element;
+	case QUOIT_BF16:
+		return decode(*(const uint16_t *)element, bf16);
+	case QUOIT_F16:
+		return decode(*(const uint16_t *)element, f16);
+	default:
+		return *(const double *)element;
+	}
+}
+
+void ops_store_f(uint8_t dtype, void *element, long double x)
+{
+	switch (dtype) {
+	case QUOIT_F32:
+		*(float *)element = (float)x;
+		break;
+	case QUOIT_BF16:
+		*(uint16_t *)element = encode(x, bf16);
+		break;
+	case QUOIT_F16:
+		*(uint16_t *)element = encode(x, f16);
+		break;
+	default:
+		*(double *)element = (double)x;
+	}
+}
+
 double ops_get_f(const struct op_tensor *t, const uint32_t pos[4])
 {
-	return t->dtype == QUOIT_F32 ? *(float *)at(t, pos) : *(double *)at(t, pos);
+	return ops_load_f(t->dtype, at(t, pos));
 }
 
 int64_t ops_get_i(const struct op_tensor *t, const uint32_t pos[4])
@@ -41,12 +115,9 @@ int64_t ops_get_i(const struct op_tensor *t, const uint32_t pos[4])
 	return t->dtype == QUOIT_I32 ? *(int32_t *)at(t, pos) : *(int64_t *)at(t, pos);
 }
 
-static void set_f(const struct op_tensor *t, const uint32_t pos[4], double x)
+static void set_f(const struct op_tensor *t, const uint32_t pos[4], long double x)
 {
-	if (t->dtype == QUOIT_F32)
-		*(float *)at(t, pos) = (float)x;
-	else
-		*(double *)at(t, pos) = x;
+	ops_store_f(t->dtype, at(t, pos), x);
 }
 
 static void set_i(const struct op_tensor *t, const uint32_t pos[4], uint64_t x)
@@ -198,10 +269,8 @@ static void run_cast(const struct op_tensor *t, const uint32_t pos[4])
 		set_i(&t[0], pos,
 		      saturate(ops_get_f(&t[1], pos), narrow ? 0x1p31 : 0x1p63,
 			       narrow ? INT32_MIN : INT64_MIN, narrow ? INT32_MAX : INT64_MAX));
-	} else if (t[0].dtype == QUOIT_F32) {
-		*(float *)at(&t[0], pos) = (float)ops_get_i(&t[1], pos);
-	} else if (t[0].dtype == QUOIT_F64) {
-		set_f(&t[0], pos, (double)ops_get_i(&t[1], pos));
+	} else if (ops_is_float(t[0].dtype)) {
+		set_f(&t[0], pos, ops_get_i(&t[1], pos)); /* a long double has 64 bits */
 	} else {
 		int64_t x = ops_get_i(&t[1], pos);
 

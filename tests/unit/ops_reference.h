@@ -65,6 +65,8 @@ void ops_case_done(struct ops_case *c);
 
 /* Element access by position, for any type. */
 double ops_get_f(const struct op_tensor *t, const uint32_t pos[4]);
+double ops_load_f(uint8_t dtype, const void *element);
+void ops_store_f(uint8_t dtype, void *element, long double x);
 int64_t ops_get_i(const struct op_tensor *t, const uint32_t pos[4]);
 bool ops_is_float(uint8_t dtype);
 

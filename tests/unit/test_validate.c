@@ -36,6 +36,8 @@ enum {
 	DOT,     /* f32 1 1 1 1 */
 	CHOICE,  /* i32 1 1 1 12 */
 	WIDE,    /* f32 1 1 2^14 2^32 - 1: one element, by strides of 0 */
+	BRAIN,   /* bf16 1 1 4 6 */
+	HALF,    /* f16 1 1 4 6 */
 	FREED,   /* not any more */
 };
 
@@ -73,6 +75,8 @@ static void open_session(void)
 	core_create(session, DOT, QUOIT_F32, 1, 1, 1, 1);
 	core_create(session, CHOICE, QUOIT_I32, 1, 1, 1, 12);
 	cr_assert_eq(tensor_view(session, &sqe, &fault), 0);
+	core_create(session, BRAIN, QUOIT_BF16, 1, 1, 4, 6);
+	core_create(session, HALF, QUOIT_F16, 1, 1, 4, 6);
 	core_create(session, FREED, QUOIT_F32, 1, 1, 4, 6);
 	sqe = (struct quoit_sqe){.opcode = QUOIT_OP_FREE, .base = {H(FREED)}};
 	cr_assert_eq(tensor_free(session, &sqe, &fault), 0);
@@ -260,6 +264,28 @@ Test(validate, operations_that_move_elements_have_their_dims)
 		 -EINVAL, QUOIT_FIELD_ARG},
 		{"compare with a scalar",
 		 JOB(COMPARE, ON(H(INT), H(A)), .arg = QUOIT_CMP_LT | QUOIT_CMP_SCALAR), 0, 0},
+	};
+
+	CHECK(rows);
+}
+
+Test(validate, halves_are_moved_and_converted_and_no_more)
+{
+	static const struct row rows[] = {
+		{"fill", JOB(FILL, ON(H(BRAIN))), 0, 0},
+		{"copy to another type", JOB(COPY, ON(H(BRAIN), H(HALF))), -EINVAL,
+		 QUOIT_FIELD_TENSOR1},
+		{"cast of one to the other", JOB(CAST, ON(H(BRAIN), H(HALF))), 0, 0},
+		{"cast to an integer", JOB(CAST, ON(H(INT), H(HALF))), 0, 0},
+		{"select in place", JOB(SELECT, ON(H(HALF), H(INT), H(HALF), H(HALF))), 0, 0},
+		{"an index of halves", JOB(GATHER, ON(H(ROW), H(A), H(HALF)), .arg = 3), -EINVAL,
+		 QUOIT_FIELD_TENSOR2},
+		{"a sum", JOB(ADD, ON(H(HALF), H(HALF), H(HALF))), -ENOTSUP, QUOIT_FIELD_TENSOR0},
+		{"a half as input", JOB(EXP, ON(H(A), H(BRAIN))), -ENOTSUP, QUOIT_FIELD_TENSOR1},
+		{"a comparison", JOB(COMPARE, ON(H(INT), H(HALF), H(HALF))), -ENOTSUP,
+		 QUOIT_FIELD_TENSOR1},
+		{"a reduction", JOB(AMAX, ON(H(HALF), H(HALF)), .arg = 3), -ENOTSUP,
+		 QUOIT_FIELD_TENSOR0},
 	};
 
 	CHECK(rows);
