@@ -54,6 +54,7 @@ static void write_topology(const struct machine *m, const struct executors *e)
 		/* A slow machine, an emulated one, has less than one; it is not nothing. */
 		fprintf(f, "blas: %s, %.*f GFLOP/s a core; %s\n", m->ops.blas,
 			m->ops.gemm_gflops < 10 ? 3 : 0, m->ops.gemm_gflops, m->ops.why);
+		fprintf(f, "bfloat16 products: by %s\n", m->ops.bf16);
 		fprintf(f, "files: by %s\n",
 			m->features.missing[FEATURE_IO_URING] ? "threads" : "io_uring");
 		features_describe(&m->features, f);

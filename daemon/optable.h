@@ -42,6 +42,7 @@ enum op_flags {
 #define NO_EXECUTOR UINT8_MAX
 
 #define OP_TYPES_F (1u << QUOIT_F32 | 1u << QUOIT_F64)
+#define OP_TYPES_P (OP_TYPES_F | 1u << QUOIT_BF16 | 1u << QUOIT_F16)
 #define OP_TYPES_N (OP_TYPES_F | 1u << QUOIT_I32 | 1u << QUOIT_I64)
 #define OP_TYPES_M (OP_TYPES_N | 1u << QUOIT_BF16 | 1u << QUOIT_F16)
 #define OP_TYPES_X 0xffu

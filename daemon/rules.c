@@ -180,22 +180,35 @@ static int check_compare(const struct operands *o)
 	return err ? err : need_broadcast(o, 2, 0);
 }
 
+/* Factors of one type, which is C's; halves may also be summed into an f32, as training does. */
+static int check_gemm_types(const struct operands *o)
+{
+	uint8_t c = o->t[0]->dtype, a = o->t[1]->dtype;
+	bool half = a == QUOIT_BF16 || a == QUOIT_F16;
+
+	if (a != c && !(half && c == QUOIT_F32))
+		return refuse_type(o, 1, c);
+	return need_type(o, 2, a);
+}
+
 static int check_gemm(const struct operands *o)
 {
-	uint8_t known = QUOIT_GEMM_TRANS_A | QUOIT_GEMM_TRANS_B;
+	uint8_t tf32 = o->t[1]->dtype == QUOIT_F32 ? QUOIT_GEMM_TF32 : 0;
+	uint8_t known = QUOIT_GEMM_TRANS_A | QUOIT_GEMM_TRANS_B | tf32;
 	unsigned ta = o->sqe->arg & QUOIT_GEMM_TRANS_A ? 1 : 0;
 	unsigned tb = o->sqe->arg & QUOIT_GEMM_TRANS_B ? 1 : 0;
 	const struct view *c = o->t[0], *a = o->t[1], *b = o->t[2];
+	int err;
 
 	if (o->sqe->arg & ~known)
 		return refuse_arg(o, known);
-	for (unsigned i = 1; i < 3; i++) {
-		if (o->t[i]->dtype != c->dtype)
-			return refuse_type(o, i, c->dtype);
+	err = check_gemm_types(o);
+	if (err)
+		return err;
+	for (unsigned i = 1; i < 3; i++)
 		for (unsigned d = 0; d < 2; d++)
 			if (o->t[i]->dim[d] != c->dim[d] && o->t[i]->dim[d] != 1)
 				return refuse_dim(o, i, d);
-	}
 	if (a->dim[ta ? 3 : 2] != c->dim[2])
 		return refuse_dim(o, 1, ta ? 3 : 2);
 	if (b->dim[tb ? 2 : 3] != c->dim[3])

@@ -10,12 +10,13 @@
 
 uint32_t shape_dtype_size(uint8_t dtype)
 {
-	static const uint8_t size[QUOIT_DTYPE_NR] = {
+	/* As long as the word in a CREATE allows, so that none needs to be compared. */
+	static const uint8_t size[QUOIT_CREATE_DTYPE_MASK + 1] = {
 		[QUOIT_F32] = 4, [QUOIT_F64] = 8,  [QUOIT_I32] = 4,
 		[QUOIT_I64] = 8, [QUOIT_BF16] = 2, [QUOIT_F16] = 2,
 	};
 
-	return dtype < QUOIT_DTYPE_NR ? size[dtype] : 0;
+	return size[dtype & QUOIT_CREATE_DTYPE_MASK];
 }
 
 /*

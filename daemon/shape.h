@@ -8,7 +8,7 @@
 #include "fault.h"
 #include "session.h"
 
-/* Bytes of an element; 0: no type. */
+/* Bytes of an element of a type, as its four bits in a CREATE name it; 0: there is none. */
 uint32_t shape_dtype_size(uint8_t dtype);
 
 /* Do two views have the same dims? */

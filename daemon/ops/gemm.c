@@ -46,7 +46,8 @@ static struct gemm_batch gemm_describe(const struct op_args *args)
 	const bool b_transposed = args->arg & QUOIT_GEMM_TRANS_B;
 	struct gemm_batch batch = {
 		.batches = (uint64_t)c->dim[0] * c->dim[1],
-		.gemm = {.dtype = c->dtype,
+		.gemm = {.dtype = a->dtype,
+			 .c_dtype = c->dtype,
 			 .m = c->dim[2],
 			 .n = c->dim[3],
 			 .k = a->dim[a_transposed ? 2 : 3],
@@ -144,10 +145,12 @@ static void gemm_rows(const struct op_args *args, const struct gemm_batch *all, 
 
 		gemm_advance(matrix[i],
 			     (int64_t)outer * stride[0] + (int64_t)inner * stride[1] + row,
-			     gemm.dtype);
+			     i ? gemm.dtype : gemm.c_dtype);
 	}
 	gemm.m = to - from;
-	if ((gemm.dtype == QUOIT_F64 && gemm_most_tiles(all) > 1) || !gemm_by_blas(&gemm))
+	if (op_dtype_size(gemm.dtype) == 2)
+		gemm_half(&gemm);
+	else if ((gemm.dtype == QUOIT_F64 && gemm_most_tiles(all) > 1) || !gemm_by_blas(&gemm))
 		gemm_builtin(&gemm);
 }
 

@@ -7,7 +7,9 @@
 
 #include "ops/kernel.h"
 
-#define gemm_builtin OP_NAME(gemm_builtin)
+#define gemm_builtin  OP_NAME(gemm_builtin)
+#define gemm_half     OP_NAME(gemm_half)
+#define gemm_bf16_add OP_NAME(gemm_bf16_add)
 
 /* A matrix with any strides, in elements: element (i, j) is at i * row + j * column. */
 struct gemm_matrix {
@@ -18,16 +20,50 @@ struct gemm_matrix {
 
 /* C (m x n) = alpha A (m x k) B (k x n) + beta C; C is not read if beta is 0. */
 struct gemm {
-	uint8_t dtype; /* QUOIT_F32 or QUOIT_F64 */
+	uint8_t dtype;   /* of A and B */
+	uint8_t c_dtype; /* the same, or QUOIT_F32 where A and B are halves */
 	uint64_t m, n, k;
 	double alpha, beta;
 	struct gemm_matrix a, b, c;
 };
 
 /*
- * Our own: any strides, 40 KiB of stack.  An element of C has the same bits whatever
- * rows and columns are computed with it.
+ * Our own for float32 and float64: any strides, 40 KiB of stack.  An element of C has the same bits
+ * whatever rows and columns are computed with it.
  */
 void gemm_builtin(const struct gemm *gemm);
+
+/*
+ * For bfloat16 and float16: any strides, 700 KiB of stack, the same promise.  Sums are
+ * made in float32 and rounded once.
+ */
+void gemm_half(const struct gemm *gemm);
+
+/*
+ * The most that gemm_half computes at a time, in elements: what it needs of A and B stays in
+ * the cache of the core.  Whole multiples of HEIGHT and WIDTH, the tile of gemm_bf16_add.
+ */
+#define GEMM_BLOCK_HEIGHT  12
+#define GEMM_BLOCK_WIDTH   32
+#define GEMM_BLOCK_ROWS    144
+#define GEMM_BLOCK_COLUMNS 256
+#define GEMM_BLOCK_DEPTH   256
+
+static inline uint64_t gemm_block_size(uint64_t left, uint64_t most)
+{
+	return left < most ? left : most;
+}
+
+static inline uint64_t gemm_block_round(uint64_t n, uint64_t unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
+
+/*
+ * sum += A B for one block of bfloat16, k at least 1; sum is row-major, has `lead` columns,
+ * and room for whole multiples of HEIGHT and WIDTH, beyond the block for anything.  False: this
+ * CPU, or this set of instructions, has none for it, and nothing is done.
+ */
+bool gemm_bf16_add(const struct gemm *block, f32 *sum, uint64_t lead);
 
 #endif

@@ -69,6 +69,9 @@ static double ops_measure_gemm(void)
 void ops_init(struct ops_choice *ret_choice)
 {
 	ret_choice->isa = ops_choose_isa();
+	ret_choice->bf16 = table == ops_table_avx512 && __builtin_cpu_supports("avx512bf16")
+				   ? "avx512_bf16"
+				   : "float32";
 	blas_init(ops_measure_gemm, ret_choice);
 }
 

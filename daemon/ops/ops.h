@@ -89,6 +89,7 @@ struct ops_choice {
 	const char *isa;    /* "avx512", "avx2" or "base" */
 	char blas[96];      /* "OpenBLAS 0.3.21 SkylakeX" or what else computes GEMM */
 	double gemm_gflops; /* measured at start, one thread, float32 */
+	const char *bf16;   /* what multiplies bfloat16: "avx512_bf16" or "float32" */
 	char why[160];      /* what was tried and why this was taken */
 };
 

@@ -630,11 +630,15 @@ static inline struct quoit_sqe quoit_normal(quoit_tensor out, uint64_t seed, uin
 	return quoit_op_arg(quoit_op4(QUOIT_OP_NORMAL, out, 0, 0, 0), 0, seed, offset);
 }
 
-/* C = alpha op(A) op(B) + beta C; transposes: QUOIT_GEMM_TRANS_A | QUOIT_GEMM_TRANS_B. */
+/*
+ * C = alpha op(A) op(B) + beta C; flags: QUOIT_GEMM_TRANS_A | QUOIT_GEMM_TRANS_B.  A and B are
+ * of one type, C of the same; for BF16 and F16, which are summed in float32 and rounded once, C
+ * may be F32.  QUOIT_GEMM_TF32 lets a device with TF32 round the factors of an F32 product to it.
+ */
 static inline struct quoit_sqe quoit_gemm(quoit_tensor c, quoit_tensor a, quoit_tensor b,
-					  uint8_t transposes, double alpha, double beta)
+					  uint8_t flags, double alpha, double beta)
 {
-	return quoit_op_arg(quoit_op4(QUOIT_OP_GEMM, c, a, b, 0), transposes, quoit_bits(alpha),
+	return quoit_op_arg(quoit_op4(QUOIT_OP_GEMM, c, a, b, 0), flags, quoit_bits(alpha),
 			    quoit_bits(beta));
 }
 

@@ -188,6 +188,52 @@ static void check_reductions(void)
 	EXPECT_FLOATS(square, "gemm", 4, 8, -3.5f, -7);
 }
 
+/* 2 x 3 numbers that need no rounding, as halves and back. */
+static void check_halves(enum quoit_dtype dtype)
+{
+	quoit_tensor x = quoit_matrix(c.q, dtype, 2, 3), y = quoit_matrix(c.q, dtype, 2, 3);
+	quoit_tensor square = quoit_matrix(c.q, dtype, 2, 2);
+	quoit_tensor sum = quoit_matrix(c.q, QUOIT_F32, 2, 2);
+	uint16_t halves[6];
+
+	for (unsigned i = 0; i < 6; i++)
+		halves[i] = dtype == QUOIT_BF16 ? quoit_bf16_from_float(x_values[i])
+						: quoit_f16_from_float(x_values[i]);
+	cr_assert_eq(quoit_write(c.q, x, halves, sizeof halves), 0);
+	run(quoit_cast(y, floats(y_values)));
+	run(quoit_gemm(square, x, y, QUOIT_GEMM_TRANS_B, 1, 0));
+	run(quoit_cast(sum, square));
+	EXPECT_FLOATS(sum, "gemm of halves", 4, 8, -3.5f, -7);
+	run(quoit_fill(y, 0.5));
+	run(quoit_gemm(sum, x, y, QUOIT_GEMM_TRANS_B, 1, 1));
+	EXPECT_FLOATS(sum, "gemm of halves into f32", 5, 9, -4.375f, -7.875f);
+	cr_expect_eq(quoit_read(c.q, y, halves, sizeof halves), 0);
+	cr_expect_eq(halves[5], dtype == QUOIT_BF16 ? 0x3f00 : 0x3800);
+}
+
+/* Large enough for workers, and for blocks and panels of them. */
+static void check_large_halves(void)
+{
+	enum { N = 400 };
+	quoit_tensor a = quoit_matrix(c.q, QUOIT_BF16, N, N),
+		     b = quoit_matrix(c.q, QUOIT_BF16, N, N);
+	quoit_tensor product = quoit_matrix(c.q, QUOIT_F32, N, N);
+	uint16_t *halves = malloc(N * N * sizeof *halves);
+	float *found = malloc(N * N * sizeof *found);
+
+	for (unsigned i = 0; i < N * N; i++)
+		halves[i] = quoit_bf16_from_float((float)(i / N % 7));
+	cr_assert_eq(quoit_write(c.q, a, halves, N * N * sizeof *halves), 0);
+	run(quoit_fill(b, 0.5));
+	run(quoit_gemm(product, a, b, 0, 1, 0));
+	cr_assert_eq(quoit_read(c.q, product, found, N * N * sizeof *found), 0);
+	for (unsigned i = 0; i < N * N; i++)
+		cr_assert_eq(found[i], (float)(i / N % 7) * 0.5f * N, "element %u is %g", i,
+			     found[i]);
+	free(halves);
+	free(found);
+}
+
 static void check_files(void)
 {
 	char path[] = "/tmp/quoit-e2e-file-XXXXXX";
@@ -220,6 +266,9 @@ Test(ops_e2e, every_operation_of_the_table_does_what_its_line_says, .timeout = 6
 	check_unary();
 	check_random();
 	check_reductions();
+	check_halves(QUOIT_BF16);
+	check_halves(QUOIT_F16);
+	check_large_halves();
 	check_files();
 	for (size_t i = 0; i < sizeof numbers; i++) {
 		uint64_t bit = UINT64_C(1) << numbers[i] % 64;

@@ -284,7 +284,7 @@ static void mend_job(struct quoit_sqe *sqe, bool alike)
 	if (alike && sqe->arg & QUOIT_EW_SCALAR)
 		sqe->tensor[2] = 0;
 	if (row && row->shape != SHAPE_PERM && sqe->arg != QUOIT_AXIS_ALL)
-		sqe->arg &= 3;
+		sqe->arg &= row->shape == SHAPE_GEMM ? 7 : 3;
 	sqe->flags &= QUOIT_SQE_QUIET;
 	sqe->link = 0;
 	sqe->priority %= QUOIT_PRIO_NR;

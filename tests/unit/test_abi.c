@@ -122,6 +122,8 @@ Test(abi, numbers_are_those_that_were_given_out)
 		{"AFTER_ALL", QUOIT_SQE_AFTER_ALL, 2},
 		{"LINK", QUOIT_SQE_LINK, 4},
 		{"I64", QUOIT_I64, 3},
+		{"F16", QUOIT_F16, 5},
+		{"GEMM_TF32", QUOIT_GEMM_TF32, 4},
 		{"EPOISON", QUOIT_EPOISON, 4096},
 		{"field OFFSET", QUOIT_FIELD_OFFSET, 18},
 		{"field MEMORY", QUOIT_FIELD_MEMORY, 19},

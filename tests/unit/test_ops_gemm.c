@@ -198,7 +198,7 @@ Test(ops_gemm, the_choice_says_what_was_taken_and_why)
 	struct ops_choice choice;
 
 	ops_init(&choice);
-	cr_assert(choice.isa && choice.blas[0] && choice.why[0]);
+	cr_assert(choice.isa && choice.blas[0] && choice.why[0] && choice.bf16);
 	cr_assert_gt(choice.gemm_gflops, 0);
 }
 

@@ -269,7 +269,7 @@ Test(validate, operations_that_move_elements_have_their_dims)
 	CHECK(rows);
 }
 
-Test(validate, halves_are_moved_and_converted_and_no_more)
+Test(validate, halves_are_moved_converted_and_multiplied)
 {
 	static const struct row rows[] = {
 		{"fill", JOB(FILL, ON(H(BRAIN))), 0, 0},
@@ -300,8 +300,28 @@ Test(validate, products_and_reductions_have_their_dims)
 		 QUOIT_FIELD_TENSOR1},
 		{"gemm with nothing between", JOB(GEMM, ON(H(A), H(K), H(K))), -EINVAL,
 		 QUOIT_FIELD_TENSOR2},
-		{"a transpose that is not", JOB(GEMM, ON(H(A), H(B), H(T)), .arg = 4), -EINVAL,
+		{"a transpose that is not", JOB(GEMM, ON(H(A), H(B), H(T)), .arg = 8), -EINVAL,
 		 QUOIT_FIELD_ARG},
+		{"gemm that may use TF32",
+		 JOB(GEMM, ON(H(SQUARE), H(A), H(B)), .arg = QUOIT_GEMM_TF32 | QUOIT_GEMM_TRANS_B),
+		 0, 0},
+		{"TF32 for doubles", JOB(GEMM, ON(H(DOUBLE), H(DOUBLE), H(DOUBLE)), .arg = 4),
+		 -EINVAL, QUOIT_FIELD_ARG},
+		{"TF32 for halves",
+		 JOB(GEMM, ON(H(SQUARE), H(HALF), H(HALF)), .arg = 4 | QUOIT_GEMM_TRANS_B), -EINVAL,
+		 QUOIT_FIELD_ARG},
+		{"gemm of halves into f32",
+		 JOB(GEMM, ON(H(SQUARE), H(HALF), H(HALF)), .arg = QUOIT_GEMM_TRANS_B), 0, 0},
+		{"gemm of halves whose dims do not fit", JOB(GEMM, ON(H(HALF), H(HALF), H(HALF))),
+		 -EINVAL, QUOIT_FIELD_TENSOR2},
+		{"gemm of halves into doubles", JOB(GEMM, ON(H(DOUBLE), H(HALF), H(HALF))), -EINVAL,
+		 QUOIT_FIELD_TENSOR1},
+		{"gemm of one half into the other", JOB(GEMM, ON(H(BRAIN), H(HALF), H(HALF))),
+		 -EINVAL, QUOIT_FIELD_TENSOR1},
+		{"gemm of two halves", JOB(GEMM, ON(H(SQUARE), H(HALF), H(BRAIN))), -EINVAL,
+		 QUOIT_FIELD_TENSOR2},
+		{"gemm of floats into halves", JOB(GEMM, ON(H(HALF), H(A), H(B))), -EINVAL,
+		 QUOIT_FIELD_TENSOR1},
 		{"gemm of integers", JOB(GEMM, ON(H(INT), H(INT), H(INT))), -ENOTSUP,
 		 QUOIT_FIELD_TENSOR0},
 		{"gemm of two types", JOB(GEMM, ON(H(A), H(DOUBLE), H(B))), -EINVAL,

@@ -100,6 +100,7 @@ enum quoit_priority {
 /* sqe.arg of GEMM */
 #define QUOIT_GEMM_TRANS_A 0x01u
 #define QUOIT_GEMM_TRANS_B 0x02u
+#define QUOIT_GEMM_TF32    0x04u /* f32 only: factors may be rounded to 10 bits of fraction */
 
 /* sqe.arg of element-wise operations with two inputs */
 #define QUOIT_EW_SCALAR  0x01u /* the second input is sqe.scalar[0]; tensor[2] must be none */
