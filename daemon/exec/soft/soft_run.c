@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "ops/ops.h"
+#include "optable.h"
 #include "soft_private.h"
 
 /* How far a tensor may reach: no sum of such numbers overflows. */
@@ -11,6 +12,13 @@
 /* Which tensors an operation has, and whether it must: ops.def explains the letters. */
 static const char access_of[QUOIT_OP_NR][QUOIT_MAX_TENSORS_PER_JOB + 1] = {
 #define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) [nr] = access,
+#include <quoit/ops.def>
+#undef QUOIT_OP
+};
+
+/* The types that it computes on, as bits. */
+static const uint8_t types_of[QUOIT_OP_NR] = {
+#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) [nr] = OP_TYPES_##types,
 #include <quoit/ops.def>
 #undef QUOIT_OP
 };
@@ -122,6 +130,11 @@ static int run_operation(struct quoit_device *d, const struct soft_task *task)
 
 /* ---- who calls the driver ---- */
 
+static bool has_type(uint8_t opcode, uint8_t dtype)
+{
+	return dtype < QUOIT_DTYPE_NR && types_of[opcode] & 1u << dtype;
+}
+
 static int check_call(const struct quoit_device *d, const struct quoit_device_call *call)
 {
 	const bool largest = call->opcode == QUOIT_OP_AMAX || call->opcode == QUOIT_OP_ARGMAX;
@@ -132,7 +145,7 @@ static int check_call(const struct quoit_device *d, const struct quoit_device_ca
 		const char access = access_of[call->opcode][i];
 
 		if ((must_have(access) || (may_have(access) && call->tensor[i].data)) &&
-		    !op_dtype_size(call->tensor[i].dtype))
+		    !has_type(call->opcode, call->tensor[i].dtype))
 			return -ENOTSUP;
 	}
 	if (largest && is_empty(&call->tensor[1]) && !is_empty(&call->tensor[0]))
