@@ -39,7 +39,7 @@ tool_libs := -ljansson -lproc2 -lm
 # Kernels are compiled once per instruction set; ops.c chooses among them.
 ops_once := daemon/ops/ops.c daemon/ops/blas.c
 ops_each := $(filter-out $(ops_once),$(wildcard daemon/ops/*.c))
-ops_flags := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-psabi
+ops_flags := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-psabi -Wno-pass-failed
 isa_base := -DOP_ISA=base
 isa_avx2 := -DOP_ISA=avx2 -march=x86-64-v3
 isa_avx512 := -DOP_ISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512

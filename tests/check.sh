@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check.sh [--torture | --fuzz] - build in three ways, run every test that needs no GPU
+# check.sh [--torture | --fuzz] - build in four ways, run every test that needs no GPU
 #
-# Plain, with ASan and UBSan, and (torture programs) with TSan.  A runner's result is its
+# Plain, by clang (built only), with ASan and UBSan, and (torture programs) with TSan.  A runner's result is its
 # exit status and its last summary line, Criterion's or "N passed, N failed, N skipped".
 cd "$(dirname "$0")/.." || exit 1
 mode=${1:-}
@@ -120,6 +120,8 @@ done
 run growth sh tests/growth.sh build
 run install sh tests/install.sh
 run placement sh tests/vm/placement.sh build
+
+build build/clang "" all CC=clang
 
 build build/asan address,undefined tests
 for t in $(tests_of build/asan unit) $(tests_of build/asan e2e); do
