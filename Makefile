@@ -71,7 +71,7 @@ libraries := $(B)/libquoit.so.$(SOVERSION) $(B)/libquoit.a
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
 
-.PHONY: all tests fuzzers deps demo check check-vm bench torture fuzz lint format install uninstall clean help
+.PHONY: all tests fuzzers deps demo check check-vm bench bench-gpu torture fuzz lint format install uninstall clean help
 .SECONDARY:
 all: $(programs) $(libraries) $(examples) $(modules)
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
@@ -83,7 +83,7 @@ help:
 	@printf '%s\n' 'make            build into $(B)/' 'make deps       install what is missing (Debian)' \
 	'make demo       start a private daemon and run the workloads' 'make check      all tests that need no GPU' \
 	'make check-vm   the placement tests of make check alone' \
-	'make bench      the speed table of docs/performance.md' 'make torture    long tests (TIMES=n: longer still)' 'make fuzz       long fuzzing' \
+	'make bench      the speed table of docs/performance.md' 'make bench-gpu  the same of a GPU' 'make torture    long tests (TIMES=n: longer still)' 'make fuzz       long fuzzing' \
 	'make lint       include rule and format' 'make install    DESTDIR= PREFIX=' 'make uninstall' 'make clean'
 
 $(B)/libclient/%.o: base += -fPIC -fvisibility=hidden
@@ -128,8 +128,8 @@ $(B)/quoit-exec: $(exec_obj) $(soft_obj) $(B)/daemon.a
 	$(call link,-lnuma -ldl -lm)
 $(B)/quoit: $(tool_obj) $(B)/libquoit.a
 	$(call link,$(tool_libs))
-$(B)/quoit-peer: $(bench_obj)
-	$(call link,-luring -ldl -lm)
+$(B)/quoit-peer: $(bench_obj) $(B)/daemon/exec/driver.o $(B)/soft.a $(B)/daemon.a
+	$(call link,-luring -lnuma -ldl -lm)
 $(B)/examples/%: $(B)/libclient/examples/%.o $(B)/libquoit.a
 	$(call link,-lm)
 # It is called before a sanitizer's runtime is ready.
@@ -165,6 +165,8 @@ check-vm: deps
 bench: deps
 	@$(MAKE) --no-print-directory all
 	@sh tests/bench.sh $(B)
+bench-gpu: all
+	@sh tests/bench_gpu.sh $(B)
 torture: deps
 	@sh tests/check.sh --torture
 fuzz: deps

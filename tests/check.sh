@@ -121,7 +121,7 @@ run growth sh tests/growth.sh build
 run install sh tests/install.sh
 run placement sh tests/vm/placement.sh build
 
-build build/clang "" all CC=clang
+build build/clang "" all CC=clang CUDA_ARCHS=90
 
 build build/asan address,undefined tests
 for t in $(tests_of build/asan unit) $(tests_of build/asan e2e); do

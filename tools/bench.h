@@ -22,6 +22,7 @@ enum bench_cores {
 	BENCH_ALL_CORES, /* one reactor; the one that --socket or $QUOIT_SOCKET names, if any */
 	BENCH_ONE_CORE,
 	BENCH_TWO_CORES,
+	BENCH_DEVICE, /* with the devices of $QUOIT_GPU, soft ones without */
 	BENCH_CORES_NR,
 };
 
@@ -47,7 +48,7 @@ struct bench_series {
 	 */
 	int (*measure)(const struct bench *b, const struct bench_series *s, double *ret);
 
-	unsigned depth;        /* jobs in flight */
+	unsigned depth;        /* jobs in flight, or what the measure makes of it */
 	uint64_t count;        /* jobs of one measurement */
 	const char *peer[4];   /* bench_peer: quoit-peer's words, ended by NULL */
 	const char *peer_word; /* bench_peer: which of its figures */
@@ -67,7 +68,7 @@ struct bench_plan {
 };
 
 extern const struct bench_plan bench_nop, bench_submit, bench_chain, bench_gemm, bench_randn,
-	bench_wake, bench_syscalls, bench_idle;
+	bench_wake, bench_syscalls, bench_idle, bench_device;
 
 /* ---- bench_peer.c ---- */
 

@@ -9,6 +9,10 @@
 #define LEASE_BYTES (UINT64_C(64) << 20)
 #define MOST_BATCH  32u
 
+/* Beside a device: enough for the largest copy, and the largest product. */
+#define PINNED_BYTES (UINT64_C(256) << 20)
+#define DEVICE_BYTES (UINT64_C(512) << 20)
+
 double bench_now(void)
 {
 	struct timespec t;
@@ -24,7 +28,14 @@ int bench_open(const struct bench *b, enum bench_cores cores,
 					 .name = "quoit bench",
 					 .host_bytes = LEASE_BYTES,
 					 .arena_bytes = LEASE_BYTES / 64};
-	int err = quoit_open(&ret->session, &open);
+	int err;
+
+	if (cores == BENCH_DEVICE) {
+		open.host_bytes += PINNED_BYTES;
+		open.pinned_bytes = PINNED_BYTES;
+		open.device_bytes = DEVICE_BYTES;
+	}
+	err = quoit_open(&ret->session, &open);
 
 	if (err) {
 		fprintf(stderr, "quoit bench: no session: %s\n", quoit_open_text());

@@ -18,7 +18,7 @@
 
 static const struct bench_plan *const plans[] = {&bench_nop,      &bench_submit, &bench_chain,
 						 &bench_gemm,     &bench_randn,  &bench_wake,
-						 &bench_syscalls, &bench_idle};
+						 &bench_syscalls, &bench_idle,   &bench_device};
 #define PLANS (sizeof plans / sizeof plans[0])
 
 static const struct args_option options[] = {
@@ -30,7 +30,7 @@ static const struct args_option options[] = {
 };
 
 static const struct args_command command = {
-	"bench", "nop|submit|chain|gemm|randn|wake|syscalls|idle",
+	"bench", "nop|submit|chain|gemm|randn|wake|syscalls|idle|device",
 	"Measure quoitd, the floor of the hardware and its peers in turn, round after round.\n"
 	"Prints the median of each series, its least and most, and the ratios of medians.\n"
 	"gemm and randn always start a quoitd of their own, with one core and with two.\n"
@@ -103,6 +103,9 @@ static int start_private(struct bench *b, enum bench_cores cores, struct private
 		snprintf(cpus, sizeof cpus, "--cpus=%d", b->server_cpu);
 	if (cores == BENCH_TWO_CORES)
 		snprintf(cpus, sizeof cpus, "--cpus=%d,%d", b->client_cpu, b->server_cpu);
+	if (cores == BENCH_DEVICE)
+		snprintf(cpus, sizeof cpus, "--gpu=%s",
+			 getenv("QUOIT_GPU") ? getenv("QUOIT_GPU") : "soft");
 	err = private_daemon_start(ret, daemon_options);
 	if (err)
 		return err;
@@ -110,7 +113,7 @@ static int start_private(struct bench *b, enum bench_cores cores, struct private
 	err = look(&b->daemon[cores], &cpu);
 	if (err)
 		private_daemon_stop(ret);
-	else if (cores == BENCH_ALL_CORES)
+	else if (cores == BENCH_ALL_CORES || cores == BENCH_DEVICE)
 		b->server_cpu = cpu;
 	return err;
 }

@@ -7,12 +7,14 @@
  * peer is not installed, or the kernel refuses it.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "floor.h"
 #include "peer_blas.h"
+#include "peer_device.h"
 #include "peer_python.h"
 #include "sqpoll.h"
 
@@ -93,6 +95,37 @@ static int run_torch(struct cpus cpus, char **argv)
 	return peer_python_run("torch", argv[0], cpus.server);
 }
 
+static int run_device(struct cpus cpus, char **argv)
+{
+	static const char *const works[] = {[PEER_DEVICE_ADD] = "add",
+					    [PEER_DEVICE_CHAIN] = "chain",
+					    [PEER_DEVICE_GEMM] = "gemm",
+					    [PEER_DEVICE_IN] = "in",
+					    [PEER_DEVICE_OUT] = "out"};
+	const char *kind = getenv("QUOIT_GPU");
+	unsigned work = 0;
+	cpu_set_t set;
+	char name[16];
+	double ns;
+	int err;
+
+	/* Who started us is pinned; a soft device's threads need a core that we do not spin on. */
+	CPU_ZERO(&set);
+	CPU_SET(cpus.client, &set);
+	CPU_SET(cpus.server, &set);
+	(void)sched_setaffinity(0, sizeof set, &set);
+	while (work < sizeof works / sizeof works[0] && strcmp(works[work], argv[0]))
+		work++;
+	if (work == sizeof works / sizeof works[0])
+		return -EINVAL;
+	snprintf(name, sizeof name, "%.4s:0", kind ? kind : "soft");
+	err = peer_device_run(name, (enum peer_device_work)work, strtoull(argv[1], NULL, 10),
+			      strtoull(argv[2], NULL, 10), &ns);
+	if (!err)
+		printf("{\"ns\": %.3f}\n", ns);
+	return err;
+}
+
 static const struct {
 	const char *name;
 	int arguments;
@@ -105,6 +138,7 @@ static const struct {
 	 "DEPTH REQUESTS      io_uring's NOP with a polling kernel thread"},
 	{"gemm", 2, run_gemm, "SIDE THREADS        the best BLAS called directly, float32"},
 	{"numpy", 1, run_numpy, "add|normal          NumPy of /usr/bin/python3"},
+	{"device", 3, run_device, "add|chain|gemm|in|out SIZE COUNT   the device of $QUOIT_GPU"},
 	{"torch", 1, run_torch, "add|normal          PyTorch of /usr/bin/python3"},
 };
 

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* peer_device.c - the device layer called directly */
+#include "peer_device.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/driver.h"
+#include "floor_process.h"
+
+/* Calls ahead of the stream at most; drivers' queues are not endless. */
+#define AHEAD 256u
+
+struct run {
+	struct driver driver;
+	struct quoit_device_stream *stream;
+	uint32_t *word;
+	uint32_t number; /* of the last signal */
+	uint64_t memory[3];
+	void *host;
+	uint64_t bytes;
+	struct quoit_device_call call;
+};
+
+/* ---- one call, and its end ---- */
+
+static int signal_end(struct run *r)
+{
+	return r->driver.api->signal(r->stream, r->word, ++r->number);
+}
+
+static void see_end(const struct run *r, uint32_t number)
+{
+	while ((int32_t)(__atomic_load_n(r->word, __ATOMIC_ACQUIRE) - number) < 0)
+		__builtin_ia32_pause();
+}
+
+static int put(struct run *r, enum peer_device_work work)
+{
+	const struct quoit_device_driver *api = r->driver.api;
+	uint64_t host = (uint64_t)(uintptr_t)r->host;
+
+	switch (work) {
+	case PEER_DEVICE_IN:
+		return api->copy(r->stream, r->memory[0], host, r->bytes, QUOIT_DEVICE_IN);
+	case PEER_DEVICE_OUT:
+		return api->copy(r->stream, host, r->memory[0], r->bytes, QUOIT_DEVICE_OUT);
+	default:
+		return api->run(r->stream, &r->call);
+	}
+}
+
+/* Every AHEAD calls, or after each, the stream is waited for. */
+static int repeat(struct run *r, enum peer_device_work work, uint64_t count)
+{
+	uint32_t each = work == PEER_DEVICE_ADD ? 1 : AHEAD / 2;
+	uint32_t before = r->number;
+	int err = 0;
+
+	for (uint64_t i = 0; i < count && !err; i++) {
+		err = put(r, work);
+		if (err || (i % each != each - 1 && i != count - 1))
+			continue;
+		err = signal_end(r);
+		see_end(r, each == 1 || i == count - 1 ? r->number : before);
+		before = r->number;
+	}
+	return err;
+}
+
+/* ---- what is called ---- */
+
+static void set_tensor(struct quoit_device_tensor *t, uint64_t data, uint32_t rows, uint32_t cols)
+{
+	*t = (struct quoit_device_tensor){
+		.data = data,
+		.dim = {1, 1, rows, cols},
+		.stride = {(int32_t)(rows * cols), (int32_t)(rows * cols), (int32_t)cols, 1},
+		.dtype = QUOIT_F32};
+}
+
+static void set_call(struct run *r, enum peer_device_work work, uint32_t side)
+{
+	const double one = 1;
+
+	if (work == PEER_DEVICE_GEMM) {
+		r->call.opcode = QUOIT_OP_GEMM;
+		for (unsigned i = 0; i < 3; i++)
+			set_tensor(&r->call.tensor[i], r->memory[i], side, side);
+	} else {
+		r->call.opcode = QUOIT_OP_ADD;
+		r->call.arg = QUOIT_EW_SCALAR;
+		set_tensor(&r->call.tensor[0], r->memory[0], 1, 2);
+		set_tensor(&r->call.tensor[1], r->memory[1], 1, 2);
+	}
+	memcpy(&r->call.scalar[0], &one, sizeof one);
+}
+
+static int open_run(struct run *r, const char *name)
+{
+	struct quoit_exec_hello *hello = calloc(1, sizeof *hello);
+	const struct quoit_device_driver *api;
+	void *word = NULL;
+	int err;
+
+	if (!hello)
+		return -ENOMEM;
+	driver_open(name, &r->driver, hello);
+	free(hello);
+	api = r->driver.api;
+	if (!api)
+		return -ENOTSUP;
+	err = api->stream_new(r->driver.device, QUOIT_DEVICE_NORMAL, &r->stream);
+	if (!err)
+		err = api->host_new(r->driver.device, QUOIT_LINE, &word);
+	if (!err && !(r->driver.info.flags & QUOIT_DEVICE_SIGNALS))
+		err = -ENOTSUP;
+	r->word = word;
+	return err;
+}
+
+static int take_memory(struct run *r, bool copies)
+{
+	const struct quoit_device_driver *api = r->driver.api;
+	int err = 0;
+
+	for (unsigned i = 0; i < (copies ? 1 : 3) && !err; i++)
+		err = api->memory_new(r->driver.device, r->bytes, &r->memory[i]);
+	for (unsigned i = 0; i < (copies ? 1 : 3) && !err; i++)
+		err = api->clear(r->stream, r->memory[i], r->bytes);
+	if (!err && copies) {
+		err = api->host_new(r->driver.device, r->bytes, &r->host);
+		if (!err)
+			memset(r->host, 1, r->bytes);
+	}
+	return err;
+}
+
+int peer_device_run(const char *name, enum peer_device_work work, uint64_t size, uint64_t count,
+		    double *ret_ns)
+{
+	bool copies = work == PEER_DEVICE_IN || work == PEER_DEVICE_OUT;
+	struct run r = {0};
+	uint64_t start;
+	int err = open_run(&r, name);
+
+	r.bytes = copies                     ? size
+		  : work == PEER_DEVICE_GEMM ? size * size * sizeof(float)
+					     : QUOIT_LINE;
+	if (!err)
+		err = take_memory(&r, copies);
+	if (!err) {
+		set_call(&r, work, (uint32_t)size);
+		err = repeat(&r, work, count / 10 + 1);
+	}
+	start = floor_now();
+	if (!err)
+		err = repeat(&r, work, count);
+	*ret_ns = (double)(floor_now() - start) / (double)count;
+	driver_close(&r.driver); /* with all that it has given */
+	return err;
+}

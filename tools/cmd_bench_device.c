@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_bench_device.c - jobs on a device, beside its device layer called directly */
+#include <errno.h>
+
+#include "bench.h"
+
+#define SIDE       1000u
+#define LARGE_SIDE 4096u
+#define COPY_BYTES "268435456" /* 256 MiB, of the pinned region */
+#define COPY_COUNT 67108864u   /* the same in float32 */
+#define WINDOW     192u
+
+/* ---- small jobs ---- */
+
+/* x + 1 on 1 x 2 numbers, one at a time; nanoseconds each. */
+static int measure_add(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	struct bench_client c;
+	quoit_tensor x, y;
+	double start = 0;
+	int err = bench_open(b, s->cores, NULL, &c);
+
+	if (err)
+		return err;
+	err = quoit_use_device(c.ring, 1);
+	x = quoit_matrix(c.ring, QUOIT_F32, 1, 2);
+	y = quoit_matrix(c.ring, QUOIT_F32, 1, 2);
+	if (!err)
+		err = quoit_push(c.ring, quoit_fill(x, 1.0));
+	for (uint64_t i = 0; i < s->count + s->count / 10 && !err; i++) {
+		quoit_job job;
+
+		if (i == s->count / 10)
+			start = bench_now();
+		err = quoit_start(c.ring, quoit_add_scalar(y, x, 1.0), &job);
+		if (!err)
+			err = quoit_wait(c.ring, job, QUOIT_FOREVER);
+	}
+	*ret = (bench_now() - start) * 1e9 / (double)s->count;
+	bench_close(&c);
+	return err;
+}
+
+/* y = x + 1, create and free included, WINDOW / 3 in flight; nanoseconds each. */
+static int measure_chain(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	struct bench_client c;
+	quoit_tensor x, y;
+	float sum[2];
+	double start = 0;
+	int err = bench_open(b, s->cores, NULL, &c);
+
+	if (err)
+		return err;
+	err = quoit_use_device(c.ring, 1);
+	x = quoit_matrix(c.ring, QUOIT_F32, 1, 2);
+	for (uint64_t i = 0; i < s->count + s->count / 10 && !err; i++) {
+		if (i == s->count / 10) {
+			err = quoit_wait_all(c.ring, QUOIT_FOREVER);
+			start = bench_now();
+		}
+		y = quoit_matrix(c.ring, QUOIT_F32, 1, 2);
+		if (!err)
+			err = quoit_push(c.ring, quoit_add_scalar(y, x, 1.0));
+		if (!err)
+			err = quoit_free(c.ring, x);
+		x = y;
+		if (!err && i % (WINDOW / 2) == 0)
+			err = quoit_window(c.ring, 1, QUOIT_FOREVER);
+	}
+	if (!err)
+		err = quoit_wait_all(c.ring, QUOIT_FOREVER);
+	*ret = (bench_now() - start) * 1e9 / (double)s->count;
+	if (!err)
+		err = quoit_read(c.ring, x, sum, sizeof sum);
+	if (!err && sum[1] != (float)(s->count + s->count / 10))
+		err = -EBADMSG;
+	bench_close(&c);
+	return err;
+}
+
+/* ---- large ones ---- */
+
+/* The same job `count` times; nanoseconds each. */
+static int repeat(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret)
+{
+	double start = bench_now();
+	int err = 0;
+
+	for (uint64_t i = 0; !err && i < count; i++)
+		err = quoit_push(q, sqe);
+	if (!err)
+		err = quoit_wait_all(q, QUOIT_FOREVER);
+	*ret = (bench_now() - start) * 1e9 / (double)count;
+	return err ? err : quoit_failures(q, NULL) ? -EBADMSG : 0;
+}
+
+static int measure_gemm(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	struct bench_client c;
+	quoit_tensor x, z;
+	int err = bench_open(b, s->cores, NULL, &c);
+
+	if (err)
+		return err;
+	err = quoit_use_device(c.ring, 1);
+	x = quoit_matrix(c.ring, QUOIT_F32, s->depth, s->depth);
+	z = quoit_matrix(c.ring, QUOIT_F32, s->depth, s->depth);
+	if (!err)
+		err = repeat(c.ring, quoit_normal(x, 1, 0), 1, ret);
+	if (!err)
+		err = repeat(c.ring, quoit_gemm(z, x, x, 0, 1.0, 0.0), s->count / 10 + 1, ret);
+	if (!err)
+		err = repeat(c.ring, quoit_gemm(z, x, x, 0, 1.0, 0.0), s->count, ret);
+	bench_close(&c);
+	return err;
+}
+
+/* Copies between the pinned region and the device; depth: 0 to it, 1 from it. */
+static int measure_copy(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, COPY_COUNT}};
+	struct bench_client c;
+	quoit_tensor here, there;
+	struct quoit_sqe sqe;
+	int err = bench_open(b, s->cores, NULL, &c);
+
+	if (err)
+		return err;
+	here = quoit_create(c.ring, &shape, QUOIT_CREATE_PINNED);
+	there = quoit_create(c.ring, &shape, QUOIT_CREATE_ON(1));
+	sqe = s->depth ? quoit_copy(here, there) : quoit_copy(there, here);
+	err = repeat(c.ring, quoit_fill(s->depth ? there : here, 1.0), 1, ret);
+	if (!err)
+		err = repeat(c.ring, sqe, 2, ret);
+	if (!err)
+		err = repeat(c.ring, sqe, s->count, ret);
+	bench_close(&c);
+	return err;
+}
+
+static const struct bench_series series[] = {
+	{"quoit_add", "ns", BENCH_DEVICE, measure_add, .count = 2000},
+	{"direct_add", "ns", 0, bench_peer, .peer = {"device", "add", "0", "20000"},
+	 .peer_word = "ns"},
+	{"quoit_chain", "ns", BENCH_DEVICE, measure_chain, .count = 50000},
+	{"direct_chain", "ns", 0, bench_peer, .peer = {"device", "chain", "0", "50000"},
+	 .peer_word = "ns"},
+	{"quoit_gemm_1000", "ns", BENCH_DEVICE, measure_gemm, SIDE, 200},
+	{"direct_gemm_1000", "ns", 0, bench_peer, .peer = {"device", "gemm", "1000", "200"},
+	 .peer_word = "ns"},
+	{"quoit_gemm_4096", "ns", BENCH_DEVICE, measure_gemm, LARGE_SIDE, 3},
+	{"direct_gemm_4096", "ns", 0, bench_peer, .peer = {"device", "gemm", "4096", "3"},
+	 .peer_word = "ns"},
+	{"quoit_in", "ns", BENCH_DEVICE, measure_copy, 0, 10},
+	{"direct_in", "ns", 0, bench_peer, .peer = {"device", "in", COPY_BYTES, "10"},
+	 .peer_word = "ns"},
+	{"quoit_out", "ns", BENCH_DEVICE, measure_copy, 1, 10},
+	{"direct_out", "ns", 0, bench_peer, .peer = {"device", "out", COPY_BYTES, "10"},
+	 .peer_word = "ns"},
+	{NULL},
+};
+
+static const struct bench_ratio ratios[] = {
+	{"device_add/direct", "quoit_add", "direct_add"},
+	{"device_chain/direct", "quoit_chain", "direct_chain"},
+	{"device_gemm_1000/direct", "direct_gemm_1000", "quoit_gemm_1000"},
+	{"device_gemm_4096/direct", "direct_gemm_4096", "quoit_gemm_4096"},
+	{"device_in/direct", "direct_in", "quoit_in"},
+	{"device_out/direct", "direct_out", "quoit_out"},
+	{NULL},
+};
+
+const struct bench_plan bench_device = {
+	"device", "jobs on the device of $QUOIT_GPU (soft) beside its device layer called directly",
+	3, series, ratios};
