@@ -71,7 +71,7 @@ libraries := $(B)/libquoit.so.$(SOVERSION) $(B)/libquoit.a
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
 
-.PHONY: all tests fuzzers deps demo check check-vm bench bench-gpu torture fuzz lint format install uninstall clean help
+.PHONY: all tests fuzzers deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help
 .SECONDARY:
 all: $(programs) $(libraries) $(examples) $(modules)
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
@@ -82,13 +82,13 @@ tests: all $(unit_tests) $(e2e_tests) $(torture_tests) $(B)/tests/vm/placement
 help:
 	@printf '%s\n' 'make            build into $(B)/' 'make deps       install what is missing (Debian)' \
 	'make demo       start a private daemon and run the workloads' 'make check      all tests that need no GPU' \
-	'make check-vm   the placement tests of make check alone' \
+	'make check-vm   the placement tests of make check alone' 'make check-gpu  the tests that need a GPU' \
 	'make bench      the speed table of docs/performance.md' 'make bench-gpu  the same of a GPU' 'make torture    long tests (TIMES=n: longer still)' 'make fuzz       long fuzzing' \
 	'make lint       include rule and format' 'make install    DESTDIR= PREFIX=' 'make uninstall' 'make clean'
 
 $(B)/libclient/%.o: base += -fPIC -fvisibility=hidden
 $(B)/daemon/%.o: base += -iquote daemon $(lto)
-$(B)/tests/%.o: base += -iquote daemon -iquote libclient -iquote tests/bench -iquote tests/e2e \
+$(B)/tests/%.o: base += -iquote daemon -iquote libclient -iquote cuda -iquote tests/bench -iquote tests/e2e \
 	-iquote tests/torture/support -iquote tools
 $(B)/daemon/ops/%.o: late := -fno-lto $(ops_flags)
 
@@ -138,7 +138,7 @@ $(B)/modules/%.so: tests/modules/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(base) $(CFLAGS) -fPIC -shared $< -o $@
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/cuda/walk.o $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-lcriterion $(daemon_libs))
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
 	$(call link,-lcriterion -ljansson -lm)
@@ -150,6 +150,7 @@ $(B)/tests/torture/%: $(B)/tests/torture/%.o $(torture_help) $(B)/daemon.a $(B)/
 	$(call link,$(daemon_libs))
 
 , := ,
+include cuda/rules.mk
 -include $(shell [ -d $(B) ] && find $(B) -name '*.d')
 
 deps:
@@ -162,6 +163,8 @@ check: deps
 check-vm: deps
 	@$(MAKE) --no-print-directory all $(B)/tests/vm/placement
 	@sh tests/vm/placement.sh $(B)
+check-gpu: deps
+	@sh tests/gpu.sh $(B)
 bench: deps
 	@$(MAKE) --no-print-directory all
 	@sh tests/bench.sh $(B)
@@ -179,14 +182,14 @@ format:
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(INCLUDEDIR)/quoit
 	install -m 755 $(B)/quoit $(B)/quoitd $(DESTDIR)$(BINDIR)
-	install -m 755 $(B)/quoit-exec $(B)/quoit-peer $(DESTDIR)$(LIBEXECDIR)
+	install -m 755 $(B)/quoit-exec $(B)/quoit-peer $(cuda_so) $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 $(libraries) $(DESTDIR)$(LIBDIR)
 	ln -sf libquoit.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libquoit.so
 	install -m 644 libclient/include/quoit.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 libclient/include/quoit/* $(DESTDIR)$(INCLUDEDIR)/quoit
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' libclient/quoit.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libquoit.pc
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,quoit quoitd) $(addprefix $(DESTDIR)$(LIBEXECDIR)/,quoit-exec quoit-peer)
+	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,quoit quoitd) $(addprefix $(DESTDIR)$(LIBEXECDIR)/,quoit-exec quoit-peer quoit-cuda.so)
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libquoit.so libquoit.so.$(SOVERSION) libquoit.a pkgconfig/libquoit.pc)
 	rm -f $(DESTDIR)$(INCLUDEDIR)/quoit.h $(addprefix $(DESTDIR)$(INCLUDEDIR)/quoit/,$(notdir $(wildcard libclient/include/quoit/*)))
 	-rmdir $(DESTDIR)$(INCLUDEDIR)/quoit $(DESTDIR)$(LIBEXECDIR)

@@ -118,6 +118,8 @@ for t in $(tests_of build e2e); do
 	QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii
 done
 run growth sh tests/growth.sh build
+run gpu sh tests/gpu.sh build
+[ ! -e build/quoit-cuda.so ] || run 'every GPU architecture' make -j2 --no-print-directory cuda-all-archs
 run install sh tests/install.sh
 run placement sh tests/vm/placement.sh build
 

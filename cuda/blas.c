@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* blas.c - cuBLAS, if it is there. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+
+#include <quoit/device.h>
+
+#include "blas.h"
+#include "errors.h"
+
+bool blas_open(struct blas *ret_blas)
+{
+	static const char *const names[] = {"libcublas.so.13", "libcublas.so.12"};
+	struct blas blas = {NULL};
+
+	*ret_blas = blas;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !blas.library; i++)
+		blas.library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (!blas.library)
+		return false;
+	*(void **)&blas.create = dlsym(blas.library, "cublasCreate_v2");
+	*(void **)&blas.destroy = dlsym(blas.library, "cublasDestroy_v2");
+	*(void **)&blas.set_stream = dlsym(blas.library, "cublasSetStream_v2");
+	*(void **)&blas.multiply = dlsym(blas.library, "cublasGemmStridedBatchedEx");
+	if (!blas.create || !blas.destroy || !blas.set_stream || !blas.multiply) {
+		dlclose(blas.library);
+		return false;
+	}
+	*ret_blas = blas;
+	return true;
+}
+
+void blas_close(struct blas *blas)
+{
+	if (blas->library)
+		dlclose(blas->library);
+	*blas = (struct blas){NULL};
+}
+
+/* The library's handle is a pointer already: ours is the same under a type of its own. */
+struct blas_handle *blas_handle_new(const struct blas *blas, cudaStream_t stream)
+{
+	cublasHandle_t handle;
+
+	if (blas->create(&handle) != CUBLAS_STATUS_SUCCESS)
+		return NULL;
+	if (blas->set_stream(handle, stream) != CUBLAS_STATUS_SUCCESS) {
+		(void)blas->destroy(handle);
+		return NULL;
+	}
+	return (struct blas_handle *)handle;
+}
+
+void blas_handle_free(const struct blas *blas, struct blas_handle *handle)
+{
+	if (handle)
+		(void)blas->destroy((cublasHandle_t)handle);
+}
+
+static cudaDataType blas_type(uint8_t dtype)
+{
+	switch (dtype) {
+	case QUOIT_F32:
+		return CUDA_R_32F;
+	case QUOIT_F64:
+		return CUDA_R_64F;
+	case QUOIT_BF16:
+		return CUDA_R_16BF;
+	default:
+		return CUDA_R_16F;
+	}
+}
+
+/* Sums are made in f32, in f64 for f64; a bad status leaves the runtime's error to look at. */
+int blas_multiply(const struct blas *blas, struct blas_handle *handle,
+		  const struct blas_product *product)
+{
+	const struct blas_product *p = product;
+	const cudaDataType type = blas_type(p->dtype);
+	const bool wide = p->dtype == QUOIT_F64;
+	const float alpha = (float)p->alpha;
+	const float beta = (float)p->beta;
+	const cublasComputeType_t compute = wide      ? CUBLAS_COMPUTE_64F
+					    : p->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+						      : CUBLAS_COMPUTE_32F;
+	cublasStatus_t status;
+	int err;
+
+	status = blas->multiply((cublasHandle_t)handle, p->a_is, p->b_is, p->m, p->n, p->k,
+				wide ? (const void *)&p->alpha : &alpha, (const void *)p->a, type,
+				p->lda, p->a_step, (const void *)p->b, type, p->ldb, p->b_step,
+				wide ? (const void *)&p->beta : &beta, (void *)p->c, type, p->ldc,
+				p->c_step, p->batches, compute, CUBLAS_GEMM_DEFAULT);
+	if (status == CUBLAS_STATUS_SUCCESS)
+		return 0;
+	err = errors_code(cudaGetLastError());
+	if (errors_is_sticky(err))
+		return err;
+	return status == CUBLAS_STATUS_EXECUTION_FAILED ? -QUOIT_EGPUFAULT : -ENOTSUP;
+}

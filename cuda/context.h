@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * context.h - what the files of this folder know of an opened device and its streams.
+ *
+ * The functions are those of device.h, which says what they do; driver.c makes its table of them.
+ */
+#ifndef QUOIT_CUDA_CONTEXT_H
+#define QUOIT_CUDA_CONTEXT_H
+
+#include <stdbool.h>
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <quoit/device.h>
+
+#include "blas.h"
+
+struct quoit_device {
+	int index;
+	int broken;          /* 0, or the sticky error that was seen first */
+	cudaMemPool_t pool;  /* NULL: there are none, memory is had the slow way */
+	cudaStream_t stream; /* for what no stream of a job does */
+	uint64_t *word;      /* one of host memory, for the clock */
+	CUresult(CUDAAPI *write_value)(CUstream, CUdeviceptr, cuuint32_t, unsigned int);
+	CUresult(CUDAAPI *launch)(CUfunction, unsigned int, unsigned int, unsigned int,
+				  unsigned int, unsigned int, unsigned int, unsigned int, CUstream,
+				  void **, void **);
+	struct blas blas;
+};
+
+struct quoit_device_stream {
+	struct quoit_device *device;
+	cudaStream_t stream;
+	struct blas_handle *blas; /* NULL until the first product */
+	void *scratch;
+	size_t scratch_bytes;
+};
+
+/* errors_code(), and the device remembers a sticky one. */
+int device_check(struct quoit_device *d, cudaError_t result);
+
+/* Where the device reaches host memory of host_new or host_register. */
+int device_pointer(struct quoit_device *d, void *host, void **ret);
+
+/* ---- memory.c ---- */
+
+/* Pool and all; on failure nothing is left behind. */
+int memory_open(struct quoit_device *d);
+void memory_close(struct quoit_device *d);
+
+/* In the order of a stream: usable by what is put into it next, until what was put in before. */
+cudaError_t memory_take(struct quoit_device *d, size_t bytes, cudaStream_t stream, void **ret);
+cudaError_t memory_give(struct quoit_device *d, void *memory, cudaStream_t stream);
+
+int memory_new(struct quoit_device *d, uint64_t bytes, uint64_t *ret);
+int memory_free(struct quoit_device *d, uint64_t address);
+int memory_host_new(struct quoit_device *d, size_t bytes, void **ret);
+void memory_host_free(struct quoit_device *d, void *memory);
+int memory_host_register(struct quoit_device *d, void *memory, size_t bytes);
+void memory_host_unregister(struct quoit_device *d, void *memory);
+
+/* ---- stream.c ---- */
+
+int stream_new(struct quoit_device *d, enum quoit_device_urgency urgency,
+	       struct quoit_device_stream **ret);
+void stream_free(struct quoit_device_stream *s);
+int stream_wait(struct quoit_device_stream *s, struct quoit_device_event *e);
+int stream_event_new(struct quoit_device *d, struct quoit_device_event **ret);
+void stream_event_free(struct quoit_device_event *e);
+int stream_event_record(struct quoit_device_event *e, struct quoit_device_stream *s);
+int stream_event_done(struct quoit_device_event *e);
+int stream_copy(struct quoit_device_stream *s, uint64_t to, uint64_t from, uint64_t bytes,
+		enum quoit_device_way way);
+int stream_clear(struct quoit_device_stream *s, uint64_t address, uint64_t bytes);
+int stream_signal(struct quoit_device_stream *s, uint32_t *word, uint32_t value);
+int stream_stamp(struct quoit_device_stream *s, uint64_t *word);
+
+/*
+ * Scratch of what is put into the stream next, until that is done; valid until the next call.
+ * 16 bytes and more are aligned to 256.
+ */
+int stream_scratch(struct quoit_device_stream *s, size_t bytes, uint64_t *ret);
+
+/* ---- run.c, gemm.c ---- */
+
+int run_call(struct quoit_device_stream *s, const struct quoit_device_call *call);
+int run_gemm(struct quoit_device_stream *s, const struct quoit_device_call *call);
+/* Is there a kernel for an operation? */
+bool run_knows(uint8_t opcode);
+/* A tensor's elements to another one of the same type and dims. */
+int run_copy(struct quoit_device_stream *s, const struct quoit_device_tensor *to,
+	     const struct quoit_device_tensor *from);
+
+/* ---- reduce.c ---- */
+
+int reduce_run(struct quoit_device_stream *s, const struct quoit_device_call *call);
+
+/* ---- module.c ---- */
+
+int module_new(struct quoit_device *d, const void *image, size_t size,
+	       struct quoit_device_module **ret, char *text, size_t text_size);
+void module_free(struct quoit_device_module *m);
+int module_find(struct quoit_device_module *m, const char *name, struct quoit_device_kernel **ret);
+int module_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
+		  const struct quoit_device_launch *launch);
+
+#endif

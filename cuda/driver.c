@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * driver.c - the device layer of NVIDIA devices: the table, opening and closing, clock.
+ *
+ * The runtime is linked; the driver's library and cuBLAS are looked for when they are needed, so
+ * that this file loads, and can say what is missing, on any machine.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <quoit/device.h>
+
+#include "context.h"
+#include "errors.h"
+#include "kernels/kernels.h"
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+/* Readings of both clocks, of which the least disturbed is taken; the first ones warm up. */
+#define DRIVER_CLOCK_TRIES 8
+#define DRIVER_CLOCK_SPINS 100000000u
+
+/* The version of the driver's functions that this is written for. */
+#define DRIVER_ENTRY_VERSION 12000
+
+/* The runtime has one device at a time current, and this driver never changes it. */
+static bool driver_in_use;
+
+int device_check(struct quoit_device *d, cudaError_t result)
+{
+	const int err = errors_code(result);
+
+	if (errors_is_sticky(err) && !d->broken)
+		d->broken = err;
+	return err;
+}
+
+int device_pointer(struct quoit_device *d, void *host, void **ret)
+{
+	if (d->broken)
+		return d->broken;
+	return device_check(d, cudaHostGetDevicePointer(ret, host, 0));
+}
+
+static uint64_t driver_ticks(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc();
+#else
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+#endif
+}
+
+static int driver_count(char *text, size_t size)
+{
+	int count = 0;
+	int err;
+
+	snprintf(text, size, "%s", "");
+	err = errors_say(cudaGetDeviceCount(&count), "the driver finds no device", text, size);
+	if (!err && count == 0)
+		snprintf(text, size, "the driver finds no device");
+	return err ? err : count;
+}
+
+/* ---- open ---- */
+
+/* The kernel module's version as people know it; else what CUDA it is good for. */
+static void driver_version(char *text, size_t size)
+{
+	FILE *file = fopen("/sys/module/nvidia/version", "re");
+	int version = 0;
+
+	(void)cudaDriverGetVersion(&version);
+	snprintf(text, size, "CUDA %d.%d", version / 1000, version % 1000 / 10);
+	if (!file)
+		return;
+	if (fgets(text, (int)size, file))
+		text[strcspn(text, "\n")] = '\0';
+	fclose(file);
+}
+
+static int driver_describe(struct quoit_device *d, struct quoit_device_info *ret_info)
+{
+	struct quoit_device_info *info = ret_info;
+	struct cudaDeviceProp props;
+	int err = device_check(d, cudaGetDeviceProperties(&props, d->index));
+
+	if (err)
+		return err;
+	memset(info, 0, sizeof(*info));
+	snprintf(info->name, sizeof(info->name), "%.*s", (int)sizeof(info->name) - 1, props.name);
+	err = device_check(
+		d, cudaDeviceGetPCIBusId(info->address, (int)sizeof(info->address), d->index));
+	if (err)
+		return err;
+	driver_version(info->driver, sizeof(info->driver));
+	info->bytes = props.totalGlobalMem;
+	info->units = (uint32_t)props.multiProcessorCount;
+	info->flags = d->write_value ? QUOIT_DEVICE_SIGNALS : 0;
+	for (unsigned opcode = 0; opcode < QUOIT_OP_NR; opcode++) {
+		if (run_knows((uint8_t)opcode))
+			info->ops[opcode / 64] |= UINT64_C(1) << opcode % 64;
+	}
+	return 0;
+}
+
+/* A function of the driver's; NULL: it has none of this name. */
+static void *driver_entry(const char *name)
+{
+	enum cudaDriverEntryPointQueryResult found;
+	void *entry = NULL;
+
+	if (errors_code(cudaGetDriverEntryPointByVersion(name, &entry, DRIVER_ENTRY_VERSION,
+							 cudaEnableDefault, &found)) ||
+	    found != cudaDriverEntryPointSuccess)
+		return NULL;
+	return entry;
+}
+
+/* Streams that write words are tried as they will be used; refused, there are none. */
+static int driver_try_signals(struct quoit_device *d)
+{
+	struct quoit_device_stream s = {.device = d, .stream = d->stream};
+	uint32_t *word = (uint32_t *)d->word;
+	int err;
+
+	*(void **)&d->write_value = driver_entry("cuStreamWriteValue32");
+	if (!d->write_value)
+		return 0;
+	err = stream_signal(&s, word, 1);
+	if (!err)
+		err = device_check(d, cudaStreamSynchronize(d->stream));
+	if (errors_is_sticky(err))
+		return err;
+	if (err || __atomic_load_n(word, __ATOMIC_ACQUIRE) != 1)
+		d->write_value = NULL;
+	return 0;
+}
+
+static void driver_close(struct quoit_device *d)
+{
+	if (!d)
+		return;
+	if (!d->broken)
+		(void)device_check(d, cudaDeviceSynchronize());
+	if (!d->broken) {
+		memory_host_free(d, d->word);
+		memory_close(d);
+		if (d->stream)
+			(void)device_check(d, cudaStreamDestroy(d->stream));
+		blas_close(&d->blas);
+	}
+	free(d);
+	driver_in_use = false;
+}
+
+static int driver_clock(struct quoit_device *d, uint64_t *ret_device_ns, uint64_t *ret_ticks,
+			uint64_t *ret_error);
+
+/* All that a device has of its own; the clock is also a trial whether kernels run at all. */
+static int driver_prepare(struct quoit_device *d, struct quoit_device_info *ret_info, char *text,
+			  size_t size)
+{
+	uint64_t ns, ticks, error;
+	void *word;
+	int err = errors_say(cudaSetDevice(d->index), "the device cannot be used", text, size);
+
+	if (err)
+		return err;
+	snprintf(text, size, "the device cannot be prepared");
+	err = device_check(d, cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking));
+	if (!err)
+		err = memory_open(d);
+	if (!err)
+		err = memory_host_new(d, sizeof(*d->word), &word);
+	if (err)
+		return err;
+	d->word = word;
+	*d->word = 0;
+	*(void **)&d->launch = driver_entry("cuLaunchKernel");
+	err = driver_try_signals(d);
+	if (!err)
+		err = driver_describe(d, ret_info);
+	if (err)
+		return err;
+	snprintf(text, size, "the device is of an architecture that there are no kernels for");
+	err = driver_clock(d, &ns, &ticks, &error);
+	if (err)
+		return err;
+	snprintf(text, size, "%s",
+		 blas_open(&d->blas) ? "" : "no cuBLAS: products are made by a simple kernel");
+	return 0;
+}
+
+/* On success text says what could be better, if anything. */
+static int driver_open(uint32_t index, struct quoit_device **ret,
+		       struct quoit_device_info *ret_info, char *text, size_t size)
+{
+	struct quoit_device *d;
+	int err = driver_count(text, size);
+
+	if (err < 0)
+		return err;
+	if (index >= (uint32_t)err) {
+		snprintf(text, size, "there is no device %u", index);
+		return -ENODEV;
+	}
+	if (driver_in_use) {
+		snprintf(text, size, "a process opens one device at a time");
+		return -EBUSY;
+	}
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	driver_in_use = true;
+	d->index = (int)index;
+	err = driver_prepare(d, ret_info, text, size);
+	if (err) {
+		driver_close(d);
+		return err;
+	}
+	*ret = d;
+	return 0;
+}
+
+/* ---- health and time ---- */
+
+/* A broken context says so at every call: the device's own stream is asked.  By whom, it does not
+ * say. */
+static int driver_health(struct quoit_device *d, const struct quoit_device_verdict **ret_verdict)
+{
+	int err;
+
+	*ret_verdict = NULL;
+	if (d->broken)
+		return d->broken;
+	err = device_check(d, cudaStreamQuery(d->stream));
+	return errors_is_sticky(err) ? err : 0;
+}
+
+/* One reading: a kernel writes the time, between two moments of ours. */
+static int driver_read_clock(struct quoit_device *d, uint64_t *ret_before, uint64_t *ret_after)
+{
+	uint64_t *there;
+	void *pointer;
+	int err = device_pointer(d, d->word, &pointer);
+
+	if (err)
+		return err;
+	there = pointer;
+	__atomic_store_n(d->word, 0, __ATOMIC_RELEASE);
+	*ret_before = driver_ticks();
+	err = device_check(d, kernel_stamp(there, d->stream));
+	for (unsigned i = 0; !err && i < DRIVER_CLOCK_SPINS; i++) {
+		if (__atomic_load_n(d->word, __ATOMIC_ACQUIRE) != 0)
+			break;
+		if (i % 4096 == 4095 && driver_health(d, &(const struct quoit_device_verdict *){0}))
+			err = d->broken;
+	}
+	*ret_after = driver_ticks();
+	return err ? err : device_check(d, cudaStreamSynchronize(d->stream));
+}
+
+static int driver_clock(struct quoit_device *d, uint64_t *ret_device_ns, uint64_t *ret_ticks,
+			uint64_t *ret_error)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < DRIVER_CLOCK_TRIES; i++) {
+		uint64_t before, after;
+		int err = driver_read_clock(d, &before, &after);
+
+		if (err)
+			return err;
+		if (after - before >= least)
+			continue;
+		least = after - before;
+		*ret_device_ns = *d->word;
+		*ret_ticks = before + least / 2;
+		*ret_error = least / 2;
+	}
+	return 0;
+}
+
+__attribute__((visibility("default"))) const struct quoit_device_driver quoit_device_driver = {
+	.version = QUOIT_DEVICE_VERSION,
+	.name = "cuda",
+	.count = driver_count,
+	.open = driver_open,
+	.close = driver_close,
+	.health = driver_health,
+	.clock = driver_clock,
+	.memory_new = memory_new,
+	.memory_free = memory_free,
+	.host_new = memory_host_new,
+	.host_free = memory_host_free,
+	.host_register = memory_host_register,
+	.host_unregister = memory_host_unregister,
+	.stream_new = stream_new,
+	.stream_free = stream_free,
+	.event_new = stream_event_new,
+	.event_free = stream_event_free,
+	.event_record = stream_event_record,
+	.event_done = stream_event_done,
+	.stream_wait = stream_wait,
+	.copy = stream_copy,
+	.clear = stream_clear,
+	.run = run_call,
+	.signal = stream_signal,
+	.stamp = stream_stamp,
+	.module_new = module_new,
+	.module_free = module_free,
+	.kernel_find = module_find,
+	.launch = module_launch,
+};

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* gemm.c - matrix product: batches, strides, and who computes it. */
+#include <errno.h>
+#include <limits.h>
+
+#include "context.h"
+#include "kernels/element.h"
+#include "kernels/kernels.h"
+
+/* A matrix that cuBLAS has no words for is copied into scratch; more than this is not. */
+#define GEMM_PACK_MOST (UINT64_C(1) << 30)
+
+#ifndef QUOIT_GEMM_TF32
+#define QUOIT_GEMM_TF32 0x04u
+#endif
+
+/* A matrix as cuBLAS reads it: by columns. */
+struct gemm_words {
+	cublasOperation_t is;
+	int lead;
+};
+
+/* The last two dims as rows and columns of the factor. */
+static void gemm_turn(struct quoit_device_tensor *t)
+{
+	const uint32_t dim = t->dim[2];
+	const int32_t stride = t->stride[2];
+
+	t->dim[2] = t->dim[3];
+	t->stride[2] = t->stride[3];
+	t->dim[3] = dim;
+	t->stride[3] = stride;
+}
+
+/* False: it has no words for these strides. */
+static bool gemm_express(const struct quoit_device_tensor *t, struct gemm_words *ret)
+{
+	const int64_t rows = t->dim[2];
+	const int64_t columns = t->dim[3];
+	int64_t lead;
+
+	if (rows > INT_MAX || columns > INT_MAX)
+		return false;
+	if ((t->stride[2] == 1 || rows <= 1) && (columns <= 1 || t->stride[3] >= rows)) {
+		ret->is = CUBLAS_OP_N;
+		lead = columns <= 1 ? rows : t->stride[3];
+	} else if ((t->stride[3] == 1 || columns <= 1) && (rows <= 1 || t->stride[2] >= columns)) {
+		ret->is = CUBLAS_OP_T;
+		lead = rows <= 1 ? columns : t->stride[2];
+	} else {
+		return false;
+	}
+	ret->lead = (int)(lead > 0 ? lead : 1);
+	return true;
+}
+
+/* Dense rows in scratch instead of t. */
+static int gemm_pack(struct quoit_device_stream *s, struct quoit_device_tensor *t, uint64_t to)
+{
+	struct quoit_device_tensor packed = *t;
+	int64_t stride = 1;
+	int err;
+
+	packed.data = to;
+	for (uint32_t d = QUOIT_MAX_DIMS; d-- > 0;) {
+		packed.stride[d] = (int32_t)stride;
+		stride *= packed.dim[d];
+	}
+	err = run_copy(s, &packed, t);
+	for (uint32_t d = 0; d < 2; d++)
+		packed.stride[d] = packed.dim[d] == 1 ? 0 : packed.stride[d];
+	*t = packed;
+	return err;
+}
+
+/* Batches that are all one matrix are packed once. */
+static void gemm_drop_repeats(struct quoit_device_tensor *t)
+{
+	for (uint32_t d = 0; d < 2; d++)
+		t->dim[d] = t->stride[d] == 0 ? 1 : t->dim[d];
+}
+
+/* A and B in words of cuBLAS, packed if need be; -ENOTSUP: too much to pack. */
+static int gemm_factors(struct quoit_device_stream *s, struct quoit_device_tensor factor[2],
+			struct gemm_words ret_words[2])
+{
+	uint64_t bytes[2] = {0, 0};
+	bool packs[2];
+	uint64_t scratch;
+	int err = 0;
+
+	for (int i = 0; i < 2; i++) {
+		packs[i] = !gemm_express(&factor[i], &ret_words[i]);
+		if (!packs[i])
+			continue;
+		gemm_drop_repeats(&factor[i]);
+		bytes[i] = walk_count(&factor[i]) * walk_dtype_size(factor[i].dtype);
+		bytes[i] = (bytes[i] + 255) & ~UINT64_C(255);
+		if (bytes[i] > GEMM_PACK_MOST)
+			return -ENOTSUP;
+	}
+	if (packs[0] || packs[1])
+		err = stream_scratch(s, bytes[0] + bytes[1], &scratch);
+	for (int i = 0; i < 2 && !err; i++) {
+		if (packs[i])
+			err = gemm_pack(s, &factor[i], scratch + (i ? bytes[0] : 0));
+		if (!err && packs[i] && !gemm_express(&factor[i], &ret_words[i]))
+			err = -ENOTSUP;
+	}
+	return err;
+}
+
+/* Are the two dims of batches one, for every operand? */
+static bool gemm_is_one_batch(const struct quoit_device_tensor *c,
+			      const struct quoit_device_tensor factor[2])
+{
+	const int64_t inner = c->dim[1];
+
+	return c->dim[0] == 1 || inner == 1 ||
+	       (c->stride[0] == inner * c->stride[1] &&
+		factor[0].stride[0] == inner * factor[0].stride[1] &&
+		factor[1].stride[0] == inner * factor[1].stride[1]);
+}
+
+/* The distance of batches along the dim that is looped over inside, and over both as one. */
+static int32_t gemm_step(const struct quoit_device_tensor *t, const struct quoit_device_tensor *c)
+{
+	return c->dim[1] == 1 ? t->stride[0] : t->stride[1];
+}
+
+/* C, or its transpose, which is the product of the other factor's transposes in other order. */
+static int gemm_by_blas(struct quoit_device_stream *s, const struct quoit_device_call *call,
+			const struct gemm_plan *plan)
+{
+	struct quoit_device *d = s->device;
+	struct quoit_device_tensor c = call->tensor[0];
+	struct quoit_device_tensor factor[2] = {call->tensor[1], call->tensor[2]};
+	struct gemm_words words[2], c_words;
+	struct blas_product product = {.alpha = plan->alpha, .beta = plan->beta, .dtype = c.dtype};
+	const uint32_t size = walk_dtype_size(c.dtype);
+	uint32_t outer = 1;
+	int err = 0;
+
+	if (call->arg & QUOIT_GEMM_TRANS_A)
+		gemm_turn(&factor[0]);
+	if (call->arg & QUOIT_GEMM_TRANS_B)
+		gemm_turn(&factor[1]);
+	if (!gemm_express(&c, &c_words))
+		return -ENOTSUP;
+	if (c_words.is == CUBLAS_OP_T) {
+		const struct quoit_device_tensor a = factor[0];
+
+		factor[0] = factor[1];
+		factor[1] = a;
+		gemm_turn(&factor[0]);
+		gemm_turn(&factor[1]);
+		gemm_turn(&c);
+	}
+	if (!s->blas)
+		s->blas = blas_handle_new(&d->blas, s->stream);
+	if (!s->blas)
+		return -ENOTSUP;
+	err = gemm_factors(s, factor, words);
+	if (err)
+		return err;
+
+	product.a_is = words[0].is;
+	product.b_is = words[1].is;
+	product.m = (int)c.dim[2];
+	product.n = (int)c.dim[3];
+	product.k = (int)plan->k;
+	product.lda = words[0].lead;
+	product.ldb = words[1].lead;
+	product.ldc = c_words.lead;
+	product.a_step = gemm_step(&factor[0], &c);
+	product.b_step = gemm_step(&factor[1], &c);
+	product.c_step = gemm_step(&c, &c);
+	product.tf32 = call->arg & QUOIT_GEMM_TF32;
+	product.batches = (int)(c.dim[0] * c.dim[1]);
+	if (!gemm_is_one_batch(&c, factor)) {
+		outer = c.dim[0];
+		product.batches = (int)c.dim[1];
+	}
+	for (uint32_t i = 0; i < outer && !err; i++) {
+		product.a = factor[0].data + (uint64_t)((int64_t)i * factor[0].stride[0]) * size;
+		product.b = factor[1].data + (uint64_t)((int64_t)i * factor[1].stride[0]) * size;
+		product.c = c.data + (uint64_t)((int64_t)i * c.stride[0]) * size;
+		err = blas_multiply(&d->blas, s->blas, &product);
+	}
+	return err;
+}
+
+static void gemm_strides(int64_t ret[QUOIT_MAX_DIMS], const struct quoit_device_tensor *t,
+			 bool transposed)
+{
+	for (uint32_t d = 0; d < QUOIT_MAX_DIMS; d++)
+		ret[d] = t->stride[transposed && d >= 2 ? 5 - d : d];
+}
+
+static struct gemm_plan gemm_describe(const struct quoit_device_call *call)
+{
+	const struct quoit_device_tensor *c = &call->tensor[0];
+	const struct quoit_device_tensor *a = &call->tensor[1];
+	const struct quoit_device_tensor *b = &call->tensor[2];
+	const bool a_turned = call->arg & QUOIT_GEMM_TRANS_A;
+	const bool b_turned = call->arg & QUOIT_GEMM_TRANS_B;
+	struct gemm_plan plan = {
+		.c = c->data,
+		.a = a->data,
+		.b = b->data,
+		.batch = {c->dim[0], c->dim[1]},
+		.m = c->dim[2],
+		.n = c->dim[3],
+		.k = a->dim[a_turned ? 2 : 3],
+		.alpha = element_f64(call->scalar[0]),
+		.beta = element_f64(call->scalar[1]),
+		.dtype = c->dtype,
+	};
+
+	gemm_strides(plan.c_stride, c, false);
+	gemm_strides(plan.a_stride, a, a_turned);
+	gemm_strides(plan.b_stride, b, b_turned);
+	return plan;
+}
+
+/* Nothing was put into the stream where cuBLAS says -ENOTSUP, scratch apart. */
+int run_gemm(struct quoit_device_stream *s, const struct quoit_device_call *call)
+{
+	const struct gemm_plan plan = gemm_describe(call);
+	int err = -ENOTSUP;
+
+	if (walk_count(&call->tensor[0]) == 0)
+		return 0;
+	if (s->device->blas.library && plan.k > 0 && plan.k <= INT_MAX &&
+	    (uint64_t)plan.batch[0] * plan.batch[1] <= INT_MAX)
+		err = gemm_by_blas(s, call, &plan);
+	if (err == -ENOTSUP)
+		err = device_check(s->device, kernel_gemm(&plan, s->stream));
+	return err;
+}

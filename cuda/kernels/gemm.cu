@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* gemm.cu - matrix product for any strides, where there is no cuBLAS or it has no words for them.
+ */
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "kernels/kernels.h"
+
+#define TILE 16 /* edge; a block makes TILE x TILE elements of C */
+
+template <class T, class Wide>
+__global__ void __launch_bounds__(TILE *TILE) gemm_kernel(gemm_plan g, uint64_t blocks)
+{
+	__shared__ Wide a_tile[TILE][TILE + 1];
+	__shared__ Wide b_tile[TILE][TILE + 1];
+	const uint32_t across = (g.n + TILE - 1) / TILE;
+	const uint32_t down = (g.m + TILE - 1) / TILE;
+	const uint32_t x = threadIdx.x;
+	const uint32_t y = threadIdx.y;
+
+	for (uint64_t u = blockIdx.x; u < blocks; u += gridDim.x) {
+		const uint64_t batch = u / across / down;
+		const int64_t outer = (int64_t)(batch / g.batch[1]);
+		const int64_t inner = (int64_t)(batch % g.batch[1]);
+		const uint64_t row = u / across % down * TILE + y;
+		const uint64_t column = u % across * TILE + x;
+		const T *a = (const T *)g.a + outer * g.a_stride[0] + inner * g.a_stride[1];
+		const T *b = (const T *)g.b + outer * g.b_stride[0] + inner * g.b_stride[1];
+		T *c = (T *)g.c + outer * g.c_stride[0] + inner * g.c_stride[1] +
+		       (int64_t)row * g.c_stride[2] + (int64_t)column * g.c_stride[3];
+		Wide sum = 0;
+
+		for (uint64_t k = 0; k < g.k; k += TILE) {
+			const int64_t a_k = (int64_t)(k + x);
+			const int64_t b_k = (int64_t)(k + y);
+
+			a_tile[y][x] = row < g.m && k + x < g.k
+					       ? (Wide)a[(int64_t)row * g.a_stride[2] +
+							 a_k * g.a_stride[3]]
+					       : (Wide)0;
+			b_tile[y][x] = column < g.n && k + y < g.k
+					       ? (Wide)b[b_k * g.b_stride[2] +
+							 (int64_t)column * g.b_stride[3]]
+					       : (Wide)0;
+			__syncthreads();
+#pragma unroll
+			for (int i = 0; i < TILE; i++)
+				sum = fma(a_tile[y][i], b_tile[i][x], sum);
+			__syncthreads();
+		}
+		if (row >= g.m || column >= g.n)
+			continue;
+		sum *= (Wide)g.alpha;
+		if (g.beta != 0)
+			sum += (Wide)g.beta * (Wide)*c;
+		*c = (T)sum;
+	}
+}
+
+template <class T, class Wide> static cudaError_t launch(const gemm_plan *g, cudaStream_t stream)
+{
+	const uint64_t across = ((uint64_t)g->n + TILE - 1) / TILE;
+	const uint64_t down = ((uint64_t)g->m + TILE - 1) / TILE;
+	const uint64_t blocks = across * down * g->batch[0] * g->batch[1];
+	const uint64_t most = 1u << 30;
+
+	gemm_kernel<T, Wide>
+		<<<(unsigned)(blocks < most ? blocks : most), dim3(TILE, TILE), 0, stream>>>(
+			*g, blocks);
+	return cudaGetLastError();
+}
+
+cudaError_t kernel_gemm(const gemm_plan *gemm, cudaStream_t stream)
+{
+	switch (gemm->dtype) {
+	case QUOIT_F32:
+		return launch<float, float>(gemm, stream);
+	case QUOIT_F64:
+		return launch<double, double>(gemm, stream);
+	case QUOIT_BF16:
+		return launch<__nv_bfloat16, float>(gemm, stream);
+	default:
+		return launch<__half, float>(gemm, stream);
+	}
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * random.cu - uniform and normal numbers from Philox.
+ *
+ * Element i of the tensor's row-major order comes from block scalar[1] + i / per_block.  A thread
+ * makes a block at a time, and writes it at once where it lies together.
+ */
+#include "kernels/map.cuh"
+#include "kernels/random_core.h"
+
+template <class T> struct uniform;
+template <> struct uniform<float> {
+	static __device__ void make(const uint32_t *word, float *ret_x)
+	{
+		random_uniform_f32(word, ret_x);
+	}
+};
+template <> struct uniform<double> {
+	static __device__ void make(const uint32_t *word, double *ret_x)
+	{
+		random_uniform_f64(word, ret_x);
+	}
+};
+
+template <class T> struct normal;
+template <> struct normal<float> {
+	static __device__ void make(const uint32_t *word, float *ret_x)
+	{
+		random_normal_f32(word, ret_x);
+	}
+};
+template <> struct normal<double> {
+	static __device__ void make(const uint32_t *word, double *ret_x)
+	{
+		random_normal_f64(word, ret_x);
+	}
+};
+
+template <class T, class Kind, bool dense>
+__global__ void __launch_bounds__(MAP_THREADS)
+	random_kernel(walk w, uint64_t key, uint64_t first_block)
+{
+	constexpr int N = 16 / sizeof(T);
+	const uint64_t end = w.first + w.count;
+	const uint64_t last = (end + N - 1) / N;
+	T *const out = (T *)w.operand[0].data;
+
+	for (uint64_t block = w.first / N + (uint64_t)blockIdx.x * MAP_THREADS + threadIdx.x;
+	     block < last; block += (uint64_t)gridDim.x * MAP_THREADS) {
+		uint32_t word[RANDOM_WORDS];
+		map_pack<T, N> made;
+
+		random_block(key, first_block + block, word);
+		Kind::make(word, made.v);
+		if (dense && (block + 1) * N <= end) { /* cut at whole blocks, if at all */
+			((map_pack<T, N> *)out)[block - w.first / N] = made;
+			continue;
+		}
+#pragma unroll
+		for (int j = 0; j < N; j++) {
+			const uint64_t i = block * N + j;
+			int64_t at = (int64_t)(i - w.first);
+
+			if (i < w.first || i >= end)
+				continue;
+			if (!dense)
+				map_offsets<1>(w, (uint32_t)at, &at);
+			out[at] = made.v[j];
+		}
+	}
+}
+
+template <class T, class Kind>
+static cudaError_t launch(const walk *w, const quoit_device_call *call, cudaStream_t stream)
+{
+	const unsigned blocks = map_blocks(w->count / (16 / sizeof(T)) + 2);
+
+	if (walk_is_dense(w) && w->operand[0].data % 16 == 0)
+		random_kernel<T, Kind, true>
+			<<<blocks, MAP_THREADS, 0, stream>>>(*w, call->scalar[0], call->scalar[1]);
+	else
+		random_kernel<T, Kind, false>
+			<<<blocks, MAP_THREADS, 0, stream>>>(*w, call->scalar[0], call->scalar[1]);
+	return cudaGetLastError();
+}
+
+cudaError_t kernel_random(const walk *w, const quoit_device_call *call, cudaStream_t stream)
+{
+	const bool single = call->tensor[0].dtype == QUOIT_F32;
+
+	if (call->opcode == QUOIT_OP_UNIFORM)
+		return single ? launch<float, uniform<float>>(w, call, stream)
+			      : launch<double, uniform<double>>(w, call, stream);
+	return single ? launch<float, normal<float>>(w, call, stream)
+		      : launch<double, normal<double>>(w, call, stream);
+}

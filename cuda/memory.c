@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.c - memory of the device, and host memory that it reaches. */
+#include <errno.h>
+#include <stdint.h>
+
+#include "context.h"
+#include "errors.h"
+
+/* A pool of our own, that gives nothing back: what is freed is soon asked for again. */
+int memory_open(struct quoit_device *d)
+{
+	struct cudaMemPoolProps props = {
+		.allocType = cudaMemAllocationTypePinned,
+		.location = {.type = cudaMemLocationTypeDevice, .id = d->index},
+	};
+	uint64_t keep = UINT64_MAX;
+	int supported = 0;
+	int err;
+
+	d->pool = NULL;
+	err = device_check(
+		d, cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, d->index));
+	if (err || !supported)
+		return err;
+	err = device_check(d, cudaMemPoolCreate(&d->pool, &props));
+	if (err)
+		return err;
+	err = device_check(
+		d, cudaMemPoolSetAttribute(d->pool, cudaMemPoolAttrReleaseThreshold, &keep));
+	if (err)
+		memory_close(d);
+	return err;
+}
+
+void memory_close(struct quoit_device *d)
+{
+	if (d->pool)
+		(void)device_check(d, cudaMemPoolDestroy(d->pool));
+	d->pool = NULL;
+}
+
+cudaError_t memory_take(struct quoit_device *d, size_t bytes, cudaStream_t stream, void **ret)
+{
+	if (d->pool)
+		return cudaMallocFromPoolAsync(ret, bytes, d->pool, stream);
+	return cudaMalloc(ret, bytes);
+}
+
+/* Without a pool it waits for all that runs on the device. */
+cudaError_t memory_give(struct quoit_device *d, void *memory, cudaStream_t stream)
+{
+	if (d->pool)
+		return cudaFreeAsync(memory, stream);
+	return cudaFree(memory);
+}
+
+/* The device's own stream is empty but for this: waiting for it takes no longer than to look. */
+int memory_new(struct quoit_device *d, uint64_t bytes, uint64_t *ret)
+{
+	void *memory;
+	int err;
+
+	if (d->broken)
+		return d->broken;
+	err = device_check(d, memory_take(d, bytes, d->stream, &memory));
+	if (!err)
+		err = device_check(d, cudaStreamSynchronize(d->stream));
+	if (!err)
+		*ret = (uintptr_t)memory;
+	return err;
+}
+
+int memory_free(struct quoit_device *d, uint64_t address)
+{
+	if (d->broken)
+		return d->broken;
+	return device_check(d, memory_give(d, (void *)(uintptr_t)address, d->stream));
+}
+
+int memory_host_new(struct quoit_device *d, size_t bytes, void **ret)
+{
+	if (d->broken)
+		return d->broken;
+	return device_check(d,
+			    cudaHostAlloc(ret, bytes, cudaHostAllocPortable | cudaHostAllocMapped));
+}
+
+void memory_host_free(struct quoit_device *d, void *memory)
+{
+	if (!d->broken && memory)
+		(void)device_check(d, cudaFreeHost(memory));
+}
+
+/* Whatever the reason, memory that cannot be registered is one that goes through a buffer. */
+int memory_host_register(struct quoit_device *d, void *memory, size_t bytes)
+{
+	int err;
+
+	if (d->broken)
+		return d->broken;
+	err = device_check(d, cudaHostRegister(memory, bytes,
+					       cudaHostRegisterPortable | cudaHostRegisterMapped));
+	return !err || err == -ENOMEM || errors_is_sticky(err) ? err : -ENOTSUP;
+}
+
+void memory_host_unregister(struct quoit_device *d, void *memory)
+{
+	if (!d->broken)
+		(void)device_check(d, cudaHostUnregister(memory));
+}

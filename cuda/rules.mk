@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+# rules.mk - quoit-cuda.so, the driver of NVIDIA devices; needs nvcc and is left out without it.
+#
+# Variables: NVCC; CUDA_ARCHS, the architectures to compile kernels for.  PTX of PTX_ARCH goes
+# along: drivers make code of it for whatever has none.
+
+NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_ARCHS ?= 80 90 120
+PTX_ARCH ?= 90
+CUDA_ARCHS_ALL := 75 80 86 89 90 100 120
+
+# A sanitizer finds nothing in what only a device runs, and its build would take twice as long.
+ifneq ($(NVCC),)
+cuda_so := $(if $(SAN),,$(B)/quoit-cuda.so)
+all: $(cuda_so)
+else
+all: cuda-left-out
+endif
+
+cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
+cuda_c := $(wildcard cuda/*.c)
+cuda_cu := $(wildcard cuda/kernels/*.cu)
+cuda_obj := $(cuda_c:%.c=$(B)/%.o) $(cuda_cu:%.cu=$(B)/%.cu.o)
+cuda_code = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+	-gencode arch=compute_$(PTX_ARCH),code=compute_$(PTX_ARCH)
+# No libstdc++ is linked.  Results are the CPU's: multiplication and addition are not contracted.
+cuda_flags := -O2 -std=c++17 -fmad=false -Icuda -Ilibclient/include -Werror all-warnings --compress-mode=size -MD -MP \
+	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall
+cuda_libs := -L$(cuda_home)/lib64 -lcudart_static -ldl -lrt -lpthread -lm
+
+.PHONY: cuda-left-out cuda-all-archs gpu-tests
+cuda-left-out:
+	@echo 'quoit-cuda.so is left out: no nvcc'
+# Every kernel for every architecture that is supported.
+cuda-all-archs:
+	@$(MAKE) --no-print-directory B=$(B)/all-archs CUDA_ARCHS='$(CUDA_ARCHS_ALL)' $(B)/all-archs/quoit-cuda.so
+
+$(B)/cuda/%.o: base += -fPIC -fvisibility=hidden -iquote cuda -isystem $(cuda_home)/include
+$(B)/cuda/%.cu.o: cuda/%.cu
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(NVCC) $(cuda_flags) $(cuda_code) -c $< -o $@
+$(B)/quoit-cuda.so: $(cuda_obj)
+	$(call link,-shared -Wl$(,)-soname$(,)quoit-cuda.so -Wl$(,)--exclude-libs$(,)ALL -Wl$(,)-z$(,)defs $(cuda_libs))
+
+# What the device computes without contraction, its tests do too.
+$(B)/tests/unit/test_cuda_%.o: base += -ffp-contract=off
+gpu_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/gpu/test_*.c))
+gpu_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/gpu/test_*.c),$(wildcard tests/gpu/*.c)))
+gpu-tests: all $(gpu_tests)
+$(B)/tests/gpu/%.o: base += -iquote tests/unit -ffp-contract=off
+$(B)/tests/gpu/%: $(B)/tests/gpu/%.o $(gpu_help) $(B)/tests/unit/ops_reference.o
+	$(call link,-ldl -lm)

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* walk.c - how a kernel goes through tensors of equal dims and any strides. */
+#include <stdlib.h>
+
+#include "walk.h"
+
+/* The widest load and store of a thread. */
+#define WALK_WIDEST 16
+
+uint32_t walk_dtype_size(uint8_t dtype)
+{
+	switch (dtype) {
+	case QUOIT_BF16:
+	case QUOIT_F16:
+		return 2;
+	case QUOIT_F32:
+	case QUOIT_I32:
+		return 4;
+	case QUOIT_F64:
+	case QUOIT_I64:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+uint64_t walk_count(const struct quoit_device_tensor *t)
+{
+	return (uint64_t)t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3];
+}
+
+struct quoit_device_tensor walk_constant(const struct quoit_device_tensor *like)
+{
+	struct quoit_device_tensor constant = *like;
+
+	constant.data = 0;
+	for (uint32_t d = 0; d < QUOIT_MAX_DIMS; d++)
+		constant.stride[d] = 0;
+	return constant;
+}
+
+static void walk_collect(struct walk *walk, const struct quoit_device_tensor *const t[])
+{
+	for (uint32_t d = 0; d < QUOIT_MAX_DIMS; d++) {
+		if (t[0]->dim[d] == 1)
+			continue;
+		walk->dim[walk->dims] = t[0]->dim[d];
+		for (uint32_t i = 0; i < walk->operands; i++)
+			walk->operand[i].stride[walk->dims] = t[i]->stride[d];
+		walk->dims++;
+	}
+}
+
+static void walk_swap_dims(struct walk *walk, uint32_t a, uint32_t b)
+{
+	uint64_t dim = walk->dim[a];
+
+	walk->dim[a] = walk->dim[b];
+	walk->dim[b] = dim;
+	for (uint32_t i = 0; i < walk->operands; i++) {
+		int64_t *stride = walk->operand[i].stride;
+		int64_t old = stride[a];
+
+		stride[a] = stride[b];
+		stride[b] = old;
+	}
+}
+
+/* Larger strides of the first operand to the front. */
+static void walk_sort(struct walk *walk)
+{
+	const int64_t *stride = walk->operand[0].stride;
+
+	for (uint32_t i = 1; i < walk->dims; i++) {
+		for (uint32_t d = i; d > 0 && llabs(stride[d - 1]) < llabs(stride[d]); d--)
+			walk_swap_dims(walk, d - 1, d);
+	}
+}
+
+static bool walk_can_merge(const struct walk *walk, uint32_t d)
+{
+	for (uint32_t i = 0; i < walk->operands; i++) {
+		const int64_t *stride = walk->operand[i].stride;
+
+		if (stride[d] != stride[d + 1] * (int64_t)walk->dim[d + 1])
+			return false;
+	}
+	return true;
+}
+
+static void walk_drop_dim(struct walk *walk, uint32_t d)
+{
+	walk->dims--;
+	for (; d < walk->dims; d++) {
+		walk->dim[d] = walk->dim[d + 1];
+		for (uint32_t i = 0; i < walk->operands; i++)
+			walk->operand[i].stride[d] = walk->operand[i].stride[d + 1];
+	}
+}
+
+static void walk_merge(struct walk *walk)
+{
+	uint32_t d = 0;
+
+	while (d + 1 < walk->dims) {
+		if (!walk_can_merge(walk, d)) {
+			d++;
+			continue;
+		}
+		walk->dim[d + 1] *= walk->dim[d];
+		walk_drop_dim(walk, d);
+	}
+}
+
+void walk_make(struct walk *ret_walk, const struct quoit_device_tensor *const t[],
+	       uint32_t operands, enum walk_order order)
+{
+	struct walk *walk = ret_walk;
+
+	*walk = (struct walk){.count = walk_count(t[0]), .operands = operands};
+	for (uint32_t i = 0; i < operands; i++)
+		walk->operand[i].data = t[i]->data;
+	walk_collect(walk, t);
+	if (walk->dims == 0) {
+		walk->dims = 1;
+		walk->dim[0] = 1;
+		for (uint32_t i = 0; i < operands; i++)
+			walk->operand[i].stride[0] = i == 0 || t[i]->data;
+	}
+	if (order == WALK_ANY_ORDER)
+		walk_sort(walk);
+	walk_merge(walk);
+}
+
+bool walk_is_dense(const struct walk *walk)
+{
+	for (uint32_t i = 0; i < walk->operands; i++) {
+		const int64_t stride = walk->operand[i].stride[0];
+
+		if (stride != 1 && (i == 0 || stride != 0))
+			return false;
+	}
+	return walk->dims == 1;
+}
+
+bool walk_cut(struct walk *walk, struct walk *ret_rest, const uint32_t size[WALK_OPERANDS])
+{
+	struct walk *rest = ret_rest;
+	uint64_t keep = walk->dim[0] / 2;
+
+	if (walk->count < WALK_MOST)
+		return false;
+	if (keep > WALK_WIDEST)
+		keep -= keep % WALK_WIDEST; /* what was aligned stays so */
+	*rest = *walk;
+	walk->dim[0] = keep;
+	rest->dim[0] -= keep;
+	walk->count = walk->count / (keep + rest->dim[0]) * keep;
+	rest->count -= walk->count;
+	rest->first += walk->count;
+	for (uint32_t i = 0; i < walk->operands; i++) {
+		struct walk_operand *operand = &rest->operand[i];
+
+		if (operand->data)
+			operand->data += (uint64_t)((int64_t)keep * operand->stride[0]) * size[i];
+	}
+	if (walk->dims > 1 && walk->dim[0] == 1)
+		walk_drop_dim(walk, 0);
+	if (rest->dims > 1 && rest->dim[0] == 1)
+		walk_drop_dim(rest, 0);
+	return true;
+}
+
+static bool walk_can_widen(const struct walk *walk, uint32_t moved, uint32_t size, uint32_t wide)
+{
+	const uint32_t last = walk->dims - 1;
+	uint64_t odd = walk->dim[last] * size;
+
+	for (uint32_t i = 0; i < walk->operands; i++) {
+		const struct walk_operand *operand = &walk->operand[i];
+
+		if (operand->stride[last] != (i < moved))
+			return false;
+		if (i >= moved)
+			continue;
+		odd |= operand->data;
+		for (uint32_t d = 0; d < last; d++)
+			odd |= (uint64_t)operand->stride[d] * size;
+	}
+	return odd % wide == 0;
+}
+
+uint32_t walk_widen(struct walk *walk, uint32_t moved, uint32_t size)
+{
+	const uint32_t last = walk->dims - 1;
+	uint32_t wide = WALK_WIDEST;
+
+	while (wide > size && !walk_can_widen(walk, moved, size, wide))
+		wide /= 2;
+	if (wide <= size)
+		return size;
+	walk->count /= wide / size;
+	walk->dim[last] /= wide / size;
+	for (uint32_t i = 0; i < moved; i++) {
+		for (uint32_t d = 0; d < last; d++)
+			walk->operand[i].stride[d] /= (int64_t)(wide / size);
+	}
+	return wide;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gpu.h - what tests of the device layer share: a device, checks, jobs compared with a reference.
+ *
+ * A test is a program of its own, that needs the driver's .so and nothing else of Quoit.  Where
+ * there is no device it exits with 77.
+ */
+#ifndef GPU_H
+#define GPU_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <quoit/device.h>
+
+#include "ops_reference.h"
+
+struct gpu {
+	const struct quoit_device_driver *driver;
+	struct quoit_device *device;
+	struct quoit_device_info info;
+	struct quoit_device_stream *stream;
+	struct quoit_device_event *event;
+	struct quoit_device_verdict *verdict;
+	char *staging;  /* host memory of GPU_BYTES */
+	uint64_t arena; /* device memory of the same size */
+	unsigned passed, failed;
+};
+#define GPU_BYTES ((size_t)96 << 20)
+
+/* Count a check; one that fails is said, up to a screenful of them. */
+#define GPU_CHECK(g, what, ...)                                                                    \
+	do {                                                                                       \
+		if (what) {                                                                        \
+			(g)->passed++;                                                             \
+		} else if ((g)->failed++ < 40) {                                                   \
+			printf("\n%s:%d: %s: ", __FILE__, __LINE__, #what);                        \
+			printf(__VA_ARGS__);                                                       \
+			printf("\n");                                                              \
+		}                                                                                  \
+	} while (0)
+
+/* Open device 0 with a stream and all; on failure the result is main's, else it is -1. */
+int gpu_open(struct gpu *g, int argc, char *const argv[]);
+/* Close all and print the summary: main's result. */
+int gpu_close(struct gpu *g);
+
+/* Wait for what the stream has; 0, or an error, -ETIME after seconds. */
+int gpu_wait(struct gpu *g, struct quoit_device_stream *s);
+
+/* ---- jobs ---- */
+
+/* One operation with tensors in host memory, for the reference, and the same for the device. */
+struct gpu_job {
+	struct op_args args;
+	struct {
+		char *bytes;
+		size_t size;
+		size_t shift; /* bytes by which the device's copy is off a multiple of 256 */
+	} memory[QUOIT_MAX_TENSORS_PER_JOB];
+};
+
+/* What may be in a tensor: numbers of all kinds, or such that sums of them stay exact enough. */
+enum gpu_values { GPU_WILD, GPU_TAME };
+
+/* Give the job a tensor, with gaps around it that nobody may write. */
+void gpu_tensor(struct gpu_job *job, int which, uint8_t dtype, const uint32_t dim[4],
+		enum ops_layout layout, enum gpu_values values);
+/* Element i becomes first + i * step, in row-major order, modulo `modulo`. */
+void gpu_count(struct gpu_job *job, int which, int64_t first, int64_t step, int64_t modulo);
+void gpu_job_free(struct gpu_job *job);
+
+/* Run it on the device: the job's memory becomes what the device's is then. */
+int gpu_run(struct gpu *g, struct gpu_job *job);
+
+/* Run it by the device and by the reference, and compare all of the memory. */
+void gpu_compare(struct gpu *g, struct gpu_job *job, struct ops_tolerance tolerance);
+
+/* Bytes of an element, 16-bit types too. */
+size_t gpu_size(uint8_t dtype);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* job.c - run one operation on the device and by the reference, and compare. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu.h"
+
+/* Bytes before and after a tensor that must stay as they are. */
+#define JOB_GAP 64
+
+static const double special[] = {0.0,      -0.0,  NAN,   INFINITY, -INFINITY,    1e-310, -1e-40,
+				 0x1p-126, 1e300, -3e38, 0.5,      2147483648.0, -1e19};
+static const int64_t special_i[] = {0,         1,         -1,        INT32_MAX,
+				    INT32_MIN, INT64_MAX, INT64_MIN, 0x80000000};
+
+size_t gpu_size(uint8_t dtype)
+{
+	return dtype == QUOIT_BF16 || dtype == QUOIT_F16 ? 2 : op_dtype_size(dtype);
+}
+
+static void put(char *to, uint8_t dtype, double f, int64_t i)
+{
+	switch (dtype) {
+	case QUOIT_F32:
+		*(float *)to = (float)f;
+		break;
+	case QUOIT_F64:
+		*(double *)to = f;
+		break;
+	case QUOIT_I32:
+		*(int32_t *)to = (int32_t)i;
+		break;
+	case QUOIT_I64:
+		*(int64_t *)to = i;
+		break;
+	default:
+		*(uint16_t *)to = (uint16_t)i;
+	}
+}
+
+static void fill(char *bytes, size_t count, uint8_t dtype, enum gpu_values values)
+{
+	static uint32_t state = 12345;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t r = state = state * 1664525u + 1013904223u;
+		double f = (r >> 8) % 4001 / 1000.0 - 2.0;
+		int64_t n = (int64_t)(r >> 8) * (int32_t)(r * 2654435761u);
+
+		if (values == GPU_WILD && (r >> 8) % 16 == 0) {
+			f = special[(r >> 12) % (sizeof(special) / sizeof(special[0]))];
+			n = special_i[(r >> 12) % 8];
+		}
+		put(bytes + i * gpu_size(dtype), dtype, f, n);
+	}
+}
+
+/* Strides of a layout; returns how many elements they span. */
+static size_t lay_out(struct op_tensor *t, enum ops_layout layout)
+{
+	static const int by_row[] = {3, 2, 1, 0};
+	static const int by_column[] = {2, 3, 1, 0};
+	const int *order = layout == OPS_COLUMN_MAJOR ? by_column : by_row;
+	int64_t step = layout == OPS_PADDED ? 2 : 1;
+	int64_t last = 0;
+
+	for (int i = 0; i < 4; i++) {
+		const int d = order[i];
+		const bool repeat = (layout == OPS_REPEAT_ROW && d != 3) ||
+				    (layout == OPS_REPEAT_COLUMN && d == 3);
+
+		t->stride[d] = repeat ? 0 : step;
+		if (!repeat)
+			step = step * t->dim[d] + (layout == OPS_PADDED ? 3 : 0);
+	}
+	for (int d = 0; d < 4; d++) {
+		if (t->dim[d] == 0)
+			return 0;
+		last += (t->dim[d] - 1) * t->stride[d];
+	}
+	return (size_t)last + 1;
+}
+
+void gpu_tensor(struct gpu_job *job, int which, uint8_t dtype, const uint32_t dim[4],
+		enum ops_layout layout, enum gpu_values values)
+{
+	struct op_tensor *t = &job->args.t[which];
+	const size_t size = gpu_size(dtype);
+	size_t count;
+
+	memcpy(t->dim, dim, sizeof(t->dim));
+	t->dtype = dtype;
+	count = lay_out(t, layout);
+	job->memory[which].size = count * size + 2 * JOB_GAP;
+	job->memory[which].bytes = calloc(1, job->memory[which].size);
+	t->data = job->memory[which].bytes + JOB_GAP;
+	fill(t->data, count, dtype, values);
+	if (layout == OPS_REVERSED && count > 0) {
+		t->data = (char *)t->data + (t->dim[3] - 1) * size;
+		t->stride[3] = -1;
+	}
+}
+
+void gpu_count(struct gpu_job *job, int which, int64_t first, int64_t step, int64_t modulo)
+{
+	const struct op_tensor *t = &job->args.t[which];
+	uint32_t pos[4] = {0};
+	int64_t i = first;
+
+	if (job->memory[which].size == 2 * JOB_GAP)
+		return;
+	do {
+		int64_t at = 0;
+
+		for (int d = 0; d < 4; d++)
+			at += pos[d] * t->stride[d];
+		put((char *)t->data + at * (int64_t)gpu_size(t->dtype), t->dtype,
+		    (double)(i % modulo), i % modulo);
+		i += step;
+	} while (ops_next(t->dim, pos));
+}
+
+void gpu_job_free(struct gpu_job *job)
+{
+	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		free(job->memory[i].bytes);
+	memset(job, 0, sizeof(*job));
+}
+
+/* Where memory i lies in staging and arena. */
+static size_t job_place(const struct gpu_job *job, int which)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < which; i++)
+		at += (job->memory[i].size + 256 + 255) / 256 * 256;
+	return at + job->memory[which].shift;
+}
+
+/* A tensor on the device: in whichever memory of the job its data lies. */
+static struct quoit_device_tensor job_tensor(const struct gpu *g, const struct gpu_job *job,
+					     const struct op_tensor *t)
+{
+	struct quoit_device_tensor there = {.dtype = t->dtype};
+
+	for (int i = 0; t->data && i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		const char *begin = job->memory[i].bytes;
+		const ptrdiff_t offset = begin ? (const char *)t->data - begin : -1;
+
+		if (offset >= 0 && (size_t)offset < job->memory[i].size)
+			there.data = g->arena + job_place(job, i) + (uint64_t)offset;
+	}
+	for (int d = 0; d < 4; d++) {
+		there.dim[d] = t->dim[d];
+		there.stride[d] = (int32_t)t->stride[d];
+	}
+	return there;
+}
+
+/* The whole arena that the job uses, there or back. */
+static int job_move(struct gpu *g, struct gpu_job *job, enum quoit_device_way way)
+{
+	const size_t bytes = job_place(job, 3) + job->memory[3].size + 256;
+	const uint64_t staging = (uint64_t)(uintptr_t)g->staging;
+
+	if (bytes > GPU_BYTES)
+		return -E2BIG;
+	if (way == QUOIT_DEVICE_IN) {
+		for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+			if (job->memory[i].bytes)
+				memcpy(g->staging + job_place(job, i), job->memory[i].bytes,
+				       job->memory[i].size);
+		}
+		return g->driver->copy(g->stream, g->arena, staging, bytes, way);
+	}
+	return g->driver->copy(g->stream, staging, g->arena, bytes, way);
+}
+
+int gpu_run(struct gpu *g, struct gpu_job *job)
+{
+	struct quoit_device_call call = {.opcode = job->args.opcode, .arg = job->args.arg};
+	int ran;
+	int err = job_move(g, job, QUOIT_DEVICE_IN);
+
+	memset(g->verdict, 0, sizeof(*g->verdict));
+	call.verdict = g->verdict;
+	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		call.tensor[i] = job_tensor(g, job, &job->args.t[i]);
+	call.scalar[0] = job->args.scalar[0].u;
+	call.scalar[1] = job->args.scalar[1].u;
+	ran = err ? err : g->driver->run(g->stream, &call);
+	memset(&call, 0xff, sizeof(call)); /* it was copied */
+	if (!err)
+		err = job_move(g, job, QUOIT_DEVICE_OUT);
+	if (!err)
+		err = gpu_wait(g, g->stream);
+	for (int i = 0; !err && i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		if (job->memory[i].bytes)
+			memcpy(job->memory[i].bytes, g->staging + job_place(job, i),
+			       job->memory[i].size);
+	}
+	return ran ? ran : err ? err : g->verdict->res;
+}
+
+static bool close_enough(uint8_t dtype, const char *a, const char *b,
+			 const struct ops_tolerance *tolerance)
+{
+	const double x = dtype == QUOIT_F32 ? *(const float *)a : *(const double *)a;
+	const double y = dtype == QUOIT_F32 ? *(const float *)b : *(const double *)b;
+	const double least = dtype == QUOIT_F32 ? 0x1p-126 : 0x1p-1022;
+	const double epsilon = dtype == QUOIT_F32 ? 0x1p-23 : 0x1p-52;
+
+	if (isnan(x) || isnan(y))
+		return isnan(x) && isnan(y);
+	if (x == y)
+		return tolerance->ulp > 0 || x != 0 || signbit(x) == signbit(y);
+	if (isinf(x) || isinf(y))
+		return false;
+	return fabs(x - y) <= tolerance->absolute ||
+	       fabs(x - y) <= tolerance->ulp * epsilon * fmax(fabs(y), least);
+}
+
+/* The first element of a memory that differs, -1: none. */
+static long job_differs(const struct gpu_job *job, int which, const char *got, const char *want,
+			const struct ops_tolerance *tolerance)
+{
+	const uint8_t dtype = job->args.t[which].dtype;
+	const size_t size = gpu_size(dtype);
+
+	for (size_t i = 0; i + size <= job->memory[which].size; i += size) {
+		if (memcmp(got + i, want + i, size) != 0 &&
+		    !(ops_is_float(dtype) && close_enough(dtype, got + i, want + i, tolerance)))
+			return (long)(i / size);
+	}
+	return -1;
+}
+
+void gpu_compare(struct gpu *g, struct gpu_job *job, struct ops_tolerance tolerance)
+{
+	const struct op_tensor *t = job->args.t;
+	char *before[QUOIT_MAX_TENSORS_PER_JOB] = {NULL};
+	char *got[QUOIT_MAX_TENSORS_PER_JOB] = {NULL};
+	int res;
+
+	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		if (!job->memory[i].bytes)
+			continue;
+		before[i] = malloc(job->memory[i].size);
+		got[i] = malloc(job->memory[i].size);
+		memcpy(before[i], job->memory[i].bytes, job->memory[i].size);
+	}
+	res = gpu_run(g, job);
+	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		if (!before[i])
+			continue;
+		memcpy(got[i], job->memory[i].bytes, job->memory[i].size);
+		memcpy(job->memory[i].bytes, before[i], job->memory[i].size);
+	}
+	job->args.error = 0;
+	ops_reference_run(&job->args);
+	GPU_CHECK(g, res == job->args.error, "operation %d, arg %d, type %d: %d, not %d",
+		  job->args.opcode, job->args.arg, t[0].dtype, res, (int)job->args.error);
+	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB && !job->args.error; i++) {
+		long at = before[i] ? job_differs(job, i, got[i], job->memory[i].bytes, &tolerance)
+				    : -1;
+
+		GPU_CHECK(g, at < 0,
+			  "operation %d, arg %d, types %d %d, dims %u %u %u %u, strides %ld %ld "
+			  "%ld %ld and %ld %ld %ld %ld: element %ld of memory %d",
+			  job->args.opcode, job->args.arg, t[0].dtype, t[1].dtype, t[0].dim[0],
+			  t[0].dim[1], t[0].dim[2], t[0].dim[3], (long)t[0].stride[0],
+			  (long)t[0].stride[1], (long)t[0].stride[2], (long)t[0].stride[3],
+			  (long)t[1].stride[0], (long)t[1].stride[1], (long)t[1].stride[2],
+			  (long)t[1].stride[3], at, i);
+	}
+	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		free(before[i]);
+		free(got[i]);
+	}
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* test_halves.c - types of 16 bits on a device: conversions, moves, products; random numbers. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "gpu.h"
+#include "kernels/half.h"
+#include "kernels/random_core.h"
+
+static double widen(uint8_t dtype, uint16_t x)
+{
+	return dtype == QUOIT_F16 ? half_f64_from_f16(x) : half_f64_from_bf16(x);
+}
+
+static uint16_t narrow(uint8_t dtype, double x)
+{
+	return dtype == QUOIT_F16 ? half_f16_from_f64(x) : half_bf16_from_f64(x);
+}
+
+/* Every number of 16 bits as an f32, and back again. */
+static void every_number_there_and_back(struct gpu *g, uint8_t dtype)
+{
+	static const uint32_t dim[] = {1, 1, 1, 65536};
+	struct gpu_job job = {.args.opcode = QUOIT_OP_CAST};
+	const float *wide;
+	const uint16_t *half;
+
+	gpu_tensor(&job, 0, QUOIT_F32, dim, OPS_DENSE, GPU_TAME);
+	gpu_tensor(&job, 1, dtype, dim, OPS_DENSE, GPU_TAME);
+	gpu_count(&job, 1, 0, 1, 65536);
+	GPU_CHECK(g, gpu_run(g, &job) == 0, "cast");
+	wide = job.args.t[0].data;
+	half = job.args.t[1].data;
+	for (uint32_t i = 0; i < 65536; i++) {
+		const double want = widen(dtype, half[i]);
+
+		GPU_CHECK(g, wide[i] == want || (isnan(wide[i]) && isnan(want)), "type %d, %04x",
+			  dtype, i);
+	}
+	gpu_job_free(&job);
+}
+
+/* From every type: what the definition says of the number in the host's memory. */
+static void conversions(struct gpu *g, uint8_t dtype, uint8_t from)
+{
+	static const uint32_t dim[] = {1, 3, 1, 40000};
+	struct gpu_job job = {.args.opcode = QUOIT_OP_CAST};
+	const uint16_t *half;
+
+	gpu_tensor(&job, 0, dtype, dim, OPS_DENSE, GPU_TAME);
+	gpu_tensor(&job, 1, from, dim, OPS_DENSE, GPU_WILD);
+	GPU_CHECK(g, gpu_run(g, &job) == 0, "cast");
+	half = job.args.t[0].data;
+	for (uint32_t i = 0; i < 120000; i++) {
+		const uint32_t pos[] = {0, i / 40000, 0, i % 40000};
+		const double x = ops_is_float(from)
+					 ? ops_get_f(&job.args.t[1], pos)
+					 : half_from_i64_exactly(ops_get_i(&job.args.t[1], pos));
+
+		GPU_CHECK(g,
+			  half[i] == narrow(dtype, x) || (isnan(x) && isnan(widen(dtype, half[i]))),
+			  "type %d from %d: %.17g is %04x, not %04x", dtype, from, x, half[i],
+			  narrow(dtype, x));
+	}
+	gpu_job_free(&job);
+}
+
+/* Moves: the reference moves elements of 2 bytes if its row of sizes knows them; so by hand. */
+static void moves(struct gpu *g, uint8_t dtype)
+{
+	static const uint32_t in[] = {2, 3, 40, 65};
+	static const uint32_t out[] = {2, 3, 65, 40};
+	struct gpu_job job = {.args.opcode = QUOIT_OP_TRANSPOSE,
+			      .args.arg = QUOIT_PERM(0, 1, 3, 2)};
+	const uint16_t *to, *from;
+
+	gpu_tensor(&job, 0, dtype, out, OPS_DENSE, GPU_TAME);
+	gpu_tensor(&job, 1, dtype, in, OPS_DENSE, GPU_TAME);
+	GPU_CHECK(g, gpu_run(g, &job) == 0, "transpose");
+	to = job.args.t[0].data;
+	from = job.args.t[1].data;
+	for (uint32_t b = 0; b < 6; b++) {
+		for (uint32_t i = 0; i < 2600; i++)
+			GPU_CHECK(g, to[b * 2600 + i % 65 * 40 + i / 65] == from[b * 2600 + i],
+				  "%u", i);
+	}
+	job.args.opcode = QUOIT_OP_FILL;
+	job.args.arg = 0;
+	job.args.scalar[0].f = 1.0 / 3;
+	GPU_CHECK(g, gpu_run(g, &job) == 0, "fill");
+	for (uint32_t i = 0; i < 6 * 2600; i++)
+		GPU_CHECK(g, to[i] == narrow(dtype, 1.0 / 3), "fill %u", i);
+	job.args.opcode = QUOIT_OP_ADD;
+	GPU_CHECK(g, gpu_run(g, &job) == -ENOTSUP, "arithmetic of 16 bits");
+	gpu_job_free(&job);
+}
+
+/* Against sums in double, rounded at the end: a unit of the last place for sums in f32. */
+static void products(struct gpu *g, uint8_t dtype)
+{
+	static const uint32_t dim[] = {1, 2, 96, 96};
+	struct gpu_job job = {.args.opcode = QUOIT_OP_GEMM};
+	const uint16_t *c, *a, *b;
+
+	for (int i = 0; i < 3; i++) {
+		gpu_tensor(&job, i, dtype, dim, OPS_DENSE, GPU_TAME);
+		for (uint32_t j = 0; j < 2 * 96 * 96; j++)
+			((uint16_t *)job.args.t[i].data)[j] =
+				narrow(dtype, (double)(j * 7 % 64) / 32 - 1);
+	}
+	job.args.scalar[0].f = 1;
+	GPU_CHECK(g, gpu_run(g, &job) == 0, "product");
+	c = job.args.t[0].data;
+	a = job.args.t[1].data;
+	b = job.args.t[2].data;
+	for (uint32_t i = 0; i < 2 * 96 * 96; i++) {
+		const uint32_t batch = i / 9216 * 9216;
+		double sum = 0;
+
+		for (uint32_t k = 0; k < 96; k++)
+			sum += widen(dtype, a[batch + i % 9216 / 96 * 96 + k]) *
+			       widen(dtype, b[batch + k * 96 + i % 96]);
+		GPU_CHECK(g, fabs(widen(dtype, c[i]) - sum) <= 0.01 * fabs(sum) + 0.01,
+			  "type %d: %g, not %g", dtype, widen(dtype, c[i]), sum);
+	}
+	gpu_job_free(&job);
+}
+
+/* ---- random numbers ---- */
+
+static double random_element(uint8_t opcode, uint8_t dtype, uint64_t key, uint64_t block,
+			     uint64_t i)
+{
+	const bool normal = opcode == QUOIT_OP_NORMAL;
+	const uint32_t per_block = dtype == QUOIT_F32 ? 4 : 2;
+	uint32_t word[RANDOM_WORDS];
+	float f[4];
+	double d[2];
+
+	random_block(key, block + i / per_block, word);
+	if (dtype == QUOIT_F32) {
+		(normal ? random_normal_f32 : random_uniform_f32)(word, f);
+		return f[i % 4];
+	}
+	(normal ? random_normal_f64 : random_uniform_f64)(word, d);
+	return d[i % 2];
+}
+
+static void random_numbers(struct gpu *g)
+{
+	static const uint32_t shapes[][4] = {
+		{1, 1, 1, 1}, {1, 1, 7, 3}, {1, 1, 5, 129}, {2, 3, 13, 515}, {1, 1, 0, 4}};
+
+	for (size_t s = 0; s < 5 * 2 * 2 * OPS_LAYOUTS_OUT; s++) {
+		const uint8_t opcode = s & 1 ? QUOIT_OP_NORMAL : QUOIT_OP_UNIFORM;
+		const uint8_t dtype = s & 2 ? QUOIT_F64 : QUOIT_F32;
+		struct gpu_job job = {.args.opcode = opcode};
+		uint32_t pos[4] = {0};
+		uint64_t i = 0;
+
+		gpu_tensor(&job, 0, dtype, shapes[s / 4 / OPS_LAYOUTS_OUT],
+			   (enum ops_layout)(s / 4 % OPS_LAYOUTS_OUT), GPU_TAME);
+		job.args.scalar[0].u = 0x123456789abcdef0 + s;
+		job.args.scalar[1].u = UINT64_MAX - 77;
+		GPU_CHECK(g, gpu_run(g, &job) == 0, "random");
+		do {
+			if (job.args.t[0].dim[2] == 0)
+				break;
+
+			const double want = random_element(opcode, dtype, job.args.scalar[0].u,
+							   job.args.scalar[1].u, i++);
+			const double x = ops_get_f(&job.args.t[0], pos);
+
+			GPU_CHECK(g, memcmp(&x, &want, sizeof(x)) == 0,
+				  "operation %d, type %d: %.17g, not %.17g", opcode, dtype, x,
+				  want);
+		} while (ops_next(job.args.t[0].dim, pos));
+		gpu_job_free(&job);
+	}
+}
+
+int main(int argc, char *argv[])
+{
+	struct gpu g;
+	int res = gpu_open(&g, argc, argv);
+
+	if (res >= 0)
+		return res;
+	for (uint8_t dtype = QUOIT_BF16; dtype <= QUOIT_F16; dtype++) {
+		every_number_there_and_back(&g, dtype);
+		for (uint8_t from = 0; from <= QUOIT_I64; from++)
+			conversions(&g, dtype, from);
+		moves(&g, dtype);
+		products(&g, dtype);
+	}
+	random_numbers(&g);
+	return gpu_close(&g);
+}
