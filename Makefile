@@ -163,7 +163,7 @@ check: deps
 check-vm: deps
 	@$(MAKE) --no-print-directory all $(B)/tests/vm/placement
 	@sh tests/vm/placement.sh $(B)
-check-gpu: deps
+check-gpu:
 	@sh tests/gpu.sh $(B)
 bench: deps
 	@$(MAKE) --no-print-directory all

@@ -20,8 +20,9 @@ struct quoit_device {
 	int index;
 	int broken;          /* 0, or the sticky error that was seen first */
 	cudaMemPool_t pool;  /* NULL: there are none, memory is had the slow way */
-	cudaStream_t stream; /* for what no stream of a job does */
-	uint64_t *word;      /* one of host memory, for the clock */
+	cudaStream_t stream; /* memory is had and given back in its order; else empty */
+	cudaStream_t clock;  /* urgent: readings of the device's clock, written to */
+	uint64_t *word;      /* one word of host memory */
 	CUresult(CUDAAPI *write_value)(CUstream, CUdeviceptr, cuuint32_t, unsigned int);
 	CUresult(CUDAAPI *launch)(CUfunction, unsigned int, unsigned int, unsigned int,
 				  unsigned int, unsigned int, unsigned int, unsigned int, CUstream,

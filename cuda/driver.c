@@ -21,9 +21,12 @@
 #include <x86intrin.h>
 #endif
 
-/* Readings of both clocks, of which the least disturbed is taken; the first ones warm up. */
+/*
+ * Readings of both clocks, of which the least disturbed is taken.  Where the device has no room
+ * for a kernel of one thread just now, nobody waits for it for longer than some milliseconds.
+ */
 #define DRIVER_CLOCK_TRIES 8
-#define DRIVER_CLOCK_SPINS 100000000u
+#define DRIVER_CLOCK_SPINS 100000u
 
 /* The version of the driver's functions that this is written for. */
 #define DRIVER_ENTRY_VERSION 12000
@@ -157,20 +160,35 @@ static void driver_close(struct quoit_device *d)
 		memory_close(d);
 		if (d->stream)
 			(void)device_check(d, cudaStreamDestroy(d->stream));
+		if (d->clock)
+			(void)device_check(d, cudaStreamDestroy(d->clock));
 		blas_close(&d->blas);
 	}
 	free(d);
 	driver_in_use = false;
 }
 
-static int driver_clock(struct quoit_device *d, uint64_t *ret_device_ns, uint64_t *ret_ticks,
-			uint64_t *ret_error);
+/* An urgent stream for the clock, and a first kernel, which says whether any will run. */
+static int driver_try_kernels(struct quoit_device *d)
+{
+	int least, greatest;
+	void *there;
+	int err = device_check(d, cudaDeviceGetStreamPriorityRange(&least, &greatest));
 
-/* All that a device has of its own; the clock is also a trial whether kernels run at all. */
+	if (!err)
+		err = device_check(d, cudaStreamCreateWithPriority(&d->clock, cudaStreamNonBlocking,
+								   greatest));
+	if (!err)
+		err = device_pointer(d, d->word, &there);
+	if (!err)
+		err = device_check(d, kernel_stamp(there, d->clock));
+	return err ? err : device_check(d, cudaStreamSynchronize(d->clock));
+}
+
+/* All that a device has of its own. */
 static int driver_prepare(struct quoit_device *d, struct quoit_device_info *ret_info, char *text,
 			  size_t size)
 {
-	uint64_t ns, ticks, error;
 	void *word;
 	int err = errors_say(cudaSetDevice(d->index), "the device cannot be used", text, size);
 
@@ -193,7 +211,7 @@ static int driver_prepare(struct quoit_device *d, struct quoit_device_info *ret_
 	if (err)
 		return err;
 	snprintf(text, size, "the device is of an architecture that there are no kernels for");
-	err = driver_clock(d, &ns, &ticks, &error);
+	err = driver_try_kernels(d);
 	if (err)
 		return err;
 	snprintf(text, size, "%s",
@@ -247,29 +265,31 @@ static int driver_health(struct quoit_device *d, const struct quoit_device_verdi
 	return errors_is_sticky(err) ? err : 0;
 }
 
-/* One reading: a kernel writes the time, between two moments of ours. */
+/* One reading: a kernel writes the time, between two moments of ours.  -EAGAIN: it did not yet. */
 static int driver_read_clock(struct quoit_device *d, uint64_t *ret_before, uint64_t *ret_after)
 {
-	uint64_t *there;
-	void *pointer;
-	int err = device_pointer(d, d->word, &pointer);
+	void *there;
+	int err = device_pointer(d, d->word, &there);
 
+	if (!err)
+		err = device_check(d, cudaStreamQuery(d->clock));
 	if (err)
 		return err;
-	there = pointer;
 	__atomic_store_n(d->word, 0, __ATOMIC_RELEASE);
 	*ret_before = driver_ticks();
-	err = device_check(d, kernel_stamp(there, d->stream));
-	for (unsigned i = 0; !err && i < DRIVER_CLOCK_SPINS; i++) {
-		if (__atomic_load_n(d->word, __ATOMIC_ACQUIRE) != 0)
-			break;
-		if (i % 4096 == 4095 && driver_health(d, &(const struct quoit_device_verdict *){0}))
-			err = d->broken;
+	err = device_check(d, kernel_stamp(there, d->clock));
+	if (err)
+		return err;
+	for (unsigned i = 0; i < DRIVER_CLOCK_SPINS; i++) {
+		if (__atomic_load_n(d->word, __ATOMIC_ACQUIRE) == 0)
+			continue;
+		*ret_after = driver_ticks();
+		return device_check(d, cudaStreamSynchronize(d->clock));
 	}
-	*ret_after = driver_ticks();
-	return err ? err : device_check(d, cudaStreamSynchronize(d->stream));
+	return -EAGAIN;
 }
 
+/* -EAGAIN: the device is busy, ask again later. */
 static int driver_clock(struct quoit_device *d, uint64_t *ret_device_ns, uint64_t *ret_ticks,
 			uint64_t *ret_error)
 {
@@ -279,6 +299,8 @@ static int driver_clock(struct quoit_device *d, uint64_t *ret_device_ns, uint64_
 		uint64_t before, after;
 		int err = driver_read_clock(d, &before, &after);
 
+		if (err == -EAGAIN && least != UINT64_MAX)
+			return 0;
 		if (err)
 			return err;
 		if (after - before >= least)

@@ -59,9 +59,6 @@ static int errors_find(cudaError_t result)
 	case cudaErrorDevicesUnavailable:
 	case cudaErrorDeviceUninitialized:
 	case cudaErrorCudartUnloading:
-	case cudaErrorECCUncorrectable:
-	case cudaErrorNvlinkUncorrectable:
-	case cudaErrorContained:
 		return -QUOIT_EDEVLOST;
 	default:
 		return -QUOIT_EGPUFAULT;

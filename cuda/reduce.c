@@ -12,10 +12,10 @@
 #include "kernels/kernels.h"
 
 /* Parts that keep a large device busy, and elements that are not worth a thread of their own. */
-#define REDUCE_UNITS        1024  /* of warps or blocks */
-#define REDUCE_THREADS      65536 /* where a thread makes an output */
-#define REDUCE_UNIT_LEAST   4096
-#define REDUCE_THREAD_LEAST 64
+#define REDUCE_ROW_UNITS    1024  /* of warps or blocks */
+#define REDUCE_COLUMN_UNITS 65536 /* where a thread makes an output */
+#define REDUCE_ROW_LEAST    4096
+#define REDUCE_COLUMN_LEAST 64
 #define REDUCE_MOST_PARTS   1024
 
 /* A part at least this long is a block's, not a warp's; an axis at least this long a warp's. */
@@ -71,10 +71,11 @@ static void reduce_cut(struct reduce_plan *plan)
 	uint64_t parts;
 
 	if (rows)
-		parts = reduce_parts(REDUCE_UNITS, outer->count, inner->count, REDUCE_UNIT_LEAST);
+		parts = reduce_parts(REDUCE_ROW_UNITS, outer->count, inner->count,
+				     REDUCE_ROW_LEAST);
 	else
-		parts = reduce_parts(REDUCE_THREADS, outer->count, inner->count,
-				     REDUCE_THREAD_LEAST);
+		parts = reduce_parts(REDUCE_COLUMN_UNITS, outer->count, inner->count,
+				     REDUCE_COLUMN_LEAST);
 	plan->part_length = (inner->count + parts - 1) / parts;
 	plan->parts = (uint32_t)parts;
 	plan->lanes = !rows ? 1 : plan->part_length < REDUCE_BLOCK ? 32 : 256;
