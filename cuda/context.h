@@ -78,8 +78,8 @@ int stream_signal(struct quoit_device_stream *s, uint32_t *word, uint32_t value)
 int stream_stamp(struct quoit_device_stream *s, uint64_t *word);
 
 /*
- * Scratch of what is put into the stream next, until that is done; valid until the next call.
- * 16 bytes and more are aligned to 256.
+ * Scratch of what is put into the stream next, until that is done; aligned to 256 bytes.  Valid
+ * until the next call.
  */
 int stream_scratch(struct quoit_device_stream *s, size_t bytes, uint64_t *ret);
 

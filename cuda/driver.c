@@ -26,7 +26,7 @@
  * for a kernel of one thread just now, nobody waits for it for longer than some milliseconds.
  */
 #define DRIVER_CLOCK_TRIES 8
-#define DRIVER_CLOCK_SPINS 100000u
+#define DRIVER_CLOCK_SPINS 4000000u
 
 /* The version of the driver's functions that this is written for. */
 #define DRIVER_ENTRY_VERSION 12000
