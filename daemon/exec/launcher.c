@@ -91,6 +91,8 @@ static void fill_stamps(struct launcher *l, const struct flight *f, struct quoit
 	if (now - l->clock_ticks > CLOCK_TICKS_OLD(tsc_hz()))
 		launcher_check(l, l->driver->clock(l->device, &l->clock_ns, &l->clock_ticks,
 						   &l->clock_error));
+	if (!l->clock_ticks) /* a busy device did not tell it */
+		return;
 	a->start = ticks_at(l, stamp[0]);
 	a->end = ticks_at(l, stamp[1]);
 	a->stamp_error = l->clock_error > UINT32_MAX ? UINT32_MAX : (uint32_t)l->clock_error;
