@@ -30,9 +30,20 @@ struct device_room room_open_with(const char *const *options, uint32_t megabytes
 	return r;
 }
 
+bool room_is_soft(void)
+{
+	return !getenv("QUOIT_TEST_GPU");
+}
+
 struct device_room room_open(const char *gpu, uint32_t megabytes)
 {
+	const char *real = getenv("QUOIT_TEST_GPU");
 	const char *options[] = {gpu, "--log=error", NULL};
+	char option[32];
+
+	snprintf(option, sizeof option, "--gpu=%s", real ? real : "");
+	if (real && !strcmp(gpu, "--gpu=soft"))
+		options[0] = option;
 
 	return room_open_with(options, megabytes);
 }

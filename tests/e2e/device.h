@@ -5,6 +5,7 @@
 #ifndef TESTS_DEVICE_H
 #define TESTS_DEVICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <quoit.h>
@@ -17,6 +18,9 @@ struct device_room {
 	struct quoit_ring *q; /* creates on the host */
 	struct quoit_ring *d; /* creates on the first device */
 };
+
+/* False: with $QUOIT_TEST_GPU=cuda the tests are to be run on a real one, where they can be. */
+bool room_is_soft(void);
 
 /* gpu: the option; megabytes: leased of each device, 0: the default.  Ends the test if it fails. */
 struct device_room room_open(const char *gpu, uint32_t megabytes);

@@ -87,7 +87,8 @@ Test(device, computes_what_the_host_does)
 	compute(r.q, 1, there);
 	for (unsigned i = 0; i < N * 5 + 30; i++)
 		cr_assert(memcmp(&here[i], &there[i], sizeof here[i]) == 0 ||
-				  (i >= N * 5 && fabs(here[i] - there[i]) < 1e-9 * fabs(here[i])),
+				  ((i >= N * 5 || !room_is_soft()) &&
+				   fabs(here[i] - there[i]) < 1e-9 * fabs(here[i])),
 			  "number %u: %.17g here, %.17g there", i, here[i], there[i]);
 	room_close(&r);
 }

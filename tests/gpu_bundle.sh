@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# gpu_bundle.sh BUILD FOLDER - all that check-gpu and bench-gpu need, for a machine without our libraries
+#
+# There: sh FOLDER/run.sh [RESULTS].  It needs an NVIDIA driver, cuBLAS for speed, and no network.
+set -eu
+cd "$(dirname "$0")/.."
+b=${1:-build}
+to=${2:-$b/gpu-bundle}
+make -j2 --no-print-directory B="$b" all gpu-tests "$b/tests/e2e/test_device"
+rm -rf "$to"
+mkdir -p "$to/build/examples" "$to/build/tests/gpu" "$to/build/tests/e2e" "$to/lib" "$to/tests"
+cp "$b/quoit" "$b/quoitd" "$b/quoit-exec" "$b/quoit-peer" "$b/quoit-cuda.so" "$to/build"
+cp "$b"/examples/w1_queue "$b"/examples/w1_adds "$b"/examples/w1_train "$b"/examples/w1_window "$to/build/examples"
+for program in "$b"/tests/gpu/test_*; do
+	case $program in
+	*.o | *.d) ;;
+	*) cp "$program" "$to/build/tests/gpu" ;;
+	esac
+done
+cp "$b/tests/e2e/test_device" "$to/build/tests/e2e"
+cp tests/gpu.sh tests/demo.sh tests/bench_gpu.sh "$to/tests"
+find "$to/build" -type f -exec strip -g {} +
+# Everything that they link but the C library, which any newer machine has.
+find "$to/build" -type f -exec ldd {} + 2>/dev/null | awk '/=> \// { print $3 }' | sort -u |
+	grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv|ld-linux[^/]*)\.so' | xargs -I{} cp -L {} "$to/lib"
+cat >"$to/run.sh" <<'END'
+#!/bin/sh
+# run.sh [RESULTS] - check-gpu, then bench-gpu; figures go into the folder RESULTS
+cd "$(dirname "$0")" || exit 1
+results=${1:-.}
+export LD_LIBRARY_PATH="$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+sh tests/gpu.sh build --as-built
+status=$?
+[ $status -ne 77 ] || exit 77
+sh tests/bench_gpu.sh build "$results/bench-gpu.json" || status=1
+exit $status
+END
+du -sh "$to" | cut -f1
