@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* w1_both.c - cores and a device are busy at the same time (W1 g), by one program and one ring */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <quoit.h>
+
+#include "now.h"
+#include "where.h"
+
+#define SIDE    1000u
+#define SECONDS 0.3 /* that each of the two is to be busy for, about */
+
+static const struct quoit_shape square = {.dtype = QUOIT_F32, .dim = {1, 1, SIDE, SIDE}};
+static const struct quoit_shape corner = {
+	.dtype = QUOIT_F32, .dim = {1, 1, 1, 16}, .stride = {1, 1, 1, 1}};
+
+/* a and b = a a in one place. */
+struct place {
+	quoit_tensor a, b;
+	unsigned products; /* that take SECONDS */
+};
+
+static int push_products(struct quoit_ring *q, const struct place *p)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < p->products && !err; i++)
+		err = quoit_push(q, quoit_gemm(p->b, p->a, p->a, 0, 1.0, 0.0));
+	return err;
+}
+
+/* All that is in the ring is done; the seconds since `begin`. */
+static int finish(struct quoit_ring *q, double begin, double *ret)
+{
+	int err = quoit_wait_all(q, QUOIT_FOREVER);
+
+	*ret = now() - begin;
+	return err ? err : quoit_failures(q, NULL) ? -EIO : 0;
+}
+
+static int run_alone(struct quoit_ring *q, struct place *p, double *ret)
+{
+	double begin = now();
+	int err = push_products(q, p);
+
+	return err ? err : finish(q, begin, ret);
+}
+
+/* The first product loads and warms up, the second is timed. */
+static int make_place(struct quoit_ring *q, unsigned device, struct place *p)
+{
+	double seconds;
+	int err;
+
+	p->a = quoit_create(q, &square, QUOIT_CREATE_ON(device));
+	p->b = quoit_create(q, &square, QUOIT_CREATE_ON(device));
+	p->products = 1;
+	err = quoit_push(q, quoit_normal(p->a, 1, 0));
+	if (!err)
+		err = run_alone(q, p, &seconds);
+	if (!err)
+		err = run_alone(q, p, &seconds);
+	p->products = (unsigned)(SECONDS / seconds) + 1;
+	return err;
+}
+
+/* Do both have the same product?  A few numbers of it tell. */
+static int compare(struct quoit_ring *q, const struct place *x, const struct place *y)
+{
+	float of_x[16], of_y[16];
+	int err = quoit_read(q, quoit_view(q, x->b, &corner, 0), of_x, sizeof of_x);
+
+	if (!err)
+		err = quoit_read(q, quoit_view(q, y->b, &corner, 0), of_y, sizeof of_y);
+	for (unsigned i = 0; i < 16 && !err; i++)
+		if (!(of_x[i] - of_y[i] < 1e-2f && of_y[i] - of_x[i] < 1e-2f))
+			err = -EDOM;
+	return err;
+}
+
+static int run(struct quoit_ring *q, unsigned device)
+{
+	struct place host, there;
+	double alone[2], both, begin;
+	int err = quoit_use_device(q, device); /* is there one? */
+
+	if (!err)
+		err = make_place(q, 0, &host);
+	if (!err)
+		err = make_place(q, device, &there);
+	if (!err)
+		err = run_alone(q, &host, &alone[0]);
+	if (!err)
+		err = run_alone(q, &there, &alone[1]);
+	begin = now();
+	if (!err)
+		err = push_products(q, &there);
+	if (!err)
+		err = push_products(q, &host);
+	if (!err)
+		err = finish(q, begin, &both);
+	if (!err)
+		err = compare(q, &host, &there);
+	if (!err)
+		printf("g   cores alone %.3f s (%u products), device alone %.3f s (%u), at once %.3f s\n",
+		       alone[0], host.products, alone[1], there.products, both);
+	return err;
+}
+
+int main(void)
+{
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	int err = quoit_open(&s, NULL);
+
+	if (err) {
+		fprintf(stderr, "w1_both: %s: %s\n", quoit_strerror(err), quoit_open_text());
+		return 1;
+	}
+	err = quoit_ring_open(&q, s, NULL);
+	if (!err)
+		err = run(q, where() ? where() : 1);
+	if (err)
+		fprintf(stderr, "w1_both: %s\n", quoit_strerror(err));
+	where_report(s);
+	quoit_close(s, 0);
+	return err != 0;
+}
