@@ -23,6 +23,9 @@
 #define MODULE_FLIGHTS 8u
 #define DEVICE_FLIGHTS 192u
 
+/* How soon to look again for room among requests that have not been taken. */
+#define ROOM_NS 1000000u
+
 /* Taken at once: it may ring faster than we listen. */
 #define BELLS 64u
 
@@ -157,12 +160,10 @@ static bool send_one(struct reactor *r, struct exec_port *p, struct session *s, 
 
 static bool send_waiting(struct reactor *r, struct exec_port *p, struct session *s)
 {
+	bool any = false, room = !p->device || !s->drops || device_send_drops(p, s, &any);
 	struct job_queue *q;
-	bool any = false;
 
-	if (p->device && s->drops && !device_send_drops(p, s, &any))
-		return any;
-	while ((q = most_urgent(s, p->number)) != NULL) {
+	while (room && (q = most_urgent(s, p->number)) != NULL) {
 		struct job *job = &s->jobs[q->head];
 		struct job_queue rest = {job->next, q->tail};
 
@@ -201,13 +202,20 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
 		res = job->failed;
 	else if (res < 0)
 		job->error = *error;
-	else if (p->device && s->any_poison && job_is_poisoned(s, job))
-		res = -QUOIT_EPOISON; /* by one that was in the stream before it */
-	if (p->device)                /* the control thread may look */
+	if (p->device) /* the control thread may look */
 		__atomic_store_n(&s->device[p->device - 1].jobs, s->device[p->device - 1].jobs + 1,
 				 __ATOMIC_RELAXED);
 	job->end = tsc_now();
 	reactor_end_job(r, s, job, res);
+}
+
+/*
+ * One that was in the stream before it has failed: whatever it made of what that left, and said
+ * of it, it should not have run.
+ */
+static bool ran_on_poison(const struct exec_port *p, const struct session *s, struct job *job)
+{
+	return p->device && s->any_poison && !job->failed && job_is_poisoned(s, job);
 }
 
 static bool is_result(int32_t res)
@@ -220,14 +228,17 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 {
 	struct quoit_error error = {.field = a->field < QUOIT_FIELD_NR ? a->field : 0,
 				    .value = {a->value[0], a->value[1]}};
+	struct session *s;
 	struct job *job;
+	int32_t res = a->res;
 
 	if (a->type == QUOIT_EXEC_UNMAP)
 		return exec_unmapped(p, a->id);
 	if (a->type != QUOIT_EXEC_RUN || a->id >= QUOIT_EXEC_ENTRIES || !is_result(a->res) ||
 	    !p->flight[a->id].session)
 		return false;
-	job = &p->flight[a->id].session->jobs[p->flight[a->id].job];
+	s = p->flight[a->id].session;
+	job = &s->jobs[p->flight[a->id].job];
 	if (job->waits) /* before one that it had to be behind */
 		return false;
 	job->device_start = a->start;
@@ -235,7 +246,11 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 	job->device_error = a->stamp_error;
 	p->pending--;
 	p->answered++;
-	end_flight(r, p, &p->flight[a->id], a->res, &error);
+	if (ran_on_poison(p, s, job)) {
+		res = -QUOIT_EPOISON;
+		error = job->error;
+	}
+	end_flight(r, p, &p->flight[a->id], res, &error);
 	return true;
 }
 
@@ -365,6 +380,18 @@ bool exec_has(const struct job *job)
 }
 
 /* ---- sleep ---- */
+
+/* Only answers ring: the room that a request leaves, when it is taken, does not. */
+uint64_t exec_sleep_ns(struct reactor *r)
+{
+	for (uint32_t i = 0; i < r->executors; i++) {
+		struct exec_port *p = r->executor[i];
+
+		if (p->open && p->pending < QUOIT_EXEC_ENTRIES && !exec_port_has_room(p))
+			return ROOM_NS;
+	}
+	return UINT64_MAX;
+}
 
 bool exec_may_sleep(struct reactor *r)
 {

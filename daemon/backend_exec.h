@@ -44,6 +44,9 @@ bool exec_leave(struct reactor *r, struct session *s);
 
 /* ---- sleep ---- */
 
+/* How long a sleep may be (UINT64_MAX: for ever): nobody rings when there is room again. */
+uint64_t exec_sleep_ns(struct reactor *r);
+
 /* True: no answer has come; executors ring from now on. */
 bool exec_may_sleep(struct reactor *r);
 void exec_awake(struct reactor *r);

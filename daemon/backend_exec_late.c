@@ -39,7 +39,7 @@ static void end_late(struct reactor *r, struct exec_port *p, uint32_t i, uint64_
 /* Who has requests and works at nothing, of ours or of others, has no more time than that. */
 static void end_idle(struct reactor *r, struct exec_port *p, uint64_t most)
 {
-	if (!p->pending || exec_port_works(p) || p->answered != p->idle_answered)
+	if (!exec_port_owes(p) || exec_port_works(p) || p->answered != p->idle_answered)
 		p->idle_since = 0;
 	else if (!p->idle_since)
 		p->idle_since = r->now;

@@ -78,6 +78,11 @@ bool exec_port_has_room(struct exec_port *p)
 	return p->pending < QUOIT_EXEC_ENTRIES && quoit_ring_space(&p->requests);
 }
 
+bool exec_port_owes(struct exec_port *p)
+{
+	return p->pending || !exec_port_has_room(p);
+}
+
 void exec_port_request(struct exec_port *p, const struct quoit_exec_request *q)
 {
 	uint32_t i = 0;

@@ -119,6 +119,9 @@ const struct exec_flight *exec_port_flight(const struct exec_port *p, uint32_t i
 /* Room for one more request, and for its answer. */
 bool exec_port_has_room(struct exec_port *p);
 
+/* Has it requests that it has not answered, or not even taken? */
+bool exec_port_owes(struct exec_port *p);
+
 /* Put a request into the ring, where there is room; exec_port_flush publishes. */
 void exec_port_request(struct exec_port *p, const struct quoit_exec_request *q);
 void exec_port_flush(struct exec_port *p);

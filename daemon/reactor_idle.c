@@ -253,8 +253,10 @@ static uint64_t stall_timeout(struct reactor *r)
 
 static uint64_t sleep_timeout(struct reactor *r)
 {
-	uint64_t timeout = stall_timeout(r);
+	uint64_t timeout = stall_timeout(r), room = exec_sleep_ns(r);
 
+	if (timeout > room)
+		timeout = room;
 	if (r->control_pending && r->executors && timeout > EXEC_LEAVE_NS)
 		timeout = EXEC_LEAVE_NS;
 	for (struct session *s = r->sessions; s; s = s->next) {

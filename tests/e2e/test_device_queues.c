@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* test_device_queues.c - what waits for a device, and what must not wait for ever */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <criterion/criterion.h>
+
+#include <quoit.h>
+
+#include "device.h"
+
+TestSuite(device_queues, .timeout = 60);
+
+#define CROWD 600 /* more than two rings of requests hold */
+
+static int run(struct quoit_ring *q, struct quoit_sqe sqe)
+{
+	quoit_job job;
+	int res;
+
+	cr_assert_eq(quoit_start(q, sqe, &job), 0);
+	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 20000), 1);
+	res = quoit_result(q, job);
+	quoit_detach(q, job);
+	return res;
+}
+
+/* ---- an executor that takes nothing ---- */
+
+/* Many buffers with bytes there, all of them given back while its executor sleeps. */
+static pid_t drop_a_crowd(struct device_room *r)
+{
+	pid_t executor = room_executor(r, 0);
+	static quoit_tensor crowd[CROWD];
+
+	for (int i = 0; i < CROWD; i++) {
+		crowd[i] = quoit_vector(r->d, QUOIT_F32, 1);
+		quoit_push(r->d, quoit_fill(crowd[i], 1.0));
+	}
+	cr_assert_eq(quoit_wait_all(r->d, 20000), 0);
+	cr_assert_eq(quoit_failures(r->d, NULL), 0);
+	kill(executor, SIGSTOP);
+	for (int i = 0; i < CROWD; i++)
+		quoit_free(r->d, crowd[i]);
+	cr_assert_eq(quoit_wait_all(r->d, 20000), 0);
+	return executor;
+}
+
+Test(device_queues, more_freed_buffers_than_requests_fit_do_not_stop_them)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
+
+	cr_assert_eq(run(r.d, quoit_fill(x, 0.0)), 0);
+	kill(drop_a_crowd(&r), SIGCONT);
+	cr_expect_eq(run(r.d, quoit_fill(x, 1.0)), 0);
+	room_close(&r);
+}
+
+Test(device_queues, an_executor_that_takes_nothing_is_ended)
+{
+	const char *options[] = {"--gpu=soft", "--log=error", "--gpu-ms=300", NULL};
+	struct device_room r = room_open_with(options, 64);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
+	pid_t executor = drop_a_crowd(&r);
+
+	cr_expect_eq(run(r.d, quoit_fill(x, 1.0)), 0, "by the next one");
+	cr_expect_neq(room_executor(&r, executor), executor);
+	room_close(&r);
+}
+
+/* ---- jobs behind others ---- */
+
+/* It was sent before the first one failed, and made of its leavings what it could. */
+Test(device_queues, a_job_that_ran_on_poison_says_so_whatever_it_found)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor table = quoit_vector(r.d, QUOIT_I32, 10),
+		     bad = quoit_vector(r.d, QUOIT_I32, 2);
+	quoit_tensor first = quoit_vector(r.d, QUOIT_I32, 2),
+		     second = quoit_vector(r.d, QUOIT_I32, 2);
+	const int32_t indices[2] = {100, 0};
+	struct quoit_error error;
+	quoit_job job[2];
+
+	quoit_push(r.d, quoit_fill_int(table, 77));
+	cr_assert_eq(quoit_write(r.d, bad, indices, sizeof indices), 0);
+	quoit_push(r.d, quoit_normal(quoit_vector(r.d, QUOIT_F32, 1u << 20), 1, 0));
+	cr_assert_eq(
+		quoit_start(r.d, quoit_with_link(quoit_gather(first, table, bad, 3), 1), &job[0]),
+		0);
+	cr_assert_eq(quoit_start(r.d, quoit_gather(second, table, first, 3), &job[1]), 0);
+	cr_assert_eq(quoit_wait_n(r.d, job, 2, 2, 20000), 2);
+	cr_expect_eq(quoit_result(r.d, job[0]), -ERANGE);
+	cr_expect_eq(quoit_result(r.d, job[1]), -QUOIT_EPOISON, "%d", quoit_result(r.d, job[1]));
+	cr_assert(quoit_job_error(r.d, job[1], &error));
+	cr_expect_eq(error.value[0], 100, "found by the first one");
+	room_close(&r);
+}
