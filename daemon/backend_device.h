@@ -27,7 +27,7 @@ void device_forget_drops(struct session *s, uint32_t device);
 /* The device has died: its memory is lost, and whoever reads what was there is told. */
 void device_lose_memory(struct reactor *r, uint32_t device, int32_t code);
 
-/* The same of the buffers that one job was to clear. */
+/* The same of the buffers that one job was to clear: they have somebody's old contents. */
 void device_lose_cleared(struct session *s, const struct job *job, int32_t code);
 
 #endif

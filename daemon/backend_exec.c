@@ -244,6 +244,8 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 	job->device_start = a->start;
 	job->device_end = a->end;
 	job->device_error = a->stamp_error;
+	if (a->uncleared)
+		device_lose_cleared(s, job, -QUOIT_EDEVLOST);
 	p->pending--;
 	p->answered++;
 	if (ran_on_poison(p, s, job)) {

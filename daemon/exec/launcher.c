@@ -105,6 +105,7 @@ int launcher_answer(struct launcher *l, uint32_t index)
 	struct quoit_exec_answer a = {.id = f->q.id,
 				      .type = f->q.type,
 				      .field = f->field,
+				      .uncleared = f->uncleared,
 				      .res = f->res,
 				      .value = {f->value[0], f->value[1]}};
 

@@ -192,6 +192,7 @@ static void issue(struct launcher *l, uint32_t index)
 	l->shared->flight[index].verdict = (struct quoit_device_verdict){0};
 	if (!err)
 		err = clear_buffers(l, f);
+	f->uncleared = err != 0;
 	if (!err)
 		err = flight_stamp(l, f, 0);
 	if (!err)

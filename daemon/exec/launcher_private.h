@@ -46,11 +46,13 @@ struct flight {
 	uint64_t arrived;                           /* TSC */
 	struct flight_name after[QUOIT_EXEC_AFTER]; /* those that were open when it came */
 	uint32_t afters;
-	uint32_t next;   /* held, staged, or in its stream */
-	uint8_t stream;  /* once it has one */
-	bool issued;     /* all of it is in the stream */
-	uint32_t number; /* what the stream's word will be then */
-	int32_t res;     /* it could not run */
+	uint32_t next;            /* held, staged, or in its stream */
+	uint8_t stream;           /* once it has one */
+	bool issued;              /* all of it is in the stream */
+	uint64_t number;          /* of the stream, when it is done */
+	uint64_t behind[STREAMS]; /* and of the others, before it can begin */
+	int32_t res;              /* it could not run, */
+	bool uncleared;           /* nor clear what it was to clear */
 	uint8_t field;
 	uint64_t value[2];
 };
@@ -62,9 +64,10 @@ struct queue {
 struct stream {
 	struct quoit_device_stream *stream;
 	struct quoit_device_event *event;
-	uint32_t *word;         /* in shared memory: how far it is */
-	uint32_t number;        /* last given out */
-	uint32_t seen[STREAMS]; /* it waits for the others up to here */
+	uint32_t *word;         /* in shared memory: how far it is, the lower half of that */
+	uint64_t done;          /* all of it, when last looked at */
+	uint64_t number;        /* last given out */
+	uint64_t seen[STREAMS]; /* it waits for the others up to here */
 	struct queue queue;     /* issued */
 	uint32_t depth;
 	struct quoit_device_event *mark[STREAM_MARKS]; /* where streams cannot write words */
@@ -111,7 +114,7 @@ struct stage {
 	uint8_t *memory;    /* STAGE_PARTS times STAGE_BYTES */
 	bool begun;
 	uint64_t sent, done;          /* bytes of the first */
-	uint32_t number[STAGE_PARTS]; /* the stream's word when that part is done */
+	uint64_t number[STAGE_PARTS]; /* of the stream, when that part is done */
 };
 
 struct launcher {
@@ -172,13 +175,13 @@ uint32_t stream_choose(const struct launcher *l, const struct flight *f);
 /* What is put into the flight's stream from now on is behind all that it names. */
 int stream_order(struct launcher *l, struct flight *f);
 
-/* The stream's word will be ret_number after all that it has now. */
-int stream_mark(struct launcher *l, uint32_t stream, uint32_t *ret_number);
+/* The stream will have passed *ret_number after all that it has now. */
+int stream_mark(struct launcher *l, uint32_t stream, uint64_t *ret_number);
 
 /* The flight is in its stream, all of it. */
 int stream_append(struct launcher *l, uint32_t index);
 
-bool stream_has_passed(const struct launcher *l, uint32_t stream, uint32_t number);
+bool stream_has_passed(struct launcher *l, uint32_t stream, uint64_t number);
 
 /* Answer what is done; true: something was.  *ret_err: -EPROTO. */
 bool streams_collect(struct launcher *l, int *ret_err);

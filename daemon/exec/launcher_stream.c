@@ -3,6 +3,7 @@
 #include "launcher_private.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* ---- open and close ---- */
 
@@ -77,12 +78,6 @@ uint32_t stream_choose(const struct launcher *l, const struct flight *f)
 
 /* ---- order ---- */
 
-/* Numbers wrap; none is older than what fits into a stream. */
-static bool is_behind(uint32_t a, uint32_t b)
-{
-	return (int32_t)(a - b) < 0;
-}
-
 int stream_order(struct launcher *l, struct flight *f)
 {
 	struct stream *own = &l->stream[f->stream];
@@ -93,14 +88,16 @@ int stream_order(struct launcher *l, struct flight *f)
 		struct stream *other = &l->stream[g->stream];
 
 		if (g->serial != f->after[i].serial || g->stream == f->stream ||
-		    !is_behind(own->seen[g->stream], g->number))
+		    own->seen[g->stream] >= g->number)
 			continue;
 		/* The end of the other stream as it is now: as much as is needed, or more. */
 		err = l->driver->event_record(other->event, other->stream);
 		if (!err)
 			err = l->driver->stream_wait(own->stream, other->event);
-		own->seen[g->stream] = other->number;
+		if (!err)
+			own->seen[g->stream] = other->number;
 	}
+	memcpy(f->behind, own->seen, sizeof f->behind);
 	return launcher_check(l, err);
 }
 
@@ -112,19 +109,20 @@ static int mark_by_event(struct launcher *l, struct stream *s)
 	return err ? err : l->driver->event_record(*event, s->stream);
 }
 
-int stream_mark(struct launcher *l, uint32_t stream, uint32_t *ret_number)
+int stream_mark(struct launcher *l, uint32_t stream, uint64_t *ret_number)
 {
 	struct stream *s = &l->stream[stream];
 
 	*ret_number = ++s->number;
-	return launcher_check(l, l->signals ? l->driver->signal(s->stream, s->word, s->number)
-					    : mark_by_event(l, s));
+	return launcher_check(
+		l, l->signals ? l->driver->signal(s->stream, s->word, (uint32_t)s->number)
+			      : mark_by_event(l, s));
 }
 
 /* Where a stream cannot write its word, we do. */
 static void ask_events(struct launcher *l, struct stream *s)
 {
-	while (*s->word != s->number &&
+	while (*s->word != (uint32_t)s->number &&
 	       launcher_check(l, l->driver->event_done(s->mark[(*s->word + 1) % STREAM_MARKS])) > 0)
 		++*s->word;
 }
@@ -142,9 +140,22 @@ int stream_append(struct launcher *l, uint32_t index)
 
 /* ---- how far ---- */
 
-bool stream_has_passed(const struct launcher *l, uint32_t stream, uint32_t number)
+/* Streams go on all day, and their words wrap: the upper half is ours. */
+bool stream_has_passed(struct launcher *l, uint32_t stream, uint64_t number)
 {
-	return !is_behind(__atomic_load_n(l->stream[stream].word, __ATOMIC_ACQUIRE), number);
+	struct stream *s = &l->stream[stream];
+
+	s->done += __atomic_load_n(s->word, __ATOMIC_ACQUIRE) - (uint32_t)s->done;
+	return s->done >= number;
+}
+
+/* Else its stream waits for another one, which may have much to do: that is not its time. */
+static bool has_begun(struct launcher *l, const struct flight *f)
+{
+	for (uint32_t i = 0; i < STREAMS; i++)
+		if (!stream_has_passed(l, i, f->behind[i]))
+			return false;
+	return true;
 }
 
 /* Its oldest, or else the copy that is being put there part by part. */
@@ -155,7 +166,7 @@ static void say_running(struct launcher *l, uint32_t stream)
 
 	if (head == NOBODY && stream <= STREAM_OUT)
 		head = l->stage[stream].queue.head;
-	if (head != NOBODY)
+	if (head != NOBODY && has_begun(l, &l->flight[head]))
 		name = channel_name(flight_channel(l, &l->flight[head]), l->flight[head].q.id);
 	__atomic_store_n(&l->channels->words->running[stream], name, __ATOMIC_RELAXED);
 }

@@ -199,3 +199,25 @@ Test(device_faults, a_late_job_ends_alone)
 	cr_expect_eq(kill(executor, 0), 0, "it was not ended for that");
 	room_close(&r);
 }
+
+/* What lies in new device memory is another's: nobody sees it, also where clearing it failed. */
+Test(device_faults, a_buffer_that_could_not_be_cleared_is_not_read)
+{
+	struct device_room r = faulty("clear:1:ENOMEM", NULL);
+	struct quoit_shape part = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}, .stride = {1, 1, 1, 1}};
+	quoit_tensor old = quoit_vector(r.d, QUOIT_F32, 1000), fresh, view;
+	float got[1000];
+
+	cr_assert_eq(run(r.d, quoit_fill(old, 5.0), NULL), 0);
+	quoit_free(r.d, old);
+	fresh = quoit_vector(r.d, QUOIT_F32, 1000);
+	view = quoit_view(r.d, fresh, &part, 0);
+	cr_expect_eq(run(r.d, quoit_fill(view, 1.0), NULL), -ENOMEM);
+	cr_expect_eq(quoit_read(r.d, fresh, got, sizeof got), -QUOIT_EPOISON);
+	cr_expect_eq(run(r.d, quoit_fill(view, 1.0), NULL), 0);
+	cr_expect_eq(quoit_read(r.d, fresh, got, sizeof got), -QUOIT_EPOISON);
+	cr_expect_eq(run(r.d, quoit_fill(fresh, 1.0), NULL), 0);
+	cr_expect_eq(quoit_read(r.d, fresh, got, sizeof got), 0);
+	room_close(&r);
+}

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <criterion/criterion.h>
 
@@ -96,5 +97,38 @@ Test(device_queues, a_job_that_ran_on_poison_says_so_whatever_it_found)
 	cr_expect_eq(quoit_result(r.d, job[1]), -QUOIT_EPOISON, "%d", quoit_result(r.d, job[1]));
 	cr_assert(quoit_job_error(r.d, job[1], &error));
 	cr_expect_eq(error.value[0], 100, "found by the first one");
+	room_close(&r);
+}
+
+#define GPU_MS 400
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* The copy is in a stream of its own, and waits there for all of them. */
+Test(device_queues, what_waits_for_long_work_is_not_taken_for_hung)
+{
+	const char *options[] = {"--gpu=soft", "--log=error", "--gpu-ms=400", NULL};
+	struct device_room r = room_open_with(options, 64);
+	struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}};
+	quoit_tensor large = quoit_vector(r.d, QUOIT_F32, 12u << 20);
+	quoit_tensor there = quoit_vector(r.d, QUOIT_F32, 10), here;
+	uint64_t begin;
+
+	cr_assert_eq(quoit_use_device(r.d, 0), 0);
+	here = quoit_create(r.d, &shape, QUOIT_CREATE_PINNED);
+	cr_assert_eq(run(r.d, quoit_fill(there, 1.0)), 0);
+	cr_assert_eq(run(r.d, quoit_normal(large, 1, 0)), 0);
+	begin = now_ms();
+	cr_assert_eq(run(r.d, quoit_normal(large, 1, 0)), 0);
+	for (uint64_t i = 0, one = now_ms() - begin + 1; i < 3 * GPU_MS / one; i++)
+		quoit_push(r.d, quoit_normal(large, i, 0));
+	cr_expect_eq(run(r.d, quoit_with_link(quoit_copy(here, there), 1)), 0);
+	cr_expect_eq(quoit_failures(r.d, NULL), 0);
 	room_close(&r);
 }

@@ -204,9 +204,11 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_request) == 320, "requests begin on
 
 struct quoit_exec_answer {
 	uint32_t id;
-	uint8_t type;  /* of the request */
-	uint8_t field; /* of the error record */
-	uint16_t reserved;
+	uint8_t type;      /* of the request */
+	uint8_t field;     /* of the error record */
+	uint8_t uncleared; /* on a device, of one that failed: not all buffers of `zero` are clear
+			    */
+	uint8_t reserved;
 	int32_t res;
 	uint32_t stamp_error; /* how far start and end may be off, TSC ticks */
 	uint64_t value[2];
