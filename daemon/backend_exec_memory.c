@@ -51,13 +51,19 @@ static void unmap(struct exec_port *p, uint32_t slot, uint64_t now)
 	p->slot[slot].since = now;
 }
 
-/* All slots are taken: let somebody go who has nothing to do there. */
+/* Nothing to do, and nothing to lose: device memory ends with the slot. */
+static bool is_idle(const struct exec_port *p, const struct session *s)
+{
+	return !s->exec.in_flight[p->number] && (!p->device || !s->device[p->device - 1].used);
+}
+
+/* All slots are taken: let somebody go who has nothing there. */
 static void unmap_idle(struct exec_port *p)
 {
 	for (uint32_t i = 0; i < QUOIT_EXEC_SLOTS; i++) {
 		const struct session *s = p->slot[i].session;
 
-		if (p->slot[i].leaving || s->exec.in_flight[p->number])
+		if (p->slot[i].leaving || !is_idle(p, s))
 			continue;
 		unmap(p, i, s->reactor->now);
 		return;

@@ -145,9 +145,11 @@ static void ease(struct job *job, const struct job *before)
 		job->after[job->eased++] = before->work;
 }
 
-/* That job has ended. */
+/* That job has ended.  Slots are each device's own: another's is none of these. */
 static void unease(struct job *job, const struct job *before)
 {
+	if (job->executor != before->executor)
+		return;
 	for (uint32_t i = 0; i < job->eased; i++)
 		if (job->after[i] == before->work) {
 			job->after[i] = job->after[--job->eased];

@@ -241,6 +241,126 @@ Test(deps, a_chain_goes_one_by_one)
 	end(chain[9]);
 }
 
+/* ---- order that a device keeps ---- */
+
+static struct job *add_on(uint8_t executor, char how, uint64_t lo, uint64_t hi, struct job *before)
+{
+	const struct use use = {how, lo, hi};
+	struct job *job = make_job(&use, 1);
+
+	job->executor = executor;
+	cr_assert_eq(deps_add(session, job, before ? job_index(session, before) : NIL), 0);
+	return job;
+}
+
+/* A device has it, in this slot. */
+static void send(struct job *job, uint32_t slot)
+{
+	job->work = slot;
+	job->state = JOB_RUNNING;
+	ready_count = 0;
+	deps_in_stream(session, job, on_ready);
+}
+
+Test(deps, a_job_may_follow_into_its_device_once_all_before_it_are_there)
+{
+	struct job *a = add_on(1, 'r', 0, 8, NULL), *b = add_on(1, 'r', 0, 8, NULL);
+	struct job *c = add_on(1, 'w', 0, 8, NULL);
+
+	cr_expect_not(job_may_start(c));
+	send(a, 7);
+	cr_expect_eq(ready_count, 0, "it waits for b");
+	send(b, 9);
+	cr_expect(ready_count == 1 && now_ready[0] == job_index(session, c));
+	cr_expect(c->waits == 2 && c->eased == 2);
+	cr_expect(c->after[0] + c->after[1] == 16 && c->after[0] != c->after[1]);
+	end(a);
+	cr_expect(c->waits == 1 && c->eased == 1 && c->after[0] == 9);
+	end(b);
+	cr_expect(c->waits == 0 && c->eased == 0);
+	end(c);
+}
+
+Test(deps, a_job_that_comes_later_follows_at_once)
+{
+	struct job *a = add_on(1, 'w', 0, 8, NULL), *b;
+
+	send(a, 3);
+	b = add_on(1, 'r', 0, 8, a); /* by a link, too: one job to wait for */
+	cr_expect(b->waits == 1 && b->eased == 1 && b->after[0] == 3);
+	cr_expect(job_may_start(b));
+	end(a);
+	end(b);
+}
+
+Test(deps, a_job_on_another_device_or_on_cores_waits_for_the_end)
+{
+	struct job *a = add_on(1, 'w', 0, 8, NULL);
+	struct job *there = add_on(2, 'r', 0, 8, NULL);
+	struct job *here = add_on(NO_EXECUTOR, 'r', 0, 8, NULL);
+
+	send(a, 0);
+	cr_expect_eq(ready_count, 0);
+	cr_expect(!there->eased && !here->eased);
+	ready_count = 0;
+	end(a);
+	cr_expect_eq(ready_count, 2);
+	end(there);
+	end(here);
+}
+
+/* Slots are each device's own numbers. */
+Test(deps, the_end_of_a_job_in_the_same_slot_of_another_device_is_no_others)
+{
+	struct job *other = add_on(2, 'w', 40, 48, NULL), *a = add_on(1, 'w', 0, 8, NULL);
+	struct job *b;
+
+	send(other, 5);
+	send(a, 5);
+	b = add_on(1, 'r', 0, 8, other);
+	cr_expect(b->waits == 2 && b->eased == 1 && !job_may_start(b));
+	expect_frees(other, b);
+	cr_expect(b->waits == 1 && b->eased == 1 && b->after[0] == 5);
+	end(a);
+	cr_expect_eq(b->eased, 0);
+	end(b);
+}
+
+Test(deps, a_job_behind_more_than_a_request_can_name_waits_for_the_others)
+{
+	struct job *reader[QUOIT_EXEC_AFTER + 2], *writer;
+
+	for (unsigned i = 0; i < QUOIT_EXEC_AFTER + 2; i++) {
+		reader[i] = add_on(1, 'r', 0, 8, NULL);
+		send(reader[i], i);
+	}
+	writer = add_on(1, 'w', 0, 8, NULL);
+	cr_expect(writer->waits == QUOIT_EXEC_AFTER + 2 && writer->eased == QUOIT_EXEC_AFTER);
+	for (unsigned i = 0; i < 2; i++) { /* which of them have no name there is not said */
+		cr_expect_not(job_may_start(writer));
+		end(reader[writer->after[0] == QUOIT_EXEC_AFTER + 1 ? i
+								    : QUOIT_EXEC_AFTER + 1 - i]);
+	}
+	for (unsigned i = 0; i < QUOIT_EXEC_AFTER + 2; i++)
+		if (reader[i]->state != JOB_FREE)
+			end(reader[i]);
+	cr_expect(writer->waits == 0 && writer->eased == 0);
+	end(writer);
+}
+
+/* It has nothing to do there, and ends here when all before it have ended. */
+Test(deps, a_job_that_has_failed_follows_nobody)
+{
+	struct job *a = add_on(1, 'w', 0, 8, NULL), *b = add_on(1, 'w', 0, 8, NULL);
+
+	b->failed = -ECANCELED;
+	send(a, 0);
+	cr_expect_eq(ready_count, 0);
+	cr_expect_not(job_may_start(b));
+	expect_frees(a, b);
+	end(b);
+}
+
 /* ---- links ---- */
 
 Test(deps, a_link_is_one_more_job_to_wait_for)
