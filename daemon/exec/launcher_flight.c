@@ -75,6 +75,8 @@ int flight_transfer(struct launcher *l, struct flight *f, struct transfer *ret)
 	if (m->err)
 		return m->err;
 	*ret = (struct transfer){.bytes = view_bytes(there), .in = in};
+	if (!ret->bytes)
+		return 0; /* such a buffer is nowhere */
 	if (here->region >= QUOIT_EXEC_REGIONS || here->offset > m->bytes[here->region] ||
 	    ret->bytes > m->bytes[here->region] - here->offset)
 		return -EPROTO;

@@ -202,6 +202,7 @@ ParameterizedTest(struct way *w, device, copies_bytes_there_and_back)
 		quoit_push(r.q, quoit_copy(to, there));
 	}
 	cr_assert_eq(quoit_read(r.q, to, got, w->bytes), 0);
+	cr_assert_eq(quoit_wait_all(r.q, 10000), 0); /* of nothing, a read waits for nothing */
 	cr_expect_eq(memcmp(bytes, got, w->bytes), 0, "%s", w->name);
 	cr_assert_eq(quoit_failures(r.q, NULL), 0);
 	free(bytes);
