@@ -82,7 +82,8 @@ void graph_make(struct graph *g, const struct graph_options *options)
 	last->sqe.flags = QUOIT_SQE_AFTER_ALL; /* its CQE says that all is over */
 	last->sqe.deadline = last->sqe.link = 0;
 	last->cancel = last->end.uncertain = false;
-	g->peak = m.oracle.peak;
+	g->peak[0] = m.oracle.memory[0].peak;
+	g->peak[1] = m.oracle.memory[1].peak;
 	oracle_done(&m.oracle);
 }
 
@@ -113,9 +114,9 @@ void graph_print(const struct graph *g, unsigned end, FILE *out)
 
 		fprintf(out, "%4" PRIu64 " %-6s", sqe->user_data, name_of(sqe->opcode));
 		if (sqe->opcode == QUOIT_OP_CREATE || sqe->opcode == QUOIT_OP_VIEW)
-			fprintf(out, " %#x of %#x, %u elements at %" PRIu64 " stride %d",
+			fprintf(out, " %#x of %#x, %u elements at %" PRIu64 " stride %d device %u",
 				sqe->base[0], sqe->base[1], sqe->dim[3], sqe->offset,
-				sqe->stride[3]);
+				sqe->stride[3], sqe->device);
 		else
 			fprintf(out, " %#x %#x %#x scalar %" PRId64 " link %u", sqe->tensor[0],
 				sqe->tensor[1], sqe->tensor[2], (int64_t)sqe->scalar[0], sqe->link);

@@ -58,6 +58,18 @@ static bool apart(const struct oracle_tensor *out, const struct oracle_tensor *x
 	return lo >= x_hi || x_lo >= hi;
 }
 
+/* Jobs run where all their tensors are. */
+static bool together(const struct oracle_tensor *a, const struct oracle_tensor *b)
+{
+	return a->buffer->device == b->buffer->device;
+}
+
+/* Between the host and the device, only whole pieces of memory are copied. */
+static bool can_be_copied(const struct oracle_tensor *out, const struct oracle_tensor *x)
+{
+	return together(out, x) || (out->n == x->n && out->stride == 1 && x->stride == 1);
+}
+
 /* A tensor to read, of n elements (or of one; UINT32_MAX: of any number). */
 static const struct oracle_tensor *choose_input(struct graph_maker *m,
 						const struct oracle_tensor *out, uint32_t n,
@@ -67,7 +79,21 @@ static const struct oracle_tensor *choose_input(struct graph_maker *m,
 		const struct oracle_tensor *t = any_tensor(m);
 
 		if (t && (n == UINT32_MAX || t->n == n || (in_place && t->n == 1)) &&
-		    spans_poison(t) && apart(out, t, in_place))
+		    spans_poison(t) && apart(out, t, in_place) && together(out, t))
+			return t;
+	}
+	return NULL;
+}
+
+/* A tensor to copy. */
+static const struct oracle_tensor *choose_source(struct graph_maker *m,
+						 const struct oracle_tensor *out)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		const struct oracle_tensor *t = any_tensor(m);
+
+		if (t && (t->n == out->n || t->n == 1) && spans_poison(t) && apart(out, t, true) &&
+		    can_be_copied(out, t))
 			return t;
 	}
 	return NULL;
@@ -96,6 +122,8 @@ static void make_create(struct graph_maker *m)
 	sqe.base[0] = oracle_new_handle(&m->oracle, index);
 	sqe.dim[0] = sqe.dim[1] = sqe.dim[2] = 1;
 	sqe.dim[3] = m->size[graph_draw(m, GRAPH_SIZES)];
+	if (m->options->device)
+		sqe.device = (uint8_t)graph_draw(m, 2);
 	m->live++;
 	graph_emit(m, sqe);
 }
@@ -164,7 +192,7 @@ void graph_make_check(struct graph_maker *m, const struct oracle_tensor *t)
 	struct graph_step *step;
 	uint32_t index = free_index(m);
 
-	if (!index || !t || !t->n || !spans_poison(t) ||
+	if (!index || !t || !t->n || !spans_poison(t) || (t->buffer->device && t->stride != 1) ||
 	    t->n * UINT64_C(4) > m->options->arena_end - m->arena)
 		return;
 	sqe.base[0] = oracle_new_handle(&m->oracle, index);
@@ -228,7 +256,7 @@ static void make_gather(struct graph_maker *m, const struct oracle_tensor *out)
 
 static void make_copy(struct graph_maker *m, const struct oracle_tensor *out)
 {
-	const struct oracle_tensor *x = choose_input(m, out, out->n, true);
+	const struct oracle_tensor *x = choose_source(m, out);
 
 	if (x)
 		graph_emit(m, job(QUOIT_OP_COPY, out, x, NULL));

@@ -58,6 +58,7 @@ static void create(struct oracle *o, const struct quoit_sqe *sqe)
 
 	b->bytes = sqe->dim[3] * UINT64_C(4);
 	b->arena = sqe->arg & QUOIT_CREATE_ARENA;
+	b->device = sqe->device;
 	b->data = calloc(sqe->dim[3] + UINT64_C(1), 4);
 	bind_tensor(o, sqe->base[0],
 		    (struct oracle_tensor){.buffer = b, .stride = 1, .n = sqe->dim[3]});
@@ -83,14 +84,15 @@ static void free_tensor(struct oracle *o, uint32_t handle)
 	if (--b->tensors)
 		return;
 	if (b->reserved)
-		o->used -= charge_of(b);
+		o->memory[b->device].used -= charge_of(b);
 	free(b->data);
 	free(b);
 }
 
-void oracle_init(struct oracle *o, uint64_t budget, uint32_t first)
+void oracle_init(struct oracle *o, const uint64_t budget[2], uint32_t first)
 {
-	*o = (struct oracle){.budget = budget, .first = first};
+	*o = (struct oracle){.memory = {{.budget = budget[0]}, {.budget = budget[1]}},
+			     .first = first};
 }
 
 void oracle_done(struct oracle *o)
@@ -185,11 +187,23 @@ static bool writes(const struct quoit_sqe *sqe, unsigned i)
 	return sqe->opcode != QUOIT_OP_NOP && i == 0;
 }
 
+static bool fits(const struct oracle_memory *m, uint64_t bytes)
+{
+	return bytes <= m->budget - m->used;
+}
+
+static void charge(struct oracle_memory *m, uint64_t bytes)
+{
+	m->used += bytes;
+	if (m->used > m->peak)
+		m->peak = m->used;
+}
+
 /* Bytes for the buffers that the job is the first to touch; false: they do not fit. */
 static bool reserve(struct oracle *o, const struct quoit_sqe *sqe)
 {
 	struct oracle_buffer *fresh[QUOIT_MAX_TENSORS_PER_JOB];
-	uint64_t bytes = 0;
+	uint64_t bytes[2] = {0};
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
@@ -197,18 +211,19 @@ static bool reserve(struct oracle *o, const struct quoit_sqe *sqe)
 
 		if (!sqe->tensor[i] || b->reserved)
 			continue;
+		if (b->device && sqe->opcode == QUOIT_OP_NOP) /* it only waits */
+			continue;
 		b->reserved = true; /* so that a second tensor of it does not count */
-		bytes += charge_of(b);
+		bytes[b->device] += charge_of(b);
 		fresh[n++] = b;
 	}
-	if (bytes > o->budget - o->used) {
+	if (!fits(&o->memory[0], bytes[0]) || !fits(&o->memory[1], bytes[1])) {
 		while (n--)
 			fresh[n]->reserved = false;
 		return false;
 	}
-	o->used += bytes;
-	if (o->used > o->peak)
-		o->peak = o->used;
+	charge(&o->memory[0], bytes[0]);
+	charge(&o->memory[1], bytes[1]);
 	return true;
 }
 

@@ -2,10 +2,11 @@
 /*
  * oracle.h - a model of quoitd that runs one job at a time, in the order of its calls.
  *
- * It knows CREATE, VIEW and FREE of vectors of i32 and a few operations on them, the
- * charge of buffers by size class, and poison.  What it says of a job, the daemon must say
- * too at any depth (daemon/memory.h, the theorem).  It is written for being read, shares no
- * code with the daemon but the size classes, and trusts its caller: every handle is valid.
+ * It knows CREATE, VIEW and FREE of vectors of i32, on the host or on one device, and a few
+ * operations on them, the charge of buffers by size class, and poison.  What it says of a job, the
+ * daemon must say too at any depth (daemon/memory.h, the theorem).  It is written for being read,
+ * shares no code with the daemon but the size classes, and trusts its caller: every handle is
+ * valid.
  */
 #ifndef TESTS_ORACLE_H
 #define TESTS_ORACLE_H
@@ -21,6 +22,7 @@ struct oracle_buffer {
 	uint64_t bytes;
 	unsigned tensors;
 	bool arena;    /* charged already */
+	bool device;   /* where it is */
 	bool reserved; /* has its bytes */
 	bool poisoned;
 	uint64_t lo, hi; /* the poison, in elements */
@@ -37,9 +39,13 @@ struct oracle_tensor {
 	uint32_t n;
 };
 
-struct oracle {
+struct oracle_memory {
 	uint64_t budget, used, peak; /* bytes */
-	uint32_t first;              /* index of tensor[0]: a multiple of ORACLE_TENSORS */
+};
+
+struct oracle {
+	struct oracle_memory memory[2]; /* of the host, of the device */
+	uint32_t first;                 /* index of tensor[0]: a multiple of ORACLE_TENSORS */
 	uint32_t generation[ORACLE_TENSORS];
 	struct oracle_tensor tensor[ORACLE_TENSORS];
 };
@@ -52,7 +58,8 @@ struct oracle_end {
 	bool uncertain; /* the rest is a guess: a cancel or deadline may have changed it */
 };
 
-void oracle_init(struct oracle *o, uint64_t budget, uint32_t first);
+/* budget: of the host, of the device. */
+void oracle_init(struct oracle *o, const uint64_t budget[2], uint32_t first);
 void oracle_done(struct oracle *o);
 
 /* Run one SQE.  may_fail: a cancel or deadline may end it instead. */

@@ -54,6 +54,30 @@ Test(memory_theorem, cancels_and_deadlines_change_only_what_depends_on_them, .ti
 		   NULL);
 }
 
+/* ---- with a device ---- */
+
+static const char *const with_device[] = {"--gpu=soft", NULL};
+
+Test(memory_theorem, it_holds_on_a_device_and_between_it_and_the_host, .timeout = 600)
+{
+	run_rounds(rounds / 2, (struct theorem_options){.steps = 300, .rings = 1, .device = true},
+		   with_device);
+}
+
+Test(memory_theorem, rings_that_fit_together_never_lack_bytes_on_a_device, .timeout = 600)
+{
+	run_rounds(rounds / 3, (struct theorem_options){.steps = 200, .rings = 3, .device = true},
+		   with_device);
+}
+
+Test(memory_theorem, cancels_change_only_what_depends_on_them_on_a_device, .timeout = 600)
+{
+	run_rounds(
+		rounds / 3,
+		(struct theorem_options){.steps = 300, .rings = 1, .device = true, .cancels = true},
+		with_device);
+}
+
 /* Take our options out of the command line. */
 static int own_options(int argc, char **argv)
 {

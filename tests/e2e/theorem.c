@@ -29,7 +29,7 @@ enum cancel { CANCEL_NONE, CANCEL_DONE, CANCEL_LATE };
 struct lane {
 	struct graph graph;
 	struct quoit_ring *ring;
-	uint64_t budget;
+	uint64_t budget[2];
 	uint8_t *seen;      /* CQEs by step */
 	uint8_t *cancel;    /* enum cancel by step */
 	unsigned submitted; /* steps */
@@ -55,22 +55,25 @@ static uint32_t draw(struct round *r, uint32_t below)
 
 /* ---- making ---- */
 
-static void make_lane(struct round *r, unsigned i, uint64_t scale)
+static void make_lane(struct round *r, unsigned i, const uint64_t scale[2])
 {
 	const struct theorem_options *o = r->options;
 	struct lane *l = &r->lane[i];
 	struct graph_options g = {.seed = o->seed * RINGS_MOST + i,
 				  .steps = o->steps,
-				  .scale = scale,
+				  .scale = scale[0],
 				  .arena = r->arena_bytes / RINGS_MOST * i,
 				  .arena_end = r->arena_bytes / RINGS_MOST * (i + 1),
 				  .ring = i,
+				  .device = o->device,
 				  .cancels = o->cancels};
 
 	/* Where it is open who is charged first, or at all, nobody may lack bytes. */
-	g.budget = o->rings > 1 || o->cancels ? UINT64_MAX : g.scale;
+	for (unsigned k = 0; k < 2; k++)
+		g.budget[k] = o->rings > 1 || o->cancels ? UINT64_MAX : scale[k];
 	graph_make(&l->graph, &g);
-	l->budget = g.budget == UINT64_MAX ? l->graph.peak : g.budget;
+	for (unsigned k = 0; k < 2; k++)
+		l->budget[k] = g.budget[k] == UINT64_MAX ? l->graph.peak[k] : g.budget[k];
 	l->seen = calloc(l->graph.count, 1);
 	l->cancel = calloc(l->graph.count, 1);
 }
@@ -81,9 +84,11 @@ static void make_lane(struct round *r, unsigned i, uint64_t scale)
  */
 static void make_lanes(struct round *r)
 {
-	uint64_t scale = (1 + draw(r, BUDGET_PAGES)) * (uint64_t)PAGE_BYTES;
+	uint64_t scale[2] = {(1 + draw(r, BUDGET_PAGES)) * (uint64_t)PAGE_BYTES};
 
-	r->arena_bytes = scale < LEASE_LEAST || draw(r, 2) ? ARENA_MOST : ARENA_LEAST;
+	if (r->options->device) /* about as many, or far more or fewer */
+		scale[1] = (1 + draw(r, BUDGET_PAGES)) * (uint64_t)PAGE_BYTES;
+	r->arena_bytes = scale[0] < LEASE_LEAST || draw(r, 2) ? ARENA_MOST : ARENA_LEAST;
 	for (unsigned i = 0; i < r->options->rings; i++)
 		make_lane(r, i, scale);
 }
@@ -98,7 +103,11 @@ static bool open_session(struct round *r, const char *socket)
 	int err;
 
 	for (unsigned i = 0; i < r->options->rings; i++)
-		p.host_bytes += r->lane[i].budget;
+		p.host_bytes += r->lane[i].budget[0];
+	for (unsigned i = 0; r->options->device && i < r->options->rings; i++)
+		p.device_bytes += r->lane[i].budget[1];
+	if (p.host_bytes < LEASE_LEAST) /* more than they need does not matter where it is open */
+		p.host_bytes = LEASE_LEAST;
 	err = quoit_open(&r->session, &p);
 	for (unsigned i = 0; !err && i < r->options->rings; i++) {
 		struct quoit_ring_params ring = {.entries = entries[draw(r, 5)],
@@ -123,8 +132,9 @@ static bool complain(struct round *r, const struct lane *l, unsigned step, const
 	va_list args;
 
 	graph_print(&l->graph, step + 1, r->err);
-	fprintf(r->err, "lease %" PRIu64 " bytes of buffers; ring %td step %u: ", l->budget,
-		l - r->lane, step + 1);
+	fprintf(r->err,
+		"lease %" PRIu64 " bytes of buffers, %" PRIu64 " on a device; ring %td step %u: ",
+		l->budget[0], l->budget[1], l - r->lane, step + 1);
 	va_start(args, format);
 	vfprintf(r->err, format, args);
 	va_end(args);

@@ -13,6 +13,7 @@ struct theorem_options {
 	uint64_t seed;
 	unsigned steps;
 	unsigned rings; /* more than one: the lease holds all their programs' peaks together */
+	bool device;    /* the first one takes part */
 	bool cancels;   /* what a cancel or deadline can have changed is not compared */
 };
 
