@@ -5,7 +5,8 @@
  * The input is cut into chunks of an SQE's size.  Most are mended so far that they get past
  * the first checks (known handles, small dims), the others are taken as they are.  A view
  * that is accepted must lie in its buffer to the byte, and be what it says of itself; a
- * job that is accepted is run on memory that ends where its buffers end.
+ * job that is accepted is run on memory that ends where its buffers end, or belongs to the one
+ * device that its tensors are on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +25,14 @@
 #define RUN_NS    20000u /* jobs predicted to take longer are not run */
 #define RUN_BYTES (UINT64_C(256) << 10)
 
-/* Bits of the third byte of a chunk, which no SQE uses (device). */
+#define DEVICES      2u
+#define FIRST_DEVICE 1u /* executor */
+
+/* Bits of the third byte of a chunk (device), which only a CREATE uses. */
 #define MEND_NOTHING 0x80u
 #define MEND_LESS    0x40u
 #define MEND_ALIKE   0x20u
+#define MEND_DEVICE  0x10u /* the CREATE is on the one that the last bit says */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -47,6 +52,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	const struct session_limits limits = {.host_bytes = LEASE,
 					      .arena_bytes = 64 << 10,
+					      .device_bytes = LEASE,
+					      .devices = DEVICES,
+					      .first_device = FIRST_DEVICE,
 					      .max_tensors = TENSORS,
 					      .max_jobs = 64};
 	struct ops_choice choice;
@@ -188,6 +196,28 @@ static void check_product(const struct quoit_sqe *sqe, const struct plan *plan)
 	REQUIRE(b->dim[3 - tb] == c->dim[3]);
 }
 
+/* Who runs it reaches all that it touches. */
+static void check_place(const struct quoit_sqe *sqe, const struct plan *plan)
+{
+	bool there = plan->executor != NO_EXECUTOR;
+
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		const struct view *v = &session->views[plan->view[i]];
+
+		if (!(plan->tensors & 1u << i))
+			continue;
+		REQUIRE(v->device == session->buffers[v->buffer].device);
+		REQUIRE(!v->device == !(plan->on_device & 1u << i));
+		REQUIRE(there || !v->device || sqe->opcode == QUOIT_OP_NOP);
+		REQUIRE(!there || v->device == plan->executor - FIRST_DEVICE + 1 ||
+			(sqe->opcode == QUOIT_OP_COPY && !v->device));
+		if (there && plan->on_device != plan->tensors)
+			REQUIRE(v->dense && v->elements == plan->t[0]->elements &&
+				v->dtype == plan->t[0]->dtype);
+	}
+	REQUIRE(!there || plan->on_device);
+}
+
 static void check_plan(const struct quoit_sqe *sqe, const struct plan *plan)
 {
 	uint64_t bytes = 0;
@@ -205,7 +235,9 @@ static void check_plan(const struct quoit_sqe *sqe, const struct plan *plan)
 	}
 	if (sqe->opcode == QUOIT_OP_GEMM)
 		check_product(sqe, plan);
-	if (plan->cost <= RUN_NS && plan->elements <= SMALL && bytes <= RUN_BYTES)
+	check_place(sqe, plan);
+	if (!plan->on_device && plan->cost <= RUN_NS && plan->elements <= SMALL &&
+	    bytes <= RUN_BYTES)
 		run(sqe, plan);
 }
 
@@ -223,7 +255,7 @@ static void check_small(const struct quoit_sqe *sqe)
 	REQUIRE(plan.writes == 1 && plan.reads == (plan.tensors & ~1u));
 	for (unsigned i = 0; i < OP_SHORT_TENSORS; i++)
 		REQUIRE(job.t[i] == plan.t[i]);
-	REQUIRE(!plan.t[3]);
+	REQUIRE(!plan.t[3] && !plan.on_device);
 	REQUIRE(plan.elements == job.t[0]->elements && plan.elements <= OP_SHORT);
 }
 
@@ -309,8 +341,9 @@ static void mend(struct quoit_sqe *sqe)
 			sqe->arg = 0;
 		} else {
 			sqe->base[1] = 0;
+			sqe->device = how & MEND_DEVICE ? 1 + (how & 1) : 0;
 			sqe->arg = (sqe->arg & QUOIT_CREATE_DTYPE_MASK) % QUOIT_DTYPE_NR |
-				   (sqe->arg & QUOIT_CREATE_ARENA);
+				   (sqe->device ? 0 : sqe->arg & QUOIT_CREATE_ARENA);
 		}
 		sqe->flags &= QUOIT_SQE_QUIET;
 	} else if (sqe->opcode == QUOIT_OP_FREE) {
