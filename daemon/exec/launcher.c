@@ -187,8 +187,8 @@ static int pass(struct launcher *l)
 	if (n < 0)
 		return n;
 	if (l->open) {
-		any |= streams_collect(l, &err);
-		any |= !err && stage_advance(l, &err);
+		any |= stage_advance(l, &err);
+		any |= !err && streams_collect(l, &err); /* says what runs, also after the last */
 		any |= !err && flight_advance(l);
 	}
 	return err ? err : any;

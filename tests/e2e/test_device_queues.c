@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -71,6 +72,23 @@ Test(device_queues, an_executor_that_takes_nothing_is_ended)
 	room_close(&r);
 }
 
+/* It has nothing to do, and says so: whoever leaves waits for it no longer than a second. */
+Test(device_queues, an_executor_that_does_nothing_and_does_not_answer_is_ended)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
+	pid_t executor = room_executor(&r, 0);
+	float got[10];
+
+	cr_assert_eq(run(r.d, quoit_fill(x, 1.0)), 0);
+	cr_assert_eq(quoit_read(r.d, x, got, sizeof got), 0); /* through the staging buffer */
+	usleep(50000);                                        /* until it sleeps */
+	kill(executor, SIGSTOP);
+	cr_expect_eq(quoit_close(r.s, QUOIT_CLOSE_CANCEL), 0);
+	cr_expect_neq(room_executor(&r, executor), executor);
+	daemon_stop(&r.daemon);
+}
+
 /* ---- jobs behind others ---- */
 
 /* It was sent before the first one failed, and made of its leavings what it could. */
@@ -97,6 +115,33 @@ Test(device_queues, a_job_that_ran_on_poison_says_so_whatever_it_found)
 	cr_expect_eq(quoit_result(r.d, job[1]), -QUOIT_EPOISON, "%d", quoit_result(r.d, job[1]));
 	cr_assert(quoit_job_error(r.d, job[1], &error));
 	cr_expect_eq(error.value[0], 100, "found by the first one");
+	room_close(&r);
+}
+
+#define READERS 40 /* more than a request can name */
+
+Test(device_queues, a_job_behind_more_than_a_request_can_name_is_behind_all)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_I32, 10000), copy[2][READERS];
+	static int32_t got[10000];
+
+	for (int round = 0; round < 20; round++) {
+		for (int k = 0; k < 2; k++) {
+			quoit_push(r.d, quoit_fill_int(x, 2 * round + k));
+			for (int i = 0; i < READERS; i++) {
+				copy[k][i] = quoit_vector(r.d, QUOIT_I32, 10000);
+				quoit_push(r.d, quoit_copy(copy[k][i], x));
+			}
+		}
+		for (int k = 0; k < 2; k++)
+			for (int i = 0; i < READERS; i++) {
+				cr_assert_eq(quoit_read(r.d, copy[k][i], got, sizeof got), 0);
+				cr_expect_eq(got[0], 2 * round + k);
+				cr_expect_eq(got[9999], 2 * round + k);
+				quoit_free(r.d, copy[k][i]);
+			}
+	}
 	room_close(&r);
 }
 
