@@ -136,6 +136,11 @@ int budget_lease_device(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *r
 	return 0;
 }
 
+uint64_t budget_device_left(const struct budget *b)
+{
+	return b->device_memory - b->device_leased;
+}
+
 void budget_return_device(struct budget *b, uid_t uid, uint64_t bytes)
 {
 	struct account *a = find(b, uid);

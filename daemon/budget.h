@@ -36,6 +36,7 @@ void budget_set_device(struct budget *b, uint64_t bytes);
 
 /* A lease of so many bytes on every device. */
 int budget_lease_device(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left);
+uint64_t budget_device_left(const struct budget *b);
 void budget_return_device(struct budget *b, uid_t uid, uint64_t bytes);
 
 /* The same with rings, of which only a user's own count. */

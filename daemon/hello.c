@@ -103,7 +103,24 @@ static void return_lease(struct connection *c)
 	charge_return_device(c, c->device_leased);
 }
 
-static int lease(struct connection *c, const struct session_limits *limits,
+/* Who asks for none gets the default, or none where that much is not left: it may need none. */
+static int lease_device(struct connection *c, bool asked, struct session_limits *limits,
+			struct quoit_ctl *answer)
+{
+	uint64_t left;
+	int err;
+
+	if (!asked && budget_device_left(c->control->budget) < limits->device_bytes)
+		limits->device_bytes = 0;
+	err = charge_device(c, limits->device_bytes, &left);
+	if (err < 0)
+		snprintf(answer->text, sizeof answer->text,
+			 "a lease of %llu bytes on each device: %llu are left",
+			 (unsigned long long)limits->device_bytes, (unsigned long long)left);
+	return err;
+}
+
+static int lease(struct connection *c, bool asked_device, struct session_limits *limits,
 		 struct quoit_ctl *answer)
 {
 	uint64_t tables = session_cost(limits), left;
@@ -116,14 +133,8 @@ static int lease(struct connection *c, const struct session_limits *limits,
 			 "a lease of %llu bytes and %llu for its tables: %llu are left",
 			 (unsigned long long)limits->host_bytes, (unsigned long long)tables,
 			 (unsigned long long)left);
-	if (!err && limits->device_bytes) {
-		err = charge_device(c, limits->device_bytes, &left);
-		if (err < 0)
-			snprintf(answer->text, sizeof answer->text,
-				 "a lease of %llu bytes on each device: %llu are left",
-				 (unsigned long long)limits->device_bytes,
-				 (unsigned long long)left);
-	}
+	if (!err)
+		err = lease_device(c, asked_device, limits, answer);
 	if (err < 0)
 		return_lease(c);
 	return err;
@@ -199,7 +210,7 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 	if (!err && !choose_limits(control, hello, &limits, answer->text, sizeof answer->text))
 		err = hello->device_bytes && !limits.devices ? -ENODEV : -EINVAL;
 	if (!err)
-		err = lease(c, &limits, answer);
+		err = lease(c, hello->device_bytes != 0, &limits, answer);
 	if (err < 0)
 		return err;
 	err = session_new(&limits, ++control->next_session, ret);

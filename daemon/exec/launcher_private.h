@@ -29,7 +29,7 @@ enum {
 };
 
 /* So much in one stream at most: drivers' queues are not endless. */
-#define STREAM_DEPTH 256u
+#define STREAM_DEPTH 128u
 
 /* Marks that may be ahead of a stream's word: of flights, and of a copy's parts. */
 #define STREAM_MARKS 512u

@@ -317,6 +317,23 @@ Test(device, refuses_the_job_that_needs_more_than_the_lease)
 	room_close(&r);
 }
 
+Test(device, leaves_sessions_that_need_none_alone_when_its_memory_is_leased)
+{
+	const char *options[] = {"--gpu=soft", "--gpu-memory=64M", "--log=error", NULL};
+	struct device_room r = room_open_with(options, 56);
+	struct quoit_open_params p = {.socket = r.daemon.socket, .host_bytes = 16u << 20};
+	struct quoit_session *other;
+	struct quoit_info info;
+
+	cr_assert_eq(quoit_open(&other, &p), 0, "%s", quoit_open_text());
+	quoit_info(other, &info);
+	cr_expect_eq(info.device_bytes, 0);
+	quoit_close(other, 0);
+	p.device_bytes = 16u << 20;
+	cr_expect_eq(quoit_open(&other, &p), -EDQUOT);
+	room_close(&r);
+}
+
 /* ---- waiting ---- */
 
 Test(device, ends_waits_for_a_tensor_there)
