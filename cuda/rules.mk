@@ -9,15 +9,17 @@ CUDA_ARCHS ?= 80 90 120
 PTX_ARCH ?= 90
 CUDA_ARCHS_ALL := 75 80 86 89 90 100 120
 
+# The toolkit's folder as nvcc names it: what is on the PATH may be a link or a script in another folder.
+cuda_home := $(if $(NVCC),$(realpath $(shell $(NVCC) --dryrun -x cu -c /dev/null -o /dev/null 2>&1 | sed -n 's/^.. TOP=//p')))
+
 # A sanitizer finds nothing in what only a device runs, and its build would take twice as long.
-ifneq ($(NVCC),)
+ifneq ($(cuda_home),)
 cuda_so := $(if $(SAN),,$(B)/quoit-cuda.so)
 all: $(cuda_so)
 else
 all: cuda-left-out
 endif
 
-cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
 cuda_c := $(wildcard cuda/*.c)
 cuda_cu := $(wildcard cuda/kernels/*.cu)
 cuda_obj := $(cuda_c:%.c=$(B)/%.o) $(cuda_cu:%.cu=$(B)/%.cu.o)
@@ -30,7 +32,7 @@ cuda_libs := -L$(cuda_home)/lib64 -lcudart_static -ldl -lrt -lpthread -lm
 
 .PHONY: cuda-left-out cuda-all-archs gpu-tests
 cuda-left-out:
-	@echo 'quoit-cuda.so is left out: no nvcc'
+	@echo 'quoit-cuda.so is left out: $(if $(NVCC),$(NVCC) does not say where its toolkit is,no nvcc)'
 # Every kernel for every architecture that is supported.
 cuda-all-archs:
 	@$(MAKE) --no-print-directory B=$(B)/all-archs CUDA_ARCHS='$(CUDA_ARCHS_ALL)' $(B)/all-archs/quoit-cuda.so
