@@ -53,12 +53,14 @@ struct reactor {
 	uint32_t backlog_head, backlog_count;
 
 	uint64_t now;          /* TSC of this pass */
+	uint64_t passed;       /* TSC at the end of the last one, which had work; 0: not known */
 	struct session *payer; /* whom its time is charged to, from `charged` on; NULL: nobody */
 	uint64_t charged;
 	uint64_t last_work, last_pass;
 	uint64_t awake_since;
 	uint64_t spin_ticks; /* how long to spin before sleeping: learned */
-	uint64_t last_stats, last_trim, last_idle_scan;
+	uint64_t spin_fast, spin_with_tiles, spin_most; /* bounds of reactor_idle.c, in ticks */
+	uint64_t next_chores, last_stats, last_trim;
 	uint64_t count[QUOIT_REACTOR_NR];
 	struct quoit_reactor_block *stats; /* its block of the totals file */
 	int stop;                          /* atomic */

@@ -26,8 +26,9 @@
 #define SPIN_LEAST_NS      2000u
 #define SPIN_MOST_NS       100000u
 #define SPIN_WITH_TILES_NS 1000u
+#define SPIN_FAST_NS       1000u /* a client that waits for each answer has sent the next job by then */
 #define RING_IDLE_NS       200000u /* an active ring without SQEs for so long becomes idle */
-#define IDLE_SCAN_NS       10000u  /* how often idle rings are looked at while we are awake */
+#define CHORES_NS          10000u  /* how often idle rings are looked at while we are awake */
 #define STATS_NS           100000000u
 #define TRIM_NS            1000000000u
 #define BUSY_SHARE_NS      500000u /* a busy reactor leaves its core to tiles as long as it had it */
@@ -52,6 +53,9 @@ int reactor_idle_init(struct reactor *r)
 	if (io_fd(r->io) >= 0 && epoll_ctl(r->epoll, EPOLL_CTL_ADD, io_fd(r->io), &event) < 0)
 		return -errno;
 	r->spin_ticks = ticks(SPIN_LEAST_NS);
+	r->spin_fast = ticks(SPIN_FAST_NS);
+	r->spin_with_tiles = ticks(SPIN_WITH_TILES_NS);
+	r->spin_most = ticks(SPIN_MOST_NS);
 	return 0;
 }
 
@@ -209,7 +213,6 @@ static void scan_idle(struct reactor *r)
 		if (quoit_ring_peek(&ring->sq) && !ring->session->stopped)
 			activate(r, ring);
 	}
-	r->last_idle_scan = r->now;
 }
 
 /* ---- sleep ---- */
@@ -298,8 +301,8 @@ static void sleep_now(struct reactor *r)
 			r->spin_ticks = r->spin_ticks * 2 + ticks(SPIN_LEAST_NS);
 		else if (slept > 20 * SPIN_MOST_NS)
 			r->spin_ticks /= 2;
-		if (r->spin_ticks > ticks(SPIN_MOST_NS))
-			r->spin_ticks = ticks(SPIN_MOST_NS);
+		if (r->spin_ticks > r->spin_most)
+			r->spin_ticks = r->spin_most;
 	}
 	quoit_ring_awake(&r->need_wake);
 	exec_awake(r);
@@ -316,13 +319,12 @@ static void retire_quiet_rings(struct reactor *r)
 			deactivate(r, r->rings[i]);
 }
 
-static void housekeeping(struct reactor *r)
+static void chores(struct reactor *r)
 {
-	if (r->now - r->last_idle_scan > ticks(IDLE_SCAN_NS)) {
-		scan_idle(r);
-		if (r->active_count > 1)
-			retire_quiet_rings(r);
-	}
+	r->next_chores = r->now + ticks(CHORES_NS);
+	scan_idle(r);
+	if (r->active_count > 1)
+		retire_quiet_rings(r);
 	if (r->now - r->last_stats > ticks(STATS_NS)) {
 		reactor_publish_stats(r);
 		poll_events(r, 0); /* sockets that rang although we were awake, or hung up */
@@ -332,6 +334,10 @@ static void housekeeping(struct reactor *r)
 		for (struct session *s = r->sessions; s; s = s->next)
 			memory_trim(s);
 	}
+}
+
+static void send_backlog(struct reactor *r)
+{
 	while (r->backlog_count &&
 	       memory_send(r->memory, &r->backlog[r->backlog_head % REACTOR_MEMORY_QUEUE])) {
 		r->backlog_head++;
@@ -348,13 +354,28 @@ static void share_core(struct reactor *r)
 		return;
 	nanosleep(&nap, NULL);
 	r->awake_since = tsc_now();
+	r->passed = 0;
+}
+
+/* Nothing to do, but soon perhaps.  False: it has been so for long enough. */
+static bool spin(struct reactor *r)
+{
+	uint64_t idle = r->now - r->last_work;
+
+	if (idle >= (r->port->published ? r->spin_with_tiles : r->spin_ticks))
+		return false;
+	if (idle > r->spin_fast)
+		__builtin_ia32_pause();
+	return true;
 }
 
 void reactor_idle(struct reactor *r, bool work)
 {
 	uint64_t gap = r->now - r->last_pass;
 
-	housekeeping(r);
+	if (r->now >= r->next_chores)
+		chores(r);
+	send_backlog(r);
 	r->last_pass = r->now;
 	r->count[QUOIT_REACTOR_LOOPS]++;
 	if (work) {
@@ -362,14 +383,10 @@ void reactor_idle(struct reactor *r, bool work)
 		share_core(r);
 		return;
 	}
-	if (gap > ticks(SPIN_MOST_NS)) /* somebody else had the core: it is not idle */
+	if (gap > r->spin_most) /* somebody else had the core: it is not idle */
 		r->spin_ticks /= 2;
-	if (r->now - r->last_work <
-	    (r->port->published ? ticks(SPIN_WITH_TILES_NS) : r->spin_ticks)) {
-		__builtin_ia32_pause();
-		return;
-	}
-	sleep_now(r);
+	if (!spin(r))
+		sleep_now(r);
 }
 
 void reactor_publish_stats(struct reactor *r)

@@ -51,7 +51,7 @@ static const struct bench_ratio nop_ratios[] = {
 };
 
 const struct bench_plan bench_nop = {"nop",
-				     "a job that does nothing, one at a time and 256 in flight", 7,
+				     "a job that does nothing, one at a time and 256 in flight", 15,
 				     nop_series, nop_ratios};
 
 /* ---- submit ---- */
