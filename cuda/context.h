@@ -15,6 +15,7 @@
 #include <quoit/device.h>
 
 #include "blas.h"
+#include "profile.h"
 
 struct quoit_device {
 	int index;
@@ -28,6 +29,7 @@ struct quoit_device {
 				  unsigned int, unsigned int, unsigned int, unsigned int, CUstream,
 				  void **, void **);
 	struct blas blas;
+	struct profile profile;
 };
 
 struct quoit_device_stream {

@@ -164,6 +164,7 @@ static void driver_close(struct quoit_device *d)
 			(void)device_check(d, cudaStreamDestroy(d->clock));
 		blas_close(&d->blas);
 	}
+	profile_close(&d->profile);
 	free(d);
 	driver_in_use = false;
 }
@@ -241,6 +242,7 @@ static int driver_open(uint32_t index, struct quoit_device **ret,
 		return -ENOMEM;
 	driver_in_use = true;
 	d->index = (int)index;
+	profile_open(&d->profile);
 	err = driver_prepare(d, ret_info, text, size);
 	if (err) {
 		driver_close(d);

@@ -99,6 +99,7 @@ int module_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 {
 	_Alignas(16) char bytes[MODULE_ARGUMENT_BYTES];
 	size_t used = 0;
+	int err;
 	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, bytes, CU_LAUNCH_PARAM_BUFFER_SIZE, &used,
 			 CU_LAUNCH_PARAM_END};
 	const struct quoit_device_launch *l = launch;
@@ -119,8 +120,11 @@ int module_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 		memcpy(bytes + used, l->arg[i], l->arg_bytes[i]);
 		used += l->arg_bytes[i];
 	}
-	return device_check(s->device, (cudaError_t)s->device->launch(
-					       (CUfunction)module_kernel(k), l->grid[0], l->grid[1],
-					       l->grid[2], l->block[0], l->block[1], l->block[2],
-					       l->shared_bytes, s->stream, NULL, extra));
+	profile_begin(&s->device->profile, PROFILE_LAUNCH);
+	err = device_check(s->device, (cudaError_t)s->device->launch(
+					      (CUfunction)module_kernel(k), l->grid[0], l->grid[1],
+					      l->grid[2], l->block[0], l->block[1], l->block[2],
+					      l->shared_bytes, s->stream, NULL, extra));
+	profile_end(&s->device->profile);
+	return err;
 }

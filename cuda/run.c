@@ -363,9 +363,14 @@ bool run_knows(uint8_t opcode)
 
 int run_call(struct quoit_device_stream *s, const struct quoit_device_call *call)
 {
+	int err;
+
 	if (s->device->broken)
 		return s->device->broken;
 	if (!run_knows(call->opcode) || !run_takes(call))
 		return -ENOTSUP;
-	return run_table[call->opcode](s, call);
+	profile_begin(&s->device->profile, call->opcode);
+	err = run_table[call->opcode](s, call);
+	profile_end(&s->device->profile);
+	return err;
 }

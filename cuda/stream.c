@@ -145,24 +145,38 @@ int stream_copy(struct quoit_device_stream *s, uint64_t to, uint64_t from, uint6
 		[QUOIT_DEVICE_OUT] = cudaMemcpyDeviceToHost,
 		[QUOIT_DEVICE_WITHIN] = cudaMemcpyDeviceToDevice,
 	};
+	static const unsigned name[] = {
+		[QUOIT_DEVICE_IN] = PROFILE_COPY_IN,
+		[QUOIT_DEVICE_OUT] = PROFILE_COPY_OUT,
+		[QUOIT_DEVICE_WITHIN] = QUOIT_OP_COPY,
+	};
+	int err;
 
 	if (s->device->broken)
 		return s->device->broken;
 	if (bytes == 0)
 		return 0;
-	return device_check(s->device,
-			    cudaMemcpyAsync((void *)(uintptr_t)to, (const void *)(uintptr_t)from,
-					    bytes, kind[way], s->stream));
+	profile_begin(&s->device->profile, name[way]);
+	err = device_check(s->device,
+			   cudaMemcpyAsync((void *)(uintptr_t)to, (const void *)(uintptr_t)from,
+					   bytes, kind[way], s->stream));
+	profile_end(&s->device->profile);
+	return err;
 }
 
 int stream_clear(struct quoit_device_stream *s, uint64_t address, uint64_t bytes)
 {
+	int err;
+
 	if (s->device->broken)
 		return s->device->broken;
 	if (bytes == 0)
 		return 0;
-	return device_check(s->device,
-			    cudaMemsetAsync((void *)(uintptr_t)address, 0, bytes, s->stream));
+	profile_begin(&s->device->profile, PROFILE_CLEAR);
+	err = device_check(s->device,
+			   cudaMemsetAsync((void *)(uintptr_t)address, 0, bytes, s->stream));
+	profile_end(&s->device->profile);
+	return err;
 }
 
 /* The write follows all before it, and whoever sees it sees all of that: the default flag. */

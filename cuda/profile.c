@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* profile.c - what is put into streams, by name, for profilers. */
+#include "profile.h"
+
+static const char *const profile_names[PROFILE_NR] = {
+#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) [nr] = #name,
+#include <quoit/ops.def>
+#undef QUOIT_OP
+	[PROFILE_COPY_IN] = "copy_in",
+	[PROFILE_COPY_OUT] = "copy_out",
+	[PROFILE_CLEAR] = "clear",
+	[PROFILE_LAUNCH] = "launch",
+};
+
+void profile_open(struct profile *p)
+{
+	*p = (struct profile){.domain = nvtxDomainCreateA("quoit")};
+	for (unsigned i = 0; p->domain && i < PROFILE_NR; i++)
+		if (profile_names[i])
+			p->name[i] = nvtxDomainRegisterStringA(p->domain, profile_names[i]);
+}
+
+void profile_close(struct profile *p)
+{
+	if (p->domain)
+		nvtxDomainDestroy(p->domain);
+	p->domain = NULL;
+}
+
+void profile_push(const struct profile *p, unsigned what)
+{
+	const nvtxEventAttributes_t range = {.version = NVTX_VERSION,
+					     .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+					     .messageType = NVTX_MESSAGE_TYPE_REGISTERED,
+					     .message = {.registered = p->name[what]}};
+
+	(void)nvtxDomainRangePushEx(p->domain, &range);
+}
+
+void profile_pop(const struct profile *p)
+{
+	(void)nvtxDomainRangePop(p->domain);
+}
