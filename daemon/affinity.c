@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* affinity.c - where threads run and where memory lies. */
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <numaif.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,6 +41,53 @@ int affinity_pin_thread(uint32_t cpu)
 	rc = sched_setaffinity(0, bytes, set) ? -errno : 0;
 	CPU_FREE(set);
 	return rc;
+}
+
+/* Returns how many threads there were, or -errno. */
+static int bind_threads(DIR *threads, const cpu_set_t *set, size_t bytes)
+{
+	const struct dirent *entry;
+	int count = 0;
+
+	rewinddir(threads);
+	while ((entry = readdir(threads))) {
+		pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (thread <= 0) /* "." */
+			continue;
+		if (sched_setaffinity(thread, bytes, set) && errno != ESRCH)
+			return -errno;
+		count++;
+	}
+	return count;
+}
+
+int affinity_bind_process(pid_t pid, const uint32_t *cpus, uint32_t count)
+{
+	size_t bytes = CPU_ALLOC_SIZE(cpus[count - 1] + 1);
+	cpu_set_t *set = CPU_ALLOC(cpus[count - 1] + 1);
+	char path[32];
+	DIR *threads;
+	int before = 0, rc;
+
+	if (!set)
+		return -ENOMEM;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	threads = opendir(path);
+	if (!threads) {
+		rc = errno == ENOENT ? -ESRCH : -errno;
+		CPU_FREE(set);
+		return rc;
+	}
+	CPU_ZERO_S(bytes, set);
+	for (uint32_t i = 0; i < count; i++)
+		CPU_SET_S(cpus[i], bytes, set);
+	/* A thread may have made another one just before its turn came: until there is no news. */
+	while ((rc = bind_threads(threads, set, bytes)) > before)
+		before = rc;
+	closedir(threads);
+	CPU_FREE(set);
+	return rc < 0 ? rc : 0;
 }
 
 int affinity_set_nice(int nice)

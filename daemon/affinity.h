@@ -11,9 +11,17 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Pins the calling thread to one CPU.  Returns 0 or -errno: -EINVAL if it is not allowed there. */
 int affinity_pin_thread(uint32_t cpu);
+
+/*
+ * Lets all threads of a process run on these CPUs and no others; those that it makes later are like
+ * who makes them.  Returns 0 or -errno, of the first thread that it was refused for: -ESRCH if the
+ * process has ended.
+ */
+int affinity_bind_process(pid_t pid, const uint32_t *cpus, uint32_t count);
 
 /* Sets the nice value (-20 to 19) of the calling thread alone.  Returns 0 or -errno. */
 int affinity_set_nice(int nice);

@@ -38,6 +38,13 @@ void bind_session(struct session *s, int32_t node)
 		s->memory_node = node;
 }
 
+void bind_pinned(const struct session *s, int32_t node)
+{
+	const struct part pinned = {s->pinned, s->pinned_bytes};
+
+	(void)bind_parts(s, &pinned, 1, node);
+}
+
 void bind_ring(const struct session *s, const struct ring *r)
 {
 	const struct part parts[] = {{r->client, r->layout.client_bytes},

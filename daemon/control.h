@@ -11,6 +11,7 @@
 
 #include "budget.h"
 #include "config.h"
+#include "device_places.h"
 #include "executors.h"
 #include "features.h"
 #include "placement.h"
@@ -35,7 +36,8 @@ struct control {
 	int directory; /* runtime directory, for counter files */
 	struct budget *budget;
 	struct executors *executors; /* from control_run on; NULL: none */
-	uint64_t device_lease;       /* default; 0: there is no device */
+	const struct device_places *places;
+	uint64_t device_lease; /* default; 0: there is no device */
 	struct errand_pool *errands;
 	struct quoit_totals *totals;
 	struct connection *connections;

@@ -248,6 +248,13 @@ const struct quoit_device_info *executors_device(const struct executors *e, uint
 	return &e->executor[e->config.config->modules + number - 1].hello.device;
 }
 
+pid_t executors_device_pid(const struct executors *e, uint32_t number)
+{
+	const struct executor *x = &e->executor[e->config.config->modules + number - 1];
+
+	return x->state == EXECUTOR_UP ? x->process.pid : 0;
+}
+
 void executors_describe(const struct executors *e, FILE *out)
 {
 	for (uint32_t i = 0; i < e->count; i++)

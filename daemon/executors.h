@@ -51,6 +51,9 @@ uint32_t executors_devices(const struct executors *e);
 enum exec_port_state executors_device_state(struct executors *e, uint32_t number);
 const struct quoit_device_info *executors_device(const struct executors *e, uint32_t number);
 
+/* The process of one; 0: it is not up.  From changed() only. */
+pid_t executors_device_pid(const struct executors *e, uint32_t number);
+
 /* A line each, for the topology file; from changed() only. */
 void executors_describe(const struct executors *e, FILE *out);
 

@@ -162,20 +162,36 @@ static int32_t client_node(const struct connection *c)
 	return placement_node(c->control->plan, cpu);
 }
 
-static void hand_over(struct connection *c, struct session *s)
+/* Its memory beside its reactor, and what devices reach of it beside the device. */
+static void bind_memory(const struct control *control, struct session *s,
+			const struct placement_core *core, const struct placement_device *device)
+{
+	if (control->features->missing[FEATURE_MBIND] || control->plan->nr_memories <= 1)
+		return;
+	if (core->memory_node >= 0)
+		bind_session(s, core->memory_node);
+	if (device && device->memory_node >= 0 && device->memory_node != core->memory_node)
+		bind_pinned(s, device->memory_node);
+}
+
+static void hand_over(struct connection *c, struct session *s, bool asked_device)
 {
 	struct control *control = c->control;
 	const struct placement_core *core;
+	const struct placement_device *device = NULL;
 	struct mail m = {.type = MAIL_SESSION_ADD, .session = s};
+	int32_t node = client_node(c);
 	int err;
 
-	c->reactor = placement_home(control->plan, client_node(c), control->sessions_of);
+	if (asked_device)
+		device = placement_device_near(control->places->device, control->places->count,
+					       node);
+	c->reactor =
+		placement_home(control->plan, device ? device->node : node, control->sessions_of);
 	core = placement_reactor(control->plan, c->reactor);
 	control->sessions_of[c->reactor]++;
 	s->reactor = &control->reactors[c->reactor];
-	if (!control->features->missing[FEATURE_MBIND] && control->plan->nr_memories > 1 &&
-	    core->memory_node >= 0)
-		bind_session(s, core->memory_node);
+	bind_memory(control, s, core, device);
 	err = session_stats_open(s, control->directory, c->reactor, (int32_t)core->node);
 	if (err < 0)
 		log_client(c->uid, "counter file of session %llu: %s", (unsigned long long)s->id,
@@ -225,6 +241,6 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 	(*ret)->errands = &c->errands;
 	memcpy((*ret)->name, hello->name, sizeof(*ret)->name);
 	fill_reply(*ret, &answer->hello_reply);
-	hand_over(c, *ret);
+	hand_over(c, *ret, hello->device_bytes != 0);
 	return 0;
 }

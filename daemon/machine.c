@@ -18,10 +18,15 @@
 
 #define DESCRIPTION_BYTES 16384
 
+static struct placement_config placement_wishes(const struct machine *m)
+{
+	return (struct placement_config){.reactors = (uint32_t)m->config->reactors,
+					 .cpus = *m->config->cpus ? m->config->cpus : NULL};
+}
+
 static int make_plan(struct machine *m)
 {
-	struct placement_config c = {.reactors = (uint32_t)m->config->reactors,
-				     .cpus = *m->config->cpus ? m->config->cpus : NULL};
+	struct placement_config c = placement_wishes(m);
 	int err = topology_read(NULL, NULL, &m->topology);
 
 	if (err < 0) {
@@ -37,8 +42,7 @@ static int make_plan(struct machine *m)
 /* What was found and chosen, as text for `quoit topo` beside the counter files. */
 static void write_topology(const struct machine *m, const struct executors *e)
 {
-	struct placement_config c = {.reactors = (uint32_t)m->config->reactors,
-				     .cpus = *m->config->cpus ? m->config->cpus : NULL};
+	struct placement_config c = placement_wishes(m);
 	char *text = malloc(DESCRIPTION_BYTES);
 	int fd = openat(m->directory, QUOIT_STATS_TOPOLOGY,
 			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -62,6 +66,7 @@ static void write_topology(const struct machine *m, const struct executors *e)
 			(unsigned long long)m->config->memory >> 20);
 		if (e)
 			executors_describe(e, f);
+		device_places_describe(&m->places, m->plan, f);
 		if (!*m->gpu.kind)
 			fprintf(f, "device: none, %s\n", m->gpu.why);
 	}
@@ -217,7 +222,12 @@ static int start_workers(struct machine *m)
 
 static void on_executors(void *arg, const struct executors *e)
 {
-	write_topology(arg, e);
+	struct machine *m = arg;
+	struct placement_config c = placement_wishes(m);
+
+	device_places_find(&m->places, e, m->topology, &c);
+	device_places_bind(&m->places, e);
+	write_topology(m, e);
 }
 
 static int start_executors(struct machine *m)
@@ -296,6 +306,7 @@ void machine_free(struct machine *m, int directory)
 		close(m->control_eventfd);
 	totals_close(m->totals, directory);
 	(void)unlinkat(directory, QUOIT_STATS_TOPOLOGY, 0);
+	device_places_done(&m->places);
 	placement_free(m->plan);
 	topology_free(m->topology);
 	free(m);

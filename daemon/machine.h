@@ -6,6 +6,7 @@
 #define QUOITD_MACHINE_H
 
 #include "config.h"
+#include "device_places.h"
 #include "features.h"
 #include "gpu.h"
 #include "ops/ops.h"
@@ -27,7 +28,8 @@ struct machine {
 	struct workers *workers;
 	struct gpu_choice gpu;
 	struct executors *executors; /* NULL: no modules, no devices */
-	struct mailbox **outbox;     /* one from each reactor to the control thread */
+	struct device_places places;
+	struct mailbox **outbox; /* one from each reactor to the control thread */
 	int control_eventfd;
 	struct features features;
 	uint32_t started; /* reactors whose thread runs */

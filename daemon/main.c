@@ -86,11 +86,13 @@ static void say_ready(const struct config *config)
 }
 
 /* What leases may take of each device: of the smallest one, but for what its driver needs. */
-static void add_devices(struct control *c, struct executors *executors)
+static void add_devices(struct control *c, const struct machine *m)
 {
+	struct executors *executors = m->executors;
 	uint64_t bytes = UINT64_MAX, least = UINT64_C(16) << 20;
 
 	c->executors = executors;
+	c->places = &m->places;
 	if (!executors_devices(executors))
 		return;
 	for (uint32_t i = 1; i <= executors_devices(executors); i++) {
@@ -139,7 +141,7 @@ static int serve(const struct config *config, struct machine *m, int directory)
 	if (!err) {
 		err = machine_start(m);
 		if (!err) {
-			add_devices(&control, m->executors);
+			add_devices(&control, m);
 			say_ready(config);
 			control_run(&control);
 			machine_stop(m);

@@ -9,13 +9,15 @@
 
 enum { CORES_PER_REACTOR = 4, NO_REACTOR = -1 };
 
-/* The node whose memory the cores of nodes[index] use. */
-static int32_t nearest_memory(const struct topology *topology, uint32_t index)
+int32_t placement_nearest_memory(const struct topology *topology, uint32_t node_number)
 {
-	const uint32_t *distance = &topology->distance[index * topology->nr_nodes];
+	const uint32_t *distance;
 	int32_t nearest = TOPOLOGY_UNKNOWN;
-	uint32_t least = UINT32_MAX, i;
+	uint32_t least = UINT32_MAX, index = 0, i;
 
+	while (topology->nodes[index].node != node_number)
+		index++;
+	distance = &topology->distance[index * topology->nr_nodes];
 	for (i = 0; i < topology->nr_nodes; i++) {
 		const struct topology_node *node = &topology->nodes[i];
 
@@ -31,14 +33,11 @@ static void add_core(struct placement *plan, const struct topology *topology,
 		     const struct topology_pu *pu)
 {
 	const struct topology_core *core = &topology->cores[pu->core];
-	uint32_t index = 0;
 
-	while (topology->nodes[index].node != core->node)
-		index++;
 	plan->cores[plan->nr_cores++] = (struct placement_core){
 		.cpu = pu->cpu,
 		.node = core->node,
-		.memory_node = nearest_memory(topology, index),
+		.memory_node = placement_nearest_memory(topology, core->node),
 		.cache = core->l3 != TOPOLOGY_UNKNOWN ? core->l3 : core->l2,
 		.reactor = NO_REACTOR,
 	};

@@ -74,6 +74,9 @@ static inline int32_t placement_node(const struct placement *plan, uint32_t cpu)
 	return cpu < plan->nr_cpus ? plan->cpu_node[cpu] : -1;
 }
 
+/* The node whose memory is to be used on a node that there is: its own or the nearest; -1: none. */
+int32_t placement_nearest_memory(const struct topology *topology, uint32_t node);
+
 /*
  * The reactor for a new session: of those on `node` (its device's, or the one its client
  * last ran on) the one with the fewest sessions, and of several the lowest.  Where the node

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_affinity.c - threads and memory go where they are sent, or the refusal is told. */
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -76,6 +80,89 @@ Test(affinity, pinning_to_a_cpu_that_does_not_exist_is_refused)
 	cr_expect_eq(affinity_pin_thread(1 << 16), -EINVAL);
 	cr_expect_eq(affinity_pin_thread(UINT32_MAX), -EINVAL);
 }
+
+/* ---- another process ---- */
+
+static void *wait_for_end(void *arg)
+{
+	(void)arg;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* One with a second thread, once that runs. */
+static pid_t start_process(void)
+{
+	int pipes[2];
+	pid_t pid;
+	char ready;
+
+	cr_assert_eq(pipe(pipes), 0);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (!pid) {
+		pthread_t thread;
+
+		if (!pthread_create(&thread, NULL, wait_for_end, NULL) &&
+		    write(pipes[1], "", 1) == 1)
+			wait_for_end(NULL);
+		_exit(1);
+	}
+	cr_assert_eq(read(pipes[0], &ready, 1), 1);
+	close(pipes[0]);
+	close(pipes[1]);
+	return pid;
+}
+
+static void end_process(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+}
+
+Test(affinity, bound_process_runs_on_these_cpus_with_all_its_threads)
+{
+	pid_t pid = start_process();
+	cpu_set_t allowed, found;
+	struct dirent *entry;
+	char path[32];
+	uint32_t cpu = 0;
+	unsigned threads = 0;
+	DIR *tasks;
+
+	cr_assert_eq(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	while (!CPU_ISSET(cpu, &allowed))
+		cpu++;
+	cr_assert_eq(affinity_bind_process(pid, &cpu, 1), 0);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	cr_assert_not_null(tasks);
+	while ((entry = readdir(tasks))) {
+		pid_t thread = (pid_t)atoi(entry->d_name);
+
+		if (!thread)
+			continue;
+		cr_assert_eq(sched_getaffinity(thread, sizeof(found), &found), 0);
+		cr_expect(CPU_COUNT(&found) == 1 && CPU_ISSET(cpu, &found));
+		threads++;
+	}
+	closedir(tasks);
+	cr_expect_eq(threads, 2);
+	end_process(pid);
+}
+
+Test(affinity, binding_a_process_that_is_gone_or_to_no_cpu_is_refused)
+{
+	const uint32_t none = 60000, first = 0;
+	pid_t pid = start_process();
+
+	cr_expect_eq(affinity_bind_process(pid, &none, 1), -EINVAL);
+	end_process(pid);
+	cr_expect_eq(affinity_bind_process(pid, &first, 1), -ESRCH);
+}
+
+/* ---- nice ---- */
 
 static void *be_nice(void *ret_rc)
 {

@@ -48,6 +48,11 @@ static void check(bool good, int line, const char *text)
 static const char *cpuset;
 static unsigned affinity;
 
+/* A soft device that says it is there on PCI, where node 1 has a display. */
+static bool has_device;
+#define DEVICE_ADDRESS "0000:81:00.0"
+#define DEVICE_BYTES   (4u << 20)
+
 static void pin(pid_t thread, unsigned cpus)
 {
 	cpu_set_t set;
@@ -70,7 +75,8 @@ static void prepare(const struct daemon *d)
 /* The CPU list of each reactor, as "2@0 6@1": CPU 2 of node 0, CPU 6 of node 1. */
 static void start(const char *cpuset_name, unsigned cpus, const char *reactors)
 {
-	static const char *const options[] = {"--log=info", NULL};
+	const char *const options[] = {"--log=info", has_device ? "--gpu=soft" : "--gpu=none",
+				       NULL};
 	const char *const topo[] = {"/quoit", "topo", "--json", "--socket", quoitd.socket, NULL};
 	char found[64] = "", thread[40];
 	json_t *json, *reactor;
@@ -107,6 +113,20 @@ static bool topology_says(const char *words)
 		printf("  topo does not say \"%s\":\n%s", words, text ? text : "");
 	json_decref(json);
 	return says;
+}
+
+/* The process of the device, as the topology names it; 0: there is none. */
+static pid_t device_process(void)
+{
+	const char *const topo[] = {"/quoit", "topo", "--json", "--socket", quoitd.socket, NULL};
+	json_t *json = guest_run(topo);
+	const char *text = json_string_value(json_object_get(json, "topology"));
+	const char *line = text ? strstr(text, "device: soft:0") : NULL;
+	const char *pid = line ? strstr(line, ", pid ") : NULL;
+	pid_t found = pid ? (pid_t)strtol(pid + strlen(", pid "), NULL, 10) : 0;
+
+	json_decref(json);
+	return found;
 }
 
 static void stop(void)
@@ -157,11 +177,12 @@ static void fill(struct quoit_ring *q, unsigned elements, unsigned flags)
 /* All memory of the session, the client's arena too; the first that touched it is anybody. */
 static void expect_memory(unsigned node)
 {
-	static const char *const memfds[] = {"quoit-region", "quoit-pinned", "quoit-session",
-					     "quoit-client-pages", "quoit-daemon-pages"};
+	static const char *const memfds[] = {"quoit-region", "quoit-session", "quoit-client-pages",
+					     "quoit-daemon-pages"};
 
 	for (unsigned i = 0; i < sizeof memfds / sizeof memfds[0]; i++)
 		CHECK(lies_on(quoitd.pid, memfds[i], node));
+	CHECK(lies_on(quoitd.pid, "quoit-pinned", has_device ? 1 : node));
 	CHECK(lies_on(getpid(), "quoit-arena", node));
 }
 
@@ -174,7 +195,8 @@ static void expect_session(unsigned cpu, int home, unsigned memory)
 	struct quoit_open_params params = {.socket = quoitd.socket,
 					   .host_bytes = 8u << 20,
 					   .arena_bytes = 1u << 20,
-					   .pinned_bytes = 1u << 20};
+					   .pinned_bytes = 1u << 20,
+					   .device_bytes = has_device ? DEVICE_BYTES : 0};
 	struct quoit_session *s = NULL;
 	struct quoit_ring *q = NULL;
 	void *mine;
@@ -300,6 +322,32 @@ static void forbidden_huge_pages_are_said_to_be_missing(void)
 	stop();
 }
 
+static void a_device_has_its_process_and_its_sessions_on_its_node(void)
+{
+	has_device = true;
+	setenv("QUOIT_SOFT_ADDRESS", DEVICE_ADDRESS, 1);
+	start(NULL, 0, "2@0 6@1");
+	CHECK(topology_says(
+		"place of device 1: node 1, by its PCI address; its process on CPUs 4-7"));
+	CHECK(guest_stays_within(device_process(), NODE_1));
+	expect_session(0, 1, 1); /* though its client is on the other one */
+	CHECK(!daemon_log_count(&quoitd, "not bound", 0));
+	stop();
+	has_device = false;
+}
+
+static void where_no_core_of_its_node_may_be_used_memory_is_still_there(void)
+{
+	has_device = true;
+	setenv("QUOIT_SOFT_ADDRESS", DEVICE_ADDRESS, 1);
+	start(NULL, NODE_0, "2@0");
+	CHECK(topology_says("node 1, by its PCI address; no core there may be used, its process "
+			    "anywhere; sessions that ask for device memory elsewhere"));
+	expect_session(0, 0, 0);
+	stop();
+	has_device = false;
+}
+
 static const struct test two_nodes[] = {
 	{"each node has a reactor", each_node_has_a_reactor},
 	{"a session lies on its client's node", a_session_lies_on_its_clients_node},
@@ -308,6 +356,10 @@ static const struct test two_nodes[] = {
 	{"forbidden memory is taken from the other node",
 	 forbidden_memory_is_taken_from_the_other_node},
 	{"memory that is refused is said", refused_memory_is_said},
+	{"a device has its process and its sessions on its node",
+	 a_device_has_its_process_and_its_sessions_on_its_node},
+	{"where no core of its node may be used memory is still there",
+	 where_no_core_of_its_node_may_be_used_memory_is_still_there},
 	{"memory is in huge pages where they are allowed",
 	 memory_is_in_huge_pages_where_they_are_allowed},
 	{"huge pages that are forbidden are said to be missing",

@@ -37,8 +37,8 @@ find_kernel() {
 # Our programs and their libraries; the kernel starts /init.
 make_tree() {
 	rm -rf "$tree" && mkdir -p "$tree/lib64" "$tree/dev" "$tree/tmp"
-	cp "$b/tests/vm/placement" "$tree/init" && cp "$b/quoitd" "$b/quoit" "$tree/" || return 1
-	ldd "$tree/init" "$tree/quoitd" "$tree/quoit" | sed -n 's/[^/]*\(\/[^ ]*\) (0x.*/\1/p' |
+	cp "$b/tests/vm/placement" "$tree/init" && cp "$b/quoitd" "$b/quoit-exec" "$b/quoit" "$tree/" || return 1
+	ldd "$tree/init" "$tree/quoitd" "$tree/quoit-exec" "$tree/quoit" | sed -n 's/[^/]*\(\/[^ ]*\) (0x.*/\1/p' |
 		sort -u | while read -r library; do
 		mkdir -p "$tree$(dirname "$library")" && cp -L "$library" "$tree$library"
 	done
@@ -68,7 +68,9 @@ command -v cpio >/dev/null || skip 'cpio is not installed'
 kernel=$(find_kernel) || skip 'no kernel image in /boot that can be read, and none could be fetched'
 make_tree || { echo "FAIL the programs are not built"; exit 1; }
 boot two_nodes -object memory-backend-ram,id=m0,size=256M -object memory-backend-ram,id=m1,size=256M \
-	-numa node,nodeid=0,cpus=0-3,memdev=m0 -numa node,nodeid=1,cpus=4-7,memdev=m1
+	-numa node,nodeid=0,cpus=0-3,memdev=m0 -numa node,nodeid=1,cpus=4-7,memdev=m1 \
+	-device pxb-pcie,id=far,bus=pcie.0,bus_nr=128,numa_node=1 -device pcie-root-port,id=far_port,bus=far,chassis=1 \
+	-device bochs-display,bus=far_port # on node 1: what a device of ours says that it is
 boot one_memory -object memory-backend-ram,id=m0,size=512M \
 	-numa node,nodeid=0,cpus=0-3,memdev=m0 -numa node,nodeid=1,cpus=4-7
 echo "$passed passed, $failed failed, 0 skipped"

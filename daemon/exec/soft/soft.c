@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -101,6 +102,8 @@ static int soft_open(uint32_t index, struct quoit_device **ret, struct quoit_dev
 		snprintf(text, size, "no room for %llu bytes", (unsigned long long)settings.bytes);
 	else
 		describe(*ret, index, ret_info);
+	if (!err && !index)
+		memcpy(ret_info->address, settings.address, sizeof ret_info->address);
 	return err;
 }
 

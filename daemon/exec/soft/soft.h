@@ -25,6 +25,7 @@
  *
  *   QUOIT_SOFT_DEVICES  how many there are, up to 8; 1
  *   QUOIT_SOFT_BYTES    memory of each, with K, M or G; 1G or a quarter of the machine's
+ *   QUOIT_SOFT_ADDRESS  for tests: the first one says that it is there on PCI, and is put so
  *   QUOIT_SOFT_FAULTS   for tests: see soft_faults.h
  */
 #ifndef QUOIT_SOFT_H

@@ -48,9 +48,13 @@ int soft_settings_read(struct soft_settings *ret, char *text, size_t size)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	const uint64_t quarter = (uint64_t)sysconf(_SC_PHYS_PAGES) * page / 4;
+	const char *address = getenv("QUOIT_SOFT_ADDRESS");
 	int err;
 
-	*ret = (struct soft_settings){1, quarter < DEFAULT_BYTES ? quarter : DEFAULT_BYTES};
+	*ret = (struct soft_settings){.devices = 1,
+				      .bytes = quarter < DEFAULT_BYTES ? quarter : DEFAULT_BYTES};
+	if (address)
+		snprintf(ret->address, sizeof ret->address, "%s", address);
 	err = read_number("QUOIT_SOFT_DEVICES", MAX_DEVICES, &ret->devices, text, size);
 	if (!err)
 		err = read_number("QUOIT_SOFT_BYTES", MAX_BYTES, &ret->bytes, text, size);

@@ -8,7 +8,8 @@
 
 struct soft_settings {
 	uint64_t devices;
-	uint64_t bytes; /* of each, whole pages */
+	uint64_t bytes;   /* of each, whole pages */
+	char address[16]; /* on PCI, of the first; "" */
 };
 
 /* soft.h lists the variables.  -EINVAL: one makes no sense, text says which. */
