@@ -10,18 +10,23 @@
 
 /* ---- requests ---- */
 
-static void fill_view(const struct view *v, const struct buffer *b, uint32_t buffer,
-		      struct quoit_exec_view *ret)
+void device_fill_view(const struct session *s, uint32_t view, unsigned i,
+		      struct quoit_exec_request *q)
 {
-	*ret = (struct quoit_exec_view){.offset = v->offset,
-					.region = b->place,
-					.dtype = v->dtype,
-					.given = 1,
-					.buffer = buffer};
+	const struct view *v = &s->views[view];
+	const struct buffer *b = &s->buffers[v->buffer];
+
+	q->view[i] = (struct quoit_exec_view){.offset = v->offset,
+					      .region = b->place,
+					      .dtype = v->dtype,
+					      .given = 1,
+					      .buffer = v->buffer};
 	if (b->place != PLACE_DEVICE)
-		ret->offset += b->offset;
-	memcpy(ret->dim, v->dim, sizeof v->dim);
-	memcpy(ret->stride, v->stride, sizeof v->stride);
+		q->view[i].offset += b->offset;
+	else if (b->size)
+		q->bytes[i] = sizeclass_bytes(b->class);
+	memcpy(q->view[i].dim, v->dim, sizeof v->dim);
+	memcpy(q->view[i].stride, v->stride, sizeof v->stride);
 }
 
 /* An input steps along no dim in which it has one element and the output more. */
@@ -48,17 +53,19 @@ void device_fill_request(const struct session *s, const struct job *job,
 	for (unsigned i = 0; i < 2; i++)
 		q->scalar[i] = job->sqe.scalar[i];
 	for_each_tensor (i, job->tensors) {
-		uint32_t buffer = s->views[job->view[i]].buffer;
-		const struct buffer *b = &s->buffers[buffer];
-
-		fill_view(&s->views[job->view[i]], b, buffer, &q->view[i]);
-		if (b->place == PLACE_DEVICE && b->size)
-			q->bytes[i] = sizeclass_bytes(b->class);
+		device_fill_view(s, job->view[i], i, q);
 		if (i && row->broadcast)
 			broadcast(&q->view[i], &q->view[0], row->broadcast);
 	}
 	q->afters = (uint8_t)job->eased;
 	memcpy(q->after, job->after, job->eased * sizeof job->after[0]);
+}
+
+void device_count_job(struct session *s, uint32_t device)
+{
+	uint64_t *jobs = &s->device[device - 1].jobs;
+
+	__atomic_store_n(jobs, *jobs + 1, __ATOMIC_RELAXED);
 }
 
 /* ---- buffers that go ---- */

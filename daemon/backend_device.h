@@ -24,6 +24,13 @@ bool device_send_drops(struct exec_port *p, struct session *s, bool *ret_any);
 /* The same where no executor has anything of the session: the entries are free. */
 void device_forget_drops(struct session *s, uint32_t device);
 
+/* The request has this view, of this buffer, as tensor i. */
+void device_fill_view(const struct session *s, uint32_t view, unsigned i,
+		      struct quoit_exec_request *q);
+
+/* One more job has run there; the control thread may look. */
+void device_count_job(struct session *s, uint32_t device);
+
 /* The device has died: its memory is lost, and whoever reads what was there is told. */
 void device_lose_memory(struct reactor *r, uint32_t device, int32_t code);
 

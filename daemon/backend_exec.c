@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_exec.c - sending jobs to executors, taking their answers, and their deaths */
+/* backend_exec.c - taking the answers of executors, and their deaths */
 #include "backend_exec.h"
 
 #include <errno.h>
@@ -10,18 +10,9 @@
 #include "backend_device.h"
 #include "backend_exec_late.h"
 #include "backend_exec_memory.h"
-#include "deps.h"
+#include "bridge.h"
 #include "job.h"
-#include "optable.h"
-#include "sched.h"
 #include "tsc.h"
-
-/*
- * Jobs of one session in flight: enough to keep an executor busy, few to lose with it.  A device
- * is only kept busy by many, and what it loses is its memory.
- */
-#define MODULE_FLIGHTS 8u
-#define DEVICE_FLIGHTS 192u
 
 /* How soon to look again for room among requests that have not been taken. */
 #define ROOM_NS 1000000u
@@ -30,162 +21,6 @@
 #define BELLS 64u
 
 #define MASK (QUOIT_EXEC_ENTRIES - 1)
-
-/* ---- sending ---- */
-
-void exec_start(struct session *s, struct job *job)
-{
-	struct job_queue *q = &s->exec.waiting[job->executor][job->sqe.priority];
-	uint32_t self = job_index(s, job);
-
-	job->next = NIL;
-	if (q->head == NIL)
-		q->head = self;
-	else
-		s->jobs[q->tail].next = self;
-	q->tail = self;
-	s->exec.jobs_waiting++;
-}
-
-static struct job_queue *most_urgent(struct session *s, uint32_t executor)
-{
-	static const uint8_t order[QUOIT_PRIO_NR] = {QUOIT_PRIO_HIGH, QUOIT_PRIO_NORMAL,
-						     QUOIT_PRIO_LOW};
-
-	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)
-		if (s->exec.waiting[executor][order[i]].head != NIL)
-			return &s->exec.waiting[executor][order[i]];
-	return NULL;
-}
-
-static uint32_t free_flight(const struct exec_port *p)
-{
-	uint32_t i = 0;
-
-	while (p->flight[i].session)
-		i++;
-	return i;
-}
-
-static void fill_module_request(const struct session *s, const struct job *job,
-				struct quoit_exec_request *q)
-{
-	q->type = QUOIT_EXEC_RUN;
-	q->op = optable_find(job->sqe.opcode)->index;
-	q->arg = job->sqe.arg;
-	for (unsigned i = 0; i < 2; i++)
-		q->scalar[i] = job->sqe.scalar[i];
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		const struct view *v;
-		const struct buffer *b;
-
-		if (!(job->tensors & 1u << i))
-			continue;
-		v = &s->views[job->view[i]];
-		b = &s->buffers[v->buffer];
-		q->view[i] = (struct quoit_exec_view){.offset = b->offset + v->offset,
-						      .region = b->place,
-						      .dtype = v->dtype,
-						      .given = 1};
-		memcpy(q->view[i].dim, v->dim, sizeof v->dim);
-		memcpy(q->view[i].stride, v->stride, sizeof v->stride);
-	}
-}
-
-static uint32_t most_flights(const struct exec_port *p)
-{
-	return p->device ? DEVICE_FLIGHTS : MODULE_FLIGHTS;
-}
-
-/* 0; -EBUSY: no room there now; -ENODEV: no executor to wait for. */
-static int send_job(struct exec_port *p, struct session *s, struct job *job)
-{
-	struct quoit_exec_request q = {0};
-	uint32_t id;
-
-	if (exec_port_state(p) == PORT_LOST)
-		return -ENODEV;
-	if (!p->open || s->exec.in_flight[p->number] == most_flights(p) || !exec_port_has_room(p) ||
-	    exec_map(p, s) < 0)
-		return -EBUSY;
-	id = free_flight(p);
-	if (p->device)
-		device_fill_request(s, job, &q);
-	else
-		fill_module_request(s, job, &q);
-	q.id = id;
-	q.slot = s->exec.slot[p->number] - 1;
-	exec_port_request(p, &q);
-	p->flight[id] =
-		(struct exec_flight){.session = s, .job = job_index(s, job), .serial = ++p->serial};
-	s->exec.in_flight[p->number]++;
-	job->work = id;
-	job->state = JOB_RUNNING;
-	job->start = tsc_now();
-	if (p->device)
-		deps_in_stream(s, job, sched_push);
-	return 0;
-}
-
-static void end_unsent(struct reactor *r, struct session *s, struct job *job, int32_t res)
-{
-	if (!job->failed)
-		job->error = (struct quoit_error){.field = QUOIT_FIELD_EXECUTOR};
-	device_lose_cleared(s, job, res);
-	job->start = job->end = r->now;
-	reactor_end_job(r, s, job, res);
-}
-
-/* Has it failed, with nothing left to clear? */
-static bool is_over(const struct job *job)
-{
-	return job->failed && !job->zero;
-}
-
-/* Send one, or end it.  False: there is no room. */
-static bool send_one(struct reactor *r, struct exec_port *p, struct session *s, struct job *job)
-{
-	int32_t res = is_over(job) ? job->failed : send_job(p, s, job);
-
-	if (res == -EBUSY)
-		return false;
-	if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
-		job->failed = job->failed ? job->failed : res;
-		job->state = JOB_WAITING;
-	} else if (res < 0) {
-		end_unsent(r, s, job, job->failed ? job->failed : res);
-	}
-	return true;
-}
-
-static bool send_waiting(struct reactor *r, struct exec_port *p, struct session *s)
-{
-	bool any = false, room = !p->device || !s->drops || device_send_drops(p, s, &any);
-	struct job_queue *q;
-
-	while (room && (q = most_urgent(s, p->number)) != NULL) {
-		struct job *job = &s->jobs[q->head];
-		struct job_queue rest = {job->next, q->tail};
-
-		if (!send_one(r, p, s, job))
-			break;
-		*q = rest;
-		s->exec.jobs_waiting--;
-		any = true;
-	}
-	if (any && p->open)
-		exec_port_flush(p);
-	return any;
-}
-
-bool exec_send(struct reactor *r, struct session *s)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < r->executors && (s->exec.jobs_waiting || s->drops); i++)
-		any |= send_waiting(r, r->executor[i], s);
-	return any;
-}
 
 /* ---- answers ---- */
 
@@ -198,13 +33,16 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
 
 	f->session = NULL;
 	s->exec.in_flight[p->number]--;
+	if (f->leg) {
+		bridge_end_leg(r, s, job, f->leg, res, error);
+		return;
+	}
 	if (job->failed)
 		res = job->failed;
 	else if (res < 0)
 		job->error = *error;
-	if (p->device) /* the control thread may look */
-		__atomic_store_n(&s->device[p->device - 1].jobs, s->device[p->device - 1].jobs + 1,
-				 __ATOMIC_RELAXED);
+	if (p->device)
+		device_count_job(s, p->device);
 	job->end = tsc_now();
 	reactor_end_job(r, s, job, res);
 }
@@ -215,7 +53,21 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
  */
 static bool ran_on_poison(const struct exec_port *p, const struct session *s, struct job *job)
 {
-	return p->device && s->any_poison && !job->failed && job_is_poisoned(s, job);
+	return p->device && job->in_stream && s->any_poison && !job->failed &&
+	       job_is_poisoned(s, job);
+}
+
+/* The legs of a copy are one job: from the first begin to the last end. */
+static void note_stamps(struct job *job, const struct quoit_exec_answer *a)
+{
+	if (!a->start)
+		return;
+	if (!job->device_start || a->start < job->device_start)
+		job->device_start = a->start;
+	if (a->end > job->device_end)
+		job->device_end = a->end;
+	if (a->stamp_error > job->device_error)
+		job->device_error = a->stamp_error;
 }
 
 static bool is_result(int32_t res)
@@ -241,9 +93,7 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 	job = &s->jobs[p->flight[a->id].job];
 	if (job->waits) /* before one that it had to be behind */
 		return false;
-	job->device_start = a->start;
-	job->device_end = a->end;
-	job->device_error = a->stamp_error;
+	note_stamps(job, a);
 	if (a->uncleared)
 		device_lose_cleared(s, job, -QUOIT_EDEVLOST);
 	p->pending--;
@@ -309,9 +159,8 @@ static void fail_flight(struct reactor *r, struct exec_port *p, struct exec_flig
  * What it had in flight fails, each by name; what it answered before counts.  On a device some
  * are behind others, and end behind them.
  */
-static void fail_flights(struct reactor *r, struct exec_port *p)
+static void fail_flights(struct reactor *r, struct exec_port *p, int32_t res)
 {
-	int32_t res = death_code(p);
 	bool left = true;
 
 	while (left) {
@@ -331,13 +180,17 @@ static void fail_flights(struct reactor *r, struct exec_port *p)
 
 static void bury(struct reactor *r, struct exec_port *p)
 {
+	int32_t res = death_code(p);
+
 	exec_port_unwatch(p, r->epoll);
 	(void)collect_answers(r, p);
-	fail_flights(r, p);
+	fail_flights(r, p, res);
 	exec_forget_all(p);
 	p->open = false;
-	if (p->device)
+	if (p->device) {
+		bridge_lose_device(r, p->device, res);
 		device_lose_memory(r, p->device, -QUOIT_EDEVLOST);
+	}
 }
 
 /* ---- a pass ---- */

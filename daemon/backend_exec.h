@@ -17,6 +17,15 @@ void exec_start(struct session *s, struct job *job);
 /* Send what waits in this session as far as there is room; true: something was done. */
 bool exec_send(struct reactor *r, struct session *s);
 
+/*
+ * For copies between devices (bridge.h), whose jobs wait like others': the next of them,
+ * taken out of the queue, NULL: none; and one request for one of them, which the executor answers
+ * as that leg.  0, -EBUSY: no room there now, -ENODEV: there is no executor to wait for.
+ */
+struct job *exec_next(struct session *s, uint32_t executor);
+int exec_send_leg(struct exec_port *p, struct session *s, const struct job *job, uint8_t leg,
+		  struct quoit_exec_request *q);
+
 /* Take answers, and the news that an executor came or died; true: there was something. */
 bool exec_poll(struct reactor *r);
 

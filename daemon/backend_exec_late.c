@@ -67,15 +67,24 @@ static bool is_to_be_killed(struct exec_flight *f, const struct job *job, uint64
 	return !job->posted || now - f->overdue >= tsc_hz() / OVERDUE_GRACE;
 }
 
+/* Everybody's device memory ends with its executor: nobody's deadline is worth that. */
+static bool keeps_module(struct reactor *r, const struct job *job)
+{
+	struct exec_port *p;
+	struct exec_flight *f;
+
+	if (job->on_device)
+		return false;
+	p = r->executor[job->executor];
+	f = &p->flight[job->work];
+	return exec_port_flight(p, 0) == f && is_to_be_killed(f, job, r->now);
+}
+
 uint64_t exec_overdue(struct reactor *r, struct session *s, struct job *job, bool *ret_posted)
 {
-	struct exec_port *p = r->executor[job->executor];
-	struct exec_flight *f = &p->flight[job->work];
-
 	*ret_posted = false;
-	/* Everybody's device memory ends with its executor: nobody's deadline is worth that. */
-	if (!p->device && exec_port_flight(p, 0) == f && is_to_be_killed(f, job, r->now)) {
-		kill_late(p, job);
+	if (keeps_module(r, job)) {
+		kill_late(r->executor[job->executor], job);
 	} else if (!job->failed) {
 		job_fail_early(s, job, -ETIME, r->now);
 		*ret_posted = true;

@@ -11,7 +11,7 @@
 
 /* ---- mapping ---- */
 
-static int send_memory(int socket, const struct session *s, uint32_t slot)
+static int send_memory(const struct exec_port *p, const struct session *s, uint32_t slot)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(QUOIT_EXEC_REGIONS * sizeof(int))] = {0};
 	struct quoit_exec_memory message = {.slot = slot,
@@ -20,13 +20,16 @@ static int send_memory(int socket, const struct session *s, uint32_t slot)
 						      [PLACE_ARENA] = s->arena_bytes}};
 	const int have[QUOIT_EXEC_REGIONS] = {[PLACE_PAGEABLE] = s->region.fd,
 					      [PLACE_PINNED] = s->pinned_fd,
-					      [PLACE_ARENA] = s->arena_fd};
+					      [PLACE_ARENA] = s->arena_fd,
+					      [QUOIT_EXEC_BRIDGE] = s->bridge.fd};
 	struct iovec data = {&message, sizeof message};
 	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control};
 	struct cmsghdr *c;
 	int fds[QUOIT_EXEC_REGIONS];
 	unsigned n = 0;
 
+	if (p->device && s->bridge.fd >= 0)
+		message.bytes[QUOIT_EXEC_BRIDGE] = BRIDGE_BYTES;
 	for (unsigned i = 0; i < QUOIT_EXEC_REGIONS; i++)
 		if (message.bytes[i])
 			fds[n++] = have[i];
@@ -36,7 +39,7 @@ static int send_memory(int socket, const struct session *s, uint32_t slot)
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(n * sizeof(int));
 	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-	return sendmsg(socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return sendmsg(p->socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 static void unmap(struct exec_port *p, uint32_t slot, uint64_t now)
@@ -82,7 +85,7 @@ int exec_map(struct exec_port *p, struct session *s)
 		unmap_idle(p);
 		return -EBUSY;
 	}
-	if (send_memory(p->socket, s, slot) < 0)
+	if (send_memory(p, s, slot) < 0)
 		return -EBUSY; /* it has much to read, or is dead */
 	p->slot[slot] = (struct exec_slot){.used = true, .session = s};
 	s->exec.slot[p->number] = slot + 1;

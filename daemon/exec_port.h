@@ -40,6 +40,7 @@ enum exec_kill {
 struct exec_flight {
 	struct session *session; /* NULL: a free entry */
 	uint32_t job;
+	uint8_t leg;      /* of a copy between devices (bridge.h); 0: the job itself */
 	uint64_t serial;  /* tells it from others that had this entry */
 	uint64_t overdue; /* TSC when it was first seen to run after its deadline; 0: not yet */
 };

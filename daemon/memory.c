@@ -67,50 +67,6 @@ static void settle(struct session *s, struct buffer *b, const struct region_piec
 	b->zeroed = !piece->resident; /* new pages are zero */
 }
 
-/* ---- what is lacking ---- */
-
-bool memory_lacking(const struct session *s, const struct job *job)
-{
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (job->holds & 1u << i && !s->buffers[s->views[job->view[i]].buffer].reserved)
-			return true;
-	return false;
-}
-
-bool memory_fits(const struct session *s, struct memory_need need)
-{
-	return need.pageable <= memory_lease_left(s) &&
-	       (!need.device || need.device <= memory_device_left(s, need.number)) &&
-	       (!need.pinned || (s->pinned_filled && need.pinned <= pinned_free(&s->pieces)));
-}
-
-struct memory_need memory_needs(const struct session *s, uint8_t tensors, const uint32_t *view)
-{
-	struct memory_need need = {0};
-
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		const struct buffer *buffer;
-		uint32_t b, seen = 0;
-
-		if (!(tensors & 1u << i))
-			continue;
-		b = s->views[view[i]].buffer;
-		buffer = &s->buffers[b];
-		for (unsigned j = 0; j < i; j++)
-			seen |= tensors & 1u << j && s->views[view[j]].buffer == b;
-		if (seen || buffer->reserved)
-			continue;
-		if (buffer->place == PLACE_DEVICE) {
-			need.device += sizeclass_bytes(buffer->class);
-			need.number = buffer->device;
-		} else if (buffer->place == PLACE_PINNED)
-			need.pinned += pinned_piece_bytes(buffer->size);
-		else
-			need.pageable += sizeclass_bytes(buffer->class);
-	}
-	return need;
-}
-
 /* ---- at once ---- */
 
 /* A piece of the pinned region, with old contents; false: there is none in one place. */

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory_private.h - what the files behind memory.h share: memory.c (bytes and their pages)
- * and memory_queue.c (whose turn it is).  Owned by the session's reactor.
+ * memory_private.h - what the files behind memory.h share: memory_need.c (what is lacking),
+ * memory.c (bytes and their pages) and memory_queue.c (whose turn it is).  Owned by the session's
+ * reactor.
  */
 #ifndef QUOITD_MEMORY_PRIVATE_H
 #define QUOITD_MEMORY_PRIVATE_H
 
 #include "memory.h"
 
-/* ---- memory.c ---- */
+/* ---- memory_need.c ---- */
 
 /* Bytes of one or more buffers that have none, by the region that they are to come from. */
 struct memory_need {
-	uint64_t pageable, pinned, device;
-	uint32_t number; /* of that device; a job has tensors on one at most */
+	uint64_t pageable, pinned;
+	struct {
+		uint64_t bytes;
+		uint32_t number; /* of the device */
+	} device[2];             /* a job has tensors on two at most, a copy's */
 };
 
 /* What a job's buffers lack; a buffer that is named twice counts once. */
@@ -33,6 +37,9 @@ static inline uint64_t memory_device_left(const struct session *s, uint32_t numb
 
 /* Are there so many bytes? */
 bool memory_fits(const struct session *s, struct memory_need need);
+bool memory_fits_device(const struct session *s, const struct memory_need *need, unsigned i);
+
+/* ---- memory.c ---- */
 
 /*
  * Bytes for all buffers of a job, which fit; pages may come later, job->waits counts them.

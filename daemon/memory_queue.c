@@ -57,7 +57,7 @@ static bool is_time(const struct session *s, uint32_t other_waits, struct memory
 	uint64_t bytes = need.pageable;
 
 	/* A device has no pages that go cold, and its jobs are sent there ahead of their turn. */
-	if (other_waits == 0 || (need.device && !bytes && !need.pinned))
+	if (other_waits == 0 || (need.device[0].bytes && !bytes && !need.pinned))
 		return true;
 	return m->used - m->fixed + bytes <= (m->lease - m->fixed) / AHEAD_PART;
 }
@@ -116,18 +116,20 @@ static struct job *pop(struct session *s)
 /* Everything before the head has ended and it still does not fit: it never would have. */
 static void refuse_head(struct session *s, struct job *job, struct memory_need need)
 {
-	bool pageable = need.pageable > memory_lease_left(s);
-	bool device = need.device && need.device > memory_device_left(s, need.number);
+	uint64_t found = need.pinned, left = pinned_free(&s->pieces);
 
+	for (unsigned i = 0; i < 2; i++)
+		if (!memory_fits_device(s, &need, i)) {
+			found = need.device[i].bytes;
+			left = memory_device_left(s, need.device[i].number);
+		}
+	if (need.pageable > memory_lease_left(s)) {
+		found = need.pageable;
+		left = memory_lease_left(s);
+	}
 	job->failed = -ENOMEM;
-	job->error = (struct quoit_error){.field = QUOIT_FIELD_MEMORY,
-					  .code = -ENOMEM,
-					  .value = {pageable ? need.pageable
-						    : device ? need.device
-							     : need.pinned,
-						    pageable ? memory_lease_left(s)
-						    : device ? memory_device_left(s, need.number)
-							     : pinned_free(&s->pieces)}};
+	job->error = (struct quoit_error){
+		.field = QUOIT_FIELD_MEMORY, .code = -ENOMEM, .value = {found, left}};
 }
 
 /* Give the head what it lacks, or refuse it for good.  False: it has to wait. */

@@ -14,6 +14,7 @@
 #include "backend_cpu.h"
 #include "backend_exec.h"
 #include "backend_io.h"
+#include "bridge.h"
 #include "completion.h"
 #include "fetch.h"
 #include "guard.h"
@@ -267,6 +268,8 @@ static bool start_ready(struct reactor *r)
 		}
 		if ((s->exec.jobs_waiting || s->drops) && !s->memory.tidying)
 			any |= exec_send(r, s);
+		if (s->bridge.fd >= 0)
+			any |= bridge_advance(r, s);
 		if (guard_has_hit(s) && !s->stopped)
 			reactor_kill(r, s, QUOIT_DAEMON_KILL_MEM_VANISHED);
 	}

@@ -50,12 +50,18 @@ static void lay_out(const struct session_limits *limits, struct layout *l)
 	l->owners = place(l, pinned_owners(limits->pinned_bytes), sizeof(uint32_t));
 }
 
+/* Between the host and one device there is nothing to bridge. */
+static bool has_bridge(const struct session_limits *limits)
+{
+	return limits->devices > 1;
+}
+
 uint64_t session_cost(const struct session_limits *limits)
 {
 	struct layout l;
 
 	lay_out(limits, &l);
-	return l.bytes + sizeof(struct session);
+	return l.bytes + sizeof(struct session) + (has_bridge(limits) ? BRIDGE_BYTES : 0);
 }
 
 static int open_tables(struct session *s, const struct session_limits *limits)
@@ -132,17 +138,20 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 		s->device[i].lease = limits->device_bytes;
 		s->device[i].dropped.head = NIL;
 	}
-	for (unsigned i = 0; i < CONFIG_EXECUTORS; i++)
+	for (unsigned i = 0; i <= BRIDGE_EXECUTOR; i++)
 		for (unsigned j = 0; j < QUOIT_PRIO_NR; j++)
 			s->exec.waiting[i][j].head = NIL;
 	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)
 		s->files[i].fd = -1;
+	bridge_init(&s->bridge);
 
 	err = open_tables(s, limits);
 	if (!err)
 		err = open_memory("quoit-arena", s->arena_bytes, &s->arena_fd, &s->arena);
 	if (!err)
 		err = open_memory("quoit-pinned", s->pinned_bytes, &s->pinned_fd, &s->pinned);
+	if (!err && has_bridge(limits))
+		err = bridge_open(&s->bridge);
 	if (err < 0) {
 		session_free(s);
 		return err;
@@ -188,6 +197,7 @@ void session_free(struct session *s)
 	close_elsewhere(s, s->arena_fd);
 	close_elsewhere(s, s->pinned_fd);
 	close_fd(s->state_fd);
+	close_fd(s->bridge.fd);
 	unmap(s->stats, sizeof *s->stats);
 	close_fd(s->stats_fd);
 	free(s);

@@ -23,6 +23,7 @@
 #include <quoit/ring.h>
 #include <quoit/stats.h>
 
+#include "bridge.h"
 #include "config.h"
 #include "optable.h"
 #include "pinned.h"
@@ -206,9 +207,9 @@ struct job_queue {
 
 /* ---- executors ---- */
 
-/* By executor: modules, then devices. */
+/* By executor: modules, then devices; and what is copied from one device to another. */
 struct session_exec {
-	struct job_queue waiting[CONFIG_EXECUTORS][QUOIT_PRIO_NR]; /* ready, not yet sent */
+	struct job_queue waiting[BRIDGE_EXECUTOR + 1][QUOIT_PRIO_NR]; /* ready, not yet sent */
 	uint32_t jobs_waiting;
 	uint32_t in_flight[CONFIG_EXECUTORS];
 	uint32_t slot[CONFIG_EXECUTORS]; /* 1 + where the executor has our memory; 0: nowhere */
@@ -295,6 +296,7 @@ struct session {
 	uint64_t next_deadline; /* none of them is earlier; TSC */
 
 	struct session_exec exec;
+	struct bridge bridge;
 
 	struct file_slot files[QUOIT_MAX_FILES];
 	struct errands *errands; /* of its connection, which outlives it: who closes these */
@@ -318,8 +320,7 @@ struct session {
 };
 
 struct session_limits {
-	uint64_t host_bytes, arena_bytes, pinned_bytes;
-	uint64_t device_bytes;          /* of each device */
+	uint64_t host_bytes, arena_bytes, pinned_bytes, device_bytes; /* the last of each device */
 	uint32_t devices, first_device; /* how many, and the executor of number 1 */
 	uint32_t max_tensors, max_jobs;
 	bool eager; /* the pageable region has room beyond the lease */

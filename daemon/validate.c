@@ -41,8 +41,8 @@ static int check_header(const struct quoit_sqe *sqe, struct fault *f)
 #define DEVICE_SPEED 64u
 
 /*
- * A job on a device has all its tensors there, but for a copy from or to the host.  A NOP, which
- * only waits, may name any.
+ * A job on a device has all its tensors there, but for a copy, which goes from any place to any
+ * other.  A NOP, which only waits, may name any.
  */
 static int check_devices(const struct session *s, struct plan *p, struct fault *f)
 {
@@ -61,17 +61,21 @@ static int check_devices(const struct session *s, struct plan *p, struct fault *
 
 		if (device && row->flags & (OP_FILE | OP_MODULE))
 			return refuse(f, -ENOTSUP, field, device, 0);
-		if (device != p->device && (device || !is_copy))
+		if (device != p->device && !is_copy)
 			return refuse(f, -EXDEV, field, device, p->device);
 	}
 	p->executor = (uint8_t)(s->first_device + p->device - 1);
+	if (is_copy && p->on_device == p->tensors && p->t[0]->device != p->t[1]->device)
+		p->executor = BRIDGE_EXECUTOR;
 	return 0;
 }
 
-/* Between the host and a device whole pieces of memory are copied. */
+/* From one place to another whole pieces of memory are copied. */
 static int check_transfer(const struct plan *p, struct fault *f)
 {
-	if (!p->on_device || p->on_device == p->tensors || p->executor == NO_EXECUTOR)
+	bool in_one_place = p->on_device == p->tensors && p->executor != BRIDGE_EXECUTOR;
+
+	if (in_one_place || p->executor == NO_EXECUTOR)
 		return 0;
 	for_each_tensor (i, p->tensors) {
 		if (!p->t[i]->dense)

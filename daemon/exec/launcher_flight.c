@@ -161,6 +161,8 @@ static int put(struct launcher *l, struct flight *f)
 	struct transfer t;
 	int err;
 
+	if (f->q.op == QUOIT_OP_NOP) /* it had buffers to clear */
+		return 0;
 	if (!flight_is_transfer(f))
 		return run(l, f);
 	err = flight_transfer(l, f, &t);

@@ -119,7 +119,7 @@ bool holding_reaches(struct launcher *l, uint32_t holding, const struct memory *
 	struct holding *h = &l->holding[holding];
 
 	/* The others may have pages taken away by the daemon, or by the client. */
-	if (region != QUOIT_EXEC_PINNED)
+	if (region != QUOIT_EXEC_PINNED && region != QUOIT_EXEC_BRIDGE)
 		return false;
 	if (!h->asked[region]) {
 		h->asked[region] = true;

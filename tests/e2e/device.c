@@ -54,10 +54,11 @@ void room_close(struct device_room *r)
 	daemon_stop(&r->daemon);
 }
 
-static pid_t executor(const struct device_room *r)
+/* Its line of the topology file says so; 0: it is being started. */
+static pid_t executor(const struct device_room *r, unsigned device)
 {
 	char path[160], text[8192];
-	const char *line, *pid;
+	char *line = text, *pid;
 	size_t n;
 	FILE *f;
 
@@ -67,15 +68,19 @@ static pid_t executor(const struct device_room *r)
 	n = fread(text, 1, sizeof text - 1, f);
 	fclose(f);
 	text[n] = '\0';
-	line = strstr(text, "device: ");
-	pid = line ? strstr(line, ", pid ") : NULL;
+	for (unsigned i = 0; i < device && line; i++)
+		line = strstr(i ? line + 1 : line, "device: ");
+	if (!line)
+		return 0;
+	line[strcspn(line, "\n")] = '\0';
+	pid = strstr(line, ", pid ");
 	return pid ? (pid_t)strtol(pid + strlen(", pid "), NULL, 10) : 0;
 }
 
-pid_t room_executor(const struct device_room *r, pid_t before)
+pid_t room_executor_of(const struct device_room *r, unsigned device, pid_t before)
 {
 	for (int i = 0; i < PATIENCE_MS / STEP_MS; i++) {
-		pid_t now = executor(r);
+		pid_t now = executor(r, device);
 
 		if (now && now != before)
 			return now;
@@ -83,4 +88,9 @@ pid_t room_executor(const struct device_room *r, pid_t before)
 	}
 	cr_assert_fail("no executor came up");
 	return 0;
+}
+
+pid_t room_executor(const struct device_room *r, pid_t before)
+{
+	return room_executor_of(r, 1, before);
 }

@@ -27,7 +27,8 @@ struct device_room room_open(const char *gpu, uint32_t megabytes);
 struct device_room room_open_with(const char *const *options, uint32_t megabytes);
 void room_close(struct device_room *r);
 
-/* The process of the first device; it waits until there is one that is not `before`. */
+/* The process of a device, or of the first; it waits until there is one that is not `before`. */
+pid_t room_executor_of(const struct device_room *r, unsigned device, pid_t before);
 pid_t room_executor(const struct device_room *r, pid_t before);
 
 #endif

@@ -82,8 +82,8 @@ void graph_make(struct graph *g, const struct graph_options *options)
 	last->sqe.flags = QUOIT_SQE_AFTER_ALL; /* its CQE says that all is over */
 	last->sqe.deadline = last->sqe.link = 0;
 	last->cancel = last->end.uncertain = false;
-	g->peak[0] = m.oracle.memory[0].peak;
-	g->peak[1] = m.oracle.memory[1].peak;
+	for (unsigned i = 0; i < ORACLE_PLACES; i++)
+		g->peak[i] = m.oracle.memory[i].peak;
 	oracle_done(&m.oracle);
 }
 

@@ -3,8 +3,8 @@
  * graph.h - random programs for one ring, and what the oracle says of each job in them.
  *
  * Vectors of i32 of a few sizes, from none to more than the budget; views, frees and new
- * tensors on old indices; jobs in place, jobs that fail, jobs that wait; with a device, half of
- * the buffers there, and copies between.  The only rule that
+ * tensors on old indices; jobs in place, jobs that fail, jobs that wait; with devices, as many of
+ * the buffers on each as on the host, and copies between.  The only rule that
  * the generator keeps for its own sake: after a failed write of a part of a buffer, the next
  * job on that buffer spans all of it.  The daemon remembers poison as one interval, so how
  * far it reaches would else depend on which of two independent jobs ends first.
@@ -19,14 +19,14 @@
 /* Wishes for a program. */
 struct graph_options {
 	uint64_t seed;
-	unsigned steps;     /* about so many */
-	uint64_t scale;     /* bytes: buffers have up to a little more */
-	uint64_t budget[2]; /* bytes that buffers can have: on the host, on the device */
-	uint64_t arena;     /* first byte of the arena for this program's checks */
-	uint64_t arena_end; /* and the end */
-	uint32_t ring;      /* programs of one session have tensors of their own */
-	bool device;        /* there is one */
-	bool cancels;       /* some jobs get a deadline, some are marked to be cancelled */
+	unsigned steps;                 /* about so many */
+	uint64_t scale;                 /* bytes: buffers have up to a little more */
+	uint64_t budget[ORACLE_PLACES]; /* bytes that buffers can have on the host, on devices */
+	uint64_t arena;                 /* first byte of the arena for this program's checks */
+	uint64_t arena_end;             /* and the end */
+	uint32_t ring;                  /* programs of one session have tensors of their own */
+	unsigned devices;               /* that there are */
+	bool cancels; /* some jobs get a deadline, some are marked to be cancelled */
 };
 
 /* One SQE and its end. */
@@ -42,7 +42,7 @@ struct graph_step {
 struct graph {
 	struct graph_step *step;
 	unsigned count;
-	uint64_t peak[2]; /* bytes of buffers at a time, run one job at a time */
+	uint64_t peak[ORACLE_PLACES]; /* bytes of buffers at a time, run one job at a time */
 };
 
 /* Make a program; the last step is a NOP after all.  Aborts without memory. */

@@ -64,7 +64,7 @@ static bool together(const struct oracle_tensor *a, const struct oracle_tensor *
 	return a->buffer->device == b->buffer->device;
 }
 
-/* Between the host and the device, only whole pieces of memory are copied. */
+/* From one place to another only whole pieces of memory are copied. */
 static bool can_be_copied(const struct oracle_tensor *out, const struct oracle_tensor *x)
 {
 	return together(out, x) || (out->n == x->n && out->stride == 1 && x->stride == 1);
@@ -122,8 +122,8 @@ static void make_create(struct graph_maker *m)
 	sqe.base[0] = oracle_new_handle(&m->oracle, index);
 	sqe.dim[0] = sqe.dim[1] = sqe.dim[2] = 1;
 	sqe.dim[3] = m->size[graph_draw(m, GRAPH_SIZES)];
-	if (m->options->device)
-		sqe.device = (uint8_t)graph_draw(m, 2);
+	if (m->options->devices)
+		sqe.device = (uint8_t)graph_draw(m, 1 + m->options->devices);
 	m->live++;
 	graph_emit(m, sqe);
 }

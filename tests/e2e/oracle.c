@@ -89,10 +89,11 @@ static void free_tensor(struct oracle *o, uint32_t handle)
 	free(b);
 }
 
-void oracle_init(struct oracle *o, const uint64_t budget[2], uint32_t first)
+void oracle_init(struct oracle *o, const uint64_t budget[ORACLE_PLACES], uint32_t first)
 {
-	*o = (struct oracle){.memory = {{.budget = budget[0]}, {.budget = budget[1]}},
-			     .first = first};
+	*o = (struct oracle){.first = first};
+	for (unsigned i = 0; i < ORACLE_PLACES; i++)
+		o->memory[i].budget = budget[i];
 }
 
 void oracle_done(struct oracle *o)
@@ -203,8 +204,9 @@ static void charge(struct oracle_memory *m, uint64_t bytes)
 static bool reserve(struct oracle *o, const struct quoit_sqe *sqe)
 {
 	struct oracle_buffer *fresh[QUOIT_MAX_TENSORS_PER_JOB];
-	uint64_t bytes[2] = {0};
+	uint64_t bytes[ORACLE_PLACES] = {0};
 	unsigned n = 0;
+	bool fit = true;
 
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		struct oracle_buffer *b = tensor_of(o, sqe->tensor[i])->buffer;
@@ -217,14 +219,13 @@ static bool reserve(struct oracle *o, const struct quoit_sqe *sqe)
 		bytes[b->device] += charge_of(b);
 		fresh[n++] = b;
 	}
-	if (!fits(&o->memory[0], bytes[0]) || !fits(&o->memory[1], bytes[1])) {
-		while (n--)
-			fresh[n]->reserved = false;
-		return false;
-	}
-	charge(&o->memory[0], bytes[0]);
-	charge(&o->memory[1], bytes[1]);
-	return true;
+	for (unsigned i = 0; i < ORACLE_PLACES; i++)
+		fit &= fits(&o->memory[i], bytes[i]);
+	while (!fit && n--)
+		fresh[n]->reserved = false;
+	for (unsigned i = 0; fit && i < ORACLE_PLACES; i++)
+		charge(&o->memory[i], bytes[i]);
+	return fit;
 }
 
 /* The poison that the job would read. */

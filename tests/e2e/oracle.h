@@ -2,7 +2,7 @@
 /*
  * oracle.h - a model of quoitd that runs one job at a time, in the order of its calls.
  *
- * It knows CREATE, VIEW and FREE of vectors of i32, on the host or on one device, and a few
+ * It knows CREATE, VIEW and FREE of vectors of i32, on the host or on devices, and a few
  * operations on them, the charge of buffers by size class, and poison.  What it says of a job, the
  * daemon must say too at any depth (daemon/memory.h, the theorem).  It is written for being read,
  * shares no code with the daemon but the size classes, and trusts its caller: every handle is
@@ -17,13 +17,14 @@
 #include <quoit/abi.h>
 
 #define ORACLE_TENSORS 64u
+#define ORACLE_PLACES  3u /* the host and two devices */
 
 struct oracle_buffer {
 	uint64_t bytes;
 	unsigned tensors;
-	bool arena;    /* charged already */
-	bool device;   /* where it is */
-	bool reserved; /* has its bytes */
+	bool arena;     /* charged already */
+	uint8_t device; /* where it is; 0: on the host */
+	bool reserved;  /* has its bytes */
 	bool poisoned;
 	uint64_t lo, hi; /* the poison, in elements */
 	uint64_t cause;  /* user_data of the first failure */
@@ -44,8 +45,8 @@ struct oracle_memory {
 };
 
 struct oracle {
-	struct oracle_memory memory[2]; /* of the host, of the device */
-	uint32_t first;                 /* index of tensor[0]: a multiple of ORACLE_TENSORS */
+	struct oracle_memory memory[ORACLE_PLACES];
+	uint32_t first; /* index of tensor[0]: a multiple of ORACLE_TENSORS */
 	uint32_t generation[ORACLE_TENSORS];
 	struct oracle_tensor tensor[ORACLE_TENSORS];
 };
@@ -58,8 +59,7 @@ struct oracle_end {
 	bool uncertain; /* the rest is a guess: a cancel or deadline may have changed it */
 };
 
-/* budget: of the host, of the device. */
-void oracle_init(struct oracle *o, const uint64_t budget[2], uint32_t first);
+void oracle_init(struct oracle *o, const uint64_t budget[ORACLE_PLACES], uint32_t first);
 void oracle_done(struct oracle *o);
 
 /* Run one SQE.  may_fail: a cancel or deadline may end it instead. */

@@ -238,7 +238,7 @@ Test(device, takes_no_tensors_from_elsewhere)
 
 	expect_failure(r.q, quoit_add(one, one, host), -EXDEV, QUOIT_FIELD_TENSOR2);
 	expect_failure(r.q, quoit_add(host, one, one), -EXDEV, QUOIT_FIELD_TENSOR0);
-	expect_failure(r.q, quoit_copy(one, two), -EXDEV, QUOIT_FIELD_TENSOR0);
+	expect_failure(r.q, quoit_add(one, one, two), -EXDEV, QUOIT_FIELD_TENSOR0);
 	expect_failure(r.q, quoit_copy(host, turned), -ENOTSUP, QUOIT_FIELD_STRIDE);
 	expect_failure(r.q, quoit_file_write(one, 0, 0), -ENOTSUP, QUOIT_FIELD_TENSOR0);
 	room_close(&r);

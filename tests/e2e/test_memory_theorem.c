@@ -60,13 +60,13 @@ static const char *const with_device[] = {"--gpu=soft", NULL};
 
 Test(memory_theorem, it_holds_on_a_device_and_between_it_and_the_host, .timeout = 600)
 {
-	run_rounds(rounds / 2, (struct theorem_options){.steps = 300, .rings = 1, .device = true},
+	run_rounds(rounds / 2, (struct theorem_options){.steps = 300, .rings = 1, .devices = 1},
 		   with_device);
 }
 
 Test(memory_theorem, rings_that_fit_together_never_lack_bytes_on_a_device, .timeout = 600)
 {
-	run_rounds(rounds / 3, (struct theorem_options){.steps = 200, .rings = 3, .device = true},
+	run_rounds(rounds / 3, (struct theorem_options){.steps = 200, .rings = 3, .devices = 1},
 		   with_device);
 }
 
@@ -74,8 +74,26 @@ Test(memory_theorem, cancels_change_only_what_depends_on_them_on_a_device, .time
 {
 	run_rounds(
 		rounds / 3,
-		(struct theorem_options){.steps = 300, .rings = 1, .device = true, .cancels = true},
+		(struct theorem_options){.steps = 300, .rings = 1, .devices = 1, .cancels = true},
 		with_device);
+}
+
+/* ---- with two ---- */
+
+static const char *const with_devices[] = {"--gpu=soft:2", NULL};
+
+Test(memory_theorem, it_holds_between_two_devices, .timeout = 600)
+{
+	run_rounds(rounds / 2, (struct theorem_options){.steps = 300, .rings = 1, .devices = 2},
+		   with_devices);
+}
+
+Test(memory_theorem, cancels_change_only_what_depends_on_them_between_devices, .timeout = 600)
+{
+	run_rounds(
+		rounds / 3,
+		(struct theorem_options){.steps = 200, .rings = 2, .devices = 2, .cancels = true},
+		with_devices);
 }
 
 /* Take our options out of the command line. */

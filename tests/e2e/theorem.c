@@ -29,7 +29,7 @@ enum cancel { CANCEL_NONE, CANCEL_DONE, CANCEL_LATE };
 struct lane {
 	struct graph graph;
 	struct quoit_ring *ring;
-	uint64_t budget[2];
+	uint64_t budget[ORACLE_PLACES];
 	uint8_t *seen;      /* CQEs by step */
 	uint8_t *cancel;    /* enum cancel by step */
 	unsigned submitted; /* steps */
@@ -65,14 +65,14 @@ static void make_lane(struct round *r, unsigned i, const uint64_t scale[2])
 				  .arena = r->arena_bytes / RINGS_MOST * i,
 				  .arena_end = r->arena_bytes / RINGS_MOST * (i + 1),
 				  .ring = i,
-				  .device = o->device,
+				  .devices = o->devices,
 				  .cancels = o->cancels};
 
 	/* Where it is open who is charged first, or at all, nobody may lack bytes. */
-	for (unsigned k = 0; k < 2; k++)
-		g.budget[k] = o->rings > 1 || o->cancels ? UINT64_MAX : scale[k];
+	for (unsigned k = 0; k < ORACLE_PLACES; k++)
+		g.budget[k] = o->rings > 1 || o->cancels ? UINT64_MAX : scale[k != 0];
 	graph_make(&l->graph, &g);
-	for (unsigned k = 0; k < 2; k++)
+	for (unsigned k = 0; k < ORACLE_PLACES; k++)
 		l->budget[k] = g.budget[k] == UINT64_MAX ? l->graph.peak[k] : g.budget[k];
 	l->seen = calloc(l->graph.count, 1);
 	l->cancel = calloc(l->graph.count, 1);
@@ -86,7 +86,7 @@ static void make_lanes(struct round *r)
 {
 	uint64_t scale[2] = {(1 + draw(r, BUDGET_PAGES)) * (uint64_t)PAGE_BYTES};
 
-	if (r->options->device) /* about as many, or far more or fewer */
+	if (r->options->devices) /* about as many, or far more or fewer */
 		scale[1] = (1 + draw(r, BUDGET_PAGES)) * (uint64_t)PAGE_BYTES;
 	r->arena_bytes = scale[0] < LEASE_LEAST || draw(r, 2) ? ARENA_MOST : ARENA_LEAST;
 	for (unsigned i = 0; i < r->options->rings; i++)
@@ -104,8 +104,11 @@ static bool open_session(struct round *r, const char *socket)
 
 	for (unsigned i = 0; i < r->options->rings; i++)
 		p.host_bytes += r->lane[i].budget[0];
-	for (unsigned i = 0; r->options->device && i < r->options->rings; i++)
-		p.device_bytes += r->lane[i].budget[1];
+	for (unsigned i = 0; r->options->devices && i < r->options->rings; i++) {
+		const uint64_t *budget = r->lane[i].budget; /* a lease is one of each device */
+
+		p.device_bytes += budget[1] > budget[2] ? budget[1] : budget[2];
+	}
 	if (p.host_bytes < LEASE_LEAST) /* more than they need does not matter where it is open */
 		p.host_bytes = LEASE_LEAST;
 	err = quoit_open(&r->session, &p);

@@ -12,9 +12,9 @@
 struct theorem_options {
 	uint64_t seed;
 	unsigned steps;
-	unsigned rings; /* more than one: the lease holds all their programs' peaks together */
-	bool device;    /* the first one takes part */
-	bool cancels;   /* what a cancel or deadline can have changed is not compared */
+	unsigned rings;   /* more than one: the lease holds all their programs' peaks together */
+	unsigned devices; /* the first ones take part: up to 2 */
+	bool cancels;     /* what a cancel or deadline can have changed is not compared */
 };
 
 /*

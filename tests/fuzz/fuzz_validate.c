@@ -6,7 +6,7 @@
  * the first checks (known handles, small dims), the others are taken as they are.  A view
  * that is accepted must lie in its buffer to the byte, and be what it says of itself; a
  * job that is accepted is run on memory that ends where its buffers end, or belongs to the one
- * device that its tensors are on.
+ * device that its tensors are on, or is a copy from one device to another.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,7 +199,7 @@ static void check_product(const struct quoit_sqe *sqe, const struct plan *plan)
 /* Who runs it reaches all that it touches. */
 static void check_place(const struct quoit_sqe *sqe, const struct plan *plan)
 {
-	bool there = plan->executor != NO_EXECUTOR;
+	bool there = plan->executor != NO_EXECUTOR, across = plan->executor == BRIDGE_EXECUTOR;
 
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		const struct view *v = &session->views[plan->view[i]];
@@ -209,13 +209,15 @@ static void check_place(const struct quoit_sqe *sqe, const struct plan *plan)
 		REQUIRE(v->device == session->buffers[v->buffer].device);
 		REQUIRE(!v->device == !(plan->on_device & 1u << i));
 		REQUIRE(there || !v->device || sqe->opcode == QUOIT_OP_NOP);
-		REQUIRE(!there || v->device == plan->executor - FIRST_DEVICE + 1 ||
+		REQUIRE(!there || across || v->device == plan->executor - FIRST_DEVICE + 1 ||
 			(sqe->opcode == QUOIT_OP_COPY && !v->device));
-		if (there && plan->on_device != plan->tensors)
+		if (across || (there && plan->on_device != plan->tensors))
 			REQUIRE(v->dense && v->elements == plan->t[0]->elements &&
 				v->dtype == plan->t[0]->dtype);
 	}
 	REQUIRE(!there || plan->on_device);
+	REQUIRE(!across || (sqe->opcode == QUOIT_OP_COPY && plan->t[0]->device &&
+			    plan->t[1]->device && plan->t[0]->device != plan->t[1]->device));
 }
 
 static void check_plan(const struct quoit_sqe *sqe, const struct plan *plan)

@@ -57,6 +57,7 @@ static const struct limit limits[] = {
 	{"operations of modules", QUOIT_EXEC_MAX_OPS, " of one"},
 	{"a job's predicted time", VALIDATE_MAX_NS / 1000000000, " s"},
 	{"lease of host memory", HELLO_LEAST_BYTES / MIB, " MiB"},
+	{"what it costs beside its lease", BRIDGE_BYTES / MIB, " MiB for copies"},
 	{"a buffer, at least", PAGE_BYTES / 1024, " KiB"},
 	{"open jobs that one job waits for", DEPS_MAX_EDGES, NULL},
 	{"cancels remembered", CANCEL_SLOTS, NULL},

@@ -23,6 +23,8 @@ enum {
 	ONE_INDEX, /* i32 1 1 4 6 there */
 	TWO,       /* on device 2 */
 	TWO2,      /* there, too */
+	TWO_ROW,   /* 1 1 1 6 there */
+	TWO_TURN,  /* 1 1 6 4: columns of TWO */
 	NEW,
 };
 
@@ -69,6 +71,8 @@ static void open_session(void)
 	create_on(1, ONE_INDEX, QUOIT_I32, 4, 6);
 	create_on(2, TWO, QUOIT_F32, 4, 6);
 	create_on(2, TWO2, QUOIT_F32, 4, 6);
+	create_on(2, TWO_ROW, QUOIT_F32, 1, 6);
+	turn(TWO_TURN, TWO);
 }
 
 static void close_session(void)
@@ -120,7 +124,11 @@ static const struct row rows[] = {
 	{"and back", JOB(COPY, ON(H(HOST), H(TWO))), RUNS(DEVICE2)},
 	{"within", JOB(COPY, ON(H(ONE), H(ONE2))), RUNS(DEVICE1)},
 	{"broadcast within", JOB(COPY, ON(H(ONE), H(ONE_ROW))), RUNS(DEVICE1)},
-	{"from one to the other", JOB(COPY, ON(H(TWO), H(ONE))), REFUSED(EXDEV, TENSOR0)},
+	{"from one to the other", JOB(COPY, ON(H(TWO), H(ONE))), RUNS(BRIDGE_EXECUTOR)},
+	{"of a row of it", JOB(COPY, ON(H(ONE_ROW), H(TWO_ROW))), RUNS(BRIDGE_EXECUTOR)},
+	{"broadcast to the other", JOB(COPY, ON(H(TWO), H(ONE_ROW))), REFUSED(ENOTSUP, TENSOR1)},
+	{"columns to columns", JOB(COPY, ON(H(TWO_TURN), H(ONE_TURN))), REFUSED(ENOTSUP, STRIDE)},
+	{"cast to the other", JOB(CAST, ON(H(TWO), H(ONE_INDEX))), REFUSED(EXDEV, TENSOR0)},
 	{"there, broadcast", JOB(COPY, ON(H(ONE), H(HOST_ROW))), REFUSED(ENOTSUP, TENSOR1)},
 	{"there, of another shape", JOB(COPY, ON(H(ONE), H(HOST_FLAT))), REFUSED(EINVAL, TENSOR1)},
 	{"to columns there", JOB(COPY, ON(H(ONE_TURN), H(HOST_TURN))), REFUSED(ENOTSUP, STRIDE)},

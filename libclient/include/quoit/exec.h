@@ -123,9 +123,10 @@ extern const struct quoit_exec_module quoit_exec_module;
 #define QUOIT_EXEC_MAGIC      0x43455851u /* "QXEC" */
 #define QUOIT_EXEC_ENTRIES    256u        /* of both rings */
 #define QUOIT_EXEC_SLOTS      1024u       /* sessions whose memory a channel has mapped */
-#define QUOIT_EXEC_REGIONS    3u          /* pageable, pinned, arena */
-#define QUOIT_EXEC_PINNED     1u          /* of these, the one that devices reach */
-#define QUOIT_EXEC_ON_DEVICE  3u          /* as a view's region: device memory */
+#define QUOIT_EXEC_REGIONS    4u          /* pageable, pinned, arena, bridge */
+#define QUOIT_EXEC_PINNED     1u          /* of these, one that devices reach; */
+#define QUOIT_EXEC_BRIDGE     3u          /* and what is between two devices: they do, too */
+#define QUOIT_EXEC_ON_DEVICE  4u          /* as a view's region: device memory */
 #define QUOIT_EXEC_AFTER      16u         /* requests that one may name */
 #define QUOIT_EXEC_STREAMS    8u          /* at most, of one device */
 #define QUOIT_EXEC_NAME_BYTES 32
@@ -164,7 +165,7 @@ struct quoit_exec_memory {
 	uint32_t reserved;
 	uint64_t bytes[QUOIT_EXEC_REGIONS];
 };
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_memory) == 32, "no padding");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_memory) == 40, "no padding");
 
 enum quoit_exec_request_type {
 	QUOIT_EXEC_RUN = 1,

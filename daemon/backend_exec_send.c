@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* backend_exec_send.c - sending jobs to executors */
+#include <errno.h>
+#include <string.h>
+
+#include "backend_device.h"
+#include "backend_exec.h"
+#include "backend_exec_memory.h"
+#include "deps.h"
+#include "job.h"
+#include "optable.h"
+#include "sched.h"
+#include "tsc.h"
+
+/*
+ * Jobs of one session in flight: enough to keep an executor busy, few to lose with it.  A device
+ * is only kept busy by many, and what it loses is its memory.
+ */
+#define MODULE_FLIGHTS 8u
+#define DEVICE_FLIGHTS 192u
+
+/* ---- what waits ---- */
+
+void exec_start(struct session *s, struct job *job)
+{
+	struct job_queue *q = &s->exec.waiting[job->executor][job->sqe.priority];
+	uint32_t self = job_index(s, job);
+
+	job->next = NIL;
+	if (q->head == NIL)
+		q->head = self;
+	else
+		s->jobs[q->tail].next = self;
+	q->tail = self;
+	s->exec.jobs_waiting++;
+}
+
+static struct job_queue *most_urgent(struct session *s, uint32_t executor)
+{
+	static const uint8_t order[QUOIT_PRIO_NR] = {QUOIT_PRIO_HIGH, QUOIT_PRIO_NORMAL,
+						     QUOIT_PRIO_LOW};
+
+	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)
+		if (s->exec.waiting[executor][order[i]].head != NIL)
+			return &s->exec.waiting[executor][order[i]];
+	return NULL;
+}
+
+struct job *exec_next(struct session *s, uint32_t executor)
+{
+	struct job_queue *q = most_urgent(s, executor);
+	struct job *job;
+
+	if (!q)
+		return NULL;
+	job = &s->jobs[q->head];
+	q->head = job->next;
+	s->exec.jobs_waiting--;
+	return job;
+}
+
+static uint32_t free_flight(const struct exec_port *p)
+{
+	uint32_t i = 0;
+
+	while (p->flight[i].session)
+		i++;
+	return i;
+}
+
+static void fill_module_request(const struct session *s, const struct job *job,
+				struct quoit_exec_request *q)
+{
+	q->type = QUOIT_EXEC_RUN;
+	q->op = optable_find(job->sqe.opcode)->index;
+	q->arg = job->sqe.arg;
+	for (unsigned i = 0; i < 2; i++)
+		q->scalar[i] = job->sqe.scalar[i];
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		const struct view *v;
+		const struct buffer *b;
+
+		if (!(job->tensors & 1u << i))
+			continue;
+		v = &s->views[job->view[i]];
+		b = &s->buffers[v->buffer];
+		q->view[i] = (struct quoit_exec_view){.offset = b->offset + v->offset,
+						      .region = b->place,
+						      .dtype = v->dtype,
+						      .given = 1};
+		memcpy(q->view[i].dim, v->dim, sizeof v->dim);
+		memcpy(q->view[i].stride, v->stride, sizeof v->stride);
+	}
+}
+
+static uint32_t most_flights(const struct exec_port *p)
+{
+	return p->device ? DEVICE_FLIGHTS : MODULE_FLIGHTS;
+}
+
+/* May the session have one more there?  0; -EBUSY: not now; -ENODEV: there is nobody to wait for.
+ */
+static int ask_for_room(struct exec_port *p, struct session *s)
+{
+	if (exec_port_state(p) == PORT_LOST)
+		return -ENODEV;
+	if (!p->open || s->exec.in_flight[p->number] == most_flights(p) || !exec_port_has_room(p) ||
+	    exec_map(p, s) < 0)
+		return -EBUSY;
+	return 0;
+}
+
+/* The number that it has there. */
+static uint32_t send_request(struct exec_port *p, struct session *s, const struct job *job,
+			     uint8_t leg, struct quoit_exec_request *q)
+{
+	uint32_t id = free_flight(p);
+
+	q->id = id;
+	q->slot = s->exec.slot[p->number] - 1;
+	exec_port_request(p, q);
+	p->flight[id] = (struct exec_flight){
+		.session = s, .job = job_index(s, job), .leg = leg, .serial = ++p->serial};
+	s->exec.in_flight[p->number]++;
+	return id;
+}
+
+int exec_send_leg(struct exec_port *p, struct session *s, const struct job *job, uint8_t leg,
+		  struct quoit_exec_request *q)
+{
+	bool any = false;
+	int err = s->drops && !device_send_drops(p, s, &any) ? -EBUSY : ask_for_room(p, s);
+
+	if (!err)
+		(void)send_request(p, s, job, leg, q);
+	if (!err || any)
+		exec_port_flush(p);
+	return err;
+}
+
+/* 0; as ask_for_room. */
+static int send_job(struct exec_port *p, struct session *s, struct job *job)
+{
+	struct quoit_exec_request q = {0};
+	int err = ask_for_room(p, s);
+
+	if (err)
+		return err;
+	if (p->device)
+		device_fill_request(s, job, &q);
+	else
+		fill_module_request(s, job, &q);
+	job->work = send_request(p, s, job, 0, &q);
+	job->state = JOB_RUNNING;
+	job->start = tsc_now();
+	if (p->device)
+		deps_in_stream(s, job, sched_push);
+	return 0;
+}
+
+static void end_unsent(struct reactor *r, struct session *s, struct job *job, int32_t res)
+{
+	if (!job->failed)
+		job->error = (struct quoit_error){.field = QUOIT_FIELD_EXECUTOR};
+	device_lose_cleared(s, job, res);
+	job->start = job->end = r->now;
+	reactor_end_job(r, s, job, res);
+}
+
+/* Has it failed, with nothing left to clear? */
+static bool is_over(const struct job *job)
+{
+	return job->failed && !job->zero;
+}
+
+/* Send one, or end it.  False: there is no room. */
+static bool send_one(struct reactor *r, struct exec_port *p, struct session *s, struct job *job)
+{
+	int32_t res = is_over(job) ? job->failed : send_job(p, s, job);
+
+	if (res == -EBUSY)
+		return false;
+	if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
+		job->failed = job->failed ? job->failed : res;
+		job->state = JOB_WAITING;
+	} else if (res < 0) {
+		end_unsent(r, s, job, job->failed ? job->failed : res);
+	}
+	return true;
+}
+
+static bool send_waiting(struct reactor *r, struct exec_port *p, struct session *s)
+{
+	bool any = false, room = !p->device || !s->drops || device_send_drops(p, s, &any);
+	struct job_queue *q;
+
+	while (room && (q = most_urgent(s, p->number)) != NULL) {
+		struct job *job = &s->jobs[q->head];
+		struct job_queue rest = {job->next, q->tail};
+
+		if (!send_one(r, p, s, job))
+			break;
+		*q = rest;
+		s->exec.jobs_waiting--;
+		any = true;
+	}
+	if (any && p->open)
+		exec_port_flush(p);
+	return any;
+}
+
+bool exec_send(struct reactor *r, struct session *s)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->executors && (s->exec.jobs_waiting || s->drops); i++)
+		any |= send_waiting(r, r->executor[i], s);
+	return any;
+}
