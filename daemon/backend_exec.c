@@ -120,6 +120,7 @@ static bool collect_answers(struct reactor *r, struct exec_port *p)
 				(const uint64_t *)&p->exec->answer[p->answers.next & MASK],
 				sizeof a / sizeof(uint64_t));
 		quoit_ring_release(&p->answers, 1);
+		p->count.answers++;
 		sane = take_answer(r, p, &a);
 	}
 	if (!sane)
@@ -227,6 +228,20 @@ bool exec_poll(struct reactor *r)
 	for (uint32_t i = 0; i < r->executors; i++)
 		any |= poll_port(r, r->executor[i]);
 	return any;
+}
+
+void exec_count(struct reactor *r)
+{
+	uint64_t requests = 0, answers = 0, bells = 0;
+
+	for (uint32_t i = 0; i < r->executors; i++) {
+		requests += r->executor[i]->count.requests;
+		answers += r->executor[i]->count.answers;
+		bells += r->executor[i]->count.bells;
+	}
+	r->count[QUOIT_REACTOR_EXEC_REQUESTS] = requests;
+	r->count[QUOIT_REACTOR_EXEC_ANSWERS] = answers;
+	r->count[QUOIT_REACTOR_EXEC_BELLS] = bells;
 }
 
 bool exec_has(const struct job *job)

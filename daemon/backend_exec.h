@@ -29,6 +29,9 @@ int exec_send_leg(struct exec_port *p, struct session *s, const struct job *job,
 /* Take answers, and the news that an executor came or died; true: there was something. */
 bool exec_poll(struct reactor *r);
 
+/* Sum up for the counter file: requests, answers, and wake-ups, each a system call. */
+void exec_count(struct reactor *r);
+
 /* Is the job in an executor? */
 bool exec_has(const struct job *job);
 

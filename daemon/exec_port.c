@@ -90,11 +90,14 @@ void exec_port_request(struct exec_port *p, const struct quoit_exec_request *q)
 	(void)quoit_ring_reserve(&p->requests, &i);
 	p->daemon->request[i & MASK] = *q;
 	p->pending += q->type != QUOIT_EXEC_DROP;
+	p->count.requests++;
 }
 
 void exec_port_flush(struct exec_port *p)
 {
+	if (!quoit_ring_submit_wake(&p->requests, &p->words->need_wake))
+		return;
 	/* A full socket is success: it has bells to hear. */
-	if (quoit_ring_submit_wake(&p->requests, &p->words->need_wake))
-		(void)send(p->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)send(p->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	p->count.bells++;
 }

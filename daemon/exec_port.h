@@ -86,6 +86,9 @@ struct exec_port {
 	uint32_t pending; /* requests without their answer */
 	struct exec_flight flight[QUOIT_EXEC_ENTRIES];
 	uint64_t serial; /* of the last flight */
+	struct {         /* of all processes; for people */
+		uint64_t requests, answers, bells;
+	} count;
 	struct exec_watch watch[QUOIT_EXEC_STREAMS];
 	uint64_t idle_since;    /* TSC; 0: when last seen it worked, or had nothing to do */
 	uint64_t idle_answered; /* answered, then */

@@ -394,6 +394,7 @@ void reactor_publish_stats(struct reactor *r)
 	r->last_stats = r->now;
 	r->count[QUOIT_REACTOR_SESSIONS] = r->session_count;
 	r->count[QUOIT_REACTOR_HEARTBEAT] = r->now;
+	exec_count(r);
 	if (r->stats)
 		for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
 			__atomic_store_n(&r->stats->value[i], r->count[i], __ATOMIC_RELAXED);

@@ -60,7 +60,10 @@
 	X(JOBS, "jobs")                                                                            \
 	X(SESSIONS, "sessions")                                                                    \
 	X(TILE_TICKS, "tile_ticks")                                                                \
-	X(HEARTBEAT, "heartbeat_ticks")
+	X(HEARTBEAT, "heartbeat_ticks")                                                            \
+	X(EXEC_REQUESTS, "executor_requests")                                                      \
+	X(EXEC_ANSWERS, "executor_answers")                                                        \
+	X(EXEC_BELLS, "executor_bells")
 
 /* Reasons why a connection or a session was ended, or a request refused. */
 #define QUOIT_DAEMON_STATS(X)                                                                      \

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_device_cost.c - what jobs on a device cost in round trips: counted, not timed.
+ *
+ * The executor stands still while jobs are pushed: whatever reaches it then has needed no answer
+ * of its.  What it does with each request is counted in tests/unit/test_launcher.c.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include <quoit.h>
+#include <quoit/stats.h>
+
+#include "device.h"
+
+TestSuite(device_cost, .timeout = 60);
+
+#define JOBS 150 /* fewer than may be in flight (limits.md) */
+
+struct cost {
+	uint64_t requests, answers;
+};
+
+static uint64_t sum(const struct quoit_totals *t, unsigned counter)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < t->header.reactors; i++)
+		sum += __atomic_load_n(&t->reactor[i].value[counter], __ATOMIC_RELAXED);
+	return sum;
+}
+
+static struct cost cost_now(const struct device_room *r)
+{
+	const struct quoit_totals *t;
+	struct cost cost;
+	char path[160];
+	int fd;
+
+	snprintf(path, sizeof path, "%s/%s", r->daemon.folder, QUOIT_STATS_TOTALS);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	cr_assert_geq(fd, 0);
+	t = mmap(NULL, sizeof *t, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	cr_assert_neq(t, MAP_FAILED);
+	cost.requests = sum(t, QUOIT_REACTOR_EXEC_REQUESTS);
+	cost.answers = sum(t, QUOIT_REACTOR_EXEC_ANSWERS);
+	munmap((void *)(uintptr_t)t, sizeof *t);
+	return cost;
+}
+
+/* Counters are published now and then: once there are so many of both, or after ten seconds. */
+static struct cost cost_at(const struct device_room *r, uint64_t requests, uint64_t answers)
+{
+	struct cost now = cost_now(r);
+
+	for (int i = 0; i < 5000 && (now.requests < requests || now.answers < answers); i++) {
+		usleep(2000);
+		now = cost_now(r);
+	}
+	return now;
+}
+
+static void expect_cost(const struct device_room *r, uint64_t requests, uint64_t answers)
+{
+	struct cost now = cost_at(r, requests, answers);
+
+	cr_expect_eq(now.requests, requests, "%lu requests", (unsigned long)now.requests);
+	cr_expect_eq(now.answers, answers, "%lu answers", (unsigned long)now.answers);
+}
+
+/* A vector there with a number in it: the first request, answered. */
+static quoit_tensor start(struct device_room *r)
+{
+	quoit_tensor x = quoit_vector(r->d, QUOIT_I64, 1);
+
+	cr_assert_eq(quoit_push(r->d, quoit_fill_int(x, 0)), 0);
+	cr_assert_eq(quoit_wait_all(r->d, 20000), 0);
+	expect_cost(r, 1, 1);
+	return x;
+}
+
+static void expect_number(struct device_room *r, quoit_tensor x, int64_t number)
+{
+	int64_t got = 0;
+
+	cr_assert_eq(quoit_read(r->d, x, &got, sizeof got), 0);
+	cr_expect_eq(got, number, "%ld", (long)got);
+}
+
+Test(device_cost, a_chain_of_jobs_is_sent_without_one_answer)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	pid_t executor = room_executor(&r, 0);
+	quoit_tensor x = start(&r);
+
+	kill(executor, SIGSTOP);
+	for (int i = 0; i < JOBS; i++)
+		quoit_push(r.d, quoit_add_int(x, x, 1));
+	quoit_flush(r.d);
+	expect_cost(&r, 1 + JOBS, 1);
+	kill(executor, SIGCONT);
+	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
+	expect_cost(&r, 1 + JOBS, 1 + JOBS);
+	expect_number(&r, x, JOBS);
+	room_close(&r);
+}
+
+/* Creates cost nothing, and a free is a request that has no answer. */
+Test(device_cost, a_chain_through_new_tensors_is_two_requests_and_an_answer_each)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor x = start(&r), y;
+
+	for (int i = 0; i < JOBS; i++) {
+		y = quoit_vector(r.d, QUOIT_I64, 1);
+		quoit_push(r.d, quoit_add_int(y, x, 1));
+		quoit_free(r.d, x);
+		x = y;
+	}
+	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
+	expect_cost(&r, 1 + 2 * JOBS, 1 + JOBS);
+	expect_number(&r, x, JOBS);
+	room_close(&r);
+}
+
+/* Each part is read by the one device and written by the other. */
+Test(device_cost, a_copy_between_devices_is_two_requests_a_part)
+{
+	struct device_room r = room_open("--gpu=soft:2", 64);
+	const struct quoit_shape shape = {.dtype = QUOIT_F32,
+					  .dim = {1, 1, 1, 3u << 18}}; /* 3 MiB */
+	quoit_tensor x, y;
+
+	(void)start(&r);
+	x = quoit_create(r.q, &shape, QUOIT_CREATE_ON(1));
+	y = quoit_create(r.q, &shape, QUOIT_CREATE_ON(2));
+	cr_assert_eq(quoit_push(r.q, quoit_fill(x, 1.0)), 0);
+	cr_assert_eq(quoit_push(r.q, quoit_copy(y, x)), 0);
+	cr_assert_eq(quoit_wait_all(r.q, 20000), 0);
+	cr_expect_eq(quoit_failures(r.q, NULL), 0);
+	expect_cost(&r, 1 + 1 + 2 * 6, 1 + 1 + 2 * 6);
+	room_close(&r);
+}

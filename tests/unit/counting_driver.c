@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* counting_driver.c - a device's driver that does nothing but count its calls */
+#include "counting_driver.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quoit/exec.h>
+
+#include "tsc.h"
+
+struct quoit_device_stream {
+	uint32_t *word, value; /* to be written */
+};
+
+static struct counting_calls calls;
+static bool held; /* streams do not write */
+static struct quoit_device_stream streams[QUOIT_EXEC_STREAMS];
+static unsigned stream_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void count(unsigned *counter)
+{
+	pthread_mutex_lock(&lock);
+	++*counter;
+	pthread_mutex_unlock(&lock);
+}
+
+static int do_health(struct quoit_device *d, const struct quoit_device_verdict **ret)
+{
+	(void)d;
+	*ret = NULL;
+	return 0;
+}
+
+static int do_clock(struct quoit_device *d, uint64_t *ret_ns, uint64_t *ret_ticks,
+		    uint64_t *ret_error)
+{
+	(void)d;
+	*ret_ns = *ret_error = 1;
+	*ret_ticks = tsc_now();
+	return 0;
+}
+
+static int do_memory_new(struct quoit_device *d, uint64_t bytes, uint64_t *ret)
+{
+	static uint64_t next = UINT64_C(1) << 40;
+
+	(void)d;
+	*ret = next;
+	next += bytes;
+	count(&calls.memory_new);
+	return 0;
+}
+
+static int do_memory_free(struct quoit_device *d, uint64_t address)
+{
+	(void)d;
+	(void)address;
+	count(&calls.memory_free);
+	return 0;
+}
+
+static int do_host_new(struct quoit_device *d, size_t bytes, void **ret)
+{
+	(void)d;
+	count(&calls.host_new);
+	*ret = aligned_alloc(4096, (bytes + 4095) & ~(size_t)4095);
+	if (*ret)
+		memset(*ret, 0, bytes);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void do_host_free(struct quoit_device *d, void *memory)
+{
+	(void)d;
+	free(memory);
+}
+
+static int do_host_register(struct quoit_device *d, void *memory, size_t bytes)
+{
+	(void)d;
+	(void)memory;
+	(void)bytes;
+	count(&calls.host_register);
+	return 0;
+}
+
+static void do_host_unregister(struct quoit_device *d, void *memory)
+{
+	(void)d;
+	(void)memory;
+}
+
+static int do_stream_new(struct quoit_device *d, enum quoit_device_urgency urgency,
+			 struct quoit_device_stream **ret)
+{
+	(void)d;
+	(void)urgency;
+	*ret = &streams[stream_count++];
+	return 0;
+}
+
+static void do_stream_free(struct quoit_device_stream *s)
+{
+	(void)s;
+}
+
+static int do_event_new(struct quoit_device *d, struct quoit_device_event **ret)
+{
+	static char events[64];
+
+	(void)d;
+	*ret = (struct quoit_device_event *)&events[calls.event_new];
+	count(&calls.event_new);
+	return 0;
+}
+
+static void do_event_free(struct quoit_device_event *e)
+{
+	(void)e;
+}
+
+static int do_event_record(struct quoit_device_event *e, struct quoit_device_stream *s)
+{
+	(void)e;
+	(void)s;
+	count(&calls.record);
+	return 0;
+}
+
+static int do_stream_wait(struct quoit_device_stream *s, struct quoit_device_event *e)
+{
+	(void)e;
+	(void)s;
+	count(&calls.wait);
+	return 0;
+}
+
+static int do_copy(struct quoit_device_stream *s, uint64_t to, uint64_t from, uint64_t bytes,
+		   enum quoit_device_way way)
+{
+	(void)s;
+	(void)to;
+	(void)from;
+	(void)bytes;
+	(void)way;
+	count(&calls.copy);
+	return 0;
+}
+
+static int do_clear(struct quoit_device_stream *s, uint64_t address, uint64_t bytes)
+{
+	(void)s;
+	(void)address;
+	(void)bytes;
+	count(&calls.clear);
+	return 0;
+}
+
+static int do_run(struct quoit_device_stream *s, const struct quoit_device_call *call)
+{
+	(void)s;
+	(void)call;
+	count(&calls.run);
+	return 0;
+}
+
+static int do_signal(struct quoit_device_stream *s, uint32_t *word, uint32_t value)
+{
+	pthread_mutex_lock(&lock);
+	calls.signal++;
+	s->word = word;
+	s->value = value;
+	if (!held)
+		__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static int do_stamp(struct quoit_device_stream *s, uint64_t *word)
+{
+	(void)s;
+	*word = 1;
+	count(&calls.stamp);
+	return 0;
+}
+
+const struct quoit_device_driver counting_driver = {.version = QUOIT_DEVICE_VERSION,
+						    .name = "counting",
+						    .health = do_health,
+						    .clock = do_clock,
+						    .memory_new = do_memory_new,
+						    .memory_free = do_memory_free,
+						    .host_new = do_host_new,
+						    .host_free = do_host_free,
+						    .host_register = do_host_register,
+						    .host_unregister = do_host_unregister,
+						    .stream_new = do_stream_new,
+						    .stream_free = do_stream_free,
+						    .event_new = do_event_new,
+						    .event_free = do_event_free,
+						    .event_record = do_event_record,
+						    .stream_wait = do_stream_wait,
+						    .copy = do_copy,
+						    .clear = do_clear,
+						    .run = do_run,
+						    .signal = do_signal,
+						    .stamp = do_stamp};
+
+struct counting_calls counting_now(void)
+{
+	struct counting_calls now;
+
+	pthread_mutex_lock(&lock);
+	now = calls;
+	pthread_mutex_unlock(&lock);
+	return now;
+}
+
+void counting_hold(void)
+{
+	pthread_mutex_lock(&lock);
+	held = true;
+	pthread_mutex_unlock(&lock);
+}
+
+void counting_let_go(void)
+{
+	pthread_mutex_lock(&lock);
+	held = false;
+	for (unsigned i = 0; i < QUOIT_EXEC_STREAMS; i++)
+		if (streams[i].word)
+			__atomic_store_n(streams[i].word, streams[i].value, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counting_driver.h - a device's driver that does nothing but count its calls.
+ *
+ * What its streams write comes at once, or when the test lets it.  There is one device, and one
+ * user of it at a time; the counts may be read by any thread.
+ */
+#ifndef TESTS_COUNTING_DRIVER_H
+#define TESTS_COUNTING_DRIVER_H
+
+#include <quoit/device.h>
+
+/* Calls so far: those that cost a launch on a real device, and those that ask for memory. */
+struct counting_calls {
+	unsigned run, copy, clear, signal, stamp, record, wait;
+	unsigned memory_new, memory_free, host_new, host_register, event_new;
+};
+
+extern const struct quoit_device_driver counting_driver;
+
+struct counting_calls counting_now(void);
+
+/* Streams write nothing from now on; and: they write what is due, and at once again. */
+void counting_hold(void);
+void counting_let_go(void);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_launcher.c - what quoit-exec asks of a device's driver for each request, counted
+ *
+ * The test is quoitd, and the driver does nothing but count its calls; what its streams write
+ * comes when the test lets it.  Whoever calls a device layer directly cannot do with less than
+ * one call for an operation and one for the word that says it is done: that is the bound.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include <quoit/ring.h>
+
+#include "counting_driver.h"
+#include "exec/launcher.h"
+#include "executor_process.h"
+#include "memfd.h"
+#include "tsc.h"
+
+#define PATIENCE_MS 10000
+#define MASK        (QUOIT_EXEC_ENTRIES - 1)
+
+/* ---- quoitd ---- */
+
+static struct executor_process process;
+static struct quoit_exec_daemon_channel *daemon_side;
+static const struct quoit_exec_channel *exec_side;
+static struct quoit_producer requests;
+static struct quoit_consumer answers;
+static int sockets[2], channel;
+static pthread_t thread;
+
+static void *serve(void *arg)
+{
+	const struct driver driver = {.api = &counting_driver,
+				      .info = {.flags = QUOIT_DEVICE_SIGNALS}};
+	int err = launch(sockets[1], &driver);
+
+	(void)arg;
+	return (void *)(intptr_t)err;
+}
+
+/* A session with a pinned region of a page. */
+static void send_memory(void)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct quoit_exec_memory message = {.bytes = {[QUOIT_EXEC_PINNED] = 4096}};
+	struct iovec data = {&message, sizeof message};
+	struct msghdr msg = {.msg_iov = &data,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof control};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	int fd = memfd_create_sealed("test", 4096);
+
+	cr_assert_geq(fd, 0);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof fd);
+	memcpy(CMSG_DATA(c), &fd, sizeof fd);
+	cr_assert_eq(sendmsg(channel, &msg, 0), sizeof message);
+	close(fd);
+}
+
+static void open_launcher(void)
+{
+	tsc_init();
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
+	process = (struct executor_process){.pidfd = -1, .socket = sockets[0]};
+	cr_assert_eq(executor_process_serve(&process, 1, &channel), 0);
+	daemon_side = process.daemon_pages;
+	exec_side = (const void *)((const struct quoit_exec_words *)process.exec_pages + 1);
+	quoit_producer_init(&requests, &daemon_side->request_tail, &exec_side->request_head,
+			    QUOIT_EXEC_ENTRIES);
+	quoit_consumer_init(&answers, &daemon_side->answer_head, &exec_side->answer_tail,
+			    QUOIT_EXEC_ENTRIES);
+	send_memory();
+	cr_assert_eq(pthread_create(&thread, NULL, serve, NULL), 0);
+}
+
+static void close_launcher(void)
+{
+	void *err;
+
+	counting_let_go();
+	close(sockets[0]);
+	pthread_join(thread, &err);
+	cr_expect_null(err);
+	close(sockets[1]);
+	close(channel);
+	munmap(process.daemon_pages, process.daemon_bytes);
+	munmap(process.exec_pages, process.exec_bytes);
+}
+
+TestSuite(launcher, .init = open_launcher, .fini = close_launcher, .timeout = 60);
+
+static void put(const struct quoit_exec_request *q)
+{
+	uint32_t i = 0;
+
+	cr_assert(quoit_ring_reserve(&requests, &i));
+	daemon_side->request[i & MASK] = *q;
+}
+
+static void publish(void)
+{
+	const struct quoit_exec_words *words = process.exec_pages;
+
+	if (quoit_ring_submit_wake(&requests, &words->need_wake))
+		cr_assert_eq(send(channel, "", 1, 0), 1);
+}
+
+/* An operation on two buffers of a page; behind request `after`, -1: nobody. */
+static struct quoit_exec_request job(uint32_t id, uint32_t out, uint32_t in, int after)
+{
+	const struct quoit_exec_view view = {.dim = {1, 1, 1, 2},
+					     .stride = {1, 1, 1, 1},
+					     .region = QUOIT_EXEC_ON_DEVICE,
+					     .given = 1};
+	struct quoit_exec_request q = {.id = id,
+				       .type = QUOIT_EXEC_RUN,
+				       .op = QUOIT_OP_ADD,
+				       .bytes = {4096, 4096},
+				       .view = {view, view}};
+
+	q.view[0].buffer = out;
+	q.view[1].buffer = in;
+	if (after >= 0) {
+		q.afters = 1;
+		q.after[0] = (uint32_t)after;
+	}
+	return q;
+}
+
+static void nap(void)
+{
+	const struct timespec time = {.tv_nsec = 1000000};
+
+	nanosleep(&time, NULL);
+}
+
+/* Take answers until there were so many; each must be good. */
+static void expect_answers(unsigned n)
+{
+	for (int ms = 0; n && ms < PATIENCE_MS; ms++) {
+		uint32_t ready = quoit_ring_peek(&answers);
+
+		for (uint32_t i = 0; i < ready && n; i++, n--) {
+			cr_expect_eq(exec_side->answer[answers.next & MASK].res, 0);
+			quoit_ring_release(&answers, 1);
+		}
+		if (n)
+			nap();
+	}
+	cr_assert_eq(n, 0, "%u answers are missing", n);
+}
+
+/* Wait until so many operations were put into streams. */
+static void expect_runs(unsigned n)
+{
+	for (int ms = 0; ms < PATIENCE_MS && counting_now().run < n; ms++)
+		nap();
+	cr_assert_eq(counting_now().run, n);
+}
+
+/* ---- what it costs ---- */
+
+#define CHAIN 100u /* fewer than a stream takes at a time */
+
+/* The buffers have their places after this. */
+static struct counting_calls warm_up(void)
+{
+	struct quoit_exec_request q = job(0, 0, 1, -1);
+
+	put(&q);
+	publish();
+	expect_answers(1);
+	return counting_now();
+}
+
+Test(launcher, a_chain_is_in_its_stream_before_anything_of_it_has_ended)
+{
+	const struct counting_calls before = warm_up();
+	struct counting_calls now;
+	char bell;
+
+	counting_hold();
+	for (uint32_t i = 0; i < CHAIN; i++) {
+		struct quoit_exec_request q = job(i, i % 2, !(i % 2), (int)i - 1);
+
+		put(&q);
+	}
+	publish();
+	expect_runs(before.run + CHAIN);
+	cr_expect_eq(quoit_ring_peek(&answers), 0);
+	counting_let_go();
+	expect_answers(CHAIN);
+	now = counting_now();
+	cr_expect_eq(now.run - before.run, CHAIN);
+	cr_expect_eq(now.signal - before.signal, CHAIN, "one word a job");
+	cr_expect_eq(now.record + now.wait, before.record + before.wait, "no event");
+	cr_expect_eq(now.clear + now.copy + now.stamp, before.clear + before.copy + before.stamp);
+	cr_expect_eq(now.memory_new + now.host_new, before.memory_new + before.host_new);
+	cr_expect_eq(now.event_new, before.event_new);
+	cr_expect_eq(recv(channel, &bell, 1, MSG_DONTWAIT), -1, "nobody slept who had to be woken");
+}
+
+Test(launcher, a_job_behind_two_streams_is_one_event_more)
+{
+	const struct counting_calls before = warm_up();
+	struct quoit_exec_request q[3] = {job(0, 0, 0, -1), job(1, 1, 1, -1), job(2, 2, 2, 0)};
+	struct counting_calls now;
+
+	q[2].after[q[2].afters++] = 1;
+	counting_hold();
+	for (unsigned i = 0; i < 3; i++)
+		put(&q[i]);
+	publish();
+	expect_runs(before.run + 3);
+	counting_let_go();
+	expect_answers(3);
+	now = counting_now();
+	cr_expect_eq(now.record - before.record, 1);
+	cr_expect_eq(now.wait - before.wait, 1);
+	cr_expect_eq(now.signal - before.signal, 3);
+}
+
+/* A new tensor gets what a freed one of its size had: the driver is not asked. */
+Test(launcher, new_buffers_in_the_place_of_freed_ones_are_no_call)
+{
+	const struct counting_calls before = warm_up();
+	struct counting_calls now;
+
+	for (uint32_t i = 0; i < CHAIN; i++) {
+		struct quoit_exec_request q = job(i, i + 2, i + 1, (int)i - 1);
+		struct quoit_exec_request drop = {.type = QUOIT_EXEC_DROP, .id = i + 1};
+
+		put(&q);
+		put(&drop);
+	}
+	publish();
+	expect_answers(CHAIN);
+	now = counting_now();
+	cr_expect_eq(now.memory_new - before.memory_new, 1, "there were never more than three: %u",
+		     now.memory_new - before.memory_new);
+	cr_expect_eq(now.memory_free, before.memory_free);
+	cr_expect_eq(now.run + now.signal - before.run - before.signal, 2 * CHAIN);
+}
+
+Test(launcher, stamps_are_two_calls_more)
+{
+	const struct counting_calls before = warm_up();
+	struct quoit_exec_request q = job(0, 0, 1, -1);
+
+	q.stamps = 1;
+	put(&q);
+	publish();
+	expect_answers(1);
+	cr_expect_eq(counting_now().stamp - before.stamp, 2);
+	cr_expect_eq(counting_now().signal - before.signal, 1);
+}
+
+Test(launcher, a_copy_from_the_pinned_region_is_a_copy_and_a_word)
+{
+	const struct counting_calls before = warm_up();
+	struct counting_calls now;
+
+	for (uint32_t i = 0; i < CHAIN; i++) {
+		struct quoit_exec_request q = job(i, 0, 0, (int)i - 1);
+
+		q.op = QUOIT_OP_COPY;
+		q.view[1].region = QUOIT_EXEC_PINNED;
+		q.bytes[1] = 0;
+		put(&q);
+	}
+	publish();
+	expect_answers(CHAIN);
+	now = counting_now();
+	cr_expect_eq(now.copy - before.copy, CHAIN);
+	cr_expect_eq(now.signal - before.signal, CHAIN);
+	cr_expect_eq(now.run, before.run);
+	cr_expect_eq(now.host_register - before.host_register, 1, "once, not for each");
+}
