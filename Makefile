@@ -140,7 +140,7 @@ $(B)/modules/%.so: tests/modules/%.c
 	$(Q)$(CC) $(base) $(CFLAGS) -fPIC -shared $< -o $@
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/cuda/walk.o $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-lcriterion $(daemon_libs))
-$(B)/tests/unit/test_launcher: $(addprefix $(B)/,$(patsubst %.c,%.o,$(wildcard daemon/exec/launcher*.c)) daemon/exec/channel.o daemon/exec/memory.o)
+$(B)/tests/unit/test_launcher: $(addprefix $(B)/,$(patsubst %.c,%.o,$(wildcard daemon/exec/launcher*.c)) daemon/exec/channel.o daemon/exec/memory.o daemon/exec/brought.o)
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
 	$(call link,-lcriterion -ljansson -lm)
 $(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/tests/e2e/daemon.o $(B)/libquoit.a

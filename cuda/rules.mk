@@ -15,7 +15,7 @@ cuda_home := $(if $(NVCC),$(realpath $(shell $(NVCC) --dryrun -x cu -c /dev/null
 # A sanitizer finds nothing in what only a device runs, and its build would take twice as long.
 ifneq ($(cuda_home),)
 cuda_so := $(if $(SAN),,$(B)/quoit-cuda.so)
-all: $(cuda_so)
+all: $(cuda_so) $(if $(SAN),,$(B)/examples/stencil.ptx)
 else
 all: cuda-left-out
 endif
@@ -42,6 +42,11 @@ $(B)/cuda/%.cu.o: cuda/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC) $(cuda_flags) $(cuda_code) -c $< -o $@
+# As a program would bring it; drivers make code of it for whatever they have.
+$(B)/examples/%.ptx: libclient/examples/%.cu
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(NVCC) -O2 -fmad=false -Werror all-warnings -arch=compute_$(firstword $(CUDA_ARCHS_ALL)) -ptx $< -o $@
 $(B)/quoit-cuda.so: $(cuda_obj)
 	$(call link,-shared -Wl$(,)-soname$(,)quoit-cuda.so -Wl$(,)--exclude-libs$(,)ALL -Wl$(,)-z$(,)defs $(cuda_libs))
 

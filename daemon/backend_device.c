@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "backend_exec_memory.h"
 #include "job.h"
 #include "optable.h"
 #include "tensor_bits.h"
@@ -117,16 +118,18 @@ static void lose(struct session *s, struct buffer *b, int32_t code)
 	view_written(s, &whole, false, code, &cause);
 }
 
-void device_lose_memory(struct reactor *r, uint32_t device, int32_t code)
+void device_lose_memory(struct reactor *r, const struct exec_port *p, int32_t code)
 {
 	for (struct session *s = r->sessions; s; s = s->next) {
+		if (!exec_serves(p, s)) /* it has that device's memory in another process */
+			continue;
 		for (uint32_t i = 0; i < s->buffers_used; i++) {
 			struct buffer *b = &s->buffers[i];
 
-			if (b->place == PLACE_DEVICE && b->device == device && b->reserved)
+			if (b->place == PLACE_DEVICE && b->device == p->device && b->reserved)
 				lose(s, b, code);
 		}
-		device_forget_drops(s, device);
+		device_forget_drops(s, p->device);
 	}
 }
 

@@ -31,8 +31,8 @@ void device_fill_view(const struct session *s, uint32_t view, unsigned i,
 /* One more job has run there; the control thread may look. */
 void device_count_job(struct session *s, uint32_t device);
 
-/* The device has died: its memory is lost, and whoever reads what was there is told. */
-void device_lose_memory(struct reactor *r, uint32_t device, int32_t code);
+/* The device's process has died: its memory is lost, and whoever reads what was there is told. */
+void device_lose_memory(struct reactor *r, const struct exec_port *p, int32_t code);
 
 /* The same of the buffers that one job was to clear: they have somebody's old contents. */
 void device_lose_cleared(struct session *s, const struct job *job, int32_t code);

@@ -4,21 +4,15 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "backend_device.h"
 #include "backend_exec_late.h"
 #include "backend_exec_memory.h"
+#include "backend_kernels.h"
 #include "bridge.h"
 #include "job.h"
 #include "tsc.h"
-
-/* How soon to look again for room among requests that have not been taken. */
-#define ROOM_NS 1000000u
-
-/* Taken at once: it may ring faster than we listen. */
-#define BELLS 64u
 
 #define MASK (QUOIT_EXEC_ENTRIES - 1)
 
@@ -86,6 +80,8 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 
 	if (a->type == QUOIT_EXEC_UNMAP)
 		return exec_unmapped(p, a->id);
+	if (a->type == QUOIT_EXEC_LOAD || a->type == QUOIT_EXEC_FIND)
+		return kernels_answered(p, a);
 	if (a->type != QUOIT_EXEC_RUN || a->id >= QUOIT_EXEC_ENTRIES || !is_result(a->res) ||
 	    !p->flight[a->id].session)
 		return false;
@@ -142,8 +138,8 @@ static int32_t death_code(const struct exec_port *p)
 
 static void fail_flight(struct reactor *r, struct exec_port *p, struct exec_flight *f, int32_t res)
 {
-	uint64_t culprit = __atomic_load_n(&p->words->culprit, __ATOMIC_RELAXED);
-	uint64_t name = (uint64_t)p->channel << 32 | ((uint64_t)(f - p->flight) + 1);
+	uint64_t said = __atomic_load_n(&p->words->culprit, __ATOMIC_RELAXED);
+	uint64_t culprit = p->culprit ? p->culprit : said, name = exec_port_name(p, f);
 	struct quoit_error error = {.field = QUOIT_FIELD_EXECUTOR,
 				    .value = {(uint64_t)p->pid, (uint64_t)p->status}};
 
@@ -189,8 +185,8 @@ static void bury(struct reactor *r, struct exec_port *p)
 	exec_forget_all(p);
 	p->open = false;
 	if (p->device) {
-		bridge_lose_device(r, p->device, res);
-		device_lose_memory(r, p->device, -QUOIT_EDEVLOST);
+		bridge_lose_device(r, p, res);
+		device_lose_memory(r, p, -QUOIT_EDEVLOST);
 	}
 }
 
@@ -247,56 +243,4 @@ void exec_count(struct reactor *r)
 bool exec_has(const struct job *job)
 {
 	return job->state == JOB_RUNNING && !job_host_zero(job) && job->executor != NO_EXECUTOR;
-}
-
-/* ---- sleep ---- */
-
-/* Only answers ring: the room that a request leaves, when it is taken, does not. */
-uint64_t exec_sleep_ns(struct reactor *r)
-{
-	for (uint32_t i = 0; i < r->executors; i++) {
-		struct exec_port *p = r->executor[i];
-
-		if (p->open && p->pending < QUOIT_EXEC_ENTRIES && !exec_port_has_room(p))
-			return ROOM_NS;
-	}
-	return UINT64_MAX;
-}
-
-bool exec_may_sleep(struct reactor *r)
-{
-	bool idle = true;
-
-	for (uint32_t i = 0; i < r->executors; i++) {
-		struct exec_port *p = r->executor[i];
-
-		if (p->open)
-			idle &= quoit_ring_sleep(&p->answers, &p->daemon->need_wake);
-	}
-	return idle;
-}
-
-void exec_awake(struct reactor *r)
-{
-	for (uint32_t i = 0; i < r->executors; i++)
-		if (r->executor[i]->open)
-			quoit_ring_awake(&r->executor[i]->daemon->need_wake);
-}
-
-void exec_drain(struct reactor *r)
-{
-	for (uint32_t i = 0; i < r->executors; i++) {
-		struct exec_port *p = r->executor[i];
-		char bytes[64];
-		ssize_t n = 1;
-
-		if (!p->open || p->hung_up)
-			continue;
-		for (unsigned bells = 0; bells < BELLS && n > 0; bells++)
-			n = recv(p->socket, bytes, sizeof bytes, MSG_DONTWAIT);
-		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-			exec_port_unwatch(p, r->epoll);
-			exec_port_kill(p, KILL_FAULT); /* mostly it is dead already */
-		}
-	}
 }

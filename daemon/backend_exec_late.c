@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "backend_exec.h"
+#include "backend_kernels.h"
 #include "job.h"
 #include "tsc.h"
 
@@ -15,8 +16,9 @@
 #define OVERDUE_LOOKS 100u
 #define OVERDUE_GRACE 10u
 
-static void kill_late(struct exec_port *p, struct job *job)
+static void kill_late(struct exec_port *p, const struct exec_flight *f, struct job *job)
 {
+	p->culprit = exec_port_name(p, f);
 	if (!job->failed) {
 		job->failed = -ETIME;
 		job->error = (struct quoit_error){.field = QUOIT_FIELD_DEADLINE};
@@ -33,7 +35,7 @@ static void end_late(struct reactor *r, struct exec_port *p, uint32_t i, uint64_
 	if (!f || f->serial != w->serial)
 		*w = (struct exec_watch){f ? f->serial : 0, r->now};
 	else if (r->now - w->since >= most)
-		kill_late(p, &f->session->jobs[f->job]);
+		kill_late(p, f, &f->session->jobs[f->job]);
 }
 
 /* Who has requests and works at nothing, of ours or of others, has no more time than that. */
@@ -56,6 +58,18 @@ void exec_end_hung(struct reactor *r, struct exec_port *p)
 	for (uint32_t i = 0; p->pending && i < QUOIT_EXEC_STREAMS; i++)
 		end_late(r, p, i, most);
 	end_idle(r, p, most);
+	if (p->asking.type && r->now - p->asking.since >= most)
+		exec_port_kill(p, KILL_LATE);
+}
+
+/*
+ * May this job's end be the process's?  Everybody's device memory ends with a device's, and
+ * nobody's deadline is worth that; but a kernel that a client has brought is in one of its user's
+ * own.
+ */
+static bool may_end(const struct exec_port *p, const struct job *job)
+{
+	return !p->device || (p->owner && job->sqe.opcode == QUOIT_OP_LAUNCH);
 }
 
 /* It runs although its deadline has passed.  If its CQE said so already, let it finish if it can.
@@ -67,29 +81,41 @@ static bool is_to_be_killed(struct exec_flight *f, const struct job *job, uint64
 	return !job->posted || now - f->overdue >= tsc_hz() / OVERDUE_GRACE;
 }
 
-/* Everybody's device memory ends with its executor: nobody's deadline is worth that. */
-static bool keeps_module(struct reactor *r, const struct job *job)
+/* Does it keep a process busy that may be ended for it?  A copy between two devices keeps none. */
+static bool keeps_process(struct reactor *r, const struct job *job)
 {
 	struct exec_port *p;
 	struct exec_flight *f;
 
-	if (job->on_device)
+	if (job->executor == BRIDGE_EXECUTOR)
 		return false;
 	p = r->executor[job->executor];
 	f = &p->flight[job->work];
-	return exec_port_flight(p, 0) == f && is_to_be_killed(f, job, r->now);
+	return may_end(p, job) && exec_port_runs(p, f) && is_to_be_killed(f, job, r->now);
 }
 
 uint64_t exec_overdue(struct reactor *r, struct session *s, struct job *job, bool *ret_posted)
 {
 	*ret_posted = false;
-	if (keeps_module(r, job)) {
-		kill_late(r->executor[job->executor], job);
+	if (keeps_process(r, job)) {
+		struct exec_port *p = r->executor[job->executor];
+
+		kill_late(p, &p->flight[job->work], job);
 	} else if (!job->failed) {
 		job_fail_early(s, job, -ETIME, r->now);
 		*ret_posted = true;
 	}
 	return r->now + tsc_hz() / OVERDUE_LOOKS;
+}
+
+static void end_abandoned(struct exec_port *p, const struct session *s)
+{
+	for (uint32_t i = 0; i < QUOIT_EXEC_STREAMS; i++) {
+		const struct exec_flight *f = exec_port_flight(p, i);
+
+		if (f && f->session == s && may_end(p, &s->jobs[f->job]))
+			exec_port_kill(p, KILL_LATE);
+	}
 }
 
 void exec_abandon(struct reactor *r, struct session *s)
@@ -100,10 +126,6 @@ void exec_abandon(struct reactor *r, struct session *s)
 		s->exec.dead_since = r->now;
 	if (r->now - s->exec.dead_since < tsc_hz())
 		return;
-	for (uint32_t i = 0; i < r->executors; i++) {
-		const struct exec_flight *f = exec_port_flight(r->executor[i], 0);
-
-		if (f && f->session == s && !r->executor[i]->device)
-			exec_port_kill(r->executor[i], KILL_LATE);
-	}
+	for (uint32_t i = 0; i < r->executors; i++)
+		end_abandoned(r->executor[i], s);
 }

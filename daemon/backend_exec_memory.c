@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "backend_exec.h"
+#include "backend_kernels.h"
 #include "tsc.h"
 
 /* ---- mapping ---- */
@@ -77,6 +78,8 @@ int exec_map(struct exec_port *p, struct session *s)
 {
 	uint32_t slot = 0;
 
+	if (p->owner && p->owner != s->uid + UINT64_C(1)) /* that of who was here before */
+		return -EBUSY;
 	if (s->exec.slot[p->number])
 		return p->slot[s->exec.slot[p->number] - 1].leaving ? -EBUSY : 0;
 	while (slot < QUOIT_EXEC_SLOTS && p->slot[slot].used)
@@ -96,8 +99,10 @@ static void forget(struct exec_port *p, uint32_t slot)
 {
 	struct session *s = p->slot[slot].session;
 
-	if (s)
+	if (s) {
 		s->exec.slot[p->number] = 0;
+		kernels_forget(p, s);
+	}
 	p->slot[slot] = (struct exec_slot){0};
 }
 
@@ -134,6 +139,7 @@ static bool leave(struct exec_port *p, struct session *s, uint64_t now)
 		return false;
 	}
 	p->slot[slot].session = NULL; /* it will answer when that job is done */
+	kernels_forget(p, s);
 	s->exec.slot[p->number] = 0;
 	return true;
 }

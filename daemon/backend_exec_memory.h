@@ -8,6 +8,15 @@
 #include "exec_port.h"
 #include "session.h"
 
+/*
+ * Is it this executor that a session's jobs on its device go to?  Sessions that bring kernels
+ * have one of their user's own.  Every module serves everybody.
+ */
+static inline bool exec_serves(const struct exec_port *p, const struct session *s)
+{
+	return !p->device || p->number == s->first_device + p->device - 1;
+}
+
 /* See to it that the executor has the session's memory; -EBUSY: try again later. */
 int exec_map(struct exec_port *p, struct session *s);
 

@@ -6,6 +6,7 @@
 #include "backend_device.h"
 #include "backend_exec.h"
 #include "backend_exec_memory.h"
+#include "backend_kernels.h"
 #include "deps.h"
 #include "job.h"
 #include "optable.h"
@@ -138,12 +139,17 @@ int exec_send_leg(struct exec_port *p, struct session *s, const struct job *job,
 	return err;
 }
 
-/* 0; as ask_for_room. */
+/* 0; as ask_for_room; else there is no such kernel. */
 static int send_job(struct exec_port *p, struct session *s, struct job *job)
 {
 	struct quoit_exec_request q = {0};
 	int err = ask_for_room(p, s);
 
+	if (!err && job->sqe.opcode == QUOIT_OP_LAUNCH && !job->failed) {
+		err = kernels_bring(p, s, job->sqe.arg);
+		if (!err && !exec_port_has_room(p))
+			err = -EBUSY;
+	}
 	if (err)
 		return err;
 	if (p->device)
@@ -160,8 +166,11 @@ static int send_job(struct exec_port *p, struct session *s, struct job *job)
 
 static void end_unsent(struct reactor *r, struct session *s, struct job *job, int32_t res)
 {
-	if (!job->failed)
+	if (!job->failed && res == -ENODEV)
 		job->error = (struct quoit_error){.field = QUOIT_FIELD_EXECUTOR};
+	else if (!job->failed)
+		job->error =
+			(struct quoit_error){.field = QUOIT_FIELD_ARG, .value = {job->sqe.arg}};
 	device_lose_cleared(s, job, res);
 	job->start = job->end = r->now;
 	reactor_end_job(r, s, job, res);
@@ -213,7 +222,10 @@ bool exec_send(struct reactor *r, struct session *s)
 {
 	bool any = false;
 
+	if (kernels_wait(s))
+		any |= kernels_advance(r, s);
 	for (uint32_t i = 0; i < r->executors && (s->exec.jobs_waiting || s->drops); i++)
-		any |= send_waiting(r, r->executor[i], s);
+		if (exec_serves(r->executor[i], s))
+			any |= send_waiting(r, r->executor[i], s);
 	return any;
 }

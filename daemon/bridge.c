@@ -6,6 +6,7 @@
 
 #include "backend_device.h"
 #include "backend_exec.h"
+#include "backend_exec_memory.h"
 #include "job.h"
 #include "memfd.h"
 #include "shape.h"
@@ -267,17 +268,19 @@ static void lose(struct session *s, struct job *job, unsigned tensor, uint32_t d
 		fail(job, code, &error);
 }
 
-void bridge_lose_device(struct reactor *r, uint32_t device, int32_t code)
+void bridge_lose_device(struct reactor *r, const struct exec_port *p, int32_t code)
 {
 	for (struct session *s = r->sessions; s; s = s->next) {
 		const struct bridge *b = &s->bridge;
 
+		if (!exec_serves(p, s))
+			continue;
 		if (b->job != NIL) {
-			lose(s, &s->jobs[b->job], SOURCE, device, code);
-			lose(s, &s->jobs[b->job], TARGET, device, code);
+			lose(s, &s->jobs[b->job], SOURCE, p->device, code);
+			lose(s, &s->jobs[b->job], TARGET, p->device, code);
 		}
 		for (unsigned i = 0; i < BRIDGE_PARTS; i++)
 			if (b->part[i].state != BRIDGE_FREE)
-				lose(s, &s->jobs[b->part[i].job], TARGET, device, code);
+				lose(s, &s->jobs[b->part[i].job], TARGET, p->device, code);
 	}
 }

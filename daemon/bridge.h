@@ -23,6 +23,7 @@
 
 #include "config.h"
 
+struct exec_port;
 struct job;
 struct quoit_error;
 struct reactor;
@@ -73,9 +74,9 @@ void bridge_end_leg(struct reactor *r, struct session *s, struct job *job, uint8
 		    const struct quoit_error *error);
 
 /*
- * A device has died, and its flights have ended: copies fail that still have to read there, or
- * have written there.  Before its memory is given up for lost (device_lose_memory).
+ * A device's process has died, and its flights have ended: copies fail that still have to read
+ * there, or have written there.  Before its memory is given up for lost (device_lose_memory).
  */
-void bridge_lose_device(struct reactor *r, uint32_t device, int32_t code);
+void bridge_lose_device(struct reactor *r, const struct exec_port *p, int32_t code);
 
 #endif

@@ -14,7 +14,8 @@
 
 #define CONFIG_MODULES   8
 #define CONFIG_DEVICES   8
-#define CONFIG_EXECUTORS (CONFIG_MODULES + CONFIG_DEVICES)
+#define CONFIG_OWN_USERS 4 /* who have device processes of their own, at a time */
+#define CONFIG_EXECUTORS (CONFIG_MODULES + CONFIG_DEVICES * (1 + CONFIG_OWN_USERS))
 
 struct config {
 	char socket[108];  /* sun_path's size */

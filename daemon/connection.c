@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "charge.h"
+#include "connection_kernels.h"
 #include "ctl_io.h"
 #include "log.h"
 #include "session_stats.h"
@@ -68,6 +69,9 @@ static void give_session_back(struct connection *c)
 	charge_return_rings(c, c->rings);
 	charge_return_memory(c, c->leased);
 	charge_return_device(c, c->device_leased);
+	if (c->has_own)
+		executors_give_own(control->executors, c->uid);
+	c->has_own = false;
 	totals_count(control->totals, QUOIT_DAEMON_SESSIONS_CLOSED);
 }
 
@@ -87,6 +91,10 @@ void connection_answer(struct connection *c, const struct mail *m)
 {
 	if (m->type == MAIL_RING_ADD) {
 		connection_answer_ring(c, m);
+		return;
+	}
+	if (m->type == MAIL_KERNELS) {
+		connection_answer_kernels(c, m);
 		return;
 	}
 	if (m->type == MAIL_FILE_ADD && m->result < 0)

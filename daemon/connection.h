@@ -13,6 +13,7 @@
 
 #include "control.h"
 #include "errands.h"
+#include "kernels.h"
 
 enum connection_state {
 	CONNECTION_NEW,
@@ -36,6 +37,7 @@ struct connection {
 	uint64_t device_leased;
 	uint32_t rings;
 	uint32_t reactor;
+	bool has_own; /* counted among its user's sessions that bring kernels */
 
 	/* the request that a reactor is answering; type 0: none */
 	uint16_t pending;
@@ -47,6 +49,7 @@ struct connection {
 	struct ring *new_rings[QUOIT_MAX_RINGS];
 	int ring_fds[3 * QUOIT_MAX_RINGS];
 	int file_fd;
+	struct kernels_ask kernels_ask;
 	struct errands errands; /* with its descriptors */
 };
 

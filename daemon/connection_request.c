@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* connection_request.c - what a client asks for: is it well formed, is it allowed, and who does it
  */
+#include "connection_kernels.h"
 #include "connection_private.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ static void on_device(struct connection *c, const struct quoit_ctl *m)
 	answer.device_reply.units = info->units;
 	answer.device_reply.jobs =
 		__atomic_load_n(&c->session->device[m->device.number - 1].jobs, __ATOMIC_RELAXED);
-	switch (executors_device_state(executors, m->device.number)) {
+	switch (executors_state(executors, c->session->first_device + m->device.number - 1)) {
 	case PORT_UP:
 		answer.device_reply.state = QUOIT_DEVICE_UP;
 		break;
@@ -171,6 +172,10 @@ static size_t body_bytes(uint16_t type)
 		return sizeof m.op.name;
 	case QUOIT_CTL_DEVICE:
 		return sizeof m.device.number;
+	case QUOIT_CTL_IMAGE_ADD:
+	case QUOIT_CTL_IMAGE_REMOVE:
+	case QUOIT_CTL_KERNEL_ADD:
+		return sizeof m.kernels.of;
 	case QUOIT_CTL_CLOSE:
 		return sizeof m.end;
 	case QUOIT_CTL_KILL:
@@ -202,6 +207,9 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	case QUOIT_CTL_FILE_REMOVE:
 	case QUOIT_CTL_OP:
 	case QUOIT_CTL_DEVICE:
+	case QUOIT_CTL_IMAGE_ADD:
+	case QUOIT_CTL_IMAGE_REMOVE:
+	case QUOIT_CTL_KERNEL_ADD:
 	case QUOIT_CTL_CLOSE:
 		return c->state == CONNECTION_OPEN;
 	default:
@@ -211,9 +219,10 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 
 static bool has_its_fds(const struct quoit_ctl *m, const struct ctl_fds *fds)
 {
-	if (m->type != QUOIT_CTL_FILE_ADD)
-		return !fds->count && !fds->lost;
-	return fds->count + fds->lost == 1;
+	bool has_one = m->type == QUOIT_CTL_FILE_ADD || m->type == QUOIT_CTL_IMAGE_ADD ||
+		       m->type == QUOIT_CTL_KERNEL_ADD;
+
+	return fds->count + fds->lost == has_one;
 }
 
 /* ---- who does it ---- */
@@ -252,6 +261,11 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 		break;
 	case QUOIT_CTL_DEVICE:
 		on_device(c, m);
+		break;
+	case QUOIT_CTL_IMAGE_ADD:
+	case QUOIT_CTL_IMAGE_REMOVE:
+	case QUOIT_CTL_KERNEL_ADD:
+		connection_kernels(c, m, fds);
 		break;
 	case QUOIT_CTL_CLOSE:
 		c->state = CONNECTION_CLOSING;

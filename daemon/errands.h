@@ -24,11 +24,11 @@
 #define ERRANDS_USER 4u
 
 /*
- * Descriptors of one connection that can wait to be closed: its files and the sockets of its
- * rings; its arena and pinned region; those of a message that ends it, and of a doorbell that
+ * Descriptors of one connection that can wait to be closed: its files, images and the sockets of
+ * its rings; its arena and pinned region; those of a message that ends it, and of a doorbell that
  * does; the one that is checked.  No other is taken before these are closed.
  */
-#define ERRANDS_MOST (QUOIT_MAX_FILES + QUOIT_MAX_RINGS + 2 * CTL_FDS_MOST + 3)
+#define ERRANDS_MOST (QUOIT_MAX_FILES + QUOIT_MAX_IMAGES + QUOIT_MAX_RINGS + 2 * CTL_FDS_MOST + 3)
 
 struct errand_pool;
 

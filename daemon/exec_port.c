@@ -19,6 +19,8 @@ void exec_port_open(struct exec_port *p, int epoll)
 	quoit_consumer_init(&p->answers, &p->daemon->answer_head, &p->exec->answer_tail,
 			    QUOIT_EXEC_ENTRIES);
 	p->pending = 0;
+	p->culprit = 0;
+	p->asking = (struct exec_asking){0};
 	p->idle_since = 0;
 	memset(p->watch, 0, sizeof p->watch);
 	p->open = true;
@@ -67,6 +69,20 @@ const struct exec_flight *exec_port_flight(const struct exec_port *p, uint32_t i
 	return &p->flight[id];
 }
 
+bool exec_port_runs(const struct exec_port *p, const struct exec_flight *f)
+{
+	bool runs = false;
+
+	for (uint32_t i = 0; i < QUOIT_EXEC_STREAMS; i++)
+		runs |= exec_port_flight(p, i) == f;
+	return runs;
+}
+
+uint64_t exec_port_name(const struct exec_port *p, const struct exec_flight *f)
+{
+	return (uint64_t)p->channel << 32 | ((uint64_t)(f - p->flight) + 1);
+}
+
 /* ---- requests ---- */
 
 bool exec_port_has_room(struct exec_port *p)
@@ -89,7 +105,7 @@ void exec_port_request(struct exec_port *p, const struct quoit_exec_request *q)
 
 	(void)quoit_ring_reserve(&p->requests, &i);
 	p->daemon->request[i & MASK] = *q;
-	p->pending += q->type != QUOIT_EXEC_DROP;
+	p->pending += q->type != QUOIT_EXEC_DROP && q->type != QUOIT_EXEC_UNLOAD;
 	p->count.requests++;
 }
 

@@ -51,6 +51,14 @@ struct exec_watch {
 	uint64_t since;  /* TSC */
 };
 
+/* The LOAD or FIND that it has not answered; one at a time. */
+struct exec_asking {
+	uint8_t type; /* enum quoit_exec_request_type; 0: none */
+	uint32_t number;
+	struct session *session; /* NULL: it has left */
+	uint64_t since;          /* TSC */
+};
+
 /* A session whose memory the executor has mapped. */
 struct exec_slot {
 	bool used;
@@ -71,6 +79,7 @@ struct exec_port {
 	int socket;
 	int starter;     /* eventfd of the starter */
 	uint64_t job_ms; /* what one job may take */
+	uint64_t owner;  /* 1 + the uid whose process it is, for kernels; 0: everybody's */
 	struct quoit_exec_daemon_channel *daemon;
 	const struct quoit_exec_channel *exec;
 	const struct quoit_exec_words *words;
@@ -84,6 +93,8 @@ struct exec_port {
 	struct quoit_producer requests;
 	struct quoit_consumer answers;
 	uint32_t pending; /* requests without their answer */
+	uint64_t culprit; /* for whose job we have killed it, as in quoit_exec_words; 0: nobody's */
+	struct exec_asking asking;
 	struct exec_flight flight[QUOIT_EXEC_ENTRIES];
 	uint64_t serial; /* of the last flight */
 	struct {         /* of all processes; for people */
@@ -119,6 +130,12 @@ bool exec_port_works(const struct exec_port *p);
 
 /* What it works at in stream i if that is a job of this reactor; NULL: else. */
 const struct exec_flight *exec_port_flight(const struct exec_port *p, uint32_t i);
+
+/* Is this what it works at, in any stream? */
+bool exec_port_runs(const struct exec_port *p, const struct exec_flight *f);
+
+/* How this flight is named in quoit_exec_words. */
+uint64_t exec_port_name(const struct exec_port *p, const struct exec_flight *f);
 
 /* Room for one more request, and for its answer. */
 bool exec_port_has_room(struct exec_port *p);

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "executor_private.h"
 #include "log.h"
-#include "optable.h"
 
 #define MS            UINT64_C(1000000)
 #define HELLO_NS      (10000 * MS) /* to load and initialise a module */
@@ -19,7 +19,6 @@
 #define LOST_DEATHS   5u
 #define LOST_NS       (10000 * MS) /* a lost one is tried again so often */
 #define ASK_NS        (100 * MS)   /* without pidfds: how often we ask whether it lives */
-#define MOST_COST     1000000000u  /* picoseconds per element that a module may claim */
 
 static void ring(int eventfd)
 {
@@ -46,21 +45,6 @@ static const char *describe_status(int status, char *text, size_t size)
 	return text;
 }
 
-static const char *kind(const struct executor *x)
-{
-	return x->device ? "device" : "module";
-}
-
-/* A module was asked for by name; a device may not be there. */
-static void say_refused(struct executor *x, const char *why)
-{
-	snprintf(x->why, sizeof x->why, "%s", why);
-	if (x->device)
-		log_info("device %s is left out: %s", x->path, why);
-	else
-		log_error("module %s is left out: %s", x->path, why);
-}
-
 /* ---- start ---- */
 
 static void start(struct executor *x)
@@ -69,109 +53,14 @@ static void start(struct executor *x)
 
 	x->due = totals_now_ns() + (err < 0 ? LOST_NS : HELLO_NS);
 	if (err < 0) {
-		log_error("%s %s: cannot start quoit-exec: %s", kind(x), x->path, strerror(-err));
+		log_error("%s %s: cannot start quoit-exec: %s", executor_kind(x), x->path,
+			  strerror(-err));
 		x->state = x->known ? EXECUTOR_DOWN : EXECUTOR_OMITTED;
 		return;
 	}
 	x->state = EXECUTOR_STARTING;
-	x->refused = false;
+	x->refused = x->retired = false;
 	x->starts++;
-}
-
-static bool is_name(const char *name)
-{
-	size_t n = strnlen(name, QUOIT_EXEC_NAME_BYTES);
-
-	return n && n < QUOIT_EXEC_NAME_BYTES &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
-}
-
-static bool is_row(const struct quoit_exec_op_row *row)
-{
-	return is_name(row->name) && strnlen(row->access, sizeof row->access) == 4 &&
-	       strspn(row->access, "WRMwr-") == 4 && !(row->flags & ~QUOIT_EXEC_FLAGS) &&
-	       row->cost <= MOST_COST && optable_number(row->name) < 0;
-}
-
-/* Give its operations numbers; false: what it says makes no sense. */
-static bool add_operations(struct executor *x)
-{
-	for (uint32_t i = 0; i < x->hello.count; i++) {
-		const struct quoit_exec_op_row *from = &x->hello.op[i];
-		struct op_row row = {.name = from->name,
-				     .shape = SHAPE_NONE,
-				     .types = OP_TYPES_N,
-				     .flags = OP_MODULE,
-				     .module = x->number,
-				     .index = (uint8_t)i,
-				     .cost = from->cost};
-
-		if (!is_row(from)) {
-			log_error("module %s: operation %u is no operation, or is there already",
-				  x->path, i);
-			return false;
-		}
-		memcpy(row.access, from->access, sizeof row.access);
-		if (from->flags & QUOIT_EXEC_RERUN)
-			row.flags |= OP_RERUN;
-		if (optable_add(&row, &x->opcode[i]) < 0) {
-			log_error("module %s: no number is free for %s", x->path, from->name);
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool is_text(const char *text, size_t size)
-{
-	size_t n = strnlen(text, size);
-
-	for (size_t i = 0; i < n; i++)
-		if (text[i] < ' ' || text[i] > '~')
-			return false;
-	return n < size;
-}
-
-/* What it says of its device can be shown and counted with. */
-static bool is_device(const struct quoit_exec_hello *h)
-{
-	const struct quoit_device_info *d = &h->device;
-
-	return h->devices && h->devices <= UINT8_MAX && !h->count && d->bytes &&
-	       is_text(d->name, sizeof d->name) && is_text(d->address, sizeof d->address) &&
-	       is_text(d->driver, sizeof d->driver);
-}
-
-static bool same_operations(const struct quoit_exec_hello *a, const struct quoit_exec_hello *b)
-{
-	return a->count == b->count && !memcmp(a->op, b->op, a->count * sizeof a->op[0]);
-}
-
-/* Take over what it says about itself; -errno: it cannot be used. */
-static int accept_hello(struct executor *x, const struct quoit_exec_hello *hello)
-{
-	char text[sizeof hello->text];
-
-	if (hello->result < 0) {
-		log_escape(text, sizeof text, hello->text, sizeof hello->text);
-		say_refused(x, text);
-		return hello->result;
-	}
-	if (x->device && !is_device(hello)) {
-		log_error("device %s: what it says of itself makes no sense", x->path);
-		return -EPROTO;
-	}
-	if (x->known && !same_operations(&x->hello, hello)) {
-		log_error("module %s: its operations have changed; restart quoitd", x->path);
-		return -ESTALE;
-	}
-	if (!x->known) {
-		x->hello = *hello;
-		x->known = x->device || add_operations(x);
-		if (!x->known)
-			return -EINVAL;
-	}
-	return 0;
 }
 
 static int open_ports(struct executor *x)
@@ -189,6 +78,7 @@ static int open_ports(struct executor *x)
 		struct exec_port *p = &x->port[i];
 
 		p->pid = x->process.pid;
+		p->owner = x->owner;
 		p->socket = sockets[i];
 		p->daemon = (struct quoit_exec_daemon_channel *)x->process.daemon_pages + i;
 		p->exec = &channels[i];
@@ -216,9 +106,10 @@ static void on_hello(struct executor *x)
 	if (err == -EAGAIN)
 		return;
 	if (err == -EPROTO)
-		log_error("%s %s: what quoit-exec says is not understood", kind(x), x->path);
+		log_error("%s %s: what quoit-exec says is not understood", executor_kind(x),
+			  x->path);
 	if (!err)
-		err = accept_hello(x, &hello);
+		err = executor_accept_hello(x, &hello);
 	if (!err)
 		err = open_ports(x);
 	if (err < 0) {
@@ -274,24 +165,38 @@ static void count_death(struct executor *x)
 	x->due = now + (x->lost ? LOST_NS : backoff(x));
 }
 
+/* Whose it was has no more use for it: that is no death to speak of. */
+static void bury_retired(struct executor *x)
+{
+	log_info("%s %s: quoit-exec of uid %llu has ended", executor_kind(x), x->path,
+		 (unsigned long long)x->owner - 1);
+	x->state = EXECUTOR_DOWN;
+	x->changed = true;
+}
+
 /* Nobody uses it any more. */
 static void bury(struct executor *x)
 {
 	char text[32];
 
 	describe_status(x->status, text, sizeof text);
-	count_death(x);
+	if (!x->retired)
+		count_death(x);
 	close_ports(x);
 	executor_process_free(&x->process);
+	if (x->retired) {
+		bury_retired(x);
+		return;
+	}
 	if (!x->known) {
 		if (!x->refused)
-			say_refused(x, text);
+			executor_say_refused(x, text);
 		x->state = EXECUTOR_OMITTED;
 		set_ports(x, PORT_LOST); /* some of its operations may have got numbers */
 		return;
 	}
 	totals_count(x->house->totals, QUOIT_DAEMON_EXECUTORS_DIED);
-	log_warning("%s %s: quoit-exec ended with %s; %s", kind(x), x->path, text,
+	log_warning("%s %s: quoit-exec ended with %s; %s", executor_kind(x), x->path, text,
 		    x->lost ? "it is lost: its jobs fail" : "it is started again");
 	x->state = EXECUTOR_DOWN;
 	if (x->lost)
@@ -323,10 +228,40 @@ static void look_whether_it_lives(struct executor *x)
 
 /* ---- what happens to it ---- */
 
+/* Nothing of what the last user's processes did is the next one's fault. */
+static void change_owner(struct executor *x)
+{
+	x->owner = x->wanted;
+	x->burst = x->vain = 0;
+	x->due = 0;
+	if (x->lost)
+		set_ports(x, PORT_DOWN);
+	x->lost = false;
+}
+
+static void look_whether_it_is_wanted(struct executor *x)
+{
+	if (x->wanted == x->owner)
+		return;
+	if (x->state == EXECUTOR_DOWN) {
+		change_owner(x);
+	} else if (x->state != EXECUTOR_DYING && !x->retired) {
+		x->retired = true;
+		executor_process_kill(x->process.pid);
+	}
+}
+
+static bool is_due(const struct executor *x)
+{
+	return x->state == EXECUTOR_DOWN && (!x->own || x->owner) && totals_now_ns() >= x->due;
+}
+
 bool executor_step(struct executor *x)
 {
 	x->changed = false;
-	if (x->state == EXECUTOR_DOWN && totals_now_ns() >= x->due)
+	if (x->own)
+		look_whether_it_is_wanted(x);
+	if (is_due(x))
 		start(x);
 	if (x->state == EXECUTOR_STARTING)
 		on_hello(x);
@@ -342,7 +277,7 @@ bool executor_step(struct executor *x)
 uint64_t executor_due(const struct executor *x)
 {
 	bool waits = x->state == EXECUTOR_DOWN || x->state == EXECUTOR_STARTING;
-	uint64_t due = waits ? x->due : UINT64_MAX;
+	uint64_t due = waits && (!x->own || x->wanted) ? x->due : UINT64_MAX;
 
 	if (x->process.pid && x->process.pidfd < 0 && due > totals_now_ns() + ASK_NS)
 		due = totals_now_ns() + ASK_NS;
@@ -369,6 +304,13 @@ int executor_init(struct executor *x, const struct executor_house *house, uint8_
 	return 0;
 }
 
+void executor_make_own(struct executor *x, const struct executor *like)
+{
+	x->own = true;
+	x->hello = like->hello;
+	x->known = true;
+}
+
 void executor_done(struct executor *x)
 {
 	if (!x->port)
@@ -376,28 +318,4 @@ void executor_done(struct executor *x)
 	close_ports(x);
 	executor_process_free(&x->process);
 	free(x->port);
-}
-
-static void describe_device(const struct quoit_device_info *d, FILE *out)
-{
-	fprintf(out, "%s%s%s, %llu MiB, %u units%s%s, ", d->name, *d->address ? " at " : "",
-		d->address, (unsigned long long)d->bytes >> 20, d->units,
-		*d->driver ? ", driver " : "", d->driver);
-}
-
-void executor_describe(const struct executor *x, FILE *out)
-{
-	fprintf(out, "%s: %s, ", kind(x), x->path);
-	if (x->known && x->device)
-		describe_device(&x->hello.device, out);
-	if (x->state == EXECUTOR_OMITTED)
-		fprintf(out, "left out: %s", x->why);
-	else if (x->state == EXECUTOR_UP)
-		fprintf(out, "pid %d, started %llu times", (int)x->process.pid,
-			(unsigned long long)x->starts);
-	else
-		fprintf(out, "%s", x->lost ? "lost" : "being started");
-	for (uint32_t i = 0; x->known && i < x->hello.count; i++)
-		fprintf(out, "%s %s %u", i ? "," : ";", x->hello.op[i].name, x->opcode[i]);
-	fprintf(out, "\n");
 }

@@ -8,6 +8,9 @@
  * if it is not.  One that dies five times in a row without having finished a job is lost:
  * its jobs fail with -ENODEV instead of waiting, and it is tried again every ten seconds.
  *
+ * One of a user's own is started when that user wants it, and killed when it does not any more;
+ * it comes back for the next.
+ *
  * All functions are called by one thread, that of executors.c; executors die with it.
  */
 #ifndef QUOITD_EXECUTOR_H
@@ -59,11 +62,18 @@ struct executor {
 	struct quoit_exec_hello hello;
 	uint8_t opcode[QUOIT_EXEC_MAX_OPS];
 	struct exec_port *port; /* one per reactor */
+	bool own;               /* started only for who wants it, whose alone it is: */
+	uint64_t wanted;        /* by this user, 1 + uid; 0: by nobody */
+	uint64_t owner;         /* whose the process is, or the last one was */
+	bool retired;           /* it is killed because that has changed */
 };
 
 /* Make its ports.  -errno. */
 int executor_init(struct executor *x, const struct executor_house *house, uint8_t number,
 		  uint8_t device, const char *path);
+
+/* It becomes one of its users' own, of the same device as another that has been started. */
+void executor_make_own(struct executor *x, const struct executor *like);
 
 /* Kill and free.  One that is all zeros is fine. */
 void executor_done(struct executor *x);
@@ -74,7 +84,7 @@ bool executor_step(struct executor *x);
 /* When executor_step must be called without news (CLOCK_BOOTTIME); UINT64_MAX: never. */
 uint64_t executor_due(const struct executor *x);
 
-/* A line about it, for people. */
+/* A line about it, for people; none about one that nobody wants.  executor_text.c */
 void executor_describe(const struct executor *x, FILE *out);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "executor.h"
+#include "own_processes.h"
 
 struct executors {
 	struct executors_config config;
@@ -19,6 +20,9 @@ struct executors {
 	struct gpu_choice gpu;
 	uint32_t devices; /* that can be used */
 	uint32_t count;
+	uint32_t first_own; /* so many devices for each place of `own` from here on */
+	struct own_processes own;
+	uint64_t own_due; /* CLOCK_BOOTTIME: who has some may change by itself */
 	struct executor executor[CONFIG_EXECUTORS];
 	_Atomic bool stop;
 	bool running; /* the thread */
@@ -29,7 +33,7 @@ struct executors {
 
 static int timeout_ms(const struct executors *e)
 {
-	uint64_t now = totals_now_ns(), next = UINT64_MAX;
+	uint64_t now = totals_now_ns(), next = e->own_due;
 
 	for (uint32_t i = 0; i < e->count; i++) {
 		uint64_t due = executor_due(&e->executor[i]);
@@ -63,10 +67,26 @@ static void wait_for_news(struct executors *e)
 	(void)got;
 }
 
+/* Say to each of the users' own whose it should be. */
+static void assign_own(struct executors *e)
+{
+	uint64_t now = totals_now_ns(), due;
+
+	e->own_due = UINT64_MAX;
+	for (uint32_t i = e->first_own; e->devices && i < e->count; i++) {
+		uint32_t place = (i - e->first_own) / e->devices;
+
+		e->executor[i].wanted = own_wanted(&e->own, place, now, &due);
+		if (due < e->own_due)
+			e->own_due = due;
+	}
+}
+
 static bool step_all(struct executors *e)
 {
 	bool changed = false;
 
+	assign_own(e);
 	for (uint32_t i = 0; i < e->count; i++)
 		changed |= executor_step(&e->executor[i]);
 	return changed;
@@ -83,6 +103,15 @@ static void *run(void *arg)
 			e->config.changed(e->config.arg, e);
 	}
 	return NULL;
+}
+
+/* Have the thread look at everything. */
+static void ring(const struct executors *e)
+{
+	uint64_t one = 1;
+	ssize_t n = write(e->house.eventfd, &one, sizeof one);
+
+	(void)n;
 }
 
 /* ---- start and stop ---- */
@@ -170,6 +199,22 @@ static void count_devices(struct executors *e)
 		e->devices++;
 }
 
+/* Each place's; none is started yet. */
+static int add_own(struct executors *e)
+{
+	uint32_t devices = e->config.config->modules;
+	int err = 0;
+
+	e->first_own = e->count;
+	for (uint32_t i = 0; !err && i < CONFIG_OWN_USERS * e->devices; i++) {
+		const struct executor *like = &e->executor[devices + i % e->devices];
+
+		err = add(e, like->device, like->path);
+		executor_make_own(&e->executor[e->count - 1], like);
+	}
+	return err;
+}
+
 int executors_start(const struct executors_config *config, struct executors **ret)
 {
 	struct executors *e;
@@ -182,6 +227,8 @@ int executors_start(const struct executors_config *config, struct executors **re
 	if (!e)
 		return -ENOMEM;
 	e->house.eventfd = -1;
+	e->own_due = UINT64_MAX;
+	own_init(&e->own);
 	e->gpu = *config->gpu;
 	err = make(config, e);
 	if (!err) {
@@ -190,6 +237,9 @@ int executors_start(const struct executors_config *config, struct executors **re
 	}
 	if (!err) {
 		count_devices(e);
+		err = add_own(e);
+	}
+	if (!err) {
 		config->changed(config->arg, e);
 		err = -pthread_create(&e->thread, NULL, run, e);
 		e->running = !err;
@@ -207,12 +257,8 @@ void executors_stop(struct executors *e)
 	if (!e)
 		return;
 	if (e->running) {
-		uint64_t one = 1;
-		ssize_t n;
-
 		atomic_store(&e->stop, true);
-		n = write(e->house.eventfd, &one, sizeof one);
-		(void)n;
+		ring(e);
 		pthread_join(e->thread, NULL);
 	}
 	for (uint32_t i = 0; i < e->count; i++)
@@ -220,6 +266,7 @@ void executors_stop(struct executors *e)
 	if (e->house.eventfd >= 0)
 		close(e->house.eventfd);
 	free(e->house.eventfds);
+	own_done(&e->own);
 	free(e);
 }
 
@@ -238,9 +285,25 @@ uint32_t executors_devices(const struct executors *e)
 	return e ? e->devices : 0;
 }
 
-enum exec_port_state executors_device_state(struct executors *e, uint32_t number)
+enum exec_port_state executors_state(struct executors *e, uint32_t number)
 {
-	return exec_port_state(executors_port(e, e->config.config->modules + number - 1, 0));
+	return exec_port_state(executors_port(e, number, 0));
+}
+
+int executors_take_own(struct executors *e, uid_t uid)
+{
+	int place = own_take(&e->own, uid);
+
+	if (place < 0)
+		return place;
+	ring(e);
+	return (int)(e->first_own + (uint32_t)place * e->devices);
+}
+
+void executors_give_own(struct executors *e, uid_t uid)
+{
+	own_give(&e->own, uid, totals_now_ns());
+	ring(e);
 }
 
 const struct quoit_device_info *executors_device(const struct executors *e, uint32_t number)

@@ -102,7 +102,7 @@ static bool can_run_now(struct session *s, const struct quoit_sqe *sqe, const st
 
 	*ret_zero = 0;
 	if (sqe->flags & (QUOIT_SQE_LINK | QUOIT_SQE_AFTER_ALL) || plan->cost >= SCHED_INLINE_NS ||
-	    plan->row->flags & (OP_FILE | OP_MODULE) || plan->on_device)
+	    plan->row->flags & (OP_FILE | OP_MODULE | OP_LAUNCH) || plan->on_device)
 		return false;
 	for_each_tensor (i, plan->tensors) {
 		const struct buffer *b = buffer_of(s, plan, i);

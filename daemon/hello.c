@@ -61,7 +61,7 @@ static bool choose_limits(const struct control *control, const struct quoit_hell
 {
 	const struct config *config = control->config;
 
-	ret->devices = executors_devices(control->executors);
+	*ret = (struct session_limits){.devices = executors_devices(control->executors)};
 	ret->first_device = config->modules;
 	ret->device_bytes = whole_pages(h->device_bytes ? h->device_bytes : control->device_lease);
 	ret->host_bytes = whole_pages(h->host_bytes ? h->host_bytes : config->lease);
@@ -118,6 +118,34 @@ static int lease_device(struct connection *c, bool asked, struct session_limits 
 			 "a lease of %llu bytes on each device: %llu are left",
 			 (unsigned long long)limits->device_bytes, (unsigned long long)left);
 	return err;
+}
+
+/* A session that brings kernels has its devices in processes of its user's own. */
+static int take_own(struct connection *c, const struct quoit_hello *h,
+		    struct session_limits *limits, struct quoit_ctl *answer)
+{
+	int first;
+
+	limits->kernels = h->features & QUOIT_FEATURE_KERNELS && limits->devices;
+	if (!limits->kernels)
+		return 0;
+	first = executors_take_own(c->control->executors, c->uid);
+	if (first < 0) {
+		snprintf(answer->text, sizeof answer->text,
+			 "%d users bring kernels already, and no more can", CONFIG_OWN_USERS);
+		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_KERNELS);
+		return first;
+	}
+	limits->first_device = (uint32_t)first;
+	c->has_own = true;
+	return 0;
+}
+
+static void give_own(struct connection *c)
+{
+	if (c->has_own)
+		executors_give_own(c->control->executors, c->uid);
+	c->has_own = false;
 }
 
 static int lease(struct connection *c, bool asked_device, struct session_limits *limits,
@@ -201,7 +229,7 @@ static void hand_over(struct connection *c, struct session *s, bool asked_device
 
 static void fill_reply(const struct session *s, struct quoit_hello_reply *r)
 {
-	r->features = QUOIT_FEATURE_MODULES;
+	r->features = QUOIT_FEATURE_MODULES | (s->kernels ? QUOIT_FEATURE_KERNELS : 0);
 	r->session = s->id;
 	r->host_bytes = s->memory.lease;
 	r->arena_bytes = s->arena_bytes;
@@ -226,12 +254,17 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 	if (!err && !choose_limits(control, hello, &limits, answer->text, sizeof answer->text))
 		err = hello->device_bytes && !limits.devices ? -ENODEV : -EINVAL;
 	if (!err)
+		err = take_own(c, hello, &limits, answer);
+	if (!err)
 		err = lease(c, hello->device_bytes != 0, &limits, answer);
-	if (err < 0)
+	if (err < 0) {
+		give_own(c);
 		return err;
+	}
 	err = session_new(&limits, ++control->next_session, ret);
 	if (err < 0) {
 		return_lease(c);
+		give_own(c);
 		snprintf(answer->text, sizeof answer->text, "cannot make a session: %s",
 			 strerror(-err));
 		return err;

@@ -7,6 +7,7 @@
 #include "completion.h"
 #include "deps.h"
 #include "files.h"
+#include "kernels.h"
 #include "memory.h"
 #include "optable.h"
 #include "tensor.h"
@@ -187,6 +188,8 @@ static void enter(struct ring *r, struct job *job, uint64_t now)
 			s->views[job->view[i]].refs++;
 	if (names_file(job))
 		files_hold(s, job->sqe.scalar[1]);
+	else if (job->sqe.opcode == QUOIT_OP_LAUNCH)
+		kernels_hold(s, job->sqe.arg);
 	if (job->sqe.flags & QUOIT_SQE_AFTER_ALL)
 		deps_segment_end(r, job);
 	else
@@ -311,6 +314,8 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 			tensor_unref(s, job->view[i]);
 	if (names_file(job))
 		files_drop(s, job->sqe.scalar[1]);
+	else if (job->sqe.opcode == QUOIT_OP_LAUNCH)
+		kernels_drop(s, job->sqe.arg);
 	deps_segment_leave(r, job);
 	r->jobs--;
 	tables_give_job(s, job);

@@ -13,6 +13,7 @@
 
 #include <quoit/ring.h>
 
+struct kernels_ask;
 struct session;
 struct ring;
 
@@ -24,6 +25,7 @@ enum mail_type {
 	MAIL_CANCEL,      /* a: ring index, b: SQ index */
 	MAIL_FILE_ADD,    /* a: fd, b: 1 readable, 2 writable; answered with the index */
 	MAIL_FILE_REMOVE, /* a: index */
+	MAIL_KERNELS,     /* ask; answered when the device's process has answered */
 	MAIL_CLOSE,       /* a: QUOIT_CLOSE_*; answered when all jobs have ended */
 	MAIL_DEAD,        /* the client is gone; answered when nothing uses the session any more */
 	/* from the reactor, unasked */
@@ -35,6 +37,7 @@ struct mail {
 	int32_t result;
 	struct session *session;
 	struct ring *ring;
+	struct kernels_ask *ask; /* its sender's until the answer */
 	uint32_t a, b;
 };
 

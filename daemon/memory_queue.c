@@ -8,12 +8,14 @@
 
 /* ---- a job gets them ---- */
 
-/* Does this job write all of the tensor's buffer, without reading it? */
+/* Does this job write all of the tensor's buffer, without reading it?  A client's kernel may say
+ * so: it is not believed, or it could read there what was somebody's. */
 static bool overwrites(const struct session *s, const struct job *job, unsigned i)
 {
 	const struct view *v = &s->views[job->view[i]];
 
-	return job->writes & 1u << i && !(job->reads & 1u << i) && v->covers && v->lo == 0 &&
+	return job->sqe.opcode != QUOIT_OP_LAUNCH && job->writes & 1u << i &&
+	       !(job->reads & 1u << i) && v->covers && v->lo == 0 &&
 	       v->hi == s->buffers[v->buffer].size;
 }
 

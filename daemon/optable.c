@@ -8,6 +8,7 @@
 #define FLAG_RERUN   OP_RERUN
 #define FLAG_CONTROL OP_CONTROL
 #define FLAG_FILE    OP_FILE
+#define FLAG_LAUNCH  OP_LAUNCH
 
 static struct op_row table[QUOIT_OP_NR] = {
 #define QUOIT_OP(nr, NAME, label, letters, rule, types_, picoseconds, what, help)                  \
@@ -22,7 +23,7 @@ static struct op_row table[QUOIT_OP_NR] = {
 };
 
 /* The letters as bits, so that the path compares none. */
-static void read_access(struct op_row *row)
+void optable_read_access(struct op_row *row)
 {
 	row->takes = row->needs = row->reads = row->writes = 0;
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
@@ -76,12 +77,13 @@ void optable_init(void)
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
 		if (!table[i].name)
 			continue;
-		read_access(&table[i]);
+		optable_read_access(&table[i]);
 		table[i].module = NO_EXECUTOR;
 		table[i].broadcast = broadcast_dims(table[i].shape);
 		table[i].impl = ops_find((uint8_t)i);
-		table[i].absent =
-			!is_vital(i) && !(table[i].flags & (OP_FILE | OP_MODULE)) && !table[i].impl;
+		table[i].absent = !is_vital(i) &&
+				  !(table[i].flags & (OP_FILE | OP_MODULE | OP_LAUNCH)) &&
+				  !table[i].impl;
 		read_forms(&table[i]);
 	}
 }
@@ -131,7 +133,7 @@ int optable_add(const struct op_row *row, uint8_t *ret_opcode)
 	for (unsigned i = QUOIT_OP_MODULE_FIRST; i <= QUOIT_OP_MODULE_LAST; i++)
 		if (!table[i].name) {
 			table[i] = *row;
-			read_access(&table[i]);
+			optable_read_access(&table[i]);
 			*ret_opcode = (uint8_t)i;
 			return 0;
 		}

@@ -29,13 +29,15 @@ enum op_shape {
 	SHAPE_ARGMAX,  /* as REDUCE, out i64 */
 	SHAPE_LOSS,    /* out one element; x, y, gradient equal dims */
 	SHAPE_FILE,    /* one dense tensor */
+	SHAPE_LAUNCH,  /* as NONE; scalars only where the kernel takes them */
 };
 
 enum op_flags {
 	OP_RERUN = 1,
 	OP_CONTROL = 2,
 	OP_FILE = 4,
-	OP_MODULE = 8, /* run by quoit-exec */
+	OP_MODULE = 8,  /* run by quoit-exec */
+	OP_LAUNCH = 16, /* a kernel of the session's own, by a row of its own (kernels.h) */
 };
 
 /* Who runs a job: a module's or a device's executor, by its number, or nobody of these. */
@@ -88,6 +90,9 @@ int optable_number(const char *name);
 
 /* Give a module's operation the next free number; *ret_opcode.  -ENOSPC: all are used. */
 int optable_add(const struct op_row *row, uint8_t *ret_opcode);
+
+/* Fill in what follows from the access letters. */
+void optable_read_access(struct op_row *row);
 
 /* Which operations can be run: bit n of the bitmap. */
 void optable_bitmap(uint64_t bitmap[QUOIT_OP_NR / 64]);

@@ -14,6 +14,7 @@
 #include "backend_cpu.h"
 #include "backend_exec.h"
 #include "backend_io.h"
+#include "backend_kernels.h"
 #include "bridge.h"
 #include "completion.h"
 #include "fetch.h"
@@ -266,7 +267,7 @@ static bool start_ready(struct reactor *r)
 			any |= start_files(r, s);
 			any |= start_long(r, s);
 		}
-		if ((s->exec.jobs_waiting || s->drops) && !s->memory.tidying)
+		if ((s->exec.jobs_waiting || s->drops || kernels_wait(s)) && !s->memory.tidying)
 			any |= exec_send(r, s);
 		if (s->bridge.fd >= 0)
 			any |= bridge_advance(r, s);

@@ -6,6 +6,7 @@
 
 #include "backend_exec.h"
 #include "backend_io.h"
+#include "backend_kernels.h"
 #include "completion.h"
 #include "deps.h"
 #include "files.h"
@@ -279,6 +280,9 @@ static void read_letter(struct reactor *r, const struct mail *m)
 		break;
 	case MAIL_FILE_REMOVE:
 		answer(r, MAIL_FILE_REMOVE, s, NULL, files_remove(s, m->a));
+		break;
+	case MAIL_KERNELS:
+		kernels_ask(r, s, m->ask);
 		break;
 	default:
 		begin_end(r, s, m->type, m->a);

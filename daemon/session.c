@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "errands.h"
+#include "kernels.h"
 #include "memfd.h"
 
 /* Dependency edges for each job that may be open: most jobs have one to three. */
@@ -61,7 +62,8 @@ uint64_t session_cost(const struct session_limits *limits)
 	struct layout l;
 
 	lay_out(limits, &l);
-	return l.bytes + sizeof(struct session) + (has_bridge(limits) ? BRIDGE_BYTES : 0);
+	return l.bytes + sizeof(struct session) + (has_bridge(limits) ? BRIDGE_BYTES : 0) +
+	       (limits->kernels ? sizeof(struct kernels) : 0);
 }
 
 static int open_tables(struct session *s, const struct session_limits *limits)
@@ -145,7 +147,9 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 		s->files[i].fd = -1;
 	bridge_init(&s->bridge);
 
-	err = open_tables(s, limits);
+	if (limits->kernels)
+		s->kernels = kernels_new();
+	err = limits->kernels && !s->kernels ? -ENOMEM : open_tables(s, limits);
 	if (!err)
 		err = open_memory("quoit-arena", s->arena_bytes, &s->arena_fd, &s->arena);
 	if (!err)
@@ -190,6 +194,7 @@ void session_free(struct session *s)
 	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)
 		if (s->files[i].fd >= 0)
 			errands_close(s->errands, s->files[i].fd);
+	kernels_free(s->kernels, s->errands);
 	region_close(&s->region);
 	unmap(s->arena, s->arena_bytes);
 	unmap(s->pinned, s->pinned_bytes);

@@ -235,6 +235,7 @@ struct file_slot {
 };
 
 struct errands;
+struct kernels;
 struct reactor;
 
 struct session {
@@ -297,6 +298,7 @@ struct session {
 
 	struct session_exec exec;
 	struct bridge bridge;
+	struct kernels *kernels; /* that it has brought; NULL: it brings none */
 
 	struct file_slot files[QUOIT_MAX_FILES];
 	struct errands *errands; /* of its connection, which outlives it: who closes these */
@@ -323,7 +325,8 @@ struct session_limits {
 	uint64_t host_bytes, arena_bytes, pinned_bytes, device_bytes; /* the last of each device */
 	uint32_t devices, first_device; /* how many, and the executor of number 1 */
 	uint32_t max_tensors, max_jobs;
-	bool eager; /* the pageable region has room beyond the lease */
+	bool eager;   /* the pageable region has room beyond the lease */
+	bool kernels; /* it brings some */
 };
 
 /* Bytes that a session costs besides its lease, once every entry of its tables was used. */

@@ -87,7 +87,7 @@ static uint32_t running(const struct session *s)
 {
 	uint32_t n = s->published + s->transfers;
 
-	for (unsigned i = 0; i < CONFIG_MODULES; i++)
+	for (unsigned i = 0; i < CONFIG_EXECUTORS; i++)
 		n += s->exec.in_flight[i];
 	return n;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "kernels.h"
 #include "optable.h"
 #include "rules.h"
 #include "shape.h"
@@ -70,6 +71,29 @@ static int check_devices(const struct session *s, struct plan *p, struct fault *
 	return 0;
 }
 
+/*
+ * All tensors of a kernel are where it is; it may have none.  A scalar that it does not take is
+ * zero, as all that is not used.
+ */
+static int check_launch(const struct session *s, const struct quoit_sqe *sqe, struct plan *p,
+			struct fault *f)
+{
+	const struct kernel *kernel = kernels_find(s, sqe->arg);
+
+	for (unsigned i = 0; i < 2; i++)
+		if (sqe->scalar[i] && !(kernel->scalars & 1u << i))
+			return refuse(f, -EINVAL, (uint8_t)(QUOIT_FIELD_SCALAR0 + i),
+				      sqe->scalar[i], 0);
+	p->device = kernels_device(s, kernel);
+	for_each_tensor (i, p->tensors)
+		if (p->t[i]->device != p->device)
+			return refuse(f, -EXDEV, (uint8_t)(QUOIT_FIELD_TENSOR0 + i),
+				      p->t[i]->device, p->device);
+	p->on_device = p->tensors;
+	p->executor = (uint8_t)(s->first_device + p->device - 1);
+	return 0;
+}
+
 /* From one place to another whole pieces of memory are copied. */
 static int check_transfer(const struct plan *p, struct fault *f)
 {
@@ -132,6 +156,8 @@ static int check_tensors(const struct session *s, const struct quoit_sqe *sqe, s
 	p->reads = (uint8_t)(tensors & row->reads);
 	p->writes = (uint8_t)(tensors & row->writes);
 	p->executor = row->module;
+	if (row->flags & OP_LAUNCH)
+		return check_launch(s, sqe, p, f);
 	return devices ? check_devices(s, p, f) : 0;
 }
 
@@ -171,16 +197,35 @@ static int check_overlap(const struct plan *p, struct fault *f)
 	return 0;
 }
 
+/* The row of the operation, or of the kernel that it launches. */
+static int find_row(const struct session *s, const struct quoit_sqe *sqe, const struct op_row **ret,
+		    struct fault *f)
+{
+	const struct kernel *kernel;
+
+	*ret = optable_find(sqe->opcode);
+	if (!*ret || (*ret)->flags & OP_CONTROL)
+		return refuse(f, -EINVAL, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
+	if ((*ret)->absent)
+		return refuse(f, -ENOTSUP, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
+	if (!((*ret)->flags & OP_LAUNCH))
+		return 0;
+	kernel = kernels_find(s, sqe->arg);
+	if (!kernel)
+		return refuse(f, -EINVAL, QUOIT_FIELD_ARG, sqe->arg, 0);
+	*ret = &kernel->row;
+	return 0;
+}
+
 int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct plan *ret,
 		 struct fault *f)
 {
-	int err = 0;
+	int err;
 
-	*ret = (struct plan){.row = optable_find(sqe->opcode)};
-	if (!ret->row || ret->row->flags & OP_CONTROL)
-		return refuse(f, -EINVAL, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
-	if (ret->row->absent)
-		return refuse(f, -ENOTSUP, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
+	*ret = (struct plan){0};
+	err = find_row(s, sqe, &ret->row, f);
+	if (err)
+		return err;
 	if (!validate_is_plain(sqe)) { /* else three tests have done for the eight of these two */
 		err = check_header(sqe, f);
 		if (!err)

@@ -7,6 +7,7 @@
  *	sleep.c    waiting for them
  *	job.c      the job table        wait.c   waits, with their call sites (site.c)
  *	tensor.c   handles (handle.c)   region.c memory both see (arena.c, transfer.c)
+ *	file.c     files                kernels.c kernels
  *
  * Functions between files are named libquoit_*, so that a static libquoit collides
  * with nobody; what they return is 0 or a count, or -errno.

@@ -21,7 +21,8 @@ static void hello_fill(struct quoit_hello *h, const struct quoit_open_params *p)
 	h->abi_version = QUOIT_ABI_VERSION;
 	h->sqe_size = sizeof(struct quoit_sqe);
 	h->cqe_size = sizeof(struct quoit_cqe);
-	h->features = QUOIT_FEATURE_MODULES;
+	h->features =
+		QUOIT_FEATURE_MODULES | (p->flags & QUOIT_OPEN_KERNELS ? QUOIT_FEATURE_KERNELS : 0);
 	h->host_bytes = p->host_bytes;
 	h->device_bytes = p->device_bytes;
 	h->arena_bytes = p->arena_bytes;
@@ -137,6 +138,11 @@ int quoit_open(struct quoit_session **ret, const struct quoit_open_params *param
 		return -ENOMEM;
 	if (!params)
 		params = &defaults;
+	if (params->flags & ~QUOIT_OPEN_KERNELS) {
+		libquoit_text_set("unknown flags %#x", params->flags & ~QUOIT_OPEN_KERNELS);
+		free(s);
+		return -EINVAL;
+	}
 	pthread_mutex_init(&s->control, NULL);
 	pthread_mutex_init(&s->list, NULL);
 	s->socket = -1;

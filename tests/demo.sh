@@ -21,5 +21,6 @@ step 'W1 e: a thousand small additions' w1_adds
 step 'W1 f: training, with and without waiting' w1_train --batches "${DEMO_BATCHES:-150}"
 step 'W1 g: a window of two batches' w1_window
 [ -z "${QUOIT_DEVICE-}" ] || step 'W1 g: cores and a device at once' w1_both
+[ -z "${QUOIT_DEVICE-}" ] || step 'A kernel of its own' stencil
 echo
 cat "$table"

@@ -11,7 +11,7 @@ make -j2 --no-print-directory B="$b" all gpu-tests "$b/tests/e2e/test_device"
 rm -rf "$to"
 mkdir -p "$to/build/examples" "$to/build/tests/gpu" "$to/build/tests/e2e" "$to/lib" "$to/tests"
 cp "$b/quoit" "$b/quoitd" "$b/quoit-exec" "$b/quoit-peer" "$b/quoit-cuda.so" "$to/build"
-cp "$b"/examples/w1_queue "$b"/examples/w1_adds "$b"/examples/w1_train "$b"/examples/w1_window "$b"/examples/w1_both "$to/build/examples"
+cp "$b"/examples/w1_queue "$b"/examples/w1_adds "$b"/examples/w1_train "$b"/examples/w1_window "$b"/examples/w1_both "$b"/examples/stencil "$b"/examples/stencil.ptx "$to/build/examples"
 for program in "$b"/tests/gpu/test_*; do
 	case $program in
 	*.o | *.d) ;;

@@ -33,7 +33,9 @@ int channel_take(struct channel *c, struct quoit_exec_request *ret)
 	quoit_ring_release(&c->requests, 1);
 	if (ret->slot >= QUOIT_EXEC_SLOTS)
 		return -EPROTO;
-	if (!c->slots[ret->slot].known) /* it was sent before the request */
+	/* What they need was sent before them. */
+	if (!c->slots[ret->slot].known || ret->type == QUOIT_EXEC_LOAD ||
+	    ret->type == QUOIT_EXEC_FIND)
 		err = memory_receive(c->socket, c->slots);
 	if (!err && !c->slots[ret->slot].known)
 		err = -EPROTO;

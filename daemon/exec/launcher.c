@@ -140,8 +140,15 @@ static int serve_request(struct launcher *l, uint32_t channel, const struct quoi
 		return 0;
 	case QUOIT_EXEC_UNMAP:
 		holding_leave(l, holding, &c->slots[q->slot]);
+		launcher_kernels_leave(l, &c->slots[q->slot]);
 		memory_unmap(&c->slots[q->slot]);
 		return channel_answer(c, &a);
+	case QUOIT_EXEC_LOAD:
+		return launcher_kernels_load(l, channel, q);
+	case QUOIT_EXEC_FIND:
+		return launcher_kernels_find(l, channel, q);
+	case QUOIT_EXEC_UNLOAD:
+		return launcher_kernels_unload(l, channel, q);
 	default:
 		return -EPROTO;
 	}

@@ -163,6 +163,8 @@ static int put(struct launcher *l, struct flight *f)
 
 	if (f->q.op == QUOIT_OP_NOP) /* it had buffers to clear */
 		return 0;
+	if (f->q.op == QUOIT_OP_LAUNCH)
+		return launcher_kernels_launch(l, f);
 	if (!flight_is_transfer(f))
 		return run(l, f);
 	err = flight_transfer(l, f, &t);
@@ -179,12 +181,14 @@ static int put(struct launcher *l, struct flight *f)
 
 static void fail(struct flight *f, int err)
 {
+	bool of_arg = err == -EINVAL || err == -ENOENT;
+
 	f->res = err;
 	f->field = err == -ENOMEM    ? QUOIT_FIELD_MEMORY
-		   : err == -EINVAL  ? QUOIT_FIELD_ARG
+		   : of_arg          ? QUOIT_FIELD_ARG
 		   : err == -ENOTSUP ? QUOIT_FIELD_OPCODE
 				     : QUOIT_FIELD_DEVICE;
-	f->value[0] = err == -EINVAL ? f->q.arg : f->q.op;
+	f->value[0] = of_arg ? f->q.arg : f->q.op;
 }
 
 /* Into a stream with it.  One that cannot run takes its place there all the same. */

@@ -68,7 +68,7 @@ static void give(struct launcher *l, struct device_buffer *b)
 
 /* ---- buffers ---- */
 
-static int grow(struct holding *h, uint32_t buffer)
+static int grow(struct launcher *l, struct holding *h, uint32_t buffer)
 {
 	uint32_t count = h->count ? h->count : 64;
 	struct device_buffer *grown;
@@ -80,6 +80,7 @@ static int grow(struct holding *h, uint32_t buffer)
 		return -ENOMEM;
 	for (uint32_t i = h->count; i < count; i++)
 		grown[i] = (struct device_buffer){0};
+	l->holders += !h->count;
 	h->buffer = grown;
 	h->count = count;
 	return 0;
@@ -89,7 +90,7 @@ int holding_find(struct launcher *l, uint32_t holding, uint32_t buffer, uint64_t
 		 uint64_t *ret)
 {
 	struct holding *h = &l->holding[holding];
-	int err = buffer < h->count ? 0 : grow(h, buffer);
+	int err = buffer < h->count ? 0 : grow(l, h, buffer);
 
 	if (!err && !h->buffer[buffer].address) {
 		err = take(l, bytes, &h->buffer[buffer].address);
@@ -138,8 +139,11 @@ void holding_leave(struct launcher *l, uint32_t holding, const struct memory *m)
 	for (uint32_t i = 0; i < QUOIT_EXEC_REGIONS; i++)
 		if (h->registered[i])
 			l->driver->host_unregister(l->device, m->base[i]);
+	l->holders -= h->count != 0;
 	free(h->buffer);
 	*h = (struct holding){0};
+	if (!l->holders) /* other processes on this device may need it */
+		(void)pool_empty(l);
 }
 
 void holdings_close(struct launcher *l)

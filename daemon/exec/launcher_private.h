@@ -7,6 +7,7 @@
  *	launcher_stream.c  streams: which one, in what order, how far
  *	launcher_memory.c  device memory, and the host memory that the device reaches
  *	launcher_stage.c   copies from and to memory that it does not reach
+ *	launcher_kernels.c kernels that clients have brought
  */
 #ifndef QUOIT_EXEC_LAUNCHER_PRIVATE_H
 #define QUOIT_EXEC_LAUNCHER_PRIVATE_H
@@ -131,6 +132,7 @@ struct launcher {
 	struct stream stream[STREAMS];
 	struct stage stage[2];   /* by direction: STREAM_IN, STREAM_OUT */
 	struct holding *holding; /* channel * QUOIT_EXEC_SLOTS + slot */
+	uint32_t holders;        /* so many of these have buffers */
 	struct pool pool;
 	uint64_t nowhere; /* a page on the device: where tensors without elements are */
 	/* The device's time: ns there, ticks here, at one moment */
@@ -210,6 +212,21 @@ void stage_take(struct launcher *l, uint32_t index);
 
 /* Go on; true: something was done.  *ret_err: -EPROTO. */
 bool stage_advance(struct launcher *l, int *ret_err);
+
+/* ---- launcher_kernels.c ---- */
+
+/* LOAD, FIND (answered) and UNLOAD.  -EPROTO. */
+int launcher_kernels_load(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q);
+int launcher_kernels_find(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q);
+int launcher_kernels_unload(struct launcher *l, uint32_t channel,
+			    const struct quoit_exec_request *q);
+
+/* The session leaves. */
+void launcher_kernels_leave(struct launcher *l, struct memory *m);
+
+/* Put a LAUNCH into the flight's stream.  As the driver's launch, and -ENOENT: it has no such
+ * kernel. */
+int launcher_kernels_launch(struct launcher *l, const struct flight *f);
 
 /* ---- where things are ---- */
 

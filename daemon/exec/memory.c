@@ -57,14 +57,41 @@ void memory_unmap(struct memory *m)
 	for (unsigned i = 0; i < QUOIT_EXEC_REGIONS; i++)
 		if (m->base[i])
 			(void)munmap(m->base[i], m->bytes[i]);
+	brought_free(m->brought);
 	*m = (struct memory){0};
+}
+
+/* Each kind has a length of its own, and begins with its slot. */
+union message {
+	uint32_t slot;
+	struct quoit_exec_memory memory;
+	struct quoit_exec_image image;
+	struct quoit_exec_kernel kernel;
+};
+
+/* Descriptors that are used up are -1 afterwards. */
+static int take(struct memory *slots, const union message *m, size_t size, int *fds, unsigned count)
+{
+	struct memory *slot = &slots[m->slot];
+	int fd = count ? fds[0] : -1;
+
+	if (size == sizeof m->memory && !slot->known) {
+		map(slot, &m->memory, fds, count);
+		return 0;
+	}
+	if (size == sizeof m->kernel && slot->known)
+		return brought_take_kernel(&slot->brought, &m->kernel);
+	if (size != sizeof m->image || !slot->known || count != 1)
+		return -EPROTO;
+	fds[0] = -1;
+	return brought_take_image(&slot->brought, &m->image, fd);
 }
 
 int memory_receive(int socket, struct memory *slots)
 {
 	for (;;) {
 		union descriptors control;
-		struct quoit_exec_memory message;
+		union message message;
 		struct iovec data = {&message, sizeof message};
 		struct msghdr msg = {.msg_iov = &data,
 				     .msg_iovlen = 1,
@@ -73,6 +100,7 @@ int memory_receive(int socket, struct memory *slots)
 		int fds[QUOIT_EXEC_REGIONS];
 		unsigned count;
 		ssize_t n = recvmsg(socket, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		int err;
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -83,11 +111,13 @@ int memory_receive(int socket, struct memory *slots)
 		if (n == 1)
 			continue;
 		count = take_fds(&msg, fds);
-		if (n != sizeof message || message.slot >= QUOIT_EXEC_SLOTS ||
-		    slots[message.slot].known)
+		if ((size_t)n < sizeof message.image || message.slot >= QUOIT_EXEC_SLOTS)
 			return -EPROTO;
-		map(&slots[message.slot], &message, fds, count);
+		err = take(slots, &message, (size_t)n, fds, count);
 		for (unsigned i = 0; i < count; i++)
-			(void)close(fds[i]);
+			if (fds[i] >= 0)
+				(void)close(fds[i]);
+		if (err)
+			return err;
 	}
 }

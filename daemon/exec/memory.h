@@ -9,17 +9,20 @@
 
 #include <quoit/exec.h>
 
+#include "brought.h"
+
 struct memory {
 	bool known;
 	int err; /* why it could not be mapped: its jobs fail by it */
 	uint8_t *base[QUOIT_EXEC_REGIONS];
 	uint64_t bytes[QUOIT_EXEC_REGIONS];
+	struct brought *brought; /* NULL: nothing */
 };
 
 /*
- * Read all that waits in the channel's socket: doorbells, which have done their work, and
- * memory, which is mapped into slots[QUOIT_EXEC_SLOTS].  0, -ECONNRESET: quoitd is gone,
- * -EPROTO: it speaks another language.
+ * Read all that waits in the channel's socket: doorbells, which have done their work; memory,
+ * which is mapped into slots[QUOIT_EXEC_SLOTS]; and what is brought to one of these.  0,
+ * -ECONNRESET: quoitd is gone, -EPROTO: it speaks another language.
  */
 int memory_receive(int socket, struct memory *slots);
 

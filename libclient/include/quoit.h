@@ -41,6 +41,7 @@
 
 #include <quoit/abi.h>
 #include <quoit/half.h>
+#include <quoit/kernel.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,7 +73,11 @@ struct quoit_open_params {
 	uint64_t arena_bytes;  /* what quoit_alloc can hand out; 0: an eighth of the lease */
 	uint64_t pinned_bytes; /* the pinned region, a part of the lease; 0: none */
 	uint32_t max_tensors;  /* alive at once; 0: the daemon's default */
+	uint32_t flags;        /* QUOIT_OPEN_KERNELS */
 };
+
+/* It brings kernels (below): its jobs on devices run in processes of its user's own. */
+#define QUOIT_OPEN_KERNELS 0x1u
 
 /* What the daemon granted: sizes in bytes. */
 struct quoit_info {
@@ -92,7 +97,8 @@ struct quoit_info {
  * Open a session.  params may be NULL.  *ret is the caller's until quoit_close.
  * -ENOENT or -ECONNREFUSED: no daemon there; -EACCES: not allowed to; -EDQUOT:
  * the lease does not fit (quoit_open_text says what is left); -EPROTO: another version;
- * -EINVAL: a wish that cannot be; -ENAMETOOLONG: the path; -ENOMEM.  Thread-safe.
+ * -EINVAL: a wish that cannot be; -EUSERS: too many users bring kernels; -ENAMETOOLONG: the path;
+ * -ENOMEM.  Thread-safe.
  */
 int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params);
 
@@ -137,6 +143,65 @@ struct quoit_device_desc {
  * number.  A round trip to the daemon.
  */
 int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret);
+
+/* ---- kernels of one's own ---- */
+
+/*
+ * Load an image on a device: a cubin or PTX, or, on a soft device, the text "soft", which has
+ * the built-in kernels `stencil5`, `saxpy` and `spin` (docs/gpu.md).  It is copied.  Returns its
+ * index, for quoit_kernel.
+ *
+ * quoit_open_text says what was wrong, in the driver's words where it was the driver's to say:
+ * -ENOEXEC: nothing that this device can load; -ENOTSUP: nor this driver; -EFBIG: more than
+ * QUOIT_MAX_IMAGE_BYTES, or nothing; -ENFILE: QUOIT_MAX_IMAGES are loaded; -ENODEV: no such
+ * device, or it is lost; -EPERM: the session was opened without QUOIT_OPEN_KERNELS;
+ * -QUOIT_EGPUFAULT: the device's process ended meanwhile, perhaps over it; -ENOMEM; -ECONNRESET.
+ * Waits for the device's process, which the first such session of a user starts.
+ */
+int quoit_kernels_load(struct quoit_session *s, unsigned device, const void *image, size_t size);
+
+/* Jobs that were put in before still have its kernels, and keep their numbers.  -EBADF: no such. */
+int quoit_kernels_unload(struct quoit_session *s, int image);
+
+/*
+ * Register a kernel of an image (struct quoit_kernel_desc, kernel.h): the number for
+ * quoit_launch.  -ENOENT: the image has none of that name; -EINVAL: the description makes no
+ * sense; -ENFILE: QUOIT_MAX_KERNELS are registered; -EBADF: no such image; else as
+ * quoit_kernels_load.
+ */
+int quoit_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc);
+
+/* Arguments for a description: the address of a tensor of the job, one of its two scalars, */
+static inline struct quoit_kernel_arg quoit_arg_tensor(uint8_t index)
+{
+	struct quoit_kernel_arg a = {0};
+
+	a.kind = QUOIT_ARG_TENSOR;
+	a.bytes = 8;
+	a.index = index;
+	return a;
+}
+
+static inline struct quoit_kernel_arg quoit_arg_scalar(uint8_t index, uint8_t bytes)
+{
+	struct quoit_kernel_arg a = {0};
+
+	a.kind = QUOIT_ARG_SCALAR;
+	a.bytes = bytes;
+	a.index = index;
+	return a;
+}
+
+/* or a constant of 1, 2, 4 or 8 bytes. */
+static inline struct quoit_kernel_arg quoit_arg_constant(uint64_t value, uint8_t bytes)
+{
+	struct quoit_kernel_arg a = {0};
+
+	a.kind = QUOIT_ARG_CONSTANT;
+	a.bytes = bytes;
+	a.value = value;
+	return a;
+}
 
 /* ---- rings ---- */
 
@@ -662,6 +727,17 @@ static inline struct quoit_sqe quoit_sqloss(quoit_tensor loss, quoit_tensor x, q
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_SQLOSS, loss, x, y, gradient), 0, quoit_bits(scale),
 			    0);
+}
+
+/*
+ * Launch a kernel of quoit_kernel on these tensors, which are on its device (-EXDEV); those that
+ * it has not are none.  Their dims are the kernel's own business.  quoit_op_arg(..., kernel,
+ * scalar0, scalar1) gives it scalars, as bits.
+ */
+static inline struct quoit_sqe quoit_launch(int kernel, quoit_tensor t0, quoit_tensor t1,
+					    quoit_tensor t2, quoit_tensor t3)
+{
+	return quoit_op_arg(quoit_op4(QUOIT_OP_LAUNCH, t0, t1, t2, t3), (uint8_t)kernel, 0, 0);
 }
 
 /* Between a dense tensor and a file of quoit_file_add; the result counts bytes. */

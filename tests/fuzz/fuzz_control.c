@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "connection.h"
+#include "kernels.h"
 #include "log.h"
 #include "mail.h"
 #include "optable.h"
@@ -144,6 +145,31 @@ static void add_file(struct mail *m, bool fail)
 	m->result = (int32_t)i;
 }
 
+/* The process of a device says yes, or no. */
+static void bring(struct mail *m, bool fail)
+{
+	struct session *s = m->session;
+	struct kernels_ask *ask = m->ask;
+	bool is_image = ask->type == QUOIT_CTL_IMAGE_ADD;
+
+	if (ask->type == QUOIT_CTL_IMAGE_REMOVE)
+		m->result = kernels_remove_image(s, ask->of);
+	else
+		m->result = is_image ? kernels_add_image(s, ask) : kernels_add_kernel(s, ask);
+	if (!m->result && ask->type == QUOIT_CTL_KERNEL_ADD)
+		REQUIRE(kernel_check(&s->kernels->kernel[ask->index].desc, ask->text,
+				     sizeof ask->text) == 0);
+	if (!m->result && ask->type == QUOIT_CTL_IMAGE_REMOVE)
+		kernels_free_image(s, ask->of);
+	if (m->result || !fail || ask->type == QUOIT_CTL_IMAGE_REMOVE)
+		return;
+	m->result = -ENOEXEC;
+	if (is_image)
+		kernels_free_image(s, ask->index);
+	else
+		kernels_free_kernel(s, ask->index);
+}
+
 /* Answer the oldest letter; false: there is none. */
 static bool answer(bool fail)
 {
@@ -163,6 +189,8 @@ static bool answer(bool fail)
 		add_file(&m, fail);
 	else if (m.type == MAIL_CANCEL)
 		m.result = fail ? -EALREADY : 0;
+	else if (m.type == MAIL_KERNELS)
+		bring(&m, fail);
 	if (owner)
 		connection_answer(owner, &m);
 	return true;
@@ -247,6 +275,11 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 	case QUOIT_CTL_KILL:
 		m->end.session = control.next_session - take(in, 1) % 4;
 		break;
+	case QUOIT_CTL_IMAGE_ADD:
+	case QUOIT_CTL_IMAGE_REMOVE:
+	case QUOIT_CTL_KERNEL_ADD:
+		m->kernels.of = take(in, 1) % 4;
+		break;
 	default:
 		for (unsigned i = 0; i < 4; i++)
 			m->bytes[i] = (uint8_t)take(in, 1);
@@ -264,6 +297,36 @@ static void await_errands(struct client *c)
 		REQUIRE(poll(&p, 1, 10000) == 1);
 		connection_look_at_errands(c->connection);
 	}
+}
+
+/* A description that is good, or was; perhaps not all of the seals. */
+static int some_memory(struct input *in)
+{
+	struct quoit_kernel_desc d = {.name = "k",
+				      .grid = {1, 1, 1},
+				      .block = {1, 1, 1},
+				      .access = "WR--",
+				      .args = 1,
+				      .arg = {{.kind = QUOIT_ARG_TENSOR, .bytes = 8}}};
+	uint8_t how = (uint8_t)take(in, 1);
+	int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (how & 0x80)
+		((uint8_t *)&d)[256 + take(in, 1)] ^= (uint8_t)take(in, 1);
+	if (write(fd, &d, how & 0x40 ? take(in, 1) : sizeof d) < 0)
+		REQUIRE(how & 0x40);
+	(void)fcntl(fd, F_ADD_SEALS,
+		    how & 0x20 ? how & 0x0f : F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+	return fd;
+}
+
+/* As if there were devices. */
+static void let_bring(struct connection *c)
+{
+	if (!c->session || c->session->kernels)
+		return;
+	c->session->kernels = kernels_new();
+	c->session->devices = 2;
 }
 
 static int some_descriptor(uint8_t kind)
@@ -295,7 +358,9 @@ static void send_message(struct client *c, struct input *in)
 		((uint8_t *)&m)[take(in, 1) % sizeof m] ^= (uint8_t)take(in, 1);
 	if (c->connection->state == CONNECTION_GONE)
 		return;
-	if ((m.type == QUOIT_CTL_FILE_ADD) != ((how & 0x1f) == 1))
+	if ((m.type == QUOIT_CTL_IMAGE_ADD || m.type == QUOIT_CTL_KERNEL_ADD) && how & 0xc0)
+		fds.fd[fds.count++] = some_memory(in);
+	else if ((m.type == QUOIT_CTL_FILE_ADD) != ((how & 0x1f) == 1))
 		fds.fd[fds.count++] = some_descriptor(how);
 	if (!c->asked) {
 		c->asked = true;
@@ -303,6 +368,7 @@ static void send_message(struct client *c, struct input *in)
 		c->type = m.type;
 	}
 	connection_request(c->connection, &m, &fds);
+	let_bring(c->connection);
 	await_errands(c);
 	read_replies(c);
 	REQUIRE(!c->asked || c->connection->pending || c->connection->state == CONNECTION_GONE);

@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend_cpu.h"
+#include "kernels.h"
 #include "ops/ops.h"
 #include "optable.h"
 #include "shape.h"
@@ -48,6 +50,29 @@ static uint32_t generation[TENSORS];
 		}                                                                                  \
 	} while (0)
 
+/* On each device one for every four letters of access that there are. */
+#define LETTERS "WMR-"
+#define KERNELS 128u /* so many are given out: number % KERNELS is one of them */
+
+static void add_kernels(void)
+{
+	struct kernels_ask ask = {0};
+
+	for (ask.of = 1; ask.of <= DEVICES; ask.of++) {
+		ask.fd = dup(0);
+		REQUIRE(kernels_add_image(session, &ask) == 0);
+	}
+	for (unsigned n = 0; n < KERNELS; n++) {
+		ask.of = n % DEVICES;
+		ask.desc = (struct quoit_kernel_desc){.args = n & 1};
+		ask.desc.arg[0].kind = QUOIT_ARG_SCALAR;
+		for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+			ask.desc.access[i] = LETTERS[n / DEVICES >> 2 * i & 3];
+		REQUIRE(kernels_add_kernel(session, &ask) == 0 && ask.index == n);
+		session->kernels->kernel[n].ready = true;
+	}
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	const struct session_limits limits = {.host_bytes = LEASE,
@@ -55,6 +80,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 					      .device_bytes = LEASE,
 					      .devices = DEVICES,
 					      .first_device = FIRST_DEVICE,
+					      .kernels = true,
 					      .max_tensors = TENSORS,
 					      .max_jobs = 64};
 	struct ops_choice choice;
@@ -64,6 +90,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	optable_init();
 	ops_init(&choice);
 	REQUIRE(session_new(&limits, 1, &session) == 0);
+	add_kernels();
 	return 0;
 }
 
@@ -196,6 +223,22 @@ static void check_product(const struct quoit_sqe *sqe, const struct plan *plan)
 	REQUIRE(b->dim[3 - tb] == c->dim[3]);
 }
 
+/* A kernel has the tensors that it was registered with, where it is, and no others. */
+static void check_launch(const struct quoit_sqe *sqe, const struct plan *plan)
+{
+	REQUIRE(sqe->arg < KERNELS);
+	REQUIRE(plan->executor == FIRST_DEVICE + sqe->arg % DEVICES);
+	REQUIRE(plan->on_device == plan->tensors);
+	REQUIRE(!sqe->scalar[1] && (!sqe->scalar[0] || sqe->arg & 1));
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		char letter = LETTERS[sqe->arg / DEVICES >> 2 * i & 3];
+
+		REQUIRE(!(plan->tensors & 1u << i) == (letter == '-'));
+		REQUIRE(!(plan->reads & 1u << i) == (letter == '-' || letter == 'W'));
+		REQUIRE(!(plan->writes & 1u << i) == (letter == '-' || letter == 'R'));
+	}
+}
+
 /* Who runs it reaches all that it touches. */
 static void check_place(const struct quoit_sqe *sqe, const struct plan *plan)
 {
@@ -215,7 +258,7 @@ static void check_place(const struct quoit_sqe *sqe, const struct plan *plan)
 			REQUIRE(v->dense && v->elements == plan->t[0]->elements &&
 				v->dtype == plan->t[0]->dtype);
 	}
-	REQUIRE(!there || plan->on_device);
+	REQUIRE(!there || plan->on_device || sqe->opcode == QUOIT_OP_LAUNCH);
 	REQUIRE(!across || (sqe->opcode == QUOIT_OP_COPY && plan->t[0]->device &&
 			    plan->t[1]->device && plan->t[0]->device != plan->t[1]->device));
 }
@@ -237,9 +280,11 @@ static void check_plan(const struct quoit_sqe *sqe, const struct plan *plan)
 	}
 	if (sqe->opcode == QUOIT_OP_GEMM)
 		check_product(sqe, plan);
+	if (sqe->opcode == QUOIT_OP_LAUNCH)
+		check_launch(sqe, plan);
 	check_place(sqe, plan);
-	if (!plan->on_device && plan->cost <= RUN_NS && plan->elements <= SMALL &&
-	    bytes <= RUN_BYTES)
+	if (!plan->on_device && plan->executor == NO_EXECUTOR && plan->cost <= RUN_NS &&
+	    plan->elements <= SMALL && bytes <= RUN_BYTES)
 		run(sqe, plan);
 }
 
@@ -307,6 +352,35 @@ static uint32_t alike_handle(uint32_t word, uint32_t like)
 	return known_handle(word);
 }
 
+/* A tensor on this device; any, if there is none. */
+static uint32_t handle_on(uint32_t word, uint8_t device)
+{
+	for (uint32_t k = 0; k < TENSORS; k++) {
+		uint32_t handle = known_handle(word + k), view = session_view(session, handle);
+
+		if (view != NIL && session->views[view].device == device)
+			return handle;
+	}
+	return known_handle(word);
+}
+
+/* A kernel that there is, with as many tensors as it has; all where it is, or one anywhere. */
+static void mend_launch(struct quoit_sqe *sqe, bool there)
+{
+	const struct kernel *k;
+
+	sqe->arg %= KERNELS;
+	k = kernels_find(session, sqe->arg);
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (!(k->row.takes & 1u << i))
+			sqe->tensor[i] = 0;
+		else if (there || i != sqe->arg % QUOIT_MAX_TENSORS_PER_JOB)
+			sqe->tensor[i] = handle_on(sqe->tensor[i], kernels_device(session, k));
+	sqe->scalar[1] = 0;
+	if (!k->scalars)
+		sqe->scalar[0] = 0;
+}
+
 static void mend_job(struct quoit_sqe *sqe, bool alike)
 {
 	const struct op_row *row = optable_find(sqe->opcode);
@@ -317,7 +391,9 @@ static void mend_job(struct quoit_sqe *sqe, bool alike)
 					      : known_handle(sqe->tensor[i]);
 	if (alike && sqe->arg & QUOIT_EW_SCALAR)
 		sqe->tensor[2] = 0;
-	if (row && row->shape != SHAPE_PERM && sqe->arg != QUOIT_AXIS_ALL)
+	if (row && row->flags & OP_LAUNCH)
+		mend_launch(sqe, alike);
+	else if (row && row->shape != SHAPE_PERM && sqe->arg != QUOIT_AXIS_ALL)
 		sqe->arg &= row->shape == SHAPE_GEMM ? 7 : 3;
 	sqe->flags &= QUOIT_SQE_QUIET;
 	sqe->link = 0;
@@ -334,7 +410,7 @@ static void mend(struct quoit_sqe *sqe)
 	sqe->device = 0;
 	sqe->lap = 0;
 	if (sqe->opcode > QUOIT_OP_SQLOSS)
-		sqe->opcode = (uint8_t)(1 + sqe->opcode % 3);
+		sqe->opcode = sqe->opcode & 1 ? QUOIT_OP_LAUNCH : (uint8_t)(1 + sqe->opcode % 3);
 	if (sqe->opcode == QUOIT_OP_CREATE || sqe->opcode == QUOIT_OP_VIEW) {
 		mend_shape(sqe);
 		mend_new_handle(sqe);

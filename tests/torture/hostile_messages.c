@@ -121,6 +121,9 @@ static void unused_bits_end_the_connection(struct stage *s)
 		{QUOIT_CTL_FILE_ADD, true, BODY(bytes)},
 		{QUOIT_CTL_FILE_REMOVE, true, BODY(file.reserved)},
 		{QUOIT_CTL_OP, true, BODY(bytes) + 127},
+		{QUOIT_CTL_IMAGE_ADD, true, BODY(kernels.index)},
+		{QUOIT_CTL_IMAGE_REMOVE, true, BODY(kernels.index)},
+		{QUOIT_CTL_KERNEL_ADD, true, BODY(kernels.index)},
 		{QUOIT_CTL_CLOSE, true, BODY(end.session)},
 		{QUOIT_CTL_CLOSE, true, BODY(end.flags) + 3},
 		{QUOIT_CTL_CLOSE, true, BODY(end.reserved)},
@@ -159,6 +162,9 @@ static const struct move {
 	{QUOIT_CTL_FILE_ADD, {ENDS, -EINVAL, ENDS, ENDS}},
 	{QUOIT_CTL_FILE_REMOVE, {ENDS, -EBADF, ENDS, ENDS}},
 	{QUOIT_CTL_OP, {ENDS, -ENOENT, ENDS, ENDS}},
+	{QUOIT_CTL_IMAGE_ADD, {ENDS, -EPERM, ENDS, ENDS}},
+	{QUOIT_CTL_IMAGE_REMOVE, {ENDS, -EPERM, ENDS, ENDS}},
+	{QUOIT_CTL_KERNEL_ADD, {ENDS, -EPERM, ENDS, ENDS}},
 	{QUOIT_CTL_CLOSE, {ENDS, 0, ENDS, ENDS}},
 	{QUOIT_CTL_KILL, {-ESRCH, ENDS, ENDS, ENDS}},
 	{QUOIT_CTL_END, {ENDS, ENDS, ENDS, ENDS}},
@@ -218,7 +224,8 @@ static void check_move(struct stage *s, const struct move *move, enum state stat
 		m.ring_open = (struct quoit_ring_open){8, 0, 0, 1};
 	else if (move->type == QUOIT_CTL_RING_CLOSE || move->type == QUOIT_CTL_CANCEL)
 		m.job.ring = 63;
-	else if (move->type == QUOIT_CTL_FILE_ADD)
+	else if (move->type == QUOIT_CTL_FILE_ADD || move->type == QUOIT_CTL_IMAGE_ADD ||
+		 move->type == QUOIT_CTL_KERNEL_ADD)
 		fd = c.socket; /* any descriptor, but no file */
 	if (want == ENDS) {
 		if (state == NEW ? !ctl_put_early(s, &c, &m, sizeof m, &fd, fd >= 0)

@@ -104,6 +104,26 @@ Test(abi, a_control_message_has_its_words_where_they_were)
 	CHECK(places);
 }
 
+Test(abi, a_kernels_description_has_its_words_where_they_were)
+{
+	static const struct place places[] = {
+		SIZE(struct quoit_kernel_desc, 552),
+		PLACE(struct quoit_kernel_desc, grid, 256),
+		PLACE(struct quoit_kernel_desc, block, 268),
+		PLACE(struct quoit_kernel_desc, shared_bytes, 280),
+		PLACE(struct quoit_kernel_desc, args, 284),
+		PLACE(struct quoit_kernel_desc, access, 288),
+		PLACE(struct quoit_kernel_desc, arg, 296),
+		SIZE(struct quoit_kernel_arg, 16),
+		PLACE(struct quoit_kernel_arg, value, 8),
+		{"IMAGE_ADD", QUOIT_CTL_IMAGE_ADD, 12},
+		{"KERNEL_ADD", QUOIT_CTL_KERNEL_ADD, 14},
+		{"SCALAR", QUOIT_ARG_SCALAR, 2},
+	};
+
+	CHECK(places);
+}
+
 Test(abi, numbers_are_those_that_were_given_out)
 {
 	static const struct place places[] = {
@@ -118,6 +138,7 @@ Test(abi, numbers_are_those_that_were_given_out)
 		{"SQNORM", QUOIT_OP_SQNORM, 52},
 		{"SQLOSS", QUOIT_OP_SQLOSS, 56},
 		{"FILE_WRITE", QUOIT_OP_FILE_WRITE, 61},
+		{"LAUNCH", QUOIT_OP_LAUNCH, 64},
 		{"QUIET", QUOIT_SQE_QUIET, 1},
 		{"AFTER_ALL", QUOIT_SQE_AFTER_ALL, 2},
 		{"LINK", QUOIT_SQE_LINK, 4},

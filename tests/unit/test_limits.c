@@ -11,6 +11,7 @@
 #include <quoit.h>
 #include <quoit/ctl.h>
 #include <quoit/exec.h>
+#include <quoit/kernel.h>
 
 #include "backend_io.h"
 #include "config.h"
@@ -21,6 +22,7 @@
 #include "io_ring.h"
 #include "log.h"
 #include "memory_thread.h"
+#include "own_processes.h"
 #include "reactor.h"
 #include "sched.h"
 #include "session.h"
@@ -73,6 +75,15 @@ static const struct limit limits[] = {
 	{"registered pinned memory", MEMORY_PART_BYTES / MIB, " MiB"},
 	{"registered pinned memory", IO_RING_BUFFERS *MEMORY_PART_BYTES / (1024 * MIB), " GiB"},
 	{"sessions whose memory an executor knows", QUOIT_EXEC_SLOTS, NULL},
+	{"images of a session", QUOIT_MAX_IMAGES, NULL},
+	{"images of a session", QUOIT_MAX_IMAGE_BYTES / MIB, " MiB"},
+	{"kernels of a session", QUOIT_MAX_KERNELS, NULL},
+	{"arguments of a kernel", QUOIT_MAX_KERNEL_ARGS, NULL},
+	{"a kernel's name", QUOIT_KERNEL_NAME_BYTES - 1, " bytes"},
+	{"a kernel's block", QUOIT_MAX_KERNEL_BLOCK, " threads"},
+	{"a kernel's shared memory", QUOIT_MAX_KERNEL_SHARED / 1024, " KiB"},
+	{"users who bring kernels", CONFIG_OWN_USERS, NULL},
+	{"users who bring kernels", OWN_LINGER_NS / 1000000000, " s"},
 	{"log lines about one user", LOG_BURST, " a second"},
 	{"log lines that nobody reads", LOG_LINES, NULL},
 };

@@ -164,6 +164,7 @@ int soft_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 	if (!fits(k, launch))
 		return -EINVAL;
 	task->run = run_kernel;
+	task->verdict = launch->verdict;
 	task->launch = (struct soft_launch){.kernel = k};
 	for (uint32_t i = 0; i < k->args; i++)
 		memcpy(&task->launch.arg[i], launch->arg[i], k->arg_bytes[i]);

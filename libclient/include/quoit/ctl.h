@@ -11,13 +11,15 @@
  *
  *   state    allowed requests
  *   new      HELLO, KILL
- *   open     RING_OPEN, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP, DEVICE, CLOSE
+ *   open     RING_OPEN, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP, DEVICE, IMAGE_ADD,
+ *            IMAGE_REMOVE, KERNEL_ADD, CLOSE
  *   closing  none: CLOSE's reply is the last message
  */
 #ifndef QUOIT_CTL_H
 #define QUOIT_CTL_H
 
 #include <quoit/abi.h>
+#include <quoit/kernel.h>
 
 #define QUOIT_CTL_MAGIC 0x54494f51u /* "QOIT" */
 
@@ -34,11 +36,20 @@ enum quoit_ctl_type {
 	QUOIT_CTL_END,    /* from the daemon, unasked, the last message: why it ends the session */
 	QUOIT_CTL_OP,     /* the number of an operation by its name */
 	QUOIT_CTL_DEVICE, /* what a device is */
+	/*
+	 * Kernels, of a session whose hello offered them.  IMAGE_ADD and KERNEL_ADD carry a memfd,
+	 * sealed against writing, growing and shrinking: the image, or a struct quoit_kernel_desc.
+	 * They are replied to once the device's process has loaded the one, or found the other.
+	 */
+	QUOIT_CTL_IMAGE_ADD,
+	QUOIT_CTL_IMAGE_REMOVE, /* and its kernels; jobs that were put in before still have them */
+	QUOIT_CTL_KERNEL_ADD,
 	QUOIT_CTL_NR,
 };
 
 /* hello.features and its reply: what one side offers; an unknown offer is ignored. */
 #define QUOIT_FEATURE_MODULES 0x1u /* operations of plug-in modules may be listed */
+#define QUOIT_FEATURE_KERNELS 0x2u /* brings kernels: devices in processes of its user's own */
 
 /* ring_open.flags */
 #define QUOIT_RING_STAMPS 0x1u /* fill the stamps array, copy submit times */
@@ -140,6 +151,10 @@ struct quoit_ctl {
 			uint32_t reserved;
 		} device;
 		struct quoit_device_reply device_reply;
+		struct {
+			uint32_t of;    /* IMAGE_ADD: the device; the others: the image */
+			uint32_t index; /* in the reply of an ADD */
+		} kernels;
 		struct {
 			char name[QUOIT_NAME_BYTES]; /* ended by zeros */
 			uint32_t opcode;             /* in the reply */

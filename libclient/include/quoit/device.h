@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-#define QUOIT_DEVICE_VERSION 1u
+#define QUOIT_DEVICE_VERSION 2u
 
 struct quoit_device;        /* an opened device: a driver's own */
 struct quoit_device_stream; /* work in order; streams among each other run at once */
@@ -88,6 +88,7 @@ struct quoit_device_launch {
 	uint32_t args; /* how many */
 	const void *arg[16];
 	uint8_t arg_bytes[16];
+	const struct quoit_device_verdict *verdict; /* names the job: health may say it */
 };
 
 enum quoit_device_way {

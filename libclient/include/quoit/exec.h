@@ -26,6 +26,7 @@
 
 #include <quoit/abi.h>
 #include <quoit/device.h>
+#include <quoit/kernel.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -109,7 +110,8 @@ extern const struct quoit_exec_module quoit_exec_module;
  * A channel belongs to one reactor: a ring of requests, a ring of answers (ring.h), and
  * its socket, which carries doorbells (one byte, either way) and, from quoitd, struct
  * quoit_exec_memory with the descriptors of a session's memory, always before the first
- * request that needs it.  Answers may come in any order.
+ * request that needs it.  So do struct quoit_exec_image, with a descriptor, and struct
+ * quoit_exec_kernel, before LOAD and FIND.  Answers may come in any order.
  *
  * Each side maps the other's pages read-only.  quoitd trusts no word of quoit-exec: it
  * ends a process that answers what it was not asked.
@@ -130,6 +132,7 @@ extern const struct quoit_exec_module quoit_exec_module;
 #define QUOIT_EXEC_AFTER      16u         /* requests that one may name */
 #define QUOIT_EXEC_STREAMS    8u          /* at most, of one device */
 #define QUOIT_EXEC_NAME_BYTES 32
+#define QUOIT_EXEC_TEXT_BYTES 128
 
 struct quoit_exec_op_row {
 	char name[QUOIT_EXEC_NAME_BYTES];
@@ -167,10 +170,31 @@ struct quoit_exec_memory {
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_memory) == 40, "no padding");
 
+/* The same, with the image's one descriptor, a sealed memfd. */
+struct quoit_exec_image {
+	uint32_t slot;
+	uint32_t image;
+	uint64_t bytes;
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_image) == 16, "no padding");
+
+/* The same, without any. */
+struct quoit_exec_kernel {
+	uint32_t slot;
+	uint32_t kernel;
+	uint32_t image; /* that has it */
+	uint32_t reserved;
+	struct quoit_kernel_desc desc;
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_kernel) == 568, "no padding");
+
 enum quoit_exec_request_type {
 	QUOIT_EXEC_RUN = 1,
-	QUOIT_EXEC_UNMAP, /* give the memory of `slot` back; answered */
-	QUOIT_EXEC_DROP,  /* give device buffer `id` of `slot` back; not answered */
+	QUOIT_EXEC_UNMAP,  /* give the memory of `slot` back, and its kernels; answered */
+	QUOIT_EXEC_DROP,   /* give device buffer `id` of `slot` back; not answered */
+	QUOIT_EXEC_LOAD,   /* image `id` of `slot`; answered, and on failure the channel's text */
+	QUOIT_EXEC_FIND,   /* kernel `id` of `slot`; the same */
+	QUOIT_EXEC_UNLOAD, /* image `id` of `slot` and its kernels; not answered */
 };
 
 struct quoit_exec_view {
@@ -186,11 +210,11 @@ struct quoit_exec_view {
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_view) == 48, "no padding in a view");
 
 struct quoit_exec_request {
-	uint32_t id;   /* returned in the answer; UNMAP: the slot */
-	uint32_t slot; /* whose memory */
-	uint8_t type;  /* enum quoit_exec_request_type */
-	uint8_t op;    /* index into the module's operations; on a device: of ops.def */
-	uint8_t arg;
+	uint32_t id;    /* returned in the answer; UNMAP: the slot */
+	uint32_t slot;  /* whose memory */
+	uint8_t type;   /* enum quoit_exec_request_type */
+	uint8_t op;     /* index into the module's operations; on a device: of ops.def */
+	uint8_t arg;    /* of a LAUNCH: the kernel */
 	uint8_t urgent; /* on a device: before what is not */
 	uint8_t zero;   /* on a device, bit i: clear the whole buffer of view i first */
 	uint8_t stamps; /* on a device: say when it began and ended */
@@ -243,6 +267,7 @@ struct quoit_exec_channel {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t request_head;
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t answer_tail;
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_exec_answer answer[QUOIT_EXEC_ENTRIES];
+	char text[QUOIT_EXEC_TEXT_BYTES]; /* why the last LOAD or FIND failed, for people */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_words) == 3 * QUOIT_LINE, "channels begin on a line");
 

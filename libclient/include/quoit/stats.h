@@ -89,7 +89,8 @@
 	X(EXECUTORS_DIED, "executors_died")                                                        \
 	X(LOG_SUPPRESSED, "log_lines_suppressed")                                                  \
 	X(KILL_SHORTAGE, "kill_shortage")                                                          \
-	X(REFUSED_RINGS, "refused_rings")
+	X(REFUSED_RINGS, "refused_rings")                                                          \
+	X(REFUSED_KERNELS, "refused_kernels")
 
 #define QUOIT_STAT_ENUM_S(name, label) QUOIT_SESSION_##name,
 #define QUOIT_STAT_ENUM_R(name, label) QUOIT_REACTOR_##name,

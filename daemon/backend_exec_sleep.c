@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* backend_exec_sleep.c - executors ring a reactor that sleeps */
+#include "backend_exec.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+/* How soon to look again for room among requests that have not been taken. */
+#define ROOM_NS 1000000u
+
+/* Taken at once: it may ring faster than we listen. */
+#define BELLS 64u
+
+/* Only answers ring: the room that a request leaves, when it is taken, does not. */
+uint64_t exec_sleep_ns(struct reactor *r)
+{
+	for (uint32_t i = 0; i < r->executors; i++) {
+		struct exec_port *p = r->executor[i];
+
+		if (p->open && p->pending < QUOIT_EXEC_ENTRIES && !exec_port_has_room(p))
+			return ROOM_NS;
+	}
+	return UINT64_MAX;
+}
+
+bool exec_may_sleep(struct reactor *r)
+{
+	bool idle = true;
+
+	for (uint32_t i = 0; i < r->executors; i++) {
+		struct exec_port *p = r->executor[i];
+
+		if (p->open)
+			idle &= quoit_ring_sleep(&p->answers, &p->daemon->need_wake);
+	}
+	return idle;
+}
+
+void exec_awake(struct reactor *r)
+{
+	for (uint32_t i = 0; i < r->executors; i++)
+		if (r->executor[i]->open)
+			quoit_ring_awake(&r->executor[i]->daemon->need_wake);
+}
+
+void exec_drain(struct reactor *r)
+{
+	for (uint32_t i = 0; i < r->executors; i++) {
+		struct exec_port *p = r->executor[i];
+		char bytes[64];
+		ssize_t n = 1;
+
+		if (!p->open || p->hung_up)
+			continue;
+		for (unsigned bells = 0; bells < BELLS && n > 0; bells++)
+			n = recv(p->socket, bytes, sizeof bytes, MSG_DONTWAIT);
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+			exec_port_unwatch(p, r->epoll);
+			exec_port_kill(p, KILL_FAULT); /* mostly it is dead already */
+		}
+	}
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * brought.h - the images and kernels of one session, as quoitd has sent them to quoit-exec.
+ */
+#ifndef QUOIT_EXEC_BROUGHT_H
+#define QUOIT_EXEC_BROUGHT_H
+
+#include <quoit/exec.h>
+
+struct brought_image {
+	int fd; /* to be loaded; -1: it is, or there is none */
+	uint64_t bytes;
+	struct quoit_device_module *module; /* NULL: it is not loaded */
+};
+
+struct brought_kernel {
+	struct quoit_device_kernel *kernel; /* NULL: it has not been found */
+	uint32_t image;
+	struct quoit_kernel_desc desc;
+};
+
+struct brought {
+	struct brought_image image[QUOIT_MAX_IMAGES];
+	struct brought_kernel kernel[QUOIT_MAX_KERNELS];
+};
+
+/*
+ * A message of quoitd's has come.  *at is NULL before the first.  fd is taken over.  -EPROTO: it
+ * cannot be; -ENOMEM.
+ */
+int brought_take_image(struct brought **at, const struct quoit_exec_image *m, int fd);
+int brought_take_kernel(struct brought **at, const struct quoit_exec_kernel *m);
+
+/* The session leaves; its modules are unloaded already.  NULL is fine. */
+void brought_free(struct brought *b);
+
+#endif

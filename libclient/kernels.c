@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* kernels.c - images and kernels that jobs may launch */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "library.h"
+
+static int fill(int fd, const char *from, size_t size)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+
+	while (size) {
+		ssize_t n = write(fd, from, size);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		from += n > 0 ? n : 0;
+		size -= n > 0 ? (size_t)n : 0;
+	}
+	return fcntl(fd, F_ADD_SEALS, seals) < 0 ? -errno : 0;
+}
+
+/* A memfd with these bytes that nobody can change any more, or -errno. */
+static int make_sealed(const void *bytes, size_t size)
+{
+	int fd = memfd_create("quoit-kernels", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int err = fd < 0 ? -errno : fill(fd, bytes, size);
+
+	if (err < 0) {
+		libquoit_text_set("%zu bytes cannot be put into a memfd", size);
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	return fd;
+}
+
+/* Send it with these bytes; the index in the reply. */
+static int add(struct quoit_session *s, struct quoit_ctl *m, const void *bytes, size_t size,
+	       uint32_t most)
+{
+	int fd = make_sealed(bytes, size), err;
+
+	if (fd < 0)
+		return fd;
+	err = libquoit_control_call(s, m, fd, NULL, 0);
+	close(fd);
+	if (err)
+		return err;
+	return m->kernels.index < most ? (int)m->kernels.index : -EPROTO;
+}
+
+int quoit_kernels_load(struct quoit_session *s, unsigned device, const void *image, size_t size)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_IMAGE_ADD, .kernels = {.of = device}};
+
+	if (!libquoit_is_mine(s->mine))
+		return -EOWNERDEAD;
+	if (!size || size > QUOIT_MAX_IMAGE_BYTES) {
+		libquoit_text_set("an image of %zu bytes: 1 to %u", size, QUOIT_MAX_IMAGE_BYTES);
+		return -EFBIG;
+	}
+	return add(s, &m, image, size, QUOIT_MAX_IMAGES);
+}
+
+int quoit_kernels_unload(struct quoit_session *s, int image)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_IMAGE_REMOVE, .kernels = {.of = (uint32_t)image}};
+
+	if (!libquoit_is_mine(s->mine))
+		return -EOWNERDEAD;
+	return image < 0 ? -EBADF : libquoit_control_call(s, &m, -1, NULL, 0);
+}
+
+int quoit_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_KERNEL_ADD, .kernels = {.of = (uint32_t)image}};
+
+	if (!libquoit_is_mine(s->mine))
+		return -EOWNERDEAD;
+	return image < 0 ? -EBADF : add(s, &m, desc, sizeof *desc, QUOIT_MAX_KERNELS);
+}

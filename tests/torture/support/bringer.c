@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* bringer.c - a client that brings kernels */
+#include "bringer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 60000
+
+const struct quoit_kernel_desc bringer_good = {
+	.name = "spin",
+	.grid = {1, 1, 1},
+	.block = {1, 1, 1},
+	.access = "M---",
+	.args = 1,
+	.arg = {{.kind = QUOIT_ARG_SCALAR, .bytes = 8}},
+};
+
+bool bringer_open(struct stage *s, struct raw_client *c)
+{
+	struct quoit_ctl m = ctl_hello();
+	int fd;
+	unsigned count = 0;
+
+	if (!CHECK(s, !raw_connect(c, s->daemon.socket)))
+		return false;
+	m.hello.features = QUOIT_FEATURE_KERNELS;
+	if (!CHECK(s, raw_call(c, &m, &fd, 1, &count) == 0) || !CHECK(s, count == 1))
+		return false;
+	close(fd);
+	c->info = m.hello_reply;
+	return CHECK(s, c->info.features & QUOIT_FEATURE_KERNELS) &&
+	       CHECK(s, !raw_ring_open(c, 64, 0, 0));
+}
+
+void bringer_await_none(struct stage *s)
+{
+	char path[200], text[8192];
+	bool there = true;
+
+	snprintf(path, sizeof path, "%s/%s", s->daemon.folder, QUOIT_STATS_TOPOLOGY);
+	for (int ms = 0; there && ms < PATIENCE_MS; ms += 10) {
+		FILE *f = fopen(path, "re");
+		size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+
+		if (f)
+			fclose(f);
+		text[n] = '\0';
+		there = !n || strstr(text, "own device");
+		usleep(10000);
+	}
+	CHECK(s, !there);
+}
+
+void bringer_leave(struct stage *s, struct raw_client *c)
+{
+	CHECK(s, stage_leave(s, c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+int bringer_memory(const void *bytes, size_t size, int seals)
+{
+	int fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (ftruncate(fd, (off_t)size) < 0 ||
+	    (bytes && pwrite(fd, bytes, size, 0) != (ssize_t)size) ||
+	    (seals && fcntl(fd, F_ADD_SEALS, seals) < 0)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int bringer_ask(struct stage *s, struct raw_client *c, uint16_t type, uint32_t of, int fd,
+		uint32_t *ret_index)
+{
+	struct quoit_ctl m = ctl_request(type), reply = {0};
+
+	m.kernels.of = of;
+	if (!CHECK(s, !ctl_ask(c->socket, &m, fd, &reply)))
+		return -ECONNRESET;
+	close(fd);
+	CHECK(s, reply.type == type && reply.result <= 0);
+	if (!CHECK(s, !reply.result == !reply.text[0]))
+		printf("  %d '%.112s'\n", reply.result, reply.text);
+	for (const char *p = reply.text; *p; p++)
+		CHECK(s, *p >= ' ' && *p <= '~');
+	if (ret_index)
+		*ret_index = reply.kernels.index;
+	return reply.result;
+}
+
+int bringer_load(struct stage *s, struct raw_client *c, uint32_t *ret)
+{
+	return bringer_ask(s, c, QUOIT_CTL_IMAGE_ADD, 1, bringer_memory("soft", 4, BRINGER_SEALS),
+			   ret);
+}
+
+int bringer_add(struct stage *s, struct raw_client *c, uint32_t image,
+		const struct quoit_kernel_desc *d, uint32_t *ret)
+{
+	return bringer_ask(s, c, QUOIT_CTL_KERNEL_ADD, image,
+			   bringer_memory(d, sizeof *d, BRINGER_SEALS), ret);
+}
+
+int bringer_launch(struct raw_client *c, uint32_t kernel, uint64_t ns)
+{
+	struct quoit_sqe sqe = {
+		.opcode = QUOIT_OP_LAUNCH, .arg = (uint8_t)kernel, .tensor = {1}, .scalar = {ns}};
+	struct quoit_sqe create = raw_vector(1, 16, RAW_ARENA_NOT);
+
+	create.device = 1;
+	(void)raw_run(c, create); /* it may be there */
+	return raw_run(c, sqe);
+}
+
+void bringer_expect_works(struct stage *s, struct raw_client *c)
+{
+	uint32_t image = 0, kernel = 0;
+
+	CHECK(s, !bringer_load(s, c, &image));
+	CHECK(s, !bringer_add(s, c, image, &bringer_good, &kernel));
+	CHECK(s, !bringer_launch(c, kernel, 1000));
+	CHECK(s, !bringer_ask(s, c, QUOIT_CTL_IMAGE_REMOVE, image, -1, NULL));
+}
