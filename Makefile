@@ -138,7 +138,7 @@ $(B)/modules/%.so: tests/modules/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(base) $(CFLAGS) -fPIC -shared $< -o $@
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/cuda/walk.o $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-lcriterion $(daemon_libs))
 $(B)/tests/unit/test_launcher: $(addprefix $(B)/,$(patsubst %.c,%.o,$(wildcard daemon/exec/launcher*.c)) daemon/exec/channel.o daemon/exec/memory.o daemon/exec/brought.o)
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
@@ -147,7 +147,7 @@ $(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/te
 	$(call link,-ljansson)
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools/counters.o $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-fsanitize=fuzzer$(,)address$(,)undefined $(daemon_libs))
-$(B)/tests/torture/%: $(B)/tests/torture/%.o $(torture_help) $(B)/daemon.a $(B)/libquoit.a
+$(B)/tests/torture/%: $(B)/tests/torture/%.o $(torture_help) $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,$(daemon_libs))
 
 , := ,

@@ -30,6 +30,7 @@ struct quoit_device {
 				  void **, void **);
 	struct blas blas;
 	struct profile profile;
+	struct direct *direct; /* NULL until direct_open */
 };
 
 struct quoit_device_stream {
@@ -98,6 +99,15 @@ int run_copy(struct quoit_device_stream *s, const struct quoit_device_tensor *to
 /* ---- reduce.c ---- */
 
 int reduce_run(struct quoit_device_stream *s, const struct quoit_device_call *call);
+
+/* ---- direct.c ---- */
+
+int direct_open(struct quoit_device *d, const struct quoit_direct_requests *requests,
+		struct quoit_direct_words *words, uint32_t rings);
+int direct_start(struct quoit_device *d, uint32_t ring);
+/* Consumers are told to leave; once the device is idle, what direct_open made is freed. */
+void direct_close(struct quoit_device *d);
+void direct_free(struct quoit_device *d);
 
 /* ---- module.c ---- */
 

@@ -62,11 +62,19 @@ static uint64_t driver_ticks(void)
 #endif
 }
 
+/*
+ * How many streams the hardware keeps apart, at most: as few as by default could have a resident
+ * kernel and other work share one, and that work would wait for ever.
+ */
+#define DRIVER_CONNECTIONS "32"
+
+/* Called before all else: the runtime reads its settings when it is first used. */
 static int driver_count(char *text, size_t size)
 {
 	int count = 0;
 	int err;
 
+	(void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", DRIVER_CONNECTIONS, 1);
 	snprintf(text, size, "%s", "");
 	err = errors_say(cudaGetDeviceCount(&count), "the driver finds no device", text, size);
 	if (!err && count == 0)
@@ -153,9 +161,11 @@ static void driver_close(struct quoit_device *d)
 {
 	if (!d)
 		return;
+	direct_close(d);
 	if (!d->broken)
 		(void)device_check(d, cudaDeviceSynchronize());
 	if (!d->broken) {
+		direct_free(d);
 		memory_host_free(d, d->word);
 		memory_close(d);
 		if (d->stream)
@@ -345,4 +355,6 @@ __attribute__((visibility("default"))) const struct quoit_device_driver quoit_de
 	.module_free = module_free,
 	.kernel_find = module_find,
 	.launch = module_launch,
+	.direct_open = direct_open,
+	.direct_start = direct_start,
 };

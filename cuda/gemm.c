@@ -3,9 +3,10 @@
 #include <errno.h>
 #include <limits.h>
 
+#include <quoit/direct.h>
+
 #include "context.h"
-#include "kernels/element.h"
-#include "kernels/kernels.h"
+#include "kernels/gemm_plan.h"
 
 /* A matrix that cuBLAS has no words for is copied into scratch; more than this is not. */
 #define GEMM_PACK_MOST (UINT64_C(1) << 30)
@@ -190,48 +191,18 @@ static int gemm_by_blas(struct quoit_device_stream *s, const struct quoit_device
 	return err;
 }
 
-static void gemm_strides(int64_t ret[QUOIT_MAX_DIMS], const struct quoit_device_tensor *t,
-			 bool transposed)
-{
-	for (uint32_t d = 0; d < QUOIT_MAX_DIMS; d++)
-		ret[d] = t->stride[transposed && d >= 2 ? 5 - d : d];
-}
-
-static struct gemm_plan gemm_describe(const struct quoit_device_call *call)
-{
-	const struct quoit_device_tensor *c = &call->tensor[0];
-	const struct quoit_device_tensor *a = &call->tensor[1];
-	const struct quoit_device_tensor *b = &call->tensor[2];
-	const bool a_turned = call->arg & QUOIT_GEMM_TRANS_A;
-	const bool b_turned = call->arg & QUOIT_GEMM_TRANS_B;
-	struct gemm_plan plan = {
-		.c = c->data,
-		.a = a->data,
-		.b = b->data,
-		.batch = {c->dim[0], c->dim[1]},
-		.m = c->dim[2],
-		.n = c->dim[3],
-		.k = a->dim[a_turned ? 2 : 3],
-		.alpha = element_f64(call->scalar[0]),
-		.beta = element_f64(call->scalar[1]),
-		.dtype = c->dtype,
-	};
-
-	gemm_strides(plan.c_stride, c, false);
-	gemm_strides(plan.a_stride, a, a_turned);
-	gemm_strides(plan.b_stride, b, b_turned);
-	return plan;
-}
-
 /* Nothing was put into the stream where cuBLAS says -ENOTSUP, scratch apart. */
 int run_gemm(struct quoit_device_stream *s, const struct quoit_device_call *call)
 {
-	const struct gemm_plan plan = gemm_describe(call);
+	struct gemm_plan plan;
 	int err = -ENOTSUP;
 
+	gemm_describe(call, &plan);
 	if (walk_count(&call->tensor[0]) == 0)
 		return 0;
-	if (s->device->blas.library && plan.k > 0 && plan.k <= INT_MAX &&
+	/* Small ones have the algorithm of the resident kernel, and so its results. */
+	if (!quoit_direct_product(call->tensor[0].dim, call->tensor[1].dim, plan.dtype) &&
+	    s->device->blas.library && plan.k > 0 && plan.k <= INT_MAX &&
 	    (uint64_t)plan.batch[0] * plan.batch[1] <= INT_MAX)
 		err = gemm_by_blas(s, call, &plan);
 	if (err == -ENOTSUP)

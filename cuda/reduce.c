@@ -1,108 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * reduce.c - how a reduction is cut.
- *
- * By its shape alone, never by the device, so that every device gives the same bits.
- */
+/* reduce.c - a reduction goes into a stream. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "context.h"
-#include "kernels/element.h"
-#include "kernels/kernels.h"
-
-/* Parts that keep a large device busy, and elements that are not worth a thread of their own. */
-#define REDUCE_ROW_UNITS    1024  /* of warps or blocks */
-#define REDUCE_COLUMN_UNITS 65536 /* where a thread makes an output */
-#define REDUCE_ROW_LEAST    4096
-#define REDUCE_COLUMN_LEAST 64
-#define REDUCE_MOST_PARTS   1024
-
-/* A part at least this long is a block's, not a warp's; an axis at least this long a warp's. */
-#define REDUCE_BLOCK 2048
-#define REDUCE_WARP  32
-
-static bool reduce_is_over(const struct quoit_device_call *call, uint32_t d)
-{
-	return call->opcode == QUOIT_OP_SQLOSS || call->arg == QUOIT_AXIS_ALL || call->arg == d;
-}
-
-/* The dims of the outputs, and those that each output takes in. */
-static void reduce_split(const struct quoit_device_call *call, struct reduce_plan *plan)
-{
-	const bool loss = call->opcode == QUOIT_OP_SQLOSS;
-	struct quoit_device_tensor out = call->tensor[0];
-	struct quoit_device_tensor start = call->tensor[1];
-	struct quoit_device_tensor each[3] = {call->tensor[1], call->tensor[2], call->tensor[3]};
-	const struct quoit_device_tensor *outer[] = {&start, &out};
-	const struct quoit_device_tensor *inner[] = {&each[0], &each[1], &each[2]};
-
-	if (loss && !each[2].data)
-		each[2] = walk_constant(&each[0]);
-	for (uint32_t d = 0; d < QUOIT_MAX_DIMS; d++) {
-		if (reduce_is_over(call, d))
-			start.dim[d] = out.dim[d] = 1;
-		else
-			each[0].dim[d] = each[1].dim[d] = each[2].dim[d] = 1;
-	}
-	walk_make(&plan->outer, outer, 2, WALK_ANY_ORDER);
-	walk_make(&plan->inner, inner, loss ? 3 : 1,
-		  call->opcode == QUOIT_OP_ARGMAX ? WALK_ROW_MAJOR : WALK_ANY_ORDER);
-}
-
-static uint64_t reduce_parts(uint64_t units, uint64_t outputs, uint64_t length, uint64_t least)
-{
-	uint64_t parts = units / outputs;
-
-	parts = parts < length / least ? parts : length / least;
-	parts = parts < REDUCE_MOST_PARTS ? parts : REDUCE_MOST_PARTS;
-	return parts > 0 ? parts : 1;
-}
-
-/* Neighbouring threads should read neighbouring elements: along what is reduced, or across. */
-static void reduce_cut(struct reduce_plan *plan)
-{
-	const struct walk *outer = &plan->outer;
-	const struct walk *inner = &plan->inner;
-	const int64_t along = llabs(inner->operand[0].stride[inner->dims - 1]);
-	const int64_t across = llabs(outer->operand[0].stride[outer->dims - 1]);
-	const bool rows =
-		inner->count >= REDUCE_WARP && (outer->count < REDUCE_WARP || along <= across);
-	uint64_t parts;
-
-	if (rows)
-		parts = reduce_parts(REDUCE_ROW_UNITS, outer->count, inner->count,
-				     REDUCE_ROW_LEAST);
-	else
-		parts = reduce_parts(REDUCE_COLUMN_UNITS, outer->count, inner->count,
-				     REDUCE_COLUMN_LEAST);
-	plan->part_length = (inner->count + parts - 1) / parts;
-	plan->parts = (uint32_t)parts;
-	plan->lanes = !rows ? 1 : plan->part_length < REDUCE_BLOCK ? 32 : 256;
-}
-
-static void reduce_scale(const struct quoit_device_call *call, struct reduce_plan *plan)
-{
-	const double scalar = element_f64(call->scalar[0]);
-
-	plan->divisor = call->opcode == QUOIT_OP_MEAN ? (double)plan->inner.count : 1;
-	plan->factor = call->opcode == QUOIT_OP_SQLOSS ? scalar : 1;
-	plan->twice = 2 * scalar;
-}
+#include "kernels/reduce_plan.h"
 
 int reduce_run(struct quoit_device_stream *s, const struct quoit_device_call *call)
 {
-	struct reduce_plan plan = {.opcode = call->opcode, .dtype = call->tensor[1].dtype};
 	const bool needs_one = call->opcode == QUOIT_OP_AMAX || call->opcode == QUOIT_OP_ARGMAX;
+	struct reduce_plan plan;
 	int err;
 
-	reduce_split(call, &plan);
-	if (plan.outer.count == 0)
+	if (!reduce_describe(call, &plan))
 		return 0;
 	if (plan.inner.count == 0 && needs_one)
 		return -EINVAL;
-	reduce_cut(&plan);
-	reduce_scale(call, &plan);
 	if (plan.parts > 1) {
 		err = stream_scratch(s, plan.outer.count * plan.parts * KERNEL_PARTIAL,
 				     &plan.partial);

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "context.h"
-#include "kernels/half.h"
 #include "kernels/kernels.h"
+#include "kernels/scalar.h"
 
 static bool run_is_half(uint8_t dtype)
 {
@@ -67,23 +67,6 @@ static bool run_takes(const struct quoit_device_call *call)
 	return true;
 }
 
-/* A scalar as an element of a type has it, in the low bytes. */
-static uint64_t run_scalar(uint64_t bits, uint8_t dtype)
-{
-	const double x = element_f64(bits);
-
-	switch (dtype) {
-	case QUOIT_F32:
-		return element_f32_bits((float)x);
-	case QUOIT_BF16:
-		return half_bf16_from_f64(x);
-	case QUOIT_F16:
-		return half_f16_from_f64(x);
-	default:
-		return bits;
-	}
-}
-
 /* ---- element by element ---- */
 
 /* In parts that the kernels can count. */
@@ -124,7 +107,7 @@ static int run_arithmetic(struct quoit_device_stream *s, const struct quoit_devi
 	}
 	walk_make(&walk, t, 3, WALK_ANY_ORDER);
 	if (scalar)
-		walk.operand[at].bits = run_scalar(call->scalar[0], t[0]->dtype);
+		walk.operand[at].bits = scalar_bits(call->scalar[0], t[0]->dtype);
 	return run_map(s, &walk, call, kernel_arithmetic);
 }
 
@@ -138,7 +121,7 @@ static int run_compare(struct quoit_device_stream *s, const struct quoit_device_
 
 	walk_make(&walk, t, 3, WALK_ANY_ORDER);
 	if (scalar)
-		walk.operand[2].bits = run_scalar(call->scalar[0], t[1]->dtype);
+		walk.operand[2].bits = scalar_bits(call->scalar[0], t[1]->dtype);
 	return run_map(s, &walk, call, kernel_compare);
 }
 
@@ -215,7 +198,7 @@ static int run_fill(struct quoit_device_stream *s, const struct quoit_device_cal
 	struct walk walk;
 
 	walk_make(&walk, t, 2, WALK_ANY_ORDER);
-	walk.operand[1].bits = run_scalar(call->scalar[0], t[0]->dtype);
+	walk.operand[1].bits = scalar_bits(call->scalar[0], t[0]->dtype);
 	return run_copy_walk(s, &walk, walk_dtype_size(t[0]->dtype));
 }
 

@@ -22,6 +22,8 @@ void device_fill_view(const struct session *s, uint32_t view, unsigned i,
 					      .dtype = v->dtype,
 					      .given = 1,
 					      .buffer = v->buffer};
+	if (b->in_slab)
+		q->view[i].buffer = QUOIT_EXEC_IN_SLAB | (uint32_t)(b->offset / QUOIT_EXEC_PAGE);
 	if (b->place != PLACE_DEVICE)
 		q->view[i].offset += b->offset;
 	else if (b->size)
@@ -30,13 +32,12 @@ void device_fill_view(const struct session *s, uint32_t view, unsigned i,
 	memcpy(q->view[i].stride, v->stride, sizeof v->stride);
 }
 
-/* An input steps along no dim in which it has one element and the output more. */
-static void broadcast(struct quoit_exec_view *in, const struct quoit_exec_view *out, unsigned dims)
+void device_broadcast(uint32_t *dim, int32_t *stride, const uint32_t *out, unsigned dims)
 {
 	for (unsigned d = 0; d < dims; d++)
-		if (in->dim[d] == 1 && out->dim[d] != 1) {
-			in->dim[d] = out->dim[d];
-			in->stride[d] = 0;
+		if (dim[d] == 1 && out[d] != 1) {
+			dim[d] = out[d];
+			stride[d] = 0;
 		}
 }
 
@@ -51,12 +52,14 @@ void device_fill_request(const struct session *s, const struct job *job,
 	q->urgent = job->sqe.priority == QUOIT_PRIO_HIGH;
 	q->zero = job->zero;
 	q->stamps = s->rings[job->ring]->stamps != NULL;
+	q->direct = job->direct && !job->failed;
 	for (unsigned i = 0; i < 2; i++)
 		q->scalar[i] = job->sqe.scalar[i];
 	for_each_tensor (i, job->tensors) {
 		device_fill_view(s, job->view[i], i, q);
 		if (i && row->broadcast)
-			broadcast(&q->view[i], &q->view[0], row->broadcast);
+			device_broadcast(q->view[i].dim, q->view[i].stride, q->view[0].dim,
+					 row->broadcast);
 	}
 	q->afters = (uint8_t)job->eased;
 	memcpy(q->after, job->after, job->eased * sizeof job->after[0]);
@@ -130,6 +133,7 @@ void device_lose_memory(struct reactor *r, const struct exec_port *p, int32_t co
 				lose(s, b, code);
 		}
 		device_forget_drops(s, p->device);
+		s->device[p->device - 1].slab_address = 0;
 	}
 }
 

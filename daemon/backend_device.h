@@ -9,6 +9,12 @@
 #include "reactor.h"
 
 /*
+ * The dims of an input as the operation sees them: along one of the first `dims` in which it has
+ * one element and the output more, it repeats that.
+ */
+void device_broadcast(uint32_t *dim, int32_t *stride, const uint32_t *out, unsigned dims);
+
+/*
  * The request for a job.  One that has failed is only to clear the buffers that are new to it.
  */
 void device_fill_request(const struct session *s, const struct job *job,

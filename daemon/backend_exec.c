@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "backend_device.h"
+#include "backend_direct.h"
 #include "backend_exec_late.h"
 #include "backend_exec_memory.h"
 #include "backend_kernels.h"
@@ -47,7 +48,7 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
  */
 static bool ran_on_poison(const struct exec_port *p, const struct session *s, struct job *job)
 {
-	return p->device && job->in_stream && s->any_poison && !job->failed &&
+	return p->device && (job->in_stream || job->in_direct) && s->any_poison && !job->failed &&
 	       job_is_poisoned(s, job);
 }
 
@@ -92,6 +93,8 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 	note_stamps(job, a);
 	if (a->uncleared)
 		device_lose_cleared(s, job, -QUOIT_EDEVLOST);
+	if (p->device && !s->device[p->device - 1].slab_address)
+		s->device[p->device - 1].slab_address = a->slab;
 	p->pending--;
 	p->answered++;
 	if (ran_on_poison(p, s, job)) {
@@ -122,6 +125,26 @@ static bool collect_answers(struct reactor *r, struct exec_port *p)
 	if (!sane)
 		exec_port_kill(p, KILL_FAULT);
 	return true;
+}
+
+/* What the consumer on the device has done: it says no more than how many. */
+static bool collect_direct(struct reactor *r, struct exec_port *p)
+{
+	uint32_t done;
+
+	if (!p->device || atomic_load_explicit(&p->killed, memory_order_relaxed) == KILL_FAULT)
+		return false;
+	done = direct_done(p);
+	for (uint32_t i = 0; i < done; i++) {
+		struct exec_flight *f = direct_reap(p);
+		struct job *job = &f->session->jobs[f->job];
+		bool poisoned = ran_on_poison(p, f->session, job);
+		struct quoit_error error = job->error;
+
+		p->answered++;
+		end_flight(r, p, f, poisoned ? -QUOIT_EPOISON : 0, &error);
+	}
+	return done;
 }
 
 /* ---- death ---- */
@@ -162,7 +185,7 @@ static void fail_flights(struct reactor *r, struct exec_port *p, int32_t res)
 
 	while (left) {
 		left = false;
-		for (uint32_t i = 0; i < QUOIT_EXEC_ENTRIES; i++) {
+		for (uint32_t i = 0; i < EXEC_FLIGHTS; i++) {
 			struct exec_flight *f = &p->flight[i];
 
 			if (!f->session)
@@ -181,6 +204,7 @@ static void bury(struct reactor *r, struct exec_port *p)
 
 	exec_port_unwatch(p, r->epoll);
 	(void)collect_answers(r, p);
+	(void)collect_direct(r, p);
 	fail_flights(r, p, res);
 	exec_forget_all(p);
 	p->open = false;
@@ -200,9 +224,12 @@ static bool poll_port(struct reactor *r, struct exec_port *p)
 
 	switch (exec_port_state(p)) {
 	case PORT_UP:
-		if (!p->open)
+		if (!p->open) {
 			exec_port_open(p, r->epoll);
+			direct_open(p);
+		}
 		any = collect_answers(r, p);
+		any |= collect_direct(r, p);
 		exec_end_hung(r, p);
 		return any;
 	case PORT_DEAD:

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "backend_direct.h"
 #include "backend_exec.h"
 #include "backend_kernels.h"
 #include "job.h"
@@ -38,6 +39,15 @@ static void end_late(struct reactor *r, struct exec_port *p, uint32_t i, uint64_
 		kill_late(p, f, &f->session->jobs[f->job]);
 }
 
+/* The same of the consumer on a device: the oldest in the ring is what it works at. */
+static void end_late_direct(struct reactor *r, struct exec_port *p, uint64_t most)
+{
+	const struct exec_flight *f = p->device ? direct_hung(p, r->now, most) : NULL;
+
+	if (f)
+		kill_late(p, f, &f->session->jobs[f->job]);
+}
+
 /* Who has requests and works at nothing, of ours or of others, has no more time than that. */
 static void end_idle(struct reactor *r, struct exec_port *p, uint64_t most)
 {
@@ -57,6 +67,7 @@ void exec_end_hung(struct reactor *r, struct exec_port *p)
 
 	for (uint32_t i = 0; p->pending && i < QUOIT_EXEC_STREAMS; i++)
 		end_late(r, p, i, most);
+	end_late_direct(r, p, most);
 	end_idle(r, p, most);
 	if (p->asking.type && r->now - p->asking.since >= most)
 		exec_port_kill(p, KILL_LATE);

@@ -102,6 +102,8 @@ static void forget(struct exec_port *p, uint32_t slot)
 	if (s) {
 		s->exec.slot[p->number] = 0;
 		kernels_forget(p, s);
+		if (p->device)
+			s->device[p->device - 1].slab_address = 0;
 	}
 	p->slot[slot] = (struct exec_slot){0};
 }

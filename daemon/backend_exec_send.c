@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend_device.h"
+#include "backend_direct.h"
 #include "backend_exec.h"
 #include "backend_exec_memory.h"
 #include "backend_kernels.h"
@@ -99,6 +100,15 @@ static uint32_t most_flights(const struct exec_port *p)
 	return p->device ? DEVICE_FLIGHTS : MODULE_FLIGHTS;
 }
 
+/* A job that could have gone directly goes through a stream. */
+static void count_streamed(const struct exec_port *p, struct session *s, const struct job *job)
+{
+	struct device_memory *d = &s->device[p->device - 1];
+
+	if (job->direct && !job->failed)
+		__atomic_store_n(&d->streamed, d->streamed + 1, __ATOMIC_RELAXED);
+}
+
 /* May the session have one more there?  0; -EBUSY: not now; -ENODEV: there is nobody to wait for.
  */
 static int ask_for_room(struct exec_port *p, struct session *s)
@@ -139,12 +149,20 @@ int exec_send_leg(struct exec_port *p, struct session *s, const struct job *job,
 	return err;
 }
 
-/* 0; as ask_for_room; else there is no such kernel. */
+/*
+ * 0; -EAGAIN: not before more of what it waits for has ended; as ask_for_room; else there is no
+ * such kernel.
+ */
 static int send_job(struct exec_port *p, struct session *s, struct job *job)
 {
 	struct quoit_exec_request q = {0};
-	int err = ask_for_room(p, s);
+	int err;
 
+	if (p->open && p->device && direct_send(p, s, job))
+		return 0;
+	if (exec_port_state(p) != PORT_LOST && job->waits != job->eased)
+		return -EAGAIN; /* no stream is behind the direct ring */
+	err = ask_for_room(p, s);
 	if (!err && job->sqe.opcode == QUOIT_OP_LAUNCH && !job->failed) {
 		err = kernels_bring(p, s, job->sqe.arg);
 		if (!err && !exec_port_has_room(p))
@@ -159,8 +177,10 @@ static int send_job(struct exec_port *p, struct session *s, struct job *job)
 	job->work = send_request(p, s, job, 0, &q);
 	job->state = JOB_RUNNING;
 	job->start = tsc_now();
-	if (p->device)
+	if (p->device) {
+		count_streamed(p, s, job);
 		deps_in_stream(s, job, sched_push);
+	}
 	return 0;
 }
 
@@ -189,7 +209,9 @@ static bool send_one(struct reactor *r, struct exec_port *p, struct session *s, 
 
 	if (res == -EBUSY)
 		return false;
-	if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
+	if (res == -EAGAIN) {
+		job->state = JOB_WAITING;
+	} else if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
 		job->failed = job->failed ? job->failed : res;
 		job->state = JOB_WAITING;
 	} else if (res < 0) {
@@ -213,8 +235,11 @@ static bool send_waiting(struct reactor *r, struct exec_port *p, struct session 
 		s->exec.jobs_waiting--;
 		any = true;
 	}
-	if (any && p->open)
+	if (any && p->open) {
 		exec_port_flush(p);
+		if (p->device)
+			direct_flush(p);
+	}
 	return any;
 }
 

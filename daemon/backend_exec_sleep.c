@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_exec_sleep.c - executors ring a reactor that sleeps */
-#include "backend_exec.h"
-
+/* backend_exec_sleep.c - a reactor's sleep, and what executors wake it by */
 #include <errno.h>
 #include <sys/socket.h>
+
+#include "backend_direct.h"
+#include "backend_exec.h"
 
 /* How soon to look again for room among requests that have not been taken. */
 #define ROOM_NS 1000000u
@@ -11,16 +12,24 @@
 /* Taken at once: it may ring faster than we listen. */
 #define BELLS 64u
 
-/* Only answers ring: the room that a request leaves, when it is taken, does not. */
+/*
+ * Only answers ring: the room that a request leaves, when it is taken, does not, nor does a
+ * consumer on a device.
+ */
 uint64_t exec_sleep_ns(struct reactor *r)
 {
+	uint64_t least = UINT64_MAX;
+
 	for (uint32_t i = 0; i < r->executors; i++) {
 		struct exec_port *p = r->executor[i];
+		uint64_t ns = p->open && p->device ? direct_sleep_ns(p, r->now) : UINT64_MAX;
 
-		if (p->open && p->pending < QUOIT_EXEC_ENTRIES && !exec_port_has_room(p))
-			return ROOM_NS;
+		if (p->open && p->pending < QUOIT_EXEC_ENTRIES && !exec_port_has_room(p) &&
+		    ns > ROOM_NS)
+			ns = ROOM_NS;
+		least = ns < least ? ns : least;
 	}
-	return UINT64_MAX;
+	return least;
 }
 
 bool exec_may_sleep(struct reactor *r)

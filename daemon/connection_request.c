@@ -56,6 +56,7 @@ static void on_device(struct connection *c, const struct quoit_ctl *m)
 	struct executors *executors = c->control->executors;
 	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
 	const struct quoit_device_info *info;
+	const struct device_memory *mine;
 
 	if (!m->device.number || m->device.number > executors_devices(executors)) {
 		connection_reply_result(c, m->type, m->seq, -ENODEV, "no device %u: there are %u",
@@ -63,12 +64,14 @@ static void on_device(struct connection *c, const struct quoit_ctl *m)
 		return;
 	}
 	info = executors_device(executors, m->device.number);
+	mine = &c->session->device[m->device.number - 1];
 	memcpy(answer.device_reply.name, info->name, sizeof answer.device_reply.name);
 	memcpy(answer.device_reply.address, info->address, sizeof answer.device_reply.address);
 	answer.device_reply.bytes = info->bytes;
 	answer.device_reply.units = info->units;
-	answer.device_reply.jobs =
-		__atomic_load_n(&c->session->device[m->device.number - 1].jobs, __ATOMIC_RELAXED);
+	answer.device_reply.jobs = __atomic_load_n(&mine->jobs, __ATOMIC_RELAXED);
+	answer.device_reply.direct = __atomic_load_n(&mine->direct, __ATOMIC_RELAXED);
+	answer.device_reply.streamed = __atomic_load_n(&mine->streamed, __ATOMIC_RELAXED);
 	switch (executors_state(executors, c->session->first_device + m->device.number - 1)) {
 	case PORT_UP:
 		answer.device_reply.state = QUOIT_DEVICE_UP;

@@ -169,6 +169,18 @@ void deps_in_stream(struct session *s, struct job *job, deps_ready_fn *ready)
 	}
 }
 
+void deps_in_direct(struct session *s, struct job *job, deps_ready_fn *ready)
+{
+	job->in_direct = true;
+	for (uint32_t e = job->edges; e != NIL; e = s->edges[e].next) {
+		struct job *after = &s->jobs[s->edges[e].job];
+
+		after->behind += after->executor == job->executor;
+		if (job_may_start(after))
+			ready(s, after);
+	}
+}
+
 int deps_add(struct session *s, struct job *job, uint32_t link)
 {
 	uint32_t self = job_index(s, job);
@@ -187,6 +199,8 @@ int deps_add(struct session *s, struct job *job, uint32_t link)
 		before->edges = edge;
 		if (before->in_stream)
 			ease(job, before);
+		if (before->in_direct)
+			job->behind += job->executor == before->executor;
 	}
 	job->waits += w.count;
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
@@ -210,6 +224,8 @@ void deps_remove(struct session *s, struct job *job, deps_ready_fn *ready)
 		after->waits--;
 		if (job->in_stream)
 			unease(after, job);
+		if (job->in_direct)
+			after->behind -= after->executor == job->executor;
 		if (job_may_start(after))
 			ready(s, after);
 	}

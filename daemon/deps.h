@@ -52,6 +52,11 @@ typedef void deps_ready_fn(struct session *s, struct job *job);
 void deps_in_stream(struct session *s, struct job *job, deps_ready_fn *ready);
 
 /*
+ * The same of a job in its device's direct ring, for those behind it that may go there, too.
+ */
+void deps_in_direct(struct session *s, struct job *job, deps_ready_fn *ready);
+
+/*
  * The job has ended: take it off the lists and count down those who wait for it.
  * Calls ready() for each whose last wait this was.
  */

@@ -109,11 +109,16 @@ void exec_port_request(struct exec_port *p, const struct quoit_exec_request *q)
 	p->count.requests++;
 }
 
-void exec_port_flush(struct exec_port *p)
+void exec_port_ring(struct exec_port *p)
 {
-	if (!quoit_ring_submit_wake(&p->requests, &p->words->need_wake))
-		return;
 	/* A full socket is success: it has bells to hear. */
 	(void)send(p->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	p->count.bells++;
+}
+
+void exec_port_flush(struct exec_port *p)
+{
+	if (p->requests.next != p->requests.published &&
+	    quoit_ring_submit_wake(&p->requests, &p->words->need_wake))
+		exec_port_ring(p);
 }

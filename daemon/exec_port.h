@@ -29,6 +29,9 @@ enum exec_port_state {
 	PORT_LOST, /* as DOWN, and nobody should wait for it */
 };
 
+/* Jobs in flight of one port: a request's id is its place, behind them is the direct ring. */
+#define EXEC_FLIGHTS (QUOIT_EXEC_ENTRIES + QUOIT_DIRECT_ENTRIES)
+
 /* Why we ended it. */
 enum exec_kill {
 	KILL_NOT,
@@ -67,6 +70,16 @@ struct exec_slot {
 	struct session *session; /* NULL: it did not wait for the answer */
 };
 
+/* GPU-direct mode (backend_direct.h): the ring to the consumer on the device. */
+struct direct_port {
+	struct quoit_direct_requests *requests; /* these two set by the starter before UP */
+	const struct quoit_direct_words *words;
+	struct quoit_producer ring;
+	uint32_t reaped;   /* all before this one have ended */
+	uint32_t streamed; /* of these, what the launcher put into a stream */
+	uint64_t moved;    /* TSC: when the last one was done, or the first one put in */
+};
+
 struct exec_port {
 	_Atomic uint32_t state;  /* enum exec_port_state */
 	_Atomic uint32_t killed; /* enum exec_kill */
@@ -95,9 +108,10 @@ struct exec_port {
 	uint32_t pending; /* requests without their answer */
 	uint64_t culprit; /* for whose job we have killed it, as in quoit_exec_words; 0: nobody's */
 	struct exec_asking asking;
-	struct exec_flight flight[QUOIT_EXEC_ENTRIES];
-	uint64_t serial; /* of the last flight */
-	struct {         /* of all processes; for people */
+	struct direct_port direct;
+	struct exec_flight flight[EXEC_FLIGHTS]; /* those in the direct ring are the last ones */
+	uint64_t serial;                         /* of the last flight */
+	struct {                                 /* of all processes; for people */
 		uint64_t requests, answers, bells;
 	} count;
 	struct exec_watch watch[QUOIT_EXEC_STREAMS];
@@ -146,5 +160,8 @@ bool exec_port_owes(struct exec_port *p);
 /* Put a request into the ring, where there is room; exec_port_flush publishes. */
 void exec_port_request(struct exec_port *p, const struct quoit_exec_request *q);
 void exec_port_flush(struct exec_port *p);
+
+/* Wake the process, if it sleeps. */
+void exec_port_ring(struct exec_port *p);
 
 #endif

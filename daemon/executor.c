@@ -83,6 +83,8 @@ static int open_ports(struct executor *x)
 		p->daemon = (struct quoit_exec_daemon_channel *)x->process.daemon_pages + i;
 		p->exec = &channels[i];
 		p->words = words;
+		p->direct.requests = &x->process.direct_requests[i];
+		p->direct.words = &x->process.direct_words[i];
 		p->answered = 0;
 		atomic_store(&p->killed, KILL_NOT);
 	}

@@ -189,11 +189,14 @@ static void close_all(const int *fds, unsigned count)
 /* fds: ours to send (daemon pages, exec pages, its end of each socket). */
 static int make_shared(struct executor_process *p, uint32_t channels, int *fds, int *ret_sockets)
 {
+	uint64_t daemon_direct =
+		QUOIT_EXEC_DIRECT_AT(channels * sizeof(struct quoit_exec_daemon_channel));
+	uint64_t exec_direct = QUOIT_EXEC_DIRECT_AT(sizeof(struct quoit_exec_words) +
+						    channels * sizeof(struct quoit_exec_channel));
 	int daemon_fd, err;
 
-	p->daemon_bytes = channels * sizeof(struct quoit_exec_daemon_channel);
-	p->exec_bytes =
-		sizeof(struct quoit_exec_words) + channels * sizeof(struct quoit_exec_channel);
+	p->daemon_bytes = daemon_direct + channels * sizeof(struct quoit_direct_requests);
+	p->exec_bytes = exec_direct + channels * sizeof(struct quoit_direct_words);
 	daemon_fd = memfd_create_sealed("quoit-exec-requests", p->daemon_bytes);
 	if (daemon_fd < 0)
 		return daemon_fd;
@@ -207,6 +210,10 @@ static int make_shared(struct executor_process *p, uint32_t channels, int *fds, 
 	if (fds[1] < 0)
 		return fds[1];
 	err = memfd_map(fds[1], p->exec_bytes, 0, &p->exec_pages);
+	if (!err) {
+		p->direct_requests = (void *)((uint8_t *)p->daemon_pages + daemon_direct);
+		p->direct_words = (const void *)((const uint8_t *)p->exec_pages + exec_direct);
+	}
 	for (uint32_t i = 0; i < channels && !err; i++) {
 		int pair[2];
 

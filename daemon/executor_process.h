@@ -19,6 +19,8 @@ struct executor_process {
 	void *exec_pages; /* mapped for reading only */
 	uint64_t daemon_bytes;
 	uint64_t exec_bytes;
+	struct quoit_direct_requests *direct_requests; /* in these pages, one per channel */
+	const struct quoit_direct_words *direct_words;
 };
 
 /*

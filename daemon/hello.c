@@ -72,6 +72,7 @@ static bool choose_limits(const struct control *control, const struct quoit_hell
 		ret->max_tensors = (uint32_t)config->max_tensors;
 	ret->max_jobs = (uint32_t)config->max_jobs;
 	ret->eager = config->eager;
+	ret->direct = h->features & QUOIT_FEATURE_DIRECT;
 	if (ret->host_bytes < HELLO_LEAST_BYTES)
 		snprintf(text, size, "a lease of %llu bytes: at least %llu",
 			 (unsigned long long)ret->host_bytes,
@@ -148,6 +149,18 @@ static void give_own(struct connection *c)
 	c->has_own = false;
 }
 
+/* A slab on each device, beside the lease; who cannot have one goes through streams. */
+static void grant_direct(struct connection *c, struct session_limits *limits)
+{
+	uint64_t left;
+
+	if (limits->direct)
+		limits->direct =
+			limits->devices && limits->device_bytes &&
+			budget_device_left(c->control->budget) >= QUOIT_DIRECT_SLAB_BYTES &&
+			charge_device(c, QUOIT_DIRECT_SLAB_BYTES, &left) == 0;
+}
+
 static int lease(struct connection *c, bool asked_device, struct session_limits *limits,
 		 struct quoit_ctl *answer)
 {
@@ -165,6 +178,8 @@ static int lease(struct connection *c, bool asked_device, struct session_limits 
 		err = lease_device(c, asked_device, limits, answer);
 	if (err < 0)
 		return_lease(c);
+	else
+		grant_direct(c, limits);
 	return err;
 }
 
@@ -229,7 +244,8 @@ static void hand_over(struct connection *c, struct session *s, bool asked_device
 
 static void fill_reply(const struct session *s, struct quoit_hello_reply *r)
 {
-	r->features = QUOIT_FEATURE_MODULES | (s->kernels ? QUOIT_FEATURE_KERNELS : 0);
+	r->features = QUOIT_FEATURE_MODULES | (s->kernels ? QUOIT_FEATURE_KERNELS : 0) |
+		      (s->direct ? QUOIT_FEATURE_DIRECT : 0);
 	r->session = s->id;
 	r->host_bytes = s->memory.lease;
 	r->arena_bytes = s->arena_bytes;

@@ -6,6 +6,7 @@
 
 #include "completion.h"
 #include "deps.h"
+#include "direct_rules.h"
 #include "files.h"
 #include "kernels.h"
 #include "memory.h"
@@ -148,8 +149,9 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->holds = plan->tensors;
 	if (plan->on_device && job->executor == NO_EXECUTOR) /* a NOP only waits */
 		job->holds &= (uint8_t)~plan->on_device;
-	job->in_stream = false;
-	job->eased = 0;
+	job->in_stream = job->in_direct = false;
+	job->eased = job->behind = 0;
+	job->direct = s->direct && !r->stamps && direct_is_small(sqe, plan);
 	job->zero = 0;
 	job->memory_waits = job->posted = false;
 	job->failed = 0;

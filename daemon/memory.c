@@ -227,7 +227,10 @@ static bool reserve_pinned(struct session *s, struct job *job)
 	return true;
 }
 
-/* On a device bytes are only counted: its executor finds a place for them. */
+/*
+ * On a device bytes are only counted, wherever they lie: its executor finds a place for them,
+ * unless they are few and for GPU-direct mode.
+ */
 static void reserve_device(struct session *s, struct buffer *b)
 {
 	struct device_memory *d = &s->device[b->device - 1];
@@ -236,6 +239,7 @@ static void reserve_device(struct session *s, struct buffer *b)
 	if (d->used > d->peak)
 		d->peak = d->used;
 	b->offset = 0;
+	b->in_slab = s->direct && slab_take(&d->slab, b->class, &b->offset);
 	b->reserved = true;
 	b->zeroed = false; /* it has somebody's old contents */
 }
@@ -259,7 +263,10 @@ bool memory_reserve(struct session *s, struct job *job)
 
 /* ---- back ---- */
 
-/* The executor that has these bytes is to be told, and the entry stays until then. */
+/*
+ * The executor that has these bytes is to be told, and the entry stays until then.  A place in
+ * the slab is ours to give, as all jobs that were there have ended.
+ */
 static void drop(struct session *s, struct buffer *b)
 {
 	struct device_memory *d = &s->device[b->device - 1];
@@ -267,6 +274,11 @@ static void drop(struct session *s, struct buffer *b)
 
 	d->used -= sizeclass_bytes(b->class);
 	b->reserved = b->zeroed = false;
+	if (b->in_slab) {
+		slab_give(&d->slab, b->class, b->offset);
+		tables_give_buffer(s, self);
+		return;
+	}
 	b->next = NIL;
 	if (d->dropped.head == NIL)
 		d->dropped.head = self;

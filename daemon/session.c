@@ -127,6 +127,7 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 	s->arena_bytes = limits->arena_bytes;
 	s->pinned_bytes = limits->pinned_bytes;
 	s->eager = limits->eager;
+	s->direct = limits->direct;
 	s->free_view = s->free_buffer = s->free_job = s->free_edge = NIL;
 	s->oldest = s->newest = NIL;
 	s->memory.head = s->memory.tail = NIL;

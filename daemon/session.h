@@ -28,6 +28,7 @@
 #include "optable.h"
 #include "pinned.h"
 #include "region.h"
+#include "slab.h"
 
 /* ---- tables ---- */
 
@@ -70,6 +71,7 @@ struct buffer {
 	uint8_t place;  /* enum buffer_place */
 	uint8_t device; /* 0: the host */
 	bool reserved;  /* has bytes: charged, with an offset */
+	bool in_slab;   /* on a device: they are in the session's slab, and the offset is there */
 	bool zeroed;    /* needs no zero fill any more */
 	bool poisoned;
 	uint32_t writers; /* open accesses, newest first */
@@ -121,6 +123,8 @@ struct job {
 	uint8_t on_device; /* bit i: tensor i is on a device */
 	uint8_t executor;  /* who runs it, NO_EXECUTOR: we do */
 	bool in_stream;    /* a device has it, and orders what comes behind it there */
+	bool direct;       /* small, of a session in GPU-direct mode, */
+	bool in_direct;    /* and in that ring */
 	bool memory_waits; /* in the memory queue */
 	bool posted;       /* its CQE is out although it has not ended */
 	int32_t failed;    /* decided before it ran: -errno, error holds the record */
@@ -130,6 +134,7 @@ struct job {
 	uint32_t work; /* slot of the backend that runs it */
 	/* Of waits: for jobs that its own device has.  Who waits for no others goes there, too. */
 	uint32_t eased;
+	uint32_t behind; /* of waits: for jobs in its device's direct ring; `direct` may follow */
 	uint32_t after[QUOIT_EXEC_AFTER];  /* these jobs' slots there */
 	uint64_t device_start, device_end; /* TSC; 0: not asked for */
 	uint64_t device_error;
@@ -221,8 +226,11 @@ struct session_exec {
 /* What a session has of one device's memory. */
 struct device_memory {
 	uint64_t lease, used, peak;
-	struct job_queue dropped; /* buffers that are free as soon as the executor was told */
-	uint64_t jobs;            /* that ran there */
+	struct job_queue dropped;  /* buffers that are free as soon as the executor was told */
+	uint64_t jobs;             /* that ran there */
+	uint64_t direct, streamed; /* of these, in GPU-direct mode, or nearly so */
+	struct slab slab;          /* places of small buffers, for GPU-direct mode */
+	uint64_t slab_address;     /* on the device; 0: not known */
 };
 
 /* ---- sessions ---- */
@@ -308,6 +316,7 @@ struct session {
 	bool dead;         /* the client is gone: nobody wants what still runs */
 	bool any_poison;   /* some buffer may be poisoned */
 	bool eager;        /* test switch: bytes at create, no budget */
+	bool direct;       /* GPU-direct mode */
 	uint8_t ending;    /* the MAIL_* to answer when the last job has ended; 0: none */
 	uint32_t requests; /* to other threads, not yet answered */
 
@@ -327,6 +336,7 @@ struct session_limits {
 	uint32_t max_tensors, max_jobs;
 	bool eager;   /* the pageable region has room beyond the lease */
 	bool kernels; /* it brings some */
+	bool direct;  /* GPU-direct mode: a slab on each device */
 };
 
 /* Bytes that a session costs besides its lease, once every entry of its tables was used. */
@@ -368,8 +378,12 @@ static inline uint32_t session_view(const struct session *s, uint32_t handle)
 /* Does it wait for nobody but those that its device runs before it anyway? */
 static inline bool job_may_start(const struct job *job)
 {
+	if (job->state != JOB_WAITING)
+		return false;
 	/* Who has failed has nothing to do there: it ends when all before it have ended. */
-	return job->waits == (job->failed ? 0 : job->eased) && job->state == JOB_WAITING;
+	if (job->failed)
+		return !job->waits;
+	return job->waits == job->eased || (job->direct && job->waits == job->behind);
 }
 
 /* The buffers on the host that are to be cleared before it runs. */

@@ -22,7 +22,7 @@ static void init_buffer(struct buffer *b, const struct quoit_sqe *sqe, uint64_t 
 	b->park_job = NIL;
 	b->place = PLACE_PAGEABLE;
 	b->device = sqe->device;
-	b->reserved = b->zeroed = false;
+	b->reserved = b->zeroed = b->in_slab = false;
 	b->class = 0;
 	b->offset = 0;
 	if (size)

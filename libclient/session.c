@@ -21,8 +21,9 @@ static void hello_fill(struct quoit_hello *h, const struct quoit_open_params *p)
 	h->abi_version = QUOIT_ABI_VERSION;
 	h->sqe_size = sizeof(struct quoit_sqe);
 	h->cqe_size = sizeof(struct quoit_cqe);
-	h->features =
-		QUOIT_FEATURE_MODULES | (p->flags & QUOIT_OPEN_KERNELS ? QUOIT_FEATURE_KERNELS : 0);
+	h->features = QUOIT_FEATURE_MODULES |
+		      (p->flags & QUOIT_OPEN_KERNELS ? QUOIT_FEATURE_KERNELS : 0) |
+		      (p->flags & QUOIT_OPEN_DIRECT ? QUOIT_FEATURE_DIRECT : 0);
 	h->host_bytes = p->host_bytes;
 	h->device_bytes = p->device_bytes;
 	h->arena_bytes = p->arena_bytes;
@@ -47,7 +48,8 @@ static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply 
 				      .tsc_hz = r->tsc_hz ? r->tsc_hz : 1000000000u,
 				      .max_tensors = r->max_tensors,
 				      .max_jobs = r->max_jobs,
-				      .devices = r->devices > UINT8_MAX ? UINT8_MAX : r->devices};
+				      .devices = r->devices > UINT8_MAX ? UINT8_MAX : r->devices,
+				      .direct = r->features & QUOIT_FEATURE_DIRECT};
 	memcpy(s->info.ops, r->ops, sizeof s->info.ops);
 	s->max_entries = r->max_entries;
 	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
@@ -138,8 +140,8 @@ int quoit_open(struct quoit_session **ret, const struct quoit_open_params *param
 		return -ENOMEM;
 	if (!params)
 		params = &defaults;
-	if (params->flags & ~QUOIT_OPEN_KERNELS) {
-		libquoit_text_set("unknown flags %#x", params->flags & ~QUOIT_OPEN_KERNELS);
+	if (params->flags & ~QUOIT_OPEN_FLAGS) {
+		libquoit_text_set("unknown flags %#x", params->flags & ~QUOIT_OPEN_FLAGS);
 		free(s);
 		return -EINVAL;
 	}
@@ -211,6 +213,8 @@ int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_d
 		return err;
 	*ret = (struct quoit_device_desc){.bytes = r->bytes,
 					  .jobs = r->jobs,
+					  .jobs_direct = r->direct,
+					  .jobs_streamed = r->streamed,
 					  .units = r->units,
 					  .up = r->state == QUOIT_DEVICE_UP,
 					  .lost = r->state == QUOIT_DEVICE_LOST};

@@ -2,16 +2,9 @@
 /* copy.cu - elements move: copy, transpose, gather. */
 #include <errno.h>
 
-#include "kernels/map.cuh"
+#include "kernels/choose.cuh"
 
 /* ---- copy ---- */
-
-template <class T> struct same : map_unary<T> {
-	__device__ T operator()(T x) const
-	{
-		return x;
-	}
-};
 
 struct alignas(16) quad {
 	uint64_t half[2];
@@ -87,6 +80,12 @@ template <class T> __global__ void __launch_bounds__(SQUARE *ROWS) transpose_ker
 	}
 }
 
+static kernel_node transpose_nodes[] = {
+	kernel_node((const void *)transpose_kernel<uint16_t>),
+	kernel_node((const void *)transpose_kernel<uint32_t>),
+	kernel_node((const void *)transpose_kernel<uint64_t>),
+};
+
 cudaError_t kernel_transpose(const walk *w, uint32_t fast, uint32_t size, cudaStream_t stream)
 {
 	squares s = {*w, fast};
@@ -94,6 +93,7 @@ cudaError_t kernel_transpose(const walk *w, uint32_t fast, uint32_t size, cudaSt
 	const dim3 threads(SQUARE, ROWS);
 	unsigned blocks;
 
+	kernel_name(transpose_nodes);
 	s.across = (uint32_t)((w->dim[last] + SQUARE - 1) / SQUARE);
 	s.down = (uint32_t)((w->dim[fast] + SQUARE - 1) / SQUARE);
 	s.count = w->count / w->dim[last] / w->dim[fast] * s.across * s.down;
@@ -140,10 +140,19 @@ __global__ void __launch_bounds__(MAP_THREADS) gather_kernel(struct gather_plan 
 	}
 }
 
+template <class T> struct gather_nodes {
+	static kernel_node narrow, wide;
+};
+template <class T>
+kernel_node gather_nodes<T>::narrow((const void *)gather_kernel<T, int32_t>);
+template <class T> kernel_node gather_nodes<T>::wide((const void *)gather_kernel<T, int64_t>);
+
 template <class T> static cudaError_t gather_as(const struct gather_plan *g, cudaStream_t stream)
 {
 	const unsigned blocks = map_blocks(g->walk.count);
 
+	kernel_name(&gather_nodes<T>::narrow);
+	kernel_name(&gather_nodes<T>::wide);
 	if (g->index_dtype == QUOIT_I32)
 		gather_kernel<T, int32_t><<<blocks, MAP_THREADS, 0, stream>>>(*g);
 	else

@@ -4,9 +4,10 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "kernels/kernels.h"
+#include "kernels/gemm_plan.h"
+#include "kernels/listed.cuh"
 
-#define TILE 16 /* edge; a block makes TILE x TILE elements of C */
+#define TILE GEMM_STEP /* edge; a block makes TILE x TILE elements of C */
 
 template <class T, class Wide>
 __global__ void __launch_bounds__(TILE *TILE) gemm_kernel(gemm_plan g, uint64_t blocks)
@@ -57,6 +58,12 @@ __global__ void __launch_bounds__(TILE *TILE) gemm_kernel(gemm_plan g, uint64_t 
 	}
 }
 
+template <class T, class Wide> struct gemm_nodes {
+	static kernel_node node;
+};
+template <class T, class Wide>
+kernel_node gemm_nodes<T, Wide>::node((const void *)gemm_kernel<T, Wide>);
+
 template <class T, class Wide> static cudaError_t launch(const gemm_plan *g, cudaStream_t stream)
 {
 	const uint64_t across = ((uint64_t)g->n + TILE - 1) / TILE;
@@ -64,6 +71,7 @@ template <class T, class Wide> static cudaError_t launch(const gemm_plan *g, cud
 	const uint64_t blocks = across * down * g->batch[0] * g->batch[1];
 	const uint64_t most = 1u << 30;
 
+	kernel_name(&gemm_nodes<T, Wide>::node);
 	gemm_kernel<T, Wide>
 		<<<(unsigned)(blocks < most ? blocks : most), dim3(TILE, TILE), 0, stream>>>(
 			*g, blocks);

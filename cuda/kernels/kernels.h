@@ -84,6 +84,16 @@ struct gemm_plan {
 };
 cudaError_t kernel_gemm(const struct gemm_plan *gemm, cudaStream_t stream);
 
+/* Every kernel of this object is loaded; else each is at its first launch. */
+cudaError_t kernels_load(void);
+
+/*
+ * The consumer of a GPU-direct ring (quoit/direct.h), in a stream of its own; both addresses are
+ * the device's.  It runs until it leaves.
+ */
+cudaError_t kernel_direct(const struct quoit_direct_requests *requests,
+			  struct quoit_direct_words *words, cudaStream_t stream);
+
 /* The device's clock in nanoseconds, written where the device reaches host memory. */
 cudaError_t kernel_stamp(uint64_t *word, cudaStream_t stream);
 

@@ -9,6 +9,7 @@
 #define QUOIT_CUDA_MAP_CUH
 
 #include "kernels/kernels.h"
+#include "kernels/listed.cuh"
 
 #define MAP_THREADS 256
 #define MAP_BLOCKS  4096 /* more elements than these have threads are taken in turns */
@@ -143,12 +144,13 @@ __device__ __forceinline__ void map_offsets(const walk &w, uint32_t i, int64_t *
 	}
 }
 
-template <class F> __global__ void __launch_bounds__(MAP_THREADS) map_strided(walk w, F f)
+/* Elements first, first + step, ... of a walk. */
+template <class F>
+__device__ __forceinline__ void map_each(const walk &w, F f, uint32_t first, uint32_t step)
 {
 	const uint32_t count = (uint32_t)w.count;
 
-	for (uint32_t i = blockIdx.x * MAP_THREADS + threadIdx.x; i < count;
-	     i += gridDim.x * MAP_THREADS) {
+	for (uint32_t i = first; i < count; i += step) {
 		int64_t at[1 + F::inputs];
 		typename F::B b = {};
 		typename F::C c = {};
@@ -161,6 +163,11 @@ template <class F> __global__ void __launch_bounds__(MAP_THREADS) map_strided(wa
 		((typename F::Out *)w.operand[0].data)[at[0]] =
 			map_one(f, map_load<typename F::A>(w.operand[1], at[1]), b, c);
 	}
+}
+
+template <class F> __global__ void __launch_bounds__(MAP_THREADS) map_strided(walk w, F f)
+{
+	map_each(w, f, blockIdx.x * MAP_THREADS + threadIdx.x, gridDim.x * MAP_THREADS);
 }
 
 /* ---- launch ---- */
@@ -184,15 +191,34 @@ template <class F> bool map_is_aligned(const walk *w)
 	return true;
 }
 
+template <class F> struct map_nodes {
+	static kernel_node dense, strided;
+};
+template <class F> kernel_node map_nodes<F>::dense((const void *)map_dense<F>);
+template <class F> kernel_node map_nodes<F>::strided((const void *)map_strided<F>);
+
 template <class F> cudaError_t map_launch(const walk *w, F f, cudaStream_t stream)
 {
 	const bool dense = walk_is_dense(w);
 
+	kernel_name(&map_nodes<F>::dense);
+	kernel_name(&map_nodes<F>::strided);
 	if (dense && map_is_aligned<F>(w))
 		map_dense<<<map_blocks(w->count / map_width<F>()), MAP_THREADS, 0, stream>>>(*w, f);
 	else
 		map_strided<<<map_blocks(w->count), MAP_THREADS, 0, stream>>>(*w, f);
 	return cudaGetLastError();
 }
+
+/* What the functions that choose an F by a call (arithmetic.cuh and so on) do with it here. */
+struct map_into_stream {
+	const walk *w;
+	cudaStream_t stream;
+
+	template <class F> cudaError_t operator()(F f) const
+	{
+		return map_launch(w, f, stream);
+	}
+};
 
 #endif

@@ -70,11 +70,21 @@ __global__ void __launch_bounds__(MAP_THREADS)
 	}
 }
 
+template <class T, class Kind> struct random_nodes {
+	static kernel_node dense, strided;
+};
+template <class T, class Kind>
+kernel_node random_nodes<T, Kind>::dense((const void *)random_kernel<T, Kind, true>);
+template <class T, class Kind>
+kernel_node random_nodes<T, Kind>::strided((const void *)random_kernel<T, Kind, false>);
+
 template <class T, class Kind>
 static cudaError_t launch(const walk *w, const quoit_device_call *call, cudaStream_t stream)
 {
 	const unsigned blocks = map_blocks(w->count / (16 / sizeof(T)) + 2);
 
+	kernel_name(&random_nodes<T, Kind>::dense);
+	kernel_name(&random_nodes<T, Kind>::strided);
 	if (walk_is_dense(w) && w->operand[0].data % 16 == 0)
 		random_kernel<T, Kind, true>
 			<<<blocks, MAP_THREADS, 0, stream>>>(*w, call->scalar[0], call->scalar[1]);

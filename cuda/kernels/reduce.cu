@@ -1,147 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * reduce.cu - sum, mean, largest and its place, sum of squares, squared loss.
- *
- * Floating-point sums are made in double, integer ones modulo 2^64, as on the CPU.
- */
-#include <math.h>
+/* reduce.cu - reductions, into a stream. */
+#include "kernels/reduce_ops.cuh"
 
-#include "kernels/reduce.cuh"
+struct reduce_into_stream {
+	const reduce_plan *plan;
+	cudaStream_t stream;
 
-/* ---- what an element brings ---- */
-
-template <class T, class Wide> struct plain {
-	using In = Wide;
-	static __device__ __forceinline__ Wide read(const reduce_plan &p, int64_t base, uint64_t i)
+	template <class R> cudaError_t operator()(R) const
 	{
-		return (Wide)((const T *)p.inner.operand[0]
-				      .data)[base + reduce_offset(p.inner, 0, i)];
+		return reduce_launch<R>(plan, stream);
 	}
 };
-
-template <class T> struct squared {
-	using In = double;
-	static __device__ __forceinline__ double read(const reduce_plan &p, int64_t base,
-						      uint64_t i)
-	{
-		const double x = plain<T, double>::read(p, base, i);
-
-		return x * x;
-	}
-};
-
-/* The square of x - y; on the way the gradient is written, which may lie where x or y does. */
-template <class T> struct loss {
-	using In = double;
-	static __device__ __forceinline__ double read(const reduce_plan &p, int64_t, uint64_t i)
-	{
-		const walk_operand &gradient = p.inner.operand[2];
-		const T x = ((const T *)p.inner.operand[0].data)[reduce_offset(p.inner, 0, i)];
-		const T y = ((const T *)p.inner.operand[1].data)[reduce_offset(p.inner, 1, i)];
-		const double d = (double)x - (double)y;
-
-		if (gradient.data)
-			((T *)gradient.data)[reduce_offset(p.inner, 2, i)] = (T)p.twice * (x - y);
-		return d * d;
-	}
-};
-
-/* ---- sums ---- */
-
-template <class T, class Wide, class Source> struct sum : Source {
-	using Acc = Wide;
-	static __device__ __forceinline__ Acc start()
-	{
-		return 0;
-	}
-	static __device__ __forceinline__ void take(Acc &acc, Wide x, uint64_t)
-	{
-		acc += x;
-	}
-	static __device__ __forceinline__ void merge(Acc &acc, const Acc &other)
-	{
-		acc += other;
-	}
-	static __device__ void store(const reduce_plan &p, int64_t at, Acc acc)
-	{
-		if constexpr ((Acc)0.5 != 0)
-			acc = acc / p.divisor * p.factor;
-		((T *)p.outer.operand[1].data)[at] = (T)acc;
-	}
-};
-
-/* ---- the largest, and where the first one is ---- */
-
-template <class T> struct best {
-	T value;
-	int64_t place; /* -1: of nothing */
-};
-
-template <class T> struct largest : plain<T, T> {
-	using Acc = best<T>;
-	static __device__ __forceinline__ Acc start()
-	{
-		return {0, -1};
-	}
-	/* A NaN is larger than anything; of equal ones the first is taken. */
-	static __device__ __forceinline__ void merge(Acc &acc, const Acc &other)
-	{
-		const bool nan = acc.value != acc.value;
-		const bool other_nan = other.value != other.value;
-		const bool equal = acc.value == other.value || (nan && other_nan);
-		const bool beats = other.value > acc.value || (other_nan && !nan);
-
-		if (other.place >= 0 &&
-		    (acc.place < 0 || beats || (equal && other.place < acc.place)))
-			acc = other;
-	}
-	static __device__ __forceinline__ void take(Acc &acc, T x, uint64_t i)
-	{
-		merge(acc, Acc{x, (int64_t)i});
-	}
-	static __device__ void store(const reduce_plan &p, int64_t at, const Acc &acc)
-	{
-		if (p.opcode == QUOIT_OP_ARGMAX)
-			((int64_t *)p.outer.operand[1].data)[at] = acc.place;
-		else
-			((T *)p.outer.operand[1].data)[at] = acc.value;
-	}
-};
-
-/* ---- launch ---- */
-
-template <class T> static cudaError_t launch_float(const reduce_plan *p, cudaStream_t stream)
-{
-	switch (p->opcode) {
-	case QUOIT_OP_SUM:
-	case QUOIT_OP_MEAN:
-		return reduce_launch<sum<T, double, plain<T, double>>>(p, stream);
-	case QUOIT_OP_SQNORM:
-		return reduce_launch<sum<T, double, squared<T>>>(p, stream);
-	case QUOIT_OP_SQLOSS:
-		return reduce_launch<sum<T, double, loss<T>>>(p, stream);
-	default:
-		return reduce_launch<largest<T>>(p, stream);
-	}
-}
-
-template <class T> static cudaError_t launch_integer(const reduce_plan *p, cudaStream_t stream)
-{
-	if (p->opcode == QUOIT_OP_SUM)
-		return reduce_launch<sum<T, uint64_t, plain<T, uint64_t>>>(p, stream);
-	return reduce_launch<largest<T>>(p, stream);
-}
 
 cudaError_t kernel_reduce(const reduce_plan *plan, cudaStream_t stream)
 {
-	switch (plan->dtype) {
-	case QUOIT_F32:
-		return launch_float<float>(plan, stream);
-	case QUOIT_F64:
-		return launch_float<double>(plan, stream);
-	case QUOIT_I32:
-		return launch_integer<int32_t>(plan, stream);
-	default:
-		return launch_integer<int64_t>(plan, stream);
-	}
+	return reduce_choose(*plan, reduce_into_stream{plan, stream});
 }

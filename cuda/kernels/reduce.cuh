@@ -11,6 +11,7 @@
 #define QUOIT_CUDA_REDUCE_CUH
 
 #include "kernels/kernels.h"
+#include "kernels/listed.cuh"
 
 #define REDUCE_THREADS 256
 #define REDUCE_WARP    32
@@ -110,16 +111,15 @@ __device__ __forceinline__ void reduce_store(const reduce_plan &p, uint64_t outp
 		R::store(p, reduce_offset(p.outer, 1, output), acc);
 }
 
-/* One part by one thread, a warp, or a block. */
+/* One part by one thread, a warp, or a block; by block number `block` of `blocks`. */
 template <class R, int lanes>
-__global__ void __launch_bounds__(REDUCE_THREADS)
-	reduce_kernel(const __grid_constant__ reduce_plan p)
+__device__ __forceinline__ void reduce_units(const reduce_plan &p, uint32_t block, uint32_t blocks)
 {
 	constexpr int per_block = REDUCE_THREADS / lanes;
 	const uint64_t units = p.outer.count * p.parts;
 
-	for (uint64_t u = (uint64_t)blockIdx.x * per_block + threadIdx.x / lanes; u < units;
-	     u += (uint64_t)gridDim.x * per_block) {
+	for (uint64_t u = (uint64_t)block * per_block + threadIdx.x / lanes; u < units;
+	     u += (uint64_t)blocks * per_block) {
 		const uint64_t output = lanes == 1 ? u % p.outer.count : u / p.parts;
 		const uint64_t part = lanes == 1 ? u / p.outer.count : u % p.parts;
 		const uint64_t begin = part * p.part_length;
@@ -137,16 +137,23 @@ __global__ void __launch_bounds__(REDUCE_THREADS)
 	}
 }
 
+template <class R, int lanes>
+__global__ void __launch_bounds__(REDUCE_THREADS)
+	reduce_kernel(const __grid_constant__ reduce_plan p)
+{
+	reduce_units<R, lanes>(p, blockIdx.x, gridDim.x);
+}
+
 /* The parts of an output by one warp. */
 template <class R>
-__global__ void __launch_bounds__(REDUCE_THREADS)
-	reduce_finish_kernel(const __grid_constant__ reduce_plan p)
+__device__ __forceinline__ void reduce_outputs(const reduce_plan &p, uint32_t block,
+					       uint32_t blocks)
 {
 	constexpr int per_block = REDUCE_THREADS / REDUCE_WARP;
 	const uint32_t lane = threadIdx.x % REDUCE_WARP;
 
-	for (uint64_t output = (uint64_t)blockIdx.x * per_block + threadIdx.x / REDUCE_WARP;
-	     output < p.outer.count; output += (uint64_t)gridDim.x * per_block) {
+	for (uint64_t output = (uint64_t)block * per_block + threadIdx.x / REDUCE_WARP;
+	     output < p.outer.count; output += (uint64_t)blocks * per_block) {
 		const typename R::Acc *partial =
 			(const typename R::Acc *)p.partial + output * p.parts;
 		typename R::Acc acc = R::start();
@@ -159,6 +166,22 @@ __global__ void __launch_bounds__(REDUCE_THREADS)
 	}
 }
 
+template <class R>
+__global__ void __launch_bounds__(REDUCE_THREADS)
+	reduce_finish_kernel(const __grid_constant__ reduce_plan p)
+{
+	reduce_outputs<R>(p, blockIdx.x, gridDim.x);
+}
+
+template <class R> struct reduce_nodes {
+	static kernel_node thread, warp, block, finish;
+};
+template <class R> kernel_node reduce_nodes<R>::thread((const void *)reduce_kernel<R, 1>);
+template <class R> kernel_node reduce_nodes<R>::warp((const void *)reduce_kernel<R, REDUCE_WARP>);
+template <class R>
+kernel_node reduce_nodes<R>::block((const void *)reduce_kernel<R, REDUCE_THREADS>);
+template <class R> kernel_node reduce_nodes<R>::finish((const void *)reduce_finish_kernel<R>);
+
 static inline unsigned reduce_blocks(uint64_t units, uint32_t per_block)
 {
 	const uint64_t blocks = (units + per_block - 1) / per_block;
@@ -170,6 +193,10 @@ template <class R> cudaError_t reduce_launch(const reduce_plan *p, cudaStream_t 
 {
 	const unsigned blocks = reduce_blocks(p->outer.count * p->parts, REDUCE_THREADS / p->lanes);
 
+	kernel_name(&reduce_nodes<R>::thread);
+	kernel_name(&reduce_nodes<R>::warp);
+	kernel_name(&reduce_nodes<R>::block);
+	kernel_name(&reduce_nodes<R>::finish);
 	if (p->lanes == 1)
 		reduce_kernel<R, 1><<<blocks, REDUCE_THREADS, 0, stream>>>(*p);
 	else if (p->lanes == REDUCE_WARP)

@@ -147,6 +147,17 @@ static int open_channel(struct channels *s, uint32_t i, struct quoit_exec_daemon
 	return c->slots ? 0 : -ENOMEM;
 }
 
+/* Where the two sides' GPU-direct pages begin. */
+static void find_direct(struct channels *c, uint32_t count, const void *daemon, void *exec)
+{
+	uint64_t requests = QUOIT_EXEC_DIRECT_AT(count * sizeof(struct quoit_exec_daemon_channel));
+	uint64_t words = QUOIT_EXEC_DIRECT_AT(sizeof(struct quoit_exec_words) +
+					      count * sizeof(struct quoit_exec_channel));
+
+	c->direct_requests = (const void *)((const uint8_t *)daemon + requests);
+	c->direct_words = (void *)((uint8_t *)exec + words);
+}
+
 int channels_open(struct channels *c, int socket)
 {
 	struct quoit_exec_start m;
@@ -164,6 +175,7 @@ int channels_open(struct channels *c, int socket)
 		return err;
 	c->words = exec;
 	c->count = m.channels;
+	find_direct(c, m.channels, daemon, exec);
 	for (uint32_t i = 0; i < m.channels && !err; i++)
 		err = open_channel(c, i, daemon, (struct quoit_exec_channel *)(c->words + 1),
 				   fds[i + 2]);

@@ -31,6 +31,8 @@ struct channel {
 
 struct channels {
 	struct quoit_exec_words *words;
+	const struct quoit_direct_requests *direct_requests; /* GPU-direct rings, by channel */
+	struct quoit_direct_words *direct_words;
 	uint32_t count;
 	struct channel channel[QUOIT_MAX_REACTORS];
 	struct pollfd poll[QUOIT_MAX_REACTORS + 1]; /* the last one: quoitd's own socket */

@@ -51,12 +51,16 @@ static uint64_t find_culprit(struct launcher *l)
 {
 	const struct quoit_device_verdict *verdict = NULL;
 	uint64_t only = 0;
+	uint32_t open;
 
 	(void)l->driver->health(l->device, &verdict);
+	open = l->open + direct_count(l, &only);
+	if (open != 1)
+		only = 0;
 	for (uint32_t i = 0; i < l->flights; i++) {
 		if (!l->flight[i].serial)
 			continue;
-		if (verdict == &l->shared->flight[i].verdict || l->open == 1)
+		if (verdict == &l->shared->flight[i].verdict || open == 1)
 			only = name_of(l, &l->flight[i]);
 	}
 	return only;
@@ -107,7 +111,8 @@ int launcher_answer(struct launcher *l, uint32_t index)
 				      .field = f->field,
 				      .uncleared = f->uncleared,
 				      .res = f->res,
-				      .value = {f->value[0], f->value[1]}};
+				      .value = {f->value[0], f->value[1]},
+				      .slab = l->holding[flight_holding(l, f)].slab.address};
 
 	if (!a.res && v->res < 0) {
 		a.res = v->res;
@@ -198,15 +203,18 @@ static int pass(struct launcher *l)
 		any |= !err && streams_collect(l, &err); /* says what runs, also after the last */
 		any |= !err && flight_advance(l);
 	}
+	any |= direct_advance(l);
 	return err ? err : any;
 }
 
 static uint64_t nap(const struct launcher *l)
 {
-	uint64_t now = tsc_now(), age = 0, ns;
+	uint64_t now = tsc_now(), age = 0, ns, most = direct_nap(l);
 
 	if (!l->open)
-		return CHANNELS_FOREVER;
+		return most;
+	if (most > NAP_MOST_NS)
+		most = NAP_MOST_NS;
 	for (uint32_t i = 0; i < STREAMS; i++) {
 		uint32_t head = l->stream[i].queue.head;
 
@@ -214,7 +222,7 @@ static uint64_t nap(const struct launcher *l)
 			age = now - l->flight[head].arrived;
 	}
 	ns = tsc_to_ns(age) / NAP_PART;
-	return ns < NAP_LEAST_NS ? NAP_LEAST_NS : ns > NAP_MOST_NS ? NAP_MOST_NS : ns;
+	return ns < NAP_LEAST_NS ? NAP_LEAST_NS : ns > most ? most : ns;
 }
 
 /* A stream that has died says nothing by its word. */
@@ -259,7 +267,7 @@ static int make(struct launcher *l)
 	l->held.head = NOBODY;
 	l->flight = calloc(l->flights, sizeof *l->flight);
 	l->holding = calloc(slots, sizeof *l->holding);
-	if (!l->flight || !l->holding)
+	if (!l->flight || !l->holding || !direct_make(l))
 		return -ENOMEM;
 	err = l->driver->memory_new(l->device, PAGE_BYTES, &l->nowhere);
 	if (err)
@@ -276,6 +284,7 @@ static int make(struct launcher *l)
 
 static void unmake(struct launcher *l)
 {
+	direct_unmake(l);
 	streams_close(l);
 	stage_close(l);
 	if (l->holding)

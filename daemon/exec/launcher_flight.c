@@ -137,11 +137,21 @@ static int fill_call(struct launcher *l, const struct flight *f, struct quoit_de
 	return err;
 }
 
+/* Does the driver have code for it that may have to be loaded first? */
+static bool may_load(const struct quoit_device_call *call)
+{
+	return call->opcode == QUOIT_OP_GEMM &&
+	       !quoit_direct_product(call->tensor[0].dim, call->tensor[1].dim,
+				     call->tensor[1].dtype);
+}
+
 static int run(struct launcher *l, const struct flight *f)
 {
 	struct quoit_device_call call;
 	int err = fill_call(l, f, &call);
 
+	if (!err && may_load(&call))
+		direct_park(l);
 	if (!err)
 		err = launcher_check(l, l->driver->run(l->stream[f->stream].stream, &call));
 	return err;
@@ -252,6 +262,8 @@ void flight_take(struct launcher *l, uint32_t channel, const struct quoit_exec_r
 	l->open++;
 	if (!try_to_issue(l, index))
 		queue_append(l, &l->held, index);
+	if (q->direct)
+		direct_want(l, channel);
 }
 
 bool flight_advance(struct launcher *l)

@@ -38,6 +38,7 @@ static bool pool_empty(struct launcher *l)
 
 	for (uint32_t c = 0; c < SIZECLASS_NR; c++)
 		while (pool_take(&l->pool, c, &address)) {
+			direct_park(l);
 			launcher_check(l, l->driver->memory_free(l->device, address));
 			any = true;
 		}
@@ -52,6 +53,7 @@ static int take(struct launcher *l, uint64_t bytes, uint64_t *ret)
 
 	if (pool_take(&l->pool, class, ret))
 		return 0;
+	direct_park(l);
 	err = l->driver->memory_new(l->device, sizeclass_bytes(class), ret);
 	/* Counting says that there is enough: it lies in pieces of other sizes. */
 	if (err == -ENOMEM && pool_empty(l))
@@ -61,8 +63,10 @@ static int take(struct launcher *l, uint64_t bytes, uint64_t *ret)
 
 static void give(struct launcher *l, struct device_buffer *b)
 {
-	if (b->address && !pool_give(&l->pool, sizeclass_of(b->bytes), b->address))
+	if (b->address && !pool_give(&l->pool, sizeclass_of(b->bytes), b->address)) {
+		direct_park(l);
 		launcher_check(l, l->driver->memory_free(l->device, b->address));
+	}
 	*b = (struct device_buffer){0};
 }
 
@@ -86,11 +90,34 @@ static int grow(struct launcher *l, struct holding *h, uint32_t buffer)
 	return 0;
 }
 
+/* A place in the slab, which is made with the first of them. */
+static int find_in_slab(struct launcher *l, struct holding *h, uint32_t page, uint64_t bytes,
+			uint64_t *ret)
+{
+	uint64_t offset = (uint64_t)page * QUOIT_EXEC_PAGE;
+	int err;
+
+	if (bytes > QUOIT_DIRECT_SLAB_BYTES || offset > QUOIT_DIRECT_SLAB_BYTES - bytes)
+		return -EPROTO;
+	if (!h->slab.address) {
+		err = take(l, QUOIT_DIRECT_SLAB_BYTES, &h->slab.address);
+		if (err)
+			return err;
+		h->slab.bytes = QUOIT_DIRECT_SLAB_BYTES;
+	}
+	*ret = h->slab.address + offset;
+	return 0;
+}
+
 int holding_find(struct launcher *l, uint32_t holding, uint32_t buffer, uint64_t bytes,
 		 uint64_t *ret)
 {
 	struct holding *h = &l->holding[holding];
-	int err = buffer < h->count ? 0 : grow(l, h, buffer);
+	int err;
+
+	if (buffer & QUOIT_EXEC_IN_SLAB)
+		return find_in_slab(l, h, buffer & ~QUOIT_EXEC_IN_SLAB, bytes, ret);
+	err = buffer < h->count ? 0 : grow(l, h, buffer);
 
 	if (!err && !h->buffer[buffer].address) {
 		err = take(l, bytes, &h->buffer[buffer].address);
@@ -124,6 +151,7 @@ bool holding_reaches(struct launcher *l, uint32_t holding, const struct memory *
 		return false;
 	if (!h->asked[region]) {
 		h->asked[region] = true;
+		direct_park(l);
 		h->registered[region] = !launcher_check(
 			l, l->driver->host_register(l->device, m->base[region], m->bytes[region]));
 	}
@@ -136,9 +164,12 @@ void holding_leave(struct launcher *l, uint32_t holding, const struct memory *m)
 
 	for (uint32_t i = 0; i < h->count; i++)
 		give(l, &h->buffer[i]);
+	give(l, &h->slab);
 	for (uint32_t i = 0; i < QUOIT_EXEC_REGIONS; i++)
-		if (h->registered[i])
+		if (h->registered[i]) {
+			direct_park(l);
 			l->driver->host_unregister(l->device, m->base[i]);
+		}
 	l->holders -= h->count != 0;
 	free(h->buffer);
 	*h = (struct holding){0};

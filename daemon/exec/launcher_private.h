@@ -8,6 +8,7 @@
  *	launcher_memory.c  device memory, and the host memory that the device reaches
  *	launcher_stage.c   copies from and to memory that it does not reach
  *	launcher_kernels.c kernels that clients have brought
+ *	launcher_direct.c  GPU-direct rings: consumers that stay on the device
  */
 #ifndef QUOIT_EXEC_LAUNCHER_PRIVATE_H
 #define QUOIT_EXEC_LAUNCHER_PRIVATE_H
@@ -94,6 +95,7 @@ struct device_buffer {
 struct holding {
 	struct device_buffer *buffer;
 	uint32_t count;
+	struct device_buffer slab;
 	bool asked[QUOIT_EXEC_REGIONS];      /* the driver was asked to reach the region, */
 	bool registered[QUOIT_EXEC_REGIONS]; /* and can */
 };
@@ -134,6 +136,7 @@ struct launcher {
 	struct holding *holding; /* channel * QUOIT_EXEC_SLOTS + slot */
 	uint32_t holders;        /* so many of these have buffers */
 	struct pool pool;
+	struct direct *direct;
 	uint64_t nowhere; /* a page on the device: where tensors without elements are */
 	/* The device's time: ns there, ticks here, at one moment */
 	uint64_t clock_ns, clock_ticks, clock_error;
@@ -227,6 +230,29 @@ void launcher_kernels_leave(struct launcher *l, struct memory *m);
 /* Put a LAUNCH into the flight's stream.  As the driver's launch, and -ENOENT: it has no such
  * kernel. */
 int launcher_kernels_launch(struct launcher *l, const struct flight *f);
+/* ---- launcher_direct.c ---- */
+
+/* False: no memory.  _unmake: consumers are told to leave; what was never made is fine. */
+bool direct_make(struct launcher *l);
+void direct_unmake(struct launcher *l);
+
+/* A job of this channel came through a stream that was meant for its direct ring. */
+void direct_want(struct launcher *l, uint32_t channel);
+
+/* Look after all rings; true: something was done. */
+bool direct_advance(struct launcher *l);
+
+/* How long the launcher may sleep, in nanoseconds, as far as these rings are concerned. */
+uint64_t direct_nap(const struct launcher *l);
+
+/* Requests in the rings that are not done; *ret_name is set to the name of one of them. */
+uint32_t direct_count(const struct launcher *l, uint64_t *ret_name);
+
+/*
+ * First before any call that may wait for all that runs on the device (device.h lists them).
+ * Consumers come back as soon as it was made.
+ */
+void direct_park(struct launcher *l);
 
 /* ---- where things are ---- */
 

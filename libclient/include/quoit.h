@@ -73,11 +73,14 @@ struct quoit_open_params {
 	uint64_t arena_bytes;  /* what quoit_alloc can hand out; 0: an eighth of the lease */
 	uint64_t pinned_bytes; /* the pinned region, a part of the lease; 0: none */
 	uint32_t max_tensors;  /* alive at once; 0: the daemon's default */
-	uint32_t flags;        /* QUOIT_OPEN_KERNELS */
+	uint32_t flags;        /* QUOIT_OPEN_* */
 };
 
 /* It brings kernels (below): its jobs on devices run in processes of its user's own. */
 #define QUOIT_OPEN_KERNELS 0x1u
+/* Small jobs on devices in GPU-direct mode, if it can be had; quoit_info.direct says so. */
+#define QUOIT_OPEN_DIRECT  0x2u
+#define QUOIT_OPEN_FLAGS   0x3u
 
 /* What the daemon granted: sizes in bytes. */
 struct quoit_info {
@@ -90,6 +93,7 @@ struct quoit_info {
 	uint32_t max_tensors;
 	uint32_t max_jobs;
 	uint32_t devices;               /* that quoit_use_device can name: 1 to this */
+	bool direct;                    /* GPU-direct mode: it was asked for and granted */
 	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: operation n can be run */
 };
 
@@ -130,12 +134,14 @@ int quoit_op_find(struct quoit_session *s, const char *name);
 
 struct quoit_device_desc {
 	char name[64];
-	char address[16]; /* on PCI, like 0000:17:00.0; "": on no bus */
-	uint64_t bytes;   /* of its memory */
-	uint32_t units;   /* multiprocessors, or threads of a soft one */
-	uint64_t jobs;    /* of this session that have ended there */
-	bool up;          /* jobs run there now */
-	bool lost;        /* it could not be started time and again: jobs fail with -ENODEV */
+	char address[16];       /* on PCI, like 0000:17:00.0; "": on no bus */
+	uint64_t bytes;         /* of its memory */
+	uint32_t units;         /* multiprocessors, or threads of a soft one */
+	uint64_t jobs;          /* of this session that have ended there */
+	uint64_t jobs_direct;   /* of these, in GPU-direct mode, */
+	uint64_t jobs_streamed; /* and small jobs that went through streams all the same */
+	bool up;                /* jobs run there now */
+	bool lost;              /* it could not be started time and again: jobs fail with -ENODEV */
 };
 
 /*

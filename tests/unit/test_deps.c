@@ -293,6 +293,55 @@ Test(deps, a_job_that_comes_later_follows_at_once)
 	end(b);
 }
 
+/* The same of a device's direct ring. */
+static void send_directly(struct job *job)
+{
+	job->work = QUOIT_EXEC_ENTRIES;
+	job->state = JOB_RUNNING;
+	ready_count = 0;
+	deps_in_direct(session, job, on_ready);
+}
+
+Test(deps, a_small_job_may_follow_into_the_direct_ring_of_its_device)
+{
+	struct job *a = add_on(1, 'w', 0, 8, NULL), *small = add_on(1, 'r', 0, 8, NULL);
+	struct job *large = add_on(1, 'r', 0, 8, NULL), *there = add_on(2, 'r', 0, 8, NULL);
+	struct job *later;
+
+	small->direct = true;
+	send_directly(a);
+	cr_expect(ready_count == 1 && now_ready[0] == job_index(session, small));
+	cr_expect(small->behind == 1 && !small->eased);
+	cr_expect(!job_may_start(large) && !job_may_start(there) && !there->behind);
+	later = add_on(1, 'r', 0, 8, NULL);
+	later->direct = true;
+	cr_expect(job_may_start(later));
+	small->failed = -ECANCELED;
+	cr_expect(!job_may_start(small), "who has failed ends behind what it waits for");
+	end(a);
+	cr_expect(!small->behind && !later->behind);
+	cr_expect(job_may_start(small) && job_may_start(large) && job_may_start(there));
+	end(small);
+	end(large);
+	end(there);
+	end(later);
+}
+
+Test(deps, a_job_behind_a_stream_and_the_direct_ring_waits_for_one_of_them)
+{
+	struct job *a = add_on(1, 'r', 0, 8, NULL), *b = add_on(1, 'r', 0, 8, NULL);
+	struct job *c = add_on(1, 'w', 0, 8, NULL);
+
+	c->direct = true;
+	send(a, 7);
+	send_directly(b);
+	cr_expect(c->waits == 2 && c->eased == 1 && c->behind == 1 && !job_may_start(c));
+	end(b);
+	cr_expect(c->waits == 1 && c->eased == 1 && !c->behind && job_may_start(c));
+	end(a);
+	end(c);
+}
+
 Test(deps, a_job_on_another_device_or_on_cores_waits_for_the_end)
 {
 	struct job *a = add_on(1, 'w', 0, 8, NULL);

@@ -111,6 +111,7 @@ static void soft_close(struct quoit_device *d)
 {
 	if (!d)
 		return;
+	soft_direct_close(d);
 	soft_stream_free_all(d);
 	(void)munmap(d->base, d->bytes);
 	soft_ranges_done(&d->allocated);
@@ -205,4 +206,6 @@ const struct quoit_device_driver soft_device_driver = {
 	.module_free = soft_module_free,
 	.kernel_find = soft_kernel_find,
 	.launch = soft_launch,
+	.direct_open = soft_direct_open,
+	.direct_start = soft_direct_start,
 };

@@ -47,6 +47,8 @@ static const struct name functions[] = {
 	{"module_new", SOFT_MODULE_NEW},
 	{"kernel_find", SOFT_KERNEL_FIND},
 	{"launch", SOFT_LAUNCH},
+	{"direct_open", SOFT_DIRECT_OPEN},
+	{"direct_start", SOFT_DIRECT_START},
 	{NULL},
 };
 
@@ -54,6 +56,15 @@ static const struct name effects[] = {
 	{"hang", SOFT_HANG},
 	{"die", SOFT_DIE},
 	{"stop", SOFT_STOP},
+	{NULL},
+};
+
+/* Of consumers of GPU-direct rings. */
+static const struct name direct_effects[] = {
+	{"freeze", SOFT_FREEZE},
+	{"stall", SOFT_STALL},
+	{"late", SOFT_LATE},
+	{"lie", SOFT_LIE},
 	{NULL},
 };
 
@@ -109,7 +120,9 @@ static bool parse_fault(char *word, struct fault *ret)
 	int function = SOFT_RUN;
 	bool good;
 
-	if (find_name(effects, what, &ret->suffers))
+	if (find_name(direct_effects, what, &ret->suffers))
+		function = SOFT_DIRECT_START;
+	if (function == SOFT_DIRECT_START || find_name(effects, what, &ret->suffers))
 		good = parse_when(strtok_r(NULL, ":", &rest), ret);
 	else
 		good = find_name(functions, what, &function) &&

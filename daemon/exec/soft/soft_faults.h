@@ -9,7 +9,14 @@
  *   die:WHEN               the process is killed when an operation runs
  *   stop:WHEN              it is stopped (SIGSTOP), and runs the operation once it goes on
  *
- * WHEN counts the calls of the function, those of `run` for the last three, from 1 on and over
+ *   freeze:WHEN            the consumer of a GPU-direct ring never does anything nor leaves, once
+ *                          there is a request
+ *   stall:WHEN             the same, but it leaves when it is told to
+ *   late:WHEN              it leaves a fifth of a second after it was told to
+ *   lie:WHEN               it says it has done requests that there never were
+ *
+ * WHEN counts the calls of the function, `run` for hang, die and stop, `direct_start` for the last
+ * four, from 1 on and over
  * all devices of the process: "3" is the third call, "3-" that and all that follow.  ERROR is a
  * name like ENOMEM, EGPUFAULT or EDEVLOST.  The two sticky ones strike when the work runs if
  * the function puts work into a stream, else at once; others are what the call returns, and
@@ -44,6 +51,8 @@ enum soft_function {
 	SOFT_MODULE_NEW,
 	SOFT_KERNEL_FIND,
 	SOFT_LAUNCH,
+	SOFT_DIRECT_OPEN,
+	SOFT_DIRECT_START,
 	SOFT_FUNCTION_NR,
 };
 
@@ -53,6 +62,10 @@ enum soft_effect {
 	SOFT_HANG,
 	SOFT_DIE,
 	SOFT_STOP,
+	SOFT_FREEZE,
+	SOFT_STALL,
+	SOFT_LATE,
+	SOFT_LIE,
 };
 
 /* Read the list, once.  -EINVAL: it makes no sense, text says where. */

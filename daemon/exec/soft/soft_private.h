@@ -23,14 +23,20 @@ struct quoit_device {
 	uint64_t bytes;
 	uint64_t page; /* of the host */
 
+	/* GPU-direct rings; set once. */
+	const struct quoit_direct_requests *direct_requests;
+	struct quoit_direct_words *direct_words;
+	uint32_t direct_rings;
+
 	/* The calling thread's alone. */
 	struct soft_ranges host; /* memory of host_new and host_register */
 
 	/* Under the lock, and broken is read without it. */
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* a mark is done, a stream has ended, the device is broken */
+	pthread_cond_t changed; /* a mark is done, a thread has ended, the device is broken */
 	struct soft_ranges allocated;
 	LIST_HEAD(, quoit_device_stream) streams;
+	uint32_t consumers; /* threads of soft_direct.c */
 	_Atomic int broken; /* 0 or a sticky error */
 	const struct quoit_device_verdict *culprit;
 };
@@ -86,7 +92,10 @@ static inline bool soft_is_sticky(int err)
 	return err == -QUOIT_EGPUFAULT || err == -QUOIT_EDEVLOST;
 }
 
-/* First in every call on a device: 0, or the sticky or injected error that it returns. */
+/*
+ * First in every call on a device: 0, or the sticky or injected error that it returns, or enum
+ * soft_effect.
+ */
 int soft_enter(struct quoit_device *d, enum soft_function function);
 
 /* From now on every call returns this sticky error.  Any thread. */
@@ -129,6 +138,9 @@ int soft_stream_reserve(struct quoit_device_stream *s, enum soft_function functi
 			struct soft_task **ret);
 void soft_stream_submit(struct quoit_device_stream *s);
 
+/* A detached thread, which no signal reaches.  -errno. */
+int soft_thread_start(void *(*run)(void *), void *argument);
+
 /* ---- soft_event.c ---- */
 
 int soft_event_new(struct quoit_device *d, struct quoit_device_event **ret);
@@ -148,6 +160,18 @@ int soft_clear(struct quoit_device_stream *s, uint64_t address, uint64_t bytes);
 int soft_signal(struct quoit_device_stream *s, uint32_t *word, uint32_t value);
 int soft_stamp(struct quoit_device_stream *s, uint64_t *word);
 int soft_run(struct quoit_device_stream *s, const struct quoit_device_call *call);
+
+/* Run a checked call here and now.  Any thread.  0 or a sticky error. */
+int soft_run_call(struct quoit_device *d, const struct quoit_device_call *call);
+
+/* ---- soft_direct.c ---- */
+
+int soft_direct_open(struct quoit_device *d, const struct quoit_direct_requests *requests,
+		     struct quoit_direct_words *words, uint32_t rings);
+int soft_direct_start(struct quoit_device *d, uint32_t ring);
+
+/* Tells all consumers to leave, and waits until they have. */
+void soft_direct_close(struct quoit_device *d);
 
 /* ---- soft_kernels.c ---- */
 

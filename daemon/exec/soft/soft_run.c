@@ -114,18 +114,23 @@ static void report(const struct op_args *args, struct quoit_device_verdict *verd
 	__atomic_store_n(&verdict->res, args->error, __ATOMIC_RELEASE);
 }
 
-static int run_operation(struct quoit_device *d, const struct soft_task *task)
+int soft_run_call(struct quoit_device *d, const struct quoit_device_call *call)
 {
-	const struct op_impl *impl = ops_find(task->call.opcode);
+	const struct op_impl *impl = ops_find(call->opcode);
 	struct op_args args;
 
-	if (!fill_args(d, &task->call, &args))
+	if (!impl || !fill_args(d, call, &args))
 		return -QUOIT_EGPUFAULT;
 	impl->run(&args, 0, 1);
 	if (impl->finish)
 		impl->finish(&args);
-	report(&args, task->call.verdict);
+	report(&args, call->verdict);
 	return 0;
+}
+
+static int run_operation(struct quoit_device *d, const struct soft_task *task)
+{
+	return soft_run_call(d, &task->call);
 }
 
 /* ---- who calls the driver ---- */

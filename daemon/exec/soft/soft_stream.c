@@ -111,7 +111,7 @@ static void *work(void *argument)
 }
 
 /* Signals are for the thread that calls the driver. */
-static int start_thread(struct quoit_device_stream *s)
+int soft_thread_start(void *(*run)(void *), void *argument)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -122,7 +122,7 @@ static int start_thread(struct quoit_device_stream *s)
 	(void)pthread_attr_init(&attr);
 	(void)pthread_attr_setsigmask_np(&attr, &all);
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	err = -pthread_create(&thread, &attr, work, s);
+	err = -pthread_create(&thread, &attr, run, argument);
 	(void)pthread_attr_destroy(&attr);
 	return err;
 }
@@ -145,7 +145,7 @@ int soft_stream_new(struct quoit_device *d, enum quoit_device_urgency urgency,
 	(void)pthread_cond_init(&s->put, NULL);
 	(void)pthread_mutex_lock(&d->lock);
 	LIST_INSERT_HEAD(&d->streams, s, list);
-	err = start_thread(s);
+	err = soft_thread_start(work, s);
 	if (err)
 		LIST_REMOVE(s, list);
 	(void)pthread_mutex_unlock(&d->lock);

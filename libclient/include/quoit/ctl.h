@@ -50,6 +50,7 @@ enum quoit_ctl_type {
 /* hello.features and its reply: what one side offers; an unknown offer is ignored. */
 #define QUOIT_FEATURE_MODULES 0x1u /* operations of plug-in modules may be listed */
 #define QUOIT_FEATURE_KERNELS 0x2u /* brings kernels: devices in processes of its user's own */
+#define QUOIT_FEATURE_DIRECT  0x4u /* small jobs on devices in GPU-direct mode: wanted; granted */
 
 /* ring_open.flags */
 #define QUOIT_RING_STAMPS 0x1u /* fill the stamps array, copy submit times */
@@ -102,11 +103,13 @@ enum quoit_device_state {
 
 struct quoit_device_reply {
 	char name[64];
-	char address[16]; /* on PCI; "": on no bus */
-	uint64_t bytes;   /* of its memory */
-	uint64_t jobs;    /* of this session that have ended there */
-	uint32_t units;   /* multiprocessors, or threads */
-	uint32_t state;   /* enum quoit_device_state */
+	char address[16];  /* on PCI; "": on no bus */
+	uint64_t bytes;    /* of its memory */
+	uint64_t jobs;     /* of this session that have ended there */
+	uint64_t direct;   /* of these, by the device's resident consumer, */
+	uint64_t streamed; /* and through streams although they could have gone to it */
+	uint32_t units;    /* multiprocessors, or threads */
+	uint32_t state;    /* enum quoit_device_state */
 };
 
 struct quoit_ring_open {

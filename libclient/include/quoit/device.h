@@ -33,6 +33,8 @@ struct quoit_device_stream; /* work in order; streams among each other run at on
 struct quoit_device_event;  /* a place in a stream */
 struct quoit_device_module; /* kernels that a client has brought */
 struct quoit_device_kernel;
+struct quoit_direct_requests; /* direct.h */
+struct quoit_direct_words;
 
 /* What a device is; fixed once it is open. */
 struct quoit_device_info {
@@ -183,6 +185,23 @@ struct quoit_device_driver {
 			   struct quoit_device_kernel **ret);
 	int (*launch)(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 		      const struct quoit_device_launch *launch);
+
+	/* ---- GPU-direct rings (direct.h); both NULL: this kind of device has no consumers ---- */
+
+	/*
+	 * Once, before the first start: these are the rings, and what may run beside a consumer is
+	 * loaded.  -ENOTSUP and others: there will be none.  May block.
+	 */
+	int (*direct_open)(struct quoit_device *d, const struct quoit_direct_requests *requests,
+			   struct quoit_direct_words *words, uint32_t rings);
+	/*
+	 * Start the consumer of a ring that has none.  It is there when it beats, which may be
+	 * never; it is told to leave by its words, and has left when they say so.  While one is
+	 * there, no function may be called that may wait for the device to be idle: memory_new,
+	 * memory_free, host_*, stream_new, stream_free, module_*, close, and run for a product
+	 * that is not small (quoit_direct_product).
+	 */
+	int (*direct_start)(struct quoit_device *d, uint32_t ring);
 };
 
 /* What quoit-cuda.so exports. */

@@ -26,6 +26,7 @@
 
 #include <quoit/abi.h>
 #include <quoit/device.h>
+#include <quoit/direct.h>
 #include <quoit/kernel.h>
 
 #ifdef __cplusplus
@@ -34,7 +35,7 @@ extern "C" {
 
 /* ---- for authors of modules ---- */
 
-#define QUOIT_EXEC_VERSION 2u
+#define QUOIT_EXEC_VERSION 3u
 #define QUOIT_EXEC_MAX_OPS 32u
 
 /* A view on memory: element (i, j, k, l) is at data + the sum of index times stride, in elements.
@@ -119,7 +120,9 @@ extern const struct quoit_exec_module quoit_exec_module;
  * A device is served in the same way.  Its requests run at once, each after those that it
  * names, which may still be under way; their answers come in such an order that nobody's
  * comes before that of one it has named.  Device memory begins with the first request that
- * names it and ends with QUOIT_EXEC_DROP.
+ * names it and ends with QUOIT_EXEC_DROP; small buffers of a session that asked for GPU-direct mode
+ * lie where quoitd wants in one piece of it, the slab, which the first request that names it makes.
+ * The rings of that mode (direct.h), one per channel, are in the same pages, behind the channels.
  */
 #define QUOIT_EXEC_SOCKET     3
 #define QUOIT_EXEC_MAGIC      0x43455851u /* "QXEC" */
@@ -133,6 +136,12 @@ extern const struct quoit_exec_module quoit_exec_module;
 #define QUOIT_EXEC_STREAMS    8u          /* at most, of one device */
 #define QUOIT_EXEC_NAME_BYTES 32
 #define QUOIT_EXEC_TEXT_BYTES 128
+#define QUOIT_EXEC_IN_SLAB    0x80000000u /* as a view's buffer: from that page of the slab on */
+#define QUOIT_EXEC_PAGE       4096u
+
+/* The rings of direct.h begin on the page after so many bytes. */
+#define QUOIT_EXEC_DIRECT_AT(bytes)                                                                \
+	(((uint64_t)(bytes) + QUOIT_EXEC_PAGE - 1) & ~(uint64_t)(QUOIT_EXEC_PAGE - 1))
 
 struct quoit_exec_op_row {
 	char name[QUOIT_EXEC_NAME_BYTES];
@@ -219,7 +228,8 @@ struct quoit_exec_request {
 	uint8_t zero;   /* on a device, bit i: clear the whole buffer of view i first */
 	uint8_t stamps; /* on a device: say when it began and ended */
 	uint8_t afters; /* on a device: how many of after[] are given */
-	uint8_t reserved;
+	uint8_t direct; /* on a device: it should have gone by the direct ring: start its consumer
+			 */
 	uint64_t scalar[2];
 	uint64_t bytes[QUOIT_MAX_TENSORS_PER_JOB]; /* of the device buffer of view i */
 	struct quoit_exec_view view[QUOIT_MAX_TENSORS_PER_JOB];
@@ -238,7 +248,8 @@ struct quoit_exec_answer {
 	uint32_t stamp_error; /* how far start and end may be off, TSC ticks */
 	uint64_t value[2];
 	uint64_t start, end; /* on the device, TSC; 0: not asked for */
-	uint64_t unused[2];
+	uint64_t slab; /* on a device: where the slab of the request's session is; 0: nowhere yet */
+	uint64_t unused;
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_answer) == 64, "answers begin on lines");
 

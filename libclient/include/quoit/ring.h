@@ -29,7 +29,8 @@
  *
  * No stand-alone fences and no volatile: ThreadSanitizer follows every access.
  * The accesses go through two macros, so that tests/model/explore.c can run this
- * very file under every schedule, and a device compiler can supply its own.
+ * very file under every schedule, and a device compiler can supply its own
+ * (cuda/kernels/direct_ring.cuh).
  */
 #ifndef QUOIT_RING_H
 #define QUOIT_RING_H
@@ -41,6 +42,10 @@
 #if defined(__SSE2__) && !defined(QUOIT_RING_LOAD)
 #include <emmintrin.h>
 #define QUOIT_RING_PAIRS
+#endif
+
+#ifndef QUOIT_RING_FUNCTION
+#define QUOIT_RING_FUNCTION static inline
 #endif
 
 #ifndef QUOIT_RING_LOAD
@@ -71,14 +76,14 @@ struct quoit_consumer {
 	uint32_t cached_tail;
 };
 
-static inline void quoit_producer_init(struct quoit_producer *p, uint32_t *tail,
-				       const uint32_t *head, uint32_t entries)
+QUOIT_RING_FUNCTION void quoit_producer_init(struct quoit_producer *p, uint32_t *tail,
+					     const uint32_t *head, uint32_t entries)
 {
 	*p = (struct quoit_producer){.tail = tail, .head = head, .entries = entries};
 }
 
-static inline void quoit_consumer_init(struct quoit_consumer *c, uint32_t *head,
-				       const uint32_t *tail, uint32_t entries)
+QUOIT_RING_FUNCTION void quoit_consumer_init(struct quoit_consumer *c, uint32_t *head,
+					     const uint32_t *tail, uint32_t entries)
 {
 	*c = (struct quoit_consumer){.head = head, .tail = tail, .entries = entries};
 }
@@ -89,7 +94,7 @@ static inline void quoit_consumer_init(struct quoit_consumer *c, uint32_t *head,
  * Look at the consumer's head again.  False: it is not between the last one seen
  * and what was published, so the consumer lies, and nothing was taken over.
  */
-static inline bool quoit_ring_refresh(struct quoit_producer *p)
+QUOIT_RING_FUNCTION bool quoit_ring_refresh(struct quoit_producer *p)
 {
 	uint32_t head = QUOIT_RING_LOAD(p->head, QUOIT_RING_ACQUIRE); /* A2, pairs with R2 */
 
@@ -100,13 +105,13 @@ static inline bool quoit_ring_refresh(struct quoit_producer *p)
 }
 
 /* How many slots are free by the cached head: never too many. */
-static inline uint32_t quoit_ring_space(const struct quoit_producer *p)
+QUOIT_RING_FUNCTION uint32_t quoit_ring_space(const struct quoit_producer *p)
 {
 	return p->entries - (p->next - p->cached_head);
 }
 
 /* Reserve one slot; false: the ring is full (or the consumer lies). */
-static inline bool quoit_ring_reserve(struct quoit_producer *p, uint32_t *ret_index)
+QUOIT_RING_FUNCTION bool quoit_ring_reserve(struct quoit_producer *p, uint32_t *ret_index)
 {
 	if (quoit_ring_space(p) == 0 && (!quoit_ring_refresh(p) || quoit_ring_space(p) == 0))
 		return false;
@@ -115,7 +120,7 @@ static inline bool quoit_ring_reserve(struct quoit_producer *p, uint32_t *ret_in
 }
 
 /* Publish all that is reserved to a consumer that never sleeps. */
-static inline void quoit_ring_submit(struct quoit_producer *p)
+QUOIT_RING_FUNCTION void quoit_ring_submit(struct quoit_producer *p)
 {
 	p->published = p->next;
 	QUOIT_RING_STORE(p->tail, p->next, QUOIT_RING_RELEASE); /* R1, pairs with A1 */
@@ -125,7 +130,7 @@ static inline void quoit_ring_submit(struct quoit_producer *p)
  * Publish all that is reserved, once per flush.  True: the consumer has said on
  * *need_wake that it sleeps, or is about to; wake it.
  */
-static inline bool quoit_ring_submit_wake(struct quoit_producer *p, const uint32_t *need_wake)
+QUOIT_RING_FUNCTION bool quoit_ring_submit_wake(struct quoit_producer *p, const uint32_t *need_wake)
 {
 	p->published = p->next;
 	QUOIT_RING_STORE(p->tail, p->next, QUOIT_RING_SEQ_CST);     /* W1 and R1 */
@@ -138,7 +143,7 @@ static inline bool quoit_ring_submit_wake(struct quoit_producer *p, const uint32
  * How many slots are ready from c->next on.  The tail is loaded once, and only
  * when nothing is left of the last look.  More than c->entries: the producer lies.
  */
-static inline uint32_t quoit_ring_peek(struct quoit_consumer *c)
+QUOIT_RING_FUNCTION uint32_t quoit_ring_peek(struct quoit_consumer *c)
 {
 	if (c->cached_tail == c->next)
 		c->cached_tail =
@@ -147,7 +152,7 @@ static inline uint32_t quoit_ring_peek(struct quoit_consumer *c)
 }
 
 /* Give n slots back: they have been copied and may be overwritten. */
-static inline void quoit_ring_release(struct quoit_consumer *c, uint32_t n)
+QUOIT_RING_FUNCTION void quoit_ring_release(struct quoit_consumer *c, uint32_t n)
 {
 	c->next += n;
 	QUOIT_RING_STORE(c->head, c->next, QUOIT_RING_RELEASE); /* R2, pairs with A2 */
@@ -158,7 +163,7 @@ static inline void quoit_ring_release(struct quoit_consumer *c, uint32_t n)
  * from now on will see the flag.  False: there is work, do not sleep.  Either way
  * the flag stays up until quoit_ring_awake().
  */
-static inline bool quoit_ring_sleep(struct quoit_consumer *c, uint32_t *need_wake)
+QUOIT_RING_FUNCTION bool quoit_ring_sleep(struct quoit_consumer *c, uint32_t *need_wake)
 {
 	QUOIT_RING_STORE(need_wake, 1u, QUOIT_RING_SEQ_CST);           /* W2 */
 	c->cached_tail = QUOIT_RING_LOAD(c->tail, QUOIT_RING_SEQ_CST); /* W2 and A1 */
@@ -166,7 +171,7 @@ static inline bool quoit_ring_sleep(struct quoit_consumer *c, uint32_t *need_wak
 }
 
 /* Take the flag down.  A wake-up that is under way may still arrive: it is harmless. */
-static inline void quoit_ring_awake(uint32_t *need_wake)
+QUOIT_RING_FUNCTION void quoit_ring_awake(uint32_t *need_wake)
 {
 	QUOIT_RING_STORE(need_wake, 0u, QUOIT_RING_RELAXED);
 }
@@ -178,7 +183,7 @@ static inline void quoit_ring_awake(uint32_t *need_wake)
  * changing: every word is loaded exactly once, so what is checked afterwards is
  * what is used, whatever the peer does (reliability: one copy, then only the copy).
  */
-static inline void quoit_ring_copy(uint64_t *to, const uint64_t *from, uint32_t words)
+QUOIT_RING_FUNCTION void quoit_ring_copy(uint64_t *to, const uint64_t *from, uint32_t words)
 {
 	uint32_t i = 0;
 
@@ -188,7 +193,9 @@ static inline void quoit_ring_copy(uint64_t *to, const uint64_t *from, uint32_t 
 		_mm_storeu_si128((__m128i *)(to + i), _mm_loadu_si128((const __m128i *)(from + i)));
 	__asm__ volatile("" : : "r"(to) : "memory"); /* the copy is made, and used from here on */
 #endif
+#ifndef __CUDACC__ /* it has another word for that */
 #pragma GCC unroll 8
+#endif
 	for (; i < words; i++)
 		to[i] = QUOIT_RING_LOAD(&from[i], QUOIT_RING_RELAXED);
 }

@@ -49,7 +49,9 @@
 	X(PINNED_REGISTERED, "pinned_bytes_registered")                                            \
 	X(DEVICE_LEASE, "device_bytes_leased")                                                     \
 	X(DEVICE_USED, "device_bytes_used")                                                        \
-	X(DEVICE_JOBS, "jobs_on_devices")
+	X(DEVICE_JOBS, "jobs_on_devices")                                                          \
+	X(DIRECT, "jobs_direct")                                                                   \
+	X(DIRECT_STREAMED, "jobs_direct_streamed")
 
 /* Of one reactor, and the daemon as a whole. */
 #define QUOIT_REACTOR_STATS(X)                                                                     \

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* direct.c - GPU-direct rings: memory that the resident kernel reaches, and its start. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <quoit/direct.h>
+
+#include "context.h"
+#include "errors.h"
+#include "kernels/kernels.h"
+
+struct direct {
+	const struct quoit_direct_requests *requests; /* as the host has them, and the device */
+	struct quoit_direct_words *words;
+	void *device_requests;
+	void *device_words;
+	uint32_t rings;
+	cudaStream_t stream[QUOIT_DIRECT_CONSUMERS]; /* the resident kernels' */
+	uint32_t ring[QUOIT_DIRECT_CONSUMERS];       /* whose */
+	bool used[QUOIT_DIRECT_CONSUMERS];
+};
+
+/* Pages that we cannot write have to be such to the device, too, if it has a notion of that. */
+static int direct_register(struct quoit_device *d, const void *memory, size_t bytes,
+			   unsigned int flags, void **ret)
+{
+	int supported = 0;
+	int err = 0;
+
+	if (flags & cudaHostRegisterReadOnly)
+		err = device_check(
+			d, cudaDeviceGetAttribute(
+				   &supported, cudaDevAttrHostRegisterReadOnlySupported, d->index));
+	if (!err && flags & cudaHostRegisterReadOnly && !supported)
+		err = -ENOTSUP;
+	if (!err)
+		err = device_check(d, cudaHostRegister((void *)(uintptr_t)memory, bytes,
+						       cudaHostRegisterPortable |
+							       cudaHostRegisterMapped | flags));
+	if (!err)
+		err = device_pointer(d, (void *)(uintptr_t)memory, ret);
+	return err;
+}
+
+/* The most urgent streams: a resident kernel is not to wait for a place behind long ones. */
+static int direct_streams(struct quoit_device *d, struct direct *direct)
+{
+	int least, greatest;
+	int err = device_check(d, cudaDeviceGetStreamPriorityRange(&least, &greatest));
+
+	for (uint32_t i = 0; i < QUOIT_DIRECT_CONSUMERS && !err; i++)
+		err = device_check(d, cudaStreamCreateWithPriority(
+					      &direct->stream[i], cudaStreamNonBlocking, greatest));
+	return err;
+}
+
+int direct_open(struct quoit_device *d, const struct quoit_direct_requests *requests,
+		struct quoit_direct_words *words, uint32_t rings)
+{
+	struct direct *direct;
+	int err;
+
+	if (d->broken)
+		return d->broken;
+	direct = calloc(1, sizeof(*direct));
+	if (!direct)
+		return -ENOMEM;
+	d->direct = direct;
+	direct->requests = requests;
+	direct->words = words;
+	direct->rings = rings;
+	err = direct_register(d, requests, rings * sizeof(*requests), cudaHostRegisterReadOnly,
+			      &direct->device_requests);
+	if (!err)
+		err = direct_register(d, words, rings * sizeof(*words), 0, &direct->device_words);
+	if (!err)
+		err = direct_streams(d, direct);
+	if (!err)
+		err = device_check(d, kernels_load());
+	return err;
+}
+
+/* A stream whose last kernel has left.  -EBUSY: there is none. */
+static int direct_find_stream(struct direct *direct, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < QUOIT_DIRECT_CONSUMERS; i++) {
+		const uint32_t *left = &direct->words[direct->ring[i]].left;
+
+		if (direct->used[i] && !__atomic_load_n(left, __ATOMIC_ACQUIRE))
+			continue;
+		*ret = i;
+		return 0;
+	}
+	return -EBUSY;
+}
+
+/* The words of the ring say already that nobody has left it. */
+int direct_start(struct quoit_device *d, uint32_t ring)
+{
+	struct direct *direct = d->direct;
+	uint32_t i;
+	int err;
+
+	if (d->broken)
+		return d->broken;
+	for (i = 0; i < QUOIT_DIRECT_CONSUMERS; i++)
+		if (direct->ring[i] == ring)
+			direct->used[i] = false;
+	err = direct_find_stream(direct, &i);
+	if (err)
+		return err;
+	err = device_check(
+		d,
+		kernel_direct((const struct quoit_direct_requests *)direct->device_requests + ring,
+			      (struct quoit_direct_words *)direct->device_words + ring,
+			      direct->stream[i]));
+	direct->used[i] = !err;
+	direct->ring[i] = ring;
+	return err;
+}
+
+void direct_close(struct quoit_device *d)
+{
+	struct direct *direct = d->direct;
+
+	for (uint32_t i = 0; direct && i < direct->rings; i++)
+		__atomic_store_n(&direct->words[i].leave, 1, __ATOMIC_RELEASE);
+}
+
+void direct_free(struct quoit_device *d)
+{
+	struct direct *direct = d->direct;
+
+	for (uint32_t i = 0; direct && i < QUOIT_DIRECT_CONSUMERS; i++)
+		if (direct->stream[i])
+			(void)device_check(d, cudaStreamDestroy(direct->stream[i]));
+	if (direct && direct->device_requests)
+		(void)device_check(d, cudaHostUnregister((void *)(uintptr_t)direct->requests));
+	if (direct && direct->device_words)
+		(void)device_check(d, cudaHostUnregister(direct->words));
+	free(direct);
+	d->direct = NULL;
+}

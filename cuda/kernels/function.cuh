@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* function.cuh - functions of one floating-point number, and relu's gradient. */
+#ifndef QUOIT_CUDA_FUNCTION_CUH
+#define QUOIT_CUDA_FUNCTION_CUH
+
+#include "kernels/element.h"
+#include "kernels/map.cuh"
+
+#define FUNCTION(name, f32, f64)                                                                   \
+	template <class T> struct name;                                                            \
+	template <> struct name<float> : map_unary<float> {                                        \
+		__device__ float operator()(float x) const                                         \
+		{                                                                                  \
+			return f32(x);                                                             \
+		}                                                                                  \
+	};                                                                                         \
+	template <> struct name<double> : map_unary<double> {                                      \
+		__device__ double operator()(double x) const                                       \
+		{                                                                                  \
+			return f64(x);                                                             \
+		}                                                                                  \
+	};
+
+FUNCTION(relu, element_relu_f32, element_relu_f64)
+FUNCTION(exponential, expf, exp)
+FUNCTION(logarithm, logf, log)
+FUNCTION(root, sqrtf, sqrt)
+FUNCTION(tangent, tanhf, tanh)
+FUNCTION(sine, sinf, sin)
+FUNCTION(cosine, cosf, cos)
+FUNCTION(sigmoid, element_sigmoid_f32, element_sigmoid_f64)
+
+template <class T> struct relu_grad : map_binary<T> {
+	__device__ T operator()(T x, T dy) const
+	{
+		return x > 0 ? dy : (T)0;
+	}
+};
+
+#pragma nv_exec_check_disable
+template <class T, class Go> static __host__ __device__ auto function_as(uint8_t opcode, Go go)
+{
+	switch (opcode) {
+	case QUOIT_OP_RELU:
+		return go(relu<T>());
+	case QUOIT_OP_RELU_GRAD:
+		return go(relu_grad<T>());
+	case QUOIT_OP_EXP:
+		return go(exponential<T>());
+	case QUOIT_OP_LOG:
+		return go(logarithm<T>());
+	case QUOIT_OP_SQRT:
+		return go(root<T>());
+	case QUOIT_OP_TANH:
+		return go(tangent<T>());
+	case QUOIT_OP_SIN:
+		return go(sine<T>());
+	case QUOIT_OP_COS:
+		return go(cosine<T>());
+	default:
+		return go(sigmoid<T>());
+	}
+}
+
+/* go(F), by the call's operation and type. */
+#pragma nv_exec_check_disable
+template <class Go>
+static __host__ __device__ auto function_choose(const quoit_device_call &call, Go go)
+{
+	if (call.tensor[0].dtype == QUOIT_F32)
+		return function_as<float>(call.opcode, go);
+	return function_as<double>(call.opcode, go);
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* loaded.cu - have every kernel of this object loaded. */
+#include "kernels/kernels.h"
+#include "kernels/listed.cuh"
+
+/* Before any constructor runs. */
+static const kernel_node *kernel_nodes = nullptr;
+
+kernel_node::kernel_node(const void *k) : kernel(k), next(kernel_nodes)
+{
+	kernel_nodes = this;
+}
+
+cudaError_t kernels_load(void)
+{
+	for (const kernel_node *node = kernel_nodes; node; node = node->next) {
+		cudaFuncAttributes attributes;
+		const cudaError_t err = cudaFuncGetAttributes(&attributes, node->kernel);
+
+		if (err != cudaSuccess)
+			return err;
+	}
+	return cudaSuccess;
+}

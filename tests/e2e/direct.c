@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* direct.c - sessions in GPU-direct mode, and small jobs there */
+#include "direct.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+struct quoit_session *direct_session(const struct device_room *r, bool direct)
+{
+	struct quoit_open_params p = {.socket = r->daemon.socket,
+				      .host_bytes = UINT64_C(32) << 20,
+				      .device_bytes = UINT64_C(64) << 20,
+				      .flags = direct ? QUOIT_OPEN_DIRECT : 0};
+	struct quoit_session *s;
+
+	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	return s;
+}
+
+struct quoit_ring *direct_ring(struct quoit_session *s, unsigned device)
+{
+	struct quoit_ring *q;
+
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_use_device(q, device), 0);
+	return q;
+}
+
+struct device_room direct_open(const char *faults, const char *option)
+{
+	const char *options[] = {"--gpu=soft", "--log=error", option, NULL};
+	struct device_room r = {0};
+	struct quoit_info info;
+
+	setenv("QUOIT_SOFT_FAULTS", faults, 1);
+	cr_assert_eq(daemon_start(&r.daemon, options), 0);
+	r.s = direct_session(&r, true);
+	r.q = direct_ring(r.s, 0);
+	r.d = direct_ring(r.s, 1);
+	quoit_info(r.s, &info);
+	cr_assert(info.direct);
+	return r;
+}
+
+struct quoit_device_desc direct_device(const struct device_room *r)
+{
+	struct quoit_device_desc d;
+
+	cr_assert_eq(quoit_device(r->s, 1, &d), 0);
+	return d;
+}
+
+int direct_finish(struct quoit_ring *q, quoit_job job, struct quoit_error *ret)
+{
+	int res;
+
+	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, DIRECT_PATIENCE_MS), 1);
+	res = quoit_result(q, job);
+	if (ret)
+		(void)quoit_job_error(q, job, ret);
+	quoit_detach(q, job);
+	return res;
+}
+
+int direct_run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *ret)
+{
+	quoit_job job;
+
+	cr_assert_eq(quoit_start(q, sqe, &job), 0);
+	return direct_finish(q, job, ret);
+}
+
+void direct_bring_up(const struct device_room *r)
+{
+	quoit_tensor x = quoit_vector(r->d, QUOIT_F32, 2);
+	uint64_t before = direct_device(r).jobs_direct;
+
+	for (int i = 0; i < DIRECT_PATIENCE_MS && direct_device(r).jobs_direct == before; i++) {
+		cr_assert_eq(direct_run(r->d, quoit_fill(x, i), NULL), 0);
+		usleep(1000);
+	}
+	cr_assert_gt(direct_device(r).jobs_direct, before, "no consumer came up");
+	quoit_free(r->d, x);
+}
+
+void direct_expect_works(const struct device_room *r, int n)
+{
+	quoit_tensor x = quoit_vector(r->d, QUOIT_F32, 3);
+	float got[3];
+
+	cr_assert_eq(direct_run(r->d, quoit_fill(x, 2.0), NULL), 0);
+	for (int i = 0; i < n; i++)
+		cr_assert_eq(direct_run(r->d, quoit_add_scalar(x, x, 1.0), NULL), 0, "job %d", i);
+	cr_assert_eq(quoit_read(r->d, x, got, sizeof got), 0);
+	cr_expect(got[0] == (float)n + 2 && got[2] == (float)n + 2, "%f", (double)got[0]);
+	quoit_free(r->d, x);
+}

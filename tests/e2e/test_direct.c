@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* test_direct.c - GPU-direct mode on a soft device: the same results, in order, with memory */
+#include <errno.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include <quoit.h>
+
+#include "direct.h"
+
+TestSuite(direct, .timeout = 120);
+
+/* ---- who has it ---- */
+
+Test(direct, is_for_those_who_ask)
+{
+	struct device_room r = direct_open("", NULL);
+	struct quoit_session *plain = direct_session(&r, false);
+	struct quoit_info info;
+
+	quoit_info(plain, &info);
+	cr_expect(!info.direct);
+	quoit_close(plain, 0);
+	room_close(&r);
+}
+
+Test(direct, is_not_to_be_had_without_a_device_or_memory_there)
+{
+	const char *const options[][4] = {
+		{"--gpu=none", "--log=error", NULL},
+		{"--gpu=soft", "--gpu-memory=75M", "--log=error", NULL},
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct device_room r = {0};
+		struct quoit_open_params p = {.host_bytes = UINT64_C(32) << 20,
+					      .flags = QUOIT_OPEN_DIRECT};
+		struct quoit_info info;
+
+		if (i)
+			p.device_bytes = UINT64_C(64) << 20;
+		cr_assert_eq(daemon_start(&r.daemon, options[i]), 0);
+		p.socket = r.daemon.socket;
+		cr_assert_eq(quoit_open(&r.s, &p), 0, "%s", quoit_open_text());
+		quoit_info(r.s, &info);
+		cr_expect(!info.direct, "row %zu", i);
+		room_close(&r);
+	}
+}
+
+/* ---- results ---- */
+
+#define ROWS  7u
+#define COLS  9u
+#define COUNT (ROWS * COLS)
+
+/* What is computed, each a tensor of float64 but for the mask (i32) and places (i64). */
+enum {
+	SUM_OF,
+	REVERSE,
+	BROADCAST,
+	TURNED,
+	FUNCTION,
+	CHOSEN,
+	GRADIENT,
+	PRODUCT,
+	SUMS,
+	MEANS,
+	LOSS,
+	NORM,
+	WHOLE,
+	MASK_OF,
+	PLACES,
+	RESULTS
+};
+
+struct results {
+	uint8_t at[RESULTS][COUNT * 2 * sizeof(double)];
+};
+
+static uint32_t rows_of(unsigned i)
+{
+	return i == LOSS || i == NORM ? 1 : i == WHOLE ? COLS : ROWS;
+}
+
+static uint32_t columns_of(unsigned i)
+{
+	return i == SUMS || i == MEANS || i == LOSS || i == NORM || i == PLACES ? 1 : COLS;
+}
+
+static enum quoit_dtype type_of(unsigned i)
+{
+	return i == MASK_OF ? QUOIT_I32 : i == PLACES ? QUOIT_I64 : QUOIT_F64;
+}
+
+static size_t bytes_of(unsigned i)
+{
+	return rows_of(i) * columns_of(i) * (type_of(i) == QUOIT_I32 ? 4 : 8);
+}
+
+static struct quoit_sqe reduce(uint8_t opcode, quoit_tensor out, quoit_tensor x, uint8_t axis)
+{
+	return quoit_op_arg(quoit_op4(opcode, out, x, 0, 0), axis, 0, 0);
+}
+
+/* One small job of each kind, on views of several kinds.  Returns how many. */
+static uint64_t compute(struct quoit_ring *q, struct results *ret)
+{
+	const struct quoit_shape columns = {
+		.dtype = QUOIT_F64, .dim = {1, 1, ROWS, COLS}, .stride = {1, 1, 1, ROWS}};
+	quoit_tensor x = quoit_matrix(q, QUOIT_F64, ROWS, COLS);
+	quoit_tensor y = quoit_matrix(q, QUOIT_F64, ROWS, COLS);
+	quoit_tensor row = quoit_matrix(q, QUOIT_F64, 1, COLS), z[RESULTS], turned;
+
+	for (unsigned i = 0; i < RESULTS; i++)
+		z[i] = quoit_matrix(q, type_of(i), rows_of(i), columns_of(i));
+	turned = quoit_view(q, z[TURNED], &columns, 0);
+	cr_assert_eq(direct_run(q, quoit_normal(x, 1, 0), NULL), 0);
+	cr_assert_eq(direct_run(q, quoit_normal(y, 2, 0), NULL), 0);
+	cr_assert_eq(direct_run(q, quoit_uniform(row, 3, 0), NULL), 0);
+
+	const struct quoit_sqe jobs[] = {
+		quoit_add(z[SUM_OF], x, y),
+		quoit_op_arg(quoit_op4(QUOIT_OP_SUB, z[REVERSE], x, 0, 0),
+			     QUOIT_EW_SCALAR | QUOIT_EW_REVERSE, quoit_bits(0.3), 0),
+		quoit_mul(z[BROADCAST], x, row),
+		quoit_copy(turned, x),
+		quoit_tanh(z[FUNCTION], x),
+		quoit_compare(z[MASK_OF], x, QUOIT_CMP_LT, y),
+		quoit_select(z[CHOSEN], z[MASK_OF], x, row),
+		reduce(QUOIT_OP_SUM, z[SUMS], x, 3),
+		reduce(QUOIT_OP_MEAN, z[MEANS], y, 3),
+		reduce(QUOIT_OP_ARGMAX, z[PLACES], x, 3),
+		reduce(QUOIT_OP_SQNORM, z[NORM], x, QUOIT_AXIS_ALL),
+		quoit_sqloss(z[LOSS], x, y, z[GRADIENT], 0.5),
+		quoit_gemm(z[WHOLE], x, y, QUOIT_GEMM_TRANS_A, 0.7, 0.0),
+		quoit_gemm(z[PRODUCT], y, z[WHOLE], 0, 1.1, 0.0),
+	};
+
+	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++)
+		cr_assert_eq(direct_run(q, jobs[i], NULL), 0, "job %zu", i);
+	memset(ret, 0, sizeof *ret);
+	for (unsigned i = 0; i < RESULTS; i++) {
+		cr_assert_eq(quoit_read(q, z[i], ret->at[i], bytes_of(i)), 0);
+		quoit_free(q, z[i]);
+	}
+	quoit_free(q, turned);
+	quoit_free(q, x);
+	quoit_free(q, y);
+	quoit_free(q, row);
+	return sizeof jobs / sizeof jobs[0];
+}
+
+static void expect_equal(const struct results *a, const struct results *b, bool products)
+{
+	for (unsigned i = 0; i < RESULTS; i++)
+		if ((i != PRODUCT && i != WHOLE) || products)
+			cr_expect_eq(memcmp(a->at[i], b->at[i], sizeof a->at[i]), 0, "result %u",
+				     i);
+}
+
+Test(direct, computes_the_same_bits_as_a_stream_and_the_host)
+{
+	static struct results here, streamed, there;
+	struct device_room r = direct_open("", NULL);
+	struct quoit_session *plain = direct_session(&r, false);
+	struct quoit_ring *q = direct_ring(plain, 1);
+	struct quoit_device_desc before, after;
+	int tries = 0;
+
+	(void)compute(r.q, &here);
+	(void)compute(q, &streamed);
+	expect_equal(&here, &streamed, false); /* how a product is tiled may differ */
+	do {                                   /* until nothing of it had to go through streams */
+		uint64_t jobs;
+
+		direct_bring_up(&r);
+		before = direct_device(&r);
+		jobs = compute(r.d, &there);
+		after = direct_device(&r);
+		cr_assert_eq(after.jobs_direct + after.jobs_streamed,
+			     before.jobs_direct + before.jobs_streamed + jobs);
+		expect_equal(&streamed, &there, true);
+	} while (after.jobs_streamed != before.jobs_streamed && ++tries < 1000);
+	cr_expect_lt(tries, 1000);
+	quoit_close(plain, 0);
+	room_close(&r);
+}
+
+/* ---- order ---- */
+
+Test(direct, runs_a_chain_in_its_order)
+{
+	struct device_room r = direct_open("", NULL);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_I64, 3), y;
+	struct quoit_device_desc before, after;
+	int64_t got[3], v = 5;
+
+	direct_bring_up(&r);
+	before = direct_device(&r);
+	quoit_push(r.d, quoit_fill_int(x, 5));
+	for (int i = 0; i < 3000; i++) {
+		y = quoit_vector(r.d, QUOIT_I64, 3);
+		quoit_push(r.d, i % 3 ? quoit_add_int(y, x, i) : quoit_mul_int(y, x, -1));
+		quoit_free(r.d, x);
+		x = y;
+		v = i % 3 ? v + i : -v;
+	}
+	cr_assert_eq(quoit_read(r.d, x, got, sizeof got), 0);
+	cr_expect(got[0] == v && got[2] == v, "%ld, not %ld", (long)got[0], (long)v);
+	after = direct_device(&r);
+	cr_expect_eq(after.jobs_direct + after.jobs_streamed,
+		     before.jobs_direct + before.jobs_streamed + 3001);
+	cr_expect_gt(after.jobs_direct, before.jobs_direct);
+	room_close(&r);
+}
+
+/* Small jobs, large ones of the same device, and cores, each on what the others made. */
+Test(direct, streams_and_cores_wait_for_each_other)
+{
+	struct device_room r = direct_open("", NULL);
+	quoit_tensor small = quoit_vector(r.d, QUOIT_F64, 4);
+	quoit_tensor large = quoit_matrix(r.d, QUOIT_F64, 2000, 4);
+	quoit_tensor back = quoit_vector(r.d, QUOIT_F64, 4), here;
+	struct quoit_shape four = {.dtype = QUOIT_F64, .dim = {1, 1, 1, 4}};
+	double got[4], v = 1;
+
+	here = quoit_create(r.d, &four, QUOIT_CREATE_ON(0));
+	direct_bring_up(&r);
+	quoit_push(r.d, quoit_fill(small, 1.0));
+	for (int i = 0; i < 200; i++) {
+		quoit_push(r.d, quoit_mul_scalar(small, small, 0.5));
+		quoit_push(r.d, quoit_add_scalar(small, small, 1.0));
+		quoit_push(r.d, quoit_copy(large, small)); /* 2000 of it */
+		quoit_push(r.d, quoit_add_scalar(large, large, 1.0));
+		quoit_push(r.d, quoit_op_arg(quoit_op4(QUOIT_OP_AMAX, back, large, 0, 0), 2, 0, 0));
+		quoit_push(r.d, quoit_mul_scalar(back, back, 0.25));
+		quoit_push(r.d, quoit_copy(here, back));
+		quoit_push(r.d, quoit_add_scalar(here, here, 0.5));
+		quoit_push(r.d, quoit_copy(small, here));
+		v = ((v * 0.5 + 1) + 1) * 0.25 + 0.5;
+	}
+	cr_assert_eq(quoit_read(r.d, small, got, sizeof got), 0);
+	cr_assert_eq(quoit_failures(r.d, NULL), 0);
+	cr_expect(got[0] == v && got[3] == v, "%.17g, not %.17g", got[0], v);
+	room_close(&r);
+}
+
+/* ---- memory ---- */
+
+Test(direct, reads_zeros_from_what_was_never_written)
+{
+	struct device_room r = direct_open("", NULL);
+	struct quoit_shape part = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}, .stride = {1, 1, 1, 7}};
+	float got[1000];
+
+	direct_bring_up(&r);
+	for (int i = 0; i < 100; i++) {
+		quoit_tensor old = quoit_vector(r.d, QUOIT_F32, 1000), fresh, view;
+
+		quoit_push(r.d, quoit_fill(old, 5.0));
+		quoit_free(r.d, old);
+		fresh = quoit_vector(r.d, QUOIT_F32, 1000);
+		view = quoit_view(r.d, fresh, &part, 8);
+		quoit_push(r.d, quoit_fill(view, 1.0));
+		cr_assert_eq(quoit_read(r.d, fresh, got, sizeof got), 0);
+		for (unsigned k = 0; k < 1000; k++)
+			cr_assert_eq(got[k],
+				     (k >= 2 && k < 2 + 70 && (k - 2) % 7 == 0) ? 1.0f : 0.0f,
+				     "element %u is %f", k, (double)got[k]);
+		quoit_free(r.d, view);
+		quoit_free(r.d, fresh);
+	}
+	room_close(&r);
+}
+
+/* Each of these sizes is new to the device: its consumer is told to leave, and comes back. */
+Test(direct, gives_way_to_whoever_needs_memory)
+{
+	struct device_room r = direct_open("", NULL);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F64, 2), large[24];
+	double got[2];
+
+	direct_bring_up(&r);
+	quoit_push(r.d, quoit_fill(x, 0.0));
+	for (uint32_t i = 0; i < 24; i++) {
+		large[i] = quoit_vector(r.d, QUOIT_F32, 10000u * (i + 1));
+		for (int k = 0; k < 10; k++)
+			quoit_push(r.d, quoit_add_scalar(x, x, 1.0));
+		quoit_push(r.d, quoit_fill(large[i], 1.0));
+	}
+	cr_assert_eq(quoit_read(r.d, x, got, sizeof got), 0);
+	cr_assert_eq(quoit_wait_all(r.d, DIRECT_PATIENCE_MS), 0);
+	cr_assert_eq(quoit_failures(r.d, NULL), 0);
+	cr_expect(got[0] == 240.0 && got[1] == 240.0, "%f", got[0]);
+	direct_bring_up(&r);
+	room_close(&r);
+}
+
+Test(direct, has_more_small_tensors_than_places)
+{
+	struct device_room r = direct_open("", NULL);
+	static quoit_tensor x[1500];
+	float got[8];
+
+	direct_bring_up(&r);
+	for (unsigned i = 0; i < 1500; i++) {
+		x[i] = quoit_vector(r.d, QUOIT_F32, 8);
+		cr_assert_eq(quoit_push(r.d, quoit_fill(x[i], i)), 0);
+		if (i)
+			quoit_push(r.d, quoit_add(x[i], x[i], x[i - 1]));
+	}
+	for (unsigned i = 0; i < 1500; i += 100) {
+		cr_assert_eq(quoit_read(r.d, x[i], got, sizeof got), 0);
+		cr_expect_eq(got[7], (float)(i * (i + 1) / 2), "tensor %u: %f", i, (double)got[7]);
+	}
+	cr_assert_eq(quoit_failures(r.d, NULL), 0);
+	room_close(&r);
+}
+
+Test(direct, says_what_poisoned_its_inputs)
+{
+	struct device_room r = direct_open("", NULL);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10), y = quoit_vector(r.d, QUOIT_F32, 1);
+	quoit_tensor index = quoit_vector(r.d, QUOIT_I32, 1), z = quoit_vector(r.d, QUOIT_F32, 1);
+	struct quoit_error error;
+	int32_t bad = 100;
+
+	direct_bring_up(&r);
+	quoit_push(r.d, quoit_fill(x, 1.0));
+	cr_assert_eq(quoit_write(r.d, index, &bad, sizeof bad), 0);
+	for (int i = 0; i < 20; i++) {
+		quoit_job gather, after;
+
+		quoit_push(r.d, quoit_fill(z, 1.0));
+		cr_assert_eq(quoit_start(r.d, quoit_gather(y, x, index, 3), &gather), 0);
+		cr_assert_eq(quoit_start(r.d, quoit_add(z, z, y), &after), 0);
+		cr_assert_eq(quoit_wait_all(r.d, DIRECT_PATIENCE_MS), 0);
+		cr_expect_eq(quoit_result(r.d, gather), -ERANGE);
+		cr_expect_eq(quoit_result(r.d, after), -QUOIT_EPOISON);
+		cr_assert(quoit_job_error(r.d, after, &error));
+		cr_expect_eq(error.code, -ERANGE);
+		quoit_detach(r.d, gather);
+		quoit_detach(r.d, after);
+		cr_expect_eq(direct_run(r.d, quoit_fill(y, 2.0), NULL), 0);
+		cr_expect_eq(direct_run(r.d, quoit_add(z, y, y), NULL), 0,
+			     "written whole, it is good");
+	}
+	room_close(&r);
+}
+
+/* ---- others ---- */
+
+Test(direct, sessions_come_and_go)
+{
+	struct device_room r = direct_open("", NULL);
+
+	for (int i = 0; i < 30; i++) {
+		struct device_room other = {.daemon = r.daemon};
+
+		other.s = direct_session(&r, i % 4 != 0);
+		other.q = other.d = direct_ring(other.s, 1);
+		direct_expect_works(&other, 20);
+		direct_expect_works(&r, 5);
+		cr_assert_eq(quoit_close(other.s, 0), 0);
+	}
+	room_close(&r);
+}

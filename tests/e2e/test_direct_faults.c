@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* test_direct_faults.c - GPU-direct mode where consumers do not come, stop, lie or die */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "direct.h"
+
+TestSuite(direct_faults, .timeout = 120);
+
+/* ---- without a consumer ---- */
+
+static void expect_streams_alone(const char *faults)
+{
+	struct device_room r = direct_open(faults, NULL);
+
+	direct_expect_works(&r, 100);
+	cr_expect_eq(direct_device(&r).jobs_direct, 0);
+	cr_expect_eq(direct_device(&r).jobs_streamed, 101);
+	room_close(&r);
+}
+
+Test(direct_faults, goes_through_streams_where_there_are_no_consumers)
+{
+	expect_streams_alone("direct_open:1:ENOTSUP");
+}
+
+Test(direct_faults, goes_through_streams_when_no_consumer_starts)
+{
+	expect_streams_alone("direct_start:1-:ENOMEM");
+}
+
+/* What is in the ring of one that does not beat is not lost, nor done twice. */
+Test(direct_faults, goes_through_streams_when_the_consumer_stops_beating)
+{
+	struct device_room r = direct_open("stall:1-", NULL);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3);
+	float got[3];
+
+	for (int round = 0; round < 4; round++) { /* the second finds it up, and stalled */
+		cr_assert_eq(direct_run(r.d, quoit_fill(x, 2.0), NULL), 0);
+		usleep(1000);
+		for (int i = 0; i < 30; i++)
+			quoit_push(r.d, quoit_add_scalar(x, x, 1.0));
+		cr_assert_eq(quoit_read(r.d, x, got, sizeof got), 0);
+		cr_expect_eq(got[2], 32.0f);
+	}
+	cr_expect_eq(direct_device(&r).jobs_direct, 0);
+	cr_expect_eq(direct_device(&r).jobs_streamed, 4 * 31);
+	cr_assert_eq(quoit_failures(r.d, NULL), 0);
+	room_close(&r);
+}
+
+Test(direct_faults, waits_for_a_consumer_that_leaves_late)
+{
+	struct device_room r = direct_open("late:1-", NULL);
+	quoit_tensor large;
+
+	direct_bring_up(&r);
+	for (uint32_t i = 0; i < 3; i++) {
+		large = quoit_vector(r.d, QUOIT_F32, 100000u * (i + 1));
+		cr_assert_eq(direct_run(r.d, quoit_fill(large, 1.0), NULL), 0);
+		direct_expect_works(&r, 10);
+	}
+	room_close(&r);
+}
+
+/* ---- faults ---- */
+
+/* A job in the ring of a consumer that will never do it, and two behind it. */
+static void start_frozen(const struct device_room *r, quoit_tensor x, quoit_job job[3])
+{
+	for (int i = 0; i < DIRECT_PATIENCE_MS; i++) {
+		cr_assert_eq(quoit_start(r->d, quoit_fill(x, 1.0), &job[0]), 0);
+		if (quoit_wait_n(r->d, &job[0], 1, 1, 300) != 1)
+			break;
+		cr_assert_eq(direct_finish(r->d, job[0], NULL), 0);
+	}
+	for (int i = 1; i < 3; i++)
+		cr_assert_eq(quoit_start(r->d, quoit_add_scalar(x, x, 1.0), &job[i]), 0);
+}
+
+static bool is_lost(int res)
+{
+	return res == -QUOIT_EGPUFAULT || res == -QUOIT_EPOISON;
+}
+
+Test(direct_faults, jobs_of_a_frozen_consumer_fail_by_name_and_others_go_on)
+{
+	struct device_room r = direct_open("freeze:1-", "--gpu-ms=1500");
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3), y = quoit_vector(r.d, QUOIT_F32, 3);
+	quoit_job job[3];
+	float got[3];
+
+	start_frozen(&r, x, job);
+	cr_expect_eq(direct_run(r.d, quoit_fill(y, 3.0), NULL), 0, "through a stream");
+	cr_expect_eq(direct_finish(r.d, job[0], NULL), -ETIME);
+	cr_expect(is_lost(direct_finish(r.d, job[1], NULL)));
+	cr_expect(is_lost(direct_finish(r.d, job[2], NULL)));
+	cr_expect_eq(direct_run(r.d, quoit_fill(x, 4.0), NULL), 0);
+	cr_assert_eq(quoit_read(r.d, x, got, sizeof got), 0);
+	cr_expect_eq(got[1], 4.0f);
+	room_close(&r);
+}
+
+Test(direct_faults, a_late_job_has_its_answer_at_once)
+{
+	struct device_room r = direct_open("freeze:1-", "--gpu-ms=1500");
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3);
+	quoit_job job[3], late;
+
+	start_frozen(&r, x, job);
+	cr_assert_eq(
+		quoit_start(r.d, quoit_with_deadline(quoit_add_scalar(x, x, 1.0), 20000), &late),
+		0);
+	cr_expect_eq(direct_finish(r.d, late, NULL), -ETIME);
+	cr_expect_neq(quoit_wait_n(r.d, job, 1, 1, 0), 1, "the others are as they were");
+	room_close(&r);
+}
+
+Test(direct_faults, jobs_of_a_killed_executor_fail_by_name)
+{
+	struct device_room r = direct_open("freeze:1-", NULL);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3), here = quoit_vector(r.q, QUOIT_F32, 3);
+	pid_t executor = room_executor(&r, 0);
+	struct quoit_error error = {0};
+	quoit_job job[3];
+	float got[3];
+
+	start_frozen(&r, x, job);
+	kill(executor, SIGKILL);
+	for (int i = 0; i < 3; i++) {
+		cr_expect(is_lost(direct_finish(r.d, job[i], &error)), "job %d", i);
+		cr_expect(error.field == QUOIT_FIELD_DEVICE && error.value[0] == 1, "job %d", i);
+	}
+	(void)room_executor(&r, executor);
+	cr_expect_eq(direct_run(r.q, quoit_fill(here, 1.0), NULL), 0);
+	cr_expect_lt(quoit_read(r.d, x, got, sizeof got), 0);
+	cr_expect_eq(direct_run(r.d, quoit_fill(x, 4.0), NULL), 0);
+	cr_expect_eq(quoit_read(r.d, x, got, sizeof got), 0);
+	cr_expect_eq(got[0], 4.0f);
+	room_close(&r);
+}
+
+Test(direct_faults, an_executor_that_lies_is_ended)
+{
+	struct device_room r = direct_open("lie:1-", NULL);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3), here = quoit_vector(r.q, QUOIT_F32, 3);
+	pid_t executor = room_executor(&r, 0);
+	int res = 0;
+
+	for (int i = 0; i < DIRECT_PATIENCE_MS && !res; i++) {
+		res = direct_run(r.d, quoit_fill(x, 1.0), NULL);
+		usleep(1000);
+	}
+	cr_expect_eq(res, -QUOIT_EGPUFAULT);
+	(void)room_executor(&r, executor);
+	cr_expect_eq(direct_run(r.q, quoit_fill(here, 1.0), NULL), 0, "quoitd is as it was");
+	cr_expect_eq(direct_run(r.d, quoit_fill(x, 1.0), NULL), 0);
+	room_close(&r);
+}
