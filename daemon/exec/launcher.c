@@ -164,6 +164,8 @@ static int serve_channel(struct launcher *l, uint32_t channel)
 	struct channel *c = &l->channels->channel[channel];
 	int ready = channel_ready(c), err = 0;
 
+	if (ready > 0)
+		direct_see(l, channel);
 	for (int i = 0; i < ready && !err; i++) {
 		struct quoit_exec_request q;
 

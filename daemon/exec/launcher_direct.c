@@ -233,6 +233,11 @@ bool direct_advance(struct launcher *l)
 	return any;
 }
 
+void direct_see(const struct launcher *l, uint32_t channel)
+{
+	(void)__atomic_load_n(&words_of(l, channel)->head, __ATOMIC_ACQUIRE);
+}
+
 void direct_want(struct launcher *l, uint32_t channel)
 {
 	l->direct->ring[channel].wanted = true;

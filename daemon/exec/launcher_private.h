@@ -236,6 +236,12 @@ int launcher_kernels_launch(struct launcher *l, const struct flight *f);
 bool direct_make(struct launcher *l);
 void direct_unmake(struct launcher *l);
 
+/*
+ * Requests have come through this channel: what its direct ring's consumer did before quoitd sent
+ * them was done before.  The way was through quoitd, and this makes it one within the process.
+ */
+void direct_see(const struct launcher *l, uint32_t channel);
+
 /* A job of this channel came through a stream that was meant for its direct ring. */
 void direct_want(struct launcher *l, uint32_t channel);
 
