@@ -166,6 +166,15 @@ static int play(struct client *c, uint32_t rounds)
 static const struct raw_wish wish = {
 	.host_bytes = 1024 * KIB, .arena_bytes = 256 * KIB, .max_tensors = 128, .sq_entries = 128};
 
+/* Half of them in GPU-direct mode. */
+static struct raw_wish wish_of(uint32_t number)
+{
+	struct raw_wish mine = wish;
+
+	mine.features = number / DEVICES % 2 ? QUOIT_FEATURE_DIRECT : 0;
+	return mine;
+}
+
 static void choose_secret(struct client *c, uint32_t number)
 {
 	c->secret = (float)(1 + number);
@@ -182,11 +191,12 @@ static pid_t start_client(struct stage *s, uint32_t number, uint32_t rounds)
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		const struct raw_wish mine = wish_of(number);
 		static struct client c;
 
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		choose_secret(&c, number);
-		if (raw_open(&c.raw, s->daemon.socket, &wish))
+		if (raw_open(&c.raw, s->daemon.socket, &mine))
 			_exit(NO_SESSION);
 		atomic_fetch_add(opened, 1);
 		_exit(play(&c, rounds));
@@ -329,10 +339,11 @@ static void both_die(struct stage *s)
 static void sessions_come_and_go(struct stage *s)
 {
 	for (uint32_t n = 0; n < stage_times(s, 20, 1000) && !s->bad; n++) {
+		const struct raw_wish mine = wish_of(n);
 		static struct client c;
 
 		choose_secret(&c, n);
-		if (!stage_open(s, &c.raw, &wish))
+		if (!stage_open(s, &c.raw, &mine))
 			return;
 		CHECK(s, play(&c, 2) == ALL_WELL);
 		CHECK(s, stage_leave(s, &c.raw) == QUOIT_DAEMON_CLIENTS_LEFT);
@@ -356,7 +367,7 @@ int main(int argc, char **argv)
 
 	if (!stage_init(&stage, argc, argv))
 		return 2;
-	setenv("QUOIT_SOFT_BYTES", "64M", 1);
+	setenv("QUOIT_SOFT_BYTES", "256M", 1);
 	setenv("QUOIT_SOFT_DEVICES", "2", 1);
 	opened = mmap(NULL, sizeof *opened, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);

@@ -171,6 +171,7 @@ static int say_hello(struct raw_client *c, const struct raw_wish *wish)
 	m.hello = (struct quoit_hello){.abi_version = QUOIT_ABI_VERSION,
 				       .sqe_size = sizeof(struct quoit_sqe),
 				       .cqe_size = sizeof(struct quoit_cqe),
+				       .features = wish->features,
 				       .host_bytes = wish->host_bytes,
 				       .arena_bytes = wish->arena_bytes,
 				       .pinned_bytes = wish->pinned_bytes,

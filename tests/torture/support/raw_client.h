@@ -42,6 +42,7 @@ struct raw_wish {
 	uint64_t host_bytes, arena_bytes, pinned_bytes;
 	uint32_t max_tensors;
 	uint32_t sq_entries, cq_entries, flags;
+	uint64_t features; /* QUOIT_FEATURE_* */
 };
 
 /* Only the connection: raw_call can send any request on it.  -errno. */
