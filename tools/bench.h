@@ -85,6 +85,8 @@ struct bench_client {
 /* Open a session with one ring; 0, or a negative errno after a message on stderr. */
 int bench_open(const struct bench *b, enum bench_cores cores,
 	       const struct quoit_ring_params *params, struct bench_client *ret);
+/* The same with the devices, in GPU-direct mode; -ENOTSUP: that is not to be had. */
+int bench_open_direct(const struct bench *b, struct bench_client *ret);
 void bench_close(struct bench_client *c);
 
 /*

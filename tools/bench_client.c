@@ -21,13 +21,14 @@ double bench_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-int bench_open(const struct bench *b, enum bench_cores cores,
-	       const struct quoit_ring_params *params, struct bench_client *ret)
+static int open_client(const struct bench *b, enum bench_cores cores, bool direct,
+		       const struct quoit_ring_params *params, struct bench_client *ret)
 {
 	struct quoit_open_params open = {.socket = b->daemon[cores].socket,
 					 .name = "quoit bench",
 					 .host_bytes = LEASE_BYTES,
-					 .arena_bytes = LEASE_BYTES / 64};
+					 .arena_bytes = LEASE_BYTES / 64,
+					 .flags = direct ? QUOIT_OPEN_DIRECT : 0};
 	int err;
 
 	if (cores == BENCH_DEVICE) {
@@ -47,6 +48,26 @@ int bench_open(const struct bench *b, enum bench_cores cores,
 		quoit_close(ret->session, 0);
 	}
 	return err;
+}
+
+int bench_open(const struct bench *b, enum bench_cores cores,
+	       const struct quoit_ring_params *params, struct bench_client *ret)
+{
+	return open_client(b, cores, false, params, ret);
+}
+
+int bench_open_direct(const struct bench *b, struct bench_client *ret)
+{
+	int err = open_client(b, BENCH_DEVICE, true, NULL, ret);
+	struct quoit_info info;
+
+	if (err)
+		return err;
+	quoit_info(ret->session, &info);
+	if (info.direct)
+		return 0;
+	bench_close(ret);
+	return -ENOTSUP;
 }
 
 void bench_close(struct bench_client *c)

@@ -12,13 +12,13 @@
 
 /* ---- small jobs ---- */
 
-/* x + 1 on 1 x 2 numbers, one at a time; nanoseconds each. */
+/* x + 1 on 1 x 2 numbers, one at a time; nanoseconds each.  depth: 1 in GPU-direct mode. */
 static int measure_add(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct bench_client c;
 	quoit_tensor x, y;
 	double start = 0;
-	int err = bench_open(b, s->cores, NULL, &c);
+	int err = s->depth ? bench_open_direct(b, &c) : bench_open(b, s->cores, NULL, &c);
 
 	if (err)
 		return err;
@@ -143,6 +143,10 @@ static const struct bench_series series[] = {
 	{"quoit_add", "ns", BENCH_DEVICE, measure_add, .count = 2000},
 	{"direct_add", "ns", 0, bench_peer, .peer = {"device", "add", "0", "20000"},
 	 .peer_word = "ns"},
+	{"quoit_resident", "ns", BENCH_DEVICE, measure_add, 1, 5000},
+	{"direct_sync", "ns", 0, bench_peer, .peer = {"device", "sync", "0", "5000"},
+	 .peer_word = "ns"},
+	{"leave", "ns", 0, bench_peer, .peer = {"device", "leave", "0", "100"}, .peer_word = "ns"},
 	{"quoit_chain", "ns", BENCH_DEVICE, measure_chain, .count = 50000},
 	{"direct_chain", "ns", 0, bench_peer, .peer = {"device", "chain", "0", "50000"},
 	 .peer_word = "ns"},
@@ -163,6 +167,7 @@ static const struct bench_series series[] = {
 
 static const struct bench_ratio ratios[] = {
 	{"device_add/direct", "quoit_add", "direct_add"},
+	{"device_resident/direct", "quoit_resident", "direct_sync"},
 	{"device_chain/direct", "quoit_chain", "direct_chain"},
 	{"device_gemm_1000/direct", "direct_gemm_1000", "quoit_gemm_1000"},
 	{"device_gemm_4096/direct", "direct_gemm_4096", "quoit_gemm_4096"},

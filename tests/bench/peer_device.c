@@ -22,6 +22,9 @@ struct run {
 	void *host;
 	uint64_t bytes;
 	struct quoit_device_call call;
+	struct quoit_device_event *event;
+	struct quoit_direct_requests *requests; /* for a consumer, which never has any */
+	struct quoit_direct_words *words;
 };
 
 /* ---- one call, and its end ---- */
@@ -50,6 +53,40 @@ static int put(struct run *r, enum peer_device_work work)
 	default:
 		return api->run(r->stream, &r->call);
 	}
+}
+
+/* One call, and the event behind it. */
+static int run_and_wait(struct run *r)
+{
+	const struct quoit_device_driver *api = r->driver.api;
+	int err = api->run(r->stream, &r->call);
+
+	if (!err)
+		err = api->event_record(r->event, r->stream);
+	while (!err)
+		err = api->event_done(r->event);
+	return err < 0 ? err : 0;
+}
+
+/* Start a consumer, and see how long it takes to leave: nanoseconds, added up. */
+static int start_and_leave(struct run *r, double *ns)
+{
+	uint32_t beat = __atomic_load_n(&r->words->beat, __ATOMIC_RELAXED);
+	uint64_t start;
+	int err;
+
+	r->words->leave = r->words->left = r->words->need_wake = 0;
+	err = r->driver.api->direct_start(r->driver.device, 0);
+	if (err)
+		return err;
+	while (__atomic_load_n(&r->words->beat, __ATOMIC_ACQUIRE) == beat)
+		__builtin_ia32_pause();
+	start = floor_now();
+	__atomic_store_n(&r->words->leave, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&r->words->left, __ATOMIC_ACQUIRE))
+		__builtin_ia32_pause();
+	*ns += (double)(floor_now() - start);
+	return 0;
 }
 
 /* Every AHEAD calls, or after each, the stream is waited for. */
@@ -121,6 +158,41 @@ static int open_run(struct run *r, const char *name)
 	return err;
 }
 
+/* What the two that are about resident consumers need. */
+static int open_direct(struct run *r, enum peer_device_work work)
+{
+	const struct quoit_device_driver *api = r->driver.api;
+
+	if (work == PEER_DEVICE_SYNC)
+		return api->event_new(r->driver.device, &r->event);
+	if (!api->direct_open)
+		return -ENOTSUP;
+	r->requests = aligned_alloc(QUOIT_EXEC_PAGE, QUOIT_EXEC_DIRECT_AT(sizeof *r->requests));
+	r->words = aligned_alloc(QUOIT_EXEC_PAGE, QUOIT_EXEC_PAGE);
+	if (!r->requests || !r->words)
+		return -ENOMEM;
+	memset(r->requests, 0, sizeof *r->requests);
+	memset(r->words, 0, sizeof *r->words);
+	return api->direct_open(r->driver.device, r->requests, r->words, 1);
+}
+
+static int measure_direct(struct run *r, enum peer_device_work work, uint64_t count, double *ret_ns)
+{
+	int err = open_direct(r, work);
+	uint64_t start;
+
+	*ret_ns = 0;
+	for (uint64_t i = 0; i < count / 10 && !err && work == PEER_DEVICE_SYNC; i++)
+		err = run_and_wait(r);
+	start = floor_now();
+	for (uint64_t i = 0; i < count && !err; i++)
+		err = work == PEER_DEVICE_SYNC ? run_and_wait(r) : start_and_leave(r, ret_ns);
+	if (work == PEER_DEVICE_SYNC)
+		*ret_ns = (double)(floor_now() - start);
+	*ret_ns /= (double)count;
+	return err;
+}
+
 static int take_memory(struct run *r, bool copies)
 {
 	const struct quoit_device_driver *api = r->driver.api;
@@ -151,14 +223,19 @@ int peer_device_run(const char *name, enum peer_device_work work, uint64_t size,
 					     : QUOIT_LINE;
 	if (!err)
 		err = take_memory(&r, copies);
-	if (!err) {
-		set_call(&r, work, (uint32_t)size);
-		err = repeat(&r, work, count / 10 + 1);
-	}
-	start = floor_now();
 	if (!err)
-		err = repeat(&r, work, count);
-	*ret_ns = (double)(floor_now() - start) / (double)count;
+		set_call(&r, work, (uint32_t)size);
+	if (!err && work >= PEER_DEVICE_SYNC) {
+		err = measure_direct(&r, work, count, ret_ns);
+	} else if (!err) {
+		err = repeat(&r, work, count / 10 + 1);
+		start = floor_now();
+		if (!err)
+			err = repeat(&r, work, count);
+		*ret_ns = (double)(floor_now() - start) / (double)count;
+	}
 	driver_close(&r.driver); /* with all that it has given */
+	free(r.requests);
+	free(r.words);
 	return err;
 }

@@ -13,6 +13,8 @@ enum peer_device_work {
 	PEER_DEVICE_GEMM,  /* products of side^3 float32 in one stream */
 	PEER_DEVICE_IN,    /* copies of `bytes` to the device, one behind the other */
 	PEER_DEVICE_OUT,
+	PEER_DEVICE_SYNC,  /* as ADD, but an event is waited for */
+	PEER_DEVICE_LEAVE, /* a resident consumer is told to leave, until it has */
 };
 
 /*

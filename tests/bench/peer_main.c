@@ -97,11 +97,11 @@ static int run_torch(struct cpus cpus, char **argv)
 
 static int run_device(struct cpus cpus, char **argv)
 {
-	static const char *const works[] = {[PEER_DEVICE_ADD] = "add",
-					    [PEER_DEVICE_CHAIN] = "chain",
-					    [PEER_DEVICE_GEMM] = "gemm",
-					    [PEER_DEVICE_IN] = "in",
-					    [PEER_DEVICE_OUT] = "out"};
+	static const char *const works[] = {
+		[PEER_DEVICE_ADD] = "add",    [PEER_DEVICE_CHAIN] = "chain",
+		[PEER_DEVICE_GEMM] = "gemm",  [PEER_DEVICE_IN] = "in",
+		[PEER_DEVICE_OUT] = "out",    [PEER_DEVICE_SYNC] = "sync",
+		[PEER_DEVICE_LEAVE] = "leave"};
 	const char *kind = getenv("QUOIT_GPU");
 	unsigned work = 0;
 	cpu_set_t set;
@@ -138,7 +138,8 @@ static const struct {
 	 "DEPTH REQUESTS      io_uring's NOP with a polling kernel thread"},
 	{"gemm", 2, run_gemm, "SIDE THREADS        the best BLAS called directly, float32"},
 	{"numpy", 1, run_numpy, "add|normal          NumPy of /usr/bin/python3"},
-	{"device", 3, run_device, "add|chain|gemm|in|out SIZE COUNT   the device of $QUOIT_GPU"},
+	{"device", 3, run_device,
+	 "add|chain|gemm|in|out|sync|leave SIZE COUNT   the device of $QUOIT_GPU"},
 	{"torch", 1, run_torch, "add|normal          PyTorch of /usr/bin/python3"},
 };
 
