@@ -23,10 +23,16 @@
 /* What a client does at a time: so many sets of tensors, each with its jobs. */
 #define SETS     8u
 #define ELEMENTS 1024u
-#define SET_SQES 12u
+#define SET_SQES 19u
 
-/* All of it written; half of it written, the rest new; that half; and what is seen of them. */
-enum { WHOLE = 1, HALF, VIEW, SEEN_WHOLE, SEEN_HALF, SET_TENSORS = 8 };
+/*
+ * All of it written; half of it written, the rest new; that half; on the other device half of it
+ * copied from there, the rest new; that half; and what is seen of them.
+ */
+enum { WHOLE = 1, HALF, VIEW, FAR, FAR_VIEW, SEEN_WHOLE, SEEN_HALF, SEEN_FAR, SET_TENSORS = 16 };
+
+/* Where in a set what is seen is copied. */
+enum { SEE_WHOLE = 11, SEE_HALF, SEE_FAR };
 
 /* How a client ends. */
 enum { ALL_WELL, NO_SESSION, BAD_RESULT, BAD_BYTES };
@@ -45,18 +51,26 @@ static uint32_t handle(uint32_t set, uint32_t tensor)
 
 static float *seen(const struct client *c, uint32_t set, uint32_t tensor)
 {
-	return (float *)(void *)c->raw.arena + (2 * set + (tensor == SEEN_HALF)) * ELEMENTS;
+	return (float *)(void *)c->raw.arena + (3 * set + tensor - SEEN_WHOLE) * ELEMENTS;
 }
 
 static struct quoit_sqe create(const struct client *c, uint32_t set, uint32_t tensor)
 {
-	bool there = tensor == WHOLE || tensor == HALF;
-	uint64_t at = (uint64_t)((uint8_t *)seen(c, set, tensor) - c->raw.arena);
-	struct quoit_sqe sqe =
-		raw_vector(handle(set, tensor), ELEMENTS, there ? RAW_ARENA_NOT : at);
+	struct quoit_sqe sqe = raw_vector(handle(set, tensor), ELEMENTS, RAW_ARENA_NOT);
 
-	sqe.device = there ? c->device : 0;
+	if (tensor >= SEEN_WHOLE)
+		return raw_vector(handle(set, tensor), ELEMENTS,
+				  (uint64_t)((uint8_t *)seen(c, set, tensor) - c->raw.arena));
+	sqe.device = tensor == FAR ? 1 + c->device % DEVICES : c->device;
 	return sqe;
+}
+
+static struct quoit_sqe half_of(uint32_t set, uint32_t view, uint32_t tensor)
+{
+	return (struct quoit_sqe){.opcode = QUOIT_OP_VIEW,
+				  .base = {handle(set, view), handle(set, tensor)},
+				  .dim = {1, 1, 1, ELEMENTS / 2},
+				  .stride = {1, 1, 1, 1}};
 }
 
 static struct quoit_sqe fill(const struct client *c, uint32_t set, uint32_t tensor)
@@ -75,23 +89,27 @@ static struct quoit_sqe give_back(uint32_t set, uint32_t tensor)
 
 static bool submit_set(struct client *c, uint32_t set)
 {
-	struct quoit_sqe half = {.opcode = QUOIT_OP_VIEW,
-				 .base = {handle(set, VIEW), handle(set, HALF)},
-				 .dim = {1, 1, 1, ELEMENTS / 2},
-				 .stride = {1, 1, 1, 1}};
 	struct quoit_sqe sqes[SET_SQES] = {
 		create(c, set, WHOLE),
 		create(c, set, HALF),
-		half,
+		half_of(set, VIEW, HALF),
+		create(c, set, FAR),
+		half_of(set, FAR_VIEW, FAR),
 		create(c, set, SEEN_WHOLE),
 		create(c, set, SEEN_HALF),
+		create(c, set, SEEN_FAR),
 		fill(c, set, WHOLE),
 		fill(c, set, VIEW),
-		raw_job(QUOIT_OP_COPY, handle(set, SEEN_WHOLE), handle(set, WHOLE), 0),
-		raw_job(QUOIT_OP_COPY, handle(set, SEEN_HALF), handle(set, HALF), 0),
+		raw_job(QUOIT_OP_COPY, handle(set, FAR_VIEW), handle(set, VIEW), 0),
+		[SEE_WHOLE] =
+			raw_job(QUOIT_OP_COPY, handle(set, SEEN_WHOLE), handle(set, WHOLE), 0),
+		[SEE_HALF] = raw_job(QUOIT_OP_COPY, handle(set, SEEN_HALF), handle(set, HALF), 0),
+		[SEE_FAR] = raw_job(QUOIT_OP_COPY, handle(set, SEEN_FAR), handle(set, FAR), 0),
 		give_back(set, WHOLE),
 		give_back(set, VIEW),
 		give_back(set, HALF),
+		give_back(set, FAR_VIEW),
+		give_back(set, FAR),
 	};
 
 	for (uint32_t i = 0; i < SET_SQES; i++) {
@@ -125,12 +143,14 @@ static bool reap_all(struct client *c)
 /* A copy that was made has what was written, and zeros: nobody else's bytes. */
 static bool is_right(const struct client *c, uint32_t set)
 {
-	const float *whole = seen(c, set, SEEN_WHOLE), *half = seen(c, set, SEEN_HALF);
+	const int32_t *res = &c->res[set * SET_SQES];
 
 	for (uint32_t i = 0; i < ELEMENTS; i++) {
-		if (!c->res[set * SET_SQES + 7] && whole[i] != c->secret)
-			return false;
-		if (!c->res[set * SET_SQES + 8] && half[i] != (i < ELEMENTS / 2 ? c->secret : 0))
+		float half = i < ELEMENTS / 2 ? c->secret : 0;
+
+		if ((!res[SEE_WHOLE] && seen(c, set, SEEN_WHOLE)[i] != c->secret) ||
+		    (!res[SEE_HALF] && seen(c, set, SEEN_HALF)[i] != half) ||
+		    (!res[SEE_FAR] && seen(c, set, SEEN_FAR)[i] != half))
 			return false;
 	}
 	return true;
@@ -138,7 +158,7 @@ static bool is_right(const struct client *c, uint32_t set)
 
 static int play_round(struct client *c)
 {
-	memset(c->raw.arena, 0xee, 2 * SETS * ELEMENTS * sizeof(float));
+	memset(c->raw.arena, 0xee, 3 * SETS * ELEMENTS * sizeof(float));
 	for (uint32_t set = 0; set < SETS; set++)
 		if (!submit_set(c, set))
 			return BAD_RESULT;
@@ -148,9 +168,9 @@ static int play_round(struct client *c)
 		if (!is_right(c, set))
 			return BAD_BYTES;
 	for (uint32_t set = 0; set < SETS; set++)
-		if (raw_run(&c->raw, give_back(set, SEEN_WHOLE)) ||
-		    raw_run(&c->raw, give_back(set, SEEN_HALF)))
-			return BAD_RESULT;
+		for (uint32_t tensor = SEEN_WHOLE; tensor <= SEEN_FAR; tensor++)
+			if (raw_run(&c->raw, give_back(set, tensor)))
+				return BAD_RESULT;
 	return ALL_WELL;
 }
 
@@ -164,7 +184,7 @@ static int play(struct client *c, uint32_t rounds)
 }
 
 static const struct raw_wish wish = {
-	.host_bytes = 1024 * KIB, .arena_bytes = 256 * KIB, .max_tensors = 128, .sq_entries = 128};
+	.host_bytes = 1024 * KIB, .arena_bytes = 256 * KIB, .max_tensors = 128, .sq_entries = 256};
 
 /* Half of them in GPU-direct mode. */
 static struct raw_wish wish_of(uint32_t number)
