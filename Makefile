@@ -63,6 +63,8 @@ e2e_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/e2e/test_*.c),
 torture_help := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/support/*.c) tests/e2e/daemon.c)
 torture_tests := $(patsubst tests/torture/%.c,$(B)/tests/torture/%,$(wildcard tests/torture/*.c))
 fuzzers := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+# A quoitd that finds the liar beside it where quoit-exec should be.
+liar := $(B)/liar/quoitd $(B)/liar/quoit-exec
 modules := $(patsubst tests/modules/%.c,$(B)/modules/%.so,$(wildcard tests/modules/*.c))
 
 programs := $(B)/quoitd $(B)/quoit-exec $(B)/quoit $(B)/quoit-peer
@@ -77,7 +79,7 @@ all: $(programs) $(libraries) $(examples) $(modules)
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
 fuzzers: base += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DQUOIT_SANITIZE
 fuzzers: $(fuzzers)
-tests: all $(unit_tests) $(e2e_tests) $(torture_tests) $(B)/tests/vm/placement
+tests: all $(liar) $(unit_tests) $(e2e_tests) $(torture_tests) $(B)/tests/vm/placement
 
 help:
 	@printf '%s\n' 'make            build into $(B)/' 'make deps       install what is missing (Debian)' \
@@ -138,6 +140,11 @@ $(B)/modules/%.so: tests/modules/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(base) $(CFLAGS) -fPIC -shared $< -o $@
+$(B)/liar/quoitd: $(B)/quoitd
+	@mkdir -p $(@D)
+	$(Q)ln -f $< $@
+$(B)/liar/quoit-exec: $(B)/tests/liar/quoit_exec.o $(B)/daemon/exec/channel.o $(B)/daemon/exec/memory.o $(B)/daemon/exec/brought.o
+	$(call link)
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-lcriterion $(daemon_libs))
 $(B)/tests/unit/test_launcher: $(addprefix $(B)/,$(patsubst %.c,%.o,$(wildcard daemon/exec/launcher*.c)) daemon/exec/channel.o daemon/exec/memory.o daemon/exec/brought.o)

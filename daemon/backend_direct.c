@@ -118,7 +118,8 @@ uint32_t direct_done(struct exec_port *p)
 	if (!direct_is_busy(p))
 		return 0;
 	if (!quoit_ring_refresh(&d->ring)) { /* it did what was never there */
-		exec_port_kill(p, KILL_FAULT);
+		p->lied = true;
+		exec_port_kill(p, KILL_RINGS);
 		return 0;
 	}
 	return d->ring.cached_head - d->reaped;

@@ -52,25 +52,37 @@ static bool ran_on_poison(const struct exec_port *p, const struct session *s, st
 	       job_is_poisoned(s, job);
 }
 
-/* The legs of a copy are one job: from the first begin to the last end. */
-static void note_stamps(struct job *job, const struct quoit_exec_answer *a)
+/* Our own codes are for us to give, and a device counts nothing. */
+static bool is_result(const struct exec_port *p, int32_t res)
 {
-	if (!a->start)
+	return res > -QUOIT_EPOISON && (!p->device || res <= 0);
+}
+
+static uint64_t within(uint64_t time, uint64_t first, uint64_t last)
+{
+	return time < first ? first : time > last ? last : time;
+}
+
+/*
+ * Whatever its clock says: it began after it was sent, and ended before it was answered.  The legs
+ * of a copy between devices are one job, from the first begin to the last end.
+ */
+static void take_stamps(struct job *job, const struct quoit_exec_answer *a)
+{
+	uint64_t now = tsc_now(), start = within(a->start, job->start, now);
+	uint64_t end = within(a->end, start, now);
+
+	if (!a->start && !a->end)
 		return;
-	if (!job->device_start || a->start < job->device_start)
-		job->device_start = a->start;
-	if (a->end > job->device_end)
-		job->device_end = a->end;
+	if (!job->device_start || start < job->device_start)
+		job->device_start = start;
+	if (end > job->device_end)
+		job->device_end = end;
 	if (a->stamp_error > job->device_error)
 		job->device_error = a->stamp_error;
 }
 
-static bool is_result(int32_t res)
-{
-	return res > -QUOIT_EEXEC && res != -QUOIT_EPOISON;
-}
-
-/* False: it answers what it was not asked. */
+/* False: nothing that it was asked has such an answer. */
 static bool take_answer(struct reactor *r, struct exec_port *p, const struct quoit_exec_answer *a)
 {
 	struct quoit_error error = {.field = a->field < QUOIT_FIELD_NR ? a->field : 0,
@@ -83,14 +95,14 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 		return exec_unmapped(p, a->id);
 	if (a->type == QUOIT_EXEC_LOAD || a->type == QUOIT_EXEC_FIND)
 		return kernels_answered(p, a);
-	if (a->type != QUOIT_EXEC_RUN || a->id >= QUOIT_EXEC_ENTRIES || !is_result(a->res) ||
+	if (a->type != QUOIT_EXEC_RUN || a->id >= QUOIT_EXEC_ENTRIES || !is_result(p, a->res) ||
 	    !p->flight[a->id].session)
 		return false;
 	s = p->flight[a->id].session;
 	job = &s->jobs[p->flight[a->id].job];
 	if (job->waits) /* before one that it had to be behind */
 		return false;
-	note_stamps(job, a);
+	take_stamps(job, a);
 	if (a->uncleared)
 		device_lose_cleared(s, job, -QUOIT_EDEVLOST);
 	if (p->device && !s->device[p->device - 1].slab_address)
@@ -105,25 +117,32 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 	return true;
 }
 
+/* True: it can be, and has been taken. */
+static bool collect_answer(struct reactor *r, struct exec_port *p)
+{
+	struct quoit_exec_answer a;
+
+	quoit_ring_copy((uint64_t *)&a, (const uint64_t *)&p->exec->answer[p->answers.next & MASK],
+			sizeof a / sizeof(uint64_t));
+	quoit_ring_release(&p->answers, 1);
+	p->count.answers++;
+	return take_answer(r, p, &a);
+}
+
 static bool collect_answers(struct reactor *r, struct exec_port *p)
 {
 	uint32_t ready = quoit_ring_peek(&p->answers);
-	bool sane = ready <= QUOIT_EXEC_ENTRIES;
+	enum exec_kill lie = ready > QUOIT_EXEC_ENTRIES ? KILL_RINGS : KILL_NOT;
 
-	if (!ready || atomic_load_explicit(&p->killed, memory_order_relaxed) == KILL_FAULT)
+	if (!ready || p->lied)
 		return false;
-	for (uint32_t i = 0; i < ready && sane; i++) {
-		struct quoit_exec_answer a;
-
-		quoit_ring_copy((uint64_t *)&a,
-				(const uint64_t *)&p->exec->answer[p->answers.next & MASK],
-				sizeof a / sizeof(uint64_t));
-		quoit_ring_release(&p->answers, 1);
-		p->count.answers++;
-		sane = take_answer(r, p, &a);
+	for (uint32_t i = 0; i < ready && !lie; i++)
+		if (!collect_answer(r, p))
+			lie = KILL_ANSWER;
+	if (lie) {
+		p->lied = true;
+		exec_port_kill(p, lie);
 	}
-	if (!sane)
-		exec_port_kill(p, KILL_FAULT);
 	return true;
 }
 
@@ -132,7 +151,7 @@ static bool collect_direct(struct reactor *r, struct exec_port *p)
 {
 	uint32_t done;
 
-	if (!p->device || atomic_load_explicit(&p->killed, memory_order_relaxed) == KILL_FAULT)
+	if (!p->device || p->lied)
 		return false;
 	done = direct_done(p);
 	for (uint32_t i = 0; i < done; i++) {
@@ -169,8 +188,9 @@ static void fail_flight(struct reactor *r, struct exec_port *p, struct exec_flig
 	if (p->device) {
 		error.field = QUOIT_FIELD_DEVICE;
 		error.value[0] = p->device;
-		error.value[1] = culprit ? culprit == name ? QUOIT_FAULT_OWN : QUOIT_FAULT_OTHER
-					 : QUOIT_FAULT_UNKNOWN;
+		error.value[1] = !exec_port_can_name(p, culprit) ? QUOIT_FAULT_UNKNOWN
+				 : culprit == name               ? QUOIT_FAULT_OWN
+								 : QUOIT_FAULT_OTHER;
 	}
 	end_flight(r, p, f, res, &error);
 }

@@ -17,6 +17,9 @@
 #define OVERDUE_LOOKS 100u
 #define OVERDUE_GRACE 10u
 
+/* So many times a second, at most, an executor is looked at whether it hangs. */
+#define HUNG_LOOKS 100u
+
 static void kill_late(struct exec_port *p, const struct exec_flight *f, struct job *job)
 {
 	p->culprit = exec_port_name(p, f);
@@ -27,16 +30,29 @@ static void kill_late(struct exec_port *p, const struct exec_flight *f, struct j
 	exec_port_kill(p, KILL_LATE);
 }
 
+/* What it says there; a name that was right before its answer came is no lie. */
+static uint64_t watched(const struct exec_port *p, const struct exec_flight *f, uint32_t i)
+{
+	if (f)
+		return f->serial;
+	return exec_port_is_vain(p, i) && p->answered == p->idle_answered ? EXEC_NOBODY : 0;
+}
+
 /* Whatever deadline it has, a job keeps the module, or its stream, from all others. */
 static void end_late(struct reactor *r, struct exec_port *p, uint32_t i, uint64_t most)
 {
 	const struct exec_flight *f = exec_port_flight(p, i);
+	uint64_t serial = watched(p, f, i);
 	struct exec_watch *w = &p->watch[i];
 
-	if (!f || f->serial != w->serial)
-		*w = (struct exec_watch){f ? f->serial : 0, r->now};
-	else if (r->now - w->since >= most)
+	if (!serial || serial != w->serial)
+		*w = (struct exec_watch){serial, r->now};
+	else if (r->now - w->since < most)
+		return;
+	else if (f)
 		kill_late(p, f, &f->session->jobs[f->job]);
+	else
+		exec_port_kill(p, KILL_NAME);
 }
 
 /* The same of the consumer on a device: the oldest in the ring is what it works at. */
@@ -56,7 +72,7 @@ static void end_idle(struct reactor *r, struct exec_port *p, uint64_t most)
 	else if (!p->idle_since)
 		p->idle_since = r->now;
 	else if (r->now - p->idle_since >= most)
-		exec_port_kill(p, KILL_FAULT);
+		exec_port_kill(p, KILL_SILENT);
 	p->idle_answered = p->answered;
 }
 
@@ -65,7 +81,10 @@ void exec_end_hung(struct reactor *r, struct exec_port *p)
 {
 	uint64_t most = p->job_ms * (tsc_hz() / 1000);
 
-	for (uint32_t i = 0; p->pending && i < QUOIT_EXEC_STREAMS; i++)
+	if (r->now - p->looked < tsc_hz() / HUNG_LOOKS)
+		return;
+	p->looked = r->now;
+	for (uint32_t i = 0; i < QUOIT_EXEC_STREAMS; i++)
 		end_late(r, p, i, most);
 	end_late_direct(r, p, most);
 	end_idle(r, p, most);

@@ -137,7 +137,7 @@ static bool leave(struct exec_port *p, struct session *s, uint64_t now)
 	if (!p->slot[slot].leaving || now - p->slot[slot].since < tsc_hz())
 		return false;
 	if (!exec_port_works(p)) {
-		exec_port_kill(p, KILL_FAULT); /* it has nothing to do, and does not answer */
+		exec_port_kill(p, KILL_SILENT);
 		return false;
 	}
 	p->slot[slot].session = NULL; /* it will answer when that job is done */

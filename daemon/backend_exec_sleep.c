@@ -65,7 +65,7 @@ void exec_drain(struct reactor *r)
 			n = recv(p->socket, bytes, sizeof bytes, MSG_DONTWAIT);
 		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
 			exec_port_unwatch(p, r->epoll);
-			exec_port_kill(p, KILL_FAULT); /* mostly it is dead already */
+			exec_port_kill(p, KILL_HUNG_UP);
 		}
 	}
 }

@@ -24,9 +24,10 @@ void exec_port_open(struct exec_port *p, int epoll)
 	p->idle_since = 0;
 	memset(p->watch, 0, sizeof p->watch);
 	p->open = true;
+	p->lied = false;
 	p->hung_up = epoll_ctl(epoll, EPOLL_CTL_ADD, p->socket, &event) < 0;
 	if (p->hung_up)
-		exec_port_kill(p, KILL_FAULT); /* we could not hear it */
+		exec_port_kill(p, KILL_UNHEARD);
 }
 
 void exec_port_unwatch(struct exec_port *p, int epoll)
@@ -59,14 +60,27 @@ bool exec_port_works(const struct exec_port *p)
 	return any;
 }
 
+bool exec_port_can_name(const struct exec_port *p, uint64_t name)
+{
+	return name >> 32 < p->channels && (uint32_t)name - 1 < EXEC_FLIGHTS;
+}
+
 const struct exec_flight *exec_port_flight(const struct exec_port *p, uint32_t i)
 {
 	uint64_t hint = exec_port_running(p, i);
 	uint32_t id = (uint32_t)hint - 1;
 
-	if (!hint || hint >> 32 != p->channel || id >= QUOIT_EXEC_ENTRIES || !p->flight[id].session)
+	if (!exec_port_can_name(p, hint) || hint >> 32 != p->channel || !p->flight[id].session)
 		return NULL;
 	return &p->flight[id];
+}
+
+bool exec_port_is_vain(const struct exec_port *p, uint32_t i)
+{
+	uint64_t hint = exec_port_running(p, i);
+
+	return hint && (!exec_port_can_name(p, hint) ||
+			(hint >> 32 == p->channel && !exec_port_flight(p, i)));
 }
 
 bool exec_port_runs(const struct exec_port *p, const struct exec_flight *f)
@@ -90,7 +104,7 @@ bool exec_port_has_room(struct exec_port *p)
 	if (quoit_ring_space(&p->requests))
 		return p->pending < QUOIT_EXEC_ENTRIES;
 	if (!quoit_ring_refresh(&p->requests)) /* it took what was never there */
-		exec_port_kill(p, KILL_FAULT);
+		exec_port_kill(p, KILL_RINGS);
 	return p->pending < QUOIT_EXEC_ENTRIES && quoit_ring_space(&p->requests);
 }
 

@@ -32,11 +32,17 @@ enum exec_port_state {
 /* Jobs in flight of one port: a request's id is its place, behind them is the direct ring. */
 #define EXEC_FLIGHTS (QUOIT_EXEC_ENTRIES + QUOIT_DIRECT_ENTRIES)
 
-/* Why we ended it. */
+/* Why we ended it; executor_text.c says it to people. */
 enum exec_kill {
 	KILL_NOT,
-	KILL_LATE,  /* a job's deadline has passed or its client is dead: no fault of the module */
-	KILL_FAULT, /* it lied, hung up, or does not answer */
+	KILL_LATE,   /* a job's deadline has passed or its client is dead: no fault of the module */
+	KILL_SILENT, /* it does not answer */
+	KILL_HUNG_UP, /* mostly it was dead already */
+	KILL_HELLO,   /* it cannot be used */
+	KILL_UNHEARD, /* its bell could not be listened to */
+	KILL_RINGS,   /* its words of the rings cannot be, */
+	KILL_ANSWER,  /* nor can its answer, */
+	KILL_NAME,    /* nor what it says it works at */
 };
 
 /* A job that the executor has. */
@@ -50,9 +56,11 @@ struct exec_flight {
 
 /* What a stream, or a module, was seen to work at. */
 struct exec_watch {
-	uint64_t serial; /* of the flight; 0: none of ours */
+	uint64_t serial; /* of the flight; EXEC_NOBODY; 0: nothing, or what another reactor sent */
 	uint64_t since;  /* TSC */
 };
+
+#define EXEC_NOBODY UINT64_MAX /* a request that nobody has sent */
 
 /* The LOAD or FIND that it has not answered; one at a time. */
 struct exec_asking {
@@ -88,6 +96,7 @@ struct exec_port {
 	uint32_t number; /* among the executors */
 	uint32_t device; /* it drives, counted from 1; 0: it is a module's */
 	uint32_t channel;
+	uint32_t channels; /* that it has, with all reactors */
 	pid_t pid;
 	int socket;
 	int starter;     /* eventfd of the starter */
@@ -103,6 +112,7 @@ struct exec_port {
 	/* the reactor's */
 	bool open;    /* the rings below are those of the process that is UP */
 	bool hung_up; /* the socket is not watched any more */
+	bool lied;    /* no answer is taken any more */
 	struct quoit_producer requests;
 	struct quoit_consumer answers;
 	uint32_t pending; /* requests without their answer */
@@ -114,9 +124,10 @@ struct exec_port {
 	struct {                                 /* of all processes; for people */
 		uint64_t requests, answers, bells;
 	} count;
+	uint64_t looked; /* TSC; when it was last asked whether it hangs */
 	struct exec_watch watch[QUOIT_EXEC_STREAMS];
 	uint64_t idle_since;    /* TSC; 0: when last seen it worked, or had nothing to do */
-	uint64_t idle_answered; /* answered, then */
+	uint64_t idle_answered; /* answered, at the last look */
 	struct exec_slot slot[QUOIT_EXEC_SLOTS];
 };
 
@@ -142,6 +153,9 @@ uint64_t exec_port_running(const struct exec_port *p, uint32_t i);
 /* Does it say that it works at anything? */
 bool exec_port_works(const struct exec_port *p);
 
+/* Could a request have this name? */
+bool exec_port_can_name(const struct exec_port *p, uint64_t name);
+
 /* What it works at in stream i if that is a job of this reactor; NULL: else. */
 const struct exec_flight *exec_port_flight(const struct exec_port *p, uint32_t i);
 
@@ -150,6 +164,8 @@ bool exec_port_runs(const struct exec_port *p, const struct exec_flight *f);
 
 /* How this flight is named in quoit_exec_words. */
 uint64_t exec_port_name(const struct exec_port *p, const struct exec_flight *f);
+/* Does it say there that it works at a request that nobody has sent, as far as we know? */
+bool exec_port_is_vain(const struct exec_port *p, uint32_t i);
 
 /* Room for one more request, and for its answer. */
 bool exec_port_has_room(struct exec_port *p);

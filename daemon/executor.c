@@ -36,15 +36,6 @@ static void set_ports(struct executor *x, uint32_t state)
 	}
 }
 
-static const char *describe_status(int status, char *text, size_t size)
-{
-	if (WIFSIGNALED(status))
-		snprintf(text, size, "signal %d", WTERMSIG(status));
-	else
-		snprintf(text, size, "exit status %d", WEXITSTATUS(status));
-	return text;
-}
-
 /* ---- start ---- */
 
 static void start(struct executor *x)
@@ -60,7 +51,15 @@ static void start(struct executor *x)
 	}
 	x->state = EXECUTOR_STARTING;
 	x->refused = x->retired = false;
+	x->ended = KILL_NOT;
 	x->starts++;
+}
+
+/* Before anybody else can: its end will be seen. */
+static void end(struct executor *x, enum exec_kill why)
+{
+	x->ended = why;
+	executor_process_kill(x->process.pid);
 }
 
 static int open_ports(struct executor *x)
@@ -116,7 +115,7 @@ static void on_hello(struct executor *x)
 		err = open_ports(x);
 	if (err < 0) {
 		x->refused |= err != -ECONNRESET;
-		executor_process_kill(x->process.pid); /* and its end will be seen */
+		end(x, err == -ECONNRESET ? KILL_HUNG_UP : KILL_HELLO);
 		return;
 	}
 	if (x->device)
@@ -179,9 +178,9 @@ static void bury_retired(struct executor *x)
 /* Nobody uses it any more. */
 static void bury(struct executor *x)
 {
-	char text[32];
+	char text[80];
 
-	describe_status(x->status, text, sizeof text);
+	executor_say_end(x, text, sizeof text);
 	if (!x->retired)
 		count_death(x);
 	close_ports(x);
@@ -193,12 +192,14 @@ static void bury(struct executor *x)
 	if (!x->known) {
 		if (!x->refused)
 			executor_say_refused(x, text);
+		else if (!*x->why)
+			snprintf(x->why, sizeof x->why, "%s", text);
 		x->state = EXECUTOR_OMITTED;
 		set_ports(x, PORT_LOST); /* some of its operations may have got numbers */
 		return;
 	}
 	totals_count(x->house->totals, QUOIT_DAEMON_EXECUTORS_DIED);
-	log_warning("%s %s: quoit-exec ended with %s; %s", executor_kind(x), x->path, text,
+	log_warning("%s %s: %s; %s", executor_kind(x), x->path, text,
 		    x->lost ? "it is lost: its jobs fail" : "it is started again");
 	x->state = EXECUTOR_DOWN;
 	if (x->lost)
@@ -268,7 +269,7 @@ bool executor_step(struct executor *x)
 	if (x->state == EXECUTOR_STARTING)
 		on_hello(x);
 	if (x->state == EXECUTOR_STARTING && totals_now_ns() >= x->due)
-		executor_process_kill(x->process.pid);
+		end(x, KILL_SILENT);
 	if (x->state == EXECUTOR_STARTING || x->state == EXECUTOR_UP)
 		look_whether_it_lives(x);
 	if (x->state == EXECUTOR_DYING && ports_are_down(x))
@@ -299,6 +300,7 @@ int executor_init(struct executor *x, const struct executor_house *house, uint8_
 		x->port[i].number = number;
 		x->port[i].device = device;
 		x->port[i].channel = i;
+		x->port[i].channels = house->reactors;
 		x->port[i].starter = house->eventfd;
 		x->port[i].job_ms = device ? house->gpu_ms : house->module_ms;
 		x->port[i].socket = -1;

@@ -49,9 +49,10 @@ struct executor {
 	char path[256]; /* of the module; or the device, as quoit-exec takes it: "soft:0" */
 	char why[256];  /* it is left out */
 	struct executor_process process;
-	uint64_t due; /* CLOCK_BOOTTIME */
-	bool refused; /* we have said why we cannot use it */
-	bool known;   /* hello holds its operations, and they have numbers */
+	uint64_t due;   /* CLOCK_BOOTTIME */
+	bool refused;   /* we have said why we cannot use it */
+	uint32_t ended; /* enum exec_kill: why we ended it before it was up */
+	bool known;     /* hello holds its operations, and they have numbers */
 	bool lost;
 	bool changed; /* in this step: a process came or went */
 	int status;

@@ -7,7 +7,8 @@
 #include "log.h"
 #include "optable.h"
 
-#define MOST_COST 1000000000u /* picoseconds per element that a module may claim */
+#define MOST_COST  1000000000u         /* picoseconds per element that a module may claim */
+#define MOST_BYTES (UINT64_C(1) << 50) /* that a device may claim */
 
 static bool is_name(const char *name)
 {
@@ -69,8 +70,8 @@ static bool is_device(const struct quoit_exec_hello *h)
 	const struct quoit_device_info *d = &h->device;
 
 	return h->devices && h->devices <= UINT8_MAX && !h->count && d->bytes &&
-	       is_text(d->name, sizeof d->name) && is_text(d->address, sizeof d->address) &&
-	       is_text(d->driver, sizeof d->driver);
+	       d->bytes <= MOST_BYTES && is_text(d->name, sizeof d->name) &&
+	       is_text(d->address, sizeof d->address) && is_text(d->driver, sizeof d->driver);
 }
 
 static bool same_operations(const struct quoit_exec_hello *a, const struct quoit_exec_hello *b)

@@ -14,6 +14,9 @@ int executor_accept_hello(struct executor *x, const struct quoit_exec_hello *hel
 /* "module", "device" and the like. */
 const char *executor_kind(const struct executor *x);
 
+/* How its process ended, and why if that was our doing. */
+void executor_say_end(const struct executor *x, char *text, size_t size);
+
 /* It is left out: say so, and keep the reason. */
 void executor_say_refused(struct executor *x, const char *why);
 

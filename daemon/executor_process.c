@@ -18,6 +18,7 @@
 
 #include <quoit/stats.h>
 
+#include "ctl_io.h"
 #include "memfd.h"
 
 #define PROGRAM "quoit-exec"
@@ -146,7 +147,7 @@ void executor_process_free(struct executor_process *p)
 
 int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *ret)
 {
-	ssize_t n = recv(p->socket, ret, sizeof *ret, MSG_DONTWAIT);
+	ssize_t n = recv(p->socket, ret, sizeof *ret, MSG_DONTWAIT | MSG_TRUNC);
 
 	if (n < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
@@ -219,6 +220,8 @@ static int make_shared(struct executor_process *p, uint32_t channels, int *fds, 
 
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
 			return -errno;
+		ctl_let_descriptors_pass(pair[0],
+					 false); /* who closes one may wait for its server */
 		ret_sockets[i] = pair[0];
 		fds[i + 2] = pair[1];
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* executor_text.c - an executor in words */
+#include <signal.h>
+#include <sys/wait.h>
+
 #include "executor_private.h"
 #include "log.h"
 
@@ -19,6 +22,44 @@ void executor_say_refused(struct executor *x, const char *why)
 		log_error("module %s is left out: %s", x->path, why);
 }
 
+/* ---- how it ended ---- */
+
+static const char *const reasons[] = {
+	[KILL_LATE] = "a job had it for too long",
+	[KILL_SILENT] = "it did not answer",
+	[KILL_HUNG_UP] = "it had hung up",
+	[KILL_HELLO] = "what it said at first cannot be used",
+	[KILL_UNHEARD] = "it could not be listened to",
+	[KILL_RINGS] = "what it wrote of its rings cannot be",
+	[KILL_ANSWER] = "it gave an answer that cannot be",
+	[KILL_NAME] = "it worked at a job that it does not have",
+};
+
+/* Why we ended it, if we did; several reactors may have wanted to. */
+static uint32_t reason(const struct executor *x)
+{
+	uint32_t why = x->ended;
+
+	for (uint32_t i = 0; x->state == EXECUTOR_DYING && !why && i < x->house->reactors; i++)
+		why = atomic_load(&x->port[i].killed);
+	return WIFSIGNALED(x->status) && WTERMSIG(x->status) == SIGKILL ? why : KILL_NOT;
+}
+
+void executor_say_end(const struct executor *x, char *text, size_t size)
+{
+	uint32_t why = reason(x);
+
+	if (why)
+		snprintf(text, size, "quoit-exec was ended: %s", reasons[why]);
+	else if (WIFSIGNALED(x->status))
+		snprintf(text, size, "quoit-exec ended with signal %d", WTERMSIG(x->status));
+	else
+		snprintf(text, size, "quoit-exec ended with exit status %d",
+			 WEXITSTATUS(x->status));
+}
+
+/* ---- what it is ---- */
+
 static void describe_device(const struct quoit_device_info *d, FILE *out)
 {
 	fprintf(out, "%s%s%s, %llu MiB, %u units%s%s, ", d->name, *d->address ? " at " : "",
@@ -34,7 +75,7 @@ void executor_describe(const struct executor *x, FILE *out)
 		fprintf(out, "own device of uid %llu: %s, ", (unsigned long long)x->wanted - 1,
 			x->path);
 	else
-		fprintf(out, "%s: %s, ", x->device ? "device" : "module", x->path);
+		fprintf(out, "%s: %s, ", executor_kind(x), x->path);
 	if (x->known && x->device)
 		describe_device(&x->hello.device, out);
 	if (x->state == EXECUTOR_OMITTED)

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* test_hostile_device.c - a device's executor that lies is ended, by name, and harms its own jobs
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <quoit/exec.h>
+#include <quoit/stats.h>
+
+#include "executor.h"
+#include "lies.h"
+
+TestSuite(hostile_device, .timeout = 60);
+
+static void prepare(const struct daemon *d)
+{
+	(void)daemon_log_to_file(d);
+}
+
+/* In $QUOIT_BUILD/liar the liar stands where quoit-exec should. */
+static struct house open_house(enum lie first_words)
+{
+	const char *const options[] = {"--gpu=soft", "--log=info", "--gpu-ms=300", NULL};
+	const char *build = getenv("QUOIT_BUILD");
+	char path[PATH_MAX], number[16];
+	struct house h = {0};
+
+	snprintf(path, sizeof path, "%s/liar", build ? build : "build");
+	snprintf(number, sizeof number, "%d", (int)first_words);
+	setenv("QUOIT_BUILD", path, 1);
+	setenv("QUOIT_LIE", number, 1);
+	cr_assert_eq(daemon_start_prepared(&h.d, options, prepare), 0);
+	house_visit(&h, &h.s, &h.q);
+	return h;
+}
+
+static quoit_tensor vector_on(struct quoit_ring *q, unsigned device)
+{
+	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 64}};
+
+	return quoit_create(q, &shape, QUOIT_CREATE_ON(device));
+}
+
+/* quoitd is as it was, and so is the device in a new process, if there was need of one. */
+static void expect_recovery(const struct house *h)
+{
+	quoit_tensor here = vector_on(h->q, 0), there = vector_on(h->q, 1);
+	int res = -1;
+
+	cr_expect_eq(house_run(h->q, quoit_fill(here, 1.0)), 0);
+	for (int i = 0; i < 100 && res; i++)
+		res = house_run(h->q, quoit_fill(there, LIE_NOT));
+	cr_expect_eq(res, 0, "%s", quoit_strerror(res));
+}
+
+/* ---- lies about jobs ---- */
+
+struct told {
+	int lie;
+	int32_t res;   /* of the job that it was told with, */
+	int32_t after; /* and of the next one, which was there already */
+	char log[48];  /* what quoitd says of the end; "": there is none */
+};
+
+#define ANSWER "it gave an answer that cannot be"
+#define RINGS  "what it wrote of its rings cannot be"
+#define NAME   "it worked at a job that it does not have"
+#define SILENT "it did not answer"
+#define FAULT  -QUOIT_EGPUFAULT
+
+static struct told told[] = {
+	{LIE_ID, FAULT, FAULT, ANSWER},
+	{LIE_OTHER_ID, FAULT, FAULT, ANSWER},
+	{LIE_TYPE, FAULT, FAULT, ANSWER},
+	{LIE_UNMAP, FAULT, FAULT, ANSWER},
+	{LIE_TWICE, 0, FAULT, ANSWER},
+	{LIE_EARLY, FAULT, FAULT, ANSWER},
+	{LIE_COUNT, FAULT, FAULT, ANSWER},
+	{LIE_POISON, FAULT, FAULT, ANSWER},
+	{LIE_DEATH, FAULT, FAULT, ANSWER},
+	{LIE_FAR, FAULT, FAULT, ANSWER},
+	{LIE_FAILED, -ENOMEM, 0, ""},
+	{LIE_TAIL, FAULT, FAULT, RINGS},
+	{LIE_TAIL_BACK, FAULT, FAULT, RINGS},
+	{LIE_RUNS_NONE, FAULT, FAULT, NAME},
+	{LIE_RUNS_FREE, FAULT, FAULT, NAME},
+	{LIE_RUNS_ONE, -ETIME, FAULT, "a job had it for too long"},
+	{LIE_FAULT, FAULT, FAULT, "ended with exit status 1"},
+	{LIE_LOST, -QUOIT_EDEVLOST, -QUOIT_EDEVLOST, "ended with exit status 1"},
+	{LIE_SLEEP, FAULT, FAULT, SILENT},
+	{LIE_CLOSE, FAULT, FAULT, "it had hung up"},
+	{LIE_EXIT, FAULT, FAULT, "ended with exit status 0"},
+	{LIE_DESCRIPTORS, 0, 0, ""},
+};
+
+ParameterizedTestParameters(hostile_device, fails_its_jobs_by_name_and_quoitd_says_why)
+{
+	return cr_make_param_array(struct told, told, sizeof told / sizeof told[0]);
+}
+
+ParameterizedTest(struct told *t, hostile_device, fails_its_jobs_by_name_and_quoitd_says_why)
+{
+	struct house h = open_house(LIE_NOT);
+	unsigned deaths = *t->log ? 1 : 0;
+	quoit_tensor x = vector_on(h.q, 1);
+	struct quoit_sqe next = quoit_fill(x, LIE_NOT);
+	struct quoit_cqe cqe[2];
+
+	cr_assert_eq(house_run(h.q, quoit_fill(x, LIE_NOT)), 0);
+	house_submit(h.q, quoit_fill(x, t->lie), 1);
+	house_submit(h.q, next, 2);
+	for (unsigned i = 0; i < 2; i++)
+		cqe[i] = house_reap(h.q, NULL);
+	cr_expect_eq(cqe[0].user_data, 1);
+	cr_expect_eq(cqe[0].res, t->res, "%d: %s", t->lie, quoit_strerror(cqe[0].res));
+	cr_expect_eq(cqe[1].user_data, 2);
+	/* It may have come after the end, to the next process. */
+	cr_expect(cqe[1].res == t->after || (deaths && !cqe[1].res), "%d: %s", t->lie,
+		  quoit_strerror(cqe[1].res));
+	expect_recovery(&h);
+	cr_expect_eq(house_total(&h, QUOIT_DAEMON_EXECUTORS_DIED), deaths);
+	if (deaths)
+		cr_expect_eq(daemon_log_count(&h.d, t->log, 1), 1, "%d: \"%s\"", t->lie, t->log);
+	house_close(&h);
+}
+
+/* Room in the ring is looked for when it seems to be full. */
+Test(hostile_device, that_takes_requests_that_were_never_sent_is_ended)
+{
+	struct house h = open_house(LIE_NOT);
+	quoit_tensor x = vector_on(h.q, 1);
+
+	for (unsigned i = 0; i < QUOIT_EXEC_ENTRIES - 10; i++)
+		cr_assert_eq(house_run(h.q, quoit_fill(x, LIE_NOT)), 0);
+	cr_assert_eq(house_run(h.q, quoit_fill(x, LIE_HEAD)), 0);
+	for (unsigned i = 0; i < 20; i++)
+		house_submit(h.q, quoit_fill(x, LIE_NOT), i);
+	for (unsigned i = 0; i < 20; i++) {
+		struct quoit_cqe cqe = house_reap(h.q, NULL);
+
+		cr_expect(cqe.res == FAULT || (i && !cqe.res), "%u: %s", i,
+			  quoit_strerror(cqe.res));
+	}
+	cr_expect_eq(daemon_log_count(&h.d, RINGS, 1), 1);
+	expect_recovery(&h);
+	house_close(&h);
+}
+
+Test(hostile_device, has_its_stamps_put_between_sending_and_answer)
+{
+	struct house h = open_house(LIE_NOT);
+	struct quoit_ring_params params = {.flags = QUOIT_RING_RAW | QUOIT_RING_STAMPS};
+	quoit_tensor x = vector_on(h.q, 1);
+	const struct quoit_stamps *s;
+	struct quoit_ring *q;
+
+	cr_assert_eq(quoit_ring_open(&q, h.s, &params), 0);
+	cr_assert_eq(house_run(h.q, quoit_fill(x, LIE_NOT)), 0);
+	house_submit(q, quoit_fill(x, LIE_STAMPS), 1);
+	cr_assert_eq(quoit_wait_cqe(q, 10000), 0);
+	s = quoit_stamps_at(q, 0);
+	cr_expect(s->device_start >= s->start && s->device_start <= s->device_end &&
+		  s->device_end <= s->post);
+	house_close(&h);
+}
+
+Test(hostile_device, that_names_a_culprit_at_random_leaves_it_unknown)
+{
+	struct house h = open_house(LIE_NOT);
+	struct quoit_error error;
+
+	house_submit(h.q, quoit_fill(vector_on(h.q, 1), LIE_FAULT), 1);
+	do
+		error.code = house_reap(h.q, &error).res;
+	while (!error.code);
+	cr_expect_eq(error.code, FAULT);
+	cr_expect_eq(error.field, QUOIT_FIELD_DEVICE);
+	cr_expect_eq(error.value[1], QUOIT_FAULT_UNKNOWN);
+	house_close(&h);
+}
+
+Test(hostile_device, that_keeps_the_memory_of_who_leaves_is_ended)
+{
+	struct house h = open_house(LIE_NOT);
+	struct quoit_session *s;
+	struct quoit_ring *q;
+
+	house_visit(&h, &s, &q);
+	cr_assert_eq(house_run(q, quoit_fill(vector_on(q, 1), LIE_STAY)), 0);
+	cr_expect_eq(quoit_close(s, 0), 0);
+	cr_expect_eq(daemon_log_count(&h.d, SILENT, 1), 1);
+	expect_recovery(&h);
+	house_close(&h);
+}
+
+Test(hostile_device, that_scribbles_is_ended_and_each_job_ends_once)
+{
+	struct house h = open_house(LIE_NOT);
+	quoit_tensor x[50];
+
+	for (unsigned i = 0; i < 50; i++)
+		x[i] = vector_on(h.q, 1);
+	for (int round = 0; round < 5; round++) {
+		for (unsigned i = 0; i < 50; i++)
+			house_submit(h.q, quoit_fill(x[i], i == 20 ? LIE_SCRIBBLE : LIE_NOT), i);
+		for (uint64_t i = 0, seen = 0; i < 50; i++) {
+			struct quoit_cqe cqe = house_reap(h.q, NULL);
+
+			cr_assert_lt(cqe.user_data, 50);
+			cr_assert_eq(seen >> cqe.user_data & 1, 0);
+			seen |= UINT64_C(1) << cqe.user_data;
+		}
+		expect_recovery(&h);
+	}
+	house_close(&h);
+}
+
+/* ---- lies about itself ---- */
+
+struct first_words {
+	int lie;
+	char log[48];
+};
+
+#define NOT_UNDERSTOOD "what quoit-exec says is not understood"
+#define NO_SENSE       "what it says of itself makes no sense"
+
+static struct first_words first_words[] = {
+	{LIE_MAGIC, NOT_UNDERSTOOD},
+	{LIE_VERSION, NOT_UNDERSTOOD},
+	{LIE_RESULT, NOT_UNDERSTOOD},
+	{LIE_OPERATIONS, NO_SENSE},
+	{LIE_DEVICES_NONE, NO_SENSE},
+	{LIE_DEVICES_MANY, NO_SENSE},
+	{LIE_BYTES_NONE, NO_SENSE},
+	{LIE_BYTES_MANY, NO_SENSE},
+	{LIE_NAME_ENDLESS, NO_SENSE},
+	{LIE_NAME_ESCAPE, NO_SENSE},
+	{LIE_TEXT_ENDLESS, NOT_UNDERSTOOD},
+	{LIE_SHORT, NOT_UNDERSTOOD},
+	{LIE_LONG, NOT_UNDERSTOOD},
+	{LIE_HELLO_EXIT, "left out: quoit-exec"},
+	{LIE_HELLO_CLOSE, "left out: quoit-exec was ended: it had"},
+};
+
+ParameterizedTestParameters(hostile_device, is_left_out_for_its_first_words)
+{
+	return cr_make_param_array(struct first_words, first_words,
+				   sizeof first_words / sizeof first_words[0]);
+}
+
+ParameterizedTest(struct first_words *w, hostile_device, is_left_out_for_its_first_words)
+{
+	struct house h = open_house((enum lie)w->lie);
+	quoit_tensor here = vector_on(h.q, 0);
+	struct quoit_info info;
+
+	quoit_info(h.s, &info);
+	cr_expect_eq(info.devices, 0);
+	cr_expect_eq(daemon_log_count(&h.d, w->log, 1), 1, "%d: \"%s\"", w->lie, w->log);
+	cr_expect(house_says(&h, "left out: "));
+	cr_expect_eq(house_run(h.q, quoit_fill(here, 1.0)), 0);
+	house_close(&h);
+}
