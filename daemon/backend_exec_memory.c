@@ -78,7 +78,7 @@ int exec_map(struct exec_port *p, struct session *s)
 {
 	uint32_t slot = 0;
 
-	if (p->owner && p->owner != s->uid + UINT64_C(1)) /* that of who was here before */
+	if (!exec_is_for(p, s))
 		return -EBUSY;
 	if (s->exec.slot[p->number])
 		return p->slot[s->exec.slot[p->number] - 1].leaving ? -EBUSY : 0;

@@ -17,6 +17,12 @@ static inline bool exec_serves(const struct exec_port *p, const struct session *
 	return !p->device || p->number == s->first_device + p->device - 1;
 }
 
+/* Is it the process of this session's user, or everybody's?  Else it is who was here before. */
+static inline bool exec_is_for(const struct exec_port *p, const struct session *s)
+{
+	return !p->owner || p->owner == s->uid + UINT64_C(1);
+}
+
 /* See to it that the executor has the session's memory; -EBUSY: try again later. */
 int exec_map(struct exec_port *p, struct session *s);
 

@@ -109,11 +109,17 @@ static void count_streamed(const struct exec_port *p, struct session *s, const s
 		__atomic_store_n(&d->streamed, d->streamed + 1, __ATOMIC_RELAXED);
 }
 
+/* Is there nobody to wait for?  A process that is still another user's does not count. */
+static bool is_lost(const struct exec_port *p, const struct session *s)
+{
+	return exec_port_state(p) == PORT_LOST && exec_is_for(p, s);
+}
+
 /* May the session have one more there?  0; -EBUSY: not now; -ENODEV: there is nobody to wait for.
  */
 static int ask_for_room(struct exec_port *p, struct session *s)
 {
-	if (exec_port_state(p) == PORT_LOST)
+	if (is_lost(p, s))
 		return -ENODEV;
 	if (!p->open || s->exec.in_flight[p->number] == most_flights(p) || !exec_port_has_room(p) ||
 	    exec_map(p, s) < 0)
@@ -160,7 +166,7 @@ static int send_job(struct exec_port *p, struct session *s, struct job *job)
 
 	if (p->open && p->device && direct_send(p, s, job))
 		return 0;
-	if (exec_port_state(p) != PORT_LOST && job->waits != job->eased)
+	if (!is_lost(p, s) && job->waits != job->eased)
 		return -EAGAIN; /* no stream is behind the direct ring */
 	err = ask_for_room(p, s);
 	if (!err && job->sqe.opcode == QUOIT_OP_LAUNCH && !job->failed) {

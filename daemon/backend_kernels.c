@@ -217,7 +217,7 @@ static int bring_asked(struct reactor *r, struct session *s, const struct kernel
 		return s->kernels->image[ask->index].err;
 	if (!is_image && s->kernels->kernel[ask->index].state == BROUGHT_BAD)
 		return s->kernels->kernel[ask->index].err;
-	if (exec_port_state(p) == PORT_LOST)
+	if (exec_port_state(p) == PORT_LOST && exec_is_for(p, s))
 		return -ENODEV;
 	if (!p->open || exec_map(p, s) < 0)
 		return -EBUSY;

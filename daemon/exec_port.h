@@ -91,6 +91,7 @@ struct direct_port {
 struct exec_port {
 	_Atomic uint32_t state;  /* enum exec_port_state */
 	_Atomic uint32_t killed; /* enum exec_kill */
+	_Atomic uint64_t owner;  /* 1 + the uid whose alone it is; 0: everybody's; set while DOWN */
 
 	/* set by the starter before UP */
 	uint32_t number; /* among the executors */
@@ -101,7 +102,6 @@ struct exec_port {
 	int socket;
 	int starter;     /* eventfd of the starter */
 	uint64_t job_ms; /* what one job may take */
-	uint64_t owner;  /* 1 + the uid whose process it is, for kernels; 0: everybody's */
 	struct quoit_exec_daemon_channel *daemon;
 	const struct quoit_exec_channel *exec;
 	const struct quoit_exec_words *words;

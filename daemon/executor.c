@@ -77,7 +77,6 @@ static int open_ports(struct executor *x)
 		struct exec_port *p = &x->port[i];
 
 		p->pid = x->process.pid;
-		p->owner = x->owner;
 		p->socket = sockets[i];
 		p->daemon = (struct quoit_exec_daemon_channel *)x->process.daemon_pages + i;
 		p->exec = &channels[i];
@@ -240,6 +239,8 @@ static void change_owner(struct executor *x)
 	if (x->lost)
 		set_ports(x, PORT_DOWN);
 	x->lost = false;
+	for (uint32_t i = 0; i < x->house->reactors; i++)
+		atomic_store(&x->port[i].owner, x->owner);
 }
 
 static void look_whether_it_is_wanted(struct executor *x)

@@ -2,12 +2,14 @@
 /* test_kernels.c - kernels that a session brings: what they compute, and what is refused */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
 
 #include "own.h"
+#include "tool.h"
 
 TestSuite(kernels, .timeout = 60);
 
@@ -226,4 +228,16 @@ Test(kernels, jobs_under_way_keep_an_image_that_is_unloaded)
 	cr_expect_eq(quoit_wait(o.q, job, 20000), 0);
 	own_expect_stencil(o.q, own_add_stencil(o.s));
 	own_close(&o);
+}
+
+/* ---- the example ---- */
+
+Test(kernels, the_example_computes_what_the_cpu_does)
+{
+	char said[1024];
+
+	setenv("QUOIT_GPU", "soft", 1);
+	cr_expect_eq(tool_run(said, sizeof said, "run -- %s/examples/stencil", tool_folder()), 0,
+		     "%s", said);
+	cr_expect(strstr(said, "off by 0"), "%s", said);
 }

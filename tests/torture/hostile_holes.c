@@ -114,9 +114,11 @@ static bool make_tensors(struct raw_client *c)
 	return good;
 }
 
+/* On the host, that is. */
 static bool computes(const struct operation *op)
 {
-	return strcmp(op->shape, "NONE") && strcmp(op->shape, "FILE");
+	return strcmp(op->shape, "NONE") && strcmp(op->shape, "FILE") &&
+	       strcmp(op->shape, "LAUNCH");
 }
 
 /* Every operation that computes, its tensors in the arena, inline and tiled. */

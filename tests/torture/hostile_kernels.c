@@ -68,7 +68,7 @@ static void what_can_change_or_is_no_memfd_is_refused(struct stage *s)
 {
 	struct raw_client c;
 
-	if (!bringer_open(s, &c))
+	if (!bringer_open(s, &c, 0))
 		return;
 	for (unsigned i = 0; i < 2 * KINDS * stage_times(s, 1, 100); i++) {
 		uint16_t type = i & 1 ? QUOIT_CTL_IMAGE_ADD : QUOIT_CTL_KERNEL_ADD;
@@ -89,7 +89,7 @@ static void an_image_cannot_be_changed_while_it_is_loaded(struct stage *s)
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_IMAGE_ADD), reply;
 	struct raw_client c;
 
-	if (!bringer_open(s, &c))
+	if (!bringer_open(s, &c, 0))
 		return;
 	for (unsigned i = 0; i < stage_times(s, 50, 5000) && !s->bad; i++) {
 		int fd = bringer_memory("soft", 4, BRINGER_SEALS);
@@ -115,7 +115,7 @@ static void images_of_noise_and_of_holes_are_refused(struct stage *s)
 	static uint8_t noise[64 << 10];
 	struct raw_client c;
 
-	if (!bringer_open(s, &c))
+	if (!bringer_open(s, &c, 0))
 		return;
 	for (unsigned i = 0; i < stage_times(s, 20, 2000) && !s->bad; i++) {
 		size_t size = 1 + stage_random(s, sizeof noise);
@@ -141,7 +141,7 @@ static void registrations_of_garbage_are_refused_or_taken(struct stage *s)
 	struct raw_client c;
 	unsigned taken = 0;
 
-	if (!bringer_open(s, &c))
+	if (!bringer_open(s, &c, 0))
 		return;
 	CHECK(s, !bringer_load(s, &c, &image));
 	for (unsigned i = 0; i < stage_times(s, 1500, 100000) && !s->bad; i++) {
@@ -177,7 +177,7 @@ static void launches_of_garbage_are_refused_or_run(struct stage *s)
 	uint32_t image = 0, kernel = 0;
 	struct raw_client c;
 
-	if (!bringer_open(s, &c))
+	if (!bringer_open(s, &c, 0))
 		return;
 	CHECK(s,
 	      !bringer_load(s, &c, &image) && !bringer_add(s, &c, image, &bringer_good, &kernel));
@@ -204,7 +204,7 @@ static void a_thousand_loads(struct stage *s)
 	uint32_t image = 0;
 	struct raw_client c;
 
-	if (!bringer_open(s, &c))
+	if (!bringer_open(s, &c, 0))
 		return;
 	for (unsigned i = 0; i < stage_times(s, 1000, 20000) && !s->bad; i++) {
 		CHECK(s, !bringer_load(s, &c, &image) && image < QUOIT_MAX_IMAGES);
@@ -252,7 +252,7 @@ static void clients_die_while_they_load_and_launch(struct stage *s)
 		int fd = bringer_memory("soft", 4, BRINGER_SEALS);
 		struct raw_client c;
 
-		if (!bringer_open(s, &c))
+		if (!bringer_open(s, &c, 0))
 			return;
 		if (i & 1)
 			leave_a_launch(s, &c, i % 10 == 1 ? UINT64_MAX : 20000000);
@@ -283,7 +283,7 @@ static void too_many_or_too_few_descriptors_end_the_session(struct stage *s)
 
 		for (unsigned k = 0; k < 253; k++)
 			fds[k] = fd;
-		if (!bringer_open(s, &c))
+		if (!bringer_open(s, &c, 0))
 			return;
 		m.kernels.of = 1;
 		CHECK(s, !ctl_put(c.socket, &m, sizeof m, fds, rows[i].count));

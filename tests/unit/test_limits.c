@@ -75,7 +75,7 @@ static const struct limit limits[] = {
 	{"registered pinned memory", MEMORY_PART_BYTES / MIB, " MiB"},
 	{"registered pinned memory", IO_RING_BUFFERS *MEMORY_PART_BYTES / (1024 * MIB), " GiB"},
 	{"sessions whose memory an executor knows", QUOIT_EXEC_SLOTS, NULL},
-	{"images of a session", QUOIT_MAX_IMAGES, NULL},
+	{"images of a session", QUOIT_MAX_IMAGES, ","},
 	{"images of a session", QUOIT_MAX_IMAGE_BYTES / MIB, " MiB"},
 	{"kernels of a session", QUOIT_MAX_KERNELS, NULL},
 	{"arguments of a kernel", QUOIT_MAX_KERNEL_ARGS, NULL},

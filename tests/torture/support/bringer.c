@@ -20,20 +20,26 @@ const struct quoit_kernel_desc bringer_good = {
 	.arg = {{.kind = QUOIT_ARG_SCALAR, .bytes = 8}},
 };
 
-bool bringer_open(struct stage *s, struct raw_client *c)
+int bringer_hello(struct stage *s, struct raw_client *c, uid_t uid)
 {
 	struct quoit_ctl m = ctl_hello();
-	int fd;
+	int fd = -1, res;
 	unsigned count = 0;
 
-	if (!CHECK(s, !raw_connect(c, s->daemon.socket)))
-		return false;
+	if (!CHECK(s, !ctl_connect_as(c, s->daemon.socket, uid)))
+		return -ECONNREFUSED;
 	m.hello.features = QUOIT_FEATURE_KERNELS;
-	if (!CHECK(s, raw_call(c, &m, &fd, 1, &count) == 0) || !CHECK(s, count == 1))
-		return false;
-	close(fd);
+	res = raw_call(c, &m, &fd, 1, &count);
+	if (count)
+		close(fd);
 	c->info = m.hello_reply;
-	return CHECK(s, c->info.features & QUOIT_FEATURE_KERNELS) &&
+	return res;
+}
+
+bool bringer_open(struct stage *s, struct raw_client *c, uid_t uid)
+{
+	return CHECK(s, !bringer_hello(s, c, uid)) &&
+	       CHECK(s, c->info.features & QUOIT_FEATURE_KERNELS) &&
 	       CHECK(s, !raw_ring_open(c, 64, 0, 0));
 }
 

@@ -14,8 +14,11 @@
 /* `spin`: one tensor, and scalar 0 says for how many nanoseconds. */
 extern const struct quoit_kernel_desc bringer_good;
 
-/* A session that has offered kernels, with one ring.  A failure is noted. */
-bool bringer_open(struct stage *s, struct raw_client *c);
+/* Connect as this user (0: as we are) and offer kernels: the result of that. */
+int bringer_hello(struct stage *s, struct raw_client *c, uid_t uid);
+
+/* A session of this user's that has offered kernels, with one ring.  A failure is noted. */
+bool bringer_open(struct stage *s, struct raw_client *c, uid_t uid);
 void bringer_leave(struct stage *s, struct raw_client *c);
 
 /* The user's own process has ended, so that quoitd is as it was before. */

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* hostile_kernel_users.c - users who bring kernels, beside each other; for root only */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bringer.h"
+#include "config.h"
+#include "scenes.h"
+
+#define PATIENCE_MS 60000
+
+/* The process of this user's own, another one than `before`. */
+static pid_t await_process(struct stage *s, uid_t uid, pid_t before)
+{
+	char path[200], line[1024], start[48];
+	pid_t pid = 0;
+
+	snprintf(path, sizeof path, "%s/%s", s->daemon.folder, QUOIT_STATS_TOPOLOGY);
+	snprintf(start, sizeof start, "own device of uid %u: ", (unsigned)uid);
+	for (int ms = 0; (!pid || pid == before) && ms < PATIENCE_MS; ms += 5) {
+		FILE *f = fopen(path, "re");
+
+		while (f && fgets(line, sizeof line, f)) {
+			const char *at = strstr(line, ", pid ");
+
+			if (!strncmp(line, start, strlen(start)) && at)
+				pid = (pid_t)strtol(at + strlen(", pid "), NULL, 10);
+		}
+		if (f)
+			fclose(f);
+		usleep(5000);
+	}
+	CHECK(s, pid && pid != before);
+	return pid;
+}
+
+/* Its image, with a kernel that takes its time, and one that goes where nothing is. */
+struct user {
+	struct raw_client raw;
+	uint32_t spin, bad;
+};
+
+static bool enter(struct stage *s, struct user *u, uid_t uid)
+{
+	const struct quoit_kernel_arg nowhere = {
+		.kind = QUOIT_ARG_CONSTANT, .bytes = 8, .value = 64};
+	const struct quoit_kernel_arg many = {
+		.kind = QUOIT_ARG_CONSTANT, .bytes = 4, .value = 1000};
+	const struct quoit_kernel_desc bad = {.name = "stencil5",
+					      .grid = {1, 1, 1},
+					      .block = {1, 1, 1},
+					      .access = "W---",
+					      .args = 4,
+					      .arg = {nowhere, nowhere, many, many}};
+	uint32_t image = 0;
+
+	return bringer_open(s, &u->raw, uid) && CHECK(s, !bringer_load(s, &u->raw, &image)) &&
+	       CHECK(s, !bringer_add(s, &u->raw, image, &bringer_good, &u->spin)) &&
+	       CHECK(s, !bringer_add(s, &u->raw, image, &bad, &u->bad)) &&
+	       CHECK(s, !bringer_launch(&u->raw, u->spin, 1));
+}
+
+static bool submit_spin(struct user *u, uint64_t ns)
+{
+	struct quoit_sqe sqe = {
+		.opcode = QUOIT_OP_LAUNCH, .arg = (uint8_t)u->spin, .tensor = {1}, .scalar = {ns}};
+
+	return raw_submit(&u->raw, &sqe);
+}
+
+/* Alice's faults and deadlines, while something of Bob's is under way. */
+static void a_users_faults_are_its_own(struct stage *s)
+{
+	static struct user alice, bob;
+	struct quoit_cqe cqe;
+	pid_t process, mine;
+
+	if (!enter(s, &alice, SCENE_ALICE) || !enter(s, &bob, SCENE_BOB))
+		return;
+	process = await_process(s, SCENE_BOB, 0);
+	mine = await_process(s, SCENE_ALICE, 0);
+	CHECK(s, process != mine);
+	for (unsigned i = 0; i < stage_times(s, 4, 100) && !s->bad; i++) {
+		struct quoit_sqe endless = {.opcode = QUOIT_OP_LAUNCH,
+					    .arg = (uint8_t)alice.spin,
+					    .tensor = {2},
+					    .deadline = 20000,
+					    .scalar = {UINT64_MAX}};
+		struct quoit_sqe create = raw_vector(2, 16, RAW_ARENA_NOT);
+		int res;
+
+		create.device = 1;
+		CHECK(s, submit_spin(&bob, 100000000));
+		if (i & 1) {
+			(void)raw_run(&alice.raw, create); /* it may be there */
+			res = raw_run(&alice.raw, endless);
+			CHECK(s, res == -ETIME || res == -QUOIT_EPOISON);
+		} else {
+			res = bringer_launch(&alice.raw, alice.bad, 0);
+			CHECK(s, res == -QUOIT_EGPUFAULT);
+		}
+		CHECK(s, !raw_reap(&bob.raw, PATIENCE_MS, &cqe, NULL) && !cqe.res);
+	}
+	CHECK(s, await_process(s, SCENE_ALICE, mine) != mine);
+	CHECK(s, await_process(s, SCENE_BOB, 0) == process);
+	bringer_leave(s, &alice.raw);
+	bringer_leave(s, &bob.raw);
+	bringer_await_none(s);
+}
+
+static void one_user_too_many_is_refused(struct stage *s)
+{
+	static struct user user[CONFIG_OWN_USERS], late;
+	pid_t process;
+
+	for (uid_t i = 0; i < CONFIG_OWN_USERS; i++)
+		if (!enter(s, &user[i], SCENE_ALICE + 100 + i))
+			return;
+	CHECK(s, bringer_hello(s, &late.raw, SCENE_BOB) == -EUSERS);
+	CHECK(s, strstr(late.raw.text, "users bring kernels"));
+	stage_expect(s, QUOIT_DAEMON_REFUSED_KERNELS, 1);
+	ctl_leave(s, &late.raw);
+	process = await_process(s, SCENE_ALICE + 101, 0);
+	bringer_leave(s, &user[1].raw);
+	/* The place is free at once, its process is not for the next one. */
+	while (!s->bad && bringer_hello(s, &late.raw, SCENE_BOB) == -EUSERS) {
+		stage_expect(s, QUOIT_DAEMON_REFUSED_KERNELS, 1);
+		ctl_leave(s, &late.raw);
+	}
+	stage_die(s, &late.raw);
+	if (enter(s, &late, SCENE_BOB)) {
+		CHECK(s, await_process(s, SCENE_BOB, process) != process);
+		CHECK(s, kill(process, 0) < 0);
+		bringer_leave(s, &late.raw);
+	}
+	for (unsigned i = 0; i < CONFIG_OWN_USERS; i++)
+		if (i != 1)
+			bringer_leave(s, &user[i].raw);
+	bringer_await_none(s);
+}
+
+/* Other users reach its socket. */
+static void open_folder(const struct daemon *d)
+{
+	(void)chmod(d->folder, 0755);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct stage_case cases[] = {
+		{"a user's faults are its own", a_users_faults_are_its_own},
+		{"one user too many is refused", one_user_too_many_is_refused},
+	};
+	static const char *const options[] = {"--private=no", "--gpu=soft", "--gpu-lease=1M",
+					      "--log=error", NULL};
+	const struct stage_scene scene = {
+		.options = options, .prepare = open_folder, .canary = SCENE_CANARY};
+	struct stage stage;
+
+	if (!stage_init(&stage, argc, argv))
+		return 2;
+	setenv("QUOIT_SOFT_BYTES", "64M", 1);
+	if (getuid() == 0)
+		stage_play(&stage, &scene, cases, sizeof cases / sizeof cases[0]);
+	else
+		stage_skip(&stage, cases, sizeof cases / sizeof cases[0],
+			   "only root can be several users");
+	return stage_end(&stage);
+}
