@@ -62,6 +62,8 @@ int direct_open(struct quoit_device *d, const struct quoit_direct_requests *requ
 
 	if (d->broken)
 		return d->broken;
+	if (!d->pool) /* then scratch is had by calls that wait for the whole device */
+		return -ENOTSUP;
 	direct = calloc(1, sizeof(*direct));
 	if (!direct)
 		return -ENOMEM;
