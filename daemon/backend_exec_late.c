@@ -35,6 +35,8 @@ static uint64_t watched(const struct exec_port *p, const struct exec_flight *f, 
 {
 	if (f)
 		return f->serial;
+	if (p->asking.type) /* its own time runs */
+		return 0;
 	return exec_port_is_vain(p, i) && p->answered == p->idle_answered ? EXEC_NOBODY : 0;
 }
 

@@ -33,7 +33,8 @@ static int load(struct launcher *l, struct brought_image *image, char *text, siz
 
 	if (err)
 		snprintf(text, size, "it cannot be read: %s", strerror(-err));
-	else
+	direct_park(l);
+	if (!err)
 		err = launcher_check(l, l->driver->module_new(l->device, bytes, image->bytes,
 							      &image->module, text, size));
 	free(bytes);
@@ -47,8 +48,10 @@ static void unload(struct launcher *l, struct brought *b, uint32_t number)
 	for (uint32_t i = 0; i < QUOIT_MAX_KERNELS; i++)
 		if (b->kernel[i].image == number)
 			b->kernel[i].kernel = NULL;
-	if (image->module)
+	if (image->module) {
+		direct_park(l);
 		l->driver->module_free(image->module);
+	}
 	image->module = NULL;
 }
 
@@ -58,7 +61,7 @@ static void unload(struct launcher *l, struct brought *b, uint32_t number)
 static void say_working(struct launcher *l, uint32_t channel, bool works)
 {
 	__atomic_store_n(&l->channels->words->running[STREAM_IN],
-			 works ? channel_name(channel, QUOIT_EXEC_ENTRIES) : 0, __ATOMIC_RELAXED);
+			 works ? channel_name(channel, QUOIT_EXEC_ASKED) : 0, __ATOMIC_RELAXED);
 }
 
 int launcher_kernels_load(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q)
@@ -89,6 +92,7 @@ int launcher_kernels_find(struct launcher *l, uint32_t channel, const struct quo
 	if (!b || q->id >= QUOIT_MAX_KERNELS || !b->image[b->kernel[q->id].image].module)
 		return -EPROTO;
 	k = &b->kernel[q->id];
+	direct_park(l); /* it may be loaded now */
 	a.res = launcher_check(
 		l, l->driver->kernel_find(b->image[k->image].module, k->desc.name, &k->kernel));
 	if (a.res)

@@ -261,6 +261,9 @@ struct quoit_exec_daemon_channel {
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_exec_request request[QUOIT_EXEC_ENTRIES];
 };
 
+/* In quoit_exec_words.running, as an id: a LOAD, no job and none of a direct ring. */
+#define QUOIT_EXEC_ASKED (QUOIT_EXEC_ENTRIES + QUOIT_DIRECT_ENTRIES)
+
 /* What quoit-exec writes: first its own words, then an array, one entry per channel. */
 struct quoit_exec_words {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t need_wake; /* it sleeps: ring any channel's socket */
