@@ -94,3 +94,17 @@ pid_t room_executor(const struct device_room *r, pid_t before)
 {
 	return room_executor_of(r, 1, before);
 }
+
+int room_run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *ret)
+{
+	quoit_job job;
+	int res;
+
+	cr_assert_eq(quoit_start(q, sqe, &job), 0);
+	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 20000), 1);
+	res = quoit_result(q, job);
+	if (ret)
+		(void)quoit_job_error(q, job, ret);
+	quoit_detach(q, job);
+	return res;
+}

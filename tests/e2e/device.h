@@ -27,6 +27,9 @@ struct device_room room_open(const char *gpu, uint32_t megabytes);
 struct device_room room_open_with(const char *const *options, uint32_t megabytes);
 void room_close(struct device_room *r);
 
+/* Run one job, for at most 20 s; its result, and with ret (NULL is fine) its error record. */
+int room_run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *ret);
+
 /* The process of a device, or of the first; it waits until there is one that is not `before`. */
 pid_t room_executor_of(const struct device_room *r, unsigned device, pid_t before);
 pid_t room_executor(const struct device_room *r, pid_t before);

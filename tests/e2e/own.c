@@ -133,20 +133,6 @@ struct quoit_sqe own_spin(int kernel, quoit_tensor t, uint64_t ns)
 	return quoit_op_arg(quoit_launch(kernel, t, 0, 0, 0), (uint8_t)kernel, ns, 0);
 }
 
-int own_run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *ret)
-{
-	quoit_job job;
-	int res;
-
-	cr_assert_eq(quoit_start(q, sqe, &job), 0);
-	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 20000), 1);
-	res = quoit_result(q, job);
-	if (ret)
-		(void)quoit_job_error(q, job, ret);
-	quoit_detach(q, job);
-	return res;
-}
-
 static float at(const float *in, unsigned i, unsigned j)
 {
 	const float *x = in + i * COLS + j;
@@ -166,7 +152,7 @@ void own_expect_stencil(struct quoit_ring *q, int kernel)
 	for (unsigned i = 0; i < ROWS * COLS; i++)
 		from[i] = (float)(i * 37 % 101);
 	cr_assert_eq(quoit_write(q, in, from, sizeof from), 0);
-	cr_assert_eq(own_run(q, quoit_launch(kernel, out, in, 0, 0), NULL), 0);
+	cr_assert_eq(room_run(q, quoit_launch(kernel, out, in, 0, 0), NULL), 0);
 	cr_assert_eq(quoit_read(q, out, to, sizeof to), 0);
 	for (unsigned i = 0; i < ROWS; i++)
 		for (unsigned j = 0; j < COLS; j++)

@@ -43,9 +43,6 @@ int own_add_fault(struct quoit_session *s);
 int own_add_spin(struct quoit_session *s);
 struct quoit_sqe own_spin(int kernel, quoit_tensor t, uint64_t ns);
 
-/* From its submit to its result; ret (may be NULL) gets the record of a failure. */
-int own_run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *ret);
-
 /* A stencil's result is that of the CPU. */
 void own_expect_stencil(struct quoit_ring *q, int kernel);
 

@@ -23,28 +23,14 @@ static struct device_room faulty(const char *faults, const char *option)
 	return room_open_with(options, 0);
 }
 
-static int run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *ret)
-{
-	quoit_job job;
-	int res;
-
-	cr_assert_eq(quoit_start(q, sqe, &job), 0);
-	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 20000), 1);
-	res = quoit_result(q, job);
-	if (ret)
-		(void)quoit_job_error(q, job, ret);
-	quoit_detach(q, job);
-	return res;
-}
-
-/* It computes again, within the patience of `run`. */
+/* It computes again, within the patience of `room_run`. */
 static void expect_works(struct device_room *r)
 {
 	quoit_tensor x = quoit_vector(r->d, QUOIT_F32, 100);
 	float got[100];
 
-	cr_assert_eq(run(r->d, quoit_fill(x, 4.0), NULL), 0);
-	cr_assert_eq(run(r->d, quoit_add_scalar(x, x, 1.0), NULL), 0);
+	cr_assert_eq(room_run(r->d, quoit_fill(x, 4.0), NULL), 0);
+	cr_assert_eq(room_run(r->d, quoit_add_scalar(x, x, 1.0), NULL), 0);
 	cr_assert_eq(quoit_read(r->d, x, got, sizeof got), 0);
 	cr_expect_eq(got[99], 5.0f);
 	quoit_free(r->d, x);
@@ -58,15 +44,15 @@ Test(device_faults, a_killed_executor_loses_the_memory_and_comes_back)
 	struct quoit_error error;
 	float got[100];
 
-	cr_assert_eq(run(r.d, quoit_fill(x, 1.0), NULL), 0);
+	cr_assert_eq(room_run(r.d, quoit_fill(x, 1.0), NULL), 0);
 	kill(executor, SIGKILL);
 	(void)room_executor(&r, executor);
-	cr_expect_eq(run(r.d, quoit_add_scalar(x, x, 1.0), &error), -QUOIT_EPOISON);
+	cr_expect_eq(room_run(r.d, quoit_add_scalar(x, x, 1.0), &error), -QUOIT_EPOISON);
 	cr_expect_eq(error.code, -QUOIT_EDEVLOST);
 	cr_expect_eq(quoit_read(r.d, x, got, sizeof got), -QUOIT_EPOISON);
-	cr_expect_eq(run(r.q, quoit_fill(here, 1.0), NULL), 0, "cores go on");
+	cr_expect_eq(room_run(r.q, quoit_fill(here, 1.0), NULL), 0, "cores go on");
 	/* Written anew, it is as good as ever. */
-	cr_expect_eq(run(r.d, quoit_fill(x, 2.0), NULL), 0);
+	cr_expect_eq(room_run(r.d, quoit_fill(x, 2.0), NULL), 0);
 	cr_expect_eq(quoit_read(r.d, x, got, sizeof got), 0);
 	cr_expect_eq(got[0], 2.0f);
 	expect_works(&r);
@@ -126,7 +112,7 @@ ParameterizedTest(struct fault *f, device_faults, fails_the_job_by_name_and_goes
 	for (int i = 0; i < 6; i++)
 		x[i] = quoit_vector(r.d, QUOIT_F32, 1000);
 	for (int i = 0; i < 6 && !failed; i++)
-		failed = run(r.d, quoit_fill(x[i], 1.0), NULL);
+		failed = room_run(r.d, quoit_fill(x[i], 1.0), NULL);
 	cr_expect_eq(failed, f->code, "%s: %d, not %d", f->faults, failed, f->code);
 	room_close(&r);
 }
@@ -136,9 +122,9 @@ Test(device_faults, a_job_that_never_ends_is_ended_and_the_device_comes_back)
 	struct device_room r = faulty("hang:2", "--gpu-ms=200");
 	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10), y = quoit_vector(r.d, QUOIT_F32, 10);
 
-	cr_expect_eq(run(r.d, quoit_fill(x, 1.0), NULL), 0);
-	cr_expect_eq(run(r.d, quoit_fill(y, 1.0), NULL), -ETIME);
-	cr_expect_eq(run(r.d, quoit_fill(y, 1.0), NULL), 0, "the first of the next process");
+	cr_expect_eq(room_run(r.d, quoit_fill(x, 1.0), NULL), 0);
+	cr_expect_eq(room_run(r.d, quoit_fill(y, 1.0), NULL), -ETIME);
+	cr_expect_eq(room_run(r.d, quoit_fill(y, 1.0), NULL), 0, "the first of the next process");
 	room_close(&r);
 }
 
@@ -147,9 +133,9 @@ Test(device_faults, a_stopped_executor_is_ended)
 	struct device_room r = faulty("stop:2", "--gpu-ms=200");
 	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10), y = quoit_vector(r.d, QUOIT_F32, 10);
 
-	cr_expect_eq(run(r.d, quoit_fill(x, 1.0), NULL), 0);
-	cr_expect_lt(run(r.d, quoit_fill(y, 1.0), NULL), 0);
-	cr_expect_eq(run(r.d, quoit_fill(y, 1.0), NULL), 0);
+	cr_expect_eq(room_run(r.d, quoit_fill(x, 1.0), NULL), 0);
+	cr_expect_lt(room_run(r.d, quoit_fill(y, 1.0), NULL), 0);
+	cr_expect_eq(room_run(r.d, quoit_fill(y, 1.0), NULL), 0);
 	room_close(&r);
 }
 
@@ -172,11 +158,11 @@ Test(device_faults, one_that_always_dies_is_lost)
 	int res = 0;
 
 	for (int i = 0; i < 20 && res != -ENODEV; i++)
-		res = run(r.d, quoit_fill(x, 1.0), NULL);
+		res = room_run(r.d, quoit_fill(x, 1.0), NULL);
 	cr_expect_eq(res, -ENODEV);
 	cr_assert_eq(quoit_device(r.s, 1, &d), 0);
 	cr_expect(d.lost);
-	cr_expect_eq(run(r.q, quoit_fill(here, 1.0), NULL), 0);
+	cr_expect_eq(room_run(r.q, quoit_fill(here, 1.0), NULL), 0);
 	room_close(&r);
 }
 
@@ -209,15 +195,15 @@ Test(device_faults, a_buffer_that_could_not_be_cleared_is_not_read)
 	quoit_tensor old = quoit_vector(r.d, QUOIT_F32, 1000), fresh, view;
 	float got[1000];
 
-	cr_assert_eq(run(r.d, quoit_fill(old, 5.0), NULL), 0);
+	cr_assert_eq(room_run(r.d, quoit_fill(old, 5.0), NULL), 0);
 	quoit_free(r.d, old);
 	fresh = quoit_vector(r.d, QUOIT_F32, 1000);
 	view = quoit_view(r.d, fresh, &part, 0);
-	cr_expect_eq(run(r.d, quoit_fill(view, 1.0), NULL), -ENOMEM);
+	cr_expect_eq(room_run(r.d, quoit_fill(view, 1.0), NULL), -ENOMEM);
 	cr_expect_eq(quoit_read(r.d, fresh, got, sizeof got), -QUOIT_EPOISON);
-	cr_expect_eq(run(r.d, quoit_fill(view, 1.0), NULL), 0);
+	cr_expect_eq(room_run(r.d, quoit_fill(view, 1.0), NULL), 0);
 	cr_expect_eq(quoit_read(r.d, fresh, got, sizeof got), -QUOIT_EPOISON);
-	cr_expect_eq(run(r.d, quoit_fill(fresh, 1.0), NULL), 0);
+	cr_expect_eq(room_run(r.d, quoit_fill(fresh, 1.0), NULL), 0);
 	cr_expect_eq(quoit_read(r.d, fresh, got, sizeof got), 0);
 	room_close(&r);
 }

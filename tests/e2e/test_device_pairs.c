@@ -30,26 +30,12 @@ static quoit_tensor vector_on(struct quoit_ring *q, unsigned device, unsigned dt
 	return quoit_create(q, &shape, QUOIT_CREATE_ON(device));
 }
 
-static int run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *ret)
-{
-	quoit_job job;
-	int res;
-
-	cr_assert_eq(quoit_start(q, sqe, &job), 0);
-	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 20000), 1);
-	res = quoit_result(q, job);
-	if (ret)
-		(void)quoit_job_error(q, job, ret);
-	quoit_detach(q, job);
-	return res;
-}
-
 /* A pair of large vectors of which the first has numbers. */
 static void make_large(struct device_room *r, quoit_tensor *ret_one, quoit_tensor *ret_two)
 {
 	*ret_one = vector_on(r->q, 1, QUOIT_F32, LARGE / 4);
 	*ret_two = vector_on(r->q, 2, QUOIT_F32, LARGE / 4);
-	cr_assert_eq(run(r->q, quoit_uniform(*ret_one, 1, 0), NULL), 0);
+	cr_assert_eq(room_run(r->q, quoit_uniform(*ret_one, 1, 0), NULL), 0);
 }
 
 static void expect_equal(struct device_room *r, quoit_tensor a, quoit_tensor b)
@@ -97,7 +83,7 @@ ParameterizedTest(struct size *s, device_pairs, every_byte_arrives)
 	for (size_t i = 0; i < bytes; i++)
 		from[i] = (uint8_t)(i * 2654435761u >> 11);
 	cr_assert_eq(quoit_write(r.q, two, from, bytes), 0);
-	cr_expect_eq(run(r.q, quoit_copy(one, two), NULL), 0);
+	cr_expect_eq(room_run(r.q, quoit_copy(one, two), NULL), 0);
 	cr_assert_eq(quoit_read(r.q, one, to, bytes), 0);
 	cr_expect_eq(memcmp(from, to, bytes), 0, "%u elements of %u bytes", s->elements, s->bytes);
 	free(from);
@@ -151,13 +137,13 @@ Test(device_pairs, a_part_of_a_tensor_goes_where_it_lies_in_one_piece)
 	from = quoit_view(r.q, one, &rows, 5 * 4);
 	to = quoit_view(r.q, two, &rows, 10 * 4);
 	quoit_push(r.q, quoit_fill_int(two, -1));
-	cr_expect_eq(run(r.q, quoit_copy(to, from), NULL), 0);
+	cr_expect_eq(room_run(r.q, quoit_copy(to, from), NULL), 0);
 	cr_assert_eq(quoit_read(r.q, two, got, sizeof got), 0);
 	for (int i = 0; i < 20; i++)
 		cr_expect_eq(got[i], i < 10 ? -1 : i - 5, "%d at %d", got[i], i);
 	from = quoit_view(r.q, one, &columns, 0);
 	to = quoit_view(r.q, two, &columns, 0);
-	cr_expect_eq(run(r.q, quoit_copy(to, from), &error), -ENOTSUP);
+	cr_expect_eq(room_run(r.q, quoit_copy(to, from), &error), -ENOTSUP);
 	cr_expect_eq(error.field, QUOIT_FIELD_STRIDE);
 	room_close(&r);
 }
@@ -181,7 +167,7 @@ Test(device_pairs, what_was_never_written_is_zero_on_both_sides)
 		fresh = vector_on(r.q, to, QUOIT_F32, 1000);
 		view = quoit_view(r.q, fresh, &part, 100 * 4);
 		from = vector_on(r.q, 3 - to, QUOIT_F32, 10);
-		cr_expect_eq(run(r.q, quoit_copy(view, from), NULL), 0);
+		cr_expect_eq(room_run(r.q, quoit_copy(view, from), NULL), 0);
 		cr_assert_eq(quoit_read(r.q, fresh, got, sizeof got), 0);
 		for (int i = 0; i < 1000; i++)
 			cr_assert_eq(got[i], 0.0f, "%g at %d", got[i], i);
@@ -242,7 +228,7 @@ Test(device_pairs, a_copy_is_a_job_of_both_devices)
 	make_large(&r, &one, &two);
 	for (unsigned device = 1; device <= 2; device++) {
 		cr_assert_eq(quoit_device(r.s, device, &before), 0);
-		cr_expect_eq(run(r.q, quoit_copy(two, one), NULL), 0);
+		cr_expect_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
 		cr_assert_eq(quoit_device(r.s, device, &after), 0);
 		cr_expect_eq(after.jobs - before.jobs, 1);
 	}
@@ -263,11 +249,11 @@ Test(device_pairs, poison_is_handed_on_and_written_over)
 	cr_assert_eq(quoit_write(r.q, index, &bad, sizeof bad), 0);
 	quoit_push(r.q, quoit_fill(x, 1.0));
 	quoit_push(r.q, quoit_gather(one, x, index, 3));
-	cr_expect_eq(run(r.q, quoit_copy(two, one), &error), -QUOIT_EPOISON);
+	cr_expect_eq(room_run(r.q, quoit_copy(two, one), &error), -QUOIT_EPOISON);
 	cr_expect_eq(error.code, -ERANGE);
 	cr_expect_eq(quoit_read(r.q, two, &got, sizeof got), -QUOIT_EPOISON);
 	quoit_push(r.q, quoit_fill(one, 7.0));
-	cr_expect_eq(run(r.q, quoit_copy(two, one), NULL), 0);
+	cr_expect_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
 	cr_expect_eq(quoit_read(r.q, two, &got, sizeof got), 0);
 	cr_expect_eq(got, 7.0f);
 	room_close(&r);
@@ -295,7 +281,7 @@ ParameterizedTest(struct death *d, device_pairs, a_copy_fails_when_either_side_d
 	quoit_job job;
 
 	make_large(&r, &one, &two);
-	cr_assert_eq(run(r.q, quoit_fill(two, 1.0), NULL), 0);
+	cr_assert_eq(room_run(r.q, quoit_fill(two, 1.0), NULL), 0);
 	kill(stopped, SIGSTOP);
 	cr_assert_eq(quoit_start(r.q, quoit_copy(two, one), &job), 0);
 	cr_expect_eq(quoit_wait_n(r.q, &job, 1, 1, 50), -ETIME);
@@ -307,10 +293,10 @@ ParameterizedTest(struct death *d, device_pairs, a_copy_fails_when_either_side_d
 	cr_assert(quoit_job_error(r.q, job, &error));
 	cr_expect_eq(error.field, QUOIT_FIELD_DEVICE);
 	cr_expect_eq(error.value[0], d->killed);
-	cr_expect_eq(run(r.q, quoit_amax(most, two, QUOIT_AXIS_ALL), NULL), -QUOIT_EPOISON);
+	cr_expect_eq(room_run(r.q, quoit_amax(most, two, QUOIT_AXIS_ALL), NULL), -QUOIT_EPOISON);
 	/* Both go on, with what is written anew. */
-	cr_expect_eq(run(r.q, quoit_uniform(one, 2, 0), NULL), 0);
-	cr_expect_eq(run(r.q, quoit_copy(two, one), NULL), 0);
+	cr_expect_eq(room_run(r.q, quoit_uniform(one, 2, 0), NULL), 0);
+	cr_expect_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
 	expect_equal(&r, one, two);
 	room_close(&r);
 }
@@ -341,12 +327,12 @@ ParameterizedTest(struct fault *f, device_pairs, a_failed_part_fails_the_copy)
 	setenv("QUOIT_SOFT_FAULTS", f->faults, 1);
 	r = room_open_with(options, 64);
 	make_large(&r, &one, &two);
-	res = run(r.q, quoit_copy(two, one), NULL);
+	res = room_run(r.q, quoit_copy(two, one), NULL);
 	cr_expect_eq(res, f->code, "%s: %d", f->faults, res);
 	/* The other process may have its sixth copy still before it. */
 	for (int i = 0; i < 4 && res; i++) {
-		(void)run(r.q, quoit_uniform(one, 2, 0), NULL);
-		res = run(r.q, quoit_copy(two, one), NULL);
+		(void)room_run(r.q, quoit_uniform(one, 2, 0), NULL);
+		res = room_run(r.q, quoit_copy(two, one), NULL);
 	}
 	if (f->code != -QUOIT_EGPUFAULT) { /* which every new process has again */
 		cr_expect_eq(res, 0);
@@ -363,9 +349,9 @@ Test(device_pairs, a_late_copy_ends_alone)
 
 	make_large(&r, &one, &two);
 	kill(target, SIGSTOP);
-	cr_expect_eq(run(r.q, quoit_with_deadline(quoit_copy(two, one), 50000), NULL), -ETIME);
+	cr_expect_eq(room_run(r.q, quoit_with_deadline(quoit_copy(two, one), 50000), NULL), -ETIME);
 	kill(target, SIGCONT);
-	cr_expect_eq(run(r.q, quoit_copy(two, one), NULL), 0);
+	cr_expect_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
 	expect_equal(&r, one, two);
 	cr_expect_eq(room_executor_of(&r, 2, 0), target, "it was not ended for that");
 	room_close(&r);
@@ -384,7 +370,7 @@ Test(device_pairs, a_session_leaves_in_the_middle_of_its_copies)
 	cr_assert_eq(quoit_open(&r.s, &p), 0);
 	cr_assert_eq(quoit_ring_open(&r.q, r.s, NULL), 0);
 	make_large(&r, &one, &two);
-	cr_expect_eq(run(r.q, quoit_copy(two, one), NULL), 0);
+	cr_expect_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
 	expect_equal(&r, one, two);
 	room_close(&r);
 }

@@ -28,7 +28,7 @@ static quoit_tensor make_theirs(struct own *o)
 {
 	quoit_tensor t = quoit_vector(o->room.d, QUOIT_F32, 100);
 
-	cr_assert_eq(own_run(o->room.d, quoit_fill(t, 4.0), NULL), 0);
+	cr_assert_eq(room_run(o->room.d, quoit_fill(t, 4.0), NULL), 0);
 	return t;
 }
 
@@ -44,11 +44,11 @@ Test(kernel_faults, a_fault_concerns_its_users_process_alone)
 	struct quoit_error error = {0};
 
 	cr_assert_neq(shared, mine);
-	cr_assert_eq(own_run(o.q, quoit_fill(z, 1.0), NULL), 0);
-	cr_expect_eq(own_run(o.q, quoit_launch(bad, y, x, 0, 0), &error), -QUOIT_EGPUFAULT);
+	cr_assert_eq(room_run(o.q, quoit_fill(z, 1.0), NULL), 0);
+	cr_expect_eq(room_run(o.q, quoit_launch(bad, y, x, 0, 0), &error), -QUOIT_EGPUFAULT);
 	cr_expect_eq(error.field, QUOIT_FIELD_DEVICE);
 	cr_expect_eq(error.value[1], QUOIT_FAULT_OWN);
-	cr_expect_eq(own_run(o.q, quoit_nop(z), &error), -QUOIT_EPOISON, "its memory is lost");
+	cr_expect_eq(room_run(o.q, quoit_nop(z), &error), -QUOIT_EPOISON, "its memory is lost");
 	cr_expect_eq(error.code, -QUOIT_EDEVLOST);
 	cr_expect_neq(own_process(&o, mine), mine);
 	expect_others_unharmed(&o, theirs, shared);
@@ -84,7 +84,7 @@ Test(kernel_faults, a_deadline_ends_a_kernel_that_never_does)
 	struct quoit_error error = {0};
 	quoit_job victim, culprit;
 
-	cr_assert_eq(own_run(o.q, quoit_fill(x, 1.0), NULL), 0);
+	cr_assert_eq(room_run(o.q, quoit_fill(x, 1.0), NULL), 0);
 	cr_assert_eq(quoit_start(o.q, quoit_with_deadline(own_spin(kernel, x, UINT64_MAX), 200000),
 				 &culprit),
 		     0);
@@ -94,7 +94,7 @@ Test(kernel_faults, a_deadline_ends_a_kernel_that_never_does)
 	cr_expect_eq(quoit_result(o.q, victim), -QUOIT_EGPUFAULT);
 	cr_assert(quoit_job_error(o.q, victim, &error));
 	cr_expect_eq(error.value[1], QUOIT_FAULT_OTHER);
-	cr_expect_eq(own_run(o.q, quoit_nop(x), NULL), -QUOIT_EPOISON);
+	cr_expect_eq(room_run(o.q, quoit_nop(x), NULL), -QUOIT_EPOISON);
 	cr_expect_neq(own_process(&o, mine), mine);
 	expect_others_unharmed(&o, theirs, shared);
 	own_expect_stencil(o.q, own_add_stencil(o.s));
@@ -107,9 +107,9 @@ Test(kernel_faults, without_a_deadline_it_has_what_any_job_has)
 	quoit_tensor x = quoit_vector(o.q, QUOIT_F32, 10);
 	int kernel = own_add_spin(o.s);
 
-	cr_expect_eq(own_run(o.q, own_spin(kernel, x, UINT64_MAX), NULL), -ETIME);
-	cr_expect_eq(own_run(o.q, quoit_fill(x, 1.0), NULL), 0);
-	cr_expect_eq(own_run(o.q, own_spin(kernel, x, 1000), NULL), 0);
+	cr_expect_eq(room_run(o.q, own_spin(kernel, x, UINT64_MAX), NULL), -ETIME);
+	cr_expect_eq(room_run(o.q, quoit_fill(x, 1.0), NULL), 0);
+	cr_expect_eq(room_run(o.q, own_spin(kernel, x, 1000), NULL), 0);
 	own_close(&o);
 }
 
@@ -161,7 +161,7 @@ Test(kernel_faults, a_process_that_cannot_be_started_is_said_to_be_lost)
 	pid_t shared = room_executor(&o.room, 0);
 
 	for (int i = 0; i < 20 && res != -ENODEV; i++) /* each its process's first job */
-		res = own_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL);
+		res = room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL);
 	cr_expect_eq(res, -ENODEV);
 	cr_assert_eq(quoit_device(o.s, 1, &d), 0);
 	cr_expect(d.lost);

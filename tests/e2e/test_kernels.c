@@ -43,9 +43,9 @@ Test(kernels, scalars_of_the_job_are_arguments)
 	quoit_push(o.q, quoit_fill(x, 2.0));
 	quoit_push(o.q, quoit_fill(y, 1.0));
 	cr_expect_eq(
-		own_run(o.q,
-			quoit_op_arg(quoit_launch(kernel, y, x, 0, 0), (uint8_t)kernel, bits, 7),
-			NULL),
+		room_run(o.q,
+			 quoit_op_arg(quoit_launch(kernel, y, x, 0, 0), (uint8_t)kernel, bits, 7),
+			 NULL),
 		0);
 	cr_assert_eq(quoit_read(o.q, y, got, sizeof got), 0);
 	cr_expect_eq(got[6], 7.0f);
@@ -88,10 +88,10 @@ Test(kernels, a_kernel_that_writes_nothing_shows_no_old_bytes)
 	quoit_tensor old = quoit_vector(o.q, QUOIT_F32, 5000), fresh;
 	float got[5000];
 
-	cr_assert_eq(own_run(o.q, quoit_fill(old, 5.0), NULL), 0);
+	cr_assert_eq(room_run(o.q, quoit_fill(old, 5.0), NULL), 0);
 	quoit_free(o.q, old);
 	fresh = quoit_vector(o.q, QUOIT_F32, 5000);
-	cr_assert_eq(own_run(o.q, quoit_launch(kernel, fresh, 0, 0, 0), NULL), 0);
+	cr_assert_eq(room_run(o.q, quoit_launch(kernel, fresh, 0, 0, 0), NULL), 0);
 	cr_assert_eq(quoit_read(o.q, fresh, got, sizeof got), 0);
 	for (int i = 0; i < 5000; i++)
 		cr_assert_eq(got[i], 0.0f, "element %d", i);
@@ -107,9 +107,9 @@ Test(kernels, tensors_elsewhere_are_refused)
 
 	(void)quoit_use_device(o.q, 0);
 	in = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
-	cr_expect_eq(own_run(o.q, quoit_launch(kernel, out, in, 0, 0), &error), -EXDEV);
+	cr_expect_eq(room_run(o.q, quoit_launch(kernel, out, in, 0, 0), &error), -EXDEV);
 	cr_expect_eq(error.field, QUOIT_FIELD_TENSOR1);
-	cr_expect_eq(own_run(o.q, quoit_launch(kernel + 1, out, out, 0, 0), &error), -EINVAL);
+	cr_expect_eq(room_run(o.q, quoit_launch(kernel + 1, out, out, 0, 0), &error), -EINVAL);
 	cr_expect_eq(error.field, QUOIT_FIELD_ARG);
 	own_close(&o);
 }
@@ -171,8 +171,8 @@ Test(kernels, arguments_that_do_not_fit_fail_the_launch_alone)
 	d.args = 3;
 	d.arg[3] = (struct quoit_kernel_arg){0};
 	bad = own_add(o.s, image, &d);
-	cr_assert_eq(own_run(o.q, quoit_fill(x, 1.0), NULL), 0);
-	cr_expect_eq(own_run(o.q, quoit_launch(bad, y, x, 0, 0), NULL), -EINVAL);
+	cr_assert_eq(room_run(o.q, quoit_fill(x, 1.0), NULL), 0);
+	cr_expect_eq(room_run(o.q, quoit_launch(bad, y, x, 0, 0), NULL), -EINVAL);
 	own_expect_stencil(o.q, own_add_stencil(o.s));
 	own_close(&o);
 }
@@ -196,10 +196,10 @@ Test(kernels, an_unloaded_image_is_gone_and_its_place_free)
 	for (unsigned i = 0; i < 3 * QUOIT_MAX_IMAGES; i++) {
 		int image = own_load(o.s), kernel = own_add(o.s, image, &d);
 
-		cr_assert_eq(own_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL), 0);
+		cr_assert_eq(room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL), 0);
 		cr_assert_eq(quoit_kernels_unload(o.s, image), 0);
 		cr_expect_eq(quoit_kernels_unload(o.s, image), -EBADF);
-		cr_assert_eq(own_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL), -EINVAL);
+		cr_assert_eq(room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL), -EINVAL);
 	}
 	for (unsigned i = 0; i < QUOIT_MAX_IMAGES; i++)
 		(void)own_load(o.s);
