@@ -95,6 +95,9 @@ void bench_close(struct bench_client *c);
  */
 int bench_run_nops(struct quoit_ring *q, unsigned depth, uint64_t total);
 
+/* The same job `count` times in a managed ring; nanoseconds each.  0, or a negative errno. */
+int bench_repeat(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret);
+
 /* CLOCK_MONOTONIC in seconds. */
 double bench_now(void);
 

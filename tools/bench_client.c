@@ -138,3 +138,18 @@ int bench_run_nops(struct quoit_ring *q, unsigned depth, uint64_t total)
 	}
 	return 0;
 }
+
+/* ---- anything else ---- */
+
+int bench_repeat(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret)
+{
+	double start = bench_now();
+	int err = 0;
+
+	for (uint64_t i = 0; !err && i < count; i++)
+		err = quoit_push(q, sqe);
+	if (!err)
+		err = quoit_wait_all(q, QUOIT_FOREVER);
+	*ret = (bench_now() - start) * 1e9 / (double)count;
+	return err ? err : quoit_failures(q, NULL) ? -EBADMSG : 0;
+}

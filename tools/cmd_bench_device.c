@@ -81,20 +81,6 @@ static int measure_chain(const struct bench *b, const struct bench_series *s, do
 
 /* ---- large ones ---- */
 
-/* The same job `count` times; nanoseconds each. */
-static int repeat(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret)
-{
-	double start = bench_now();
-	int err = 0;
-
-	for (uint64_t i = 0; !err && i < count; i++)
-		err = quoit_push(q, sqe);
-	if (!err)
-		err = quoit_wait_all(q, QUOIT_FOREVER);
-	*ret = (bench_now() - start) * 1e9 / (double)count;
-	return err ? err : quoit_failures(q, NULL) ? -EBADMSG : 0;
-}
-
 static int measure_gemm(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct bench_client c;
@@ -107,11 +93,12 @@ static int measure_gemm(const struct bench *b, const struct bench_series *s, dou
 	x = quoit_matrix(c.ring, QUOIT_F32, s->depth, s->depth);
 	z = quoit_matrix(c.ring, QUOIT_F32, s->depth, s->depth);
 	if (!err)
-		err = repeat(c.ring, quoit_normal(x, 1, 0), 1, ret);
+		err = bench_repeat(c.ring, quoit_normal(x, 1, 0), 1, ret);
 	if (!err)
-		err = repeat(c.ring, quoit_gemm(z, x, x, 0, 1.0, 0.0), s->count / 10 + 1, ret);
+		err = bench_repeat(c.ring, quoit_gemm(z, x, x, 0, 1.0, 0.0), s->count / 10 + 1,
+				   ret);
 	if (!err)
-		err = repeat(c.ring, quoit_gemm(z, x, x, 0, 1.0, 0.0), s->count, ret);
+		err = bench_repeat(c.ring, quoit_gemm(z, x, x, 0, 1.0, 0.0), s->count, ret);
 	bench_close(&c);
 	return err;
 }
@@ -130,11 +117,11 @@ static int measure_copy(const struct bench *b, const struct bench_series *s, dou
 	here = quoit_create(c.ring, &shape, QUOIT_CREATE_PINNED);
 	there = quoit_create(c.ring, &shape, QUOIT_CREATE_ON(1));
 	sqe = s->depth ? quoit_copy(here, there) : quoit_copy(there, here);
-	err = repeat(c.ring, quoit_fill(s->depth ? there : here, 1.0), 1, ret);
+	err = bench_repeat(c.ring, quoit_fill(s->depth ? there : here, 1.0), 1, ret);
 	if (!err)
-		err = repeat(c.ring, sqe, 2, ret);
+		err = bench_repeat(c.ring, sqe, 2, ret);
 	if (!err)
-		err = repeat(c.ring, sqe, s->count, ret);
+		err = bench_repeat(c.ring, sqe, s->count, ret);
 	bench_close(&c);
 	return err;
 }

@@ -4,25 +4,11 @@
 
 #define SIDE 1000u
 
-/* Run the same job again and again; the seconds for one. */
-static int repeat(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret)
-{
-	double start = bench_now();
-	int err = 0;
-
-	for (uint64_t i = 0; !err && i < count; i++)
-		err = quoit_push(q, sqe);
-	if (!err)
-		err = quoit_wait_all(q, QUOIT_FOREVER);
-	*ret = (bench_now() - start) / (double)count;
-	return err ? err : quoit_failures(q, NULL) ? -1 : 0;
-}
-
 static int measure_gemm(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct bench_client c;
 	quoit_tensor x, y, z;
-	double seconds;
+	double ns;
 	int err = bench_open(b, s->cores, NULL, &c);
 
 	if (err)
@@ -30,14 +16,14 @@ static int measure_gemm(const struct bench *b, const struct bench_series *s, dou
 	x = quoit_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
 	y = quoit_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
 	z = quoit_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
-	err = repeat(c.ring, quoit_normal(x, 1, 0), 1, &seconds);
+	err = bench_repeat(c.ring, quoit_normal(x, 1, 0), 1, &ns);
 	if (!err)
-		err = repeat(c.ring, quoit_normal(y, 2, 0), 1, &seconds);
+		err = bench_repeat(c.ring, quoit_normal(y, 2, 0), 1, &ns);
 	if (!err)
-		err = repeat(c.ring, quoit_gemm(z, x, y, 0, 1.0, 0.0), s->count / 10, &seconds);
+		err = bench_repeat(c.ring, quoit_gemm(z, x, y, 0, 1.0, 0.0), s->count / 10, &ns);
 	if (!err)
-		err = repeat(c.ring, quoit_gemm(z, x, y, 0, 1.0, 0.0), s->count, &seconds);
-	*ret = 2.0 * SIDE * SIDE * SIDE / seconds / 1e9;
+		err = bench_repeat(c.ring, quoit_gemm(z, x, y, 0, 1.0, 0.0), s->count, &ns);
+	*ret = 2.0 * SIDE * SIDE * SIDE / ns;
 	bench_close(&c);
 	return err;
 }
@@ -46,16 +32,16 @@ static int measure_normal(const struct bench *b, const struct bench_series *s, d
 {
 	struct bench_client c;
 	quoit_tensor x;
-	double seconds;
+	double ns;
 	int err = bench_open(b, s->cores, NULL, &c);
 
 	if (err)
 		return err;
 	x = quoit_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
-	err = repeat(c.ring, quoit_normal(x, 1, 0), s->count / 10, &seconds);
+	err = bench_repeat(c.ring, quoit_normal(x, 1, 0), s->count / 10, &ns);
 	if (!err)
-		err = repeat(c.ring, quoit_normal(x, 1, 0), s->count, &seconds);
-	*ret = (double)SIDE * SIDE / seconds / 1e6;
+		err = bench_repeat(c.ring, quoit_normal(x, 1, 0), s->count, &ns);
+	*ret = (double)SIDE * SIDE / ns * 1e3;
 	bench_close(&c);
 	return err;
 }
