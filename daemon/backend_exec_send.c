@@ -25,39 +25,16 @@
 
 void exec_start(struct session *s, struct job *job)
 {
-	struct job_queue *q = &s->exec.waiting[job->executor][job->sqe.priority];
-	uint32_t self = job_index(s, job);
-
-	job->next = NIL;
-	if (q->head == NIL)
-		q->head = self;
-	else
-		s->jobs[q->tail].next = self;
-	q->tail = self;
+	sched_append(s, &s->exec.waiting[job->executor][job->sqe.priority], job);
 	s->exec.jobs_waiting++;
-}
-
-static struct job_queue *most_urgent(struct session *s, uint32_t executor)
-{
-	static const uint8_t order[QUOIT_PRIO_NR] = {QUOIT_PRIO_HIGH, QUOIT_PRIO_NORMAL,
-						     QUOIT_PRIO_LOW};
-
-	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)
-		if (s->exec.waiting[executor][order[i]].head != NIL)
-			return &s->exec.waiting[executor][order[i]];
-	return NULL;
 }
 
 struct job *exec_next(struct session *s, uint32_t executor)
 {
-	struct job_queue *q = most_urgent(s, executor);
-	struct job *job;
+	struct job *job = sched_pop(s, s->exec.waiting[executor]);
 
-	if (!q)
-		return NULL;
-	job = &s->jobs[q->head];
-	q->head = job->next;
-	s->exec.jobs_waiting--;
+	if (job)
+		s->exec.jobs_waiting--;
 	return job;
 }
 
@@ -231,7 +208,7 @@ static bool send_waiting(struct reactor *r, struct exec_port *p, struct session 
 	bool any = false, room = !p->device || !s->drops || device_send_drops(p, s, &any);
 	struct job_queue *q;
 
-	while (room && (q = most_urgent(s, p->number)) != NULL) {
+	while (room && (q = sched_most_urgent(s->exec.waiting[p->number])) != NULL) {
 		struct job *job = &s->jobs[q->head];
 		struct job_queue rest = {job->next, q->tail};
 

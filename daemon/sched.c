@@ -7,7 +7,7 @@
 static const uint8_t by_urgency[QUOIT_PRIO_NR] = {QUOIT_PRIO_HIGH, QUOIT_PRIO_NORMAL,
 						  QUOIT_PRIO_LOW};
 
-static void append(struct session *s, struct job_queue *q, struct job *job)
+void sched_append(struct session *s, struct job_queue *q, struct job *job)
 {
 	uint32_t self = job_index(s, job);
 
@@ -19,19 +19,24 @@ static void append(struct session *s, struct job_queue *q, struct job *job)
 	q->tail = self;
 }
 
-static struct job *pop(struct session *s, struct job_queue queues[QUOIT_PRIO_NR])
+struct job_queue *sched_most_urgent(struct job_queue queues[QUOIT_PRIO_NR])
 {
-	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++) {
-		struct job_queue *q = &queues[by_urgency[i]];
-		struct job *job;
-
-		if (q->head == NIL)
-			continue;
-		job = &s->jobs[q->head];
-		q->head = job->next;
-		return job;
-	}
+	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)
+		if (queues[by_urgency[i]].head != NIL)
+			return &queues[by_urgency[i]];
 	return NULL;
+}
+
+struct job *sched_pop(struct session *s, struct job_queue queues[QUOIT_PRIO_NR])
+{
+	struct job_queue *q = sched_most_urgent(queues);
+	struct job *job;
+
+	if (!q)
+		return NULL;
+	job = &s->jobs[q->head];
+	q->head = job->next;
+	return job;
 }
 
 static bool is_file(const struct job *job)
@@ -51,13 +56,13 @@ void sched_push(struct session *s, struct job *job)
 	else if (job->executor != NO_EXECUTOR || job->cost < SCHED_INLINE_NS)
 		queues = s->short_jobs;
 	job->state = JOB_READY;
-	append(s, &queues[job->sqe.priority], job);
+	sched_append(s, &queues[job->sqe.priority], job);
 	s->ready_jobs++;
 }
 
 struct job *sched_next_short(struct session *s)
 {
-	struct job *job = pop(s, s->short_jobs);
+	struct job *job = sched_pop(s, s->short_jobs);
 
 	if (job)
 		s->ready_jobs--;
@@ -66,7 +71,7 @@ struct job *sched_next_short(struct session *s)
 
 struct job *sched_next_long(struct session *s)
 {
-	struct job *job = s->published < SCHED_PUBLISHED ? pop(s, s->long_jobs) : NULL;
+	struct job *job = s->published < SCHED_PUBLISHED ? sched_pop(s, s->long_jobs) : NULL;
 
 	if (job)
 		s->ready_jobs--;
@@ -75,7 +80,7 @@ struct job *sched_next_long(struct session *s)
 
 struct job *sched_next_file(struct session *s)
 {
-	struct job *job = pop(s, s->file_jobs);
+	struct job *job = sched_pop(s, s->file_jobs);
 
 	if (job)
 		s->ready_jobs--;

@@ -36,4 +36,14 @@ struct job *sched_next_file(struct session *s);
 /* A long job or a transfer could not be started after all: it is next again. */
 void sched_put_back(struct session *s, struct job *job);
 
+/* ---- queues of a session's jobs, one for each priority, also of others who keep some ---- */
+
+void sched_append(struct session *s, struct job_queue *q, struct job *job);
+
+/* The one whose head is next; NULL: all are empty. */
+struct job_queue *sched_most_urgent(struct job_queue queues[QUOIT_PRIO_NR]);
+
+/* Its head, taken out; NULL: all are empty. */
+struct job *sched_pop(struct session *s, struct job_queue queues[QUOIT_PRIO_NR]);
+
 #endif
