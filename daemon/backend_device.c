@@ -6,6 +6,7 @@
 
 #include "backend_exec_memory.h"
 #include "job.h"
+#include "memory.h"
 #include "optable.h"
 #include "tensor_bits.h"
 
@@ -57,6 +58,7 @@ void device_fill_request(const struct session *s, const struct job *job,
 		q->scalar[i] = job->sqe.scalar[i];
 	for_each_tensor (i, job->tensors) {
 		device_fill_view(s, job->view[i], i, q);
+		q->view[i].whole = !job->failed && memory_is_overwritten(s, job, i);
 		if (i && row->broadcast)
 			device_broadcast(q->view[i].dim, q->view[i].stride, q->view[0].dim,
 					 row->broadcast);

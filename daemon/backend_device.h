@@ -15,7 +15,7 @@
 void device_broadcast(uint32_t *dim, int32_t *stride, const uint32_t *out, unsigned dims);
 
 /*
- * The request for a job.  One that has failed is only to clear the buffers that are new to it.
+ * The request for a job.  One that has failed is only to clear what is new to it in a slab.
  */
 void device_fill_request(const struct session *s, const struct job *job,
 			 struct quoit_exec_request *q);
@@ -40,7 +40,7 @@ void device_count_job(struct session *s, uint32_t device);
 /* The device's process has died: its memory is lost, and whoever reads what was there is told. */
 void device_lose_memory(struct reactor *r, const struct exec_port *p, int32_t code);
 
-/* The same of the buffers that one job was to clear: they have somebody's old contents. */
+/* The same of the buffers that one job was to clear in a slab: they have old contents. */
 void device_lose_cleared(struct session *s, const struct job *job, int32_t code);
 
 #endif

@@ -26,6 +26,13 @@ struct job *exec_next(struct session *s, uint32_t executor);
 int exec_send_leg(struct exec_port *p, struct session *s, const struct job *job, uint8_t leg,
 		  struct quoit_exec_request *q);
 
+/*
+ * One of a session's jobs, or a part of a copy, is neither waiting for the executor nor there any
+ * more: what others may have there depends on how many sessions have some.  For each exec_start
+ * but of a copy between devices, and each leg that was sent.
+ */
+void exec_share_leave(struct exec_port *p, struct session *s);
+
 /* Take answers, and the news that an executor came or died; true: there was something. */
 bool exec_poll(struct reactor *r);
 

@@ -15,16 +15,41 @@
 #include "tsc.h"
 
 /*
- * Jobs of one session in flight: enough to keep an executor busy, few to lose with it.  A device
- * is only kept busy by many, and what it loses is its memory.
+ * Jobs in flight of the sessions that have some: enough to keep an executor busy, few to lose
+ * with it.  A device is only kept busy by many, and what it loses is its memory; what is left
+ * of its QUOIT_EXEC_ENTRIES is for who comes new.
  */
 #define MODULE_FLIGHTS 8u
 #define DEVICE_FLIGHTS 192u
+
+/* ---- who shares an executor ---- */
+
+static void join(struct exec_port *p, struct session *s)
+{
+	if (!s->exec.jobs[p->number]++)
+		p->sharers++;
+}
+
+void exec_share_leave(struct exec_port *p, struct session *s)
+{
+	if (!--s->exec.jobs[p->number])
+		p->sharers--;
+}
+
+/* What a session may have there: the less the more others have jobs. */
+static uint32_t share(const struct exec_port *p)
+{
+	uint32_t all = p->device ? DEVICE_FLIGHTS : MODULE_FLIGHTS;
+
+	return p->sharers < all ? all / p->sharers : 1;
+}
 
 /* ---- what waits ---- */
 
 void exec_start(struct session *s, struct job *job)
 {
+	if (job->executor != BRIDGE_EXECUTOR) /* its parts join where they go */
+		join(s->reactor->executor[job->executor], s);
 	sched_append(s, &s->exec.waiting[job->executor][job->sqe.priority], job);
 	s->exec.jobs_waiting++;
 }
@@ -72,11 +97,6 @@ static void fill_module_request(const struct session *s, const struct job *job,
 	}
 }
 
-static uint32_t most_flights(const struct exec_port *p)
-{
-	return p->device ? DEVICE_FLIGHTS : MODULE_FLIGHTS;
-}
-
 /* A job that could have gone directly goes through a stream. */
 static void count_streamed(const struct exec_port *p, struct session *s, const struct job *job)
 {
@@ -92,13 +112,14 @@ static bool is_lost(const struct exec_port *p, const struct session *s)
 	return exec_port_state(p) == PORT_LOST && exec_is_for(p, s);
 }
 
-/* May the session have one more there?  0; -EBUSY: not now; -ENODEV: there is nobody to wait for.
+/* May the session, which is among the sharers, have one more there?  0; -EBUSY: not now; -ENODEV:
+ * there is nobody to wait for.
  */
 static int ask_for_room(struct exec_port *p, struct session *s)
 {
 	if (is_lost(p, s))
 		return -ENODEV;
-	if (!p->open || s->exec.in_flight[p->number] == most_flights(p) || !exec_port_has_room(p) ||
+	if (!p->open || s->exec.in_flight[p->number] >= share(p) || !exec_port_has_room(p) ||
 	    exec_map(p, s) < 0)
 		return -EBUSY;
 	return 0;
@@ -123,9 +144,13 @@ int exec_send_leg(struct exec_port *p, struct session *s, const struct job *job,
 		  struct quoit_exec_request *q)
 {
 	bool any = false;
-	int err = s->drops && !device_send_drops(p, s, &any) ? -EBUSY : ask_for_room(p, s);
+	int err;
 
-	if (!err)
+	join(p, s);
+	err = s->drops && !device_send_drops(p, s, &any) ? -EBUSY : ask_for_room(p, s);
+	if (err)
+		exec_share_leave(p, s);
+	else
 		(void)send_request(p, s, job, leg, q);
 	if (!err || any)
 		exec_port_flush(p);
@@ -192,6 +217,8 @@ static bool send_one(struct reactor *r, struct exec_port *p, struct session *s, 
 
 	if (res == -EBUSY)
 		return false;
+	if (res < 0) /* also of one that comes again later */
+		exec_share_leave(p, s);
 	if (res == -EAGAIN) {
 		job->state = JOB_WAITING;
 	} else if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */

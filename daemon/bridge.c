@@ -15,7 +15,7 @@
 /* Tensors of a copy. */
 enum { TARGET, SOURCE };
 
-/* Legs: a part by its number + 1, and behind them the clearing of a tensor's buffer. */
+/* Legs: a part by its number + 1, and behind them the clearing of a tensor's place in a slab. */
 #define LEG_PART(part)    ((uint8_t)((part) + 1))
 #define LEG_CLEAR(tensor) ((uint8_t)(BRIDGE_PARTS + 1 + (tensor)))
 
@@ -172,7 +172,8 @@ static bool take_part(struct reactor *r, struct session *s, struct job *job)
 
 /* ---- the copy that is being read ---- */
 
-/* What is new to it is cleared before anything else, also if it has failed: others may read it. */
+/* What is new to it in a slab is cleared before anything else, also if it has failed: others may
+ * read it.  Of other buffers the executors know what is old. */
 static bool clear_next(struct reactor *r, struct session *s, struct job *job)
 {
 	unsigned i = (unsigned)__builtin_ctz(job->zero);

@@ -54,6 +54,12 @@ void memory_take_eagerly(struct session *s, struct buffer *b);
 /* A new job's buffers: reserve what fits, else queue the job; job->waits goes up. */
 void memory_admit(struct session *s, struct job *job);
 
+/*
+ * Does the job write all of tensor i's buffer, without reading it?  A client's kernel may say so:
+ * it is not believed, or it could read there what was somebody's.
+ */
+bool memory_is_overwritten(const struct session *s, const struct job *job, unsigned i);
+
 /* Does any buffer of the job still lack its bytes? */
 bool memory_lacking(const struct session *s, const struct job *job);
 

@@ -8,9 +8,7 @@
 
 /* ---- a job gets them ---- */
 
-/* Does this job write all of the tensor's buffer, without reading it?  A client's kernel may say
- * so: it is not believed, or it could read there what was somebody's. */
-static bool overwrites(const struct session *s, const struct job *job, unsigned i)
+bool memory_is_overwritten(const struct session *s, const struct job *job, unsigned i)
 {
 	const struct view *v = &s->views[job->view[i]];
 
@@ -22,18 +20,20 @@ static bool overwrites(const struct session *s, const struct job *job, unsigned 
 /*
  * A piece with old contents falls to the first job that gets it: unless that job writes it
  * all, it clears it before it runs (job->zero).  Its access covers the whole buffer, so
- * nobody else looks before.
+ * nobody else looks before.  On a device its executor sees to that, but not within a slab: of what
+ * is there, it does not hear of all jobs.
  */
 static void take_over_contents(struct session *s, struct job *job)
 {
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		struct buffer *b;
 
-		if (!(job->holds & 1u << i) || overwrites(s, job, i))
+		if (!(job->holds & 1u << i) || memory_is_overwritten(s, job, i))
 			continue;
 		b = &s->buffers[s->views[job->view[i]].buffer];
 		if (b->reserved && !b->zeroed) {
-			job->zero |= (uint8_t)(1u << i);
+			if (b->place != PLACE_DEVICE || b->in_slab)
+				job->zero |= (uint8_t)(1u << i);
 			b->zeroed = true;
 		}
 	}

@@ -119,7 +119,8 @@ struct job {
 	uint8_t writes;    /* bit i: tensor i is written */
 	uint8_t reads;     /* bit i: tensor i is read */
 	uint8_t holds;     /* bit i: tensor i must have bytes; a NOP needs none on a device */
-	uint8_t zero;      /* bit i: the buffer of tensor i must be cleared first */
+	uint8_t zero;      /* bit i: the buffer of tensor i, on the host or in a slab, is to be
+			      cleared first */
 	uint8_t on_device; /* bit i: tensor i is on a device */
 	uint8_t executor;  /* who runs it, NO_EXECUTOR: we do */
 	bool in_stream;    /* a device has it, and orders what comes behind it there */
@@ -217,6 +218,7 @@ struct session_exec {
 	struct job_queue waiting[BRIDGE_EXECUTOR + 1][QUOIT_PRIO_NR]; /* ready, not yet sent */
 	uint32_t jobs_waiting;
 	uint32_t in_flight[CONFIG_EXECUTORS];
+	uint32_t jobs[CONFIG_EXECUTORS]; /* of each: both, and parts of copies between devices */
 	uint32_t slot[CONFIG_EXECUTORS]; /* 1 + where the executor has our memory; 0: nowhere */
 	uint64_t dead_since;             /* TSC */
 };

@@ -109,10 +109,9 @@ int launcher_answer(struct launcher *l, uint32_t index)
 	struct quoit_exec_answer a = {.id = f->q.id,
 				      .type = f->q.type,
 				      .field = f->field,
-				      .uncleared = f->uncleared,
 				      .res = f->res,
-				      .value = {f->value[0], f->value[1]},
-				      .slab = l->holding[flight_holding(l, f)].slab.address};
+				      .uncleared = f->q.zero != 0,
+				      .value = {f->value[0], f->value[1]}};
 
 	if (!a.res && v->res < 0) {
 		a.res = v->res;
@@ -120,8 +119,11 @@ int launcher_answer(struct launcher *l, uint32_t index)
 		a.value[1] = v->value[1];
 	}
 	fill_stamps(l, f, &a);
+	if (f->step != STEP_HELD)
+		l->stream[f->stream].depth--;
 	f->serial = 0;
 	l->open--;
+	a.slab = clear_slab(l, &l->holding[flight_holding(l, f)]);
 	return channel_answer(&l->channels->channel[flight_channel(l, f)], &a);
 }
 
@@ -203,7 +205,8 @@ static int pass(struct launcher *l)
 	if (l->open) {
 		any |= stage_advance(l, &err);
 		any |= !err && streams_collect(l, &err); /* says what runs, also after the last */
-		any |= !err && flight_advance(l);
+		any |= !err && flights_resume(l);
+		any |= !err && turns_advance(l);
 	}
 	any |= direct_advance(l);
 	return err ? err : any;
@@ -266,11 +269,11 @@ static int make(struct launcher *l)
 	int err;
 
 	l->flights = l->channels->count * QUOIT_EXEC_ENTRIES;
-	l->held.head = NOBODY;
 	l->flight = calloc(l->flights, sizeof *l->flight);
 	l->holding = calloc(slots, sizeof *l->holding);
 	if (!l->flight || !l->holding || !direct_make(l))
 		return -ENOMEM;
+	turns_open(l);
 	err = l->driver->memory_new(l->device, PAGE_BYTES, &l->nowhere);
 	if (err)
 		return err;

@@ -5,8 +5,9 @@
  *
  *	channel -> flight -> (held) -> stream -> answered
  *
- * A request in flight waits, held, until everything that it names is in a stream; then it is
- * put into one behind these: in the same stream by its place, across streams by an event.
+ * A request in flight waits, held, until everything that it names is in a stream and there is
+ * room in one, at which sessions take turns; then it is put behind these: in the same stream by
+ * its place, across streams by an event.
  * At the end of each stands a word that the stream writes.  Whose word has come is answered.
  */
 #ifndef QUOIT_EXEC_LAUNCHER_H

@@ -41,6 +41,7 @@ struct direct_ring {
 	uint64_t seen;                         /* then; TSC */
 	uint64_t retry;                        /* not to be started before; TSC */
 	struct quoit_consumer c;               /* we are it while the other is away */
+	bool unmarked;                         /* the next request is in the stream, not its mark */
 	uint32_t issued;                       /* up to here its requests are in the stream, */
 	uint64_t number[QUOIT_DIRECT_ENTRIES]; /* which is done with them then */
 };
@@ -87,7 +88,7 @@ static bool start(struct launcher *l, uint32_t i)
 	struct quoit_direct_words *w = words_of(l, i);
 	uint64_t now = tsc_now();
 
-	if (now < r->retry || r->issued != r->c.next || !is_possible(l) ||
+	if (now < r->retry || r->issued != r->c.next || r->unmarked || !is_possible(l) ||
 	    l->direct->resident == QUOIT_DIRECT_CONSUMERS)
 		return false;
 	say(&w->leave, 0);
@@ -168,18 +169,24 @@ static bool look_after(struct launcher *l, uint32_t i)
 
 /* ---- through a stream ---- */
 
+/* What it does must not be done twice, though its mark may not find room there at once. */
 static int put_into_stream(struct launcher *l, struct direct_ring *r, uint32_t i)
 {
 	struct quoit_device_call call;
-	int err;
+	int err = 0;
 
-	quoit_ring_copy(
-		(uint64_t *)&call,
-		(const uint64_t *)&l->channels->direct_requests[i].request[r->issued & MASK],
-		sizeof call / sizeof(uint64_t));
-	err = launcher_check(l, l->driver->run(l->stream[STREAM_DIRECT].stream, &call));
+	if (!r->unmarked) {
+		quoit_ring_copy((uint64_t *)&call,
+				(const uint64_t *)&l->channels->direct_requests[i]
+					.request[r->issued & MASK],
+				sizeof call / sizeof(uint64_t));
+		err = launcher_check(l, l->driver->run(l->stream[STREAM_DIRECT].stream, &call));
+		r->unmarked = !err;
+	}
 	if (!err)
 		err = stream_mark(l, STREAM_DIRECT, &r->number[r->issued & MASK]);
+	if (!err)
+		r->unmarked = false;
 	return err;
 }
 

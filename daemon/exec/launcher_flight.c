@@ -23,7 +23,7 @@ static bool can_be_issued(const struct launcher *l, const struct flight *f)
 	for (uint32_t i = 0; i < f->afters; i++) {
 		const struct flight *g = &l->flight[f->after[i].index];
 
-		if (g->serial == f->after[i].serial && !g->issued)
+		if (g->serial == f->after[i].serial && !flight_is_issued(g))
 			return false;
 	}
 	return true;
@@ -31,13 +31,11 @@ static bool can_be_issued(const struct launcher *l, const struct flight *f)
 
 static void name_afters(struct launcher *l, struct flight *f, uint32_t channel)
 {
-	f->afters = 0;
 	for (uint32_t i = 0; i < f->q.afters && i < QUOIT_EXEC_AFTER; i++) {
 		uint32_t index = channel * QUOIT_EXEC_ENTRIES + f->q.after[i] % QUOIT_EXEC_ENTRIES;
 
 		if (l->flight[index].serial)
-			f->after[f->afters++] =
-				(struct flight_name){index, l->flight[index].serial};
+			f->after[f->named++] = (struct flight_name){index, l->flight[index].serial};
 	}
 }
 
@@ -89,24 +87,6 @@ int flight_transfer(struct launcher *l, struct flight *f, struct transfer *ret)
 }
 
 /* ---- into the stream ---- */
-
-static int clear_buffers(struct launcher *l, const struct flight *f)
-{
-	struct quoit_device_stream *stream = l->stream[f->stream].stream;
-	int err = 0;
-
-	for (uint32_t i = 0; i < QUOIT_MAX_TENSORS_PER_JOB && !err; i++) {
-		uint64_t address;
-
-		if (!(f->q.zero & 1u << i) || f->q.view[i].region != QUOIT_EXEC_ON_DEVICE)
-			continue;
-		err = holding_find(l, flight_holding(l, f), f->q.view[i].buffer, f->q.bytes[i],
-				   &address);
-		if (!err)
-			err = launcher_check(l, l->driver->clear(stream, address, f->q.bytes[i]));
-	}
-	return err;
-}
 
 static int fill_call(struct launcher *l, const struct flight *f, struct quoit_device_call *call)
 {
@@ -165,7 +145,8 @@ int flight_stamp(struct launcher *l, const struct flight *f, uint32_t which)
 						  &l->shared->flight[f - l->flight].stamp[which]));
 }
 
-/* Put its work there.  1: it goes through the staging buffer. */
+/* Put its work there.  STAGED: it goes through the staging buffer. */
+#define STAGED 1
 static int put(struct launcher *l, struct flight *f)
 {
 	struct transfer t;
@@ -181,7 +162,7 @@ static int put(struct launcher *l, struct flight *f)
 	if (err || !t.bytes)
 		return err;
 	if (!t.reached)
-		return 1;
+		return STAGED;
 	return launcher_check(l,
 			      l->driver->copy(l->stream[f->stream].stream,
 					      t.in ? t.device : (uint64_t)(uintptr_t)t.host,
@@ -189,7 +170,7 @@ static int put(struct launcher *l, struct flight *f)
 					      t.bytes, t.in ? QUOIT_DEVICE_IN : QUOIT_DEVICE_OUT));
 }
 
-static void fail(struct flight *f, int err)
+void flight_fail(struct flight *f, int err)
 {
 	bool of_arg = err == -EINVAL || err == -ENOENT;
 
@@ -201,46 +182,88 @@ static void fail(struct flight *f, int err)
 	f->value[0] = of_arg ? f->q.arg : f->q.op;
 }
 
-/* Into a stream with it.  One that cannot run takes its place there all the same. */
-static void issue(struct launcher *l, uint32_t index)
+static int do_step(struct launcher *l, uint32_t index)
 {
 	struct flight *f = &l->flight[index];
-	int err = stream_order(l, f);
+	int err;
 
-	l->shared->flight[index].verdict = (struct quoit_device_verdict){0};
-	if (!err)
-		err = clear_buffers(l, f);
-	f->uncleared = err != 0;
-	if (!err)
-		err = flight_stamp(l, f, 0);
-	if (!err)
+	switch (f->step) {
+	case STEP_ORDER:
+		return stream_order(l, f);
+	case STEP_CLEAR:
+		return clear_before(l, f);
+	case STEP_BEGIN:
+		return flight_stamp(l, f, 0);
+	case STEP_PUT:
 		err = put(l, f);
-	if (err == 1) {
-		stage_take(l, index);
-		return;
+		if (!err)
+			clear_written(l, f);
+		return err;
+	case STEP_END:
+		return flight_stamp(l, f, 1);
+	case STEP_CLEAN:
+		return f->res ? clear_after(l, f) : 0;
+	default:
+		return stream_append(l, index);
 	}
-	if (!err)
-		err = flight_stamp(l, f, 1);
-	if (err)
-		fail(f, err);
-	err = stream_append(l, index);
-	if (err)
-		fail(f, err);
 }
 
-static bool try_to_issue(struct launcher *l, uint32_t index)
+/*
+ * Into the stream with it.  One that cannot run takes its place there all the same, and must be
+ * marked, sooner or later.  False: go on later.
+ */
+static bool issue(struct launcher *l, uint32_t index)
+{
+	struct flight *f = &l->flight[index];
+
+	while (!flight_is_issued(f)) {
+		int err = do_step(l, index);
+
+		if (err < 0 && err != -EAGAIN)
+			flight_fail(f, err);
+		if (err < 0 && (err == -EAGAIN || f->step == STEP_MARK))
+			return false;
+		f->step = err < 0 ? STEP_CLEAN : f->step + 1;
+		if (err == STAGED) {
+			stage_take(l, index);
+			return true;
+		}
+	}
+	return true;
+}
+
+bool flight_start(struct launcher *l, uint32_t index)
 {
 	struct flight *f = &l->flight[index];
 	uint32_t stream;
 
+	clear_name(l, f);
 	if (!can_be_issued(l, f))
 		return false;
 	stream = stream_choose(l, f);
 	if (stream == NOBODY)
 		return false;
 	f->stream = (uint8_t)stream;
-	issue(l, index);
+	f->step = STEP_ORDER;
+	l->stream[stream].depth++;
+	if (!issue(l, index))
+		l->stream[stream].issuing = index;
 	return true;
+}
+
+bool flights_resume(struct launcher *l)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		struct stream *s = &l->stream[i];
+
+		if (s->issuing == NOBODY || !issue(l, s->issuing))
+			continue;
+		s->issuing = NOBODY;
+		any = true;
+	}
+	return any;
 }
 
 /* ---- taking ---- */
@@ -250,35 +273,13 @@ void flight_take(struct launcher *l, uint32_t channel, const struct quoit_exec_r
 	uint32_t index = channel * QUOIT_EXEC_ENTRIES + q->id;
 	struct flight *f = &l->flight[index];
 
-	f->q = *q;
-	f->arrived = tsc_now();
-	f->issued = false;
-	f->res = 0;
-	f->field = 0;
-	f->value[0] = f->value[1] = 0;
-	f->stream = STREAM_WORK;
+	*f = (struct flight){.q = *q, .arrived = tsc_now(), .stream = STREAM_WORK};
+	l->shared->flight[index].verdict = (struct quoit_device_verdict){0};
 	name_afters(l, f, channel);
 	f->serial = ++l->serial;
 	l->open++;
-	if (!try_to_issue(l, index))
-		queue_append(l, &l->held, index);
+	if (!flight_start(l, index))
+		turns_hold(l, index);
 	if (q->direct)
 		direct_want(l, channel);
-}
-
-bool flight_advance(struct launcher *l)
-{
-	struct queue left = {.head = NOBODY};
-	bool any = false;
-
-	while (l->held.head != NOBODY) {
-		uint32_t index = queue_pop(l, &l->held);
-
-		if (try_to_issue(l, index))
-			any = true;
-		else
-			queue_append(l, &left, index);
-	}
-	l->held = left;
-	return any;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the pool ---- */
 
@@ -100,13 +101,24 @@ static int find_in_slab(struct launcher *l, struct holding *h, uint32_t page, ui
 	if (bytes > QUOIT_DIRECT_SLAB_BYTES || offset > QUOIT_DIRECT_SLAB_BYTES - bytes)
 		return -EPROTO;
 	if (!h->slab.address) {
-		err = take(l, QUOIT_DIRECT_SLAB_BYTES, &h->slab.address);
+		struct device_buffer fresh = {.bytes = QUOIT_DIRECT_SLAB_BYTES, .dirty = true};
+
+		err = take(l, fresh.bytes, &fresh.address);
 		if (err)
 			return err;
-		h->slab.bytes = QUOIT_DIRECT_SLAB_BYTES;
+		h->slab = fresh;
 	}
 	*ret = h->slab.address + offset;
 	return 0;
+}
+
+struct device_buffer *holding_look(struct launcher *l, uint32_t holding, uint32_t buffer)
+{
+	struct holding *h = &l->holding[holding];
+
+	if (buffer & QUOIT_EXEC_IN_SLAB)
+		return h->slab.address ? &h->slab : NULL;
+	return buffer < h->count && h->buffer[buffer].address ? &h->buffer[buffer] : NULL;
 }
 
 int holding_find(struct launcher *l, uint32_t holding, uint32_t buffer, uint64_t bytes,
@@ -120,16 +132,15 @@ int holding_find(struct launcher *l, uint32_t holding, uint32_t buffer, uint64_t
 	err = buffer < h->count ? 0 : grow(l, h, buffer);
 
 	if (!err && !h->buffer[buffer].address) {
-		err = take(l, bytes, &h->buffer[buffer].address);
-		h->buffer[buffer].bytes = bytes;
+		struct device_buffer fresh = {.bytes = bytes, .dirty = true};
+
+		err = take(l, bytes, &fresh.address);
+		if (!err)
+			h->buffer[buffer] = fresh;
 	}
-	if (err) {
-		if (buffer < h->count)
-			h->buffer[buffer] = (struct device_buffer){0};
-		return err;
-	}
-	*ret = h->buffer[buffer].address;
-	return 0;
+	if (!err)
+		*ret = h->buffer[buffer].address;
+	return err;
 }
 
 void holding_drop(struct launcher *l, uint32_t holding, uint32_t buffer)
@@ -172,7 +183,10 @@ void holding_leave(struct launcher *l, uint32_t holding, const struct memory *m)
 		}
 	l->holders -= h->count != 0;
 	free(h->buffer);
-	*h = (struct holding){0};
+	h->buffer = NULL;
+	h->count = 0;
+	memset(h->asked, 0, sizeof h->asked);
+	memset(h->registered, 0, sizeof h->registered);
 	if (!l->holders) /* other processes on this device may need it */
 		(void)pool_empty(l);
 }

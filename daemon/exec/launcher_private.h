@@ -3,7 +3,9 @@
  * launcher_private.h - what the files behind launcher.h share.  All by one thread.
  *
  *	launcher.c         the loop: taking, answering, sleeping
+ *	launcher_turns.c   who is held, and whose turn it is at a stream
  *	launcher_flight.c  a request on its way into a stream
+ *	launcher_clear.c   what somebody has left in device memory
  *	launcher_stream.c  streams: which one, in what order, how far
  *	launcher_memory.c  device memory, and the host memory that the device reaches
  *	launcher_stage.c   copies from and to memory that it does not reach
@@ -30,8 +32,16 @@ enum {
 	STREAMS = QUOIT_EXEC_STREAMS,
 };
 
-/* So much in one stream at most: drivers' queues are not endless. */
-#define STREAM_DEPTH 128u
+/*
+ * Flights in one stream, at most and at least.  What is there is in nobody's hands any more, and
+ * who comes new is behind it: so each stream has room for about STREAM_NS of work, found out by
+ * what it takes to run dry, and what to be late.  Small jobs need many there, since each look at
+ * a stream costs more than one of them.
+ */
+#define STREAM_MOST  128u
+#define STREAM_FIRST 16u
+#define STREAM_LEAST 4u
+#define STREAM_NS    10000000u
 
 /* Marks that may be ahead of a stream's word: of flights, and of a copy's parts. */
 #define STREAM_MARKS 512u
@@ -42,19 +52,33 @@ struct flight_name {
 	uint64_t serial;
 };
 
+/* What is put into a stream for a flight; at each of these the stream may be full for now. */
+enum step {
+	STEP_HELD, /* it has no stream yet */
+	STEP_ORDER,
+	STEP_CLEAR,
+	STEP_BEGIN,
+	STEP_PUT,
+	STEP_END,
+	STEP_CLEAN, /* of one that has failed: what it should have written whole */
+	STEP_MARK,
+	STEP_ISSUED,
+};
+
 struct flight {
 	struct quoit_exec_request q;
-	uint64_t serial;                            /* 0: free */
-	uint64_t arrived;                           /* TSC */
-	struct flight_name after[QUOIT_EXEC_AFTER]; /* those that were open when it came */
-	uint32_t afters;
+	uint64_t serial;  /* 0: free */
+	uint64_t arrived; /* TSC */
+	/* Those named by quoitd that were open when it came; then who clears buffers of its. */
+	struct flight_name after[QUOIT_EXEC_AFTER + QUOIT_MAX_TENSORS_PER_JOB];
+	uint32_t named, afters;
 	uint32_t next;            /* held, staged, or in its stream */
 	uint8_t stream;           /* once it has one */
-	bool issued;              /* all of it is in the stream */
+	uint8_t step;             /* enum step: what is to be done next */
+	uint64_t issued;          /* TSC */
 	uint64_t number;          /* of the stream, when it is done */
 	uint64_t behind[STREAMS]; /* and of the others, before it can begin */
-	int32_t res;              /* it could not run, */
-	bool uncleared;           /* nor clear what it was to clear */
+	int32_t res;              /* it could not run */
 	uint8_t field;
 	uint64_t value[2];
 };
@@ -71,7 +95,9 @@ struct stream {
 	uint64_t number;        /* last given out */
 	uint64_t seen[STREAMS]; /* it waits for the others up to here */
 	struct queue queue;     /* issued */
-	uint32_t depth;
+	uint32_t issuing;       /* who was not all put there when it was full; NOBODY */
+	uint32_t depth;         /* flights that have it and are not answered, */
+	uint32_t room;          /* and how many it may have */
 	struct quoit_device_event *mark[STREAM_MARKS]; /* where streams cannot write words */
 };
 
@@ -90,14 +116,21 @@ struct shared {
 struct device_buffer {
 	uint64_t address; /* 0: it has none */
 	uint64_t bytes;
+	bool dirty;                 /* it has somebody's old contents */
+	struct flight_name cleaner; /* who cleared it; others come behind */
 };
 
 struct holding {
 	struct device_buffer *buffer;
 	uint32_t count;
-	struct device_buffer slab;
+	struct device_buffer slab;           /* cleared as one */
 	bool asked[QUOIT_EXEC_REGIONS];      /* the driver was asked to reach the region, */
 	bool registered[QUOIT_EXEC_REGIONS]; /* and can */
+	/* launcher_turns.c */
+	struct queue held, passed; /* flights; the latter were looked at in this pass */
+	uint32_t next;             /* in the turns */
+	bool has_turn;             /* is there */
+	bool went;                 /* one was put into a stream in this pass */
 };
 
 /* Freed device memory by size class, last in first out. */
@@ -116,6 +149,7 @@ struct stage {
 	struct queue queue; /* the first is under way */
 	uint8_t *memory;    /* STAGE_PARTS times STAGE_BYTES */
 	bool begun;
+	bool unmarked;                /* the next part is in the stream, and not its mark */
 	uint64_t sent, done;          /* bytes of the first */
 	uint64_t number[STAGE_PARTS]; /* of the stream, when that part is done */
 };
@@ -129,8 +163,8 @@ struct launcher {
 	uint32_t flights; /* QUOIT_EXEC_ENTRIES per channel */
 	struct flight *flight;
 	uint64_t serial;
-	uint32_t open; /* flights */
-	struct queue held;
+	uint32_t open;      /* flights */
+	struct queue turns; /* holdings that have flights held, linked by next */
 	struct stream stream[STREAMS];
 	struct stage stage[2];   /* by direction: STREAM_IN, STREAM_OUT */
 	struct holding *holding; /* channel * QUOIT_EXEC_SLOTS + slot */
@@ -155,19 +189,53 @@ int launcher_check(struct launcher *l, int result);
 /* A flight is over: answer.  -EPROTO. */
 int launcher_answer(struct launcher *l, uint32_t index);
 
+/* ---- launcher_turns.c ---- */
+
+void turns_open(struct launcher *l);
+
+/* The flight is held until it can be put into a stream. */
+void turns_hold(struct launcher *l, uint32_t index);
+
+/* Go on with what is held; true: something was put into a stream. */
+bool turns_advance(struct launcher *l);
+
 /* ---- launcher_flight.c ---- */
 
 /* A request has come: it is in flight, and perhaps held. */
 void flight_take(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q);
 
-/* Go on with what is held; true: something was put into a stream. */
-bool flight_advance(struct launcher *l);
+/* Begin to put it into a stream; false: all that it names must be there, or there is no room. */
+bool flight_start(struct launcher *l, uint32_t index);
+
+/* Go on with those that found their stream full; true: something was put there. */
+bool flights_resume(struct launcher *l);
+
+/* It has failed: what it will be answered. */
+void flight_fail(struct flight *f, int err);
 
 /* Stamp the flight's begin (0) or end (1), if somebody wants to know. */
 int flight_stamp(struct launcher *l, const struct flight *f, uint32_t which);
 
 /* Is one that it names still open? */
 bool flight_waits(const struct launcher *l, const struct flight *f);
+
+/* ---- launcher_clear.c ---- */
+
+/* Who clears buffers of its is before it, as those that it names are. */
+void clear_name(struct launcher *l, struct flight *f);
+
+/*
+ * Into its stream: clear all old contents that it does not write over, and what it is told to
+ * (quoit_exec_request.zero; a bit that is left was not).
+ */
+int clear_before(struct launcher *l, struct flight *f);
+
+/* It writes over the others; or it has failed, and they are cleared.  -EAGAIN. */
+void clear_written(struct launcher *l, const struct flight *f);
+int clear_after(struct launcher *l, struct flight *f);
+
+/* Where the session's slab is; 0: it has none, or what clears it is not over. */
+uint64_t clear_slab(const struct launcher *l, const struct holding *h);
 
 /* ---- launcher_stream.c ---- */
 
@@ -180,10 +248,10 @@ uint32_t stream_choose(const struct launcher *l, const struct flight *f);
 /* What is put into the flight's stream from now on is behind all that it names. */
 int stream_order(struct launcher *l, struct flight *f);
 
-/* The stream will have passed *ret_number after all that it has now. */
+/* The stream will have passed *ret_number after all that it has now.  -errno: not marked. */
 int stream_mark(struct launcher *l, uint32_t stream, uint64_t *ret_number);
 
-/* The flight is in its stream, all of it. */
+/* The flight is in its stream, all of it.  -errno: it could not be marked. */
 int stream_append(struct launcher *l, uint32_t index);
 
 bool stream_has_passed(struct launcher *l, uint32_t stream, uint64_t number);
@@ -196,6 +264,9 @@ bool streams_collect(struct launcher *l, int *ret_err);
 /* Where a session's device buffer is; it is made now if there is none.  -ENOMEM. */
 int holding_find(struct launcher *l, uint32_t holding, uint32_t buffer, uint64_t bytes,
 		 uint64_t *ret);
+
+/* The buffer, valid until the next holding_find; NULL: there is none. */
+struct device_buffer *holding_look(struct launcher *l, uint32_t holding, uint32_t buffer);
 void holding_drop(struct launcher *l, uint32_t holding, uint32_t buffer);
 
 /* Does the device reach this region of the session's memory?  Asked for once. */
@@ -283,6 +354,12 @@ static inline uint32_t flight_channel(const struct launcher *l, const struct fli
 static inline uint32_t flight_holding(const struct launcher *l, const struct flight *f)
 {
 	return flight_channel(l, f) * QUOIT_EXEC_SLOTS + f->q.slot;
+}
+
+/* Is its answer in sight without any doing of ours? */
+static inline bool flight_is_issued(const struct flight *f)
+{
+	return f->step == STEP_ISSUED;
 }
 
 static inline const struct memory *flight_memory(const struct launcher *l, const struct flight *f)

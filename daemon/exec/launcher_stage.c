@@ -4,7 +4,8 @@
  *
  * The bytes go through a few parts of memory that it does: while the device has one, the
  * next is filled or emptied here.  One copy at a time each way; it counts as issued when its
- * last part is in the stream (in), or is over when that has been emptied (out).
+ * last part is through, and its own mark is in the stream.  One that has failed goes no further
+ * than it is.
  */
 #include "launcher_private.h"
 
@@ -55,26 +56,34 @@ static uint8_t *part_memory(const struct stage *g, uint64_t offset)
 	return g->memory + part_at(offset) * STAGE_BYTES;
 }
 
-/* The next part goes into the stream. */
-static int send_part(struct launcher *l, uint32_t way, const struct transfer *t)
+/* The next part goes into the stream, if there is room for it here. */
+static int copy_part(struct launcher *l, uint32_t way, const struct transfer *t)
 {
 	struct stage *g = &l->stage[way];
-	uint64_t bytes = part_bytes(t, g->sent);
+	uint64_t bytes = part_bytes(t, g->sent), there = t->device + g->sent;
 	uint64_t here = (uint64_t)(uintptr_t)part_memory(g, g->sent);
 	int err;
 
-	if (t->in) {
+	if (g->sent - g->done == STAGE_PARTS * STAGE_BYTES)
+		return -EAGAIN;
+	if (t->in)
 		memcpy(part_memory(g, g->sent), t->host + g->sent, bytes);
-		err = l->driver->copy(l->stream[way].stream, t->device + g->sent, here, bytes,
-				      QUOIT_DEVICE_IN);
-	} else {
-		err = l->driver->copy(l->stream[way].stream, here, t->device + g->sent, bytes,
-				      QUOIT_DEVICE_OUT);
+	err = launcher_check(l, l->driver->copy(l->stream[way].stream, t->in ? there : here,
+						t->in ? here : there, bytes,
+						t->in ? QUOIT_DEVICE_IN : QUOIT_DEVICE_OUT));
+	g->unmarked = !err;
+	return err;
+}
+
+static int mark_part(struct launcher *l, uint32_t way, const struct transfer *t)
+{
+	struct stage *g = &l->stage[way];
+	int err = stream_mark(l, way, &g->number[part_at(g->sent)]);
+
+	if (!err) {
+		g->unmarked = false;
+		g->sent += part_bytes(t, g->sent);
 	}
-	err = launcher_check(l, err);
-	if (!err)
-		err = stream_mark(l, way, &g->number[part_at(g->sent)]);
-	g->sent += bytes;
 	return err;
 }
 
@@ -90,7 +99,7 @@ static void take_part(struct stage *g, const struct transfer *t)
 
 /* ---- the copy under way ---- */
 
-static bool go_on(struct launcher *l, uint32_t way, const struct transfer *t, int *ret_err)
+static bool take_parts(struct launcher *l, uint32_t way, const struct transfer *t)
 {
 	struct stage *g = &l->stage[way];
 	bool any = false;
@@ -99,45 +108,72 @@ static bool go_on(struct launcher *l, uint32_t way, const struct transfer *t, in
 		take_part(g, t);
 		any = true;
 	}
-	while (!*ret_err && g->sent < t->bytes && g->sent - g->done < STAGE_PARTS * STAGE_BYTES) {
-		*ret_err = send_part(l, way, t);
-		if (!*ret_err && g->sent == t->bytes)
-			*ret_err = flight_stamp(l, &l->flight[g->queue.head], 1);
-		any = true;
-	}
 	return any;
 }
 
-static int end(struct launcher *l, uint32_t way, const struct transfer *t)
+/* Its own mark comes behind all that it had there, also if that is less than it should be. */
+static int finish(struct launcher *l, uint32_t way)
 {
 	struct stage *g = &l->stage[way];
-	uint32_t index = queue_pop(l, &g->queue);
+	uint32_t index = g->queue.head, next = l->flight[index].next;
+	struct flight *f = &l->flight[index];
+	int err = f->res ? clear_after(l, f) : 0;
 
+	if (!err)
+		err = stream_append(l, index);
+	if (err)
+		return err;
+	if (!f->res)
+		clear_written(l, f);
+	f->step = STEP_ISSUED;
+	g->queue.head = next;
 	g->begun = false;
-	return t->in ? stream_append(l, index) : launcher_answer(l, index);
+	return 0;
+}
+
+/* What is next for the first copy.  -EAGAIN: that cannot be done yet. */
+static int do_next(struct launcher *l, uint32_t way, const struct transfer *t)
+{
+	struct stage *g = &l->stage[way];
+	struct flight *f = &l->flight[g->queue.head];
+
+	if (g->unmarked)
+		return mark_part(l, way, t);
+	if (!f->res && g->sent < t->bytes)
+		return copy_part(l, way, t);
+	if (!f->res && f->step == STEP_END) {
+		int err = flight_stamp(l, f, 1);
+
+		f->step += !err;
+		return err;
+	}
+	return g->done < g->sent ? -EAGAIN : finish(l, way);
 }
 
 static bool advance(struct launcher *l, uint32_t way, int *ret_err)
 {
 	struct stage *g = &l->stage[way];
+	uint32_t index = g->queue.head;
 	struct transfer t;
 	bool any;
+	int err;
 
-	if (g->queue.head == NOBODY)
+	if (index == NOBODY)
 		return false;
-	*ret_err = flight_transfer(l, &l->flight[g->queue.head], &t);
+	*ret_err = flight_transfer(l, &l->flight[index], &t);
 	if (*ret_err)
 		return false;
 	if (!g->begun) {
 		g->begun = true;
 		g->sent = g->done = 0;
 	}
-	any = go_on(l, way, &t, ret_err);
-	/* Also of what comes in every part is through then, and can be used again. */
-	if (!*ret_err && g->done == t.bytes && !flight_waits(l, &l->flight[g->queue.head])) {
-		*ret_err = end(l, way, &t);
-		any = true;
-	}
+	any = take_parts(l, way, &t);
+	do {
+		err = do_next(l, way, &t);
+		any |= !err;
+	} while (!err && g->queue.head == index);
+	if (err && err != -EAGAIN)
+		flight_fail(&l->flight[index], err);
 	return any;
 }
 

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tsc.h"
+
 /* ---- open and close ---- */
 
 static int open_one(struct launcher *l, uint32_t i)
@@ -12,7 +14,8 @@ static int open_one(struct launcher *l, uint32_t i)
 	struct stream *s = &l->stream[i];
 	int err;
 
-	s->queue.head = NOBODY;
+	s->queue.head = s->issuing = NOBODY;
+	s->room = STREAM_FIRST;
 	s->word = &l->shared->stream[i].word;
 	err = l->driver->stream_new(l->device,
 				    i >= STREAM_URGENT ? QUOIT_DEVICE_URGENT : QUOIT_DEVICE_NORMAL,
@@ -58,22 +61,35 @@ static uint32_t continued_stream(const struct launcher *l, const struct flight *
 	return NOBODY;
 }
 
+/* Nothing comes between what is put there for one that found it full. */
+static bool has_room(const struct stream *s)
+{
+	return s->depth < s->room && s->issuing == NOBODY;
+}
+
+static uint32_t shortest_stream(const struct launcher *l, uint32_t first, uint32_t last)
+{
+	uint32_t best = NOBODY;
+
+	for (uint32_t i = first; i < last; i++)
+		if (has_room(&l->stream[i]) &&
+		    (best == NOBODY || l->stream[i].depth < l->stream[best].depth))
+			best = i;
+	return best;
+}
+
 uint32_t stream_choose(const struct launcher *l, const struct flight *f)
 {
 	uint32_t first = f->q.urgent ? STREAM_URGENT : STREAM_WORK;
-	uint32_t last = f->q.urgent ? STREAMS : STREAM_URGENT, best;
+	uint32_t last = f->q.urgent ? STREAMS : STREAM_URGENT, own;
 
 	if (flight_is_transfer(f))
-		best = f->q.view[0].region == QUOIT_EXEC_ON_DEVICE ? STREAM_IN : STREAM_OUT;
+		own = f->q.view[0].region == QUOIT_EXEC_ON_DEVICE ? STREAM_IN : STREAM_OUT;
 	else
-		best = continued_stream(l, f, first, last);
-	if (best == NOBODY) {
-		best = first;
-		for (uint32_t i = first; i < last; i++)
-			if (l->stream[i].depth < l->stream[best].depth)
-				best = i;
-	}
-	return l->stream[best].depth < STREAM_DEPTH ? best : NOBODY;
+		own = continued_stream(l, f, first, last);
+	if (own == NOBODY)
+		return shortest_stream(l, first, last);
+	return has_room(&l->stream[own]) ? own : NOBODY;
 }
 
 /* ---- order ---- */
@@ -101,9 +117,9 @@ int stream_order(struct launcher *l, struct flight *f)
 	return launcher_check(l, err);
 }
 
-static int mark_by_event(struct launcher *l, struct stream *s)
+static int mark_by_event(struct launcher *l, struct stream *s, uint64_t number)
 {
-	struct quoit_device_event **event = &s->mark[s->number % STREAM_MARKS];
+	struct quoit_device_event **event = &s->mark[number % STREAM_MARKS];
 	int err = *event ? 0 : l->driver->event_new(l->device, event);
 
 	return err ? err : l->driver->event_record(*event, s->stream);
@@ -112,11 +128,14 @@ static int mark_by_event(struct launcher *l, struct stream *s)
 int stream_mark(struct launcher *l, uint32_t stream, uint64_t *ret_number)
 {
 	struct stream *s = &l->stream[stream];
+	uint64_t number = s->number + 1;
+	int err = launcher_check(
+		l, l->signals ? l->driver->signal(s->stream, s->word, (uint32_t)number)
+			      : mark_by_event(l, s, number));
 
-	*ret_number = ++s->number;
-	return launcher_check(
-		l, l->signals ? l->driver->signal(s->stream, s->word, (uint32_t)s->number)
-			      : mark_by_event(l, s));
+	if (!err)
+		*ret_number = s->number = number;
+	return err;
 }
 
 /* Where a stream cannot write its word, we do. */
@@ -132,10 +151,11 @@ int stream_append(struct launcher *l, uint32_t index)
 	struct flight *f = &l->flight[index];
 	int err = stream_mark(l, f->stream, &f->number);
 
-	f->issued = true;
+	if (err)
+		return err;
+	f->issued = tsc_now();
 	queue_append(l, &l->stream[f->stream].queue, index);
-	l->stream[f->stream].depth++;
-	return err;
+	return 0;
 }
 
 /* ---- how far ---- */
@@ -171,9 +191,22 @@ static void say_running(struct launcher *l, uint32_t stream)
 	__atomic_store_n(&l->channels->words->running[stream], name, __ATOMIC_RELAXED);
 }
 
+/*
+ * It ran dry although there was something to do: more fit.  Or the last one that was taken was
+ * there for too long: fewer, one at a time, for it may have been the machine that was busy.
+ */
+static void adapt(const struct launcher *l, struct stream *s, uint64_t ticks)
+{
+	if (s->queue.head == NOBODY && l->turns.head != NOBODY)
+		s->room = 2 * s->room < STREAM_MOST ? 2 * s->room : STREAM_MOST;
+	else if (s->room > STREAM_LEAST && tsc_to_ns(ticks) > STREAM_NS)
+		s->room--;
+}
+
 static bool collect(struct launcher *l, uint32_t stream, int *ret_err)
 {
 	struct stream *s = &l->stream[stream];
+	uint64_t issued = 0;
 	bool any = false;
 
 	if (!l->signals)
@@ -184,10 +217,12 @@ static bool collect(struct launcher *l, uint32_t stream, int *ret_err)
 		/* Whom it names is done, too, but perhaps not seen so yet. */
 		if (!stream_has_passed(l, stream, f->number) || flight_waits(l, f))
 			break;
-		s->depth--;
+		issued = f->issued;
 		*ret_err = launcher_answer(l, queue_pop(l, &s->queue));
 		any = true;
 	}
+	if (any)
+		adapt(l, s, tsc_now() - issued);
 	say_running(l, stream);
 	return any;
 }

@@ -34,24 +34,35 @@ Test(direct_faults, goes_through_streams_when_no_consumer_starts)
 }
 
 /* What is in the ring of one that does not beat is not lost, nor done twice. */
-Test(direct_faults, goes_through_streams_when_the_consumer_stops_beating)
+static void expect_streams_behind_a_consumer(const char *faults)
 {
-	struct device_room r = direct_open("stall:1-", NULL);
+	struct device_room r = direct_open(faults, NULL);
 	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3);
 	float got[3];
 
-	for (int round = 0; round < 4; round++) { /* the second finds it up, and stalled */
-		cr_assert_eq(direct_run(r.d, quoit_fill(x, 2.0), NULL), 0);
+	cr_assert_eq(direct_run(r.d, quoit_fill(x, 1.0), NULL), 0);
+	for (int round = 1; round <= 4; round++) { /* the second finds it up, and stalled */
+		cr_assert_eq(direct_run(r.d, quoit_add_scalar(x, x, 1.0), NULL), 0);
 		usleep(1000);
 		for (int i = 0; i < 30; i++)
 			quoit_push(r.d, quoit_add_scalar(x, x, 1.0));
 		cr_assert_eq(quoit_read(r.d, x, got, sizeof got), 0);
-		cr_expect_eq(got[2], 32.0f);
+		cr_expect_eq(got[2], 1.0f + 31.0f * (float)round);
 	}
 	cr_expect_eq(direct_device(&r).jobs_direct, 0);
-	cr_expect_eq(direct_device(&r).jobs_streamed, 4 * 31);
+	cr_expect_eq(direct_device(&r).jobs_streamed, 1 + 4 * 31);
 	cr_assert_eq(quoit_failures(r.d, NULL), 0);
 	room_close(&r);
+}
+
+Test(direct_faults, goes_through_streams_when_the_consumer_stops_beating)
+{
+	expect_streams_behind_a_consumer("stall:1-");
+}
+
+Test(direct_faults, goes_through_streams_that_are_full_now_and_then)
+{
+	expect_streams_behind_a_consumer("stall:1-,run:1+3:EAGAIN,signal:1+2:EAGAIN");
 }
 
 Test(direct_faults, waits_for_a_consumer_that_leaves_late)
@@ -69,6 +80,58 @@ Test(direct_faults, waits_for_a_consumer_that_leaves_late)
 }
 
 /* ---- faults ---- */
+
+/* What lies in a new place of the slab was the session's own, but it is not zero. */
+Test(direct_faults, a_place_that_could_not_be_cleared_is_not_read)
+{
+	const struct quoit_shape part = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}, .stride = {1, 1, 1, 1}};
+	struct device_room r = direct_open("clear:2:ENOMEM", NULL); /* the first is the slab's */
+	quoit_tensor old = quoit_vector(r.d, QUOIT_F32, 1000), fresh, view;
+	float got[1000];
+
+	cr_assert_eq(direct_run(r.d, quoit_fill(old, 5.0), NULL), 0);
+	quoit_free(r.d, old);
+	fresh = quoit_vector(r.d, QUOIT_F32, 1000);
+	view = quoit_view(r.d, fresh, &part, 0);
+	cr_expect_eq(direct_run(r.d, quoit_fill(view, 1.0), NULL), -ENOMEM);
+	cr_expect_eq(quoit_read(r.d, fresh, got, sizeof got), -QUOIT_EPOISON);
+	cr_expect_eq(direct_run(r.d, quoit_fill(view, 1.0), NULL), 0);
+	cr_expect_eq(quoit_read(r.d, fresh, got, sizeof got), -QUOIT_EPOISON);
+	cr_expect_eq(direct_run(r.d, quoit_fill(fresh, 1.0), NULL), 0);
+	cr_expect_eq(quoit_read(r.d, fresh, got, sizeof got), 0);
+	room_close(&r);
+}
+
+/* The first job of a new place is too late before it is sent: it is cleared all the same. */
+Test(direct_faults, a_place_whose_first_job_never_ran_is_zero)
+{
+	struct device_room r = direct_open("", NULL);
+	quoit_tensor old[2], fresh, sum, much;
+	float got[1000];
+	quoit_job job;
+
+	for (unsigned i = 0; i < 2; i++) {
+		old[i] = quoit_vector(r.d, QUOIT_F32, 1000);
+		cr_assert_eq(direct_run(r.d, quoit_fill(old[i], 5.0), NULL), 0);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		quoit_free(r.d, old[i]);
+	fresh = quoit_vector(r.d, QUOIT_F32, 1000);
+	sum = quoit_vector(r.d, QUOIT_F32, 1000);
+	much = quoit_vector(r.q, QUOIT_F32, 1u << 20);
+	cr_assert_eq(quoit_wait_all(r.q, DIRECT_PATIENCE_MS), 0);
+	quoit_push(r.d, quoit_normal(much, 1, 0)); /* by cores: nothing behind it is sent */
+	cr_assert_eq(quoit_start(r.d,
+				 quoit_with_deadline(
+					 quoit_with_link(quoit_add_scalar(sum, fresh, 1.0), 1), 1),
+				 &job),
+		     0);
+	cr_expect_eq(direct_finish(r.d, job, NULL), -ETIME);
+	cr_assert_eq(quoit_read(r.d, fresh, got, sizeof got), 0);
+	cr_expect(got[0] == 0.0f && got[999] == 0.0f, "%f", (double)got[0]);
+	room_close(&r);
+}
 
 /* A job in the ring of a consumer that will never do it, and two behind it. */
 static void start_frozen(const struct device_room *r, quoit_tensor x, quoit_job job[3])

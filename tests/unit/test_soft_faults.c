@@ -33,10 +33,11 @@ static int fill(struct quoit_device_stream *s, uint64_t data, struct quoit_devic
 Test(soft_faults, a_list_that_makes_no_sense_is_refused)
 {
 	static const char *const lists[] = {
-		"run",         "run:1",          "run:x:EIO",   "run:0:EIO",
-		"run:1:EWHAT", "run:1:EIO:more", "walk:1:EIO",  "run:1:EIO,walk:1:EIO",
-		"hang",        "hang:0",         "hang:1:EIO",  "hang:-",
-		"run:1--:EIO", "run:-1:EIO",     "close:1:EIO", "EIO",
+		"run",         "run:1",          "run:x:EIO",    "run:0:EIO",
+		"run:1:EWHAT", "run:1:EIO:more", "walk:1:EIO",   "run:1:EIO,walk:1:EIO",
+		"hang",        "hang:0",         "hang:1:EIO",   "hang:-",
+		"run:1--:EIO", "run:-1:EIO",     "close:1:EIO",  "EIO",
+		"run:1+:EIO",  "run:1+0:EIO",    "run:1+2-:EIO",
 	};
 
 	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
@@ -61,6 +62,18 @@ Test(soft_faults, the_ordered_call_fails)
 		cr_expect_eq(soft->memory_new(d, 1, &address), i == 3   ? -ENOMEM
 							       : i >= 5 ? -EIO
 									: 0);
+	soft->close(d);
+}
+
+Test(soft_faults, every_so_many_calls_fail)
+{
+	uint64_t address;
+	struct quoit_device *d;
+
+	order("memory_new:2+3:EAGAIN");
+	d = soft_case_open("1M");
+	for (int i = 1; i <= 9; i++)
+		cr_expect_eq(soft->memory_new(d, 1, &address), i % 3 == 2 ? -EAGAIN : 0);
 	soft->close(d);
 }
 

@@ -16,7 +16,7 @@
 
 struct fault {
 	enum soft_function function;
-	uint64_t first, last; /* calls */
+	uint64_t first, last, step; /* calls */
 	int suffers;
 };
 
@@ -106,11 +106,15 @@ static bool parse_when(const char *word, struct fault *ret)
 	if (!word || !isdigit((unsigned char)*word))
 		return false;
 	ret->first = ret->last = strtoull(word, &end, 10);
+	ret->step = 1;
 	if (*end == '-') {
 		ret->last = UINT64_MAX;
 		end++;
+	} else if (*end == '+' && isdigit((unsigned char)end[1])) {
+		ret->last = UINT64_MAX;
+		ret->step = strtoull(end + 1, &end, 10);
 	}
-	return ret->first && !*end;
+	return ret->first && ret->step && !*end;
 }
 
 /* Takes the word apart. */
@@ -168,7 +172,8 @@ int soft_faults_next(enum soft_function function)
 	for (size_t i = 0; i < faults.count; i++) {
 		const struct fault *f = &faults.fault[i];
 
-		if (f->function == function && call >= f->first && call <= f->last)
+		if (f->function == function && call >= f->first && call <= f->last &&
+		    (call - f->first) % f->step == 0)
 			return f->suffers;
 	}
 	return SOFT_NOTHING;

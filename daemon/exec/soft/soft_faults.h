@@ -17,7 +17,8 @@
  *
  * WHEN counts the calls of the function, `run` for hang, die and stop, `direct_start` for the last
  * four, from 1 on and over
- * all devices of the process: "3" is the third call, "3-" that and all that follow.  ERROR is a
+ * all devices of the process: "3" is the third call, "3-" that and all that follow, "3+5" that
+ * and every fifth one after it.  ERROR is a
  * name like ENOMEM, EGPUFAULT or EDEVLOST.  The two sticky ones strike when the work runs if
  * the function puts work into a stream, else at once; others are what the call returns, and
  * nothing is put into the stream.

@@ -158,7 +158,12 @@ struct quoit_device_driver {
 	/* What is put into s from now on waits for e, as recorded last. */
 	int (*stream_wait)(struct quoit_device_stream *s, struct quoit_device_event *e);
 
-	/* ---- work, put into a stream; -EAGAIN: the stream is full, ask again ---- */
+	/*
+	 * ---- work, put into a stream ----
+	 *
+	 * -EAGAIN, also of event_record and stream_wait: the stream is full, and nothing was put
+	 * into it.  quoit-exec asks again until it is.
+	 */
 
 	/* Host memory must be of host_new or host_register. */
 	int (*copy)(struct quoit_device_stream *s, uint64_t to, uint64_t from, uint64_t bytes,

@@ -120,9 +120,11 @@ extern const struct quoit_exec_module quoit_exec_module;
  * A device is served in the same way.  Its requests run at once, each after those that it
  * names, which may still be under way; their answers come in such an order that nobody's
  * comes before that of one it has named.  Device memory begins with the first request that
- * names it and ends with QUOIT_EXEC_DROP; small buffers of a session that asked for GPU-direct mode
- * lie where quoitd wants in one piece of it, the slab, which the first request that names it makes.
- * The rings of that mode (direct.h), one per channel, are in the same pages, behind the channels.
+ * names it, as zeros, and ends with QUOIT_EXEC_DROP; small buffers of a session that asked for
+ * GPU-direct mode lie where quoitd wants in one piece of it, the slab, which the first request that
+ * names it makes, as zeros; what is left there by a buffer that has ended is for quoitd to have
+ * cleared.  The rings of that mode (direct.h), one per channel, are in the same pages, behind the
+ * channels.
  */
 #define QUOIT_EXEC_SOCKET     3
 #define QUOIT_EXEC_MAGIC      0x43455851u /* "QXEC" */
@@ -212,8 +214,8 @@ struct quoit_exec_view {
 	int32_t stride[QUOIT_MAX_DIMS];
 	uint8_t region;
 	uint8_t dtype;
-	uint8_t given; /* 0: there is no such tensor */
-	uint8_t reserved;
+	uint8_t given;   /* 0: there is no such tensor */
+	uint8_t whole;   /* on a device: the buffer is written whole, and not read */
 	uint32_t buffer; /* on a device: its number in the session */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_view) == 48, "no padding in a view");
@@ -225,7 +227,7 @@ struct quoit_exec_request {
 	uint8_t op;     /* index into the module's operations; on a device: of ops.def */
 	uint8_t arg;    /* of a LAUNCH: the kernel */
 	uint8_t urgent; /* on a device: before what is not */
-	uint8_t zero;   /* on a device, bit i: clear the whole buffer of view i first */
+	uint8_t zero;   /* on a device, bit i: clear the place of view i, in the slab, first */
 	uint8_t stamps; /* on a device: say when it began and ended */
 	uint8_t afters; /* on a device: how many of after[] are given */
 	uint8_t direct; /* on a device: it should have gone by the direct ring: start its consumer
@@ -241,14 +243,13 @@ struct quoit_exec_answer {
 	uint32_t id;
 	uint8_t type;      /* of the request */
 	uint8_t field;     /* of the error record */
-	uint8_t uncleared; /* on a device, of one that failed: not all buffers of `zero` are clear
-			    */
+	uint8_t uncleared; /* on a device, of one that failed: not all places of `zero` are clear */
 	uint8_t reserved;
 	int32_t res;
 	uint32_t stamp_error; /* how far start and end may be off, TSC ticks */
 	uint64_t value[2];
 	uint64_t start, end; /* on the device, TSC; 0: not asked for */
-	uint64_t slab; /* on a device: where the slab of the request's session is; 0: nowhere yet */
+	uint64_t slab;       /* on a device: where that session's slab is, once it is clear */
 	uint64_t unused;
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_answer) == 64, "answers begin on lines");
