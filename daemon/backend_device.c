@@ -112,6 +112,22 @@ void device_forget_drops(struct session *s, uint32_t device)
 		tables_give_buffer(s, pop_drop(s, device));
 }
 
+/* ---- sessions that go ---- */
+
+void device_cancel(struct exec_port *p, struct session *s)
+{
+	struct quoit_exec_request q = {.type = QUOIT_EXEC_CANCEL};
+
+	if (!p->open || !s->exec.in_flight[p->number])
+		return;
+	q.slot = s->exec.slot[p->number] - 1;
+	if (p->slot[q.slot].cancelled || !exec_port_has_room(p))
+		return;
+	exec_port_request(p, &q);
+	exec_port_flush(p);
+	p->slot[q.slot].cancelled = true;
+}
+
 /* ---- what is lost ---- */
 
 static void lose(struct session *s, struct buffer *b, int32_t code)

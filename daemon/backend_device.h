@@ -30,6 +30,9 @@ bool device_send_drops(struct exec_port *p, struct session *s, bool *ret_any);
 /* The same where no executor has anything of the session: the entries are free. */
 void device_forget_drops(struct session *s, uint32_t device);
 
+/* The session is dead: what its device has not begun need not run.  Once is enough. */
+void device_cancel(struct exec_port *p, struct session *s);
+
 /* The request has this view, of this buffer, as tensor i. */
 void device_fill_view(const struct session *s, uint32_t view, unsigned i,
 		      struct quoit_exec_request *q);

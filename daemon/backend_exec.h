@@ -50,7 +50,10 @@ bool exec_has(const struct job *job);
  */
 uint64_t exec_overdue(struct reactor *r, struct session *s, struct job *job, bool *ret_posted);
 
-/* A dead client's job does not hold an executor for longer than a second. */
+/*
+ * A dead client's job does not hold a module for longer than a second, and what a device has not
+ * begun does not run.
+ */
 void exec_abandon(struct reactor *r, struct session *s);
 
 /*

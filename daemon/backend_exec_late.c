@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "backend_device.h"
 #include "backend_direct.h"
 #include "backend_exec.h"
 #include "backend_kernels.h"
@@ -154,6 +155,9 @@ void exec_abandon(struct reactor *r, struct session *s)
 {
 	if (!s->dead || !r->executors)
 		return;
+	for (uint32_t i = 0; i < r->executors; i++)
+		if (r->executor[i]->device)
+			device_cancel(r->executor[i], s);
 	if (!s->exec.dead_since)
 		s->exec.dead_since = r->now;
 	if (r->now - s->exec.dead_since < tsc_hz())

@@ -213,8 +213,12 @@ static bool is_over(const struct job *job)
 /* Send one, or end it.  False: there is no room. */
 static bool send_one(struct reactor *r, struct exec_port *p, struct session *s, struct job *job)
 {
-	int32_t res = is_over(job) ? job->failed : send_job(p, s, job);
+	int32_t res;
 
+	if (s->dead)
+		res = -ECANCELED;
+	else
+		res = is_over(job) ? job->failed : send_job(p, s, job);
 	if (res == -EBUSY)
 		return false;
 	if (res < 0) /* also of one that comes again later */

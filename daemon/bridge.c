@@ -125,6 +125,8 @@ static bool send_on(struct reactor *r, struct session *s, unsigned i)
 	struct quoit_exec_request q;
 	int err;
 
+	if (s->dead)
+		fail_for_want(job, -ECANCELED);
 	if (!job->failed) {
 		fill_copy(s, job, i, TARGET, &q);
 		err = send_leg(r, s, job, TARGET, LEG_PART(i), &q);

@@ -113,13 +113,18 @@ bool exec_port_owes(struct exec_port *p)
 	return p->pending || !exec_port_has_room(p);
 }
 
+static bool is_answered(uint8_t type)
+{
+	return type != QUOIT_EXEC_DROP && type != QUOIT_EXEC_UNLOAD && type != QUOIT_EXEC_CANCEL;
+}
+
 void exec_port_request(struct exec_port *p, const struct quoit_exec_request *q)
 {
 	uint32_t i = 0;
 
 	(void)quoit_ring_reserve(&p->requests, &i);
 	p->daemon->request[i & MASK] = *q;
-	p->pending += q->type != QUOIT_EXEC_DROP && q->type != QUOIT_EXEC_UNLOAD;
+	p->pending += is_answered(q->type);
 	p->count.requests++;
 }
 

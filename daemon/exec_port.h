@@ -73,7 +73,8 @@ struct exec_asking {
 /* A session whose memory the executor has mapped. */
 struct exec_slot {
 	bool used;
-	bool leaving; /* UNMAP is under way */
+	bool leaving;   /* UNMAP is under way */
+	bool cancelled; /* CANCEL is */
 	uint64_t since;
 	struct session *session; /* NULL: it did not wait for the answer */
 };

@@ -145,6 +145,9 @@ static int serve_request(struct launcher *l, uint32_t channel, const struct quoi
 	case QUOIT_EXEC_DROP:
 		holding_drop(l, holding, q->id);
 		return 0;
+	case QUOIT_EXEC_CANCEL:
+		turns_cancel(l, holding);
+		return 0;
 	case QUOIT_EXEC_UNMAP:
 		holding_leave(l, holding, &c->slots[q->slot]);
 		launcher_kernels_leave(l, &c->slots[q->slot]);
@@ -205,6 +208,7 @@ static int pass(struct launcher *l)
 	if (l->open) {
 		any |= stage_advance(l, &err);
 		any |= !err && streams_collect(l, &err); /* says what runs, also after the last */
+		any |= !err && turns_answer(l, &err);
 		any |= !err && flights_resume(l);
 		any |= !err && turns_advance(l);
 	}

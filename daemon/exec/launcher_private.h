@@ -163,8 +163,9 @@ struct launcher {
 	uint32_t flights; /* QUOIT_EXEC_ENTRIES per channel */
 	struct flight *flight;
 	uint64_t serial;
-	uint32_t open;      /* flights */
-	struct queue turns; /* holdings that have flights held, linked by next */
+	uint32_t open;          /* flights */
+	struct queue turns;     /* holdings that have flights held, linked by next */
+	struct queue cancelled; /* flights that will not run, until all that they name are over */
 	struct stream stream[STREAMS];
 	struct stage stage[2];   /* by direction: STREAM_IN, STREAM_OUT */
 	struct holding *holding; /* channel * QUOIT_EXEC_SLOTS + slot */
@@ -198,6 +199,12 @@ void turns_hold(struct launcher *l, uint32_t index);
 
 /* Go on with what is held; true: something was put into a stream. */
 bool turns_advance(struct launcher *l);
+
+/* A session is dead: what is held of it will not run, and a staged copy goes no further. */
+void turns_cancel(struct launcher *l, uint32_t holding);
+
+/* Answer who was cancelled and is behind nobody any more; true: somebody.  *ret_err: -EPROTO. */
+bool turns_answer(struct launcher *l, int *ret_err);
 
 /* ---- launcher_flight.c ---- */
 

@@ -4,8 +4,8 @@
  *
  * The bytes go through a few parts of memory that it does: while the device has one, the
  * next is filled or emptied here.  One copy at a time each way; it counts as issued when its
- * last part is through, and its own mark is in the stream.  One that has failed goes no further
- * than it is.
+ * last part is through, and its own mark is in the stream.  One that has failed, or that nobody
+ * wants any more, goes no further than it is.
  */
 #include "launcher_private.h"
 

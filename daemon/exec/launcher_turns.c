@@ -9,6 +9,8 @@
  */
 #include "launcher_private.h"
 
+#include <errno.h>
+
 /* ---- the turns: sessions that have flights held ---- */
 
 static void append_turn(struct launcher *l, struct queue *q, uint32_t holding)
@@ -31,7 +33,7 @@ static uint32_t pop_turn(struct launcher *l, struct queue *q)
 
 void turns_open(struct launcher *l)
 {
-	l->turns.head = NOBODY;
+	l->turns.head = l->cancelled.head = NOBODY;
 	for (uint32_t i = 0; i < l->channels->count * QUOIT_EXEC_SLOTS; i++)
 		l->holding[i].held.head = l->holding[i].passed.head = NOBODY;
 }
@@ -93,5 +95,49 @@ bool turns_advance(struct launcher *l)
 	}
 	while (went.head != NOBODY)
 		append_turn(l, &l->turns, pop_turn(l, &went));
+	return any;
+}
+
+/* ---- dead sessions ---- */
+
+/* Of a copy through the staging buffer, what is in the stream is the end. */
+static void cancel_staged(struct launcher *l, const struct stage *g, uint32_t holding)
+{
+	for (uint32_t i = g->queue.head; i != NOBODY; i = l->flight[i].next)
+		if (flight_holding(l, &l->flight[i]) == holding)
+			l->flight[i].res = -ECANCELED;
+}
+
+void turns_cancel(struct launcher *l, uint32_t holding)
+{
+	struct queue *held = &l->holding[holding].held;
+
+	while (held->head != NOBODY) {
+		uint32_t index = queue_pop(l, held);
+
+		l->flight[index].res = -ECANCELED;
+		queue_append(l, &l->cancelled, index);
+	}
+	cancel_staged(l, &l->stage[STREAM_IN], holding);
+	cancel_staged(l, &l->stage[STREAM_OUT], holding);
+}
+
+/* In the order in which they came: whom one of them names is before it. */
+bool turns_answer(struct launcher *l, int *ret_err)
+{
+	struct queue left = {.head = NOBODY};
+	bool any = false;
+
+	while (l->cancelled.head != NOBODY && !*ret_err) {
+		uint32_t index = queue_pop(l, &l->cancelled);
+
+		if (flight_waits(l, &l->flight[index])) {
+			queue_append(l, &left, index);
+			continue;
+		}
+		*ret_err = launcher_answer(l, index);
+		any = true;
+	}
+	l->cancelled = left;
 	return any;
 }

@@ -2,7 +2,10 @@
 /* test_device_queues.c - what waits for a device, and what must not wait for ever */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,6 +90,83 @@ Test(device_queues, an_executor_that_does_nothing_and_does_not_answer_is_ended)
 	cr_expect_eq(quoit_close(r.s, QUOIT_CLOSE_CANCEL), 0);
 	cr_expect_neq(room_executor(&r, executor), executor);
 	daemon_stop(&r.daemon);
+}
+
+/* ---- a client that dies ---- */
+
+#define FLOOD    180 /* what the launcher has at a time, about */
+#define RUNS_OUT 150 /* the operation with which the device dies */
+#define BEGUN    80  /* of the flood: what is in streams when it hears of the death, and more */
+
+static _Noreturn void flood_and_wait(const char *socket, int ready)
+{
+	struct quoit_open_params p = {.socket = socket};
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	quoit_tensor x;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (quoit_open(&s, &p) || quoit_ring_open(&q, s, NULL) || quoit_use_device(q, 1))
+		_exit(1);
+	x = quoit_vector(q, QUOIT_F32, 10);
+	for (int i = 0; i < FLOOD; i++)
+		quoit_push(q, i ? quoit_add_scalar(x, x, 1.0) : quoit_fill(x, 0.0));
+	if (write(ready, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		(void)pause();
+}
+
+static bool is_stopped(pid_t pid)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
+		state = 0;
+	if (f)
+		fclose(f);
+	return state == 'T';
+}
+
+/* The device stops at the first of them; their client dies; the device goes on. */
+static void flood_and_die(const struct device_room *r)
+{
+	pid_t executor = room_executor(r, 0), child;
+	int ready[2];
+	char byte;
+
+	cr_assert_eq(pipe(ready), 0);
+	child = fork();
+	if (!child)
+		flood_and_wait(r->daemon.socket, ready[1]);
+	cr_assert_eq(read(ready[0], &byte, 1), 1);
+	for (int i = 0; i < 10000 && !is_stopped(executor); i++)
+		usleep(1000);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	usleep(100000); /* until quoitd has heard of it and said so */
+	kill(executor, SIGCONT);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+Test(device_queues, what_a_dead_clients_device_has_not_begun_does_not_run)
+{
+	struct device_room r;
+	quoit_tensor x;
+	int runs = 1;
+
+	setenv("QUOIT_SOFT_FAULTS", "stop:1,die:150", 1);
+	r = room_open("--gpu=soft", 64);
+	flood_and_die(&r);
+	x = quoit_vector(r.d, QUOIT_F32, 10);
+	while (!run(r.d, quoit_fill(x, 0.0)))
+		runs++;
+	cr_expect_geq(runs, RUNS_OUT - BEGUN, "%d of %d were run", RUNS_OUT - runs, FLOOD);
+	room_close(&r);
 }
 
 /* ---- jobs behind others ---- */

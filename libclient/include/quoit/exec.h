@@ -206,6 +206,11 @@ enum quoit_exec_request_type {
 	QUOIT_EXEC_LOAD,   /* image `id` of `slot`; answered, and on failure the channel's text */
 	QUOIT_EXEC_FIND,   /* kernel `id` of `slot`; the same */
 	QUOIT_EXEC_UNLOAD, /* image `id` of `slot` and its kernels; not answered */
+	/*
+	 * To a device: the session of `slot` is dead.  What is not in a stream yet need not run,
+	 * and is answered -ECANCELED in its order; not answered itself.
+	 */
+	QUOIT_EXEC_CANCEL,
 };
 
 struct quoit_exec_view {
