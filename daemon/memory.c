@@ -227,23 +227,6 @@ static bool reserve_pinned(struct session *s, struct job *job)
 	return true;
 }
 
-/*
- * On a device bytes are only counted, wherever they lie: its executor finds a place for them,
- * unless they are few and for GPU-direct mode.
- */
-static void reserve_device(struct session *s, struct buffer *b)
-{
-	struct device_memory *d = &s->device[b->device - 1];
-
-	d->used += sizeclass_bytes(b->class);
-	if (d->used > d->peak)
-		d->peak = d->used;
-	b->offset = 0;
-	b->in_slab = s->direct && slab_take(&d->slab, b->class, &b->offset);
-	b->reserved = true;
-	b->zeroed = false; /* it has somebody's old contents */
-}
-
 bool memory_reserve(struct session *s, struct job *job)
 {
 	if (!reserve_pinned(s, job))
@@ -252,7 +235,7 @@ bool memory_reserve(struct session *s, struct job *job)
 		struct buffer *b = &s->buffers[s->views[job->view[i]].buffer];
 
 		if (b->place == PLACE_DEVICE && !b->reserved)
-			reserve_device(s, b);
+			memory_device_reserve(s, b);
 	}
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
 		if (job->holds & 1u << i && !s->buffers[s->views[job->view[i]].buffer].reserved &&
@@ -262,31 +245,6 @@ bool memory_reserve(struct session *s, struct job *job)
 }
 
 /* ---- back ---- */
-
-/*
- * The executor that has these bytes is to be told, and the entry stays until then.  A place in
- * the slab is ours to give, as all jobs that were there have ended.
- */
-static void drop(struct session *s, struct buffer *b)
-{
-	struct device_memory *d = &s->device[b->device - 1];
-	uint32_t self = (uint32_t)(b - s->buffers);
-
-	d->used -= sizeclass_bytes(b->class);
-	b->reserved = b->zeroed = false;
-	if (b->in_slab) {
-		slab_give(&d->slab, b->class, b->offset);
-		tables_give_buffer(s, self);
-		return;
-	}
-	b->next = NIL;
-	if (d->dropped.head == NIL)
-		d->dropped.head = self;
-	else
-		s->buffers[d->dropped.tail].next = self;
-	d->dropped.tail = self;
-	s->drops++;
-}
 
 void memory_give_back(struct session *s, uint32_t index)
 {
@@ -298,7 +256,7 @@ void memory_give_back(struct session *s, uint32_t index)
 		} else if (b->place == PLACE_PINNED) {
 			untake(s, b);
 		} else if (b->place == PLACE_DEVICE) {
-			drop(s, b);
+			memory_device_drop(s, b);
 			return;
 		}
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * memory_private.h - what the files behind memory.h share: memory_need.c (what is lacking),
- * memory.c (bytes and their pages) and memory_queue.c (whose turn it is).  Owned by the session's
- * reactor.
+ * memory.c (bytes and their pages), memory_device.c (bytes on devices) and memory_queue.c (whose
+ * turn it is).  Owned by the session's reactor.
  */
 #ifndef QUOITD_MEMORY_PRIVATE_H
 #define QUOITD_MEMORY_PRIVATE_H
@@ -50,5 +50,19 @@ bool memory_reserve(struct session *s, struct job *job);
 
 /* A buffer that nobody uses and nobody waits for: its bytes and its entry may go to another. */
 void memory_give_back(struct session *s, uint32_t buffer);
+
+/* ---- memory_device.c ---- */
+
+/*
+ * Count a buffer's bytes on its device, where there are so many.  Its executor finds a place for
+ * them, unless they are few and for GPU-direct mode.
+ */
+void memory_device_reserve(struct session *s, struct buffer *b);
+
+/*
+ * They are free; the executor that has them is to be told, and the entry stays until then.  A place
+ * in the slab is ours to give, as all jobs that were there have ended.
+ */
+void memory_device_drop(struct session *s, struct buffer *b);
 
 #endif
