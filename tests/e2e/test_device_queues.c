@@ -12,8 +12,10 @@
 #include <criterion/criterion.h>
 
 #include <quoit.h>
+#include <quoit/stats.h>
 
 #include "device.h"
+#include "executor.h"
 
 TestSuite(device_queues, .timeout = 60);
 
@@ -103,14 +105,17 @@ static _Noreturn void flood_and_wait(const char *socket, int ready)
 	struct quoit_open_params p = {.socket = socket};
 	struct quoit_session *s;
 	struct quoit_ring *q;
-	quoit_tensor x;
+	quoit_tensor x, large;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (quoit_open(&s, &p) || quoit_ring_open(&q, s, NULL) || quoit_use_device(q, 1))
 		_exit(1);
 	x = quoit_vector(q, QUOIT_F32, 10);
-	for (int i = 0; i < FLOOD; i++)
-		quoit_push(q, i ? quoit_add_scalar(x, x, 1.0) : quoit_fill(x, 0.0));
+	large = quoit_vector(q, QUOIT_F32, 3u << 20);
+	quoit_push(q, quoit_normal(large, 1, 0)); /* while it runs, all requests are taken */
+	quoit_push(q, quoit_with_link(quoit_fill(x, 0.0), 1));
+	for (int i = 2; i < FLOOD; i++)
+		quoit_push(q, quoit_add_scalar(x, x, 1.0));
 	if (write(ready, "", 1) != 1)
 		_exit(1);
 	for (;;)
@@ -134,6 +139,7 @@ static bool is_stopped(pid_t pid)
 /* The device stops at the first of them; their client dies; the device goes on. */
 static void flood_and_die(const struct device_room *r)
 {
+	const struct house house = {.d = r->daemon};
 	pid_t executor = room_executor(r, 0), child;
 	int ready[2];
 	char byte;
@@ -147,7 +153,9 @@ static void flood_and_die(const struct device_room *r)
 		usleep(1000);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	usleep(100000); /* until quoitd has heard of it and said so */
+	for (int i = 0; i < 10000 && !house_total(&house, QUOIT_DAEMON_CLIENTS_DIED); i++)
+		usleep(1000);
+	usleep(50000); /* until the executor is told, too */
 	kill(executor, SIGCONT);
 	close(ready[0]);
 	close(ready[1]);
@@ -241,7 +249,7 @@ Test(device_queues, what_waits_for_long_work_is_not_taken_for_hung)
 	const char *options[] = {"--gpu=soft", "--log=error", "--gpu-ms=400", NULL};
 	struct device_room r = room_open_with(options, 64);
 	struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}};
-	quoit_tensor large = quoit_vector(r.d, QUOIT_F32, 12u << 20);
+	quoit_tensor large = quoit_vector(r.d, QUOIT_F32, 3u << 20);
 	quoit_tensor there = quoit_vector(r.d, QUOIT_F32, 10), here;
 	uint64_t begin;
 
