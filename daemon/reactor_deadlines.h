@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reactor_deadlines.h - jobs whose time has come although they have not ended.
+ *
+ * One that has not started gets its CQE with -ETIME, one that runs here is left to end, and
+ * backend_exec.h says what becomes of one in an executor.
+ */
+#ifndef QUOITD_REACTOR_DEADLINES_H
+#define QUOITD_REACTOR_DEADLINES_H
+
+#include "reactor.h"
+
+/* Look at the sessions of which a deadline has come; s->next_deadline says when to do so again. */
+void reactor_expire(struct reactor *r);
+
+#endif
