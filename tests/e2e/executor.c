@@ -97,6 +97,24 @@ struct quoit_sqe house_nap(const struct house *h, quoit_tensor out, int64_t mill
 	return quoit_op_arg(quoit_op4(h->sleep, out, 0, 0, 0), how, (uint64_t)milliseconds, 0);
 }
 
+quoit_tensor house_vector(struct quoit_session *s, struct quoit_ring *q, uint32_t n, float **ret)
+{
+	struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, n}};
+	quoit_tensor t;
+
+	*ret = quoit_alloc(s, n * sizeof **ret);
+	cr_assert_not_null(*ret);
+	t = quoit_create_at(q, &shape, *ret);
+	cr_assert_neq(t, QUOIT_NO_TENSOR);
+	return t;
+}
+
+struct quoit_sqe house_axpy(const struct house *h, quoit_tensor out, double a, quoit_tensor x,
+			    quoit_tensor y)
+{
+	return quoit_op_arg(quoit_op4(h->axpy, out, x, y, 0), 0, quoit_bits(a), 0);
+}
+
 /* ---- from outside ---- */
 
 static void read_topology(const struct house *h, char *text, size_t size)

@@ -39,6 +39,13 @@ int house_run(struct quoit_ring *q, struct quoit_sqe sqe);
 struct quoit_sqe house_nap(const struct house *h, quoit_tensor out, int64_t milliseconds,
 			   uint8_t how);
 
+/* A float32 vector in the arena: the test sees what the executor writes. */
+quoit_tensor house_vector(struct quoit_session *s, struct quoit_ring *q, uint32_t n, float **ret);
+
+/* sample_axpy: out = a x + y. */
+struct quoit_sqe house_axpy(const struct house *h, quoit_tensor out, double a, quoit_tensor x,
+			    quoit_tensor y);
+
 /* The executor's pid; 0: it is not up.  _wait: another one than `old`, once it is up. */
 pid_t house_executor(const struct house *h);
 pid_t house_executor_wait(const struct house *h, pid_t old);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_executor.c - operations of a plug-in module, and the deaths of their process. */
+/* test_executor.c - operations of a plug-in module */
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -20,38 +18,20 @@
 
 TestSuite(executor, .timeout = 60);
 
-/* A float32 vector in the arena: the test sees what the executor writes. */
-static quoit_tensor vector(struct quoit_session *s, struct quoit_ring *q, uint32_t n, float **ret)
-{
-	struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, n}};
-	quoit_tensor t;
-
-	*ret = quoit_alloc(s, n * sizeof **ret);
-	cr_assert_not_null(*ret);
-	t = quoit_create_at(q, &shape, *ret);
-	cr_assert_neq(t, QUOIT_NO_TENSOR);
-	return t;
-}
-
-static struct quoit_sqe axpy(const struct house *h, quoit_tensor out, double a, quoit_tensor x,
-			     quoit_tensor y)
-{
-	return quoit_op_arg(quoit_op4(h->axpy, out, x, y, 0), 0, quoit_bits(a), 0);
-}
-
 /* ---- operations ---- */
 
 Test(executor, runs_operations_of_a_module_on_client_and_daemon_memory)
 {
 	struct house h = house_open(64);
 	float *x, *out;
-	quoit_tensor tx = vector(h.s, h.q, 1000, &x), tout = vector(h.s, h.q, 1000, &out);
+	quoit_tensor tx = house_vector(h.s, h.q, 1000, &x),
+		     tout = house_vector(h.s, h.q, 1000, &out);
 	quoit_tensor y = quoit_vector(h.q, QUOIT_F32, 1000);
 
 	for (int i = 0; i < 1000; i++)
 		x[i] = (float)i * 0.25f;
 	cr_assert_eq(house_run(h.q, quoit_fill(y, 3.0)), 0);
-	cr_assert_eq(house_run(h.q, axpy(&h, tout, 2.0, tx, y)), 0);
+	cr_assert_eq(house_run(h.q, house_axpy(&h, tout, 2.0, tx, y)), 0);
 	for (int i = 0; i < 1000; i++)
 		cr_assert_float_eq(out[i], 2.0f * x[i] + 3.0f, 0.0f, "element %d", i);
 	cr_assert_eq(house_run(h.q, quoit_op4(h.smooth, tout, tx, 0, 0)), 0);
@@ -77,12 +57,12 @@ Test(executor, sees_strides_and_offsets_of_views)
 	struct quoit_shape reversed = {
 		.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}, .stride = {1, 1, 1, -2}};
 	float *x, *out;
-	quoit_tensor tx = vector(h.s, h.q, 20, &x), tout = vector(h.s, h.q, 10, &out);
+	quoit_tensor tx = house_vector(h.s, h.q, 20, &x), tout = house_vector(h.s, h.q, 10, &out);
 	quoit_tensor view = quoit_view(h.q, tx, &reversed, 19 * sizeof *x);
 
 	for (int i = 0; i < 20; i++)
 		x[i] = (float)i;
-	cr_assert_eq(house_run(h.q, axpy(&h, tout, 1.0, view, view)), 0);
+	cr_assert_eq(house_run(h.q, house_axpy(&h, tout, 1.0, view, view)), 0);
 	for (int i = 0; i < 10; i++)
 		cr_assert_float_eq(out[i], 2.0f * (float)(19 - 2 * i), 0.0f);
 	house_close(&h);
@@ -92,13 +72,14 @@ Test(executor, reads_zeros_from_what_was_never_written)
 {
 	struct house h = house_open(64);
 	float *x, *out;
-	quoit_tensor tx = vector(h.s, h.q, 100000, &x), tout = vector(h.s, h.q, 100000, &out);
+	quoit_tensor tx = house_vector(h.s, h.q, 100000, &x),
+		     tout = house_vector(h.s, h.q, 100000, &out);
 	quoit_tensor old = quoit_vector(h.q, QUOIT_F32, 100000), fresh;
 
 	cr_assert_eq(house_run(h.q, quoit_fill(old, 5.0)), 0);
 	quoit_free(h.q, old);
 	fresh = quoit_vector(h.q, QUOIT_F32, 100000);
-	cr_assert_eq(house_run(h.q, axpy(&h, tout, 1.0, tx, fresh)), 0);
+	cr_assert_eq(house_run(h.q, house_axpy(&h, tout, 1.0, tx, fresh)), 0);
 	for (int i = 0; i < 100000; i++)
 		cr_assert_float_eq(out[i], 0.0f, 0.0f, "element %d", i);
 	house_close(&h);
@@ -108,10 +89,10 @@ Test(executor, says_in_the_error_record_what_the_module_refused)
 {
 	struct house h = house_open(64);
 	float *x, *out;
-	quoit_tensor tx = vector(h.s, h.q, 7, &x), tout = vector(h.s, h.q, 8, &out);
+	quoit_tensor tx = house_vector(h.s, h.q, 7, &x), tout = house_vector(h.s, h.q, 8, &out);
 	struct quoit_error error = {0};
 
-	house_submit(h.q, axpy(&h, tout, 1.0, tx, tx), 5);
+	house_submit(h.q, house_axpy(&h, tout, 1.0, tx, tx), 5);
 	cr_assert_eq(house_reap(h.q, &error).res, -EINVAL);
 	cr_assert_eq(error.field, QUOIT_FIELD_TENSOR1);
 	cr_assert_eq(error.value[0], 7);
@@ -130,346 +111,6 @@ Test(executor, shows_its_operations_to_clients)
 	cr_assert_eq(quoit_op_find(h.s, "gemm"), QUOIT_OP_GEMM);
 	cr_assert_eq(quoit_op_find(h.s, "sample_nothing"), -ENOENT);
 	cr_assert_eq(quoit_op_find(h.s, ""), -ENOENT);
-	house_close(&h);
-}
-
-/* ---- death ---- */
-
-struct death {
-	uint8_t how;
-	int status; /* as waitpid tells it */
-};
-
-static struct death deaths[] = {{SLEEP_LOOP, SIGKILL}, /* killed from outside */
-				{SLEEP_CRASH, SIGSEGV},
-				{SLEEP_EXIT, 7 << 8},
-				{SLEEP_DEAF, SIGKILL}}; /* by quoitd: it hung up and stays */
-
-ParameterizedTestParameters(executor, a_death_fails_the_job_and_the_next_one_runs)
-{
-	return cr_make_param_array(struct death, deaths, sizeof deaths / sizeof deaths[0]);
-}
-
-ParameterizedTest(struct death *death, executor, a_death_fails_the_job_and_the_next_one_runs,
-		  .timeout = 60)
-{
-	struct house h = house_open(64);
-	pid_t pid = house_executor_wait(&h, 0);
-	struct quoit_error error = {0};
-	float *out;
-	quoit_tensor t = vector(h.s, h.q, 1, &out);
-
-	house_submit(h.q, house_nap(&h, t, 20, death->how), 1);
-	if (death->how == SLEEP_LOOP) {
-		usleep(30000);
-		cr_assert_eq(kill(pid, SIGKILL), 0);
-	}
-	cr_assert_eq(house_reap(h.q, &error).res, -QUOIT_EEXEC);
-	cr_assert_eq(error.field, QUOIT_FIELD_EXECUTOR);
-	cr_assert_eq(error.value[0], (uint64_t)pid);
-	cr_assert_eq(error.value[1], (uint64_t)death->status, "status %#llx",
-		     (unsigned long long)error.value[1]);
-
-	house_submit(h.q, quoit_nop(t), 2); /* who reads the output learns of the first cause */
-	cr_assert_eq(house_reap(h.q, &error).res, -QUOIT_EPOISON);
-	cr_assert_eq(error.cause, 1);
-	cr_assert_eq(error.code, -QUOIT_EEXEC);
-
-	cr_assert_eq(house_run(h.q, house_nap(&h, t, 1, SLEEP_WELL)), 0);
-	cr_assert_float_eq(*out, 1.0f, 0.0f);
-	cr_assert_neq(house_executor_wait(&h, pid), pid);
-	cr_assert_eq(house_total(&h, QUOIT_DAEMON_EXECUTORS_DIED), 1);
-	house_close(&h);
-}
-
-/* Kill the executor a few milliseconds after it came up, again and again. */
-static pid_t start_killer(const struct house *h)
-{
-	pid_t killer = fork();
-
-	if (killer == 0) {
-		unsigned seed = 20;
-		pid_t last = 0;
-
-		for (;;) {
-			pid_t pid = house_executor(h);
-
-			usleep(1000 + (useconds_t)rand_r(&seed) % 100000);
-			if (pid && pid != last && kill(pid, SIGKILL) == 0)
-				last = pid;
-		}
-	}
-	return killer;
-}
-
-static void end_process(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	(void)waitpid(pid, NULL, 0);
-}
-
-#define JOBS 1000u
-
-struct storm {
-	struct house *h;
-	quoit_tensor x, out[JOBS];
-	float *xs, *outs[JOBS];
-	unsigned ends[JOBS];
-	int res[JOBS];
-	unsigned submitted, ended;
-};
-
-static void submit_some(struct storm *m, struct quoit_ring *q)
-{
-	struct quoit_sqe *slot;
-
-	while (m->submitted < JOBS && m->submitted - m->ended < 128 && (slot = quoit_sqe(q))) {
-		unsigned i = m->submitted++;
-
-		*slot = i % 2 ? house_nap(m->h, m->out[i], 1, SLEEP_WELL)
-			      : axpy(m->h, m->out[i], (double)i, m->x, m->x);
-		slot->user_data = i;
-	}
-	quoit_flush(q);
-}
-
-static void check_storm(const struct storm *m)
-{
-	unsigned good = 0;
-
-	for (unsigned i = 0; i < JOBS; i++) {
-		cr_assert_eq(m->ends[i], 1, "job %u has %u completions", i, m->ends[i]);
-		cr_assert(m->res[i] == 0 || m->res[i] == -QUOIT_EEXEC, "job %u: %s", i,
-			  quoit_strerror(m->res[i]));
-		if (m->res[i])
-			continue;
-		good++;
-		cr_assert_float_eq(*m->outs[i], i % 2 ? 1.0f : (float)(i + 1), 0.0f, "job %u is %g",
-				   i, (double)*m->outs[i]);
-	}
-	cr_assert_gt(good, 0);
-	cr_assert_lt(good, JOBS, "nobody was killed in flight");
-}
-
-Test(executor, a_thousand_jobs_each_end_once_however_it_is_killed)
-{
-	static struct storm m;
-	struct house h = house_open(256);
-	struct quoit_session *s;
-	struct quoit_ring *q;
-	quoit_tensor calm;
-	float *sum;
-	unsigned calm_jobs = 0;
-	pid_t killer;
-
-	m.h = &h;
-	m.x = vector(h.s, h.q, 1, &m.xs);
-	*m.xs = 1.0f;
-	for (unsigned i = 0; i < JOBS; i++) {
-		m.out[i] = vector(h.s, h.q, 1, &m.outs[i]);
-		if (i % 64 == 0) /* room for more */
-			cr_assert_eq(house_run(h.q, quoit_nop(m.out[i])), 0);
-	}
-	house_visit(&h, &s, &q);
-	calm = vector(s, q, 1, &sum);
-	cr_assert_eq(house_run(q, quoit_fill(calm, 0.0)), 0);
-	killer = start_killer(&h);
-	while (m.ended < JOBS) {
-		struct quoit_cqe cqe;
-
-		submit_some(&m, h.q);
-		cqe = house_reap(h.q, NULL);
-		m.ends[cqe.user_data]++;
-		m.res[cqe.user_data] = cqe.res;
-		m.ended++;
-		/* a session that needs no executor notices nothing */
-		cr_assert_eq(house_run(q, quoit_add_scalar(calm, calm, 1.0)), 0);
-		calm_jobs++;
-	}
-	end_process(killer);
-	check_storm(&m);
-	cr_assert_float_eq(*sum, (float)calm_jobs, 0.0f);
-	cr_assert_eq(house_run(h.q, axpy(&h, m.out[0], 9.0, m.x, m.x)), 0, "after the storm");
-	cr_assert_gt(house_total(&h, QUOIT_DAEMON_EXECUTORS_DIED), 0);
-	quoit_close(s, 0);
-	house_close(&h);
-}
-
-static bool descriptors_are(const struct house *h, uint64_t n)
-{
-	return house_descriptors(h) == n;
-}
-
-Test(executor, leaves_no_descriptor_behind_when_it_dies_or_a_session_ends)
-{
-	struct house h = house_open(64);
-	pid_t pid = house_executor_wait(&h, 0);
-	unsigned before;
-
-	cr_assert_eq(house_run(h.q, house_nap(&h, 0, 0, SLEEP_WELL)), 0);
-	before = house_descriptors(&h);
-	for (int i = 0; i < 4; i++) {
-		struct quoit_session *s;
-		struct quoit_ring *q;
-
-		house_visit(&h, &s, &q);
-		cr_assert_eq(house_run(q, house_nap(&h, 0, 0, SLEEP_WELL)), 0);
-		cr_assert_eq(house_run(q, house_nap(&h, 0, 0, SLEEP_EXIT)), -QUOIT_EEXEC);
-		cr_assert_eq(house_run(q, house_nap(&h, 0, 0, SLEEP_WELL)), 0);
-		quoit_close(s, 0);
-		pid = house_executor_wait(&h, pid);
-	}
-	cr_assert(house_until(descriptors_are, &h, before), "%u descriptors, before %u",
-		  house_descriptors(&h), before);
-	house_close(&h);
-}
-
-static bool is_lost(const struct house *h, uint64_t unused)
-{
-	(void)unused;
-	return house_says(h, "lost");
-}
-
-Test(executor, is_lost_after_five_deaths_without_a_job_done_and_its_jobs_fail)
-{
-	struct house h = house_open(64);
-	struct quoit_error error = {0};
-	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 1);
-
-	for (int i = 0; i < 5; i++)
-		cr_assert_eq(house_run(h.q, house_nap(&h, 0, 0, SLEEP_CRASH)), -QUOIT_EEXEC);
-	cr_assert(house_until(is_lost, &h, 0));
-	house_submit(h.q, house_nap(&h, 0, 0, SLEEP_WELL), 3);
-	cr_assert_eq(house_reap(h.q, &error).res, -ENODEV);
-	cr_assert_eq(error.field, QUOIT_FIELD_EXECUTOR);
-	cr_assert_eq(house_run(h.q, quoit_fill(t, 1.0)), 0);
-	house_close(&h);
-}
-
-/* ---- deadlines ---- */
-
-Test(executor, a_deadline_ends_a_job_that_hangs_and_what_is_behind_it_by_name)
-{
-	struct house h = house_open(64);
-
-	house_submit(h.q, quoit_with_deadline(house_nap(&h, 0, 0, SLEEP_LOOP), 100000), 1);
-	house_submit(h.q, house_nap(&h, 0, 0, SLEEP_WELL), 2);
-	for (int i = 0; i < 2; i++) {
-		struct quoit_cqe cqe = house_reap(h.q, NULL);
-
-		cr_assert_eq(cqe.res, cqe.user_data == 1 ? -ETIME : -QUOIT_EEXEC, "job %d: %s",
-			     (int)cqe.user_data, quoit_strerror(cqe.res));
-	}
-	cr_assert_eq(house_run(h.q, house_nap(&h, 0, 0, SLEEP_WELL)), 0);
-	house_close(&h);
-}
-
-Test(executor, a_deadline_of_a_job_that_has_not_begun_harms_nobody_else)
-{
-	struct house h = house_open(64);
-
-	house_submit(h.q, house_nap(&h, 0, 300, SLEEP_WELL), 1);
-	house_submit(h.q, quoit_with_deadline(house_nap(&h, 0, 0, SLEEP_WELL), 20000), 2);
-	for (int i = 0; i < 2; i++) {
-		struct quoit_cqe cqe = house_reap(h.q, NULL);
-
-		cr_assert_eq(cqe.user_data, i ? 1 : 2);
-		cr_assert_eq(cqe.res, i ? 0 : -ETIME);
-	}
-	cr_assert_eq(house_run(h.q, house_nap(&h, 0, 0, SLEEP_WELL)), 0);
-	cr_assert_eq(house_total(&h, QUOIT_DAEMON_EXECUTORS_DIED), 0);
-	house_close(&h);
-}
-
-/* Its client may have set none, or a late one, and may live for ever. */
-Test(executor, a_job_that_hangs_ends_when_the_modules_jobs_have_to)
-{
-	const char *build = getenv("QUOIT_BUILD");
-	char option[512];
-	const char *options[] = {option, "--module-ms=100", "--log=error", NULL};
-	struct house h = {0};
-	struct quoit_session *s;
-	struct quoit_ring *q;
-	int res;
-
-	snprintf(option, sizeof option, "--module=%s/modules/sample.so", build ? build : "build");
-	cr_assert_eq(daemon_start(&h.d, options), 0);
-	house_visit(&h, &h.s, &h.q);
-	h.sleep = (uint8_t)quoit_op_find(h.s, "sample_sleep");
-	house_visit(&h, &s, &q);
-	house_submit(h.q, house_nap(&h, 0, 0, SLEEP_LOOP), 1);
-	usleep(20000);
-	res = house_run(q, house_nap(&h, 0, 0, SLEEP_WELL)); /* mostly behind that job */
-	cr_assert(res == 0 || res == -QUOIT_EEXEC);
-	cr_assert_eq(house_reap(h.q, NULL).res, -ETIME);
-	house_submit(h.q, quoit_with_deadline(house_nap(&h, 0, 0, SLEEP_LOOP), 1000000000), 2);
-	cr_assert_eq(house_reap(h.q, NULL).res, -ETIME);
-	cr_assert_eq(house_run(q, house_nap(&h, 0, 1, SLEEP_WELL)), 0);
-	quoit_close(s, 0);
-	house_close(&h);
-}
-
-/* ---- clients and daemons that end ---- */
-
-static bool sessions_are(const struct house *h, uint64_t n)
-{
-	return house_sessions(h) == n;
-}
-
-Test(executor, does_not_hang_in_a_dead_clients_job)
-{
-	struct house h = house_open(64);
-	pid_t child = fork();
-	int res;
-
-	if (child == 0) {
-		struct quoit_session *s;
-		struct quoit_ring *q;
-
-		house_visit(&h, &s, &q);
-		house_submit(q, house_nap(&h, 0, 0, SLEEP_LOOP), 1);
-		usleep(50000);
-		_exit(0);
-	}
-	(void)waitpid(child, NULL, 0);
-	res = house_run(h.q, house_nap(&h, 0, 0, SLEEP_WELL)); /* mostly behind that job */
-	cr_assert(res == 0 || res == -QUOIT_EEXEC);
-	cr_assert(house_until(sessions_are, &h, 1));
-	cr_assert_eq(house_run(h.q, house_nap(&h, 0, 0, SLEEP_WELL)), 0);
-	house_close(&h);
-}
-
-Test(executor, a_session_closes_while_another_ones_job_hangs)
-{
-	struct house h = house_open(64);
-	struct quoit_session *s;
-	struct quoit_ring *q;
-
-	house_visit(&h, &s, &q);
-	cr_assert_eq(house_run(q, house_nap(&h, 0, 0, SLEEP_WELL)), 0);
-	house_submit(h.q, quoit_with_deadline(house_nap(&h, 0, 0, SLEEP_LOOP), 2500000), 1);
-	usleep(20000);
-	cr_assert_eq(quoit_close(s, 0), 0);
-	cr_assert_eq(house_total(&h, QUOIT_DAEMON_EXECUTORS_DIED), 0);
-	cr_assert_eq(house_reap(h.q, NULL).res, -ETIME);
-	house_close(&h);
-}
-
-static bool is_gone(const struct house *h, uint64_t pid)
-{
-	(void)h;
-	return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
-}
-
-Test(executor, dies_with_its_daemon)
-{
-	struct house h = house_open(64);
-	pid_t pid = house_executor_wait(&h, 0);
-
-	house_submit(h.q, house_nap(&h, 0, 0, SLEEP_LOOP), 1);
-	usleep(20000);
-	daemon_kill(&h.d);
-	cr_assert(house_until(is_gone, &h, (uint64_t)pid));
 	house_close(&h);
 }
 
