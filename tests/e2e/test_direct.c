@@ -190,29 +190,43 @@ Test(direct, computes_the_same_bits_as_a_stream_and_the_host)
 
 /* ---- order ---- */
 
-Test(direct, runs_a_chain_in_its_order)
+/* y = -x or x + i, 3000 times over, from 5; what comes of it. */
+static int64_t run_chain(struct quoit_ring *q, int64_t got[3])
 {
-	struct device_room r = direct_open("", NULL);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_I64, 3), y;
-	struct quoit_device_desc before, after;
-	int64_t got[3], v = 5;
+	quoit_tensor x = quoit_vector(q, QUOIT_I64, 3), y;
+	int64_t v = 5;
 
-	direct_bring_up(&r);
-	before = direct_device(&r);
-	quoit_push(r.d, quoit_fill_int(x, 5));
+	quoit_push(q, quoit_fill_int(x, 5));
 	for (int i = 0; i < 3000; i++) {
-		y = quoit_vector(r.d, QUOIT_I64, 3);
-		quoit_push(r.d, i % 3 ? quoit_add_int(y, x, i) : quoit_mul_int(y, x, -1));
-		quoit_free(r.d, x);
+		y = quoit_vector(q, QUOIT_I64, 3);
+		quoit_push(q, i % 3 ? quoit_add_int(y, x, i) : quoit_mul_int(y, x, -1));
+		quoit_free(q, x);
 		x = y;
 		v = i % 3 ? v + i : -v;
 	}
-	cr_assert_eq(quoit_read(r.d, x, got, sizeof got), 0);
-	cr_expect(got[0] == v && got[2] == v, "%ld, not %ld", (long)got[0], (long)v);
-	after = direct_device(&r);
-	cr_expect_eq(after.jobs_direct + after.jobs_streamed,
-		     before.jobs_direct + before.jobs_streamed + 3001);
-	cr_expect_gt(after.jobs_direct, before.jobs_direct);
+	cr_assert_eq(quoit_read(q, x, got, 3 * sizeof *got), 0);
+	quoit_free(q, x);
+	return v;
+}
+
+/* One that begins while the consumer is kept from its core goes through a stream to its end. */
+Test(direct, runs_a_chain_in_its_order)
+{
+	struct device_room r = direct_open("", NULL);
+	struct quoit_device_desc before, after;
+	int64_t got[3], v;
+	int tries = 0;
+
+	direct_bring_up(&r);
+	do {
+		before = direct_device(&r);
+		v = run_chain(r.d, got);
+		after = direct_device(&r);
+		cr_expect(got[0] == v && got[2] == v, "%ld, not %ld", (long)got[0], (long)v);
+		cr_expect_eq(after.jobs_direct + after.jobs_streamed,
+			     before.jobs_direct + before.jobs_streamed + 3001);
+	} while (after.jobs_direct == before.jobs_direct && ++tries < 100);
+	cr_expect_lt(tries, 100);
 	room_close(&r);
 }
 
