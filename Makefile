@@ -46,7 +46,8 @@ isa_avx512 := -DOP_ISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
 
 lib_src := $(wildcard libclient/*.c)
 lib_obj := $(lib_src:%.c=$(B)/%.o)
-daemon_src := $(filter-out daemon/main.c,$(wildcard daemon/*.c)) $(ops_once)
+daemon_folders := host session memory reactor workers io executors control
+daemon_src := $(filter-out daemon/main.c,$(wildcard daemon/*.c $(daemon_folders:%=daemon/%/*.c))) $(ops_once)
 daemon_obj := $(daemon_src:%.c=$(B)/%.o) \
 	$(foreach isa,base avx2 avx512,$(ops_each:%.c=$(B)/%.$(isa).o))
 exec_src := $(wildcard daemon/exec/*.c)

@@ -10,11 +10,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "backend_io.h"
-#include "executors.h"
-#include "log.h"
-#include "optable.h"
-#include "tsc.h"
+#include "executors/executors.h"
+#include "host/log.h"
+#include "host/tsc.h"
+#include "io/backend_io.h"
+#include "reactor/optable.h"
 
 #define DESCRIPTION_BYTES 16384
 

@@ -5,15 +5,15 @@
 #ifndef QUOITD_MACHINE_H
 #define QUOITD_MACHINE_H
 
-#include "config.h"
-#include "device_places.h"
-#include "features.h"
-#include "gpu.h"
+#include "executors/device_places.h"
+#include "executors/gpu.h"
+#include "host/config.h"
+#include "host/features.h"
+#include "host/placement.h"
+#include "host/topology.h"
+#include "host/totals.h"
 #include "ops/ops.h"
-#include "placement.h"
-#include "reactor.h"
-#include "topology.h"
-#include "totals.h"
+#include "reactor/reactor.h"
 
 struct machine {
 	const struct config *config;

@@ -13,13 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config.h"
-#include "control.h"
-#include "guard.h"
-#include "log.h"
+#include "control/control.h"
+#include "host/config.h"
+#include "host/log.h"
+#include "host/tsc.h"
 #include "machine.h"
+#include "memory/guard.h"
 #include "ops/ops.h"
-#include "tsc.h"
 
 static enum log_level log_level_of(const char *name)
 {

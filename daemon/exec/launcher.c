@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "tsc.h"
+#include "host/tsc.h"
 
 /* Looks without news before a sleep, about 20 us: what a sleep and a wake-up cost. */
 #define SPIN_LOOKS 500u

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tsc.h"
+#include "host/tsc.h"
 
 #define MASK (QUOIT_DIRECT_ENTRIES - 1)
 
@@ -52,11 +52,6 @@ struct direct {
 	struct direct_ring ring[];
 };
 
-static uint64_t ticks(uint64_t ns)
-{
-	return (uint64_t)((__uint128_t)ns * tsc_hz() / 1000000000u);
-}
-
 static struct quoit_direct_words *words_of(const struct launcher *l, uint32_t i)
 {
 	return &l->channels->direct_words[i];
@@ -95,7 +90,7 @@ static bool start(struct launcher *l, uint32_t i)
 	say(&w->left, 0);
 	say(&w->need_wake, 0);
 	if (launcher_check(l, l->driver->direct_start(l->device, i)) < 0) {
-		r->retry = now + ticks(RETRY_NS);
+		r->retry = now + tsc_from_ns(RETRY_NS);
 		return false;
 	}
 	r->state = DIRECT_COMING;
@@ -160,9 +155,9 @@ static bool look_after(struct launcher *l, uint32_t i)
 		say(&words_of(l, i)->up, 1);
 		return true;
 	}
-	if (tsc_now() - r->seen < ticks(STALE_NS))
+	if (tsc_now() - r->seen < tsc_from_ns(STALE_NS))
 		return false;
-	r->retry = tsc_now() + ticks(RETRY_NS);
+	r->retry = tsc_now() + tsc_from_ns(RETRY_NS);
 	tell_to_leave(l, i);
 	return true;
 }
@@ -303,7 +298,7 @@ void direct_park(struct launcher *l)
 			tell_to_leave(l, i);
 			l->direct->ring[i].wanted = true;
 		}
-	while (is_waited_for(l) && tsc_now() - begin < ticks(PARK_NS)) {
+	while (is_waited_for(l) && tsc_now() - begin < tsc_from_ns(PARK_NS)) {
 		for (uint32_t i = 0; i < l->channels->count; i++)
 			if (l->direct->ring[i].state == DIRECT_LEAVING)
 				(void)has_left(l, i);

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tsc.h"
+#include "host/tsc.h"
 
 /* ---- whom it waits for ---- */
 

@@ -19,7 +19,7 @@
 
 #include "channel.h"
 #include "launcher.h"
-#include "sizeclass.h"
+#include "memory/sizeclass.h"
 
 #define NOBODY UINT32_MAX
 

@@ -14,11 +14,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "affinity.h"
+#include "host/affinity.h"
+#include "host/tsc.h"
 #include "launcher.h"
 #include "module.h"
 #include "serve.h"
-#include "tsc.h"
 
 /* Die with quoitd, keep nothing of its descriptors, gain no rights, leave no core of users' data.
  */

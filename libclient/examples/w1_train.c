@@ -17,8 +17,8 @@
 #include <quoit.h>
 
 #include "now.h"
-#include "where.h"
 #include "sampler.h"
+#include "where.h"
 
 #define BATCH  1024u
 #define LAYERS 3

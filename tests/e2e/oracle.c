@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sizeclass.h"
+#include "memory/sizeclass.h"
 
 /* ---- tensors and buffers ---- */
 

@@ -4,8 +4,8 @@
  *
  * It knows CREATE, VIEW and FREE of vectors of i32, on the host or on devices, and a few
  * operations on them, the charge of buffers by size class, and poison.  What it says of a job, the
- * daemon must say too at any depth (daemon/memory.h, the theorem).  It is written for being read,
- * shares no code with the daemon but the size classes, and trusts its caller: every handle is
+ * daemon must say too at any depth (daemon/memory/memory.h, the theorem).  It is written for being
+ * read, shares no code with the daemon but the size classes, and trusts its caller: every handle is
  * valid.
  */
 #ifndef TESTS_ORACLE_H

@@ -13,7 +13,7 @@
 
 #include "graph.h"
 #include "library.h"
-#include "sizeclass.h"
+#include "memory/sizeclass.h"
 
 #define RINGS_MOST    4
 #define ARENA_MOST    (UINT64_C(4) << 20)

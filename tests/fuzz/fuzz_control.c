@@ -18,12 +18,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "connection.h"
-#include "kernels.h"
-#include "log.h"
-#include "mail.h"
-#include "optable.h"
-#include "tsc.h"
+#include "control/connection.h"
+#include "host/log.h"
+#include "host/tsc.h"
+#include "reactor/mail.h"
+#include "reactor/optable.h"
+#include "session/kernels.h"
 
 #define CLIENTS 2u
 

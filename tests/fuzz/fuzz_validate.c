@@ -13,13 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend_cpu.h"
-#include "kernels.h"
 #include "ops/ops.h"
-#include "optable.h"
-#include "shape.h"
-#include "small.h"
-#include "tensor.h"
+#include "reactor/optable.h"
+#include "reactor/shape.h"
+#include "reactor/small.h"
+#include "session/kernels.h"
+#include "session/tensor.h"
+#include "workers/backend_cpu.h"
 
 #define LEASE     (UINT64_C(4) << 20)
 #define TENSORS   32u

@@ -13,9 +13,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "host/tsc.h"
 #include "stage.h"
-#include "tsc.h"
-#include "worker.h"
+#include "workers/worker.h"
 
 #define REACTORS 3u
 #define WORKERS  4u

@@ -6,9 +6,9 @@
 
 #include <criterion/criterion.h>
 
-#include "optable.h"
-#include "shape.h"
-#include "tensor.h"
+#include "reactor/optable.h"
+#include "reactor/shape.h"
+#include "session/tensor.h"
 
 struct session *core_session(uint32_t max_jobs)
 {

@@ -5,7 +5,7 @@
 #ifndef TESTS_CORE_CASE_H
 #define TESTS_CORE_CASE_H
 
-#include "session.h"
+#include "session/session.h"
 
 #define CORE_LEASE (UINT64_C(4) << 20)
 #define CORE_ARENA (UINT64_C(64) << 10)

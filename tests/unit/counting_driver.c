@@ -10,7 +10,7 @@
 
 #include <quoit/exec.h>
 
-#include "tsc.h"
+#include "host/tsc.h"
 
 struct quoit_device_stream {
 	uint32_t *word, value; /* to be written */

@@ -15,7 +15,7 @@
 
 #include <criterion/criterion.h>
 
-#include "affinity.h"
+#include "host/affinity.h"
 
 enum { PAGES = 600 }; /* more than are asked for in one call, and no multiple of it */
 

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "budget.h"
+#include "control/budget.h"
 
 static const struct budget_limits limits = {
 	.memory = 100, .uid_memory = 60, .connections = 2, .rings = 3};

@@ -5,8 +5,8 @@
 
 #include <criterion/criterion.h>
 
-#include "completion.h"
 #include "core_case.h"
+#include "reactor/completion.h"
 
 #define CQ 16
 

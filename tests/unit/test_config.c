@@ -7,7 +7,7 @@
 
 #include <criterion/criterion.h>
 
-#include "config.h"
+#include "host/config.h"
 
 #define WORDS 4
 

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "deps.h"
+#include "reactor/deps.h"
 
 #define SIZE 100 /* bytes of the buffer: elements are of no interest here */
 

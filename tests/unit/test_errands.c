@@ -8,7 +8,7 @@
 
 #include <criterion/criterion.h>
 
-#include "errands.h"
+#include "session/errands.h"
 
 #define MANY (ERRANDS_USER + 2)
 

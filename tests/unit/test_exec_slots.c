@@ -7,9 +7,9 @@
 
 #include <criterion/criterion.h>
 
-#include "backend_exec_memory.h"
 #include "core_case.h"
-#include "reactor.h"
+#include "executors/backend_exec_memory.h"
+#include "reactor/reactor.h"
 
 static struct quoit_exec_daemon_channel *daemon_side;
 static struct quoit_exec_channel *exec_side;

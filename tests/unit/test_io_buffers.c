@@ -4,8 +4,8 @@
 
 #include <criterion/criterion.h>
 
-#include "io_buffers.h"
-#include "io_ring.h"
+#include "io/io_buffers.h"
+#include "io/io_ring.h"
 
 #define PART IO_BUFFER_BYTES
 

@@ -8,9 +8,9 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "kernels.h"
-#include "tensor.h"
-#include "validate.h"
+#include "reactor/validate.h"
+#include "session/kernels.h"
+#include "session/tensor.h"
 
 #define H CORE_HANDLE
 

@@ -20,9 +20,9 @@
 
 #include "counting_driver.h"
 #include "exec/launcher.h"
-#include "executor_process.h"
-#include "memfd.h"
-#include "tsc.h"
+#include "executors/executor_process.h"
+#include "host/memfd.h"
+#include "host/tsc.h"
 
 #define PATIENCE_MS 10000
 #define MASK        (QUOIT_EXEC_ENTRIES - 1)

@@ -13,22 +13,22 @@
 #include <quoit/exec.h>
 #include <quoit/kernel.h>
 
-#include "backend_io.h"
-#include "config.h"
-#include "deps.h"
-#include "errands.h"
-#include "hello.h"
-#include "io_buffers.h"
-#include "io_ring.h"
-#include "log.h"
-#include "memory_thread.h"
-#include "own_processes.h"
-#include "reactor.h"
-#include "sched.h"
-#include "session.h"
-#include "sizeclass.h"
-#include "validate.h"
-#include "worker.h"
+#include "control/hello.h"
+#include "executors/own_processes.h"
+#include "host/config.h"
+#include "host/log.h"
+#include "io/backend_io.h"
+#include "io/io_buffers.h"
+#include "io/io_ring.h"
+#include "memory/memory_thread.h"
+#include "memory/sizeclass.h"
+#include "reactor/deps.h"
+#include "reactor/reactor.h"
+#include "reactor/sched.h"
+#include "reactor/validate.h"
+#include "session/errands.h"
+#include "session/session.h"
+#include "workers/worker.h"
 
 #define MIB (UINT64_C(1) << 20)
 

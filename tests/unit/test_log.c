@@ -7,7 +7,7 @@
 
 #include <criterion/criterion.h>
 
-#include "log.h"
+#include "host/log.h"
 
 /* What the pipe and the queue do not hold. */
 #define SURPLUS 100u

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "optable.h"
+#include "reactor/optable.h"
 
 static bool is_offered(uint8_t opcode)
 {

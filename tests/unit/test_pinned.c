@@ -5,8 +5,8 @@
 
 #include <criterion/criterion.h>
 
-#include "pinned.h"
-#include "session.h"
+#include "memory/pinned.h"
+#include "session/session.h"
 
 #define PAGES   200u /* a bit more than three words of the map */
 #define BUFFERS 64u

@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-#include "region.h"
+#include "memory/region.h"
 
 #define LEASE       (UINT64_C(1) << 20)
 #define MAX_BUFFERS 1000

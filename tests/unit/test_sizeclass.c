@@ -2,7 +2,7 @@
 /* test_sizeclass.c - sizes round up a little, to themselves, and never down. */
 #include <criterion/criterion.h>
 
-#include "sizeclass.h"
+#include "memory/sizeclass.h"
 
 Test(sizeclass, few_pages_have_their_own_class)
 {

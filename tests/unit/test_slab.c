@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "slab.h"
+#include "memory/slab.h"
 
 static struct slab slab;
 

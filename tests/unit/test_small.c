@@ -4,10 +4,10 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "memory.h"
-#include "small.h"
-#include "tensor.h"
-#include "validate.h"
+#include "memory/memory.h"
+#include "reactor/small.h"
+#include "reactor/validate.h"
+#include "session/tensor.h"
 
 #define H(index) CORE_HANDLE(index)
 

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/tsc.h"
 #include "soft_case.h"
-#include "tsc.h"
 
 #define P SOFT_CASE_PAGE
 

@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-#include "tsc.h"
+#include "host/tsc.h"
 
 TestSuite(tsc, .init = tsc_init);
 

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "tensor.h"
+#include "session/tensor.h"
 
 #define H(index)     CORE_HANDLE(index)
 #define FIRST_DEVICE 3 /* executors before it are modules' */

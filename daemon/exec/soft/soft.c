@@ -10,10 +10,10 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "host/tsc.h"
 #include "ops/ops.h"
 #include "soft_private.h"
 #include "soft_settings.h"
-#include "tsc.h"
 
 /*
  * Where a device's addresses begin.  To a process none of them is an address: the upper bits

@@ -13,9 +13,9 @@
 #include <quoit/direct.h>
 #include <quoit/ring.h>
 
-#include "affinity.h"
+#include "host/affinity.h"
+#include "host/tsc.h"
 #include "soft_private.h"
-#include "tsc.h"
 
 #define MASK (QUOIT_DIRECT_ENTRIES - 1)
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "ops/ops.h"
-#include "optable.h"
+#include "reactor/optable.h"
 #include "soft_private.h"
 
 /* How far a tensor may reach: no sum of such numbers overflows. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "affinity.h"
+#include "host/affinity.h"
 #include "soft_private.h"
 
 /* Between a reactor, which preempts it, and the other streams and workers, which it preempts. */

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* connection.c - what a client is told, by us and by its reactor, and its end */
+#include "connection_private.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "charge.h"
+#include "connection_kernels.h"
+#include "host/ctl_io.h"
+#include "host/log.h"
+#include "session/session_stats.h"
+
+/* ---- replies ---- */
+
+void connection_reply(struct connection *c, struct quoit_ctl *m, const int *fds, unsigned count)
+{
+	int err;
+
+	m->magic = QUOIT_CTL_MAGIC;
+	err = ctl_send(c->fd, m, fds, count);
+	if (err == -EAGAIN) {
+		connection_end(c, QUOIT_DAEMON_KILL_SLOW_CTL, "does not read its replies");
+	} else if (err < 0 && err != -EPIPE && err != -ECONNRESET) {
+		char text[QUOIT_TEXT_BYTES];
+
+		/* A client that got no reply would wait for it forever. */
+		snprintf(text, sizeof text, "its reply cannot be sent: %s", strerror(-err));
+		connection_end(c, QUOIT_DAEMON_KILL_SHORTAGE, text);
+	}
+}
+
+void connection_reply_result(struct connection *c, uint16_t type, uint32_t seq, int32_t result,
+			     const char *format, ...)
+{
+	struct quoit_ctl m = {.type = type, .seq = seq, .result = result};
+
+	if (format) {
+		va_list args;
+
+		va_start(args, format);
+		vsnprintf(m.text, sizeof m.text, format, args);
+		va_end(args);
+	}
+	connection_reply(c, &m, NULL, 0);
+}
+
+void connection_send_mail(struct connection *c, uint8_t type, uint32_t a, uint32_t b)
+{
+	struct mail m = {.type = type, .session = c->session, .a = a, .b = b};
+
+	mailbox_send(&c->control->reactors[c->reactor].inbox, &m);
+}
+
+/* ---- a reactor's answers ---- */
+
+static void give_session_back(struct connection *c)
+{
+	struct control *control = c->control;
+
+	session_stats_close(c->session, control->directory);
+	session_free(c->session);
+	c->session = NULL;
+	control->sessions_of[c->reactor]--;
+	charge_return_rings(c, c->rings);
+	charge_return_memory(c, c->leased);
+	charge_return_device(c, c->device_leased);
+	if (c->has_own)
+		executors_give_own(control->executors, c->uid);
+	c->has_own = false;
+	totals_count(control->totals, QUOIT_DAEMON_SESSIONS_CLOSED);
+}
+
+static void answer_request(struct connection *c, const struct mail *m)
+{
+	struct quoit_ctl answer = {.type = c->pending, .seq = c->pending_seq, .result = m->result};
+
+	if (m->type == MAIL_FILE_ADD && m->result >= 0) {
+		answer.file.index = (uint32_t)m->result;
+		answer.result = 0;
+	}
+	c->pending = 0;
+	connection_reply(c, &answer, NULL, 0);
+}
+
+void connection_answer(struct connection *c, const struct mail *m)
+{
+	if (m->type == MAIL_RING_ADD) {
+		connection_answer_ring(c, m);
+		return;
+	}
+	if (m->type == MAIL_KERNELS) {
+		connection_answer_kernels(c, m);
+		return;
+	}
+	if (m->type == MAIL_FILE_ADD && m->result < 0)
+		errands_close(&c->errands, c->file_fd);
+	if (m->type == MAIL_RING_CLOSE && m->ring)
+		connection_drop_ring(c, m->ring);
+	if (m->type == MAIL_CLOSE && c->state == CONNECTION_CLOSING) {
+		unsigned long long id = c->session->id;
+
+		give_session_back(c);
+		log_client(c->uid, "session %llu is closed", id);
+	} else if (m->type == MAIL_DEAD) {
+		give_session_back(c);
+		return;
+	}
+	if (c->state != CONNECTION_GONE)
+		answer_request(c, m);
+}
+
+/* ---- the end ---- */
+
+static void say_why(struct connection *c, const char *text)
+{
+	struct quoit_ctl m = {
+		.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = -ECONNABORTED};
+
+	snprintf(m.text, sizeof m.text, "%s", text);
+	(void)ctl_send(c->fd, &m, NULL, 0);
+	log_client(c->uid, "pid %d uid %u session %llu is ended: %s", c->pid, c->uid,
+		   c->session ? (unsigned long long)c->session->id : 0, text);
+}
+
+void connection_end(struct connection *c, uint32_t counter, const char *text)
+{
+	if (c->state == CONNECTION_GONE)
+		return;
+	totals_count(c->control->totals, counter);
+	if (text)
+		say_why(c, text);
+	(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+	if (c->pidfd >= 0) {
+		/* By name: a process that is just being started may have a copy, and keep it
+		 * watched. */
+		(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->pidfd, NULL);
+		close(c->pidfd);
+	}
+	errands_hang_up(&c->errands, c->fd);
+	c->fd = c->pidfd = -1;
+	c->state = CONNECTION_GONE;
+	if (c->session)
+		connection_send_mail(c, MAIL_DEAD, 0, 0);
+}

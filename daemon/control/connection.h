@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * connection.h - one client's control socket and the state machine behind it.
+ *
+ *	new ──HELLO──► open ──CLOSE──► closing
+ *	 │               │                │
+ *	 └───────────────┴── end ─────────┴──► gone, once the reactor has let go
+ */
+#ifndef QUOITD_CONNECTION_H
+#define QUOITD_CONNECTION_H
+
+#include <quoit/ctl.h>
+
+#include "control.h"
+#include "session/errands.h"
+#include "session/kernels.h"
+
+enum connection_state {
+	CONNECTION_NEW,
+	CONNECTION_OPEN,
+	CONNECTION_CLOSING, /* CLOSE is with the reactor */
+	CONNECTION_GONE,    /* hung up; the session is coming back, errands are run */
+};
+
+struct connection {
+	struct connection *next;
+	struct control *control;
+	int fd;
+	uid_t uid;
+	pid_t pid;
+	int pidfd;    /* of the process that connected; -1: not to be had */
+	bool counted; /* as one of its user's */
+	enum connection_state state;
+	uint64_t hello_by_ns; /* CLOCK_BOOTTIME */
+	struct session *session;
+	uint64_t leased; /* charged, and so many rings: charge.h */
+	uint64_t device_leased;
+	uint32_t rings;
+	uint32_t reactor;
+	bool has_own; /* counted among its user's sessions that bring kernels */
+
+	/* the request that a reactor is answering; type 0: none */
+	uint16_t pending;
+	uint32_t pending_seq;
+	uint32_t rings_expected; /* RING_OPEN: answers still to come */
+	int rings_error;
+	struct quoit_ring_open ring_open;
+	uint32_t first_ring;
+	struct ring *new_rings[QUOIT_MAX_RINGS];
+	int ring_fds[3 * QUOIT_MAX_RINGS];
+	int file_fd;
+	struct kernels_ask kernels_ask;
+	struct errands errands; /* with its descriptors */
+};
+
+/* One request from the client, with what came with it, which is taken over. */
+void connection_request(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds);
+
+/* Take over the descriptors of what is no request, to close them. */
+void connection_drop_fds(struct connection *c, const struct ctl_fds *fds);
+
+/* Go on where an errand has been run. */
+void connection_look_at_errands(struct connection *c);
+
+/* A reactor's answer. */
+void connection_answer(struct connection *c, const struct mail *m);
+
+/*
+ * End it: count and say the reason (a QUOIT_DAEMON_* counter; text for the client and
+ * the log, NULL: the client went by itself), hang up, ask the session back.
+ */
+void connection_end(struct connection *c, uint32_t counter, const char *text);
+
+/* Ask a connection of this session to end, for a KILL request or a reactor. */
+struct connection *control_find_session(struct control *c, uint64_t id);
+struct connection *control_find_owner(struct control *c, const struct session *s);
+
+#endif

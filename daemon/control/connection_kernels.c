@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* connection_kernels.c - images and kernels as a client hands them in */
+#include "connection_kernels.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "session/kernels.h"
+
+/*
+ * Can nobody change it any more?  Asked before anything else: only a memfd has seals, and what
+ * is none could make us wait for whoever is behind it.
+ */
+static bool is_sealed(int fd)
+{
+	const int needed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & needed) == needed &&
+	       (fcntl(fd, F_GETFL) & O_ACCMODE) != O_WRONLY;
+}
+
+static int check_memory(int fd, uint64_t most, struct kernels_ask *ask)
+{
+	struct stat st;
+
+	if (!is_sealed(fd)) {
+		snprintf(ask->text, sizeof ask->text,
+			 "no memfd that is sealed against writing, growing and shrinking");
+		return -EINVAL;
+	}
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_size <= 0 || (uint64_t)st.st_size > most) {
+		snprintf(ask->text, sizeof ask->text, "%lld bytes: 1 to %llu",
+			 (long long)st.st_size, (unsigned long long)most);
+		return -EFBIG;
+	}
+	ask->bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+static int read_kernel(int fd, struct kernels_ask *ask)
+{
+	int err = check_memory(fd, sizeof ask->desc, ask);
+
+	if (err)
+		return err;
+	if (pread(fd, &ask->desc, sizeof ask->desc, 0) != (ssize_t)sizeof ask->desc) {
+		snprintf(ask->text, sizeof ask->text, "a kernel's description has %zu bytes",
+			 sizeof ask->desc);
+		return -EINVAL;
+	}
+	return kernel_check(&ask->desc, ask->text, sizeof ask->text);
+}
+
+/* Look at what came with the request: 0, or why it goes no further, with a text. */
+static int look_at(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
+{
+	struct kernels_ask *ask = &c->kernels_ask;
+
+	if (!c->session->kernels) {
+		snprintf(ask->text, sizeof ask->text,
+			 "hello has offered no kernels, or there is "
+			 "no device for them");
+		return -EPERM;
+	}
+	if (m->type == QUOIT_CTL_IMAGE_REMOVE)
+		return 0;
+	if (!fds->count) {
+		snprintf(ask->text, sizeof ask->text, "quoitd has no descriptor left");
+		return -EMFILE;
+	}
+	if (m->type == QUOIT_CTL_KERNEL_ADD)
+		return read_kernel(fds->fd[0], ask);
+	return check_memory(fds->fd[0], QUOIT_MAX_IMAGE_BYTES, ask);
+}
+
+void connection_kernels(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
+{
+	struct kernels_ask *ask = &c->kernels_ask;
+	struct mail mail = {.type = MAIL_KERNELS, .session = c->session, .ask = ask};
+	int err;
+
+	*ask = (struct kernels_ask){.type = m->type, .of = m->kernels.of, .fd = -1};
+	err = look_at(c, m, fds);
+	if (!err && m->type == QUOIT_CTL_IMAGE_ADD)
+		ask->fd = fds->fd[0];
+	else
+		connection_drop_fds(c, fds);
+	if (err < 0) {
+		connection_reply_result(c, m->type, m->seq, err, "%s", ask->text);
+		return;
+	}
+	c->pending = m->type;
+	c->pending_seq = m->seq;
+	mailbox_send(&c->control->reactors[c->reactor].inbox, &mail);
+}
+
+void connection_answer_kernels(struct connection *c, const struct mail *m)
+{
+	struct quoit_ctl answer = {.type = c->pending, .seq = c->pending_seq, .result = m->result};
+
+	if (m->ask->fd >= 0) /* the reactor has not taken it over */
+		errands_close(&c->errands, m->ask->fd);
+	c->pending = 0;
+	if (c->state == CONNECTION_GONE)
+		return;
+	answer.kernels.index = m->ask->index;
+	memcpy(answer.text, m->ask->text, sizeof answer.text);
+	connection_reply(c, &answer, NULL, 0);
+}

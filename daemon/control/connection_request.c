@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* connection_request.c - what a client asks for: is it well formed, is it allowed, and who does it
+ */
+#include "connection_kernels.h"
+#include "connection_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "hello.h"
+#include "host/log.h"
+#include "reactor/optable.h"
+
+/* ---- requests that are answered here ---- */
+
+static void on_hello(struct connection *c, const struct quoit_ctl *m)
+{
+	struct quoit_ctl answer = {.type = QUOIT_CTL_HELLO, .seq = m->seq};
+	struct session *s = NULL;
+
+	answer.result = hello_check(c, &m->hello, &answer, &s);
+	if (answer.result < 0) {
+		log_client(c->uid, "refused pid %d of uid %u: %s", c->pid, c->uid, answer.text);
+		connection_reply(c, &answer, NULL, 0);
+		return;
+	}
+	c->session = s;
+	c->state = CONNECTION_OPEN;
+	ctl_let_descriptors_pass(c->fd, true);
+	totals_count(c->control->totals, QUOIT_DAEMON_SESSIONS_OPENED);
+	connection_reply(c, &answer, &s->arena_fd, s->arena_fd >= 0);
+	log_client(c->uid, "session %llu: pid %d uid %u '%s' on reactor %u, %llu KiB",
+		   (unsigned long long)s->id, c->pid, c->uid, s->name, c->reactor,
+		   (unsigned long long)s->memory.lease >> 10);
+}
+
+static void on_op(struct connection *c, const struct quoit_ctl *m)
+{
+	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
+	char name[QUOIT_NAME_BYTES];
+	int number;
+
+	log_escape(name, sizeof name, m->op.name, sizeof m->op.name);
+	number = optable_number(name);
+	if (number < 0) {
+		connection_reply_result(c, m->type, m->seq, number, "there is no operation '%s'",
+					name);
+		return;
+	}
+	answer.op.opcode = (uint32_t)number;
+	connection_reply(c, &answer, NULL, 0);
+}
+
+static void on_device(struct connection *c, const struct quoit_ctl *m)
+{
+	struct executors *executors = c->control->executors;
+	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
+	const struct quoit_device_info *info;
+	const struct device_memory *mine;
+
+	if (!m->device.number || m->device.number > executors_devices(executors)) {
+		connection_reply_result(c, m->type, m->seq, -ENODEV, "no device %u: there are %u",
+					m->device.number, executors_devices(executors));
+		return;
+	}
+	info = executors_device(executors, m->device.number);
+	mine = &c->session->device[m->device.number - 1];
+	memcpy(answer.device_reply.name, info->name, sizeof answer.device_reply.name);
+	memcpy(answer.device_reply.address, info->address, sizeof answer.device_reply.address);
+	answer.device_reply.bytes = info->bytes;
+	answer.device_reply.units = info->units;
+	answer.device_reply.jobs = __atomic_load_n(&mine->jobs, __ATOMIC_RELAXED);
+	answer.device_reply.direct = __atomic_load_n(&mine->direct, __ATOMIC_RELAXED);
+	answer.device_reply.streamed = __atomic_load_n(&mine->streamed, __ATOMIC_RELAXED);
+	switch (executors_state(executors, c->session->first_device + m->device.number - 1)) {
+	case PORT_UP:
+		answer.device_reply.state = QUOIT_DEVICE_UP;
+		break;
+	case PORT_LOST:
+		answer.device_reply.state = QUOIT_DEVICE_LOST;
+		break;
+	default:
+		answer.device_reply.state = QUOIT_DEVICE_DOWN;
+		break;
+	}
+	connection_reply(c, &answer, NULL, 0);
+}
+
+static void on_kill(struct connection *c, const struct quoit_ctl *m)
+{
+	struct connection *victim = control_find_session(c->control, m->end.session);
+	unsigned long long id = m->end.session;
+
+	if (!victim || (c->uid != 0 && c->uid != victim->uid)) {
+		/* The same answer for both: whose session it is is nobody's business. */
+		connection_reply_result(c, m->type, m->seq, -ESRCH, "no session %llu of yours", id);
+		return;
+	}
+	log_client(c->uid, "session %llu is ended by uid %u", id, c->uid);
+	connection_end(victim, QUOIT_DAEMON_KILL_ASKED, "ended by request");
+	connection_reply_result(c, m->type, m->seq, 0, NULL);
+}
+
+/* ---- files ---- */
+
+static void refuse_file(struct connection *c, int err)
+{
+	c->pending = 0;
+	connection_reply_result(c, QUOIT_CTL_FILE_ADD, c->pending_seq, err,
+				err == -EMFILE
+					? "quoitd has no descriptor left"
+					: "not a regular file, open for reading or writing at any "
+					  "offset");
+}
+
+/* What it is, only its file system knows: that may take long, and is asked elsewhere. */
+static void on_file_add(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
+{
+	c->pending = m->type;
+	c->pending_seq = m->seq;
+	if (fds->count)
+		errands_check(&c->errands, fds->fd[0]);
+	else
+		refuse_file(c, -EMFILE);
+}
+
+void connection_look_at_errands(struct connection *c)
+{
+	int fd, err;
+	uint32_t modes;
+
+	if (!errands_checked(&c->errands, &fd, &err, &modes))
+		return;
+	if (err < 0 || c->state == CONNECTION_GONE)
+		errands_close(&c->errands, fd);
+	if (c->state == CONNECTION_GONE)
+		return;
+	if (err < 0) {
+		refuse_file(c, err);
+		return;
+	}
+	c->file_fd = fd;
+	connection_send_mail(c, MAIL_FILE_ADD, (uint32_t)fd, modes);
+}
+
+/* ---- what is allowed ---- */
+
+static bool all_zero(const void *from, size_t size)
+{
+	const uint8_t *p = from;
+	uint8_t sum = 0;
+
+	for (size_t i = 0; i < size; i++)
+		sum |= p[i];
+	return !sum;
+}
+
+/* How much of the union a request uses. */
+static size_t body_bytes(uint16_t type)
+{
+	struct quoit_ctl m;
+
+	switch (type) {
+	case QUOIT_CTL_HELLO:
+		return sizeof m.hello;
+	case QUOIT_CTL_RING_OPEN:
+		return sizeof m.ring_open;
+	case QUOIT_CTL_RING_CLOSE:
+		return sizeof m.job.ring;
+	case QUOIT_CTL_CANCEL:
+		return sizeof m.job;
+	case QUOIT_CTL_FILE_REMOVE:
+		return sizeof m.file.index;
+	case QUOIT_CTL_OP:
+		return sizeof m.op.name;
+	case QUOIT_CTL_DEVICE:
+		return sizeof m.device.number;
+	case QUOIT_CTL_IMAGE_ADD:
+	case QUOIT_CTL_IMAGE_REMOVE:
+	case QUOIT_CTL_KERNEL_ADD:
+		return sizeof m.kernels.of;
+	case QUOIT_CTL_CLOSE:
+		return sizeof m.end;
+	case QUOIT_CTL_KILL:
+		return sizeof m.end.session;
+	default:
+		return 0;
+	}
+}
+
+static bool is_well_formed(const struct quoit_ctl *m)
+{
+	size_t body = body_bytes(m->type);
+
+	return m->magic == QUOIT_CTL_MAGIC && !m->flags && !m->result &&
+	       all_zero(m->bytes + body, sizeof m->bytes - body) &&
+	       all_zero(m->text, sizeof m->text);
+}
+
+static bool is_allowed(const struct connection *c, uint16_t type)
+{
+	switch (type) {
+	case QUOIT_CTL_HELLO:
+	case QUOIT_CTL_KILL:
+		return c->state == CONNECTION_NEW;
+	case QUOIT_CTL_RING_OPEN:
+	case QUOIT_CTL_RING_CLOSE:
+	case QUOIT_CTL_CANCEL:
+	case QUOIT_CTL_FILE_ADD:
+	case QUOIT_CTL_FILE_REMOVE:
+	case QUOIT_CTL_OP:
+	case QUOIT_CTL_DEVICE:
+	case QUOIT_CTL_IMAGE_ADD:
+	case QUOIT_CTL_IMAGE_REMOVE:
+	case QUOIT_CTL_KERNEL_ADD:
+	case QUOIT_CTL_CLOSE:
+		return c->state == CONNECTION_OPEN;
+	default:
+		return false;
+	}
+}
+
+static bool has_its_fds(const struct quoit_ctl *m, const struct ctl_fds *fds)
+{
+	bool has_one = m->type == QUOIT_CTL_FILE_ADD || m->type == QUOIT_CTL_IMAGE_ADD ||
+		       m->type == QUOIT_CTL_KERNEL_ADD;
+
+	return fds->count + fds->lost == has_one;
+}
+
+/* ---- who does it ---- */
+
+static void ask_reactor(struct connection *c, const struct quoit_ctl *m, uint8_t type, uint32_t a,
+			uint32_t b)
+{
+	c->pending = m->type;
+	c->pending_seq = m->seq;
+	connection_send_mail(c, type, a, b);
+}
+
+static void dispatch(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
+{
+	switch (m->type) {
+	case QUOIT_CTL_HELLO:
+		on_hello(c, m);
+		break;
+	case QUOIT_CTL_RING_OPEN:
+		connection_open_rings(c, m);
+		break;
+	case QUOIT_CTL_RING_CLOSE:
+		ask_reactor(c, m, MAIL_RING_CLOSE, m->job.ring, 0);
+		break;
+	case QUOIT_CTL_CANCEL:
+		ask_reactor(c, m, MAIL_CANCEL, m->job.ring, m->job.sq_index);
+		break;
+	case QUOIT_CTL_FILE_ADD:
+		on_file_add(c, m, fds);
+		break;
+	case QUOIT_CTL_FILE_REMOVE:
+		ask_reactor(c, m, MAIL_FILE_REMOVE, m->file.index, 0);
+		break;
+	case QUOIT_CTL_OP:
+		on_op(c, m);
+		break;
+	case QUOIT_CTL_DEVICE:
+		on_device(c, m);
+		break;
+	case QUOIT_CTL_IMAGE_ADD:
+	case QUOIT_CTL_IMAGE_REMOVE:
+	case QUOIT_CTL_KERNEL_ADD:
+		connection_kernels(c, m, fds);
+		break;
+	case QUOIT_CTL_CLOSE:
+		c->state = CONNECTION_CLOSING;
+		ask_reactor(c, m, MAIL_CLOSE, m->end.flags, 0);
+		break;
+	default:
+		on_kill(c, m);
+		break;
+	}
+}
+
+void connection_drop_fds(struct connection *c, const struct ctl_fds *fds)
+{
+	for (unsigned i = 0; i < fds->count; i++)
+		errands_close(&c->errands, fds->fd[i]);
+}
+
+static void protocol_error(struct connection *c, const char *what)
+{
+	connection_end(c, QUOIT_DAEMON_KILL_PROTO, what);
+}
+
+void connection_request(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
+{
+	if (!is_well_formed(m))
+		protocol_error(c, "a message with unknown bits");
+	else if (!is_allowed(c, m->type))
+		protocol_error(c, "a message that its state does not allow");
+	else if (c->pending)
+		protocol_error(c, "a request before the reply to the last one");
+	else if (!has_its_fds(m, fds))
+		protocol_error(c, "another number of descriptors than its message needs");
+	else if (m->type == QUOIT_CTL_CLOSE &&
+		 (m->end.session || m->end.reserved || m->end.flags & ~QUOIT_CLOSE_FLAGS))
+		protocol_error(c, "unknown flags of CLOSE");
+	else {
+		dispatch(c, m, fds);
+		return;
+	}
+	connection_drop_fds(c, fds);
+}

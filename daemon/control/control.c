@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* control.c - the control thread's epoll: connections, reactors, signals */
+#include "control.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "connection.h"
+#include "host/ctl_io.h"
+#include "host/log.h"
+#include "listener.h"
+#include "peer.h"
+
+#define EVENTS  64
+#define TICK_MS 100
+
+/* At the end, errands that take longer are taken to hang. */
+#define ERRANDS_MS 1000
+
+/* ---- connections ---- */
+
+static bool is_gone(struct connection *conn)
+{
+	return conn->state == CONNECTION_GONE && !conn->session && !conn->rings_expected;
+}
+
+/* Free what is gone for good: no session on its way back, no answer to come, no errand left. */
+static void sweep(struct control *c)
+{
+	for (struct connection **link = &c->connections; *link;) {
+		struct connection *conn = *link;
+
+		connection_look_at_errands(conn);
+		if (!is_gone(conn) || !errands_idle(&conn->errands)) {
+			link = &conn->next;
+			continue;
+		}
+		*link = conn->next;
+		if (conn->counted)
+			budget_disconnect(c->budget, conn->uid);
+		free(conn);
+	}
+}
+
+static void drop_silent(struct control *c)
+{
+	uint64_t now = totals_now_ns();
+
+	for (struct connection *conn = c->connections; conn; conn = conn->next)
+		if (conn->state == CONNECTION_NEW && now > conn->hello_by_ns)
+			connection_end(conn, QUOIT_DAEMON_KILL_HANDSHAKE,
+				       "did not say hello in time");
+}
+
+static void serve(struct connection *conn)
+{
+	bool open = conn->session && conn->state == CONNECTION_OPEN;
+	char text[QUOIT_TEXT_BYTES];
+	struct quoit_ctl m;
+	struct ctl_fds fds;
+	int n = ctl_receive(conn->fd, &m, &fds);
+
+	if (n != 1)
+		connection_drop_fds(conn, &fds);
+	switch (n) {
+	case 1:
+		connection_request(conn, &m, &fds);
+		break;
+	case -EPROTO:
+		connection_end(conn, QUOIT_DAEMON_KILL_PROTO, "a message of another length");
+		break;
+	case -EAGAIN: /* all that it has sent is read */
+		if (!peer_has_ended(conn->pidfd))
+			break;
+		/* fallthrough */
+	case 0:
+	case -ECONNRESET:
+		connection_end(conn, open ? QUOIT_DAEMON_CLIENTS_DIED : QUOIT_DAEMON_CLIENTS_LEFT,
+			       NULL);
+		break;
+	default:
+		snprintf(text, sizeof text, "its message cannot be read: %s", strerror(-n));
+		connection_end(conn, QUOIT_DAEMON_KILL_SHORTAGE, text);
+		break;
+	}
+}
+
+struct connection *control_find_session(struct control *c, uint64_t id)
+{
+	for (struct connection *conn = c->connections; conn; conn = conn->next)
+		if (conn->session && conn->session->id == id && conn->state != CONNECTION_GONE)
+			return conn;
+	return NULL;
+}
+
+struct connection *control_find_owner(struct control *c, const struct session *s)
+{
+	for (struct connection *conn = c->connections; conn; conn = conn->next)
+		if (conn->session == s)
+			return conn;
+	return NULL;
+}
+
+/* ---- reactors ---- */
+
+static const char *kill_text(uint32_t counter)
+{
+	switch (counter) {
+	case QUOIT_DAEMON_KILL_RING_TAIL:
+		return "its SQ tail is beyond the ring (ring_tail)";
+	case QUOIT_DAEMON_KILL_CQ_HEAD:
+		return "its CQ head is not between what it read and what was posted (cq_head)";
+	case QUOIT_DAEMON_KILL_PROTO:
+		return "descriptors by a message to a ring's socket";
+	default:
+		return "its memory went away while a job used it (mem_vanished)";
+	}
+}
+
+static void read_mail(struct control *c)
+{
+	uint64_t count;
+	ssize_t n = read(c->eventfd, &count, sizeof count);
+	struct mail m;
+
+	(void)n;
+	for (uint32_t i = 0; i < c->reactor_count; i++)
+		while (mailbox_receive(c->outbox[i], &m)) {
+			struct connection *conn = control_find_owner(c, m.session);
+
+			if (!conn)
+				continue;
+			if (m.type == MAIL_KILL)
+				connection_end(conn, m.a, kill_text(m.a));
+			else
+				connection_answer(conn, &m);
+		}
+}
+
+static bool mail_may_sleep(struct control *c)
+{
+	bool idle = true;
+
+	for (uint32_t i = 0; i < c->reactor_count; i++)
+		idle &= mailbox_sleep(c->outbox[i]);
+	return idle;
+}
+
+/* ---- the loop ---- */
+
+static void on_signal(struct control *c)
+{
+	struct signalfd_siginfo info;
+
+	if (read(c->signals, &info, sizeof info) == sizeof info) {
+		log_info("%s: ending", strsignal((int)info.ssi_signo));
+		c->stop = true;
+	}
+}
+
+static int timeout_ms(const struct control *c)
+{
+	if (c->accept_from_ns || c->stop)
+		return TICK_MS;
+	for (const struct connection *conn = c->connections; conn; conn = conn->next)
+		if (conn->state == CONNECTION_NEW)
+			return TICK_MS;
+	return -1;
+}
+
+static void handle(struct control *c, const struct epoll_event *event)
+{
+	if (event->data.ptr == &c->signals) {
+		on_signal(c);
+	} else if (event->data.ptr != &c->eventfd) {
+		struct connection *conn = event->data.ptr;
+
+		if (conn->state != CONNECTION_GONE)
+			serve(conn);
+	}
+}
+
+/*
+ * What a user closed before it connected makes room for that connection.  When it is taken, the
+ * news of it is there, but need not have been when this pass began.
+ */
+static void admit(struct control *c, const struct arrivals *arrivals)
+{
+	struct epoll_event events[EVENTS];
+	int n = epoll_wait(c->epoll, events, EVENTS, 0);
+
+	for (int i = 0; i < n; i++)
+		if (events[i].data.ptr != &c->listener)
+			handle(c, &events[i]);
+	sweep(c);
+	for (unsigned i = 0; i < arrivals->count; i++)
+		listener_admit(c, arrivals->fd[i]);
+}
+
+static void pass(struct control *c)
+{
+	struct epoll_event events[EVENTS];
+	struct arrivals arrivals = {0};
+	int n = 0;
+
+	if (mail_may_sleep(c))
+		n = epoll_wait(c->epoll, events, EVENTS, timeout_ms(c));
+	quoit_ring_awake(&c->need_wake);
+	read_mail(c);
+	for (int i = 0; i < n; i++)
+		if (events[i].data.ptr == &c->listener)
+			listener_take(c, &arrivals);
+		else
+			handle(c, &events[i]);
+	if (arrivals.count)
+		admit(c, &arrivals);
+	listener_resume(c);
+	drop_silent(c);
+	sweep(c);
+	totals_set(c->totals, QUOIT_DAEMON_LOG_SUPPRESSED, log_suppressed());
+}
+
+/* Some session is not back yet, or errands are left that only need a little time. */
+static bool is_ending(struct control *c, uint64_t errands_until_ns)
+{
+	for (struct connection *conn = c->connections; conn; conn = conn->next)
+		if (!is_gone(conn))
+			return true;
+	return c->connections && totals_now_ns() < errands_until_ns;
+}
+
+void control_run(struct control *c)
+{
+	uint64_t until;
+
+	while (!c->stop)
+		pass(c);
+	listener_close(c);
+	for (struct connection *conn = c->connections; conn; conn = conn->next)
+		connection_end(conn, QUOIT_DAEMON_SESSIONS_STOPPED, "quoitd is ending");
+	until = totals_now_ns() + ERRANDS_MS * UINT64_C(1000000);
+	while (is_ending(c, until))
+		pass(c);
+}
+
+/* ---- start ---- */
+
+/* What is no connection is known to epoll by the place of its descriptor. */
+static int watch(struct control *c, int *fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = fd};
+
+	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, *fd, &event) < 0 ? -errno : 0;
+}
+
+static int watch_signals(struct control *c)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return c->signals < 0 ? -errno : 0;
+}
+
+int control_init(struct control *c)
+{
+	int err;
+
+	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (c->epoll < 0) {
+		err = -errno;
+		log_error("cannot start the control thread: %s", strerror(-err));
+		return err;
+	}
+	err = listener_open(c);
+	if (err < 0) {
+		log_error("cannot listen on %s: %s", c->config->socket, strerror(-err));
+		return err;
+	}
+	err = watch_signals(c);
+	if (!err) /* its threads shall not take our signals */
+		err = errand_pool_new(c->eventfd, &c->errands);
+	if (!err)
+		err = watch(c, &c->listener);
+	if (!err)
+		err = watch(c, &c->signals);
+	if (!err)
+		err = watch(c, &c->eventfd);
+	if (err < 0)
+		log_error("cannot start the control thread: %s", strerror(-err));
+	return err;
+}
+
+void control_done(struct control *c)
+{
+	listener_close(c);
+	errand_pool_free(c->errands);
+	if (c->signals >= 0)
+		close(c->signals);
+	if (c->epoll >= 0)
+		close(c->epoll);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* hello.c - opening a session: version, lease, home */
+#include "hello.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "charge.h"
+#include "host/log.h"
+#include "host/tsc.h"
+#include "memory/bind.h"
+#include "reactor/optable.h"
+#include "session/session_stats.h"
+
+#define DEFAULT_TENSORS 16384u
+#define LEAST_LEASE     (UINT64_C(16) << 20)
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+	return bytes > UINT64_MAX - PAGE_BYTES
+		       ? bytes & ~(uint64_t)(PAGE_BYTES - 1)
+		       : (bytes + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
+}
+
+static int check_version(struct connection *c, const struct quoit_hello *h,
+			 struct quoit_ctl *answer)
+{
+	if (h->abi_version == QUOIT_ABI_VERSION && h->sqe_size == sizeof(struct quoit_sqe) &&
+	    h->cqe_size == sizeof(struct quoit_cqe))
+		return 0;
+	snprintf(
+		answer->text, sizeof answer->text,
+		"the client speaks version %u (SQE %u, CQE %u), quoitd version %u (SQE %zu, CQE %zu)",
+		h->abi_version, h->sqe_size, h->cqe_size, QUOIT_ABI_VERSION,
+		sizeof(struct quoit_sqe), sizeof(struct quoit_cqe));
+	totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_VERSION);
+	return -EPROTO;
+}
+
+static bool is_clean_name(const char name[QUOIT_NAME_BYTES])
+{
+	unsigned n = 0;
+
+	while (n < QUOIT_NAME_BYTES && name[n]) {
+		if (name[n] < ' ' || name[n] > '~')
+			return false;
+		n++;
+	}
+	if (n == QUOIT_NAME_BYTES)
+		return false;
+	for (; n < QUOIT_NAME_BYTES; n++)
+		if (name[n])
+			return false;
+	return true;
+}
+
+/* What is asked for, with the defaults filled in; false: it makes no sense, see the text. */
+static bool choose_limits(const struct control *control, const struct quoit_hello *h,
+			  struct session_limits *ret, char *text, size_t size)
+{
+	const struct config *config = control->config;
+
+	*ret = (struct session_limits){.devices = executors_devices(control->executors)};
+	ret->first_device = config->modules;
+	ret->device_bytes = whole_pages(h->device_bytes ? h->device_bytes : control->device_lease);
+	ret->host_bytes = whole_pages(h->host_bytes ? h->host_bytes : config->lease);
+	ret->arena_bytes = whole_pages(h->arena_bytes ? h->arena_bytes : ret->host_bytes / 8);
+	ret->pinned_bytes = whole_pages(h->pinned_bytes);
+	ret->max_tensors = h->max_tensors ? h->max_tensors : DEFAULT_TENSORS;
+	if (ret->max_tensors > config->max_tensors && !h->max_tensors)
+		ret->max_tensors = (uint32_t)config->max_tensors;
+	ret->max_jobs = (uint32_t)config->max_jobs;
+	ret->eager = config->eager;
+	ret->direct = h->features & QUOIT_FEATURE_DIRECT;
+	if (ret->host_bytes < HELLO_LEAST_BYTES)
+		snprintf(text, size, "a lease of %llu bytes: at least %llu",
+			 (unsigned long long)ret->host_bytes,
+			 (unsigned long long)HELLO_LEAST_BYTES);
+	else if (ret->arena_bytes > ret->host_bytes ||
+		 ret->pinned_bytes > ret->host_bytes - ret->arena_bytes)
+		snprintf(text, size, "arena %llu and pinned %llu are more than the lease of %llu",
+			 (unsigned long long)ret->arena_bytes,
+			 (unsigned long long)ret->pinned_bytes,
+			 (unsigned long long)ret->host_bytes);
+	else if (ret->max_tensors < 2 || ret->max_tensors > config->max_tensors)
+		snprintf(text, size, "max_tensors %u: 2 to %llu", ret->max_tensors,
+			 (unsigned long long)config->max_tensors);
+	else if (h->device_bytes && !ret->devices)
+		snprintf(text, size, "%llu bytes on a device: there is none",
+			 (unsigned long long)h->device_bytes);
+	else if (h->reserved)
+		snprintf(text, size, "a reserved word of hello is not zero");
+	else if (!is_clean_name(h->name))
+		snprintf(text, size, "the name is not printable ASCII, ended by zeros");
+	else
+		return true;
+	return false;
+}
+
+static void return_lease(struct connection *c)
+{
+	charge_return_memory(c, c->leased);
+	charge_return_device(c, c->device_leased);
+}
+
+/* Who asks for none gets the default, or none where that much is not left: it may need none. */
+static int lease_device(struct connection *c, bool asked, struct session_limits *limits,
+			struct quoit_ctl *answer)
+{
+	uint64_t left;
+	int err;
+
+	if (!asked && budget_device_left(c->control->budget) < limits->device_bytes)
+		limits->device_bytes = 0;
+	err = charge_device(c, limits->device_bytes, &left);
+	if (err < 0)
+		snprintf(answer->text, sizeof answer->text,
+			 "a lease of %llu bytes on each device: %llu are left",
+			 (unsigned long long)limits->device_bytes, (unsigned long long)left);
+	return err;
+}
+
+/* A session that brings kernels has its devices in processes of its user's own. */
+static int take_own(struct connection *c, const struct quoit_hello *h,
+		    struct session_limits *limits, struct quoit_ctl *answer)
+{
+	int first;
+
+	limits->kernels = h->features & QUOIT_FEATURE_KERNELS && limits->devices;
+	if (!limits->kernels)
+		return 0;
+	first = executors_take_own(c->control->executors, c->uid);
+	if (first < 0) {
+		snprintf(answer->text, sizeof answer->text,
+			 "%d users bring kernels already, and no more can", CONFIG_OWN_USERS);
+		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_KERNELS);
+		return first;
+	}
+	limits->first_device = (uint32_t)first;
+	c->has_own = true;
+	return 0;
+}
+
+static void give_own(struct connection *c)
+{
+	if (c->has_own)
+		executors_give_own(c->control->executors, c->uid);
+	c->has_own = false;
+}
+
+/* A slab on each device, beside the lease; who cannot have one goes through streams. */
+static void grant_direct(struct connection *c, struct session_limits *limits)
+{
+	uint64_t left;
+
+	if (limits->direct)
+		limits->direct =
+			limits->devices && limits->device_bytes &&
+			budget_device_left(c->control->budget) >= QUOIT_DIRECT_SLAB_BYTES &&
+			charge_device(c, QUOIT_DIRECT_SLAB_BYTES, &left) == 0;
+}
+
+static int lease(struct connection *c, bool asked_device, struct session_limits *limits,
+		 struct quoit_ctl *answer)
+{
+	uint64_t tables = session_cost(limits), left;
+	uint64_t bytes =
+		limits->host_bytes > UINT64_MAX - tables ? UINT64_MAX : limits->host_bytes + tables;
+	int err = charge_memory(c, bytes, &left);
+
+	if (err < 0)
+		snprintf(answer->text, sizeof answer->text,
+			 "a lease of %llu bytes and %llu for its tables: %llu are left",
+			 (unsigned long long)limits->host_bytes, (unsigned long long)tables,
+			 (unsigned long long)left);
+	if (!err)
+		err = lease_device(c, asked_device, limits, answer);
+	if (err < 0)
+		return_lease(c);
+	else
+		grant_direct(c, limits);
+	return err;
+}
+
+/* The node whose core the client last ran on; -1: not known. */
+static int32_t client_node(const struct connection *c)
+{
+	char path[32], line[1024];
+	unsigned cpu = UINT32_MAX;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)c->pid);
+	f = fopen(path, "re");
+	if (f && fgets(line, sizeof line, f)) {
+		char *p = strrchr(line, ')'); /* the name may hold anything; field 39 is the CPU */
+
+		for (int field = 2; p && field < 39; field++)
+			p = strchr(p + 1, ' ');
+		if (p)
+			(void)sscanf(p, " %u", &cpu);
+	}
+	if (f)
+		fclose(f);
+	return placement_node(c->control->plan, cpu);
+}
+
+/* Its memory beside its reactor, and what devices reach of it beside the device. */
+static void bind_memory(const struct control *control, struct session *s,
+			const struct placement_core *core, const struct placement_device *device)
+{
+	if (control->features->missing[FEATURE_MBIND] || control->plan->nr_memories <= 1)
+		return;
+	if (core->memory_node >= 0)
+		bind_session(s, core->memory_node);
+	if (device && device->memory_node >= 0 && device->memory_node != core->memory_node)
+		bind_pinned(s, device->memory_node);
+}
+
+static void hand_over(struct connection *c, struct session *s, bool asked_device)
+{
+	struct control *control = c->control;
+	const struct placement_core *core;
+	const struct placement_device *device = NULL;
+	struct mail m = {.type = MAIL_SESSION_ADD, .session = s};
+	int32_t node = client_node(c);
+	int err;
+
+	if (asked_device)
+		device = placement_device_near(control->places->device, control->places->count,
+					       node);
+	c->reactor =
+		placement_home(control->plan, device ? device->node : node, control->sessions_of);
+	core = placement_reactor(control->plan, c->reactor);
+	control->sessions_of[c->reactor]++;
+	s->reactor = &control->reactors[c->reactor];
+	bind_memory(control, s, core, device);
+	err = session_stats_open(s, control->directory, c->reactor, (int32_t)core->node);
+	if (err < 0)
+		log_client(c->uid, "counter file of session %llu: %s", (unsigned long long)s->id,
+			   strerror(-err));
+	mailbox_send(&s->reactor->inbox, &m);
+}
+
+static void fill_reply(const struct session *s, struct quoit_hello_reply *r)
+{
+	r->features = QUOIT_FEATURE_MODULES | (s->kernels ? QUOIT_FEATURE_KERNELS : 0) |
+		      (s->direct ? QUOIT_FEATURE_DIRECT : 0);
+	r->session = s->id;
+	r->host_bytes = s->memory.lease;
+	r->arena_bytes = s->arena_bytes;
+	r->pinned_bytes = s->pinned_bytes;
+	r->device_bytes = s->device[0].lease;
+	r->devices = s->devices;
+	r->max_tensors = s->max_tensors;
+	r->max_jobs = s->max_jobs;
+	r->max_entries = QUOIT_MAX_ENTRIES;
+	r->tsc_hz = tsc_hz();
+	optable_bitmap(r->ops);
+}
+
+int hello_check(struct connection *c, const struct quoit_hello *hello, struct quoit_ctl *answer,
+		struct session **ret)
+{
+	struct control *control = c->control;
+	struct session_limits limits;
+	int err = check_version(c, hello, answer);
+
+	answer->hello_reply.abi_version = QUOIT_ABI_VERSION;
+	if (!err && !choose_limits(control, hello, &limits, answer->text, sizeof answer->text))
+		err = hello->device_bytes && !limits.devices ? -ENODEV : -EINVAL;
+	if (!err)
+		err = take_own(c, hello, &limits, answer);
+	if (!err)
+		err = lease(c, hello->device_bytes != 0, &limits, answer);
+	if (err < 0) {
+		give_own(c);
+		return err;
+	}
+	err = session_new(&limits, ++control->next_session, ret);
+	if (err < 0) {
+		return_lease(c);
+		give_own(c);
+		snprintf(answer->text, sizeof answer->text, "cannot make a session: %s",
+			 strerror(-err));
+		return err;
+	}
+	(*ret)->uid = c->uid;
+	(*ret)->pid = c->pid;
+	(*ret)->errands = &c->errands;
+	memcpy((*ret)->name, hello->name, sizeof(*ret)->name);
+	fill_reply(*ret, &answer->hello_reply);
+	hand_over(c, *ret, hello->device_bytes != 0);
+	return 0;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* listener.c - the socket that clients connect to, and who is taken */
+#include "listener.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "connection.h"
+#include "host/ctl_io.h"
+#include "host/log.h"
+#include "peer.h"
+
+#define BACKLOG 512
+
+/* Until it is tried again to take what could not be taken. */
+#define PAUSE_MS 100
+
+/* ---- one connection ---- */
+
+/* A connection that is not known to epoll yet; NULL: no memory. */
+static struct connection *new_connection(struct control *c, int fd, const struct ucred *peer)
+{
+	struct connection *conn = calloc(1, sizeof *conn);
+
+	if (!conn)
+		return NULL;
+	*conn = (struct connection){.next = c->connections,
+				    .control = c,
+				    .fd = fd,
+				    .uid = peer->uid,
+				    .pid = peer->pid,
+				    .pidfd = -1,
+				    .hello_by_ns = totals_now_ns() + c->config->hello_ms * 1000000};
+	errands_init(&conn->errands, c->errands, peer->uid);
+	c->connections = conn;
+	return conn;
+}
+
+static void say_refused(struct control *c, int fd, uid_t uid, uint32_t counter, int err,
+			const char *why)
+{
+	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = err};
+
+	snprintf(m.text, sizeof m.text, "%s", why);
+	(void)ctl_send(fd, &m, NULL, 0);
+	totals_count(c->totals, counter);
+	log_client(uid, "refused a connection of uid %u: %s", uid, why);
+}
+
+static void refuse(struct connection *conn, uint32_t counter, int err, const char *why)
+{
+	say_refused(conn->control, conn->fd, conn->uid, counter, err, why);
+	errands_hang_up(&conn->errands, conn->fd);
+	conn->fd = -1;
+	conn->state = CONNECTION_GONE;
+}
+
+/*
+ * A system daemon cannot keep its own uid's processes out of its memory, so it does not
+ * take them for clients; a private one takes nobody else.
+ */
+static bool is_welcome(const struct control *c, uid_t uid)
+{
+	return (uid == geteuid()) == c->config->is_private;
+}
+
+void listener_admit(struct control *c, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	struct connection *conn;
+	struct ucred peer;
+	socklen_t length = sizeof peer;
+	int err;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) {
+		close(fd);
+		return;
+	}
+	conn = new_connection(c, fd, &peer);
+	if (!conn) {
+		say_refused(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, -ENOMEM,
+			    strerror(ENOMEM));
+		if (!ctl_hang_up(fd)) { /* here: an errand would need the memory, too */
+			ctl_drain(fd);
+			close(fd);
+		}
+		return;
+	}
+	if (!is_welcome(c, peer.uid)) {
+		refuse(conn, QUOIT_DAEMON_REFUSED_UID, -EACCES,
+		       c->config->is_private ? "this quoitd is another user's own"
+					     : "quoitd does not serve its own user");
+		return;
+	}
+	err = budget_connect(c->budget, peer.uid);
+	if (err < 0) {
+		refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err,
+		       err == -EDQUOT ? "too many connections of this user" : strerror(-err));
+		return;
+	}
+	conn->counted = true;
+	event.data.ptr = conn;
+	if (epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
+		err = -errno;
+		refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err, strerror(-err));
+		return;
+	}
+	conn->pidfd = peer_open(fd, peer.pid);
+	if (conn->pidfd >= 0)
+		(void)epoll_ctl(c->epoll, EPOLL_CTL_ADD, conn->pidfd, &event);
+	totals_count(c->totals, QUOIT_DAEMON_CONNECTIONS);
+}
+
+/* ---- the socket ---- */
+
+/* Listen, or let connections wait in the socket's queue. */
+static void set_accepting(struct control *c, bool on)
+{
+	struct epoll_event event = {.events = on ? EPOLLIN : 0, .data.ptr = &c->listener};
+
+	(void)epoll_ctl(c->epoll, EPOLL_CTL_MOD, c->listener, &event);
+	c->accept_from_ns = on ? 0 : totals_now_ns() + PAUSE_MS * UINT64_C(1000000);
+}
+
+void listener_take(struct control *c, struct arrivals *ret)
+{
+	for (unsigned i = 0; i < LISTENER_BURST; i++) {
+		int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0) {
+			ret->fd[ret->count++] = fd;
+		} else if (errno == EAGAIN) {
+			return;
+		} else if (errno != ECONNABORTED && errno != EINTR) {
+			/* It stays readable: without a pause we would do nothing but fail. */
+			log_client(geteuid(), "cannot accept a connection: %s", strerror(errno));
+			set_accepting(c, false);
+			return;
+		}
+	}
+}
+
+void listener_resume(struct control *c)
+{
+	if (c->accept_from_ns && totals_now_ns() >= c->accept_from_ns)
+		set_accepting(c, true);
+}
+
+/* A socket file that nobody listens on is left over and may go; a live one may not. */
+static int clear_path(const struct sockaddr_un *addr)
+{
+	int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), err = 0;
+
+	if (probe < 0)
+		return -errno;
+	if (connect(probe, (const struct sockaddr *)addr, sizeof *addr) == 0)
+		err = -EADDRINUSE;
+	else if (errno == ECONNREFUSED && unlink(addr->sun_path) < 0)
+		err = -errno;
+	close(probe);
+	return err;
+}
+
+int listener_open(struct control *c)
+{
+	const char *path = c->config->socket;
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int fd, err, on = 1;
+	mode_t old;
+
+	memcpy(addr.sun_path, path, strlen(path) + 1);
+	err = clear_path(&addr);
+	if (err < 0)
+		return err;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	old = umask(c->config->is_private ? 0077 : 0007);
+	err = bind(fd, (struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
+	umask(old);
+	if (err < 0) {
+		close(fd);
+		return err;
+	}
+	c->listener = fd;
+	ctl_let_descriptors_pass(fd, false); /* before a session is open they have no use */
+	/* Accepted sockets have both too; see ctl_receive. */
+	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
+	    (!c->config->is_private && chmod(path, 0666) < 0) || listen(fd, BACKLOG) < 0)
+		return -errno;
+	return 0;
+}
+
+void listener_close(struct control *c)
+{
+	if (c->listener < 0)
+		return;
+	close(c->listener);
+	(void)unlink(c->config->socket);
+	c->listener = -1;
+	c->accept_from_ns = 0;
+}

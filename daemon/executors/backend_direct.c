@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* backend_direct.c - small jobs straight to a consumer on their device */
+#include "backend_direct.h"
+
+#include <string.h>
+
+#include "backend_device.h"
+#include "host/tsc.h"
+#include "reactor/deps.h"
+#include "reactor/optable.h"
+#include "reactor/sched.h"
+#include "session/tensor_bits.h"
+
+#define MASK (QUOIT_DIRECT_ENTRIES - 1)
+
+/* With jobs there, a sleep lasts for such a part of the time since the last one was done. */
+#define NAP_PART     50u
+#define NAP_LEAST_NS 2000u
+#define NAP_MOST_NS  10000000u
+
+void direct_open(struct exec_port *p)
+{
+	struct direct_port *d = &p->direct;
+
+	quoit_producer_init(&d->ring, &d->requests->tail, &d->words->head, QUOIT_DIRECT_ENTRIES);
+	d->reaped = 0;
+	d->streamed = 0;
+	d->moved = 0;
+}
+
+static struct exec_flight *flight_of(struct exec_port *p, uint32_t index)
+{
+	return &p->flight[QUOIT_EXEC_ENTRIES + (index & MASK)];
+}
+
+/* ---- sending ---- */
+
+/* The launcher says that the consumer is well, and it does not say itself that it goes. */
+static bool is_up(const struct direct_port *d)
+{
+	return __atomic_load_n(&d->words->up, __ATOMIC_ACQUIRE) &&
+	       !__atomic_load_n(&d->words->need_wake, __ATOMIC_RELAXED);
+}
+
+/* Its tensors lie in the slab, and we know where that is. */
+static bool is_reached(const struct exec_port *p, const struct session *s, const struct job *job)
+{
+	uint32_t slot = s->exec.slot[p->number];
+
+	if (!s->device[p->device - 1].slab_address || !slot || p->slot[slot - 1].leaving)
+		return false;
+	for_each_tensor (i, job->tensors)
+		if (!s->buffers[s->views[job->view[i]].buffer].in_slab)
+			return false;
+	return true;
+}
+
+static void fill_call(const struct session *s, const struct job *job,
+		      struct quoit_device_call *call)
+{
+	const struct op_row *row = optable_find(job->sqe.opcode);
+
+	*call = (struct quoit_device_call){.opcode = job->sqe.opcode,
+					   .arg = job->sqe.arg,
+					   .scalar = {job->sqe.scalar[0], job->sqe.scalar[1]}};
+	for_each_tensor (i, job->tensors) {
+		const struct view *v = &s->views[job->view[i]];
+		const struct buffer *b = &s->buffers[v->buffer];
+		struct quoit_device_tensor *t = &call->tensor[i];
+
+		t->data = s->device[b->device - 1].slab_address + b->offset + v->offset;
+		t->dtype = v->dtype;
+		memcpy(t->dim, v->dim, sizeof t->dim);
+		memcpy(t->stride, v->stride, sizeof t->stride);
+		if (i && row->broadcast)
+			device_broadcast(t->dim, t->stride, call->tensor[0].dim, row->broadcast);
+	}
+}
+
+bool direct_send(struct exec_port *p, struct session *s, struct job *job)
+{
+	struct direct_port *d = &p->direct;
+	uint32_t i = 0;
+
+	if (!job->direct || job->failed || job->zero || job->waits != job->behind)
+		return false;
+	if (!is_up(d) || !is_reached(p, s, job) || !quoit_ring_space(&d->ring))
+		return false;
+	(void)quoit_ring_reserve(&d->ring, &i);
+	fill_call(s, job, &d->requests->request[i & MASK].call);
+	*flight_of(p, i) =
+		(struct exec_flight){.session = s, .job = job_index(s, job), .serial = ++p->serial};
+	s->exec.in_flight[p->number]++;
+	job->work = QUOIT_EXEC_ENTRIES + (i & MASK);
+	job->state = JOB_RUNNING;
+	job->start = tsc_now();
+	if (!direct_is_busy(p))
+		d->moved = job->start;
+	deps_in_direct(s, job, sched_push);
+	return true;
+}
+
+void direct_flush(struct exec_port *p)
+{
+	struct direct_port *d = &p->direct;
+
+	if (d->ring.next != d->ring.published &&
+	    quoit_ring_submit_wake(&d->ring, &d->words->need_wake))
+		exec_port_ring(p); /* it has just left: the launcher sees to these */
+}
+
+/* ---- reaping ---- */
+
+uint32_t direct_done(struct exec_port *p)
+{
+	struct direct_port *d = &p->direct;
+
+	if (!direct_is_busy(p))
+		return 0;
+	if (!quoit_ring_refresh(&d->ring)) { /* it did what was never there */
+		p->lied = true;
+		exec_port_kill(p, KILL_RINGS);
+		return 0;
+	}
+	return d->ring.cached_head - d->reaped;
+}
+
+struct exec_flight *direct_reap(struct exec_port *p)
+{
+	struct direct_port *d = &p->direct;
+	struct exec_flight *f = flight_of(p, d->reaped++);
+	struct device_memory *device = &f->session->device[p->device - 1];
+	uint64_t *count = &device->direct;
+
+	if (d->streamed != __atomic_load_n(&d->words->streamed, __ATOMIC_RELAXED)) {
+		d->streamed++;
+		count = &device->streamed;
+	}
+	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED); /* the control thread may look */
+	d->moved = tsc_now();
+	return f;
+}
+
+/* ---- time ---- */
+
+struct exec_flight *direct_hung(struct exec_port *p, uint64_t now, uint64_t most)
+{
+	const struct direct_port *d = &p->direct;
+
+	if (!direct_is_busy(p) || now <= d->moved || now - d->moved < most)
+		return NULL;
+	return flight_of(p, d->reaped);
+}
+
+uint64_t direct_sleep_ns(const struct exec_port *p, uint64_t now)
+{
+	uint64_t ns;
+
+	if (!direct_is_busy(p))
+		return UINT64_MAX;
+	ns = now > p->direct.moved ? tsc_to_ns(now - p->direct.moved) / NAP_PART : 0;
+	return ns < NAP_LEAST_NS ? NAP_LEAST_NS : ns > NAP_MOST_NS ? NAP_MOST_NS : ns;
+}

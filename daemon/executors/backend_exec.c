@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* backend_exec.c - taking the answers of executors, and their deaths */
+#include "backend_exec.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend_device.h"
+#include "backend_direct.h"
+#include "backend_exec_late.h"
+#include "backend_exec_memory.h"
+#include "backend_kernels.h"
+#include "bridge.h"
+#include "host/tsc.h"
+#include "reactor/job.h"
+
+#define MASK (QUOIT_EXEC_ENTRIES - 1)
+
+/* ---- answers ---- */
+
+/* A flight is over: its job ends, by res unless it had failed before. */
+static void end_flight(struct reactor *r, struct exec_port *p, struct exec_flight *f, int32_t res,
+		       const struct quoit_error *error)
+{
+	struct session *s = f->session;
+	struct job *job = &s->jobs[f->job];
+
+	f->session = NULL;
+	s->exec.in_flight[p->number]--;
+	exec_share_leave(p, s);
+	if (f->leg) {
+		bridge_end_leg(r, s, job, f->leg, res, error);
+		return;
+	}
+	if (job->failed)
+		res = job->failed;
+	else if (res < 0)
+		job->error = *error;
+	if (p->device)
+		device_count_job(s, p->device);
+	job->end = tsc_now();
+	reactor_end_job(r, s, job, res);
+}
+
+/*
+ * One that was in the stream before it has failed: whatever it made of what that left, and said
+ * of it, it should not have run.
+ */
+static bool ran_on_poison(const struct exec_port *p, const struct session *s, struct job *job)
+{
+	return p->device && (job->in_stream || job->in_direct) && s->any_poison && !job->failed &&
+	       job_is_poisoned(s, job);
+}
+
+/* Our own codes are for us to give, and a device counts nothing. */
+static bool is_result(const struct exec_port *p, int32_t res)
+{
+	return res > -QUOIT_EPOISON && (!p->device || res <= 0);
+}
+
+static uint64_t within(uint64_t time, uint64_t first, uint64_t last)
+{
+	return time < first ? first : time > last ? last : time;
+}
+
+/*
+ * Whatever its clock says: it began after it was sent, and ended before it was answered.  The legs
+ * of a copy between devices are one job, from the first begin to the last end.
+ */
+static void take_stamps(struct job *job, const struct quoit_exec_answer *a)
+{
+	uint64_t now = tsc_now(), start = within(a->start, job->start, now);
+	uint64_t end = within(a->end, start, now);
+
+	if (!a->start && !a->end)
+		return;
+	if (!job->device_start || start < job->device_start)
+		job->device_start = start;
+	if (end > job->device_end)
+		job->device_end = end;
+	if (a->stamp_error > job->device_error)
+		job->device_error = a->stamp_error;
+}
+
+/* False: nothing that it was asked has such an answer. */
+static bool take_answer(struct reactor *r, struct exec_port *p, const struct quoit_exec_answer *a)
+{
+	struct quoit_error error = {.field = a->field < QUOIT_FIELD_NR ? a->field : 0,
+				    .value = {a->value[0], a->value[1]}};
+	struct session *s;
+	struct job *job;
+	int32_t res = a->res;
+
+	if (a->type == QUOIT_EXEC_UNMAP)
+		return exec_unmapped(p, a->id);
+	if (a->type == QUOIT_EXEC_LOAD || a->type == QUOIT_EXEC_FIND)
+		return kernels_answered(p, a);
+	if (a->type != QUOIT_EXEC_RUN || a->id >= QUOIT_EXEC_ENTRIES || !is_result(p, a->res) ||
+	    !p->flight[a->id].session)
+		return false;
+	s = p->flight[a->id].session;
+	job = &s->jobs[p->flight[a->id].job];
+	if (job->waits) /* before one that it had to be behind */
+		return false;
+	take_stamps(job, a);
+	if (a->uncleared)
+		device_lose_cleared(s, job, -QUOIT_EDEVLOST);
+	if (p->device && !s->device[p->device - 1].slab_address)
+		s->device[p->device - 1].slab_address = a->slab;
+	p->pending--;
+	p->answered++;
+	if (ran_on_poison(p, s, job)) {
+		res = -QUOIT_EPOISON;
+		error = job->error;
+	}
+	end_flight(r, p, &p->flight[a->id], res, &error);
+	return true;
+}
+
+/* True: it can be, and has been taken. */
+static bool collect_answer(struct reactor *r, struct exec_port *p)
+{
+	struct quoit_exec_answer a;
+
+	quoit_ring_copy((uint64_t *)&a, (const uint64_t *)&p->exec->answer[p->answers.next & MASK],
+			sizeof a / sizeof(uint64_t));
+	quoit_ring_release(&p->answers, 1);
+	p->count.answers++;
+	return take_answer(r, p, &a);
+}
+
+static bool collect_answers(struct reactor *r, struct exec_port *p)
+{
+	uint32_t ready = quoit_ring_peek(&p->answers);
+	enum exec_kill lie = ready > QUOIT_EXEC_ENTRIES ? KILL_RINGS : KILL_NOT;
+
+	if (!ready || p->lied)
+		return false;
+	for (uint32_t i = 0; i < ready && !lie; i++)
+		if (!collect_answer(r, p))
+			lie = KILL_ANSWER;
+	if (lie) {
+		p->lied = true;
+		exec_port_kill(p, lie);
+	}
+	return true;
+}
+
+/* What the consumer on the device has done: it says no more than how many. */
+static bool collect_direct(struct reactor *r, struct exec_port *p)
+{
+	uint32_t done;
+
+	if (!p->device || p->lied)
+		return false;
+	done = direct_done(p);
+	for (uint32_t i = 0; i < done; i++) {
+		struct exec_flight *f = direct_reap(p);
+		struct job *job = &f->session->jobs[f->job];
+		bool poisoned = ran_on_poison(p, f->session, job);
+		struct quoit_error error = job->error;
+
+		p->answered++;
+		end_flight(r, p, f, poisoned ? -QUOIT_EPOISON : 0, &error);
+	}
+	return done;
+}
+
+/* ---- death ---- */
+
+/* How its jobs fail: a device may have said what went wrong before it ended. */
+static int32_t death_code(const struct exec_port *p)
+{
+	int32_t fault = __atomic_load_n(&p->words->fault, __ATOMIC_ACQUIRE);
+
+	if (!p->device)
+		return -QUOIT_EEXEC;
+	return fault == -QUOIT_EDEVLOST ? fault : -QUOIT_EGPUFAULT;
+}
+
+static void fail_flight(struct reactor *r, struct exec_port *p, struct exec_flight *f, int32_t res)
+{
+	uint64_t said = __atomic_load_n(&p->words->culprit, __ATOMIC_RELAXED);
+	uint64_t culprit = p->culprit ? p->culprit : said, name = exec_port_name(p, f);
+	struct quoit_error error = {.field = QUOIT_FIELD_EXECUTOR,
+				    .value = {(uint64_t)p->pid, (uint64_t)p->status}};
+
+	if (p->device) {
+		error.field = QUOIT_FIELD_DEVICE;
+		error.value[0] = p->device;
+		error.value[1] = !exec_port_can_name(p, culprit) ? QUOIT_FAULT_UNKNOWN
+				 : culprit == name               ? QUOIT_FAULT_OWN
+								 : QUOIT_FAULT_OTHER;
+	}
+	end_flight(r, p, f, res, &error);
+}
+
+/*
+ * What it had in flight fails, each by name; what it answered before counts.  On a device some
+ * are behind others, and end behind them.
+ */
+static void fail_flights(struct reactor *r, struct exec_port *p, int32_t res)
+{
+	bool left = true;
+
+	while (left) {
+		left = false;
+		for (uint32_t i = 0; i < EXEC_FLIGHTS; i++) {
+			struct exec_flight *f = &p->flight[i];
+
+			if (!f->session)
+				continue;
+			if (f->session->jobs[f->job].waits)
+				left = true;
+			else
+				fail_flight(r, p, f, res);
+		}
+	}
+}
+
+static void bury(struct reactor *r, struct exec_port *p)
+{
+	int32_t res = death_code(p);
+
+	exec_port_unwatch(p, r->epoll);
+	(void)collect_answers(r, p);
+	(void)collect_direct(r, p);
+	fail_flights(r, p, res);
+	exec_forget_all(p);
+	p->open = false;
+	if (p->device) {
+		bridge_lose_device(r, p, res);
+		device_lose_memory(r, p, -QUOIT_EDEVLOST);
+	}
+}
+
+/* ---- a pass ---- */
+
+static bool poll_port(struct reactor *r, struct exec_port *p)
+{
+	uint64_t one = 1;
+	bool any;
+	ssize_t n;
+
+	switch (exec_port_state(p)) {
+	case PORT_UP:
+		if (!p->open) {
+			exec_port_open(p, r->epoll);
+			direct_open(p);
+		}
+		any = collect_answers(r, p);
+		any |= collect_direct(r, p);
+		exec_end_hung(r, p);
+		return any;
+	case PORT_DEAD:
+		if (p->open)
+			bury(r, p);
+		atomic_store_explicit(&p->state, PORT_DOWN, memory_order_release);
+		n = write(p->starter, &one, sizeof one);
+		(void)n;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool exec_poll(struct reactor *r)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->executors; i++)
+		any |= poll_port(r, r->executor[i]);
+	return any;
+}
+
+void exec_count(struct reactor *r)
+{
+	uint64_t requests = 0, answers = 0, bells = 0;
+
+	for (uint32_t i = 0; i < r->executors; i++) {
+		requests += r->executor[i]->count.requests;
+		answers += r->executor[i]->count.answers;
+		bells += r->executor[i]->count.bells;
+	}
+	r->count[QUOIT_REACTOR_EXEC_REQUESTS] = requests;
+	r->count[QUOIT_REACTOR_EXEC_ANSWERS] = answers;
+	r->count[QUOIT_REACTOR_EXEC_BELLS] = bells;
+}
+
+bool exec_has(const struct job *job)
+{
+	return job->state == JOB_RUNNING && !job_host_zero(job) && job->executor != NO_EXECUTOR;
+}

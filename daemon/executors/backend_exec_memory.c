@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* backend_exec_memory.c - sessions come to an executor and leave it */
+#include "backend_exec_memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "backend_exec.h"
+#include "backend_kernels.h"
+#include "host/tsc.h"
+
+/* ---- mapping ---- */
+
+static int send_memory(const struct exec_port *p, const struct session *s, uint32_t slot)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(QUOIT_EXEC_REGIONS * sizeof(int))] = {0};
+	struct quoit_exec_memory message = {.slot = slot,
+					    .bytes = {[PLACE_PAGEABLE] = s->region.bytes,
+						      [PLACE_PINNED] = s->pinned_bytes,
+						      [PLACE_ARENA] = s->arena_bytes}};
+	const int have[QUOIT_EXEC_REGIONS] = {[PLACE_PAGEABLE] = s->region.fd,
+					      [PLACE_PINNED] = s->pinned_fd,
+					      [PLACE_ARENA] = s->arena_fd,
+					      [QUOIT_EXEC_BRIDGE] = s->bridge.fd};
+	struct iovec data = {&message, sizeof message};
+	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control};
+	struct cmsghdr *c;
+	int fds[QUOIT_EXEC_REGIONS];
+	unsigned n = 0;
+
+	if (p->device && s->bridge.fd >= 0)
+		message.bytes[QUOIT_EXEC_BRIDGE] = BRIDGE_BYTES;
+	for (unsigned i = 0; i < QUOIT_EXEC_REGIONS; i++)
+		if (message.bytes[i])
+			fds[n++] = have[i];
+	msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
+	c = CMSG_FIRSTHDR(&msg);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+	return sendmsg(p->socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static void unmap(struct exec_port *p, uint32_t slot, uint64_t now)
+{
+	struct quoit_exec_request q = {.type = QUOIT_EXEC_UNMAP, .id = slot, .slot = slot};
+
+	if (!exec_port_has_room(p))
+		return;
+	exec_port_request(p, &q);
+	exec_port_flush(p);
+	p->slot[slot].leaving = true;
+	p->slot[slot].since = now;
+}
+
+/* Nothing to do, and nothing to lose: device memory ends with the slot. */
+static bool is_idle(const struct exec_port *p, const struct session *s)
+{
+	return !s->exec.in_flight[p->number] && (!p->device || !s->device[p->device - 1].used);
+}
+
+/* All slots are taken: let somebody go who has nothing there. */
+static void unmap_idle(struct exec_port *p)
+{
+	for (uint32_t i = 0; i < QUOIT_EXEC_SLOTS; i++) {
+		const struct session *s = p->slot[i].session;
+
+		if (p->slot[i].leaving || !is_idle(p, s))
+			continue;
+		unmap(p, i, s->reactor->now);
+		return;
+	}
+}
+
+int exec_map(struct exec_port *p, struct session *s)
+{
+	uint32_t slot = 0;
+
+	if (!exec_is_for(p, s))
+		return -EBUSY;
+	if (s->exec.slot[p->number])
+		return p->slot[s->exec.slot[p->number] - 1].leaving ? -EBUSY : 0;
+	while (slot < QUOIT_EXEC_SLOTS && p->slot[slot].used)
+		slot++;
+	if (slot == QUOIT_EXEC_SLOTS) {
+		unmap_idle(p);
+		return -EBUSY;
+	}
+	if (send_memory(p, s, slot) < 0)
+		return -EBUSY; /* it has much to read, or is dead */
+	p->slot[slot] = (struct exec_slot){.used = true, .session = s};
+	s->exec.slot[p->number] = slot + 1;
+	return 0;
+}
+
+static void forget(struct exec_port *p, uint32_t slot)
+{
+	struct session *s = p->slot[slot].session;
+
+	if (s) {
+		s->exec.slot[p->number] = 0;
+		kernels_forget(p, s);
+		if (p->device)
+			s->device[p->device - 1].slab_address = 0;
+	}
+	p->slot[slot] = (struct exec_slot){0};
+}
+
+bool exec_unmapped(struct exec_port *p, uint32_t slot)
+{
+	if (slot >= QUOIT_EXEC_SLOTS || !p->slot[slot].leaving)
+		return false;
+	p->pending--;
+	forget(p, slot);
+	return true;
+}
+
+void exec_forget_all(struct exec_port *p)
+{
+	for (uint32_t i = 0; i < QUOIT_EXEC_SLOTS; i++)
+		forget(p, i);
+}
+
+/* ---- leaving ---- */
+
+/* True: the executor does not have this session's memory, or we do not wait for it. */
+static bool leave(struct exec_port *p, struct session *s, uint64_t now)
+{
+	uint32_t slot = s->exec.slot[p->number] - 1;
+
+	if (!s->exec.slot[p->number])
+		return true;
+	if (!p->slot[slot].leaving)
+		unmap(p, slot, now);
+	if (!p->slot[slot].leaving || now - p->slot[slot].since < tsc_hz())
+		return false;
+	if (!exec_port_works(p)) {
+		exec_port_kill(p, KILL_SILENT);
+		return false;
+	}
+	p->slot[slot].session = NULL; /* it will answer when that job is done */
+	kernels_forget(p, s);
+	s->exec.slot[p->number] = 0;
+	return true;
+}
+
+bool exec_leave(struct reactor *r, struct session *s)
+{
+	bool gone = true;
+
+	for (uint32_t i = 0; i < r->executors; i++)
+		gone &= leave(r->executor[i], s, r->now);
+	return gone;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* backend_exec_send.c - sending jobs to executors */
+#include <errno.h>
+#include <string.h>
+
+#include "backend_device.h"
+#include "backend_direct.h"
+#include "backend_exec.h"
+#include "backend_exec_memory.h"
+#include "backend_kernels.h"
+#include "host/tsc.h"
+#include "reactor/deps.h"
+#include "reactor/job.h"
+#include "reactor/optable.h"
+#include "reactor/sched.h"
+
+/*
+ * Jobs in flight of the sessions that have some: enough to keep an executor busy, few to lose
+ * with it.  A device is only kept busy by many, and what it loses is its memory; what is left
+ * of its QUOIT_EXEC_ENTRIES is for who comes new.
+ */
+#define MODULE_FLIGHTS 8u
+#define DEVICE_FLIGHTS 192u
+
+/* ---- who shares an executor ---- */
+
+static void join(struct exec_port *p, struct session *s)
+{
+	if (!s->exec.jobs[p->number]++)
+		p->sharers++;
+}
+
+void exec_share_leave(struct exec_port *p, struct session *s)
+{
+	if (!--s->exec.jobs[p->number])
+		p->sharers--;
+}
+
+/* What a session may have there: the less the more others have jobs. */
+static uint32_t share(const struct exec_port *p)
+{
+	uint32_t all = p->device ? DEVICE_FLIGHTS : MODULE_FLIGHTS;
+
+	return p->sharers < all ? all / p->sharers : 1;
+}
+
+/* ---- what waits ---- */
+
+void exec_start(struct session *s, struct job *job)
+{
+	if (job->executor != BRIDGE_EXECUTOR) /* its parts join where they go */
+		join(s->reactor->executor[job->executor], s);
+	sched_append(s, &s->exec.waiting[job->executor][job->sqe.priority], job);
+	s->exec.jobs_waiting++;
+}
+
+struct job *exec_next(struct session *s, uint32_t executor)
+{
+	struct job *job = sched_pop(s, s->exec.waiting[executor]);
+
+	if (job)
+		s->exec.jobs_waiting--;
+	return job;
+}
+
+static uint32_t free_flight(const struct exec_port *p)
+{
+	uint32_t i = 0;
+
+	while (p->flight[i].session)
+		i++;
+	return i;
+}
+
+static void fill_module_request(const struct session *s, const struct job *job,
+				struct quoit_exec_request *q)
+{
+	q->type = QUOIT_EXEC_RUN;
+	q->op = optable_find(job->sqe.opcode)->index;
+	q->arg = job->sqe.arg;
+	for (unsigned i = 0; i < 2; i++)
+		q->scalar[i] = job->sqe.scalar[i];
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		const struct view *v;
+		const struct buffer *b;
+
+		if (!(job->tensors & 1u << i))
+			continue;
+		v = &s->views[job->view[i]];
+		b = &s->buffers[v->buffer];
+		q->view[i] = (struct quoit_exec_view){.offset = b->offset + v->offset,
+						      .region = b->place,
+						      .dtype = v->dtype,
+						      .given = 1};
+		memcpy(q->view[i].dim, v->dim, sizeof v->dim);
+		memcpy(q->view[i].stride, v->stride, sizeof v->stride);
+	}
+}
+
+/* A job that could have gone directly goes through a stream. */
+static void count_streamed(const struct exec_port *p, struct session *s, const struct job *job)
+{
+	struct device_memory *d = &s->device[p->device - 1];
+
+	if (job->direct && !job->failed)
+		__atomic_store_n(&d->streamed, d->streamed + 1, __ATOMIC_RELAXED);
+}
+
+/* Is there nobody to wait for?  A process that is still another user's does not count. */
+static bool is_lost(const struct exec_port *p, const struct session *s)
+{
+	return exec_port_state(p) == PORT_LOST && exec_is_for(p, s);
+}
+
+/* May the session, which is among the sharers, have one more there?  0; -EBUSY: not now; -ENODEV:
+ * there is nobody to wait for.
+ */
+static int ask_for_room(struct exec_port *p, struct session *s)
+{
+	if (is_lost(p, s))
+		return -ENODEV;
+	if (!p->open || s->exec.in_flight[p->number] >= share(p) || !exec_port_has_room(p) ||
+	    exec_map(p, s) < 0)
+		return -EBUSY;
+	return 0;
+}
+
+/* The number that it has there. */
+static uint32_t send_request(struct exec_port *p, struct session *s, const struct job *job,
+			     uint8_t leg, struct quoit_exec_request *q)
+{
+	uint32_t id = free_flight(p);
+
+	q->id = id;
+	q->slot = s->exec.slot[p->number] - 1;
+	exec_port_request(p, q);
+	p->flight[id] = (struct exec_flight){
+		.session = s, .job = job_index(s, job), .leg = leg, .serial = ++p->serial};
+	s->exec.in_flight[p->number]++;
+	return id;
+}
+
+int exec_send_leg(struct exec_port *p, struct session *s, const struct job *job, uint8_t leg,
+		  struct quoit_exec_request *q)
+{
+	bool any = false;
+	int err;
+
+	join(p, s);
+	err = s->drops && !device_send_drops(p, s, &any) ? -EBUSY : ask_for_room(p, s);
+	if (err)
+		exec_share_leave(p, s);
+	else
+		(void)send_request(p, s, job, leg, q);
+	if (!err || any)
+		exec_port_flush(p);
+	return err;
+}
+
+/*
+ * 0; -EAGAIN: not before more of what it waits for has ended; as ask_for_room; else there is no
+ * such kernel.
+ */
+static int send_job(struct exec_port *p, struct session *s, struct job *job)
+{
+	struct quoit_exec_request q = {0};
+	int err;
+
+	if (p->open && p->device && direct_send(p, s, job))
+		return 0;
+	if (!is_lost(p, s) && job->waits != job->eased)
+		return -EAGAIN; /* no stream is behind the direct ring */
+	err = ask_for_room(p, s);
+	if (!err && job->sqe.opcode == QUOIT_OP_LAUNCH && !job->failed) {
+		err = kernels_bring(p, s, job->sqe.arg);
+		if (!err && !exec_port_has_room(p))
+			err = -EBUSY;
+	}
+	if (err)
+		return err;
+	if (p->device)
+		device_fill_request(s, job, &q);
+	else
+		fill_module_request(s, job, &q);
+	job->work = send_request(p, s, job, 0, &q);
+	job->state = JOB_RUNNING;
+	job->start = tsc_now();
+	if (p->device) {
+		count_streamed(p, s, job);
+		deps_in_stream(s, job, sched_push);
+	}
+	return 0;
+}
+
+static void end_unsent(struct reactor *r, struct session *s, struct job *job, int32_t res)
+{
+	if (!job->failed && res == -ENODEV)
+		job->error = (struct quoit_error){.field = QUOIT_FIELD_EXECUTOR};
+	else if (!job->failed)
+		job->error =
+			(struct quoit_error){.field = QUOIT_FIELD_ARG, .value = {job->sqe.arg}};
+	device_lose_cleared(s, job, res);
+	job->start = job->end = r->now;
+	reactor_end_job(r, s, job, res);
+}
+
+/* Has it failed, with nothing left to clear? */
+static bool is_over(const struct job *job)
+{
+	return job->failed && !job->zero;
+}
+
+/* Send one, or end it.  False: there is no room. */
+static bool send_one(struct reactor *r, struct exec_port *p, struct session *s, struct job *job)
+{
+	int32_t res;
+
+	if (s->dead)
+		res = -ECANCELED;
+	else
+		res = is_over(job) ? job->failed : send_job(p, s, job);
+	if (res == -EBUSY)
+		return false;
+	if (res < 0) /* also of one that comes again later */
+		exec_share_leave(p, s);
+	if (res == -EAGAIN) {
+		job->state = JOB_WAITING;
+	} else if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
+		job->failed = job->failed ? job->failed : res;
+		job->state = JOB_WAITING;
+	} else if (res < 0) {
+		end_unsent(r, s, job, job->failed ? job->failed : res);
+	}
+	return true;
+}
+
+static bool send_waiting(struct reactor *r, struct exec_port *p, struct session *s)
+{
+	bool any = false, room = !p->device || !s->drops || device_send_drops(p, s, &any);
+	struct job_queue *q;
+
+	while (room && (q = sched_most_urgent(s->exec.waiting[p->number])) != NULL) {
+		struct job *job = &s->jobs[q->head];
+		struct job_queue rest = {job->next, q->tail};
+
+		if (!send_one(r, p, s, job))
+			break;
+		*q = rest;
+		s->exec.jobs_waiting--;
+		any = true;
+	}
+	if (any && p->open) {
+		exec_port_flush(p);
+		if (p->device)
+			direct_flush(p);
+	}
+	return any;
+}
+
+bool exec_send(struct reactor *r, struct session *s)
+{
+	bool any = false;
+
+	if (kernels_wait(s))
+		any |= kernels_advance(r, s);
+	for (uint32_t i = 0; i < r->executors && (s->exec.jobs_waiting || s->drops); i++)
+		if (exec_serves(r->executor[i], s))
+			any |= send_waiting(r, r->executor[i], s);
+	return any;
+}

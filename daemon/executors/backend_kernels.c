@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* backend_kernels.c - images and kernels on their way to a device's process */
+#include "backend_kernels.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "backend_exec_memory.h"
+#include "host/log.h"
+
+/* ---- the process is asked ---- */
+
+static int put(int socket, void *bytes, size_t size, const int *fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec data = {bytes, size};
+	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1};
+
+	if (fd) {
+		struct cmsghdr *c;
+
+		msg.msg_control = control;
+		msg.msg_controllen = sizeof control;
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), fd, sizeof(int));
+	}
+	return sendmsg(socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int put_image(const struct exec_port *p, const struct session *s, uint32_t slot,
+		     uint32_t number)
+{
+	const struct image *i = &s->kernels->image[number];
+	struct quoit_exec_image m = {.slot = slot, .image = number, .bytes = i->bytes};
+
+	return put(p->socket, &m, sizeof m, &i->fd);
+}
+
+static int put_kernel(const struct exec_port *p, const struct session *s, uint32_t slot,
+		      uint32_t number)
+{
+	const struct kernel *k = &s->kernels->kernel[number];
+	struct quoit_exec_kernel m = {
+		.slot = slot, .kernel = number, .image = k->image, .desc = k->desc};
+
+	return put(p->socket, &m, sizeof m, NULL);
+}
+
+/* False: it is answering another question, or has no room. */
+static bool ask_process(struct exec_port *p, struct session *s, uint8_t type, uint32_t number)
+{
+	uint32_t slot = s->exec.slot[p->number] - 1;
+	struct quoit_exec_request q = {.type = type, .id = number, .slot = slot};
+
+	if (p->asking.type || !exec_port_has_room(p))
+		return false;
+	if ((type == QUOIT_EXEC_LOAD ? put_image(p, s, slot, number)
+				     : put_kernel(p, s, slot, number)) < 0)
+		return false; /* it has much to read, or is dead */
+	exec_port_request(p, &q);
+	exec_port_flush(p);
+	p->asking = (struct exec_asking){type, number, s, s->reactor->now};
+	return true;
+}
+
+static int bring(struct exec_port *p, struct session *s, uint8_t type, uint32_t number,
+		 uint8_t *state, int32_t err)
+{
+	if (*state == BROUGHT_NEW && ask_process(p, s, type, number))
+		*state = BROUGHT_ASKED;
+	if (*state == BROUGHT_BAD)
+		return err;
+	return *state == BROUGHT_THERE ? 0 : -EBUSY;
+}
+
+static int bring_image(struct exec_port *p, struct session *s, uint32_t number)
+{
+	struct image *i = &s->kernels->image[number];
+
+	return bring(p, s, QUOIT_EXEC_LOAD, number, &i->state, i->err);
+}
+
+int kernels_bring(struct exec_port *p, struct session *s, uint8_t number)
+{
+	struct kernel *k = &s->kernels->kernel[number];
+	int err = bring_image(p, s, k->image);
+
+	return err ? err : bring(p, s, QUOIT_EXEC_FIND, number, &k->state, k->err);
+}
+
+/* ---- it answers ---- */
+
+static void take_result(struct session *s, uint8_t type, uint32_t number, int32_t res)
+{
+	struct kernels *k = s->kernels;
+	uint8_t *state =
+		type == QUOIT_EXEC_LOAD ? &k->image[number].state : &k->kernel[number].state;
+	int32_t *err = type == QUOIT_EXEC_LOAD ? &k->image[number].err : &k->kernel[number].err;
+
+	*state = res < 0 ? BROUGHT_BAD : BROUGHT_THERE;
+	*err = res;
+}
+
+bool kernels_answered(struct exec_port *p, const struct quoit_exec_answer *a)
+{
+	const struct exec_asking asked = p->asking;
+
+	if (!asked.type || a->type != asked.type || a->res > 0 || a->res <= -QUOIT_EPOISON)
+		return false;
+	p->pending--;
+	p->asking = (struct exec_asking){0};
+	if (!asked.session)
+		return true;
+	take_result(asked.session, asked.type, asked.number, a->res);
+	if (a->res < 0)
+		log_escape(asked.session->kernels->why, sizeof asked.session->kernels->why,
+			   p->exec->text, sizeof p->exec->text);
+	return true;
+}
+
+/* ---- it has forgotten ---- */
+
+static bool is_asked_for(const struct kernels *k, uint16_t type, uint32_t number)
+{
+	return k->ask && k->ask->type == type && k->ask->index == number;
+}
+
+/*
+ * Another process may do better, and is asked when a job needs it; but who brings what ends a
+ * process is told so.
+ */
+static void renew(struct kernels *k, uint16_t type, uint32_t number, uint8_t *state, int32_t *err)
+{
+	if (*state != BROUGHT_ASKED || !is_asked_for(k, type, number)) {
+		*state = BROUGHT_NEW;
+		return;
+	}
+	*state = BROUGHT_BAD;
+	*err = -QUOIT_EGPUFAULT;
+	snprintf(k->why, sizeof k->why, "the device's process ended meanwhile");
+}
+
+void kernels_forget(struct exec_port *p, struct session *s)
+{
+	struct kernels *k = s->kernels;
+
+	if (p->asking.session == s)
+		p->asking.session = NULL;
+	for (uint32_t i = 0; k && i < QUOIT_MAX_IMAGES; i++)
+		if (k->image[i].device == p->device)
+			renew(k, QUOIT_CTL_IMAGE_ADD, i, &k->image[i].state, &k->image[i].err);
+	for (uint32_t i = 0; k && i < QUOIT_MAX_KERNELS; i++)
+		if (k->kernel[i].used && k->image[k->kernel[i].image].device == p->device)
+			renew(k, QUOIT_CTL_KERNEL_ADD, i, &k->kernel[i].state, &k->kernel[i].err);
+}
+
+/* ---- images that go ---- */
+
+static struct exec_port *port_of(struct reactor *r, const struct session *s, uint32_t image)
+{
+	return r->executor[s->first_device + s->kernels->image[image].device - 1];
+}
+
+/* False: the process has no room for the news. */
+static bool unload(struct reactor *r, struct session *s, uint32_t image)
+{
+	struct exec_port *p = port_of(r, s, image);
+	uint32_t slot = s->exec.slot[p->number];
+	struct quoit_exec_request q = {.type = QUOIT_EXEC_UNLOAD, .id = image, .slot = slot - 1};
+
+	if (p->open && slot && !p->slot[slot - 1].leaving) {
+		if (s->kernels->image[image].state == BROUGHT_ASKED || !exec_port_has_room(p))
+			return false;
+		exec_port_request(p, &q);
+		exec_port_flush(p);
+	}
+	kernels_free_image(s, image);
+	return true;
+}
+
+/* True: all that were to go have gone. */
+static bool unload_removed(struct reactor *r, struct session *s)
+{
+	bool gone = true;
+
+	for (uint32_t i = 0; i < QUOIT_MAX_IMAGES; i++) {
+		const struct image *image = &s->kernels->image[i];
+
+		if (image->removed && !image->jobs)
+			gone &= unload(r, s, i);
+	}
+	return gone;
+}
+
+/* ---- the client's own questions ---- */
+
+static void answer(struct reactor *r, struct session *s, struct kernels_ask *ask, int32_t result)
+{
+	struct mail m = {.type = MAIL_KERNELS, .session = s, .ask = ask, .result = result};
+
+	s->kernels->ask = NULL;
+	mailbox_send(r->outbox, &m);
+}
+
+static int bring_asked(struct reactor *r, struct session *s, const struct kernels_ask *ask)
+{
+	bool is_image = ask->type == QUOIT_CTL_IMAGE_ADD;
+	struct exec_port *p = port_of(r, s, is_image ? ask->index : ask->of);
+
+	/* What ended the last process is known before there is another. */
+	if (is_image && s->kernels->image[ask->index].state == BROUGHT_BAD)
+		return s->kernels->image[ask->index].err;
+	if (!is_image && s->kernels->kernel[ask->index].state == BROUGHT_BAD)
+		return s->kernels->kernel[ask->index].err;
+	if (exec_port_state(p) == PORT_LOST && exec_is_for(p, s))
+		return -ENODEV;
+	if (!p->open || exec_map(p, s) < 0)
+		return -EBUSY;
+	return is_image ? bring_image(p, s, ask->index) : kernels_bring(p, s, (uint8_t)ask->index);
+}
+
+/* It cannot be had: nothing is left of it. */
+static void refuse(struct reactor *r, struct session *s, struct kernels_ask *ask, int32_t res)
+{
+	if (res == -ENODEV)
+		snprintf(ask->text, sizeof ask->text,
+			 "the device's process could not be started time and again");
+	else
+		snprintf(ask->text, sizeof ask->text, "%.*s", (int)sizeof ask->text - 1,
+			 s->kernels->why);
+	if (ask->type == QUOIT_CTL_IMAGE_ADD)
+		(void)kernels_remove_image(s, ask->index);
+	else
+		kernels_free_kernel(s, ask->index);
+	answer(r, s, ask, res);
+}
+
+static bool advance_ask(struct reactor *r, struct session *s)
+{
+	struct kernels_ask *ask = s->kernels->ask;
+	int32_t res = bring_asked(r, s, ask);
+
+	if (res == -EBUSY)
+		return false;
+	if (res < 0) {
+		refuse(r, s, ask, res);
+		return true;
+	}
+	if (ask->type == QUOIT_CTL_KERNEL_ADD)
+		s->kernels->kernel[ask->index].ready = true;
+	answer(r, s, ask, 0);
+	return true;
+}
+
+bool kernels_advance(struct reactor *r, struct session *s)
+{
+	bool any = s->kernels->ask && advance_ask(r, s);
+	bool gone = unload_removed(r, s);
+
+	s->kernels->waits = s->kernels->ask || !gone;
+	return any;
+}
+
+/* Where no job has it, its place is free once the client hears of it. */
+static void remove_image(struct reactor *r, struct session *s, struct kernels_ask *ask)
+{
+	int err = kernels_remove_image(s, ask->of);
+
+	if (err)
+		snprintf(ask->text, sizeof ask->text, "there is no image %u", ask->of);
+	else
+		(void)unload_removed(r, s);
+	answer(r, s, ask, err);
+}
+
+void kernels_ask(struct reactor *r, struct session *s, struct kernels_ask *ask)
+{
+	int err;
+
+	switch (ask->type) {
+	case QUOIT_CTL_IMAGE_ADD:
+		err = kernels_add_image(s, ask);
+		break;
+	case QUOIT_CTL_KERNEL_ADD:
+		err = kernels_add_kernel(s, ask);
+		break;
+	default:
+		remove_image(r, s, ask);
+		return;
+	}
+	if (err) {
+		answer(r, s, ask, err);
+		return;
+	}
+	s->kernels->ask = ask;
+	s->kernels->waits = true;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * executor.h - one module's or device's quoit-exec through all its lives.
+ *
+ *	DOWN ──► STARTING ──hello──► UP ──► DYING ──reactors have let go──► DOWN
+ *
+ * A process that dies is started again: at once if that is rare, after up to half a second
+ * if it is not.  One that dies five times in a row without having finished a job is lost:
+ * its jobs fail with -ENODEV instead of waiting, and it is tried again every ten seconds.
+ *
+ * One of a user's own is started when that user wants it, and killed when it does not any more;
+ * it comes back for the next.
+ *
+ * All functions are called by one thread, that of executors.c; executors die with it.
+ */
+#ifndef QUOITD_EXECUTOR_H
+#define QUOITD_EXECUTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "exec_port.h"
+#include "executor_process.h"
+#include "host/totals.h"
+
+enum executor_state {
+	EXECUTOR_DOWN,     /* to be started when it is due */
+	EXECUTOR_STARTING, /* its hello is due */
+	EXECUTOR_UP,
+	EXECUTOR_DYING,   /* dead, and the reactors have not all let go */
+	EXECUTOR_OMITTED, /* its first start failed: it has no operations */
+};
+
+/* What all executors share. */
+struct executor_house {
+	struct quoit_totals *totals;
+	uint32_t reactors;
+	int *eventfds;              /* of each reactor */
+	int eventfd;                /* of our thread: reactors ring it */
+	uint64_t module_ms, gpu_ms; /* what one job may take */
+};
+
+struct executor {
+	const struct executor_house *house;
+	uint8_t number;
+	uint8_t device; /* counted from 1; 0: a module */
+	enum executor_state state;
+	char path[256]; /* of the module; or the device, as quoit-exec takes it: "soft:0" */
+	char why[256];  /* it is left out */
+	struct executor_process process;
+	uint64_t due;   /* CLOCK_BOOTTIME */
+	bool refused;   /* we have said why we cannot use it */
+	uint32_t ended; /* enum exec_kill: why we ended it before it was up */
+	bool known;     /* hello holds its operations, and they have numbers */
+	bool lost;
+	bool changed; /* in this step: a process came or went */
+	int status;
+	uint64_t last_death;
+	uint32_t burst; /* deaths not farther apart than RARE_NS */
+	uint32_t vain;  /* of these in a row, without a job finished */
+	uint64_t starts;
+	struct quoit_exec_hello hello;
+	uint8_t opcode[QUOIT_EXEC_MAX_OPS];
+	struct exec_port *port; /* one per reactor */
+	bool own;               /* started only for who wants it, whose alone it is: */
+	uint64_t wanted;        /* by this user, 1 + uid; 0: by nobody */
+	uint64_t owner;         /* whose the process is, or the last one was */
+	bool retired;           /* it is killed because that has changed */
+};
+
+/* Make its ports.  -errno. */
+int executor_init(struct executor *x, const struct executor_house *house, uint8_t number,
+		  uint8_t device, const char *path);
+
+/* It becomes one of its users' own, of the same device as another that has been started. */
+void executor_make_own(struct executor *x, const struct executor *like);
+
+/* Kill and free.  One that is all zeros is fine. */
+void executor_done(struct executor *x);
+
+/* Look what has happened, and do what follows; true: a process came or went. */
+bool executor_step(struct executor *x);
+
+/* When executor_step must be called without news (CLOCK_BOOTTIME); UINT64_MAX: never. */
+uint64_t executor_due(const struct executor *x);
+
+/* A line about it, for people; none about one that nobody wants.  executor_text.c */
+void executor_describe(const struct executor *x, FILE *out);
+
+#endif

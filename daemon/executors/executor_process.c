@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* executor_process.c - starting quoit-exec, and what is shared with it */
+#include "executor_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <quoit/stats.h>
+
+#include "host/ctl_io.h"
+#include "host/memfd.h"
+
+#define PROGRAM "quoit-exec"
+
+/* ---- the process ---- */
+
+/* Beside quoitd, where a build leaves it, or where it is installed. */
+static int find_program(char path[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof PROGRAM);
+	char *slash;
+
+	if (n > 0) {
+		path[n] = '\0';
+		slash = strrchr(path, '/');
+		strcpy(slash + 1, PROGRAM);
+		if (access(path, X_OK) == 0)
+			return 0;
+	}
+	snprintf(path, PATH_MAX, "%s/%s", QUOIT_LIBEXECDIR, PROGRAM);
+	return access(path, X_OK) == 0 ? 0 : -errno;
+}
+
+/* No signal of ours is blocked or caught there, and it leads a group of its own. */
+static int set_attributes(posix_spawnattr_t *attr)
+{
+	sigset_t none, all;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	(void)posix_spawnattr_setsigmask(attr, &none);
+	(void)posix_spawnattr_setsigdefault(attr, &all);
+	(void)posix_spawnattr_setpgroup(attr, 0);
+	return -posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+						       POSIX_SPAWN_SETPGROUP);
+}
+
+/* All our descriptors are closed on exec; it gets standard output and error, and its socket. */
+static int spawn(const char *program, const char *module, int socket, pid_t *ret)
+{
+	char parent[16];
+	char *argv[] = {(char *)(uintptr_t)PROGRAM, (char *)(uintptr_t)module, parent, NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	int err;
+
+	snprintf(parent, sizeof parent, "%d", (int)getpid());
+	err = -posix_spawn_file_actions_init(&actions);
+	if (err < 0)
+		return err;
+	err = -posix_spawnattr_init(&attr);
+	if (!err) {
+		err = set_attributes(&attr);
+		if (!err)
+			err = -posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY,
+								0);
+		if (!err)
+			err = -posix_spawn_file_actions_adddup2(&actions, socket,
+								QUOIT_EXEC_SOCKET);
+		if (!err)
+			err = -posix_spawn(ret, program, &actions, &attr, argv, environ);
+		(void)posix_spawnattr_destroy(&attr);
+	}
+	(void)posix_spawn_file_actions_destroy(&actions);
+	return err;
+}
+
+int executor_process_start(const char *module, struct executor_process *ret)
+{
+	char program[PATH_MAX];
+	int pair[2];
+	int err;
+
+	*ret = (struct executor_process){.pidfd = -1, .socket = -1};
+	err = find_program(program);
+	if (err < 0)
+		return err;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	err = spawn(program, module, pair[1], &ret->pid);
+	close(pair[1]);
+	if (err < 0) {
+		close(pair[0]);
+		return err;
+	}
+	ret->socket = pair[0];
+	ret->pidfd = (int)syscall(SYS_pidfd_open, ret->pid, 0);
+	return 0;
+}
+
+bool executor_process_has_ended(const struct executor_process *p, int *ret_status)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
+		return false;
+	*ret_status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0)
+						 : W_EXITCODE(0, info.si_status);
+	return true;
+}
+
+void executor_process_kill(pid_t pid)
+{
+	(void)kill(-pid, SIGKILL);
+	(void)kill(pid, SIGKILL); /* it may have left its group */
+}
+
+void executor_process_free(struct executor_process *p)
+{
+	if (!p->pid)
+		return;
+	executor_process_kill(p->pid);
+	while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (p->daemon_pages)
+		munmap(p->daemon_pages, p->daemon_bytes);
+	if (p->exec_pages)
+		munmap(p->exec_pages, p->exec_bytes);
+	if (p->pidfd >= 0)
+		close(p->pidfd);
+	close(p->socket);
+	*p = (struct executor_process){.pidfd = -1, .socket = -1};
+}
+
+/* ---- talking to it ---- */
+
+int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *ret)
+{
+	ssize_t n = recv(p->socket, ret, sizeof *ret, MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	if (n == 0)
+		return -ECONNRESET;
+	if (n != (ssize_t)sizeof *ret || ret->magic != QUOIT_EXEC_MAGIC ||
+	    ret->version != QUOIT_EXEC_VERSION || ret->result > 0 ||
+	    ret->count > QUOIT_EXEC_MAX_OPS || ret->text[sizeof ret->text - 1])
+		return -EPROTO;
+	return 0;
+}
+
+#define MAX_FDS (QUOIT_MAX_REACTORS + 2)
+
+static int send_start(int socket, const struct quoit_exec_start *start, const int *fds,
+		      unsigned count)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(MAX_FDS * sizeof(int))] = {0};
+	struct iovec data = {(void *)(uintptr_t)start, sizeof *start};
+	struct msghdr msg = {.msg_iov = &data,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = CMSG_SPACE(count * sizeof(int))};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(count * sizeof(int));
+	memcpy(CMSG_DATA(c), fds, count * sizeof(int));
+	return sendmsg(socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static void close_all(const int *fds, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+/* fds: ours to send (daemon pages, exec pages, its end of each socket). */
+static int make_shared(struct executor_process *p, uint32_t channels, int *fds, int *ret_sockets)
+{
+	uint64_t daemon_direct =
+		QUOIT_EXEC_DIRECT_AT(channels * sizeof(struct quoit_exec_daemon_channel));
+	uint64_t exec_direct = QUOIT_EXEC_DIRECT_AT(sizeof(struct quoit_exec_words) +
+						    channels * sizeof(struct quoit_exec_channel));
+	int daemon_fd, err;
+
+	p->daemon_bytes = daemon_direct + channels * sizeof(struct quoit_direct_requests);
+	p->exec_bytes = exec_direct + channels * sizeof(struct quoit_direct_words);
+	daemon_fd = memfd_create_sealed("quoit-exec-requests", p->daemon_bytes);
+	if (daemon_fd < 0)
+		return daemon_fd;
+	err = memfd_map(daemon_fd, p->daemon_bytes, 1, &p->daemon_pages);
+	if (!err)
+		fds[0] = memfd_read_only(daemon_fd);
+	close(daemon_fd);
+	if (err < 0 || fds[0] < 0)
+		return err < 0 ? err : fds[0];
+	fds[1] = memfd_create_sealed("quoit-exec-answers", p->exec_bytes);
+	if (fds[1] < 0)
+		return fds[1];
+	err = memfd_map(fds[1], p->exec_bytes, 0, &p->exec_pages);
+	if (!err) {
+		p->direct_requests = (void *)((uint8_t *)p->daemon_pages + daemon_direct);
+		p->direct_words = (const void *)((const uint8_t *)p->exec_pages + exec_direct);
+	}
+	for (uint32_t i = 0; i < channels && !err; i++) {
+		int pair[2];
+
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+			return -errno;
+		ctl_let_descriptors_pass(pair[0],
+					 false); /* who closes one may wait for its server */
+		ret_sockets[i] = pair[0];
+		fds[i + 2] = pair[1];
+	}
+	return err;
+}
+
+int executor_process_serve(struct executor_process *p, uint32_t channels, int *ret_sockets)
+{
+	struct quoit_exec_start start = {.magic = QUOIT_EXEC_MAGIC, .channels = channels};
+	int fds[MAX_FDS], err;
+
+	memset(fds, -1, sizeof fds);
+	for (uint32_t i = 0; i < channels; i++)
+		ret_sockets[i] = -1;
+	err = make_shared(p, channels, fds, ret_sockets);
+	start.daemon_bytes = p->daemon_bytes;
+	start.exec_bytes = p->exec_bytes;
+	if (!err)
+		err = send_start(p->socket, &start, fds, channels + 2);
+	close_all(fds, channels + 2);
+	if (err < 0)
+		close_all(ret_sockets, channels);
+	return err;
+}

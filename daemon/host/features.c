@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* features.c - trying what may be missing, and saying so */
+#include "features.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "affinity.h"
+#include "log.h"
+#include "memfd.h"
+#include "memory/region.h"
+
+#define LABEL(name, label, instead)   label,
+#define INSTEAD(name, label, instead) instead,
+static const char *const labels[] = {FEATURES(LABEL)};
+static const char *const fallbacks[] = {FEATURES(INSTEAD)};
+#undef LABEL
+#undef INSTEAD
+
+void features_miss(struct features *f, enum feature which, int err)
+{
+	f->missing[which] = true;
+	snprintf(f->why[which], sizeof f->why[which], "%s",
+		 err == -ECANCELED ? "switched off" : strerror(-err));
+}
+
+/* ---- the trials ---- */
+
+static void try_pidfd(struct features *f)
+{
+	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+	if (fd < 0)
+		features_miss(f, FEATURE_PIDFD, -errno);
+	else
+		close(fd);
+}
+
+static void try_mbind(struct features *f, uint32_t node)
+{
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err = page == MAP_FAILED ? -errno : affinity_prefer_node(page, bytes, node);
+
+	if (err < 0)
+		features_miss(f, FEATURE_MBIND, err);
+	if (page != MAP_FAILED)
+		munmap(page, bytes);
+}
+
+/* Does the file grow by a huge page when its first byte is written? */
+static int grows_huge(int fd, uint8_t *map)
+{
+	struct stat st;
+
+	if (madvise(map, REGION_HUGE_BYTES, MADV_HUGEPAGE) < 0)
+		return -errno;
+	map[0] = 1;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return (uint64_t)st.st_blocks * 512 >= REGION_HUGE_BYTES;
+}
+
+static void try_huge_pages(struct features *f)
+{
+	int fd = memfd_create_sealed("quoit-trial", REGION_HUGE_BYTES);
+	void *map = NULL;
+	int got = fd < 0 ? fd : memfd_map(fd, REGION_HUGE_BYTES, 1, &map);
+
+	if (!got)
+		got = grows_huge(fd, map);
+	if (got < 0)
+		features_miss(f, FEATURE_HUGE_PAGES, got);
+	f->missing[FEATURE_HUGE_PAGES] = got <= 0;
+	if (!got)
+		snprintf(f->why[FEATURE_HUGE_PAGES], sizeof f->why[FEATURE_HUGE_PAGES],
+			 "not for shared memory, see transparent_hugepage/shmem_enabled");
+	if (map)
+		munmap(map, REGION_HUGE_BYTES);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* How much may be locked is for each session to find out: mostly it is enough. */
+static void try_memlock(struct features *f)
+{
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	/* Not by mlock(), which does nothing with a sanitizer. */
+	if (page == MAP_FAILED || syscall(SYS_mlock2, page, bytes, 0) < 0)
+		features_miss(f, FEATURE_MEMLOCK, -errno);
+	if (page != MAP_FAILED)
+		munmap(page, bytes);
+}
+
+void features_probe(struct features *ret, int32_t node)
+{
+	*ret = (struct features){0};
+	try_pidfd(ret);
+	if (node >= 0)
+		try_mbind(ret, (uint32_t)node);
+	try_huge_pages(ret);
+	try_memlock(ret);
+}
+
+/* ---- saying so ---- */
+
+void features_log(const struct features *f)
+{
+	for (unsigned i = 0; i < FEATURE_NR; i++)
+		if (f->missing[i])
+			log_info("%s is missing (%s): %s", labels[i], f->why[i], fallbacks[i]);
+}
+
+void features_describe(const struct features *f, FILE *out)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < FEATURE_NR; i++)
+		if (f->missing[i])
+			fprintf(out, "missing: %s (%s): %s\n", labels[i], f->why[i], fallbacks[i]);
+	for (unsigned i = 0; i < FEATURE_NR; i++)
+		any |= f->missing[i];
+	if (!any)
+		fprintf(out, "missing: nothing\n");
+}

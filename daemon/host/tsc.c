@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* tsc.c - the rate of the time stamp counter. */
+#include <errno.h>
+
+#include "tsc.h"
+
+#define NS_PER_S 1000000000u
+
+__extension__ typedef unsigned __int128 tsc_wide;
+
+static struct {
+	uint64_t hz;
+	uint64_t ns_per_tick; /* in units of 2^-32 */
+	bool invariant;
+	const char *source;
+} tsc;
+
+static void set_rate(uint64_t hz, const char *source)
+{
+	tsc.hz = hz;
+	tsc.ns_per_tick = (uint64_t)(((tsc_wide)NS_PER_S << 32) / hz);
+	tsc.source = source;
+}
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+#define CALIBRATE_NS         5000000
+#define CALIBRATE_TRIES      16
+#define CPUID_HYPERVISOR_BIT (1u << 31) /* leaf 1, ECX */
+#define CPUID_INVARIANT_BIT  (1u << 8)  /* leaf 0x80000007, EDX */
+
+struct instant {
+	uint64_t ns, ticks;
+};
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Both clocks at one instant; of several tries the one that was least disturbed. */
+static struct instant read_both(void)
+{
+	struct instant best = {0};
+	uint64_t least = UINT64_MAX;
+	int i;
+
+	for (i = 0; i < CALIBRATE_TRIES; i++) {
+		uint64_t before = monotonic_ns(), ticks = tsc_now(), after = monotonic_ns();
+
+		if (after - before < least) {
+			least = after - before;
+			best = (struct instant){.ns = before + least / 2, .ticks = ticks};
+		}
+	}
+	return best;
+}
+
+static uint64_t measure_hz(void)
+{
+	struct timespec pause = {.tv_nsec = CALIBRATE_NS};
+	struct instant start = read_both(), end;
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, &pause) == EINTR)
+		;
+	end = read_both();
+	return (uint64_t)((tsc_wide)(end.ticks - start.ticks) * NS_PER_S / (end.ns - start.ns));
+}
+
+/*
+ * Intel SDM, CPUID leaf 0x15: rate = crystal (ECX) * EBX / EAX.  Where the crystal is
+ * not told, leaf 0x16 has only the rate on the label, in whole MHz: measuring is better.
+ */
+static uint64_t processor_hz(void)
+{
+	unsigned int denominator, numerator, crystal, unused;
+
+	if (!__get_cpuid(0x15, &denominator, &numerator, &crystal, &unused) || !denominator)
+		return 0;
+	return (uint64_t)crystal * numerator / denominator;
+}
+
+/* Hypervisor leaf 0x40000010, EAX: the rate in kHz (VMware's interface; KVM and others have it). */
+static uint64_t hypervisor_hz(void)
+{
+	unsigned int eax, ebx, ecx, edx;
+
+	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & CPUID_HYPERVISOR_BIT))
+		return 0;
+	__cpuid(0x40000000, eax, ebx, ecx, edx);
+	if (eax < 0x40000010)
+		return 0;
+	__cpuid(0x40000010, eax, ebx, ecx, edx);
+	return (uint64_t)eax * 1000;
+}
+
+static bool agrees(uint64_t told, uint64_t measured)
+{
+	return told > measured - measured / 100 && told < measured + measured / 100;
+}
+
+void tsc_init(void)
+{
+	uint64_t measured = measure_hz(), told = processor_hz();
+	unsigned int eax, ebx, ecx, edx;
+
+	tsc.invariant =
+		__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & CPUID_INVARIANT_BIT);
+	if (agrees(told, measured)) {
+		set_rate(told, "told by the processor");
+		return;
+	}
+	told = hypervisor_hz();
+	if (agrees(told, measured))
+		set_rate(told, "told by the hypervisor");
+	else
+		set_rate(measured, "measured against CLOCK_MONOTONIC");
+}
+#else
+void tsc_init(void)
+{
+	tsc.invariant = true;
+	set_rate(NS_PER_S, "CLOCK_MONOTONIC itself");
+}
+#endif
+
+uint64_t tsc_hz(void)
+{
+	return tsc.hz;
+}
+
+uint64_t tsc_to_ns(uint64_t ticks)
+{
+	return (uint64_t)((tsc_wide)ticks * tsc.ns_per_tick >> 32);
+}
+
+uint64_t tsc_from_ns(uint64_t ns)
+{
+	return (uint64_t)((tsc_wide)ns * tsc.hz / 1000000000u);
+}
+
+bool tsc_is_invariant(void)
+{
+	return tsc.invariant;
+}
+
+const char *tsc_source(void)
+{
+	return tsc.source;
+}

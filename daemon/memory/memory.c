@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.c - bytes for buffers, and the pages under them */
+#include "memory_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "memory_pinned.h"
+#include "reactor/reactor.h"
+#include "session/tensor_bits.h"
+
+/* ---- pages ---- */
+
+/* Would the resident bytes stay within the lease with `more` new ones? */
+static bool pages_fit(const struct session *s, uint64_t more)
+{
+	return s->memory.used + s->region.cached_bytes + s->memory.punching + more <=
+	       s->memory.lease;
+}
+
+static bool punch(struct session *s, const struct region_piece *piece)
+{
+	struct memory_message m = {.op = MEMORY_PUNCH,
+				   .session = s,
+				   .offset = piece->offset,
+				   .bytes = sizeclass_bytes(piece->class),
+				   .class = piece->class};
+
+	if (!memory_send(reactor_memory_link(s->reactor), &m)) {
+		region_give(&s->region, piece->offset, piece->class, true);
+		return false;
+	}
+	s->memory.punching += m.bytes;
+	s->requests++;
+	return true;
+}
+
+/* Give cached pieces back until the resident bytes fit; they go before the next allocation. */
+static void make_room(struct session *s)
+{
+	struct region_piece piece;
+
+	while (s->memory.used + s->region.cached_bytes > s->memory.lease &&
+	       region_take_cached(&s->region, &piece))
+		if (!punch(s, &piece))
+			return;
+}
+
+static void charge(struct session *s, uint64_t bytes)
+{
+	struct memory *m = &s->memory;
+
+	m->used += bytes;
+	if (m->used > m->window_peak) { /* which is never above the other */
+		m->window_peak = m->used;
+		if (m->used > m->peak)
+			m->peak = m->used;
+	}
+}
+
+/* The buffer gets a piece of the region. */
+static void settle(struct session *s, struct buffer *b, const struct region_piece *piece)
+{
+	charge(s, sizeclass_bytes(piece->class));
+	b->offset = piece->offset;
+	b->reserved = true;
+	b->zeroed = !piece->resident; /* new pages are zero */
+}
+
+/* ---- at once ---- */
+
+/* A piece of the pinned region, with old contents; false: there is none in one place. */
+static bool take_pinned(struct session *s, struct buffer *b)
+{
+	b->reserved = pinned_take(&s->pieces, b->size, (uint32_t)(b - s->buffers), &b->offset);
+	return b->reserved;
+}
+
+/* One buffer's bytes with their pages, at once; false: they are not to be had. */
+static bool take(struct session *s, struct buffer *b)
+{
+	uint64_t bytes = sizeclass_bytes(b->class);
+	struct region_piece piece;
+
+	if (b->place == PLACE_DEVICE)
+		return false; /* no job that runs here has them */
+	if (b->place == PLACE_PINNED)
+		return s->pinned_filled && take_pinned(s, b);
+	if (bytes > memory_lease_left(s) || !region_take(&s->region, b->class, &piece))
+		return false;
+	if (!piece.resident &&
+	    (bytes > MEMORY_INLINE_BYTES || !pages_fit(s, bytes) ||
+	     fallocate(s->region.fd, 0, (off_t)piece.offset, (off_t)bytes) < 0)) {
+		region_give(&s->region, piece.offset, piece.class, false);
+		return false;
+	}
+	settle(s, b, &piece);
+	return true;
+}
+
+/* take() where a piece that has its pages will do, as nearly always. */
+static inline bool take_again(struct session *s, struct buffer *b)
+{
+	uint64_t bytes = region_piece_bytes(&s->region, b->class);
+
+	if (b->place != PLACE_PAGEABLE || s->memory.used + bytes > s->memory.lease ||
+	    !region_reuse(&s->region, b->class, &b->offset))
+		return false;
+	charge(s, bytes);
+	b->reserved = true;
+	return true;
+}
+
+/* The piece of a pageable buffer, and its pages, may go to another. */
+static inline void give_piece(struct session *s, struct buffer *b)
+{
+	s->memory.used -= region_piece_bytes(&s->region, b->class);
+	region_give(&s->region, b->offset, b->class, true);
+	b->reserved = b->zeroed = false;
+}
+
+/* The same for any buffer that has bytes of ours. */
+static void untake(struct session *s, struct buffer *b)
+{
+	if (b->place == PLACE_PINNED) {
+		pinned_give(&s->pieces, b->offset, b->size);
+		b->reserved = b->zeroed = false;
+	} else {
+		give_piece(s, b);
+	}
+}
+
+bool memory_take_one(struct session *s, struct buffer *b)
+{
+	return s->memory.head == NIL && (take_again(s, b) || take(s, b));
+}
+
+bool memory_take_now(struct session *s, uint8_t tensors, const uint32_t *view)
+{
+	uint8_t taken = 0;
+
+	if (s->memory.head != NIL)
+		return false; /* others come first */
+	for_each_tensor (i, tensors) {
+		struct buffer *b = &s->buffers[s->views[view[i]].buffer];
+
+		if (b->reserved)
+			continue;
+		if (!take(s, b)) {
+			for_each_tensor (t, taken)
+				untake(s, &s->buffers[s->views[view[t]].buffer]);
+			return false;
+		}
+		taken |= (uint8_t)(1u << i);
+	}
+	return true;
+}
+
+void memory_take_eagerly(struct session *s, struct buffer *b)
+{
+	uint64_t bytes = sizeclass_bytes(b->class);
+	struct region_piece piece;
+
+	if (b->reserved || b->place != PLACE_PAGEABLE || !region_take(&s->region, b->class, &piece))
+		return;
+	if (!piece.resident && fallocate(s->region.fd, 0, (off_t)piece.offset, (off_t)bytes) < 0) {
+		region_give(&s->region, piece.offset, piece.class, false);
+		return;
+	}
+	settle(s, b, &piece);
+}
+
+/* ---- for a job in the queue ---- */
+
+/*
+ * Bytes for one buffer of a job, for which there is room; pages may come later.  False: its
+ * piece of the region is just being punched.
+ */
+static bool reserve(struct session *s, struct job *job, uint32_t index)
+{
+	struct buffer *b = &s->buffers[index];
+	struct memory_message m = {.op = MEMORY_ALLOCATE, .session = s, .buffer = index};
+	struct region_piece piece;
+
+	m.bytes = sizeclass_bytes(b->class);
+	if (!region_take(&s->region, b->class, &piece)) /* else excluded by counting */
+		return !s->memory.punching;
+	settle(s, b, &piece);
+	if (piece.resident)
+		return true;
+	make_room(s);
+	if (m.bytes <= MEMORY_INLINE_BYTES && pages_fit(s, 0) &&
+	    fallocate(s->region.fd, 0, (off_t)piece.offset, (off_t)m.bytes) == 0)
+		return true;
+	m.offset = piece.offset;
+	m.class = piece.class;
+	m.job = job_index(s, job);
+	if (!reactor_send_memory(s->reactor, &m))
+		return true; /* thousands are queued: the job's own accesses bring the pages */
+	job->allocating++;
+	job->waits++;
+	s->requests++;
+	return true;
+}
+
+/* Pieces for all pinned buffers of the job that have none; false: for some there is no place. */
+static bool reserve_pinned(struct session *s, struct job *job)
+{
+	uint8_t taken = 0;
+
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		struct buffer *b;
+
+		if (!(job->tensors & 1u << i))
+			continue;
+		b = &s->buffers[s->views[job->view[i]].buffer];
+		if (b->reserved || b->place != PLACE_PINNED)
+			continue;
+		if (!take_pinned(s, b)) {
+			while (i-- > 0)
+				if (taken & 1u << i)
+					untake(s, &s->buffers[s->views[job->view[i]].buffer]);
+			return false;
+		}
+		taken |= (uint8_t)(1u << i);
+	}
+	return true;
+}
+
+bool memory_reserve(struct session *s, struct job *job)
+{
+	if (!reserve_pinned(s, job))
+		return false;
+	for_each_tensor (i, job->holds) {
+		struct buffer *b = &s->buffers[s->views[job->view[i]].buffer];
+
+		if (b->place == PLACE_DEVICE && !b->reserved)
+			memory_device_reserve(s, b);
+	}
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->holds & 1u << i && !s->buffers[s->views[job->view[i]].buffer].reserved &&
+		    !reserve(s, job, s->views[job->view[i]].buffer))
+			return false;
+	return true;
+}
+
+/* ---- back ---- */
+
+void memory_give_back(struct session *s, uint32_t index)
+{
+	struct buffer *b = &s->buffers[index];
+
+	if (b->reserved && b->size) {
+		if (b->place == PLACE_PAGEABLE) {
+			give_piece(s, b); /* as nearly always: nothing is called */
+		} else if (b->place == PLACE_PINNED) {
+			untake(s, b);
+		} else if (b->place == PLACE_DEVICE) {
+			memory_device_drop(s, b);
+			return;
+		}
+	}
+	tables_give_buffer(s, index);
+}
+
+/* ---- the memory thread's answers ---- */
+
+bool memory_close(struct session *s)
+{
+	struct memory_message m = {.op = MEMORY_CLOSE, .session = s};
+
+	if (s->region.base && !s->requests && memory_send(reactor_memory_link(s->reactor), &m))
+		s->requests++;
+	return !s->requests && !s->region.base;
+}
+
+/* The system has no pages although the lease had bytes: nobody has the buffer yet. */
+static void take_back(struct session *s, struct job *job, const struct memory_message *m)
+{
+	struct buffer *b = &s->buffers[m->buffer];
+
+	s->memory.used -= m->bytes;
+	region_give(&s->region, m->offset, m->class, false);
+	b->reserved = b->zeroed = false;
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->tensors & 1u << i && s->views[job->view[i]].buffer == m->buffer)
+			job->zero &= (uint8_t) ~(1u << i);
+	job->failed = m->result;
+	job->error = (struct quoit_error){
+		.field = QUOIT_FIELD_MEMORY, .code = m->result, .value = {m->bytes, 0}};
+}
+
+static void allocated(struct session *s, const struct memory_message *m, memory_ready_fn *ready)
+{
+	struct job *job = &s->jobs[m->job];
+
+	job->allocating--;
+	if (m->result < 0 && !job->failed)
+		take_back(s, job, m);
+	job->waits--;
+	if (job_may_start(job))
+		ready(s, job);
+	memory_advance(s, ready); /* the head may be this job, or want what was not to be had */
+}
+
+static void punched(struct session *s, const struct memory_message *m, memory_ready_fn *ready)
+{
+	s->memory.punching -= m->bytes;
+	region_give(&s->region, m->offset, m->class, false);
+	memory_advance(s, ready);
+}
+
+void memory_answer(struct session *s, const struct memory_message *m, memory_ready_fn *ready)
+{
+	s->requests--;
+	switch (m->op) {
+	case MEMORY_CLOSE:
+		memory_pinned_forget(s);
+		break;
+	case MEMORY_FILL:
+	case MEMORY_TIDY:
+		if (memory_pinned_answer(s, m))
+			memory_advance(s, ready);
+		break;
+	case MEMORY_PUNCH:
+		punched(s, m, ready);
+		break;
+	default:
+		allocated(s, m, ready);
+		break;
+	}
+}
+
+void memory_trim(struct session *s)
+{
+	struct memory *m = &s->memory;
+	uint64_t keep = m->window_peak + m->window_peak / 2;
+	struct region_piece piece;
+
+	while (m->used + s->region.cached_bytes > keep && region_take_cached(&s->region, &piece))
+		if (!punch(s, &piece))
+			break;
+	m->window_peak = m->used;
+}

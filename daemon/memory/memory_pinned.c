@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* memory_pinned.c - pages for the pinned region, and its pieces moved together */
+#include "memory_pinned.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "guard.h"
+#include "host/features.h"
+#include "host/log.h"
+#include "io/backend_io.h"
+#include "io/io_buffers.h"
+#include "reactor/reactor.h"
+
+#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static bool send(struct session *s, struct memory_message m)
+{
+	m.session = s;
+	if (!reactor_send_memory(s->reactor, &m))
+		return false;
+	s->requests++;
+	return true;
+}
+
+/* Once a part was refused to be locked or registered, those behind it are not tried. */
+static bool fill_from(struct session *s, uint64_t offset)
+{
+	return send(s, (struct memory_message){.op = MEMORY_FILL,
+					       .offset = offset,
+					       .lock = s->pinned_locked == offset,
+					       .enrol = s->pinned_buffer != IO_NO_BUFFER &&
+							s->pinned_registered == offset});
+}
+
+void memory_pinned_fill(struct session *s)
+{
+	struct io_buffers *buffers = io_registry(s->reactor->io);
+
+	s->pinned_buffer = IO_NO_BUFFER;
+	if (s->pinned_bytes && buffers)
+		s->pinned_buffer = io_buffers_take(buffers, s->pinned_bytes);
+	/* Without the thread the pages come when they are touched. */
+	s->pinned_filled = !s->pinned_bytes || !fill_from(s, 0);
+}
+
+void memory_pinned_forget(struct session *s)
+{
+	if (s->pinned_buffer != IO_NO_BUFFER)
+		io_buffers_give(io_registry(s->reactor->io), s->pinned_buffer, s->pinned_bytes);
+	s->pinned_buffer = IO_NO_BUFFER;
+}
+
+static bool any_running(const struct session *s)
+{
+	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer)
+		if (s->jobs[i].state == JOB_RUNNING)
+			return true;
+	return false;
+}
+
+void memory_pinned_tidy(struct session *s)
+{
+	uint8_t *state = &s->memory.tidying;
+
+	if (*state == TIDY_NONE)
+		*state = TIDY_WAITS;
+	if (*state == TIDY_WAITS && !any_running(s)) {
+		pinned_tidy_begin(&s->pieces);
+		*state = TIDY_READY;
+	}
+	if (*state == TIDY_READY && send(s, (struct memory_message){.op = MEMORY_TIDY}))
+		*state = TIDY_RUNS;
+}
+
+static bool fill_answer(struct session *s, const struct memory_message *m)
+{
+	if (m->result < 0) { /* as much as there is; its charge stays */
+		log_client(s->uid, "session %llu: only %llu of %llu KiB of pinned memory: %s",
+			   (unsigned long long)s->id, (unsigned long long)m->offset >> 10,
+			   (unsigned long long)s->pinned_bytes >> 10, strerror(-m->result));
+		s->pieces.bytes = m->offset;
+	}
+	s->pinned_locked += m->lock ? m->bytes : 0;
+	s->pinned_registered += m->enrol ? m->bytes : 0;
+	s->pinned_filled = m->result || s->dead || !fill_from(s, m->offset + m->bytes);
+	return s->pinned_filled;
+}
+
+static bool tidy_answer(struct session *s, const struct memory_message *m)
+{
+	s->memory.tidying = m->result || s->dead ? TIDY_NONE : TIDY_READY;
+	if (s->memory.tidying == TIDY_NONE)
+		return true;
+	memory_pinned_tidy(s);
+	return false;
+}
+
+bool memory_pinned_answer(struct session *s, const struct memory_message *m)
+{
+	return m->op == MEMORY_FILL ? fill_answer(s, m) : tidy_answer(s, m);
+}
+
+/* ---- on the memory thread ---- */
+
+/* Both count against the same limit, and so the same helps. */
+static void say_refused(const struct session *s, const char *what, uint64_t bytes, int err)
+{
+	log_client(
+		s->uid,
+		"session %llu: %llu of its %llu KiB of pinned memory are %s: %s; " FEATURES_MORE_MEMLOCK,
+		(unsigned long long)s->id, (unsigned long long)bytes >> 10,
+		(unsigned long long)s->pinned_bytes >> 10, what, strerror(-err));
+}
+
+static bool lock_part(const struct session *s, uint64_t offset, uint64_t bytes)
+{
+	int err = mlock(s->pinned + offset, bytes) < 0 ? -errno : 0;
+
+	if (err < 0)
+		say_refused(s, "locked", offset, err);
+	return !err;
+}
+
+static bool register_part(const struct session *s, uint64_t offset, uint64_t bytes)
+{
+	uint32_t number = s->pinned_buffer + (uint32_t)(offset / IO_BUFFER_BYTES);
+	int err =
+		io_buffers_register(io_registry(s->reactor->io), number, s->pinned + offset, bytes);
+
+	if (err < 0)
+		say_refused(s, "registered with io_uring", offset, err);
+	return !err;
+}
+
+int memory_pinned_fill_part(struct memory_message *m)
+{
+	const struct session *s = m->session;
+	uint64_t left = s->pinned_bytes - m->offset;
+	bool lock = m->lock, enrol = m->enrol;
+
+	m->bytes = left < MEMORY_PART_BYTES ? left : MEMORY_PART_BYTES;
+	m->lock = m->enrol = false;
+	/* First, since only this takes huge pages; what it leaves out is for the first touch. */
+	(void)madvise(s->pinned + m->offset, m->bytes, MADV_POPULATE_WRITE);
+	while (fallocate(s->pinned_fd, 0, (off_t)m->offset, (off_t)m->bytes) < 0)
+		if (errno != EINTR)
+			return errno == ENOSPC ? -ENOMEM : -errno;
+	m->lock = lock && lock_part(s, m->offset, m->bytes);
+	m->enrol = enrol && register_part(s, m->offset, m->bytes);
+	return m->bytes == left;
+}
+
+int memory_pinned_tidy_part(struct session *s)
+{
+	struct session *outer = guard_enter(s);
+	bool done = pinned_tidy(&s->pieces, s->pinned, s->buffers, MEMORY_PART_BYTES);
+
+	guard_leave(outer);
+	return done;
+}
+
+void memory_pinned_withdraw(struct session *s)
+{
+	for (uint64_t at = 0; at < s->pinned_registered; at += IO_BUFFER_BYTES)
+		io_buffers_unregister(io_registry(s->reactor->io),
+				      s->pinned_buffer + (uint32_t)(at / IO_BUFFER_BYTES));
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* pinned.c - first fit on a bitmap of pages, and moving together */
+#include "pinned.h"
+
+#include <string.h>
+
+#include "session/session.h"
+
+void pinned_init(struct pinned *p, uint64_t bytes, uint64_t *map, uint32_t *owner)
+{
+	*p = (struct pinned){.bytes = bytes, .map = map, .owner = owner};
+}
+
+#define NO_PAGE UINT64_MAX
+
+/* How many pages from `page` on are all free, or all taken; no further than the word's end. */
+static uint64_t alike(const struct pinned *p, uint64_t page, bool taken)
+{
+	uint64_t word = p->map[page / 64] >> page % 64, rest = 64 - page % 64;
+
+	if (taken)
+		word = ~word;
+	return word && (uint64_t)__builtin_ctzll(word) < rest ? (uint64_t)__builtin_ctzll(word)
+							      : rest;
+}
+
+/* The first page of the lowest run of free pages; NO_PAGE: there is none so long. */
+static uint64_t find_run(const struct pinned *p, uint64_t pages)
+{
+	uint64_t end = p->bytes / PAGE_BYTES, run = 0;
+
+	for (uint64_t page = 0; page < end;) {
+		uint64_t n = alike(p, page, false);
+
+		if (n > end - page)
+			n = end - page;
+		run += n;
+		page += n;
+		if (run >= pages)
+			return page - run;
+		n = page < end ? alike(p, page, true) : 0;
+		if (n)
+			run = 0;
+		page += n;
+	}
+	return NO_PAGE;
+}
+
+/* Set or clear the bits of a run of pages. */
+static void mark(struct pinned *p, uint64_t page, uint64_t pages, bool taken)
+{
+	while (pages) {
+		uint64_t at = page % 64, n = 64 - at < pages ? 64 - at : pages;
+		uint64_t bits = (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1) << at;
+
+		if (taken)
+			p->map[page / 64] |= bits;
+		else
+			p->map[page / 64] &= ~bits;
+		page += n;
+		pages -= n;
+	}
+}
+
+bool pinned_take(struct pinned *p, uint64_t size, uint32_t owner, uint64_t *ret_offset)
+{
+	uint64_t bytes = pinned_piece_bytes(size);
+	uint64_t page = find_run(p, bytes / PAGE_BYTES);
+
+	if (page == NO_PAGE)
+		return false;
+	mark(p, page, bytes / PAGE_BYTES, true);
+	p->owner[page] = owner;
+	p->used += bytes;
+	*ret_offset = page * PAGE_BYTES;
+	return true;
+}
+
+void pinned_give(struct pinned *p, uint64_t offset, uint64_t size)
+{
+	mark(p, offset / PAGE_BYTES, pinned_piece_bytes(size) / PAGE_BYTES, false);
+	p->used -= pinned_piece_bytes(size);
+}
+
+void pinned_tidy_begin(struct pinned *p)
+{
+	p->from = p->to = p->moved = 0;
+}
+
+/* The next page that is taken, from p->from on: the first one of a piece; or NO_PAGE. */
+static uint64_t next_piece(const struct pinned *p)
+{
+	uint64_t end = p->bytes / PAGE_BYTES;
+
+	for (uint64_t page = p->from; page < end;) {
+		if (p->map[page / 64] >> page % 64 & 1)
+			return page;
+		page += alike(p, page, false);
+	}
+	return NO_PAGE;
+}
+
+/* All bytes of the piece at `page` are at p->to. */
+static void settle(struct pinned *p, uint64_t page, uint64_t pages, struct buffer *b)
+{
+	uint32_t owner = p->owner[page];
+
+	mark(p, page, pages, false);
+	mark(p, p->to, pages, true);
+	p->owner[p->to] = owner;
+	b->offset = p->to * PAGE_BYTES;
+	p->from = page + pages;
+	p->to += pages;
+	p->moved = 0;
+}
+
+bool pinned_tidy(struct pinned *p, uint8_t *base, struct buffer *buffers, uint64_t most)
+{
+	uint64_t page, budget = most / PAGE_BYTES;
+
+	while ((page = next_piece(p)) != NO_PAGE) {
+		struct buffer *b = &buffers[p->owner[page]];
+		uint64_t pages = pinned_piece_bytes(b->size) / PAGE_BYTES, n = pages - p->moved;
+
+		if (page != p->to) {
+			if (!budget)
+				return false;
+			if (n > budget)
+				n = budget;
+			/* To lower addresses and from the front: nothing is lost on the way. */
+			memmove(base + (p->to + p->moved) * PAGE_BYTES,
+				base + (page + p->moved) * PAGE_BYTES, n * PAGE_BYTES);
+			budget -= n;
+		}
+		p->moved += n;
+		if (p->moved == pages)
+			settle(p, page, pages, b);
+		else
+			p->from = page;
+	}
+	return true;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* region.c - the pageable region: one stripe per size class */
+#include "region.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "host/memfd.h"
+
+static uint32_t pieces_of(uint64_t lease, uint32_t max_buffers, uint32_t class)
+{
+	uint64_t n = lease / sizeclass_bytes(class);
+
+	return n < max_buffers ? (uint32_t)n : max_buffers;
+}
+
+static uint32_t pages_of(uint32_t class)
+{
+	return (uint32_t)(sizeclass_bytes(class) / PAGE_BYTES);
+}
+
+uint64_t region_words(uint64_t lease, uint32_t max_buffers)
+{
+	uint64_t words = 0;
+
+	for (uint32_t c = 0; c < SIZECLASS_NR && sizeclass_bytes(c) <= lease; c++)
+		words += pieces_of(lease, max_buffers, c);
+	return words;
+}
+
+int region_open(struct region *r, uint64_t lease, uint32_t max_buffers, uint32_t *next)
+{
+	uint64_t bytes = 0;
+	uint32_t first = 0;
+	void *map;
+	int err;
+
+	*r = (struct region){.fd = -1, .next = next};
+	if (lease >= REGION_LEASE_END)
+		return -EINVAL;
+	for (uint32_t c = 0; c < SIZECLASS_NR; c++) {
+		uint32_t pieces = pieces_of(lease, max_buffers, c);
+
+		r->class[c] = (struct region_class){.offset = bytes,
+						    .pages = pieces ? pages_of(c) : UINT32_MAX,
+						    .pieces = pieces,
+						    .first = first,
+						    .cached = NIL,
+						    .punched = NIL};
+		first += pieces;
+		bytes += (pieces * sizeclass_bytes(c) + REGION_HUGE_BYTES - 1) / REGION_HUGE_BYTES *
+			 REGION_HUGE_BYTES;
+	}
+	if (!bytes)
+		return -EINVAL;
+	r->bytes = bytes;
+	r->fd = memfd_create_sealed("quoit-region", bytes);
+	if (r->fd < 0)
+		return r->fd;
+	err = memfd_map(r->fd, bytes, 1, &map);
+	if (err < 0) {
+		close(r->fd);
+		r->fd = -1;
+		return err;
+	}
+	r->base = map;
+	(void)madvise(map, bytes, MADV_HUGEPAGE); /* where shmem_enabled says "advise" */
+	return 0;
+}
+
+void region_close(struct region *r)
+{
+	if (r->base)
+		munmap(r->base, r->bytes);
+	if (r->fd >= 0)
+		close(r->fd);
+	r->base = NULL;
+	r->fd = -1;
+}
+
+bool region_take(struct region *r, uint32_t class_index, struct region_piece *ret)
+{
+	struct region_class *class;
+	uint32_t piece;
+
+	if (class_index >= SIZECLASS_NR)
+		return false;
+	class = &r->class[class_index];
+	ret->class = class_index;
+	ret->resident = region_reuse(r, class_index, &ret->offset);
+	if (ret->resident)
+		return true;
+	if (class->punched != NIL) {
+		piece = class->punched;
+		class->punched = r->next[class->first + piece];
+	} else if (class->fresh < class->pieces) {
+		piece = class->fresh++;
+	} else {
+		return false;
+	}
+	ret->offset = class->offset + piece * sizeclass_bytes(class_index);
+	return true;
+}
+
+bool region_take_cached(struct region *r, struct region_piece *ret)
+{
+	if (!r->cached_bytes)
+		return false;
+	for (uint32_t c = SIZECLASS_NR; c-- > 0;)
+		if (r->class[c].cached != NIL)
+			return region_take(r, c, ret);
+	return false;
+}

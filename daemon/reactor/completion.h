@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * completion.h - the way back: CQEs, error records, stamps, and waking the client.
+ *
+ * A job is fetched only with a completion credit in hand, so there is always a free
+ * CQ slot here.  Posted CQEs become visible together, at the next flush.
+ */
+#ifndef QUOITD_COMPLETION_H
+#define QUOITD_COMPLETION_H
+
+#include "session/session.h"
+
+/*
+ * How many more jobs may be fetched from this ring.  -EPROTO: the client's CQ head is
+ * not where it can be, and the session must end (cq_head).
+ */
+int completion_credits(struct ring *r);
+
+/*
+ * Post the end of a job.  quiet: no CQE if it succeeded.  error: what goes into the record
+ * of a failure (user_data, ring and opcode of the failed job are filled in where the
+ * record has no cause yet); NULL: none.  stamps may be NULL.
+ */
+void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
+		     const struct quoit_error *error, const struct quoit_stamps *stamps);
+
+/* Publish what was posted; wake the client if it sleeps, ring its descriptor if armed. */
+void completion_flush(struct ring *r);
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* fetch.c - what an SQE becomes: ended, run at once, or a job */
+#include "fetch.h"
+
+#include <errno.h>
+
+#include "completion.h"
+#include "deps.h"
+#include "host/tsc.h"
+#include "job.h"
+#include "memory/guard.h"
+#include "memory/memory.h"
+#include "optable.h"
+#include "reactor_mail.h"
+#include "sched.h"
+#include "session/tensor.h"
+#include "session/tensor_bits.h"
+#include "small.h"
+#include "workers/backend_cpu.h"
+
+/* SQEs taken from one ring before the next ring has its turn. */
+#define FETCH_BURST 128u
+
+/* Slots are asked for so many SQEs ahead: each is a line in the client's cache. */
+#define FETCH_AHEAD 8u
+
+/* When the client says it submitted this SQE; only with QUOIT_RING_STAMPS. */
+static uint64_t submit_time(const struct ring *ring, uint32_t sq_index)
+{
+	return ring->notes[sq_index & (ring->layout.sq_entries - 1)].submit;
+}
+
+/* An SQE that never becomes a job has ended: with its CQE, or silently. */
+static void end_at_fetch(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
+			 int32_t res, const struct fault *fault)
+{
+	struct session *s = ring->session;
+	uint64_t now = s->reactor->now;
+	struct quoit_stamps stamps = {.fetch = now, .start = now, .end = now, .post = now};
+	struct quoit_error error = {.code = res};
+
+	if (res < 0) {
+		error.field = fault->field;
+		error.value[0] = fault->value[0];
+		error.value[1] = fault->value[1];
+		s->jobs_failed++;
+		s->jobs_refused++;
+	}
+	if (ring->stamps)
+		stamps.submit = submit_time(ring, sq_index);
+	completion_post(ring, sqe, res, &error, &stamps);
+}
+
+/* The outputs of a valid job that does not run are poisoned, so that no reader takes old bytes. */
+static void poison_outputs(struct session *s, const struct ring *ring, const struct quoit_sqe *sqe,
+			   const struct plan *plan, int32_t res, struct quoit_error cause)
+{
+	if (res != -QUOIT_EPOISON) {
+		cause.code = res;
+		cause.cause = sqe->user_data;
+		cause.opcode = sqe->opcode;
+		cause.ring = (uint16_t)ring->index;
+	}
+	for_each_tensor (i, plan->writes)
+		view_written(s, plan->t[i], plan->reads & 1u << i, res, &cause);
+}
+
+/* A CREATE, VIEW or FREE has been done, or refused; -EAGAIN: it is to come again. */
+static int end_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, int err,
+		       const struct fault *fault)
+{
+	if (err == -EAGAIN)
+		return err;
+	ring->session->jobs_done += !err;
+	if (err || !(sqe->flags & QUOIT_SQE_QUIET))
+		end_at_fetch(ring, sqe, sq_index, err, fault);
+	return 0;
+}
+
+static struct buffer *buffer_of(const struct session *s, const struct plan *plan, unsigned i)
+{
+	return &s->buffers[plan->t[i]->buffer];
+}
+
+/* Does the job write all of the tensor's buffer, without reading it? */
+static bool overwrites(const struct session *s, const struct plan *plan, unsigned i)
+{
+	const struct view *v = plan->t[i];
+
+	return plan->writes & ~plan->reads & 1u << i && v->covers && !v->lo &&
+	       v->hi == s->buffers[v->buffer].size;
+}
+
+/*
+ * Can it run at this very moment?  Short, with nobody before it on its bytes, and the
+ * bytes there.  Bits of *ret_zero: buffers to clear first.
+ */
+static bool can_run_now(struct session *s, const struct quoit_sqe *sqe, const struct plan *plan,
+			uint8_t *ret_zero)
+{
+	uint8_t unclear = 0, lacking = 0;
+
+	*ret_zero = 0;
+	if (sqe->flags & (QUOIT_SQE_LINK | QUOIT_SQE_AFTER_ALL) || plan->cost >= SCHED_INLINE_NS ||
+	    plan->row->flags & (OP_FILE | OP_MODULE | OP_LAUNCH) || plan->on_device)
+		return false;
+	for_each_tensor (i, plan->tensors) {
+		const struct buffer *b = buffer_of(s, plan, i);
+
+		if (deps_conflict(s, plan->t[i], plan->writes & 1u << i))
+			return false;
+		if (b->zeroed)
+			continue;
+		lacking |= (uint8_t)(!b->reserved << i);
+		if (overwrites(s, plan, i))
+			continue;
+		if (b->size > MEMORY_INLINE_BYTES)
+			return false;
+		unclear |= (uint8_t)(1u << i);
+	}
+	if (lacking && !memory_take_now(s, lacking, plan->view))
+		return false;
+	for_each_tensor (i, unclear) /* new pages are zero */
+		if (!buffer_of(s, plan, i)->zeroed)
+			*ret_zero |= (uint8_t)(1u << i);
+	return true;
+}
+
+/* Run a job that waits for nothing, without making an entry for it. */
+static void run_now(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
+		    const struct plan *plan, uint8_t zero)
+{
+	struct session *s = ring->session;
+	struct quoit_error error = {0};
+	int32_t res = 0;
+
+	for_each_tensor (i, plan->tensors)
+		buffer_of(s, plan, i)->zeroed = true;
+	if (s->any_poison)
+		for_each_tensor (i, plan->reads)
+			if (!res && view_is_poisoned(s, plan->t[i], &error))
+				res = -QUOIT_EPOISON;
+	if (!res)
+		res = cpu_run(s, sqe, plan->tensors, plan->view, zero, &error);
+	else if (zero)
+		cpu_clear(s, plan->view, zero);
+	if (plan->writes && (res < 0 || s->any_poison))
+		poison_outputs(s, ring, sqe, plan, res, error);
+	if (res < 0)
+		s->jobs_failed++;
+	else
+		s->jobs_done++;
+	s->jobs_inline++;
+	if (ring->stamps || res < 0 || !(sqe->flags & QUOIT_SQE_QUIET)) {
+		struct quoit_stamps stamps = {.fetch = s->reactor->now};
+
+		if (ring->stamps) {
+			stamps.submit = submit_time(ring, sq_index);
+			stamps.start = s->reactor->now;
+			stamps.end = stamps.post = tsc_now();
+		}
+		completion_post(ring, sqe, res, &error, &stamps);
+	}
+}
+
+/* Was this SQ index cancelled before it was fetched? */
+static bool is_cancelled(const struct ring *ring, uint32_t sq_index)
+{
+	for (uint32_t i = 0; i < ring->cancels; i++)
+		if (ring->cancel[i] == sq_index)
+			return true;
+	return false;
+}
+
+/* It is fetched now, as a job or not: an index comes again after a wrap. */
+static void forget_cancel(struct ring *ring, uint32_t sq_index)
+{
+	for (uint32_t i = ring->cancels; i-- > 0;)
+		if (ring->cancel[i] == sq_index)
+			ring->cancel[i] = ring->cancel[--ring->cancels];
+}
+
+/*
+ * A cancelled job takes its place in the order of things all the same, so that its outputs
+ * are poisoned for those behind it and not for those before it.
+ */
+static int admit_cancelled(struct ring *ring, const struct quoit_sqe *sqe, const struct plan *plan,
+			   uint32_t sq_index)
+{
+	struct session *s = ring->session;
+	int err = job_admit(ring, sqe, plan, sq_index, s->reactor->now, sched_push);
+
+	if (err)
+		return err;
+	job_fail_early(s, deps_ring_find(ring, sq_index), -ECANCELED, s->reactor->now);
+	memory_advance(s, sched_push);
+	return 0;
+}
+
+/* Run it here if it is one of the many that small.c knows by heart. */
+static bool run_small(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
+{
+	if (!(sqe->flags & QUOIT_SQE_QUIET) || !small_run(s, sqe, cost))
+		return false;
+	s->jobs_done++;
+	s->jobs_inline++;
+	return true;
+}
+
+/*
+ * A NOP that asks for nothing but its CQE, or for that of a moment that has come: all words zero
+ * but user_data, no flag but QUIET and, with no job of the ring open, AFTER_ALL.
+ */
+static bool is_plain_nop(const struct ring *ring, const struct quoit_sqe *sqe)
+{
+	const uint64_t *word = (const uint64_t *)sqe;
+	uint64_t flags = QUOIT_SQE_QUIET | (ring->jobs ? 0 : QUOIT_SQE_AFTER_ALL);
+
+	return !(word[0] & ~(flags << 8)) && !(word[2] | word[3] | word[4]) &&
+	       !(word[5] | word[6] | word[7]);
+}
+
+/* An operation that computes, or a NOP that wants more than its CQE. */
+static int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
+		     uint64_t *cost)
+{
+	struct session *s = ring->session;
+	struct fault fault; /* filled in where something is refused */
+	struct plan plan;
+	uint8_t zero;
+	int err = validate_job(s, sqe, &plan, &fault);
+
+	if (err) {
+		end_at_fetch(ring, sqe, sq_index, err, &fault);
+		return 0;
+	}
+	if (ring->cancels && is_cancelled(ring, sq_index))
+		return admit_cancelled(ring, sqe, &plan, sq_index);
+	if (can_run_now(s, sqe, &plan, &zero)) {
+		run_now(ring, sqe, sq_index, &plan, zero);
+		*cost += plan.cost;
+		return 0;
+	}
+	return job_admit(ring, sqe, &plan, sq_index, s->reactor->now, sched_push);
+}
+
+/*
+ * One SQE; plain: of a ring without stamps and cancels.  -EAGAIN: a table of the session is
+ * full; nothing was done, try again later.
+ */
+static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, bool plain,
+		     uint64_t *cost)
+{
+	struct session *s = ring->session;
+	struct fault fault;
+	int err;
+
+	if (sqe->opcode > QUOIT_OP_FREE) {
+		if (plain && run_small(s, sqe, cost))
+			return 0;
+	} else if (sqe->opcode == QUOIT_OP_CREATE) {
+		return end_control(ring, sqe, sq_index, tensor_create(s, sqe, &fault), &fault);
+	} else if (sqe->opcode == QUOIT_OP_FREE) {
+		return end_control(ring, sqe, sq_index, tensor_free(s, sqe, &fault), &fault);
+	} else if (sqe->opcode == QUOIT_OP_VIEW) {
+		return end_control(ring, sqe, sq_index, tensor_view(s, sqe, &fault), &fault);
+	} else if (plain && is_plain_nop(ring, sqe)) {
+		completion_post(ring, sqe, 0, NULL, NULL);
+		s->jobs_done++;
+		return 0;
+	}
+	s->looks = 0;
+	err = fetch_job(ring, sqe, sq_index, cost);
+	*cost += s->looks * DEPS_LOOK_NS;
+	return err;
+}
+
+bool fetch_ring(struct reactor *r, struct ring *ring)
+{
+	struct session *s = ring->session;
+	const struct quoit_sqe *sqes = ring->sqes;
+	uint32_t ready = quoit_ring_peek(&ring->sq), index = ring->sq.next, taken;
+	uint32_t mask = ring->layout.sq_entries - 1, end;
+	bool plain = !ring->cancels && !ring->stamps;
+	struct session *outer;
+	uint64_t cost = 0;
+	int credits;
+
+	if (!ready)
+		return false;
+	reactor_charge(r, s);
+	if (s->memory.tidying) {
+		ring->stalled = true;
+		return false;
+	}
+	if (ready > ring->layout.sq_entries) {
+		reactor_kill(r, s, QUOIT_DAEMON_KILL_RING_TAIL);
+		return true;
+	}
+	credits = completion_credits(ring);
+	if (credits < 0) {
+		reactor_kill(r, s, QUOIT_DAEMON_KILL_CQ_HEAD);
+		return true;
+	}
+	if (ready > (uint32_t)credits)
+		ready = (uint32_t)credits;
+	if (ready > FETCH_BURST)
+		ready = FETCH_BURST;
+	ring->stalled = !ready; /* for want of credits */
+	outer = guard_enter(s);
+	for (end = index + ready; index != end && cost < SCHED_TURN_NS; index++) {
+		struct quoit_sqe sqe;
+
+		__builtin_prefetch(&sqes[(index + FETCH_AHEAD) & mask]);
+		quoit_ring_copy((uint64_t *)&sqe, (const uint64_t *)&sqes[index & mask],
+				sizeof sqe / sizeof(uint64_t));
+		if (fetch_one(ring, &sqe, index, plain, &cost) < 0) {
+			ring->stalled = true;
+			break;
+		}
+		if (!plain)
+			forget_cancel(ring, index);
+	}
+	taken = index - ring->sq.next;
+	guard_leave(outer);
+	if (!taken)
+		return false;
+	quoit_ring_release(&ring->sq, taken);
+	s->jobs_fetched += taken;
+	r->count[QUOIT_REACTOR_JOBS] += taken;
+	ring->last_work = r->now;
+	reactor_touch(r, ring);
+	return true;
+}

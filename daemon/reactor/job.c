@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* job.c - admitting and ending jobs */
+#include "job.h"
+
+#include <errno.h>
+
+#include "completion.h"
+#include "deps.h"
+#include "direct_rules.h"
+#include "host/tsc.h"
+#include "memory/memory.h"
+#include "optable.h"
+#include "session/files.h"
+#include "session/kernels.h"
+#include "session/tensor.h"
+
+/* ---- the session's open jobs, in fetch order ---- */
+
+static void open_list_append(struct session *s, struct job *job)
+{
+	uint32_t self = job_index(s, job);
+
+	job->older = s->newest;
+	job->newer = NIL;
+	if (s->newest == NIL)
+		s->oldest = self;
+	else
+		s->jobs[s->newest].newer = self;
+	s->newest = self;
+	s->open_jobs++;
+}
+
+static void open_list_remove(struct session *s, struct job *job)
+{
+	if (job->older == NIL)
+		s->oldest = job->newer;
+	else
+		s->jobs[job->older].newer = job->newer;
+	if (job->newer == NIL)
+		s->newest = job->older;
+	else
+		s->jobs[job->newer].older = job->older;
+	s->open_jobs--;
+}
+
+/* ---- poison ---- */
+
+bool view_is_poisoned(const struct session *s, const struct view *v, struct quoit_error *ret)
+{
+	const struct buffer *b = &s->buffers[v->buffer];
+
+	if (!b->poisoned || v->lo >= b->poison_hi || b->poison_lo >= v->hi)
+		return false;
+	*ret = b->cause;
+	return true;
+}
+
+bool job_is_poisoned(const struct session *s, struct job *job)
+{
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->reads & 1u << i &&
+		    view_is_poisoned(s, &s->views[job->view[i]], &job->error))
+			return true;
+	return false;
+}
+
+void view_written(struct session *s, const struct view *v, bool was_read, int32_t res,
+		  const struct quoit_error *cause)
+{
+	struct buffer *b = &s->buffers[v->buffer];
+
+	if (res >= 0) {
+		if (b->poisoned && v->covers && !was_read && v->lo <= b->poison_lo &&
+		    v->hi >= b->poison_hi)
+			b->poisoned = false;
+		return;
+	}
+	if (v->lo == v->hi)
+		return;
+	s->any_poison = true;
+	if (!b->poisoned) {
+		b->poisoned = true;
+		b->poison_lo = v->lo;
+		b->poison_hi = v->hi;
+		b->cause = *cause;
+		return;
+	}
+	if (v->lo < b->poison_lo)
+		b->poison_lo = v->lo;
+	if (v->hi > b->poison_hi)
+		b->poison_hi = v->hi;
+}
+
+/* ---- admitting ---- */
+
+static struct ring *ring_of(const struct session *s, const struct job *job)
+{
+	return s->rings[job->ring];
+}
+
+static void set_accesses(struct session *s, struct job *job)
+{
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		const struct view *v;
+		const struct buffer *b;
+
+		if (!(job->tensors & 1u << i))
+			continue;
+		v = &s->views[job->view[i]];
+		b = &s->buffers[v->buffer];
+		job->access[i] = (struct access){.buffer = v->buffer,
+						 .write = job->writes & 1u << i,
+						 .lo = v->lo,
+						 .hi = v->hi};
+		/* Whoever brings the bytes may have to clear them all: a write of everything. */
+		if (job->holds & 1u << i && (!b->reserved || !b->zeroed)) {
+			job->access[i].write = true;
+			job->access[i].lo = 0;
+			job->access[i].hi = b->size;
+		}
+	}
+}
+
+static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
+		 const struct plan *plan, uint32_t sq_index, uint64_t now)
+{
+	struct session *s = r->session;
+
+	job->sqe = *sqe;
+	job->fetch = now;
+	job->start = job->end = 0;
+	job->device_start = job->device_end = job->device_error = 0;
+	job->submit = 0;
+	job->deadline = 0;
+	job->elements = plan->elements;
+	job->cost = plan->cost;
+	job->sq_index = sq_index;
+	job->waits = 0;
+	job->edges = NIL;
+	job->parked = NIL;
+	job->allocating = 0;
+	job->ring = (uint16_t)r->index;
+	job->state = JOB_WAITING;
+	job->tensors = plan->tensors;
+	job->reads = plan->reads;
+	job->writes = plan->writes;
+	job->executor = plan->executor;
+	job->on_device = plan->on_device;
+	job->holds = plan->tensors;
+	if (plan->on_device && job->executor == NO_EXECUTOR) /* a NOP only waits */
+		job->holds &= (uint8_t)~plan->on_device;
+	job->in_stream = job->in_direct = false;
+	job->eased = job->behind = 0;
+	job->direct = s->direct && !r->stamps && direct_is_small(sqe, plan);
+	job->zero = 0;
+	job->memory_waits = job->posted = false;
+	job->failed = 0;
+	job->error = (struct quoit_error){0};
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (plan->tensors & 1u << i)
+			job->view[i] = plan->view[i];
+	set_accesses(s, job);
+}
+
+/* The open job that a link names, NIL: it has ended, or there is no link. */
+static uint32_t linked_job(const struct ring *r, const struct quoit_sqe *sqe, uint32_t sq_index)
+{
+	struct job *job;
+
+	if (!(sqe->flags & QUOIT_SQE_LINK))
+		return NIL;
+	job = deps_ring_find(r, sq_index - sqe->link);
+	return job ? job_index(r->session, job) : NIL;
+}
+
+static bool names_file(const struct job *job)
+{
+	return optable_find(job->sqe.opcode)->flags & OP_FILE;
+}
+
+static void enter(struct ring *r, struct job *job, uint64_t now)
+{
+	struct session *s = r->session;
+
+	job->order = ++s->order;
+	open_list_append(s, job);
+	deps_ring_insert(r, job);
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->tensors & 1u << i)
+			s->views[job->view[i]].refs++;
+	if (names_file(job))
+		files_hold(s, job->sqe.scalar[1]);
+	else if (job->sqe.opcode == QUOIT_OP_LAUNCH)
+		kernels_hold(s, job->sqe.arg);
+	if (job->sqe.flags & QUOIT_SQE_AFTER_ALL)
+		deps_segment_end(r, job);
+	else
+		deps_segment_join(r, job);
+	r->in_flight++;
+	r->jobs++;
+	if (job->sqe.deadline) {
+		job->deadline = now + (uint64_t)job->sqe.deadline * (tsc_hz() / 1000000);
+		if (!s->deadlines++ || job->deadline < s->next_deadline)
+			s->next_deadline = job->deadline;
+	}
+	if (r->stamps)
+		job->submit = r->notes[job->sq_index & (r->layout.sq_entries - 1)].submit;
+}
+
+static void leave_segments(struct session *s, struct ring *r, job_ready_fn *ready)
+{
+	struct job *after;
+
+	while ((after = deps_segment_next(r)) != NULL) {
+		after->waits--;
+		if (job_may_start(after))
+			ready(s, after);
+	}
+}
+
+int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *plan,
+	      uint32_t sq_index, uint64_t now, job_ready_fn *ready)
+{
+	struct session *s = r->session;
+	struct job *job;
+
+	if (sqe->flags & QUOIT_SQE_AFTER_ALL && deps_segments_full(r))
+		return -EAGAIN;
+	job = tables_take_job(s);
+	if (!job)
+		return -EAGAIN;
+	init(r, job, sqe, plan, sq_index, now);
+	if (deps_add(s, job, linked_job(r, sqe, sq_index)) < 0) {
+		tables_give_job(s, job);
+		return -EAGAIN;
+	}
+	enter(r, job, now);
+	memory_admit(s, job);
+	if (job_may_start(job))
+		ready(s, job);
+	else if (sqe->flags & QUOIT_SQE_AFTER_ALL)
+		leave_segments(s, r, ready); /* all before it may have ended already */
+	if (job->memory_waits && s->oldest == job_index(s, job))
+		memory_advance(s, ready); /* nobody's end will do it */
+	return 0;
+}
+
+/* ---- ending ---- */
+
+static void post(struct ring *r, struct job *job, int32_t res, uint64_t now)
+{
+	struct quoit_stamps stamps = {.submit = job->submit,
+				      .fetch = job->fetch,
+				      .start = job->start,
+				      .end = job->end,
+				      .post = now,
+				      .device_start = job->device_start,
+				      .device_end = job->device_end,
+				      .device_error = job->device_error};
+
+	job->posted = true;
+	r->in_flight--;
+	completion_post(r, &job->sqe, res, &job->error, &stamps);
+}
+
+void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t now)
+{
+	job->failed = res;
+	job->error = (struct quoit_error){.code = res};
+	post(ring_of(s, job), job, res, now);
+}
+
+/* The record that readers of this job's outputs will get. */
+static struct quoit_error cause_of(const struct ring *r, const struct job *job, int32_t res)
+{
+	struct quoit_error cause = job->error;
+
+	if (res != -QUOIT_EPOISON) {
+		cause.code = res;
+		cause.cause = job->sqe.user_data;
+		cause.opcode = job->sqe.opcode;
+		cause.ring = (uint16_t)r->index;
+	}
+	return cause;
+}
+
+static void mark_outputs(struct session *s, const struct ring *r, struct job *job, int32_t res)
+{
+	struct quoit_error cause = {0};
+
+	if (res < 0)
+		cause = cause_of(r, job, res);
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->writes & 1u << i)
+			view_written(s, &s->views[job->view[i]], job->reads & 1u << i, res, &cause);
+}
+
+void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_ready_fn *ready)
+{
+	struct ring *r = ring_of(s, job);
+
+	mark_outputs(s, r, job, res);
+	deps_remove(s, job, ready);
+	deps_ring_remove(r, job);
+	open_list_remove(s, job);
+	if (job->deadline)
+		s->deadlines--;
+	if (!job->posted)
+		post(r, job, res, now);
+	if (res < 0)
+		s->jobs_failed++;
+	else
+		s->jobs_done++;
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->tensors & 1u << i)
+			tensor_unref(s, job->view[i]);
+	if (names_file(job))
+		files_drop(s, job->sqe.scalar[1]);
+	else if (job->sqe.opcode == QUOIT_OP_LAUNCH)
+		kernels_drop(s, job->sqe.arg);
+	deps_segment_leave(r, job);
+	r->jobs--;
+	tables_give_job(s, job);
+	leave_segments(s, r, ready);
+	if (s->memory.head != NIL)
+		memory_advance(s, ready);
+}

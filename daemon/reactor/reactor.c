@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reactor.c - the flow of a job, from its SQE to its CQE
+ *
+ *	fetch -> validate -> deps, memory -> sched -> backend -> complete
+ *
+ * This is the one file that names the stages in order; they do not know each other.
+ */
+#include "reactor.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "completion.h"
+#include "executors/backend_exec.h"
+#include "executors/backend_kernels.h"
+#include "executors/bridge.h"
+#include "fetch.h"
+#include "host/tsc.h"
+#include "io/backend_io.h"
+#include "job.h"
+#include "memory/guard.h"
+#include "memory/memory.h"
+#include "optable.h"
+#include "reactor_deadlines.h"
+#include "reactor_idle.h"
+#include "reactor_mail.h"
+#include "sched.h"
+#include "workers/backend_cpu.h"
+
+/* ---- complete ---- */
+
+void reactor_touch(struct reactor *r, struct ring *ring)
+{
+	if (ring->dirty && !ring->queued) {
+		ring->queued = true;
+		ring->next_dirty = r->dirty;
+		r->dirty = ring;
+	}
+}
+
+static void flush(struct reactor *r)
+{
+	struct ring *next;
+
+	for (struct ring *ring = r->dirty; ring; ring = next) {
+		next = ring->next_dirty;
+		ring->queued = false;
+		completion_flush(ring);
+	}
+	r->dirty = NULL;
+}
+
+void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res)
+{
+	struct ring *ring = s->rings[job->ring];
+
+	job_end(s, job, res, tsc_now(), sched_push);
+	reactor_touch(r, ring);
+}
+
+/* ---- whose time it is ---- */
+
+/* The time is read only where it changes hands: one session alone pays at the end of the pass. */
+void reactor_charge(struct reactor *r, struct session *s)
+{
+	uint64_t now;
+
+	if (r->payer && r->payer != s) {
+		now = tsc_now();
+		r->payer->core_ticks += now - r->charged;
+		r->charged = now;
+	}
+	r->payer = s;
+}
+
+/* A reading of the clock takes as long as many a job: the end of one pass is the start of the next.
+ */
+static void begin_pass(struct reactor *r)
+{
+	r->now = r->charged = r->passed ? r->passed : tsc_now();
+	r->passed = 0;
+	r->payer = NULL;
+}
+
+static void end_pass(struct reactor *r)
+{
+	uint64_t now = tsc_now();
+
+	r->count[QUOIT_REACTOR_WORK_TICKS] += now - r->now;
+	if (r->payer)
+		r->payer->core_ticks += now - r->charged;
+	r->passed = now;
+}
+
+/* ---- fetch ---- */
+
+static bool fetch(struct reactor *r)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->active_count; i++) {
+		struct ring *ring = r->rings[i];
+
+		if (!ring->session->stopped)
+			any |= fetch_ring(r, ring);
+		if (ring->dirty)
+			flush(r); /* its client need not wait for the rest of the pass */
+	}
+	return any;
+}
+
+/* ---- start: from the queues of ready jobs to a backend ---- */
+
+static bool names_file(const struct job *job)
+{
+	return optable_find(job->sqe.opcode)->flags & OP_FILE;
+}
+
+static bool clear_is_long(const struct session *s, const struct job *job)
+{
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job_host_zero(job) & 1u << i &&
+		    s->buffers[s->views[job->view[i]].buffer].size > MEMORY_INLINE_BYTES)
+			return true;
+	return false;
+}
+
+/* What is known about a job before it starts: 0, or why it does not. */
+static int32_t verdict(struct session *s, struct job *job, uint64_t now)
+{
+	if (job->failed)
+		return job->failed;
+	if (job->reads && !job->waits && job_is_poisoned(s, job))
+		return -QUOIT_EPOISON;
+	if (job->deadline && now >= job->deadline)
+		return -ETIME;
+	if (job->tensors && memory_lacking(s, job))
+		return -ENOMEM;
+	return 0;
+}
+
+static int publish(struct reactor *r, struct session *s, struct job *job)
+{
+	int err = cpu_publish(s, job, r->port);
+
+	if (err < 0)
+		return err;
+	job->state = JOB_RUNNING;
+	job->start = r->now;
+	s->published++;
+	s->jobs_tiled++;
+	return 0;
+}
+
+/* Here and now; res < 0: only what is left to do then. */
+static void run_inline(struct reactor *r, struct session *s, struct job *job, int32_t res)
+{
+	uint8_t zero = job_host_zero(job);
+
+	job->start = tsc_now();
+	if (!res)
+		res = cpu_run(s, &job->sqe, job->tensors, job->view, zero, &job->error);
+	else if (zero)
+		cpu_clear(s, job->view, zero);
+	job->end = tsc_now();
+	s->jobs_inline++;
+	reactor_end_job(r, s, job, res);
+}
+
+/* Start a ready job.  -EBUSY: its backend has no room. */
+static int start(struct reactor *r, struct session *s, struct job *job)
+{
+	bool is_file = names_file(job);
+	bool elsewhere = is_file || job->executor != NO_EXECUTOR;
+	int32_t res = verdict(s, job, r->now);
+
+	if (res < 0)
+		job->failed = res;
+	if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
+		job->state = JOB_WAITING;
+		return 0;
+	}
+	if (job_host_zero(job) && (clear_is_long(s, job) || elsewhere))
+		return publish(r, s, job);
+	if (!res && is_file)
+		return io_start(r, s, job);
+	/* One that has failed may still have to clear what others will read. */
+	if (job->executor != NO_EXECUTOR && (!res || job->zero)) {
+		exec_start(s, job);
+		return 0;
+	}
+	if (res < 0 || job->cost < SCHED_INLINE_NS) {
+		run_inline(r, s, job, res);
+		return 0;
+	}
+	return publish(r, s, job);
+}
+
+static bool start_short(struct reactor *r, struct session *s)
+{
+	uint64_t cost = 0;
+	struct job *job;
+	bool any = false;
+
+	while (cost < SCHED_TURN_NS && (job = sched_next_short(s)) != NULL) {
+		cost += job->cost;
+		if (start(r, s, job) < 0) {
+			sched_put_back(s, job);
+			break;
+		}
+		any = true;
+	}
+	return any;
+}
+
+static bool start_long(struct reactor *r, struct session *s)
+{
+	struct job *job;
+	bool any = false;
+
+	while ((job = sched_next_long(s)) != NULL) {
+		if (start(r, s, job) < 0) {
+			sched_put_back(s, job);
+			break;
+		}
+		any = true;
+	}
+	return any;
+}
+
+static bool start_files(struct reactor *r, struct session *s)
+{
+	struct job *job;
+	bool any = false;
+
+	while ((job = sched_next_file(s)) != NULL) {
+		if (start(r, s, job) < 0) {
+			sched_put_back(s, job);
+			break;
+		}
+		any = true;
+	}
+	return any;
+}
+
+/* The first session has had the first choice: next time the second one has it. */
+static void pass_turn(struct reactor *r, struct session *last)
+{
+	struct session *first = r->sessions;
+
+	r->sessions = first->next;
+	first->next = NULL;
+	last->next = first;
+}
+
+static bool start_ready(struct reactor *r)
+{
+	struct session *last = NULL;
+	bool any = false;
+
+	for (struct session *s = r->sessions; s; last = s, s = s->next) {
+		if (s->memory.tidying) {
+			memory_advance(s, sched_push);
+		} else if (s->ready_jobs) {
+			reactor_charge(r, s);
+			any |= start_short(r, s);
+			any |= start_files(r, s);
+			any |= start_long(r, s);
+		}
+		if ((s->exec.jobs_waiting || s->drops || kernels_wait(s)) && !s->memory.tidying)
+			any |= exec_send(r, s);
+		if (s->bridge.fd >= 0)
+			any |= bridge_advance(r, s);
+		if (guard_has_hit(s) && !s->stopped)
+			reactor_kill(r, s, QUOIT_DAEMON_KILL_MEM_VANISHED);
+	}
+	if (any && last != r->sessions)
+		pass_turn(r, last);
+	return any;
+}
+
+/* ---- answers: of workers, of the memory thread, of the kernel, of executors ---- */
+
+/* The tiles are done.  A job that also needs another backend only had its buffers cleared. */
+static void finish_work(struct reactor *r, struct work *work)
+{
+	struct session *s = work->session;
+	struct job *job = &s->jobs[work->job];
+	uint64_t started = atomic_load(&work->started);
+	uint64_t ticks = atomic_load(&work->ticks);
+	int32_t res = job->failed;
+
+	reactor_charge(r, s);
+	if (started)
+		job->start = started;
+	job->end = tsc_now();
+	s->core_ticks += ticks;
+	r->count[QUOIT_REACTOR_TILE_TICKS] += ticks;
+	s->published--;
+	if (!res && guard_has_hit(s))
+		res = -EFAULT;
+	if (!res)
+		res = cpu_result(work, &job->error);
+	worker_retire(r->port, work);
+	job->failed = res < 0 ? res : 0;
+	if (job->executor != NO_EXECUTOR || (!res && names_file(job))) {
+		job->zero &= job->on_device;
+		sched_push(s, job);
+		return;
+	}
+	reactor_end_job(r, s, job, res);
+}
+
+static bool collect(struct reactor *r)
+{
+	const struct memory_message *m;
+	struct work *work;
+	bool any = false;
+
+	while ((work = worker_finished(r->port)) != NULL) {
+		finish_work(r, work);
+		any = true;
+	}
+	while ((m = memory_next_answer(r->memory)) != NULL) {
+		memory_answer(m->session, m, sched_push);
+		memory_answer_done(r->memory);
+		any = true;
+	}
+	any |= io_poll(r);
+	any |= exec_poll(r);
+	return any;
+}
+
+/* ---- the loop ---- */
+
+bool reactor_pass(struct reactor *r)
+{
+	bool work = false;
+
+	begin_pass(r);
+	work |= fetch(r); /* first: what was posted since the last pass waits for nothing else */
+	work |= reactor_mail(r);
+	work |= collect(r);
+	work |= start_ready(r);
+	io_submit(r);
+	reactor_expire(r);
+	flush(r);
+	worker_call(r->port);
+	if (work)
+		end_pass(r);
+	return work;
+}
+
+static void *run(void *arg)
+{
+	struct reactor *r = arg;
+
+	reactor_settle(r);
+	guard_rings(r->rings, &r->ring_count);
+	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED))
+		reactor_idle(r, reactor_pass(r));
+	return NULL;
+}
+
+struct memory_link *reactor_memory_link(struct reactor *r)
+{
+	return r->memory;
+}
+
+int reactor_start(struct reactor *r)
+{
+	int err = reactor_idle_init(r);
+
+	if (!err)
+		err = -pthread_create(&r->thread, NULL, run, r);
+	return err;
+}
+
+void reactor_stop(struct reactor *r)
+{
+	__atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
+	reactor_wake(r);
+	pthread_join(r->thread, NULL);
+	reactor_idle_done(r);
+}

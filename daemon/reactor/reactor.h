@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reactor.h - one pinned thread that owns sessions: it fetches their jobs, runs the
+ * short ones, hands the long ones out, and posts the completions.
+ *
+ * Only the reactor touches its sessions' state, so there are no locks on the path.
+ */
+#ifndef QUOITD_REACTOR_H
+#define QUOITD_REACTOR_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "executors/exec_port.h"
+#include "host/config.h"
+#include "mail.h"
+#include "memory/memory_thread.h"
+#include "session/session.h"
+#include "workers/worker.h"
+
+#define REACTOR_RINGS        4096u
+#define REACTOR_MEMORY_QUEUE 8192u
+
+struct io_backend;
+
+struct reactor {
+	uint32_t index;
+	uint32_t cpu;
+	int32_t node;
+	pthread_t thread;
+
+	_Alignas(64) uint32_t need_wake; /* 1: asleep in epoll; its threads write the eventfd */
+	_Alignas(64) int eventfd;
+	int epoll;
+
+	struct mailbox inbox;   /* from the control thread */
+	struct mailbox *outbox; /* to it */
+	struct memory_link *memory;
+	struct worker_port *port;
+	struct io_backend *io;
+	struct exec_port *executor[CONFIG_EXECUTORS]; /* modules, then devices */
+	uint32_t executors;
+
+	struct session *sessions;
+	uint32_t session_count;
+	struct ring *rings[REACTOR_RINGS]; /* the active ones first */
+	uint32_t ring_count, active_count;
+	struct ring *dirty;   /* rings with CQEs to flush */
+	bool control_pending; /* a ring or session may be waiting to be let go */
+
+	/* requests that found the memory thread's ring full */
+	struct memory_message *backlog;
+	uint32_t backlog_head, backlog_count;
+
+	uint64_t now;          /* TSC of this pass */
+	uint64_t passed;       /* TSC at the end of the last one, which had work; 0: not known */
+	struct session *payer; /* whom its time is charged to, from `charged` on; NULL: nobody */
+	uint64_t charged;
+	uint64_t last_work, last_pass;
+	uint64_t awake_since;
+	uint64_t spin_ticks; /* how long to spin before sleeping: learned */
+	uint64_t spin_fast, spin_with_tiles, spin_most; /* bounds of reactor_idle.c, in ticks */
+	uint64_t next_chores, last_stats, last_trim;
+	uint64_t count[QUOIT_REACTOR_NR];
+	struct quoit_reactor_block *stats; /* its block of the totals file */
+	int stop;                          /* atomic */
+};
+
+int reactor_start(struct reactor *r);
+void reactor_stop(struct reactor *r);
+
+/* One pass over everything; true: there was work. */
+bool reactor_pass(struct reactor *r);
+
+/* CQEs were posted to this ring: flush it at the end of the pass. */
+void reactor_touch(struct reactor *r, struct ring *ring);
+
+/* What the reactor does now, it does for this session: until the next call, or the pass ends. */
+void reactor_charge(struct reactor *r, struct session *s);
+
+/* A backend is done with a running job. */
+void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res);
+
+/* For memory.c: where its requests go. */
+struct memory_link *reactor_memory_link(struct reactor *r);
+bool reactor_send_memory(struct reactor *r, const struct memory_message *m);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* reactor_deadlines.c - jobs whose time has come although they have not ended */
+#include "reactor_deadlines.h"
+
+#include <errno.h>
+
+#include "executors/backend_exec.h"
+#include "job.h"
+#include "memory/memory.h"
+#include "sched.h"
+
+/* Look at a job with a deadline; when to look at it again (TSC), UINT64_MAX: never. */
+static uint64_t look_at_deadline(struct reactor *r, struct session *s, struct job *job)
+{
+	bool in_executor = exec_has(job), posted = true;
+	uint64_t again = UINT64_MAX;
+
+	if (!in_executor && (job->failed || job->state == JOB_RUNNING))
+		return UINT64_MAX;
+	if (job->deadline > r->now)
+		return job->deadline;
+	if (in_executor)
+		again = exec_overdue(r, s, job, &posted);
+	else
+		job_fail_early(s, job, -ETIME, r->now);
+	if (posted)
+		reactor_touch(r, s->rings[job->ring]);
+	return again;
+}
+
+static void expire(struct reactor *r, struct session *s)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer) {
+		uint64_t again =
+			s->jobs[i].deadline ? look_at_deadline(r, s, &s->jobs[i]) : UINT64_MAX;
+
+		if (again < next)
+			next = again;
+	}
+	s->next_deadline = next;
+	memory_advance(s, sched_push);
+}
+
+void reactor_expire(struct reactor *r)
+{
+	for (struct session *s = r->sessions; s; s = s->next)
+		if (s->deadlines && s->next_deadline <= r->now)
+			expire(r, s);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* reactor_idle.c - spinning, sleeping, and what is done now and then */
+#include "reactor_idle.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "executors/backend_exec.h"
+#include "host/affinity.h"
+#include "host/log.h"
+#include "host/tsc.h"
+#include "io/backend_io.h"
+#include "memory/memory.h"
+#include "reactor_rings.h"
+#include "session/session_stats.h"
+
+#define SPIN_LEAST_NS      2000u
+#define SPIN_MOST_NS       100000u
+#define SPIN_WITH_TILES_NS 1000u
+#define SPIN_FAST_NS       1000u /* a client that waits for each answer has sent the next job by then */
+#define CHORES_NS          10000u /* how often idle rings are looked at while we are awake */
+#define STATS_NS           100000000u
+#define TRIM_NS            1000000000u
+#define BUSY_SHARE_NS      500000u /* a busy reactor leaves its core to tiles as long as it had it */
+#define SLEEP_MOST_NS      1000000000u
+#define STALL_LEAST_NS     50000u
+#define STALL_MOST_NS      20000000u
+
+int reactor_idle_init(struct reactor *r)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll < 0)
+		return -errno;
+	if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->eventfd, &event) < 0)
+		return -errno;
+	if (io_fd(r->io) >= 0 && epoll_ctl(r->epoll, EPOLL_CTL_ADD, io_fd(r->io), &event) < 0)
+		return -errno;
+	r->spin_ticks = tsc_from_ns(SPIN_LEAST_NS);
+	r->spin_fast = tsc_from_ns(SPIN_FAST_NS);
+	r->spin_with_tiles = tsc_from_ns(SPIN_WITH_TILES_NS);
+	r->spin_most = tsc_from_ns(SPIN_MOST_NS);
+	return 0;
+}
+
+void reactor_idle_done(struct reactor *r)
+{
+	close(r->epoll);
+}
+
+void reactor_settle(struct reactor *r)
+{
+	char name[16];
+	int err = affinity_pin_thread(r->cpu);
+
+	if (err < 0)
+		log_info("reactor %u is not pinned to CPU %u: %s", r->index, r->cpu,
+			 strerror(-err));
+	snprintf(name, sizeof name, "quoit-react-%u", r->index);
+	(void)pthread_setname_np(pthread_self(), name);
+	r->now = r->last_work = r->awake_since = tsc_now();
+}
+
+void reactor_wake(struct reactor *r)
+{
+	uint64_t one = 1;
+	ssize_t n = write(r->eventfd, &one, sizeof one);
+
+	(void)n;
+}
+
+/* ---- sleep ---- */
+
+/* Every way in which work can arrive has its flag up and was looked at once more. */
+static bool may_sleep(struct reactor *r)
+{
+	bool idle = reactor_rings_may_sleep(r);
+
+	idle &= mailbox_sleep(&r->inbox);
+	idle &= worker_may_sleep(r->port, &r->need_wake);
+	idle &= quoit_ring_sleep(&r->memory->from_thread, &r->need_wake);
+	idle &= io_may_sleep(r);
+	idle &= exec_may_sleep(r);
+	return idle && !r->backlog_count;
+}
+
+/*
+ * A ring that waits for the client to reap, or for a table entry, rings no bell.  We look
+ * after a tenth of the time for which it has been so: late by that much, and cheap.
+ */
+static uint64_t stall_timeout(struct reactor *r)
+{
+	uint64_t timeout = SLEEP_MOST_NS;
+
+	for (uint32_t i = 0; i < r->ring_count; i++) {
+		struct ring *ring = r->rings[i];
+		uint64_t t;
+
+		if (!ring->stalled || ring->session->stopped)
+			continue;
+		t = tsc_to_ns(r->now - ring->last_work) / 10;
+		t = t < STALL_LEAST_NS ? STALL_LEAST_NS : t > STALL_MOST_NS ? STALL_MOST_NS : t;
+		if (t < timeout)
+			timeout = t;
+	}
+	return timeout;
+}
+
+static uint64_t sleep_timeout(struct reactor *r)
+{
+	uint64_t timeout = stall_timeout(r), room = exec_sleep_ns(r);
+
+	if (timeout > room)
+		timeout = room;
+	if (r->control_pending && r->executors && timeout > EXEC_LEAVE_NS)
+		timeout = EXEC_LEAVE_NS;
+	for (struct session *s = r->sessions; s; s = s->next) {
+		uint64_t t;
+
+		if (!s->deadlines)
+			continue;
+		t = s->next_deadline > r->now ? tsc_to_ns(s->next_deadline - r->now) : 0;
+		if (t < timeout)
+			timeout = t;
+	}
+	return timeout;
+}
+
+static void sleep_now(struct reactor *r)
+{
+	uint64_t before = r->now, slept;
+
+	reactor_publish_stats(r);
+	if (may_sleep(r)) {
+		r->count[QUOIT_REACTOR_SLEEPS]++;
+		r->count[QUOIT_REACTOR_POLL_TICKS] += tsc_now() - r->last_work;
+		reactor_poll(r, sleep_timeout(r));
+		slept = tsc_to_ns(r->now - before);
+		/* Spinning that long would have spared the sleep; spinning for a long sleep is
+		 * lost. */
+		if (slept < SPIN_MOST_NS)
+			r->spin_ticks = r->spin_ticks * 2 + tsc_from_ns(SPIN_LEAST_NS);
+		else if (slept > 20 * SPIN_MOST_NS)
+			r->spin_ticks /= 2;
+		if (r->spin_ticks > r->spin_most)
+			r->spin_ticks = r->spin_most;
+	}
+	quoit_ring_awake(&r->need_wake);
+	exec_awake(r);
+	reactor_wake_stalled(r);
+	r->awake_since = r->last_work = tsc_now();
+}
+
+/* ---- every pass ---- */
+
+static void chores(struct reactor *r)
+{
+	r->next_chores = r->now + tsc_from_ns(CHORES_NS);
+	reactor_scan_rings(r);
+	if (r->active_count > 1)
+		reactor_retire_rings(r);
+	if (r->now - r->last_stats > tsc_from_ns(STATS_NS)) {
+		reactor_publish_stats(r);
+		reactor_poll(r, 0); /* sockets that rang although we were awake, or hung up */
+	}
+	if (r->now - r->last_trim > tsc_from_ns(TRIM_NS)) {
+		r->last_trim = r->now;
+		for (struct session *s = r->sessions; s; s = s->next)
+			memory_trim(s);
+	}
+}
+
+static void send_backlog(struct reactor *r)
+{
+	while (r->backlog_count &&
+	       memory_send(r->memory, &r->backlog[r->backlog_head % REACTOR_MEMORY_QUEUE])) {
+		r->backlog_head++;
+		r->backlog_count--;
+	}
+}
+
+/* An endless stream of small jobs must not starve the tiles below us on this core. */
+static void share_core(struct reactor *r)
+{
+	struct timespec nap = {.tv_nsec = BUSY_SHARE_NS};
+
+	if (!r->port->published || r->now - r->awake_since < tsc_from_ns(BUSY_SHARE_NS))
+		return;
+	nanosleep(&nap, NULL);
+	r->awake_since = tsc_now();
+	r->passed = 0;
+}
+
+/* Nothing to do, but soon perhaps.  False: it has been so for long enough. */
+static bool spin(struct reactor *r)
+{
+	uint64_t idle = r->now - r->last_work;
+
+	if (idle >= (r->port->published ? r->spin_with_tiles : r->spin_ticks))
+		return false;
+	if (idle > r->spin_fast)
+		__builtin_ia32_pause();
+	return true;
+}
+
+void reactor_idle(struct reactor *r, bool work)
+{
+	uint64_t gap = r->now - r->last_pass;
+
+	if (r->now >= r->next_chores)
+		chores(r);
+	send_backlog(r);
+	r->last_pass = r->now;
+	r->count[QUOIT_REACTOR_LOOPS]++;
+	if (work) {
+		r->last_work = r->now;
+		share_core(r);
+		return;
+	}
+	if (gap > r->spin_most) /* somebody else had the core: it is not idle */
+		r->spin_ticks /= 2;
+	if (!spin(r))
+		sleep_now(r);
+}
+
+void reactor_publish_stats(struct reactor *r)
+{
+	r->last_stats = r->now;
+	r->count[QUOIT_REACTOR_SESSIONS] = r->session_count;
+	r->count[QUOIT_REACTOR_HEARTBEAT] = r->now;
+	exec_count(r);
+	if (r->stats)
+		for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
+			__atomic_store_n(&r->stats->value[i], r->count[i], __ATOMIC_RELAXED);
+	for (struct session *s = r->sessions; s; s = s->next)
+		session_stats_publish(s);
+}
+
+bool reactor_send_memory(struct reactor *r, const struct memory_message *m)
+{
+	if (!r->backlog_count && memory_send(r->memory, m))
+		return true;
+	if (r->backlog_count == REACTOR_MEMORY_QUEUE)
+		return false;
+	r->backlog[(r->backlog_head + r->backlog_count++) % REACTOR_MEMORY_QUEUE] = *m;
+	return true;
+}

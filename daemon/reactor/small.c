@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* small.c - short element-wise jobs that ask for nothing unusual */
+#include "small.h"
+
+#include "memory/guard.h"
+#include "memory/memory.h"
+#include "shape.h"
+#include "validate.h"
+
+/* As many tensors as the operation has with this arg, or the scalar for the third. */
+static bool form_fits(const struct op_row *row, const struct quoit_sqe *sqe)
+{
+	unsigned third = sqe->tensor[2] != QUOIT_NO_TENSOR;
+
+	return sqe->arg < 4 && row->short_forms >> OPTABLE_FORM(sqe->arg, third) & 1;
+}
+
+/* Tensor i of the job, if its handle is good. */
+static inline bool find(struct session *s, const struct quoit_sqe *sqe, unsigned i,
+			struct small_job *job)
+{
+	uint32_t view = session_view(s, sqe->tensor[i]);
+
+	if (view == NIL)
+		return false;
+	job->t[i] = &s->views[view];
+	job->b[i] = &s->buffers[job->t[i]->buffer];
+	return true;
+}
+
+/* All of a buffer that no open job touches. */
+static inline bool output_fits(const struct small_job *job)
+{
+	const struct view *v = job->t[0];
+	const struct buffer *b = job->b[0];
+
+	return v->plain && v->elements <= OP_SHORT && job->row->types & 1u << v->dtype &&
+	       v->hi - v->lo == b->size && (b->writers & b->readers) == NIL;
+}
+
+/* Like the output, in another buffer, which has its bytes and is not being written. */
+static inline bool input_fits(const struct small_job *job, unsigned i)
+{
+	const struct view *v = job->t[i], *out = job->t[0];
+	const struct buffer *b = job->b[i];
+
+	return v->plain && v->dtype == out->dtype && shape_same_dims(v, out) && b != job->b[0] &&
+	       b->zeroed && b->writers == NIL;
+}
+
+/* Inline, so that what it finds stays in registers. */
+static inline __attribute__((always_inline)) bool look(struct session *s,
+						       const struct quoit_sqe *sqe,
+						       struct small_job *ret)
+{
+	ret->row = optable_row(sqe->opcode);
+	if (!form_fits(ret->row, sqe) || sqe->tensor[3] || !validate_is_plain(sqe) || s->any_poison)
+		return false;
+	if (!find(s, sqe, 0, ret) || !output_fits(ret))
+		return false;
+	if (!find(s, sqe, 1, ret) || !input_fits(ret, 1))
+		return false;
+	ret->t[2] = NULL;
+	return !sqe->tensor[2] || (find(s, sqe, 2, ret) && input_fits(ret, 2));
+}
+
+bool small_fits(struct session *s, const struct quoit_sqe *sqe, struct small_job *ret)
+{
+	return look(s, sqe, ret);
+}
+
+static inline void *data_of(const struct session *s, const struct small_job *job, unsigned i)
+{
+	return buffer_data(s, job->b[i]) + job->t[i]->offset;
+}
+
+bool small_run(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
+{
+	struct small_job job;
+	struct op_args args;
+	void *data[OP_SHORT_TENSORS];
+
+	if (!look(s, sqe, &job) || (!job.b[0]->reserved && !memory_take_one(s, job.b[0])))
+		return false;
+	args.opcode = sqe->opcode;
+	args.arg = sqe->arg;
+	args.scalar[0].u = sqe->scalar[0];
+	args.scalar[1].u = sqe->scalar[1];
+	data[0] = data_of(s, &job, 0);
+	data[1] = data_of(s, &job, 1);
+	data[2] = job.t[2] ? data_of(s, &job, 2) : NULL;
+	job.row->impl->run_short(&args, data, job.t[0]->dtype, (uint32_t)job.t[0]->elements);
+	if (guard_has_hit(s))
+		return false;
+	job.b[0]->zeroed = true;
+	*cost += job.t[0]->elements * job.row->cost / 1024; /* as good as 1000 */
+	return true;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * errands.h - what is done with a client's descriptors by threads that may hang.
+ *
+ * Whoever closes a descriptor of a client, or asks what it is, may have to wait for somebody
+ * whom the client has chosen: the server of its file system (FUSE), or the peer of a TCP
+ * socket that lingers.  That may take for ever, so no thread that serves others does it.
+ *
+ * A connection's errands are run one at a time, and of a user's connections ERRANDS_USER at
+ * a time: what hangs holds up its own connection only, and holds it in its user's count of
+ * connections until it is done.
+ *
+ * Thread-safe, except errands_init and errands_checked, which are the control thread's.
+ */
+#ifndef QUOITD_ERRANDS_H
+#define QUOITD_ERRANDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "host/ctl_io.h"
+
+#define ERRANDS_USER 4u
+
+/*
+ * Descriptors of one connection that can wait to be closed: its files, images and the sockets of
+ * its rings; its arena and pinned region; those of a message that ends it, and of a doorbell that
+ * does; the one that is checked.  No other is taken before these are closed.
+ */
+#define ERRANDS_MOST (QUOIT_MAX_FILES + QUOIT_MAX_IMAGES + QUOIT_MAX_RINGS + 2 * CTL_FDS_MOST + 3)
+
+struct errand_pool;
+
+/* Of one connection; it must stay until errands_idle. */
+struct errands {
+	struct errand_pool *pool;
+	struct errands *next; /* in the pool's queue, or among those under way */
+	uid_t uid;
+	bool queued;  /* in one of the two */
+	int check;    /* a descriptor to be looked at; -1: none */
+	int hang_up;  /* a socket; -1: none */
+	bool checked; /* with this outcome, which waits to be fetched: */
+	int checked_fd, check_result;
+	uint32_t check_modes;
+	uint32_t count;
+	int close[ERRANDS_MOST];
+};
+
+/* eventfd is written whenever an errand is done.  -errno. */
+int errand_pool_new(int eventfd, struct errand_pool **ret);
+
+/* Ends the threads; those that hang, and what they use, are left to the end of the process. */
+void errand_pool_free(struct errand_pool *p);
+
+void errands_init(struct errands *e, struct errand_pool *p, uid_t uid);
+
+/* Close a descriptor.  e NULL: no client is behind it, and it is closed here. */
+void errands_close(struct errands *e, int fd);
+
+/* ctl_hang_up a connection's socket; where that cannot close it, ctl_drain and close it. */
+void errands_hang_up(struct errands *e, int socket);
+
+/* files_check a descriptor; one at a time. */
+void errands_check(struct errands *e, int fd);
+
+/* True, once: the check is done, *ret_fd is the caller's again, and *ret_result is its result. */
+bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, uint32_t *ret_modes);
+
+/* Nothing is left to do, or to be fetched. */
+bool errands_idle(struct errands *e);
+
+#endif

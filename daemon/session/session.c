@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* session.c - making and unmaking a session: its tables, regions and arena */
+#include "session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "errands.h"
+#include "host/memfd.h"
+#include "kernels.h"
+
+/* Dependency edges for each job that may be open: most jobs have one to three. */
+#define EDGES_PER_JOB 4
+
+/* With --eager the leases do not hold: room for so many times as much. */
+#define EAGER_FACTOR 64u
+
+/* How many entries the tables have, and where each lies in the state memfd. */
+struct layout {
+	uint32_t max_views, max_buffers, max_edges;
+	uint64_t region_bytes; /* what the pageable region is made for */
+	uint64_t tensors, views, buffers, jobs, edges, words, map, owners;
+	uint64_t bytes;
+};
+
+/* One table after the other, each on a line of its own. */
+static uint64_t place(struct layout *l, uint64_t count, uint64_t size)
+{
+	uint64_t at = l->bytes;
+
+	l->bytes = (at + count * size + QUOIT_LINE - 1) & ~(uint64_t)(QUOIT_LINE - 1);
+	return at;
+}
+
+static void lay_out(const struct session_limits *limits, struct layout *l)
+{
+	*l = (struct layout){.max_edges = limits->max_jobs * EDGES_PER_JOB};
+	/* A freed tensor's view lives on while a job uses it: so many more than tensors. */
+	l->max_views = limits->max_tensors + QUOIT_MAX_TENSORS_PER_JOB * limits->max_jobs;
+	l->max_buffers = l->max_views;
+	l->region_bytes = limits->host_bytes * (limits->eager ? EAGER_FACTOR : 1);
+	l->tensors = place(l, limits->max_tensors, sizeof(struct tensor));
+	l->views = place(l, l->max_views, sizeof(struct view));
+	l->buffers = place(l, l->max_buffers, sizeof(struct buffer));
+	l->jobs = place(l, limits->max_jobs, sizeof(struct job));
+	l->edges = place(l, l->max_edges, sizeof(struct edge));
+	l->words = place(l, region_words(l->region_bytes, l->max_buffers), sizeof(uint32_t));
+	l->map = place(l, pinned_map_words(limits->pinned_bytes), sizeof(uint64_t));
+	l->owners = place(l, pinned_owners(limits->pinned_bytes), sizeof(uint32_t));
+}
+
+/* Between the host and one device there is nothing to bridge. */
+static bool has_bridge(const struct session_limits *limits)
+{
+	return limits->devices > 1;
+}
+
+uint64_t session_cost(const struct session_limits *limits)
+{
+	struct layout l;
+
+	lay_out(limits, &l);
+	return l.bytes + sizeof(struct session) + (has_bridge(limits) ? BRIDGE_BYTES : 0) +
+	       (limits->kernels ? sizeof(struct kernels) : 0);
+}
+
+static int open_tables(struct session *s, const struct session_limits *limits)
+{
+	struct layout l;
+	uint8_t *base;
+	int err;
+
+	lay_out(limits, &l);
+	s->max_tensors = limits->max_tensors;
+	s->max_jobs = limits->max_jobs;
+	s->max_views = l.max_views;
+	s->max_buffers = l.max_buffers;
+	s->max_edges = l.max_edges;
+	s->state_bytes = l.bytes;
+	s->state_fd = memfd_create_sealed("quoit-session", l.bytes);
+	if (s->state_fd < 0)
+		return s->state_fd;
+	err = memfd_map(s->state_fd, l.bytes, 1, &s->state);
+	if (err < 0)
+		return err;
+	base = s->state;
+	s->tensors = (struct tensor *)(base + l.tensors);
+	s->views = (struct view *)(base + l.views);
+	s->buffers = (struct buffer *)(base + l.buffers);
+	s->jobs = (struct job *)(base + l.jobs);
+	s->edges = (struct edge *)(base + l.edges);
+	pinned_init(&s->pieces, limits->pinned_bytes, (uint64_t *)(base + l.map),
+		    (uint32_t *)(base + l.owners));
+	return region_open(&s->region, l.region_bytes, s->max_buffers,
+			   (uint32_t *)(base + l.words));
+}
+
+/* A memfd of `bytes`, mapped; bytes 0: none. */
+static int open_memory(const char *name, uint64_t bytes, int *ret_fd, uint8_t **ret_map)
+{
+	void *map;
+	int err;
+
+	if (!bytes)
+		return 0;
+	*ret_fd = memfd_create_sealed(name, bytes);
+	if (*ret_fd < 0)
+		return *ret_fd;
+	err = memfd_map(*ret_fd, bytes, 1, &map);
+	*ret_map = map;
+	return err;
+}
+
+int session_new(const struct session_limits *limits, uint64_t id, struct session **ret)
+{
+	struct session *s = calloc(1, sizeof *s);
+	int err;
+
+	*ret = NULL;
+	if (!s)
+		return -ENOMEM;
+	s->id = id;
+	s->memory_node = -1;
+	s->state_fd = s->arena_fd = s->pinned_fd = s->stats_fd = s->region.fd = -1;
+	s->arena_bytes = limits->arena_bytes;
+	s->pinned_bytes = limits->pinned_bytes;
+	s->eager = limits->eager;
+	s->direct = limits->direct;
+	s->free_view = s->free_buffer = s->free_job = s->free_edge = NIL;
+	s->oldest = s->newest = NIL;
+	s->memory.head = s->memory.tail = NIL;
+	s->memory.lease = limits->host_bytes;
+	s->memory.fixed = s->memory.used = limits->arena_bytes + limits->pinned_bytes;
+	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)
+		s->short_jobs[i].head = s->long_jobs[i].head = s->file_jobs[i].head = NIL;
+	s->devices = limits->devices;
+	s->first_device = limits->first_device;
+	for (unsigned i = 0; i < CONFIG_DEVICES; i++) {
+		s->device[i].lease = limits->device_bytes;
+		s->device[i].dropped.head = NIL;
+	}
+	for (unsigned i = 0; i <= BRIDGE_EXECUTOR; i++)
+		for (unsigned j = 0; j < QUOIT_PRIO_NR; j++)
+			s->exec.waiting[i][j].head = NIL;
+	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)
+		s->files[i].fd = -1;
+	bridge_init(&s->bridge);
+
+	if (limits->kernels)
+		s->kernels = kernels_new();
+	err = limits->kernels && !s->kernels ? -ENOMEM : open_tables(s, limits);
+	if (!err)
+		err = open_memory("quoit-arena", s->arena_bytes, &s->arena_fd, &s->arena);
+	if (!err)
+		err = open_memory("quoit-pinned", s->pinned_bytes, &s->pinned_fd, &s->pinned);
+	if (!err && has_bridge(limits))
+		err = bridge_open(&s->bridge);
+	if (err < 0) {
+		session_free(s);
+		return err;
+	}
+	if (s->pinned) /* it has all its pages all the time: none of a huge one is wasted */
+		(void)madvise(s->pinned, s->pinned_bytes, MADV_HUGEPAGE);
+	*ret = s;
+	return 0;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* To give many gigabytes of pages back takes seconds, and others are waiting for this thread. */
+static void close_elsewhere(const struct session *s, int fd)
+{
+	if (fd >= 0)
+		errands_close(s->errands, fd);
+}
+
+static void unmap(void *map, uint64_t bytes)
+{
+	if (map)
+		munmap(map, bytes);
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < s->ring_count; i++)
+		ring_free(s->rings[i]);
+	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)
+		if (s->files[i].fd >= 0)
+			errands_close(s->errands, s->files[i].fd);
+	kernels_free(s->kernels, s->errands);
+	region_close(&s->region);
+	unmap(s->arena, s->arena_bytes);
+	unmap(s->pinned, s->pinned_bytes);
+	unmap(s->state, s->state_bytes);
+	close_elsewhere(s, s->arena_fd);
+	close_elsewhere(s, s->pinned_fd);
+	close_fd(s->state_fd);
+	close_fd(s->bridge.fd);
+	unmap(s->stats, sizeof *s->stats);
+	close_fd(s->stats_fd);
+	free(s);
+}

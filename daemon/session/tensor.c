@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* tensor.c - handles, views and buffers come and go */
+#include "tensor.h"
+
+#include <errno.h>
+
+#include "memory/memory.h"
+
+static void bind_handle(struct session *s, uint32_t handle, uint32_t view)
+{
+	s->tensors[handle & QUOIT_HANDLE_INDEX_MASK] =
+		(struct tensor){.handle = handle, .view = view};
+	s->tensors_alive++;
+}
+
+static void init_buffer(struct buffer *b, const struct quoit_sqe *sqe, uint64_t size)
+{
+	b->size = size;
+	b->views = 1;
+	b->poisoned = false;
+	b->writers = b->readers = NIL;
+	b->park_job = NIL;
+	b->place = PLACE_PAGEABLE;
+	b->device = sqe->device;
+	b->reserved = b->zeroed = b->in_slab = false;
+	b->class = 0;
+	b->offset = 0;
+	if (size)
+		b->class = sizeclass_of(size);
+	else
+		b->reserved = b->zeroed = true; /* nothing needs no bytes */
+	if (sqe->device) {
+		b->place = PLACE_DEVICE;
+	} else if (sqe->arg & QUOIT_CREATE_PINNED) {
+		b->place = PLACE_PINNED;
+	} else if (sqe->arg & QUOIT_CREATE_ARENA) {
+		b->place = PLACE_ARENA; /* charged since hello, and the client's contents */
+		b->offset = sqe->offset;
+		b->reserved = b->zeroed = true;
+	}
+}
+
+int tensor_create(struct session *s, const struct quoit_sqe *sqe, struct fault *fault)
+{
+	uint32_t view = tables_take_view(s), buffer;
+	struct view *v;
+	int err;
+
+	if (view == NIL)
+		return -EAGAIN;
+	v = &s->views[view];
+	err = validate_create(s, sqe, v, fault); /* where it stays: a copy would cost more */
+	buffer = err ? NIL : tables_take_buffer(s);
+	if (buffer == NIL) {
+		tables_give_view(s, view);
+		return err ? err : -EAGAIN;
+	}
+	init_buffer(&s->buffers[buffer], sqe, v->hi);
+	if (s->eager)
+		memory_take_eagerly(s, &s->buffers[buffer]);
+	v->buffer = buffer;
+	v->refs = 1;
+	bind_handle(s, sqe->base[0], view);
+	return 0;
+}
+
+int tensor_view(struct session *s, const struct quoit_sqe *sqe, struct fault *fault)
+{
+	uint32_t view = tables_take_view(s);
+	struct view *v;
+	int err;
+
+	if (view == NIL)
+		return -EAGAIN;
+	v = &s->views[view];
+	err = validate_view(s, sqe, v, fault);
+	if (err) {
+		tables_give_view(s, view);
+		return err;
+	}
+	v->refs = 1;
+	s->buffers[v->buffer].views++;
+	bind_handle(s, sqe->base[0], view);
+	return 0;
+}
+
+static inline void unref(struct session *s, uint32_t view)
+{
+	struct view *v = &s->views[view];
+	uint32_t buffer = v->buffer;
+
+	if (--v->refs)
+		return;
+	tables_give_view(s, view);
+	if (--s->buffers[buffer].views == 0)
+		memory_release(s, buffer);
+}
+
+int tensor_free(struct session *s, const struct quoit_sqe *sqe, struct fault *fault)
+{
+	uint32_t view;
+	int err = validate_free(s, sqe, &view, fault);
+
+	if (err)
+		return err;
+	s->tensors[sqe->base[0] & QUOIT_HANDLE_INDEX_MASK].handle = 0;
+	s->tensors_alive--;
+	memory_mark_free(s, &s->buffers[s->views[view].buffer]);
+	unref(s, view);
+	return 0;
+}
+
+void tensor_unref(struct session *s, uint32_t view)
+{
+	unref(s, view);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * backend_cpu.h - jobs on the host's cores: in the reactor, or as tiles for workers.
+ */
+#ifndef QUOITD_BACKEND_CPU_H
+#define QUOITD_BACKEND_CPU_H
+
+#include "session/session.h"
+#include "worker.h"
+
+/* The arguments of an operation: addresses, and inputs broadcast as its rule says. */
+void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
+		   const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], struct op_args *ret);
+
+/* Clear the whole buffers of the tensors whose bits are in `zero`. */
+void cpu_clear(struct session *s, const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero);
+
+/*
+ * Run an operation here and now.  0 or -errno; error gets its field and values.  The buffers
+ * of the bits in `zero` are cleared first.
+ */
+int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
+	    const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero,
+	    struct quoit_error *error);
+
+/* Hand a job to the workers.  -EBUSY: no slot is free. */
+int cpu_publish(struct session *s, struct job *job, struct worker_port *port);
+
+/* The result of a work that has ended; error as for cpu_run. */
+int cpu_result(const struct work *work, struct quoit_error *error);
+
+#endif

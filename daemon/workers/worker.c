@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* worker.c - a thread that claims tiles of published works */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/affinity.h"
+#include "host/log.h"
+#include "host/tsc.h"
+#include "memory/guard.h"
+#include "worker_private.h"
+
+/*
+ * What all cores together may do for a work in one turn.  Then those that wait come first, so
+ * that a short work is done soon beside any number of long ones.
+ */
+#define WORKER_TURNS_PER_SECOND 50u
+
+/* ---- tiles ---- */
+
+static void report(struct workers *w, uint32_t reactor, uint32_t slot, uint32_t worker)
+{
+	struct worker_done *d = &w->port[reactor].done[worker];
+	uint32_t i;
+
+	if (!quoit_ring_reserve(&d->producer, &i))
+		return; /* cannot be: as many entries as slots */
+	d->slot[i % WORKER_SLOTS] = slot;
+	if (quoit_ring_submit_wake(&d->producer, w->config.owners[reactor].need_wake)) {
+		uint64_t one = 1;
+		ssize_t n = write(w->config.owners[reactor].eventfd, &one, sizeof one);
+
+		(void)n;
+	}
+}
+
+/* The last tile is done: go on with the next phase, or tell the owner. */
+static void end_phase(struct workers *w, struct work *work, uint32_t reactor, uint32_t slot,
+		      uint32_t worker)
+{
+	if (atomic_load(&work->clearing)) {
+		atomic_store(&work->clearing, false);
+		work_offer(work, work_compute_tiles(w, work, reactor));
+		workers_ring(w);
+		return;
+	}
+	if (work->impl->finish && !atomic_load(&work->abandoned))
+		work->impl->finish(&work->args);
+	report(w, reactor, slot, worker);
+}
+
+/* A tile has taken so long; at the end of its turn the work goes behind all others. */
+static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
+{
+	uint64_t turn = tsc_hz() / WORKER_TURNS_PER_SECOND;
+	uint64_t before = atomic_fetch_add_explicit(&work->ticks, ticks, memory_order_relaxed);
+
+	atomic_fetch_add_explicit(&me->ticks, ticks, memory_order_relaxed);
+	if (before / turn != (before + ticks) / turn)
+		__atomic_store_n(&work->order, atomic_fetch_add(&me->all->order, 1),
+				 __ATOMIC_RELAXED);
+}
+
+static void run_tile(struct worker *me, struct work *work, uint32_t tile, uint32_t tiles,
+		     uint32_t reactor, uint32_t slot)
+{
+	uint64_t start = tsc_now(), none = 0;
+	struct session *outer;
+
+	atomic_compare_exchange_strong(&work->started, &none, start);
+	outer = guard_enter(work->session);
+	if (!atomic_load_explicit(&work->abandoned, memory_order_relaxed)) {
+		if (atomic_load_explicit(&work->clearing, memory_order_relaxed))
+			work_clear_tile(work, tile);
+		else
+			work->impl->run(&work->args, tile, tiles);
+	}
+	count_ticks(me, work, tsc_now() - start);
+	if (atomic_fetch_sub(&work->left, 1) == 1)
+		end_phase(me->all, work, reactor, slot, me->index);
+	guard_leave(outer);
+}
+
+/* ---- choosing ---- */
+
+struct choice {
+	struct work *work;
+	uint32_t reactor, slot;
+	uint64_t order;
+};
+
+static bool claimable(const struct work *work)
+{
+	uint64_t claim = atomic_load_explicit(&work->claim, memory_order_acquire);
+
+	return (uint32_t)claim < claim >> 32;
+}
+
+bool worker_takes_from(const struct worker *me, uint32_t reactor)
+{
+	const struct worker_config *c = &me->all->config;
+
+	return me->anywhere || c->seats[me->index].node == c->owners[reactor].node;
+}
+
+/*
+ * The work with tiles left whose turn it is.  Priorities are a session's own affair: they have
+ * been heeded when it published its few works.  What is read here may belong to a work that
+ * has just been replaced: then the choice is not the best, and the claim still right.
+ */
+static bool choose(const struct worker *me, struct choice *best)
+{
+	struct workers *w = me->all;
+
+	best->work = NULL;
+	for (uint32_t r = 0; r < w->config.reactors; r++) {
+		if (!worker_takes_from(me, r))
+			continue;
+		for (uint32_t i = 0; i < WORKER_SLOTS; i++) {
+			struct work *work = &w->port[r].work[i];
+			uint64_t order;
+
+			if (!claimable(work))
+				continue;
+			order = __atomic_load_n(&work->order, __ATOMIC_RELAXED);
+			if (!best->work || order < best->order)
+				*best = (struct choice){work, r, i, order};
+		}
+	}
+	return best->work != NULL;
+}
+
+static bool run_one(struct worker *me)
+{
+	struct choice c;
+	uint64_t claim;
+
+	if (!choose(me, &c))
+		return false;
+	/* One counter holds both the number of tiles and the next one, so a claim on a slot
+	 * that was filled anew in between is a valid claim on the new work. */
+	claim = atomic_fetch_add_explicit(&c.work->claim, 1, memory_order_acq_rel);
+	if ((uint32_t)claim < claim >> 32)
+		run_tile(me, c.work, (uint32_t)claim, (uint32_t)(claim >> 32), c.reactor, c.slot);
+	return true;
+}
+
+/* ---- the thread ---- */
+
+static void place(const struct worker *me)
+{
+	char name[16];
+	int err = affinity_pin_thread(me->cpu);
+
+	if (err < 0)
+		log_info("worker %u is not pinned to CPU %u: %s", me->index, me->cpu,
+			 strerror(-err));
+	err = affinity_give_way();
+	if (err < 0)
+		log_info("worker %u keeps its nice value: %s", me->index, strerror(-err));
+	snprintf(name, sizeof name, "quoit-work-%u", me->index);
+	(void)pthread_setname_np(pthread_self(), name);
+}
+
+void *worker_run(void *arg)
+{
+	struct worker *me = arg;
+	struct workers *w = me->all;
+
+	place(me);
+	while (!atomic_load(&w->stop)) {
+		uint32_t seen;
+
+		if (run_one(me))
+			continue;
+		atomic_fetch_add(&w->sleepers, 1);
+		seen = atomic_load(&w->bell);
+		if (!run_one(me) && !atomic_load(&w->stop))
+			workers_wait(w, seen);
+		atomic_fetch_sub(&w->sleepers, 1);
+	}
+	return NULL;
+}
