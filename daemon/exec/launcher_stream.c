@@ -117,11 +117,16 @@ int stream_order(struct launcher *l, struct flight *f)
 	return launcher_check(l, err);
 }
 
-static int mark_by_event(struct launcher *l, struct stream *s, uint64_t number)
+static int mark_by_event(struct launcher *l, uint32_t stream, uint64_t number)
 {
+	struct stream *s = &l->stream[stream];
 	struct quoit_device_event **event = &s->mark[number % STREAM_MARKS];
-	int err = *event ? 0 : l->driver->event_new(l->device, event);
+	int err;
 
+	/* The event may be the mark of an older one yet. */
+	if (number >= STREAM_MARKS && !stream_has_passed(l, stream, number - STREAM_MARKS))
+		return -EAGAIN;
+	err = *event ? 0 : l->driver->event_new(l->device, event);
 	return err ? err : l->driver->event_record(*event, s->stream);
 }
 
@@ -131,19 +136,11 @@ int stream_mark(struct launcher *l, uint32_t stream, uint64_t *ret_number)
 	uint64_t number = s->number + 1;
 	int err = launcher_check(
 		l, l->signals ? l->driver->signal(s->stream, s->word, (uint32_t)number)
-			      : mark_by_event(l, s, number));
+			      : mark_by_event(l, stream, number));
 
 	if (!err)
 		*ret_number = s->number = number;
 	return err;
-}
-
-/* Where a stream cannot write its word, we do. */
-static void ask_events(struct launcher *l, struct stream *s)
-{
-	while (*s->word != (uint32_t)s->number &&
-	       launcher_check(l, l->driver->event_done(s->mark[(*s->word + 1) % STREAM_MARKS])) > 0)
-		++*s->word;
 }
 
 int stream_append(struct launcher *l, uint32_t index)
@@ -160,11 +157,29 @@ int stream_append(struct launcher *l, uint32_t index)
 
 /* ---- how far ---- */
 
+static bool ask_event(struct launcher *l, struct quoit_device_event *e)
+{
+	uint64_t *queries = &l->channels->words->queries;
+
+	__atomic_store_n(queries, *queries + 1, __ATOMIC_RELAXED);
+	return launcher_check(l, l->driver->event_done(e)) > 0;
+}
+
+/* Where a stream cannot write its word, we do. */
+static void ask_events(struct launcher *l, struct stream *s)
+{
+	while (*s->word != (uint32_t)s->number &&
+	       ask_event(l, s->mark[(*s->word + 1) % STREAM_MARKS]))
+		++*s->word;
+}
+
 /* Streams go on all day, and their words wrap: the upper half is ours. */
 bool stream_has_passed(struct launcher *l, uint32_t stream, uint64_t number)
 {
 	struct stream *s = &l->stream[stream];
 
+	if (!l->signals && s->done < number)
+		ask_events(l, s);
 	s->done += __atomic_load_n(s->word, __ATOMIC_ACQUIRE) - (uint32_t)s->done;
 	return s->done >= number;
 }
@@ -209,8 +224,6 @@ static bool collect(struct launcher *l, uint32_t stream, int *ret_err)
 	uint64_t issued = 0;
 	bool any = false;
 
-	if (!l->signals)
-		ask_events(l, s);
 	while (s->queue.head != NOBODY && !*ret_err) {
 		struct flight *f = &l->flight[s->queue.head];
 

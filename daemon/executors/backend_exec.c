@@ -276,16 +276,19 @@ bool exec_poll(struct reactor *r)
 
 void exec_count(struct reactor *r)
 {
-	uint64_t requests = 0, answers = 0, bells = 0;
+	uint64_t requests = 0, answers = 0, bells = 0, queries = 0;
 
 	for (uint32_t i = 0; i < r->executors; i++) {
 		requests += r->executor[i]->count.requests;
 		answers += r->executor[i]->count.answers;
 		bells += r->executor[i]->count.bells;
+		exec_port_count_queries(r->executor[i]);
+		queries += r->executor[i]->count.queries;
 	}
 	r->count[QUOIT_REACTOR_EXEC_REQUESTS] = requests;
 	r->count[QUOIT_REACTOR_EXEC_ANSWERS] = answers;
 	r->count[QUOIT_REACTOR_EXEC_BELLS] = bells;
+	r->count[QUOIT_REACTOR_EXEC_QUERIES] = queries;
 }
 
 bool exec_has(const struct job *job)

@@ -24,6 +24,7 @@ void exec_port_open(struct exec_port *p, int epoll)
 	p->idle_since = 0;
 	memset(p->watch, 0, sizeof p->watch);
 	p->open = true;
+	p->queried = 0;
 	p->lied = false;
 	p->hung_up = epoll_ctl(epoll, EPOLL_CTL_ADD, p->socket, &event) < 0;
 	if (p->hung_up)
@@ -58,6 +59,17 @@ bool exec_port_works(const struct exec_port *p)
 	for (uint32_t i = 0; i < QUOIT_EXEC_STREAMS; i++)
 		any |= exec_port_running(p, i);
 	return any;
+}
+
+void exec_port_count_queries(struct exec_port *p)
+{
+	uint64_t now;
+
+	if (!p->open || p->channel)
+		return;
+	now = __atomic_load_n(&p->words->queries, __ATOMIC_RELAXED);
+	p->count.queries += now - p->queried;
+	p->queried = now;
 }
 
 bool exec_port_can_name(const struct exec_port *p, uint64_t name)

@@ -124,9 +124,10 @@ struct exec_port {
 	struct exec_flight flight[EXEC_FLIGHTS]; /* those in the direct ring are the last ones */
 	uint64_t serial;                         /* of the last flight */
 	struct {                                 /* of all processes; for people */
-		uint64_t requests, answers, bells;
+		uint64_t requests, answers, bells, queries;
 	} count;
-	uint64_t looked; /* TSC; when it was last asked whether it hangs */
+	uint64_t queried; /* of the queries, what this process had said when last counted */
+	uint64_t looked;  /* TSC; when it was last asked whether it hangs */
 	struct exec_watch watch[QUOIT_EXEC_STREAMS];
 	uint64_t idle_since;    /* TSC; 0: when last seen it worked, or had nothing to do */
 	uint64_t idle_answered; /* answered, at the last look */
@@ -160,6 +161,9 @@ bool exec_port_can_name(const struct exec_port *p, uint64_t name);
 
 /* What it works at in stream i if that is a job of this reactor; NULL: else. */
 const struct exec_flight *exec_port_flight(const struct exec_port *p, uint32_t i);
+
+/* Count the events that it has asked for since the last look; by one of its reactors. */
+void exec_port_count_queries(struct exec_port *p);
 
 /* Is this what it works at, in any stream? */
 bool exec_port_runs(const struct exec_port *p, const struct exec_flight *f);

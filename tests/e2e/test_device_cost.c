@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,10 +36,9 @@ static uint64_t sum(const struct quoit_totals *t, unsigned counter)
 	return sum;
 }
 
-static struct cost cost_now(const struct device_room *r)
+static const struct quoit_totals *totals_open(const struct device_room *r)
 {
 	const struct quoit_totals *t;
-	struct cost cost;
 	char path[160];
 	int fd;
 
@@ -48,9 +48,22 @@ static struct cost cost_now(const struct device_room *r)
 	t = mmap(NULL, sizeof *t, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
 	cr_assert_neq(t, MAP_FAILED);
+	return t;
+}
+
+static void totals_close(const struct quoit_totals *t)
+{
+	munmap((void *)(uintptr_t)t, sizeof *t);
+}
+
+static struct cost cost_now(const struct device_room *r)
+{
+	const struct quoit_totals *t = totals_open(r);
+	struct cost cost;
+
 	cost.requests = sum(t, QUOIT_REACTOR_EXEC_REQUESTS);
 	cost.answers = sum(t, QUOIT_REACTOR_EXEC_ANSWERS);
-	munmap((void *)(uintptr_t)t, sizeof *t);
+	totals_close(t);
 	return cost;
 }
 
@@ -126,6 +139,42 @@ Test(device_cost, a_chain_through_new_tensors_is_two_requests_and_an_answer_each
 	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
 	expect_cost(&r, 1 + 2 * JOBS, 1 + JOBS);
 	expect_number(&r, x, JOBS);
+	room_close(&r);
+}
+
+static uint64_t queries(const struct device_room *r)
+{
+	const struct quoit_totals *t = totals_open(r);
+	uint64_t n = sum(t, QUOIT_REACTOR_EXEC_QUERIES);
+
+	totals_close(t);
+	return n;
+}
+
+/* Where streams cannot write words, each job's event is asked at least once. */
+Test(device_cost, events_that_are_asked_for_are_counted)
+{
+	struct device_room r;
+	quoit_tensor x;
+
+	setenv("QUOIT_SOFT_FAULTS", "silent", 1);
+	r = room_open("--gpu=soft", 64);
+	x = start(&r);
+	for (int i = 0; i < JOBS; i++)
+		quoit_push(r.d, quoit_add_int(x, x, 1));
+	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
+	expect_cost(&r, 1 + JOBS, 1 + JOBS);
+	cr_expect_geq(queries(&r), JOBS);
+	expect_number(&r, x, JOBS);
+	room_close(&r);
+}
+
+Test(device_cost, a_device_that_writes_words_is_not_asked)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+
+	(void)start(&r);
+	cr_expect_eq(queries(&r), 0);
 	room_close(&r);
 }
 

@@ -55,6 +55,12 @@ static void expect_streams_behind_a_consumer(const char *faults)
 	room_close(&r);
 }
 
+/* Nothing else is in the streams then whose events would be asked. */
+Test(direct_faults, goes_through_streams_that_write_no_words)
+{
+	expect_streams_behind_a_consumer("silent,stall:1-");
+}
+
 Test(direct_faults, goes_through_streams_when_the_consumer_stops_beating)
 {
 	expect_streams_behind_a_consumer("stall:1-");

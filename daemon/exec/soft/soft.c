@@ -74,7 +74,7 @@ static void describe(const struct quoit_device *d, uint32_t index, struct quoit_
 	*ret = (struct quoit_device_info){.driver = QUOIT_VERSION,
 					  .bytes = d->bytes,
 					  .units = (uint32_t)get_nprocs(),
-					  .flags = QUOIT_DEVICE_SIGNALS};
+					  .flags = soft_is_silent() ? 0 : QUOIT_DEVICE_SIGNALS};
 	snprintf(ret->name, sizeof ret->name, "soft %u", index);
 	for (unsigned op = 0; op < QUOIT_OP_NR; op++)
 		if (ops_find((uint8_t)op))

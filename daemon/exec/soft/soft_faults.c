@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +82,7 @@ static const struct name errors[] = {
 };
 
 static struct {
-	bool known;
+	bool known, silent;
 	size_t count;
 	struct fault fault[MAX_FAULTS];
 	uint64_t calls[SOFT_FUNCTION_NR];
@@ -150,9 +149,14 @@ int soft_faults_init(char *text, size_t size)
 		return -ENOMEM;
 	}
 	faults.count = 0;
+	faults.silent = false;
 	for (word = strtok_r(copy, ",", &rest); word && !err; word = strtok_r(NULL, ",", &rest)) {
 		const size_t at = (size_t)(word - copy);
 
+		if (!strcmp(word, "silent")) {
+			faults.silent = true;
+			continue;
+		}
 		if (faults.count < MAX_FAULTS && parse_fault(word, &faults.fault[faults.count])) {
 			faults.count++;
 			continue;
@@ -163,6 +167,11 @@ int soft_faults_init(char *text, size_t size)
 	free(copy);
 	faults.known = !err;
 	return err;
+}
+
+bool soft_is_silent(void)
+{
+	return faults.silent;
 }
 
 int soft_faults_next(enum soft_function function)

@@ -9,6 +9,8 @@
  *   die:WHEN               the process is killed when an operation runs
  *   stop:WHEN              it is stopped (SIGSTOP), and runs the operation once it goes on
  *
+ *   silent                 its streams write no words: who wants to know asks events
+ *
  *   freeze:WHEN            the consumer of a GPU-direct ring never does anything nor leaves, once
  *                          there is a request
  *   stall:WHEN             the same, but it leaves when it is told to
@@ -28,6 +30,7 @@
 #ifndef QUOIT_SOFT_FAULTS_H
 #define QUOIT_SOFT_FAULTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum soft_function {
@@ -71,6 +74,9 @@ enum soft_effect {
 
 /* Read the list, once.  -EINVAL: it makes no sense, text says where. */
 int soft_faults_init(char *text, size_t size);
+
+/* Is the device silent? */
+bool soft_is_silent(void);
 
 /* Count a call: enum soft_effect, or the -errno or sticky error that it suffers. */
 int soft_faults_next(enum soft_function function);

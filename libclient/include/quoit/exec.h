@@ -281,6 +281,7 @@ struct quoit_exec_words {
 	 */
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t running[QUOIT_EXEC_STREAMS];
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t culprit;
+	uint64_t queries; /* events asked whether they are done, since its streams write no words */
 };
 
 struct quoit_exec_channel {

@@ -65,7 +65,8 @@
 	X(HEARTBEAT, "heartbeat_ticks")                                                            \
 	X(EXEC_REQUESTS, "executor_requests")                                                      \
 	X(EXEC_ANSWERS, "executor_answers")                                                        \
-	X(EXEC_BELLS, "executor_bells")
+	X(EXEC_BELLS, "executor_bells")                                                            \
+	X(EXEC_QUERIES, "executor_event_queries")
 
 /* Reasons why a connection or a session was ended, or a request refused. */
 #define QUOIT_DAEMON_STATS(X)                                                                      \
