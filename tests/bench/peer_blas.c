@@ -58,6 +58,17 @@ static float *random_matrix(unsigned side)
 	return m;
 }
 
+/* Seconds of `count` products one after the other; m: A, B and C, n x n. */
+static double time_products(cblas_sgemm_fn *sgemm, int n, float *const m[3], unsigned count)
+{
+	uint64_t start = floor_now();
+
+	for (unsigned i = 0; i < count; i++)
+		sgemm(CBLAS_ROW_MAJOR, CBLAS_NO_TRANS, CBLAS_NO_TRANS, n, n, n, 1.0f, m[0], n, m[1],
+		      n, 0.0f, m[2], n);
+	return (double)(floor_now() - start) * 1e-9;
+}
+
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -65,43 +76,71 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Seconds of one product, the median; 0: out of memory. */
-static double time_products(cblas_sgemm_fn *sgemm, unsigned side)
+/* What one contender is to do, and what it found. */
+struct race {
+	unsigned side, count; /* count: 0, the median of RUNS products; else the mean of so many */
+	int threads;
+	double gflops; /* 0: its library is not there */
+};
+
+static double median_seconds(cblas_sgemm_fn *sgemm, int n, float *const m[3])
 {
-	float *a = random_matrix(side), *b = random_matrix(side), *c = random_matrix(side);
-	double seconds[RUNS] = {0};
-	int n = (int)side;
+	double seconds[RUNS];
 
-	for (int i = -WARM_UPS; a && b && c && i < RUNS; i++) {
-		uint64_t start = floor_now();
-
-		sgemm(CBLAS_ROW_MAJOR, CBLAS_NO_TRANS, CBLAS_NO_TRANS, n, n, n, 1.0f, a, n, b, n,
-		      0.0f, c, n);
-		if (i >= 0)
-			seconds[i] = (double)(floor_now() - start) * 1e-9;
-	}
-	free(a);
-	free(b);
-	free(c);
+	for (int i = 0; i < RUNS; i++)
+		seconds[i] = time_products(sgemm, n, m, 1);
 	qsort(seconds, RUNS, sizeof seconds[0], by_value);
 	return seconds[RUNS / 2];
 }
 
-/* In a process of its own: the GFLOP/s, 0 where the library is not there. */
-static void run_contender(const struct contender *c, unsigned side, int threads, double *ret)
+/* 0: out of memory. */
+static double time_race(cblas_sgemm_fn *sgemm, const struct race *race)
+{
+	float *m[3];
+	int n = (int)race->side;
+	double seconds = 0;
+
+	for (int i = 0; i < 3; i++)
+		m[i] = random_matrix(race->side);
+	if (m[0] && m[1] && m[2]) {
+		(void)time_products(sgemm, n, m, WARM_UPS);
+		seconds = race->count ? time_products(sgemm, n, m, race->count) / race->count
+				      : median_seconds(sgemm, n, m);
+	}
+	for (int i = 0; i < 3; i++)
+		free(m[i]);
+	return seconds;
+}
+
+/* In a process of its own. */
+static void run_contender(const struct contender *c, struct race *race)
 {
 	cblas_sgemm_fn *sgemm;
-	double seconds;
+	double seconds, side = race->side;
 	void *library;
 
-	set_environment(c, threads);
+	set_environment(c, race->threads);
 	library = dlopen(c->library, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return;
 	*(void **)&sgemm = dlsym(library, "cblas_sgemm");
-	seconds = sgemm ? time_products(sgemm, side) : 0;
+	seconds = sgemm ? time_race(sgemm, race) : 0;
 	if (seconds > 0)
-		*ret = 2.0 * side * side * side / seconds / 1e9;
+		race->gflops = 2.0 * side * side * side / seconds / 1e9;
+}
+
+/* `race` is in memory that a fork shares. */
+static double fork_contender(const struct contender *c, struct race *race)
+{
+	pid_t pid;
+
+	race->gflops = 0;
+	pid = fork();
+	if (pid == 0) {
+		run_contender(c, race);
+		_exit(0);
+	}
+	return pid < 0 || waitpid(pid, NULL, 0) < 0 ? 0 : race->gflops;
 }
 
 static int pin(int threads, const int cpu[2])
@@ -114,32 +153,32 @@ static int pin(int threads, const int cpu[2])
 	return sched_setaffinity(0, sizeof set, &set) < 0 ? -errno : 0;
 }
 
-int peer_blas_best(unsigned side, int threads, const int cpu[2], struct peer_blas_result *ret)
+int peer_blas_best(unsigned side, int threads, unsigned count, const int cpu[2],
+		   struct peer_blas_result *ret)
 {
-	double *gflops;
+	const struct contender *best = NULL;
+	struct race *race;
+	double most = 0;
 	int err;
 
-	if (!side || side > MOST_SIDE || threads < 1 || threads > 2)
+	if (!side || side > MOST_SIDE || threads < 1 || threads > 2 || !count)
 		return -EINVAL;
 	err = pin(threads, cpu);
-	gflops = floor_map(sizeof *gflops);
-	if (err || !gflops)
+	race = floor_map(sizeof *race);
+	if (err || !race)
 		return err ? err : -ENOMEM;
-	*ret = (struct peer_blas_result){0};
-	for (size_t i = 0; i < sizeof contenders / sizeof contenders[0]; i++) {
-		pid_t pid;
-
-		*gflops = 0;
-		pid = fork();
-		if (pid == 0) {
-			run_contender(&contenders[i], side, threads, gflops);
-			_exit(0);
+	*race = (struct race){.side = side, .threads = threads};
+	for (size_t i = 0; i < sizeof contenders / sizeof contenders[0]; i++)
+		if (fork_contender(&contenders[i], race) > most) {
+			most = race->gflops;
+			best = &contenders[i];
 		}
-		if (pid < 0 || waitpid(pid, NULL, 0) < 0 || *gflops <= ret->gflops)
-			continue;
-		ret->gflops = *gflops;
-		snprintf(ret->name, sizeof ret->name, "%s", contenders[i].name);
+	race->count = count;
+	*ret = (struct peer_blas_result){0};
+	if (best && fork_contender(best, race) > 0) {
+		ret->gflops = race->gflops;
+		snprintf(ret->name, sizeof ret->name, "%s", best->name);
 	}
-	floor_unmap(gflops, sizeof *gflops);
+	floor_unmap(race, sizeof *race);
 	return ret->gflops > 0 ? 0 : -ENOTSUP;
 }

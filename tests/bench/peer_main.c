@@ -78,7 +78,8 @@ static int run_gemm(struct cpus cpus, char **argv)
 	int threads = atoi(argv[1]);
 	int cpu[2] = {cpus.server, cpus.client};
 	struct peer_blas_result best;
-	int err = peer_blas_best((unsigned)atoi(argv[0]), threads, cpu, &best);
+	int err = peer_blas_best((unsigned)atoi(argv[0]), threads, (unsigned)atoi(argv[2]), cpu,
+				 &best);
 
 	if (!err)
 		printf("{\"gflops\": %.3f, \"library\": \"%s\"}\n", best.gflops, best.name);
@@ -136,7 +137,7 @@ static const struct {
 	{"write", 1, run_write, "ITEMS               64-byte writes one way, 32 a flush"},
 	{"sqpoll", 2, run_sqpoll,
 	 "DEPTH REQUESTS      io_uring's NOP with a polling kernel thread"},
-	{"gemm", 2, run_gemm, "SIDE THREADS        the best BLAS called directly, float32"},
+	{"gemm", 3, run_gemm, "SIDE THREADS COUNT  the best BLAS called directly, float32"},
 	{"numpy", 1, run_numpy, "add|normal          NumPy of /usr/bin/python3"},
 	{"device", 3, run_device,
 	 "add|chain|gemm|in|out|sync|leave SIZE COUNT   the device of $QUOIT_GPU"},
