@@ -24,22 +24,26 @@ void device_places_find(struct device_places *p, const struct executors *e,
 	}
 }
 
+static void bind_one(struct device_places *p, uint32_t i, uint32_t owner, pid_t pid)
+{
+	const struct placement_device *d = &p->device[i];
+	int err;
+
+	if (!pid || pid == p->bound[i][owner] || !d->nr_cpus)
+		return;
+	err = affinity_bind_process(pid, d->cpus, d->nr_cpus);
+	if (err < 0 && !p->error[i])
+		log_warning("device %u: its process is not bound to node %d: %s", i + 1, d->node,
+			    strerror(-err));
+	p->bound[i][owner] = pid;
+	p->error[i] = err;
+}
+
 void device_places_bind(struct device_places *p, const struct executors *e)
 {
-	for (uint32_t i = 0; i < p->count; i++) {
-		const struct placement_device *d = &p->device[i];
-		pid_t pid = executors_device_pid(e, i + 1);
-		int err;
-
-		if (!pid || pid == p->bound[i] || !d->nr_cpus)
-			continue;
-		err = affinity_bind_process(pid, d->cpus, d->nr_cpus);
-		if (err < 0 && !p->error[i])
-			log_warning("device %u: its process is not bound to node %d: %s", i + 1,
-				    d->node, strerror(-err));
-		p->bound[i] = pid;
-		p->error[i] = err;
-	}
+	for (uint32_t i = 0; i < p->count; i++)
+		for (uint32_t owner = 0; owner <= CONFIG_OWN_USERS; owner++)
+			bind_one(p, i, owner, executors_device_pid(e, i + 1, owner));
 }
 
 void device_places_describe(const struct device_places *p, const struct placement *plan, FILE *out)

@@ -20,8 +20,9 @@ struct device_places {
 	bool found;
 	uint32_t count;
 	struct placement_device device[CONFIG_DEVICES]; /* number n is at n - 1 */
-	pid_t bound[CONFIG_DEVICES];                    /* the process that was put there last; */
-	int error[CONFIG_DEVICES];                      /* 0, or why it was not: -errno */
+	/* The processes that were put there last: everybody's, then users' own. */
+	pid_t bound[CONFIG_DEVICES][1 + CONFIG_OWN_USERS];
+	int error[CONFIG_DEVICES]; /* 0, or why the last one was not: -errno */
 };
 
 /* Find them, once; no place is known of those for which there is no memory. */

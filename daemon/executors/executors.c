@@ -311,9 +311,10 @@ const struct quoit_device_info *executors_device(const struct executors *e, uint
 	return &e->executor[e->config.config->modules + number - 1].hello.device;
 }
 
-pid_t executors_device_pid(const struct executors *e, uint32_t number)
+pid_t executors_device_pid(const struct executors *e, uint32_t number, uint32_t owner)
 {
-	const struct executor *x = &e->executor[e->config.config->modules + number - 1];
+	uint32_t first = e->config.config->modules + owner * e->devices;
+	const struct executor *x = &e->executor[first + number - 1];
 
 	return x->state == EXECUTOR_UP ? x->process.pid : 0;
 }

@@ -51,8 +51,12 @@ struct exec_port *executors_port(struct executors *e, uint32_t number, uint32_t 
 uint32_t executors_devices(const struct executors *e);
 const struct quoit_device_info *executors_device(const struct executors *e, uint32_t number);
 
-/* The process of one; 0: it is not up.  From changed() only. */
-pid_t executors_device_pid(const struct executors *e, uint32_t number);
+/*
+ * The process of one, everybody's (owner 0) or that of the user at place `owner` - 1 of
+ * CONFIG_OWN_USERS; 0: it is not up.  From changed() only.
+ */
+pid_t executors_device_pid(const struct executors *e, uint32_t number, uint32_t owner);
+
 /* How executor `number` of executors_count is; any thread. */
 enum exec_port_state executors_state(struct executors *e, uint32_t number);
 

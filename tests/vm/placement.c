@@ -115,13 +115,13 @@ static bool topology_says(const char *words)
 	return says;
 }
 
-/* The process of the device, as the topology names it; 0: there is none. */
-static pid_t device_process(void)
+/* The process of the device, in the topology's line that begins so; 0: there is none. */
+static pid_t device_process(const char *begin)
 {
 	const char *const topo[] = {"/quoit", "topo", "--json", "--socket", quoitd.socket, NULL};
 	json_t *json = guest_run(topo);
 	const char *text = json_string_value(json_object_get(json, "topology"));
-	const char *line = text ? strstr(text, "device: soft:0") : NULL;
+	const char *line = text ? strstr(text, begin) : NULL;
 	const char *pid = line ? strstr(line, ", pid ") : NULL;
 	pid_t found = pid ? (pid_t)strtol(pid + strlen(", pid "), NULL, 10) : 0;
 
@@ -329,9 +329,33 @@ static void a_device_has_its_process_and_its_sessions_on_its_node(void)
 	start(NULL, 0, "2@0 6@1");
 	CHECK(topology_says(
 		"place of device 1: node 1, by its PCI address; its process on CPUs 4-7"));
-	CHECK(guest_stays_within(device_process(), NODE_1));
+	CHECK(guest_stays_within(device_process("device: soft:0"), NODE_1));
 	expect_session(0, 1, 1); /* though its client is on the other one */
 	CHECK(!daemon_log_count(&quoitd, "not bound", 0));
+	stop();
+	has_device = false;
+}
+
+/* Users who bring kernels have processes of their own. */
+static void a_device_has_its_users_own_processes_on_its_node(void)
+{
+	struct quoit_open_params params = {.device_bytes = DEVICE_BYTES,
+					   .flags = QUOIT_OPEN_KERNELS};
+	struct quoit_session *s;
+	pid_t pid = 0;
+
+	has_device = true;
+	setenv("QUOIT_SOFT_ADDRESS", DEVICE_ADDRESS, 1);
+	start(NULL, 0, "2@0 6@1");
+	params.socket = quoitd.socket;
+	CHECK(!quoit_open(&s, &params));
+	CHECK(quoit_kernels_load(s, 1, "soft", 4) >= 0);
+	for (int i = 0; i < 100 && !pid; i++) { /* the line comes once it is bound */
+		usleep(50000);
+		pid = device_process("own device of uid 0");
+	}
+	CHECK(guest_stays_within(pid, NODE_1));
+	quoit_close(s, 0);
 	stop();
 	has_device = false;
 }
@@ -358,6 +382,8 @@ static const struct test two_nodes[] = {
 	{"memory that is refused is said", refused_memory_is_said},
 	{"a device has its process and its sessions on its node",
 	 a_device_has_its_process_and_its_sessions_on_its_node},
+	{"a device has its users' own processes on its node",
+	 a_device_has_its_users_own_processes_on_its_node},
 	{"where no core of its node may be used memory is still there",
 	 where_no_core_of_its_node_may_be_used_memory_is_still_there},
 	{"memory is in huge pages where they are allowed",
