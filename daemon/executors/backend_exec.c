@@ -28,6 +28,8 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
 
 	f->session = NULL;
 	s->exec.in_flight[p->number]--;
+	if (f >= &p->flight[QUOIT_EXEC_ENTRIES])
+		s->exec.in_direct[p->number]--;
 	exec_share_leave(p, s);
 	if (f->leg) {
 		bridge_end_leg(r, s, job, f->leg, res, error);

@@ -218,6 +218,7 @@ struct session_exec {
 	struct job_queue waiting[BRIDGE_EXECUTOR + 1][QUOIT_PRIO_NR]; /* ready, not yet sent */
 	uint32_t jobs_waiting;
 	uint32_t in_flight[CONFIG_EXECUTORS];
+	uint32_t in_direct[CONFIG_EXECUTORS]; /* of these, in its GPU-direct ring */
 	uint32_t jobs[CONFIG_EXECUTORS]; /* of each: both, and parts of copies between devices */
 	uint32_t slot[CONFIG_EXECUTORS]; /* 1 + where the executor has our memory; 0: nowhere */
 	uint64_t dead_since;             /* TSC */

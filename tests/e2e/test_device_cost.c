@@ -17,7 +17,7 @@
 #include <quoit.h>
 #include <quoit/stats.h>
 
-#include "device.h"
+#include "direct.h"
 
 TestSuite(device_cost, .timeout = 60);
 
@@ -175,6 +175,60 @@ Test(device_cost, a_device_that_writes_words_is_not_asked)
 
 	(void)start(&r);
 	cr_expect_eq(queries(&r), 0);
+	room_close(&r);
+}
+
+#define FLOOD  100
+#define SHARED 48 /* places of the GPU-direct ring that are not kept for who comes new */
+
+/* Have the consumer come; the jobs that went through a stream meanwhile. */
+static uint64_t bring_up(const struct device_room *r, quoit_tensor x)
+{
+	struct quoit_device_desc before = direct_device(r), now = before;
+
+	for (int i = 0; i < DIRECT_PATIENCE_MS && now.jobs_direct == before.jobs_direct; i++) {
+		cr_assert_eq(direct_run(r->d, quoit_fill(x, 0.0), NULL), 0);
+		now = direct_device(r);
+	}
+	return now.jobs_streamed - before.jobs_streamed;
+}
+
+/* What is not in the ring is a request to a stream; again, should the consumer have been away. */
+Test(device_cost, the_direct_ring_keeps_places_for_who_comes_new)
+{
+	struct device_room r = direct_open("", NULL);
+	struct quoit_session *other = direct_session(&r, true);
+	struct quoit_ring *q = direct_ring(other, 1);
+	quoit_tensor x[FLOOD], y = quoit_vector(q, QUOIT_F32, 1);
+	pid_t executor = room_executor(&r, 0);
+	uint64_t before, sent = FLOOD;
+	quoit_job job;
+
+	cr_assert_eq(direct_run(q, quoit_fill(y, 0.0), NULL), 0);
+	for (int i = 0; i < FLOOD; i++) {
+		x[i] = quoit_vector(r.d, QUOIT_F32, 1);
+		quoit_push(r.d, quoit_fill(x[i], 0.0));
+	}
+	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
+	for (int tries = 0; tries < 20 && sent >= FLOOD; tries++) {
+		usleep(250000); /* twice, the counters have been published */
+		before = cost_now(&r).requests + bring_up(&r, x[0]);
+		kill(executor, SIGSTOP);
+		for (int i = 0; i < FLOOD; i++)
+			quoit_push(r.d, quoit_fill(x[i], 1.0));
+		quoit_flush(r.d);
+		usleep(50000); /* all are taken */
+		cr_assert_eq(quoit_start(q, quoit_fill(y, 1.0), &job), 0);
+		quoit_flush(q);
+		usleep(50000);
+		kill(executor, SIGCONT);
+		cr_assert_eq(direct_finish(q, job, NULL), 0);
+		cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
+		usleep(250000);
+		sent = cost_now(&r).requests - before;
+	}
+	cr_expect_eq(sent, FLOOD - SHARED, "%lu requests", (unsigned long)sent);
+	quoit_close(other, 0);
 	room_close(&r);
 }
 
