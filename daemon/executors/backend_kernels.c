@@ -219,7 +219,12 @@ static int bring_asked(struct reactor *r, struct session *s, const struct kernel
 		return s->kernels->kernel[ask->index].err;
 	if (exec_port_state(p) == PORT_LOST && exec_is_for(p, s))
 		return -ENODEV;
-	if (!p->open || exec_map(p, s) < 0)
+	if (!p->open)
+		return -EBUSY;
+	/* Its memory may be on the way out: no process is to get that, or what has come since. */
+	if (s->ending && !s->exec.slot[p->number])
+		return -ECANCELED;
+	if (exec_map(p, s) < 0)
 		return -EBUSY;
 	return is_image ? bring_image(p, s, ask->index) : kernels_bring(p, s, (uint8_t)ask->index);
 }
@@ -230,6 +235,8 @@ static void refuse(struct reactor *r, struct session *s, struct kernels_ask *ask
 	if (res == -ENODEV)
 		snprintf(ask->text, sizeof ask->text,
 			 "the device's process could not be started time and again");
+	else if (res == -ECANCELED)
+		snprintf(ask->text, sizeof ask->text, "the session ends");
 	else
 		snprintf(ask->text, sizeof ask->text, "%.*s", (int)sizeof ask->text - 1,
 			 s->kernels->why);
