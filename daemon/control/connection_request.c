@@ -301,6 +301,10 @@ void connection_request(struct connection *c, const struct quoit_ctl *m, const s
 		protocol_error(c, "a request before the reply to the last one");
 	else if (!has_its_fds(m, fds))
 		protocol_error(c, "another number of descriptors than its message needs");
+	else if (fds->count && errands_are_behind(&c->errands))
+		protocol_error(
+			c,
+			"one more descriptor, while so many that it has let go cannot be closed");
 	else if (m->type == QUOIT_CTL_CLOSE &&
 		 (m->end.session || m->end.reserved || m->end.flags & ~QUOIT_CLOSE_FLAGS))
 		protocol_error(c, "unknown flags of CLOSE");

@@ -225,9 +225,21 @@ void errands_close(struct errands *e, int fd)
 		return;
 	}
 	pthread_mutex_lock(&e->pool->lock);
-	e->close[e->count++] = fd;
+	if (e->count <
+	    ERRANDS_MOST) /* else we have counted wrongly: a lost descriptor harms least */
+		e->close[e->count++] = fd;
 	enqueue(e);
 	pthread_mutex_unlock(&e->pool->lock);
+}
+
+bool errands_are_behind(struct errands *e)
+{
+	bool behind;
+
+	pthread_mutex_lock(&e->pool->lock);
+	behind = e->count > ERRANDS_BEHIND;
+	pthread_mutex_unlock(&e->pool->lock);
+	return behind;
 }
 
 void errands_hang_up(struct errands *e, int socket)

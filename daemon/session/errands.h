@@ -23,12 +23,18 @@
 
 #define ERRANDS_USER 4u
 
+/* A connection of which more descriptors wait to be closed brings no other, or it ends. */
+#define ERRANDS_BEHIND 128u
+
 /*
- * Descriptors of one connection that can wait to be closed: its files, images and the sockets of
- * its rings; its arena and pinned region; those of a message that ends it, and of a doorbell that
- * does; the one that is checked.  No other is taken before these are closed.
+ * Descriptors of one connection that can wait to be closed: so many and one that it has just
+ * brought, and what it holds beside: its files, images and the sockets of its rings; its arena and
+ * pinned region; those of a message that ends it, and of a doorbell that does; the one that is
+ * checked.
  */
-#define ERRANDS_MOST (QUOIT_MAX_FILES + QUOIT_MAX_IMAGES + QUOIT_MAX_RINGS + 2 * CTL_FDS_MOST + 3)
+#define ERRANDS_MOST                                                                               \
+	(ERRANDS_BEHIND + 1 + QUOIT_MAX_FILES + QUOIT_MAX_IMAGES + QUOIT_MAX_RINGS +               \
+	 2 * CTL_FDS_MOST + 3)
 
 struct errand_pool;
 
@@ -57,6 +63,9 @@ void errands_init(struct errands *e, struct errand_pool *p, uid_t uid);
 
 /* Close a descriptor.  e NULL: no client is behind it, and it is closed here. */
 void errands_close(struct errands *e, int fd);
+
+/* Do more than ERRANDS_BEHIND wait to be closed? */
+bool errands_are_behind(struct errands *e);
 
 /* ctl_hang_up a connection's socket; where that cannot close it, ctl_drain and close it. */
 void errands_hang_up(struct errands *e, int socket);

@@ -9,6 +9,7 @@
 #include <linux/fuse.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -23,6 +24,9 @@
 /* Reads that are put in, and those that may be under way: docs/limits.md. */
 #define READS     20u
 #define AT_A_TIME 16u
+
+/* Descriptors for one connection: more than it has room for. */
+#define BROUGHT 2000u
 
 static const struct raw_wish small = {
 	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64, .sq_entries = 8};
@@ -334,6 +338,31 @@ static void sockets_that_linger(struct stage *s)
 		linger(s, way);
 }
 
+/* What it goes on bringing waits to be closed behind one whose close hangs. */
+static void descriptors_without_end_behind_a_socket_that_lingers(struct stage *s)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_KERNEL_ADD), answer = {0};
+	int memory = memfd_create("torture", MFD_CLOEXEC), peer;
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &small)) {
+		close(memory);
+		return;
+	}
+	CHECK(s, !give_lingering(s, &c, AS_A_FILE, &peer));
+	CHECK(s, !ctl_get(c.socket, &answer) && answer.result == -EINVAL);
+	for (unsigned i = 0; i < BROUGHT && answer.type != QUOIT_CTL_END && !s->bad; i++)
+		CHECK(s,
+		      !ctl_put(c.socket, &m, sizeof m, &memory, 1) && !ctl_get(c.socket, &answer));
+	CHECK(s, answer.type == QUOIT_CTL_END && strstr(answer.text, "one more descriptor"));
+	stage_expect(s, QUOIT_DAEMON_KILL_PROTO, 1);
+	raw_close(&c);
+	check_others(s);
+	close(memory);
+	if (peer >= 0)
+		close(peer);
+}
+
 static const struct stage_case reads[] = {
 	{"reads that are never answered", reads_that_are_never_answered},
 	{"client dies with reads that are never answered",
@@ -347,6 +376,8 @@ static const struct stage_case cases[] = {
 	{"file that is never flushed when its client dies",
 	 file_that_is_never_flushed_when_its_client_dies},
 	{"sockets that linger", sockets_that_linger},
+	{"descriptors without end behind a socket that lingers",
+	 descriptors_without_end_behind_a_socket_that_lingers},
 };
 
 int main(int argc, char **argv)
