@@ -210,7 +210,10 @@ static bool close_rings(struct reactor *r, struct session *s)
 static bool let_session_go(struct reactor *r, struct session *s)
 {
 	exec_abandon(r, s);
-	if (!quiet(s) || (!s->stopped && unfetched(s)) || !exec_leave(r, s) || !memory_close(s))
+	if (!quiet(s) || (!s->stopped && unfetched(s)))
+		return false;
+	s->stopped = true; /* what is published from here on finds no memory */
+	if (!exec_leave(r, s) || !memory_close(s))
 		return false;
 	for (uint32_t i = 0; i < s->ring_count; i++) {
 		struct ring *ring = s->rings[i];

@@ -2,12 +2,14 @@
 /* hostile_memory.c - clients that damage memory, take it away or look for it */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ctl_client.h"
 #include "scenes.h"
 #include "stage.h"
 
@@ -302,6 +304,47 @@ static void ring_vanishes(struct stage *s)
 	}
 }
 
+/* Jobs and NOPs that come when the session's memory may be gone, until the answer does. */
+static void publish_until_closed(struct stage *s, struct raw_client *c, const struct quoit_sqe *job)
+{
+	struct pollfd answered = {.fd = c->socket, .events = POLLIN};
+	const struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
+	uint32_t head = raw_cq_tail(c);
+
+	for (unsigned i = 0; i < 1000000 && poll(&answered, 1, 0) == 0; i++) {
+		if (stage_random(s, 8) == 0)
+			usleep(stage_random(s, 500));
+		if (raw_sq_head(c) + 32 > c->sq.next)
+			(void)raw_submit(c, i & 1 ? job : &nop);
+		if (raw_cq_tail(c) != head)
+			raw_set_cq_head(c, head = raw_cq_tail(c));
+	}
+}
+
+static void jobs_that_come_after_close(struct stage *s)
+{
+	const struct raw_wish large = {.host_bytes = 96 * MIB,
+				       .arena_bytes = 64u << 10,
+				       .max_tensors = 64,
+				       .sq_entries = 64};
+	const struct quoit_sqe fill = with_scalars(raw_job(QUOIT_OP_FILL, 1, 0, 0), 3, 0);
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_CLOSE), answer;
+	struct raw_client c;
+
+	for (unsigned i = 0; i < stage_times(s, 20, 300) && !s->bad; i++) {
+		if (!stage_open(s, &c, &large))
+			return;
+		CHECK(s, !raw_run(&c, raw_vector(1, 16 * MIB, RAW_ARENA_NOT)));
+		CHECK(s, !raw_run(&c, fill));
+		CHECK(s, !ctl_put(c.socket, &m, sizeof m, NULL, 0));
+		usleep(stage_random(s, 3000));
+		publish_until_closed(s, &c, &fill);
+		CHECK(s, !ctl_get(c.socket, &answer) && answer.type == QUOIT_CTL_CLOSE);
+		stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 1);
+		raw_close(&c);
+	}
+}
+
 static const struct stage_case ordinary[] = {
 	{"hole before and after a job", hole_before_and_after_a_job},
 	{"hole in the ring", hole_in_the_ring},
@@ -310,6 +353,7 @@ static const struct stage_case ordinary[] = {
 	{"client dies with jobs in flight", client_dies_with_jobs_in_flight},
 	{"bytes used again are zero", bytes_used_again_are_zero},
 	{"nothing leaks through padding", nothing_leaks_through_padding},
+	{"jobs that come after CLOSE", jobs_that_come_after_close},
 };
 static const struct stage_case vanishing[] = {
 	{"arena vanishes under a job", arena_vanishes_under_a_job},
