@@ -127,6 +127,12 @@ int launcher_answer(struct launcher *l, uint32_t index)
 	return channel_answer(&l->channels->channel[flight_channel(l, f)], &a);
 }
 
+void launcher_works(struct launcher *l, bool works)
+{
+	__atomic_store_n(&l->channels->words->running[STREAM_IN],
+			 works ? channel_name(0, QUOIT_EXEC_ASKED) : 0, __ATOMIC_RELAXED);
+}
+
 /* ---- requests ---- */
 
 static int serve_request(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q)
@@ -149,9 +155,11 @@ static int serve_request(struct launcher *l, uint32_t channel, const struct quoi
 		turns_cancel(l, holding);
 		return 0;
 	case QUOIT_EXEC_UNMAP:
+		launcher_works(l, true); /* what is large takes its time */
 		holding_leave(l, holding, &c->slots[q->slot]);
 		launcher_kernels_leave(l, &c->slots[q->slot]);
 		memory_unmap(&c->slots[q->slot]);
+		launcher_works(l, false);
 		return channel_answer(c, &a);
 	case QUOIT_EXEC_LOAD:
 		return launcher_kernels_load(l, channel, q);

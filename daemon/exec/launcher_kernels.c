@@ -57,13 +57,6 @@ static void unload(struct launcher *l, struct brought *b, uint32_t number)
 
 /* ---- requests ---- */
 
-/* A driver may compile for seconds: to be at work keeps it from being taken for dead. */
-static void say_working(struct launcher *l, uint32_t channel, bool works)
-{
-	__atomic_store_n(&l->channels->words->running[STREAM_IN],
-			 works ? channel_name(channel, QUOIT_EXEC_ASKED) : 0, __ATOMIC_RELAXED);
-}
-
 int launcher_kernels_load(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q)
 {
 	struct channel *c = &l->channels->channel[channel];
@@ -74,9 +67,9 @@ int launcher_kernels_load(struct launcher *l, uint32_t channel, const struct quo
 	if (!b || q->id >= QUOIT_MAX_IMAGES || b->image[q->id].fd < 0 || b->image[q->id].module)
 		return -EPROTO;
 	image = &b->image[q->id];
-	say_working(l, channel, true);
+	launcher_works(l, true); /* a driver may compile for seconds */
 	a.res = load(l, image, c->exec->text, sizeof c->exec->text);
-	say_working(l, channel, false);
+	launcher_works(l, false);
 	close(image->fd);
 	image->fd = -1;
 	return channel_answer(c, &a);

@@ -162,9 +162,11 @@ bool holding_reaches(struct launcher *l, uint32_t holding, const struct memory *
 		return false;
 	if (!h->asked[region]) {
 		h->asked[region] = true;
+		launcher_works(l, true);
 		direct_park(l);
 		h->registered[region] = !launcher_check(
 			l, l->driver->host_register(l->device, m->base[region], m->bytes[region]));
+		launcher_works(l, false);
 	}
 	return h->registered[region];
 }

@@ -187,6 +187,12 @@ uint32_t queue_pop(struct launcher *l, struct queue *q);
 /* Pass on what a driver's function returned; a sticky error ends the process. */
 int launcher_check(struct launcher *l, int result);
 
+/*
+ * Say that it is at work, or is not any more, where no stream is: a driver's call may take long,
+ * and who owes an answer and works at nothing is taken for dead.
+ */
+void launcher_works(struct launcher *l, bool works);
+
 /* A flight is over: answer.  -EPROTO. */
 int launcher_answer(struct launcher *l, uint32_t index);
 

@@ -63,6 +63,7 @@ static int serve_request(struct channels *all, uint32_t index, const struct modu
 	int err;
 
 	if (q->type == QUOIT_EXEC_UNMAP) {
+		say_running(all, channel_name(index, QUOIT_EXEC_ASKED));
 		memory_unmap(&c->slots[q->slot]);
 	} else {
 		say_running(all, channel_name(index, q->id));

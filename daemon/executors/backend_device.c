@@ -142,7 +142,8 @@ static void lose(struct session *s, struct buffer *b, int32_t code)
 void device_lose_memory(struct reactor *r, const struct exec_port *p, int32_t code)
 {
 	for (struct session *s = r->sessions; s; s = s->next) {
-		if (!exec_serves(p, s)) /* it has that device's memory in another process */
+		/* It has that device's memory in another process, or will have it in the next. */
+		if (!exec_serves(p, s) || !exec_is_for(p, s))
 			continue;
 		for (uint32_t i = 0; i < s->buffers_used; i++) {
 			struct buffer *b = &s->buffers[i];

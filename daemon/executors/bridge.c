@@ -44,15 +44,19 @@ static uint64_t bytes_of(const struct session *s, const struct job *job)
 	return v->elements * shape_dtype_size(v->dtype);
 }
 
+static struct exec_port *port_of(struct reactor *r, struct session *s, const struct job *job,
+				 unsigned tensor)
+{
+	return r->executor[s->first_device + view_of(s, job, tensor)->device - 1];
+}
+
 /* Send a request to the device of one tensor.  As exec_send_leg. */
 static int send_leg(struct reactor *r, struct session *s, const struct job *job, unsigned tensor,
 		    uint8_t leg, struct quoit_exec_request *q)
 {
-	uint32_t device = view_of(s, job, tensor)->device;
-
 	q->type = QUOIT_EXEC_RUN;
 	q->urgent = job->sqe.priority == QUOIT_PRIO_HIGH;
-	return exec_send_leg(r->executor[s->first_device + device - 1], s, job, leg, q);
+	return exec_send_leg(port_of(r, s, job, tensor), s, job, leg, q);
 }
 
 static void fail(struct job *job, int32_t res, const struct quoit_error *error)
@@ -186,6 +190,8 @@ static bool clear_next(struct reactor *r, struct session *s, struct job *job)
 		return false;
 	device_fill_view(s, job->view[i], i, &q);
 	err = send_leg(r, s, job, i, LEG_CLEAR(i), &q);
+	if (err == -EBUSY && s->dead && !port_of(r, s, job, i)->open)
+		err = -ECANCELED; /* nobody waits until there is a process again */
 	if (err == -EBUSY)
 		return false;
 	if (err) {
@@ -276,7 +282,7 @@ void bridge_lose_device(struct reactor *r, const struct exec_port *p, int32_t co
 	for (struct session *s = r->sessions; s; s = s->next) {
 		const struct bridge *b = &s->bridge;
 
-		if (!exec_serves(p, s))
+		if (!exec_serves(p, s) || !exec_is_for(p, s))
 			continue;
 		if (b->job != NIL) {
 			lose(s, &s->jobs[b->job], SOURCE, p->device, code);

@@ -132,6 +132,9 @@ static int32_t perform(struct memory_message *m)
 		punch_all(fd, m->session->region.bytes);
 		region_close(&m->session->region);
 		memory_pinned_withdraw(m->session);
+		/* An executor that is at work may have these mapped for a while: not the pages. */
+		punch_all(m->session->pinned_fd, m->session->pinned_bytes);
+		punch_all(m->session->bridge.fd, BRIDGE_BYTES);
 		return 0;
 	case MEMORY_FILL:
 		return memory_pinned_fill_part(m);
