@@ -12,7 +12,6 @@ BINDIR := $(PREFIX)/bin
 LIBDIR := $(PREFIX)/lib
 LIBEXECDIR := $(PREFIX)/libexec/quoit
 INCLUDEDIR := $(PREFIX)/include
-MANDIR := $(PREFIX)/share/man
 B ?= build
 SAN ?=
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -20,7 +19,7 @@ CFLAGS ?= -O2 -g
 
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
 	libproc2-dev libcriterion-dev libopenblas0-pthread spin clang libclang-rt-14-dev \
-	clang-format strace qemu-system-x86 cpio
+	clang-format qemu-system-x86 cpio
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* site.c - the places in the program that wait on a ring, as the tools see them */
+/* site.c - the places in the program that wait on a ring */
 #include "site.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * site.h - the places in the program that wait on a ring, as the tools see them.
+ * site.h - the places in the program that wait on a ring.
  *
  * The table lies in the ring's client pages and is read by others while we write
  * it; only the ring's thread writes.  Site 0 is "unknown": waits without a place,

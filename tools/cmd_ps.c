@@ -26,9 +26,8 @@ static const struct args_option options[] = {
 static const struct args_command command = {
 	"ps", "",
 	"Print a line for each session.  %CPU is the time of cores charged to the session over\n"
-	"its lifetime; USED and LEASED are bytes of its region, DEVICE bytes on devices, RSS is its\n"
-	"client's.  '-' is not\n"
-	"known.  Exit status 1: there is no session to show.",
+	"its lifetime; USED and LEASED are bytes of host memory, DEVICE bytes on devices, RSS\n"
+	"is its client's.  '-' is not known.  Exit status 1: there is no session to show.",
 	options};
 
 struct sessions {

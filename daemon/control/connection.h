@@ -71,7 +71,7 @@ void connection_answer(struct connection *c, const struct mail *m);
  */
 void connection_end(struct connection *c, uint32_t counter, const char *text);
 
-/* Ask a connection of this session to end, for a KILL request or a reactor. */
+/* The connection of the session with this number, or of this session; NULL: there is none. */
 struct connection *control_find_session(struct control *c, uint64_t id);
 struct connection *control_find_owner(struct control *c, const struct session *s);
 

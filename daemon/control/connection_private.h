@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * connection_private.h - what the files behind connection.h share: connection.c (answers and
- * the end), connection_request.c (requests) and connection_rings.c (rings).  Control thread only.
+ * the end), connection_request.c (requests), connection_rings.c (rings) and connection_kernels.c
+ * (images and kernels).  Control thread only.
  */
 #ifndef QUOITD_CONNECTION_PRIVATE_H
 #define QUOITD_CONNECTION_PRIVATE_H

@@ -2,7 +2,7 @@
 /*
  * backend_exec.h - jobs in executors: a reactor's side of its ports.
  *
- * A ready job of a module waits in its session until the executor is up and has room,
+ * A ready job of a module or a device waits in its session until the executor is up and has room,
  * then it is in flight there until its answer or the executor's death.  All functions
  * are the reactor's.
  */
@@ -11,7 +11,7 @@
 
 #include "reactor/reactor.h"
 
-/* A ready job of a module: queue it.  Never fails: what goes wrong ends the job. */
+/* A ready job of a module or a device: queue it.  Never fails: what goes wrong ends the job. */
 void exec_start(struct session *s, struct job *job);
 
 /* Send what waits in this session as far as there is room; true: something was done. */

@@ -24,7 +24,7 @@ struct executor_process {
 };
 
 /*
- * Start quoit-exec with a module.  It dies with the calling thread at the latest.
+ * Start quoit-exec with a module or a device.  It dies with the calling thread at the latest.
  * -ENOENT: quoit-exec lies neither beside quoitd nor where it is installed; else -errno.
  */
 int executor_process_start(const char *module, struct executor_process *ret);

@@ -34,7 +34,7 @@ static const struct option_row rows[] = {
 	{"memory", TYPE_BYTES, FIELD(memory), 0, UINT64_MAX, "BYTES",
 	 "all leases, tables and rings together (0: half of what the cgroup allows)"},
 	{"lease", TYPE_BYTES, FIELD(lease), 0, UINT64_MAX, "BYTES",
-	 "of a session that asks for none (0: 1/64 of memory, at least 16M)"},
+	 "of a session that asks for none (0: 1/64 of uid-memory, at least 16M)"},
 	{"uid-memory", TYPE_BYTES, FIELD(uid_memory), 0, UINT64_MAX, "BYTES",
 	 "the same of one user (0: all)"},
 	{"uid-connections", TYPE_NUMBER, FIELD(uid_connections), 1, 100000, "N",

@@ -23,7 +23,7 @@ struct config {
 	uint64_t reactors; /* 0: automatic */
 	char cpus[256];    /* "" : all allowed */
 	uint64_t memory; /* leases, tables and rings together; 0: half of what the cgroup allows */
-	uint64_t lease;  /* default lease; 0: a 64th of memory, at least 16 MiB */
+	uint64_t lease;  /* default lease; 0: a 64th of uid_memory, at least 16 MiB */
 	uint64_t uid_memory; /* the same of one uid; 0: all of memory */
 	uint64_t uid_connections;
 	uint64_t uid_rings;

@@ -5,7 +5,7 @@
  *	admitted ─► waiting ─► ready ─► running ─► ended
  *
  * A job that waits for nothing and is short never becomes an entry of the table: it
- * is run at its fetch (reactor.c).  Here are the others.
+ * is run at its fetch (fetch.c).  Here are the others.
  */
 #ifndef QUOITD_JOB_H
 #define QUOITD_JOB_H

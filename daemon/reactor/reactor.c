@@ -4,7 +4,7 @@
  *
  *	fetch -> validate -> deps, memory -> sched -> backend -> complete
  *
- * This is the one file that names the stages in order; they do not know each other.
+ * This file names the stages in order; fetch.c puts together what happens at an SQE's fetch.
  */
 #include "reactor.h"
 

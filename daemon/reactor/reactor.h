@@ -38,7 +38,7 @@ struct reactor {
 	struct memory_link *memory;
 	struct worker_port *port;
 	struct io_backend *io;
-	struct exec_port *executor[CONFIG_EXECUTORS]; /* modules, then devices */
+	struct exec_port *executor[CONFIG_EXECUTORS]; /* as executors_count counts */
 	uint32_t executors;
 
 	struct session *sessions;
@@ -81,7 +81,7 @@ void reactor_charge(struct reactor *r, struct session *s);
 /* A backend is done with a running job. */
 void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res);
 
-/* For memory.c: where its requests go. */
+/* For memory.c and memory_pinned.c: where their requests go. */
 struct memory_link *reactor_memory_link(struct reactor *r);
 bool reactor_send_memory(struct reactor *r, const struct memory_message *m);
 

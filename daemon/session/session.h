@@ -115,7 +115,7 @@ struct job {
 	uint32_t allocating;   /* buffers whose pages are on their way */
 	uint16_t ring;
 	uint8_t state;
-	uint8_t tensors;   /* how many of sqe.tensor are used, and which: bit i */
+	uint8_t tensors;   /* bit i: sqe.tensor[i] is used */
 	uint8_t writes;    /* bit i: tensor i is written */
 	uint8_t reads;     /* bit i: tensor i is read */
 	uint8_t holds;     /* bit i: tensor i must have bytes; a NOP needs none on a device */
@@ -213,7 +213,7 @@ struct job_queue {
 
 /* ---- executors ---- */
 
-/* By executor: modules, then devices; and what is copied from one device to another. */
+/* By executor, as executors_count counts; and what is copied from one device to another. */
 struct session_exec {
 	struct job_queue waiting[BRIDGE_EXECUTOR + 1][QUOIT_PRIO_NR]; /* ready, not yet sent */
 	uint32_t jobs_waiting;

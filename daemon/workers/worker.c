@@ -55,7 +55,6 @@ static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
 	uint64_t turn = tsc_hz() / WORKER_TURNS_PER_SECOND;
 	uint64_t before = atomic_fetch_add_explicit(&work->ticks, ticks, memory_order_relaxed);
 
-	atomic_fetch_add_explicit(&me->ticks, ticks, memory_order_relaxed);
 	if (before / turn != (before + ticks) / turn)
 		__atomic_store_n(&work->order, atomic_fetch_add(&me->all->order, 1),
 				 __ATOMIC_RELAXED);

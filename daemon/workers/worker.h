@@ -85,7 +85,6 @@ void workers_stop(struct workers *w);
 
 /* The port of reactor i; valid until workers_stop. */
 struct worker_port *workers_port(struct workers *w, uint32_t reactor);
-uint32_t workers_count(const struct workers *w);
 
 /* A free slot to fill in, NULL: all are taken.  Then worker_publish it. */
 struct work *worker_slot(struct worker_port *port);
@@ -105,8 +104,5 @@ void worker_retire(struct worker_port *port, struct work *work);
 
 /* For the reactor's sleep: true if no work has ended; the flag is up either way. */
 bool worker_may_sleep(struct worker_port *port, uint32_t *need_wake);
-
-/* Ticks that worker i has spent on tiles, ever. */
-uint64_t worker_ticks(const struct workers *w, uint32_t worker);
 
 #endif

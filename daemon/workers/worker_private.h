@@ -25,7 +25,6 @@ struct worker {
 	uint32_t index;
 	uint32_t cpu;
 	bool anywhere; /* its node has no reactor */
-	_Atomic uint64_t ticks;
 };
 
 struct workers {

@@ -11,16 +11,6 @@ struct worker_port *workers_port(struct workers *w, uint32_t reactor)
 	return &w->port[reactor];
 }
 
-uint32_t workers_count(const struct workers *w)
-{
-	return w->config.workers;
-}
-
-uint64_t worker_ticks(const struct workers *w, uint32_t worker)
-{
-	return atomic_load_explicit(&w->worker[worker].ticks, memory_order_relaxed);
-}
-
 /* ---- start and stop ---- */
 
 static bool node_has_reactor(const struct worker_config *c, uint32_t node)

@@ -331,7 +331,7 @@ const char *quoit_strerror(int error);
  * On a raw ring all of these are -EINVAL.  Timeouts are milliseconds; 0 looks and does not wait.
  *
  * Every wait publishes first, sleeps, and is counted under the place in the
- * program that called it; `quoit ps` and `quoit top` show those places.  The
+ * program that called it (struct quoit_site, in the ring's client pages).  The
  * macros below pass it; bindings may pass their own with the *_at functions.
  */
 #define QUOIT_HERE_TEXT2(line) #line
@@ -420,8 +420,7 @@ struct quoit_shape {
 /*
  * Where the tensors that this ring creates live from now on: 0 the host, which is where they
  * begin, else a device.  Jobs run where their tensors are, and a copy goes from one place to
- * another; dense tensors only, between a device and the host.  -ENODEV: there is none of that
- * number.
+ * another, host or device; dense tensors only there.  -ENODEV: there is none of that number.
  */
 int quoit_use_device(struct quoit_ring *q, unsigned device);
 
@@ -557,7 +556,10 @@ static inline struct quoit_sqe quoit_with_priority(struct quoit_sqe sqe, uint8_t
 	return sqe;
 }
 
-/* Must start within so many microseconds of its fetch, or ends with -ETIME. */
+/*
+ * Must start within so many microseconds of its fetch, or ends with -ETIME; an operation of a
+ * module, or a kernel of one's own, must have ended by then, or its process is killed.
+ */
 static inline struct quoit_sqe quoit_with_deadline(struct quoit_sqe sqe, uint32_t microseconds)
 {
 	sqe.deadline = microseconds;

@@ -6,8 +6,8 @@
  * address means nothing to the host; an address that is not allocated breaks the context, and
  * it does so when the work runs, not when it is put into the stream.
  *
- * Operations are the CPU's own (daemon/ops), so results are the same bits; GEMM is the
- * built-in one, which rounds otherwise than a BLAS.
+ * Operations are the CPU's own (daemon/ops), so results are the same bits; GEMM is what
+ * quoitd has chosen where this process has adopted it (ops_adopt), else the built-in one.
  *
  * A stream has room for SOFT_ENTRIES entries: copy, clear, run, signal, stamp, launch,
  * event_record and stream_wait are one each.  All of them are -EAGAIN when it is full.

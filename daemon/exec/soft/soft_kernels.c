@@ -105,7 +105,7 @@ int soft_module_new(struct quoit_device *d, const void *image, size_t size,
 		err = -EINVAL;
 	if (err) {
 		snprintf(text, text_size,
-			 "a soft device has only modules that begin with \"soft:\"");
+			 "a soft device has only \"soft\", and what begins with \"soft:\"");
 		return err;
 	}
 	m = malloc(sizeof *m);

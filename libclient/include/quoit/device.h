@@ -181,7 +181,9 @@ struct quoit_device_driver {
 
 	/* ---- kernels that a client has brought ---- */
 
-	/* A cubin or PTX; on `soft` the name of a built-in kernel.  On failure text says why. */
+	/* A cubin or PTX; on `soft` the text "soft", or what begins with "soft:".  On failure text
+	 * says why.
+	 */
 	int (*module_new)(struct quoit_device *d, const void *image, size_t size,
 			  struct quoit_device_module **ret, char *text, size_t text_size);
 	void (*module_free)(struct quoit_device_module *m);

@@ -69,7 +69,7 @@ struct quoit_exec_call {
 };
 
 /* quoit_exec_op.flags */
-/* Pure: a job that does not write what it reads may be run again after a crash. */
+/* Pure: a job that does not write what it reads could be run again.  Nothing does so yet. */
 #define QUOIT_EXEC_RERUN 0x1u
 #define QUOIT_EXEC_FLAGS 0x1u
 

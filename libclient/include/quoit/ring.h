@@ -18,7 +18,7 @@
  *
  *   S  tail   R1 store-release in submit    pairs with A1 load-acquire in peek:
  *             a consumer that sees the tail sees the slots before it.
- *   F  head   R2 store-release in release   pairs with A2 load-acquire in reserve:
+ *   F  head   R2 store-release in release   pairs with A2 load-acquire in refresh:
  *             a producer that sees the head may overwrite; the copies are done.
  *   W  sleep  W1 tail store, then need_wake load (producer), against
  *             W2 need_wake store, then tail load (consumer): all four
@@ -27,7 +27,7 @@
  * Either side may be hostile to the other.  A consumer must refuse a peek of more
  * than `entries`, a producer a refresh that returns false: the peer lies.
  *
- * No stand-alone fences and no volatile: ThreadSanitizer follows every access.
+ * No stand-alone fences: ThreadSanitizer follows every access but the vectors of a copied slot.
  * The accesses go through two macros, so that tests/model/explore.c can run this
  * very file under every schedule, and a device compiler can supply its own
  * (cuda/kernels/direct_ring.cuh).
