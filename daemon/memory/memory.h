@@ -63,7 +63,7 @@ bool memory_is_overwritten(const struct session *s, const struct job *job, unsig
 /* Does any buffer of the job still lack its bytes? */
 bool memory_lacking(const struct session *s, const struct job *job);
 
-/* Go on with the queue after something was released or has ended. */
+/* Go on with the queue after something was released or has ended, and while memory.more says so. */
 void memory_advance(struct session *s, memory_ready_fn *ready);
 
 /* The last tensor of a buffer was freed by the SQE being fetched: remember who waits. */

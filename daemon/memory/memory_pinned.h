@@ -21,8 +21,9 @@
 void memory_pinned_fill(struct session *s);
 
 /*
- * There are bytes enough for the head of the queue, but not in one place: once no job of the
- * session runs any more, tidy.  To be called again while memory.tidying says that it waits.
+ * There are bytes enough for the head of the queue, but not in one place, so memory.tidying says
+ * TIDY_WAITS: once no job of the session runs any more, tidy.  To be called as long as it says so,
+ * where nobody is about to start one, or holds an address in the region.
  */
 void memory_pinned_tidy(struct session *s);
 

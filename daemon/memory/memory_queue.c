@@ -6,6 +6,9 @@
 
 #include "memory_pinned.h"
 
+/* Jobs that get their bytes in one go, since each may take fresh pages from the kernel. */
+#define MEMORY_TURN 16u
+
 /* ---- a job gets them ---- */
 
 bool memory_is_overwritten(const struct session *s, const struct job *job, unsigned i)
@@ -149,8 +152,9 @@ static bool decide_head(struct session *s, struct job *job)
 			take_over_contents(s, job);
 			return true;
 		}
+		/* It begins where no loop over this session's jobs is under way (reactor.c). */
 		if (s->oldest == s->memory.head && memory_needs(s, job->holds, job->view).pinned)
-			memory_pinned_tidy(s);
+			s->memory.tidying = TIDY_WAITS;
 		return false;
 	}
 	if (s->oldest != s->memory.head || (need.pinned && !s->pinned_filled))
@@ -161,6 +165,9 @@ static bool decide_head(struct session *s, struct job *job)
 
 void memory_advance(struct session *s, memory_ready_fn *ready)
 {
+	unsigned turn = MEMORY_TURN;
+
+	s->memory.more = false;
 	if (s->memory.tidying == TIDY_WAITS)
 		s->memory.tidying = TIDY_NONE; /* look again: its reason may have gone */
 	else if (s->memory.tidying == TIDY_READY)
@@ -168,6 +175,10 @@ void memory_advance(struct session *s, memory_ready_fn *ready)
 	while (s->memory.head != NIL && s->memory.tidying == TIDY_NONE) {
 		struct job *job = &s->jobs[s->memory.head];
 
+		if (!turn--) {
+			s->memory.more = true;
+			return;
+		}
 		if (!decide_head(s, job))
 			return;
 		pop(s);

@@ -135,6 +135,8 @@ static int32_t perform(struct memory_message *m)
 		/* An executor that is at work may have these mapped for a while: not the pages. */
 		punch_all(m->session->pinned_fd, m->session->pinned_bytes);
 		punch_all(m->session->bridge.fd, BRIDGE_BYTES);
+		/* Nor is the client to keep pages that nobody is charged for. */
+		punch_all(m->session->arena_fd, m->session->arena_bytes);
 		return 0;
 	case MEMORY_FILL:
 		return memory_pinned_fill_part(m);

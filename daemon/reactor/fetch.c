@@ -239,8 +239,11 @@ static int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 	if (can_run_now(s, sqe, &plan, &zero)) {
 		run_now(ring, sqe, sq_index, &plan, zero);
 		*cost += plan.cost;
+		for_each_tensor (i, zero)
+			*cost += buffer_of(s, &plan, i)->size / SCHED_CLEAR_BYTES_PER_NS;
 		return 0;
 	}
+	*cost += SCHED_JOB_NS;
 	return job_admit(ring, sqe, &plan, sq_index, s->reactor->now, sched_push);
 }
 

@@ -21,11 +21,13 @@
 #include "job.h"
 #include "memory/guard.h"
 #include "memory/memory.h"
+#include "memory/memory_pinned.h"
 #include "optable.h"
 #include "reactor_deadlines.h"
 #include "reactor_idle.h"
 #include "reactor_mail.h"
 #include "sched.h"
+#include "session/tensor_bits.h"
 #include "workers/backend_cpu.h"
 
 /* ---- complete ---- */
@@ -126,6 +128,16 @@ static bool clear_is_long(const struct session *s, const struct job *job)
 	return false;
 }
 
+/* ns, as predicted. */
+static uint64_t clear_cost(const struct session *s, const struct job *job)
+{
+	uint64_t bytes = 0;
+
+	for_each_tensor (i, job_host_zero(job))
+		bytes += s->buffers[s->views[job->view[i]].buffer].size;
+	return bytes / SCHED_CLEAR_BYTES_PER_NS;
+}
+
 /* What is known about a job before it starts: 0, or why it does not. */
 static int32_t verdict(struct session *s, struct job *job, uint64_t now)
 {
@@ -204,7 +216,7 @@ static bool start_short(struct reactor *r, struct session *s)
 	bool any = false;
 
 	while (cost < SCHED_TURN_NS && (job = sched_next_short(s)) != NULL) {
-		cost += job->cost;
+		cost += job->cost + SCHED_JOB_NS + clear_cost(s, job);
 		if (start(r, s, job) < 0) {
 			sched_put_back(s, job);
 			break;
@@ -260,9 +272,13 @@ static bool start_ready(struct reactor *r)
 	bool any = false;
 
 	for (struct session *s = r->sessions; s; last = s, s = s->next) {
-		if (s->memory.tidying) {
+		if (s->memory.tidying || s->memory.more) {
 			memory_advance(s, sched_push);
-		} else if (s->ready_jobs) {
+			any |= s->memory.more;
+			if (s->memory.tidying == TIDY_WAITS) /* nobody holds a pinned address */
+				memory_pinned_tidy(s);
+		}
+		if (!s->memory.tidying && s->ready_jobs) {
 			reactor_charge(r, s);
 			any |= start_short(r, s);
 			any |= start_files(r, s);

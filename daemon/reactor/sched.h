@@ -18,6 +18,10 @@
 /* Predicted nanoseconds of jobs that the reactor runs in one turn of a ring or session, about. */
 #define SCHED_TURN_NS 50000u
 
+/* What counts there beside an operation's prediction: any job that is one, and bytes to clear. */
+#define SCHED_JOB_NS             300u
+#define SCHED_CLEAR_BYTES_PER_NS 16u
+
 /* Works of one session that may be with the workers at a time. */
 #define SCHED_PUBLISHED 4u
 

@@ -205,6 +205,7 @@ struct memory {
 	uint64_t punching;    /* bytes on their way back to the system */
 	uint32_t head, tail;  /* jobs that wait for bytes, in fetch order */
 	uint8_t tidying; /* enum tidy_state; else than NONE, no job starts and none is fetched */
+	bool more;       /* memory_advance stopped in the middle: it is to be called again */
 };
 
 struct job_queue {

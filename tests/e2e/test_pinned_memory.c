@@ -239,6 +239,43 @@ Test(pinned_memory, piece_does_not_move_under_a_job_that_runs)
 	stop(&f);
 }
 
+/*
+ * The large one becomes the oldest while the reactor is about to start those after it: by the end
+ * of a job that only waits, or as it is fetched with jobs behind it that are run at their fetch.
+ */
+Test(pinned_memory, piece_does_not_move_under_a_job_that_is_about_to_start)
+{
+	enum { ROUNDS = 60, LATER = 20, ELEMENTS = 8 };
+	struct fixture f = start(REGION, NULL);
+
+	for (int round = 0; round < ROUNDS; round++) {
+		quoit_tensor gap = create(&f, 4 * MIB, QUOIT_CREATE_PINNED);
+		quoit_tensor moves = create(&f, 2 * MIB, QUOIT_CREATE_PINNED);
+		quoit_tensor small = create(&f, ELEMENTS * 4, QUOIT_CREATE_PINNED);
+		quoit_tensor large = create(&f, 12 * MIB, QUOIT_CREATE_PINNED);
+
+		quoit_push(f.q, quoit_fill_int(gap, 1));
+		quoit_push(f.q, quoit_fill_int(moves, 0));
+		quoit_push(f.q, quoit_fill_int(small, 0));
+		quoit_free(f.q, gap);
+		cr_assert_eq(quoit_wait_all(f.q, QUOIT_FOREVER), 0);
+		if (round % 2)
+			quoit_push(f.q, quoit_with_link(quoit_nop(0), 4));
+		quoit_push(f.q, quoit_fill_int(large, round));
+		for (int i = 0; i < LATER; i++) {
+			quoit_push(f.q, quoit_add_int(moves, moves, 1));
+			quoit_push(f.q, quoit_add_int(small, small, 1));
+		}
+		expect_filled(&f, moves, 2 * MIB, LATER);
+		expect_filled(&f, small, ELEMENTS * 4, LATER);
+		quoit_free(f.q, moves);
+		quoit_free(f.q, small);
+		quoit_free(f.q, large);
+	}
+	cr_expect_eq(quoit_failures(f.q, NULL), 0);
+	stop(&f);
+}
+
 Test(pinned_memory, job_waits_until_both_kinds_of_bytes_are_there)
 {
 	struct fixture f = start(REGION, NULL);
