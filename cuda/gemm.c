@@ -8,8 +8,14 @@
 #include "context.h"
 #include "kernels/gemm_plan.h"
 
-/* A matrix that cuBLAS has no words for is copied into scratch; more than this is not. */
-#define GEMM_PACK_MOST (UINT64_C(1) << 30)
+/*
+ * A matrix that cuBLAS has no words for is copied into scratch, which is nobody's lease and stays;
+ * more than this is not.
+ */
+#define GEMM_PACK_MOST (UINT64_C(64) << 20)
+
+/* Calls of cuBLAS for one job: the kernel does any number of batches in one launch. */
+#define GEMM_CALLS_MOST 64u
 
 #ifndef QUOIT_GEMM_TF32
 #define QUOIT_GEMM_TF32 0x04u
@@ -182,11 +188,15 @@ static int gemm_by_blas(struct quoit_device_stream *s, const struct quoit_device
 		outer = c.dim[0];
 		product.batches = (int)c.dim[1];
 	}
+	if (outer > GEMM_CALLS_MOST)
+		return -ENOTSUP;
 	for (uint32_t i = 0; i < outer && !err; i++) {
 		product.a = factor[0].data + (uint64_t)((int64_t)i * factor[0].stride[0]) * size;
 		product.b = factor[1].data + (uint64_t)((int64_t)i * factor[1].stride[0]) * size;
 		product.c = c.data + (uint64_t)((int64_t)i * c.stride[0]) * size;
 		err = blas_multiply(&d->blas, s->blas, &product);
+		if (err == -ENOTSUP && i) /* some of C is done, and beta with it */
+			err = -EIO;
 	}
 	return err;
 }

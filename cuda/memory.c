@@ -6,14 +6,16 @@
 #include "context.h"
 #include "errors.h"
 
-/* A pool of our own, that gives nothing back: what is freed is soon asked for again. */
+/*
+ * A pool of our own, that gives back what is freed: the launcher keeps what is soon asked for
+ * again, and other processes on the device have leases, too.
+ */
 int memory_open(struct quoit_device *d)
 {
 	struct cudaMemPoolProps props = {
 		.allocType = cudaMemAllocationTypePinned,
 		.location = {.type = cudaMemLocationTypeDevice, .id = d->index},
 	};
-	uint64_t keep = UINT64_MAX;
 	int supported = 0;
 	int err;
 
@@ -22,14 +24,7 @@ int memory_open(struct quoit_device *d)
 		d, cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, d->index));
 	if (err || !supported)
 		return err;
-	err = device_check(d, cudaMemPoolCreate(&d->pool, &props));
-	if (err)
-		return err;
-	err = device_check(
-		d, cudaMemPoolSetAttribute(d->pool, cudaMemPoolAttrReleaseThreshold, &keep));
-	if (err)
-		memory_close(d);
-	return err;
+	return device_check(d, cudaMemPoolCreate(&d->pool, &props));
 }
 
 void memory_close(struct quoit_device *d)

@@ -61,7 +61,9 @@ static bool run_takes(const struct quoit_device_call *call)
 			return false;
 		if (run_needs_float(call->opcode) && !run_is_float(dtype))
 			return false;
-		if (call->opcode == QUOIT_OP_GEMM && !run_is_float(dtype) && !run_is_half(dtype))
+		if (call->opcode == QUOIT_OP_GEMM &&
+		    ((!run_is_float(dtype) && !run_is_half(dtype)) ||
+		     dtype != call->tensor[0].dtype)) /* sizes are taken from C */
 			return false;
 	}
 	return true;
@@ -80,8 +82,9 @@ static int run_map(struct quoit_device_stream *s, const struct walk *walk,
 
 	if (now.count == 0)
 		return 0;
+	/* Where an operand is the scalar, another one may be in its place: of C's type. */
 	for (uint32_t i = 0; i < WALK_OPERANDS; i++)
-		size[i] = walk_dtype_size(call->tensor[i].dtype);
+		size[i] = walk_dtype_size(call->tensor[call->tensor[i].data ? i : 0].dtype);
 	while (walk_cut(&now, &rest, size)) {
 		err = run_map(s, &now, call, launch);
 		if (err)

@@ -14,8 +14,8 @@ __global__ void __launch_bounds__(TILE *TILE) gemm_kernel(gemm_plan g, uint64_t 
 {
 	__shared__ Wide a_tile[TILE][TILE + 1];
 	__shared__ Wide b_tile[TILE][TILE + 1];
-	const uint32_t across = (g.n + TILE - 1) / TILE;
-	const uint32_t down = (g.m + TILE - 1) / TILE;
+	const uint64_t across = ((uint64_t)g.n + TILE - 1) / TILE;
+	const uint64_t down = ((uint64_t)g.m + TILE - 1) / TILE;
 	const uint32_t x = threadIdx.x;
 	const uint32_t y = threadIdx.y;
 

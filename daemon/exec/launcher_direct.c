@@ -40,6 +40,7 @@ struct direct_ring {
 	uint32_t beat;                         /* as last seen, */
 	uint64_t seen;                         /* then; TSC */
 	uint64_t retry;                        /* not to be started before; TSC */
+	bool stale;                            /* it was told to leave because it did not beat */
 	struct quoit_consumer c;               /* we are it while the other is away */
 	bool unmarked;                         /* the next request is in the stream, not its mark */
 	uint32_t issued;                       /* up to here its requests are in the stream, */
@@ -90,6 +91,8 @@ static bool start(struct launcher *l, uint32_t i)
 	say(&w->left, 0);
 	say(&w->need_wake, 0);
 	if (launcher_check(l, l->driver->direct_start(l->device, i)) < 0) {
+		/* Nobody is there: before we sleep, the tail is looked at once more. */
+		__atomic_store_n(&w->need_wake, 1, __ATOMIC_SEQ_CST);
 		r->retry = now + tsc_from_ns(RETRY_NS);
 		return false;
 	}
@@ -120,6 +123,9 @@ static bool has_left(struct launcher *l, uint32_t i)
 		return false;
 	say(&w->up, 0);
 	r->state = DIRECT_AWAY;
+	if (r->stale) /* it did not get a place there: for a while, streams are better */
+		r->retry = tsc_now() + tsc_from_ns(RETRY_NS);
+	r->stale = false;
 	r->c.next = r->c.cached_tail = r->issued = __atomic_load_n(&w->head, __ATOMIC_RELAXED);
 	l->direct->resident--;
 	return true;
@@ -157,7 +163,7 @@ static bool look_after(struct launcher *l, uint32_t i)
 	}
 	if (tsc_now() - r->seen < tsc_from_ns(STALE_NS))
 		return false;
-	r->retry = tsc_now() + tsc_from_ns(RETRY_NS);
+	r->stale = true;
 	tell_to_leave(l, i);
 	return true;
 }

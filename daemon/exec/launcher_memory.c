@@ -13,6 +13,7 @@ static bool pool_take(struct pool *p, uint32_t class, uint64_t *ret)
 	if (!p->free[class].count)
 		return false;
 	*ret = p->free[class].address[--p->free[class].count];
+	p->cached -= sizeclass_bytes(class);
 	return true;
 }
 
@@ -28,22 +29,37 @@ static bool pool_give(struct pool *p, uint32_t class, uint64_t address)
 		p->free[class].room = room;
 	}
 	p->free[class].address[p->free[class].count++] = address;
+	p->cached += sizeclass_bytes(class);
 	return true;
 }
 
-/* Everything free goes back to the driver; true: there was something. */
-static bool pool_empty(struct launcher *l)
+/* Of what is free, give the largest back to the driver but for so many bytes; true: some was. */
+static bool pool_trim(struct launcher *l, uint64_t keep)
 {
 	uint64_t address;
 	bool any = false;
 
-	for (uint32_t c = 0; c < SIZECLASS_NR; c++)
-		while (pool_take(&l->pool, c, &address)) {
+	for (uint32_t c = SIZECLASS_NR; c-- > 0;)
+		while (l->pool.cached > keep && pool_take(&l->pool, c, &address)) {
 			direct_park(l);
 			launcher_check(l, l->driver->memory_free(l->device, address));
 			any = true;
 		}
 	return any;
+}
+
+/*
+ * So many bytes more are in use.  With what is free there are never more than were in use at once:
+ * other processes on this device have leases, too, and ours count what is in use.
+ */
+static void pool_use(struct launcher *l, uint64_t bytes)
+{
+	struct pool *p = &l->pool;
+
+	p->used += bytes;
+	if (p->most < p->used)
+		p->most = p->used;
+	(void)pool_trim(l, p->most - p->used);
 }
 
 /* Bytes of a freed piece of this class, or new ones. */
@@ -52,28 +68,39 @@ static int take(struct launcher *l, uint64_t bytes, uint64_t *ret)
 	uint32_t class = sizeclass_of(bytes);
 	int err;
 
-	if (pool_take(&l->pool, class, ret))
+	bytes = sizeclass_bytes(class);
+	if (pool_take(&l->pool, class, ret)) {
+		pool_use(l, bytes);
 		return 0;
+	}
+	pool_use(l, bytes);
 	direct_park(l);
-	err = l->driver->memory_new(l->device, sizeclass_bytes(class), ret);
+	err = l->driver->memory_new(l->device, bytes, ret);
 	/* Counting says that there is enough: it lies in pieces of other sizes. */
-	if (err == -ENOMEM && pool_empty(l))
-		err = l->driver->memory_new(l->device, sizeclass_bytes(class), ret);
+	if (err == -ENOMEM && pool_trim(l, 0))
+		err = l->driver->memory_new(l->device, bytes, ret);
+	if (err)
+		l->pool.used -= bytes;
 	return launcher_check(l, err);
 }
 
 static void give(struct launcher *l, struct device_buffer *b)
 {
-	if (b->address && !pool_give(&l->pool, sizeclass_of(b->bytes), b->address)) {
-		direct_park(l);
-		launcher_check(l, l->driver->memory_free(l->device, b->address));
+	if (b->address) {
+		uint32_t class = sizeclass_of(b->bytes);
+
+		l->pool.used -= sizeclass_bytes(class);
+		if (!pool_give(&l->pool, class, b->address)) {
+			direct_park(l);
+			launcher_check(l, l->driver->memory_free(l->device, b->address));
+		}
 	}
 	*b = (struct device_buffer){0};
 }
 
 /* ---- buffers ---- */
 
-static int grow(struct launcher *l, struct holding *h, uint32_t buffer)
+static int grow(struct holding *h, uint32_t buffer)
 {
 	uint32_t count = h->count ? h->count : 64;
 	struct device_buffer *grown;
@@ -85,7 +112,6 @@ static int grow(struct launcher *l, struct holding *h, uint32_t buffer)
 		return -ENOMEM;
 	for (uint32_t i = h->count; i < count; i++)
 		grown[i] = (struct device_buffer){0};
-	l->holders += !h->count;
 	h->buffer = grown;
 	h->count = count;
 	return 0;
@@ -129,7 +155,7 @@ int holding_find(struct launcher *l, uint32_t holding, uint32_t buffer, uint64_t
 
 	if (buffer & QUOIT_EXEC_IN_SLAB)
 		return find_in_slab(l, h, buffer & ~QUOIT_EXEC_IN_SLAB, bytes, ret);
-	err = buffer < h->count ? 0 : grow(l, h, buffer);
+	err = buffer < h->count ? 0 : grow(h, buffer);
 
 	if (!err && !h->buffer[buffer].address) {
 		struct device_buffer fresh = {.bytes = bytes, .dirty = true};
@@ -183,14 +209,13 @@ void holding_leave(struct launcher *l, uint32_t holding, const struct memory *m)
 			direct_park(l);
 			l->driver->host_unregister(l->device, m->base[i]);
 		}
-	l->holders -= h->count != 0;
 	free(h->buffer);
 	h->buffer = NULL;
 	h->count = 0;
 	memset(h->asked, 0, sizeof h->asked);
 	memset(h->registered, 0, sizeof h->registered);
-	if (!l->holders) /* other processes on this device may need it */
-		(void)pool_empty(l);
+	l->pool.most = l->pool.used; /* its lease may be another process's next */
+	(void)pool_trim(l, 0);
 }
 
 void holdings_close(struct launcher *l)

@@ -139,6 +139,7 @@ struct pool {
 		uint64_t *address;
 		uint32_t count, room;
 	} free[SIZECLASS_NR];
+	uint64_t cached, used, most; /* bytes: free here, in use, and in use at most */
 };
 
 /* Copies through a staging buffer, one at a time each way. */
@@ -169,7 +170,6 @@ struct launcher {
 	struct stream stream[STREAMS];
 	struct stage stage[2];   /* by direction: STREAM_IN, STREAM_OUT */
 	struct holding *holding; /* channel * QUOIT_EXEC_SLOTS + slot */
-	uint32_t holders;        /* so many of these have buffers */
 	struct pool pool;
 	struct direct *direct;
 	uint64_t nowhere; /* a page on the device: where tensors without elements are */

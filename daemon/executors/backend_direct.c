@@ -157,8 +157,12 @@ struct exec_flight *direct_reap(struct exec_port *p)
 
 struct exec_flight *direct_hung(struct exec_port *p, uint64_t now, uint64_t most)
 {
-	const struct direct_port *d = &p->direct;
+	struct direct_port *d = &p->direct;
 
+	/* Without a consumer they are in a stream, behind what may take its own time. */
+	if (direct_is_busy(p) && !__atomic_load_n(&d->words->up, __ATOMIC_RELAXED) &&
+	    exec_port_works(p))
+		d->moved = now;
 	if (!direct_is_busy(p) || now <= d->moved || now - d->moved < most)
 		return NULL;
 	return flight_of(p, d->reaped);

@@ -166,7 +166,17 @@ static struct exec_port *port_of(struct reactor *r, const struct session *s, uin
 	return r->executor[s->first_device + s->kernels->image[image].device - 1];
 }
 
-/* False: the process has no room for the news. */
+/* A kernel of it is being asked for: the answer would be taken for the next one of its number. */
+static bool is_being_found(const struct kernels *k, uint32_t image)
+{
+	for (uint32_t i = 0; i < QUOIT_MAX_KERNELS; i++)
+		if (k->kernel[i].used && k->kernel[i].image == image &&
+		    k->kernel[i].state == BROUGHT_ASKED)
+			return true;
+	return false;
+}
+
+/* False: the process has no room for the news, or an answer is under way. */
 static bool unload(struct reactor *r, struct session *s, uint32_t image)
 {
 	struct exec_port *p = port_of(r, s, image);
@@ -174,7 +184,8 @@ static bool unload(struct reactor *r, struct session *s, uint32_t image)
 	struct quoit_exec_request q = {.type = QUOIT_EXEC_UNLOAD, .id = image, .slot = slot - 1};
 
 	if (p->open && slot && !p->slot[slot - 1].leaving) {
-		if (s->kernels->image[image].state == BROUGHT_ASKED || !exec_port_has_room(p))
+		if (s->kernels->image[image].state == BROUGHT_ASKED ||
+		    is_being_found(s->kernels, image) || !exec_port_has_room(p))
 			return false;
 		exec_port_request(p, &q);
 		exec_port_flush(p);

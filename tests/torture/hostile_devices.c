@@ -18,6 +18,9 @@
 #define CROWD       6u /* clients at a time */
 #define DEVICES     2u
 
+/* Half of them lease 1 MiB of each device, the others 5, of 230. */
+#define MOST_SESSIONS 40u
+
 /* ---- a client ---- */
 
 /* What a client does at a time: so many sets of tensors, each with its jobs. */
@@ -132,9 +135,14 @@ static bool reap_all(struct client *c)
 	for (uint32_t i = 0; i < SETS * SET_SQES; i++) {
 		struct quoit_cqe cqe;
 
-		if (raw_reap(&c->raw, PATIENCE_MS, &cqe, NULL) ||
-		    cqe.user_data >= SETS * SET_SQES || (cqe.res && !is_a_death(cqe.res)))
+		int err = raw_reap(&c->raw, PATIENCE_MS, &cqe, NULL);
+
+		if (err || cqe.user_data >= SETS * SET_SQES || (cqe.res && !is_a_death(cqe.res))) {
+			fprintf(stderr, "job %u of %u: %d, result %d; %llu bytes leased\n",
+				err ? 0 : (unsigned)cqe.user_data % SET_SQES, SET_SQES, err,
+				err ? 0 : cqe.res, (unsigned long long)c->raw.info.device_bytes);
 			return false;
+		}
 		c->res[cqe.user_data] = cqe.res;
 	}
 	return true;
@@ -205,11 +213,26 @@ static void choose_secret(struct client *c, uint32_t number)
 
 static _Atomic uint32_t *opened; /* sessions, shared with all of them */
 
+/* Sessions that go have their leases until a device has let go of them; a new one needs its own. */
+static void await_leases(struct stage *s)
+{
+	int ms = 0;
+
+	while (stage_count(s, QUOIT_DAEMON_SESSIONS_OPENED) -
+			       stage_count(s, QUOIT_DAEMON_SESSIONS_CLOSED) >
+		       MOST_SESSIONS &&
+	       ms++ < PATIENCE_MS)
+		usleep(1000);
+	CHECK(s, ms < PATIENCE_MS);
+}
+
 static pid_t start_client(struct stage *s, uint32_t number, uint32_t rounds)
 {
 	uint32_t before = atomic_load(opened);
-	pid_t pid = fork();
+	pid_t pid;
 
+	await_leases(s);
+	pid = fork();
 	if (pid == 0) {
 		const struct raw_wish mine = wish_of(number);
 		static struct client c;

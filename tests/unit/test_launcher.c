@@ -173,6 +173,7 @@ static void expect_runs(unsigned n)
 /* ---- what it costs ---- */
 
 #define CHAIN   100u
+#define SIZES   8u
 #define AT_ONCE 12u /* fewer than a stream takes before it is known how fast it is */
 
 /* The buffers have their places after this. */
@@ -253,6 +254,27 @@ Test(launcher, new_buffers_in_the_place_of_freed_ones_are_no_call)
 		     now.memory_new - before.memory_new);
 	cr_expect_eq(now.memory_free, before.memory_free);
 	cr_expect_eq(now.run + now.signal - before.run - before.signal, 2 * CHAIN);
+}
+
+/* Leases count what is in use: what is kept of freed buffers is no more than was once in use. */
+Test(launcher, freed_buffers_of_other_sizes_go_back_to_the_driver)
+{
+	const struct counting_calls before = warm_up();
+	struct counting_calls now;
+
+	for (uint32_t i = 0; i < SIZES; i++) {
+		struct quoit_exec_request q = job(0, 2, 2, -1);
+		struct quoit_exec_request drop = {.type = QUOIT_EXEC_DROP, .id = 2};
+
+		q.bytes[0] = q.bytes[1] = UINT64_C(1) << (20 + i);
+		put(&q);
+		put(&drop);
+		publish();
+		expect_answers(1);
+	}
+	now = counting_now();
+	cr_expect_eq(now.memory_new - before.memory_new, SIZES);
+	cr_expect_geq(now.memory_free - before.memory_free, SIZES - 1);
 }
 
 Test(launcher, stamps_are_two_calls_more)
