@@ -100,7 +100,7 @@ void *libquoit_arena_take(struct arena *a, size_t size)
 {
 	uint32_t length, at;
 
-	if (size > a->bytes)
+	if (size > a->bytes || size > (uint64_t)UINT32_MAX * ARENA_GRANULE)
 		return NULL;
 	length = size ? (uint32_t)((size + ARENA_GRANULE - 1) / ARENA_GRANULE) : 1;
 	pthread_mutex_lock(&a->lock);

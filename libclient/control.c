@@ -72,9 +72,9 @@ static int receive_reply(int socket, struct quoit_ctl *message, int *ret_fds, un
 		*ret_count = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 		memcpy(ret_fds, CMSG_DATA(c), *ret_count * sizeof(int));
 	}
-	if (n != sizeof *message || (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+	if (n != sizeof *message || m.msg_flags & MSG_TRUNC)
 		return -EPROTO;
-	return 0;
+	return m.msg_flags & MSG_CTRUNC ? -EMFILE : 0; /* the message is whole */
 }
 
 static int exchange(struct quoit_session *s, struct quoit_ctl *message, int fd, int *ret_fds,
@@ -112,8 +112,9 @@ int libquoit_control_call(struct quoit_session *s, struct quoit_ctl *message, in
 		libquoit_text_set("%.*s", (int)sizeof message->text, message->text);
 	} else if (err || count != want) {
 		err = err ? err : -EPROTO;
-		libquoit_text_set(err == -EPROTO ? "quoitd sent a reply that makes no sense"
-						 : "quoitd has closed the connection");
+		libquoit_text_set(err == -EPROTO   ? "quoitd sent a reply that makes no sense"
+				  : err == -EMFILE ? "this process may open no more descriptors"
+						   : "quoitd has closed the connection");
 	}
 	if (err)
 		close_all(fds, count);

@@ -25,6 +25,7 @@ int libquoit_job_init(struct quoit_ring *q, uint32_t jobs, bool stamps)
 	struct job_table *t = &q->jobs;
 
 	t->count = t->free_count = jobs + RESERVED_SLOTS;
+	t->reserved = RESERVED_SLOTS;
 	t->slot = aligned_alloc(QUOIT_LINE, t->count * sizeof *t->slot);
 	t->stamps = stamps ? calloc(t->count, sizeof *t->stamps) : NULL;
 	if (!t->slot || (stamps && !t->stamps))
@@ -60,6 +61,7 @@ void libquoit_job_end(struct quoit_ring *q, struct job_slot *slot)
 	slot->next = t->free;
 	t->free = (uint32_t)(slot - t->slot);
 	t->free_count++;
+	t->reserved += slot->own;
 }
 
 /* The slot that a name or a user_data means, in whatever state. */
@@ -150,8 +152,28 @@ void libquoit_job_reap(struct quoit_ring *q)
 
 /* ---- starting ---- */
 
-/* Leave `keep` slots; publish and reap when there are no more. */
-static int start(struct quoit_ring *q, const struct quoit_sqe *sqe, uint32_t keep, uint8_t piece,
+static bool is_full(const struct job_table *t, bool own)
+{
+	return own ? !t->reserved : t->free_count <= t->reserved;
+}
+
+/* Publish and reap.  The user is told that there is no slot; the library waits, in q->until. */
+static __attribute__((noinline)) int make_room(struct quoit_ring *q, bool own)
+{
+	int err = quoit_flush(q); /* or they would never end */
+
+	libquoit_job_reap(q);
+	while (!err && own && is_full(&q->jobs, own)) {
+		err = libquoit_sleep_cq(q, q->until);
+		libquoit_job_reap(q);
+	}
+	if (!is_full(&q->jobs, own))
+		return 0;
+	libquoit_sleep_look(q); /* the user may ask for ever */
+	return err ? err : q->broken ? q->broken : -EAGAIN;
+}
+
+static int start(struct quoit_ring *q, const struct quoit_sqe *sqe, bool own, uint8_t piece,
 		 quoit_job *ret)
 {
 	struct job_table *t = &q->jobs;
@@ -161,11 +183,10 @@ static int start(struct quoit_ring *q, const struct quoit_sqe *sqe, uint32_t kee
 
 	if (UNLIKELY(!libquoit_is_mine(q->mine)))
 		return -EOWNERDEAD;
-	if (UNLIKELY(t->free_count <= keep)) {
-		err = quoit_flush(q); /* or they would never end */
-		libquoit_job_reap(q);
-		if (t->free_count <= keep)
-			return err ? err : q->broken ? q->broken : -EAGAIN;
+	if (UNLIKELY(is_full(t, own))) {
+		err = make_room(q, own);
+		if (err)
+			return err;
 	}
 	err = libquoit_queue_take(q, &sq_index);
 	if (err)
@@ -174,6 +195,8 @@ static int start(struct quoit_ring *q, const struct quoit_sqe *sqe, uint32_t kee
 	slot = &t->slot[index];
 	slot->state = piece ? JOB_DETACHED : JOB_OPEN;
 	slot->piece = piece;
+	slot->own = own;
+	t->reserved -= own;
 	slot->failed = false;
 	slot->sq_index = sq_index;
 	*ret = job_name(q, index);
@@ -185,12 +208,12 @@ int quoit_start_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe, quoit_job
 {
 	if (q->raw)
 		return -EINVAL;
-	return start(q, sqe, RESERVED_SLOTS, 0, ret);
+	return start(q, sqe, false, 0, ret);
 }
 
 int libquoit_job_start(struct quoit_ring *q, struct quoit_sqe sqe, uint8_t piece, quoit_job *ret)
 {
-	return start(q, &sqe, 0, piece, ret);
+	return start(q, &sqe, true, piece, ret);
 }
 
 /* ---- asking ---- */
@@ -269,7 +292,7 @@ int quoit_cancel(struct quoit_ring *q, quoit_job job)
 	if (err)
 		return err;
 	err = quoit_result(q, job);
-	slot = err == -EINVAL ? NULL : libquoit_job_find(q, job);
+	slot = q->raw ? NULL : libquoit_job_find(q, job);
 	if (!slot)
 		return err;
 	if (slot->state == JOB_ENDED)

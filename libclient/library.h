@@ -87,11 +87,12 @@ struct job_slot {
 	uint8_t state; /* enum job_state */
 	bool failed;   /* error holds the record */
 	uint8_t piece; /* staging[piece - 1] is freed when the job ends; 0: none */
+	bool own;      /* the library's: a wait's, a window's or a copy's */
 };
 
 #define NO_SLOT UINT32_MAX
 
-/* Slots beyond the user's, so that a wait, a window or a copy never lacks one. */
+/* Slots beyond the user's, for waits, windows and copies, which take none of the user's. */
 #define STAGING_PIECES 4u
 #define RESERVED_SLOTS (QUOIT_MAX_WINDOW + 2 * STAGING_PIECES)
 
@@ -101,6 +102,8 @@ struct job_table {
 	uint32_t count;
 	uint32_t free; /* first free slot */
 	uint32_t free_count;
+	uint32_t reserved; /* of these, the library's own: RESERVED_SLOTS less what it has in flight
+			    */
 	uint64_t failures; /* of pushed and detached jobs */
 	struct quoit_error last_failure;
 };

@@ -17,7 +17,8 @@ int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index)
 	if (!quoit_ring_reserve(&q->sq, ret_index)) {
 		if (q->raw) {
 			err = quoit_flush(q);
-			return err ? err : -EAGAIN;
+			libquoit_sleep_look(q); /* who asks again and again must hear of the end */
+			return err ? err : q->broken ? q->broken : -EAGAIN;
 		}
 		err = libquoit_sleep_sq(q);
 		if (err)
@@ -81,7 +82,7 @@ unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
 {
 	uint32_t first, index, n = 1;
 
-	*ret = quoit_sqe(q);
+	*ret = most ? quoit_sqe(q) : NULL;
 	if (!*ret)
 		return 0;
 	first = q->sq.next - 1;

@@ -111,7 +111,7 @@ const char *quoit_strerror_cqe(const struct quoit_cqe *cqe, const struct quoit_e
 			 quoit_strerror(cqe->res));
 	} else {
 		describe_field(error, field, sizeof field);
-		if (error->cause == error->user_data)
+		if (cqe->res != -QUOIT_EPOISON)
 			snprintf(buffer, size, "%s (job %#" PRIx64 ") failed with %s%s",
 				 op_name(error->opcode), error->user_data,
 				 quoit_strerror(error->code), field);

@@ -138,7 +138,11 @@ static int start_and_wait(struct quoit_ring *q, struct quoit_sqe sqe, int timeou
 
 int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms, const char *here)
 {
-	return start_and_wait(q, quoit_nop(t), timeout_ms, here);
+	int err = check(q);
+
+	if (!err && t == QUOIT_NO_TENSOR)
+		err = q->broken ? q->broken : -EBADF;
+	return err ? err : start_and_wait(q, quoit_nop(t), timeout_ms, here);
 }
 
 int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here)

@@ -2,6 +2,7 @@
 /* test_client_jobs.c - submitting and waiting on managed and raw rings, against a fake quoitd */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -272,6 +273,54 @@ Test(managed, waits_that_time_out_give_their_slots_back)
 	}
 }
 
+/* More than the table has slots, of which they take none of the user's. */
+Test(managed, waits_that_time_out_for_ever_keep_nobody_from_starting)
+{
+	quoit_job job;
+
+	fake_hold_jobs(f, true);
+	for (int i = 0; i < 500; i++)
+		cr_assert_eq(quoit_wait_all(q, 0), -ETIME, "wait %d", i);
+	fake_hold_jobs(f, false);
+	cr_assert_eq(quoit_start(q, quoit_nop(0), &job), 0);
+	cr_expect_eq(quoit_wait(q, job, SOON), 0);
+	cr_expect_eq(quoit_wait_all(q, SOON), 0);
+}
+
+Test(managed, a_wait_for_no_tensor_is_an_error)
+{
+	cr_expect_eq(quoit_wait_tensor(q, QUOIT_NO_TENSOR, SOON), -EBADF);
+}
+
+/* Who only asks again and again hears of it, too. */
+Test(managed, a_full_table_of_a_dead_daemon_is_no_reason_to_try_again)
+{
+	quoit_job job;
+	int err = 0;
+
+	fake_hold_jobs(f, true);
+	while (!err)
+		err = quoit_start(q, quoit_nop(0), &job);
+	cr_assert_eq(err, -EAGAIN);
+	fake_kill(f);
+	for (int ms = 0; ms < SOON && err == -EAGAIN; ms++) {
+		usleep(1000);
+		err = quoit_start(q, quoit_nop(0), &job);
+	}
+	cr_expect_eq(err, -ECONNRESET);
+}
+
+Test(managed, a_job_that_ended_with_EINVAL_is_cancelled_too_late)
+{
+	quoit_job job;
+
+	fake_fail(f, QUOIT_OP_NOP, EINVAL);
+	cr_assert_eq(quoit_start(q, quoit_nop(0), &job), 0);
+	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, SOON), 1);
+	cr_expect_eq(quoit_cancel(q, job), -EALREADY);
+	quoit_detach(q, job);
+}
+
 Test(managed, a_wait_that_finds_the_SQ_full_keeps_its_time)
 {
 	fake_hold_fetch(f, true);
@@ -421,6 +470,30 @@ Test(raw, a_full_ring_is_a_return_value)
 	cr_assert_null(quoit_sqe(q));
 	cr_assert_eq(quoit_push(q, quoit_nop(0)), -EAGAIN);
 	fake_hold_fetch(f, false);
+}
+
+Test(raw, a_full_ring_of_a_dead_daemon_is_no_reason_to_try_again)
+{
+	int err = 0;
+
+	fake_hold_fetch(f, true);
+	while (!err)
+		err = quoit_push(q, quoit_nop(0));
+	cr_assert_eq(err, -EAGAIN);
+	fake_kill(f);
+	for (int ms = 0; ms < SOON && err == -EAGAIN; ms++) {
+		usleep(1000);
+		err = quoit_push(q, quoit_nop(0));
+	}
+	cr_expect_eq(err, -ECONNRESET);
+}
+
+Test(raw, none_of_its_slots_are_none)
+{
+	struct quoit_sqe *sqe;
+
+	cr_expect_eq(quoit_sqes(q, 0, &sqe), 0);
+	cr_expect_null(sqe);
 }
 
 Test(raw, a_push_keeps_its_user_data)
