@@ -205,9 +205,9 @@ static json_t *session_json(const struct sessions *all, const struct counters_se
 	user_name(s->uid, user, sizeof user);
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
 		json_object_set_new(counters, labels[i], format_json_counter(s->value[i]));
-	return json_pack("{s:I, s:i, s:i, s:s, s:s, s:o, s:i, s:s, s:o, s:o, s:o}", "session",
-			 (json_int_t)s->session, "pid", (int)s->pid, "uid", (int)s->uid, "user",
-			 user, "command", name, "node",
+	return json_pack("{s:I, s:i, s:I, s:s, s:s, s:o, s:i, s:s, s:o, s:o, s:o}", "session",
+			 (json_int_t)s->session, "pid", (int)s->pid, "uid", (json_int_t)s->uid,
+			 "user", user, "command", name, "node",
 			 s->node < 0 ? json_null() : json_integer(s->node), "reactor",
 			 (int)s->reactor, "state", state_of(all, s), "cpu_percent",
 			 ticks.known && life.known && life.value

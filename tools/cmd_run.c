@@ -127,6 +127,8 @@ static int run(char **argv, const char *const *daemon_options)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGQUIT);
+	sigaddset(&signals, SIGUSR1); /* these two are how batch systems ask for a checkpoint */
+	sigaddset(&signals, SIGUSR2);
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	if (private_daemon_start(&daemon, daemon_options) < 0)

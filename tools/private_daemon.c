@@ -36,15 +36,24 @@ bool private_daemon_beside(const char *program, char ret[static PATH_MAX])
 
 /* ---- the directory ---- */
 
-static int make_directory(char ret[RUNTIME_PATH_BYTES])
+static int make_below(const char *below, char ret[RUNTIME_PATH_BYTES])
 {
-	const char *below = getenv("XDG_RUNTIME_DIR");
 	size_t room = RUNTIME_PATH_BYTES - strlen(SOCKET_NAME);
-	int n = snprintf(ret, room, "%s/quoit-run.XXXXXX", below && *below ? below : "/tmp");
+	int n = snprintf(ret, room, "%s/quoit-run.XXXXXX", below);
 
 	if (n < 0 || (size_t)n >= room)
 		return -ENAMETOOLONG;
 	return mkdtemp(ret) ? 0 : -errno;
+}
+
+/* In a batch job the variable may be that of the machine, or the user, that submitted it. */
+static int make_directory(char ret[RUNTIME_PATH_BYTES])
+{
+	const char *below = getenv("XDG_RUNTIME_DIR");
+
+	if (below && *below && make_below(below, ret) == 0)
+		return 0;
+	return make_below("/tmp", ret);
 }
 
 /* quoitd clears up behind itself; what is left is that of one that was killed. */

@@ -2,7 +2,9 @@
 /* process.c - what /proc says about a process that a counter file names */
 #include "process.h"
 
+#include <errno.h>
 #include <libproc2/pids.h>
+#include <signal.h>
 #include <stdlib.h>
 
 /* /proc counts starts in hundredths of a second, and rounds. */
@@ -31,6 +33,9 @@ static bool look(uint32_t pid, uint64_t by_ns, uint64_t *ret_bytes)
 			start <= (double)by_ns / 1e9 + START_SLACK_S;
 		*ret_bytes = (uint64_t)PIDS_VAL(ITEM_RSS, ul_int, process, info) << 10;
 	}
+	/* A /proc that hides other users' processes (hidepid) says nothing. */
+	else if (fetch && kill((pid_t)pid, 0) < 0 && errno == EPERM)
+		lives = true;
 	procps_pids_unref(&info);
 	return lives;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* quoit.c - the `quoit` command: a table of subcommands gives dispatch and usage */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "suggest.h"
@@ -41,7 +45,20 @@ static int refuse(const char *word)
 	return 2;
 }
 
-int main(int argc, char **argv)
+/* What whoever started us may have left behind: no standard descriptors, children not reaped. */
+static void set_right(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+	(void)signal(SIGCHLD, SIG_DFL);
+}
+
+static int run(int argc, char **argv)
 {
 	char *ps[] = {(char[]){"ps"}, NULL};
 
@@ -59,4 +76,16 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argc - 1, argv + 1);
 	return refuse(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	set_right();
+	status = run(argc, argv);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	fprintf(stderr, "quoit: standard output: %s\n", strerror(errno));
+	return status ? status : 1;
 }

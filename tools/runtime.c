@@ -56,6 +56,7 @@ int runtime_connect(const char *path, unsigned timeout_ms)
 		return -errno;
 	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0 &&
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) == 0 &&
 	    connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
 		return fd;
 	err = -errno;

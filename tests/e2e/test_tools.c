@@ -269,6 +269,69 @@ Test(tools, run_leaves_nothing_behind_even_when_it_is_killed)
 	cr_expect(is_gone(socket), "%s", socket);
 }
 
+/* Batch systems ask for a checkpoint so. */
+Test(tools, run_passes_sigusr1_on)
+{
+	char socket[256];
+	pid_t pid = start_run(socket, sizeof socket);
+	int status;
+
+	kill(pid, SIGUSR1);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGUSR1, "%#x", status);
+}
+
+/* `quoit ARGUMENT...` from such a parent; its exit status, 128 + n for signal n. */
+static int run_after(void (*prepare)(void), const char *argument, const char *more)
+{
+	char path[256];
+	int status;
+	pid_t pid;
+
+	snprintf(path, sizeof path, "%s/quoit", tool_folder());
+	pid = fork();
+	if (pid == 0) {
+		prepare();
+		alarm(20);
+		execl(path, "quoit", argument, more, (char *)NULL);
+		_exit(1);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void ignore_children(void)
+{
+	(void)signal(SIGCHLD, SIG_IGN);
+}
+
+static void have_no_runtime_folder(void)
+{
+	setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
+}
+
+static void have_no_input(void)
+{
+	close(STDIN_FILENO);
+}
+
+static void have_no_room(void)
+{
+	dup2(open("/dev/full", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+}
+
+Test(tools, run_takes_whatever_its_parent_has_left_behind)
+{
+	cr_expect_eq(run_after(ignore_children, "run", "true"), 0);
+	cr_expect_eq(run_after(have_no_runtime_folder, "run", "true"), 0);
+	cr_expect_eq(run_after(have_no_input, "run", "true"), 0);
+}
+
+Test(tools, what_could_not_be_written_is_a_failure)
+{
+	cr_expect_eq(run_after(have_no_room, "--help", NULL), 1);
+}
+
 /* ---- words ---- */
 
 struct word {
