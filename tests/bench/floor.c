@@ -126,10 +126,10 @@ static uint64_t check_completions(const struct rings *r, uint64_t done, uint64_t
 	return wrong;
 }
 
-/* Keep `depth` requests in flight; how many completions were wrong. */
-static uint64_t drive_requests(struct rings *r, uint64_t total, uint64_t depth)
+/* Requests `first` to `total`, `depth` in flight; how many completions were wrong. */
+static uint64_t drive_requests(struct rings *r, uint64_t first, uint64_t total, uint64_t depth)
 {
-	uint64_t sent = 0, done = 0, wrong = 0;
+	uint64_t sent = first, done = first, wrong = 0;
 
 	while (done < total) {
 		uint64_t end = smaller(smaller(total, done + depth), sent + r->batch);
@@ -216,9 +216,10 @@ static uint64_t batch_of(uint32_t depth)
 static void measure_requests(struct rings *r, const struct floor_params *p,
 			     struct floor_result *ret)
 {
-	uint64_t start = floor_now();
+	uint64_t warm_up = r->total - p->requests;
+	uint64_t wrong = drive_requests(r, 0, warm_up, p->depth), start = floor_now();
 
-	r->wrong = drive_requests(r, p->requests, p->depth);
+	r->wrong = wrong + drive_requests(r, warm_up, r->total, p->depth);
 	ret->ns = (double)(floor_now() - start) / (double)p->requests;
 	ret->rate = 1e9 / ret->ns;
 }
@@ -235,7 +236,8 @@ static void measure_writes(struct rings *r, const struct floor_params *p, struct
 	ret->rate = 1e9 * (double)p->requests / (double)whole;
 }
 
-static int measure(const struct floor_params *p, void (*serve)(void *memory),
+/* So many more come first, whose time does not count. */
+static int measure(const struct floor_params *p, uint64_t warm_up, void (*serve)(void *memory),
 		   void (*drive)(struct rings *r, const struct floor_params *p,
 				 struct floor_result *ret),
 		   struct floor_result *ret)
@@ -249,7 +251,7 @@ static int measure(const struct floor_params *p, void (*serve)(void *memory),
 
 	if (rings == NULL)
 		return -errno;
-	rings->total = p->requests;
+	rings->total = warm_up + p->requests;
 	rings->batch = batch_of(p->depth);
 	rings->mask = 1;
 	while (rings->mask + 1 < p->depth)
@@ -280,7 +282,7 @@ int floor_run(const struct floor_params *p, struct floor_result *ret)
 {
 	if (p->depth == 0 || p->depth > MAX_DEPTH || p->requests == 0)
 		return -EINVAL;
-	return measure(p, serve_requests, measure_requests, ret);
+	return measure(p, p->requests / 10, serve_requests, measure_requests, ret);
 }
 
 int floor_write(const struct floor_params *p, struct floor_result *ret)
@@ -288,5 +290,5 @@ int floor_write(const struct floor_params *p, struct floor_result *ret)
 	if (!is_power_of_two(p->depth) || p->depth < FLUSH || p->depth > MAX_DEPTH ||
 	    p->requests == 0)
 		return -EINVAL;
-	return measure(p, serve_writes, measure_writes, ret);
+	return measure(p, 0, serve_writes, measure_writes, ret);
 }
