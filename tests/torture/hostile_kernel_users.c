@@ -76,6 +76,7 @@ static bool submit_spin(struct user *u, uint64_t ns)
 /* Alice's faults and deadlines, while something of Bob's is under way. */
 static void a_users_faults_are_its_own(struct stage *s)
 {
+	const struct quoit_sqe fill = raw_job(QUOIT_OP_FILL, 1, 0, 0);
 	static struct user alice, bob;
 	struct quoit_cqe cqe;
 	pid_t process, mine;
@@ -95,6 +96,7 @@ static void a_users_faults_are_its_own(struct stage *s)
 		int res;
 
 		create.device = 1;
+		CHECK(s, !raw_run(&alice.raw, fill)); /* a process that does nothing is given up */
 		CHECK(s, submit_spin(&bob, 100000000));
 		if (i & 1) {
 			(void)raw_run(&alice.raw, create); /* it may be there */

@@ -15,6 +15,7 @@
 
 #define MIB         (UINT64_C(1) << 20)
 #define PATIENCE_MS 30000
+#define MOST_LATE   400u
 #define SIDE        512u /* a GEMM of this side is cut into tiles */
 #define MATRIX      (SIDE * SIDE)
 
@@ -304,14 +305,17 @@ static void ring_vanishes(struct stage *s)
 	}
 }
 
-/* Jobs and NOPs that come when the session's memory may be gone, until the answer does. */
+/*
+ * Jobs and NOPs that come when the session's memory may be gone, until the answer does: no more
+ * than end in time where they are taken for a part of the session.
+ */
 static void publish_until_closed(struct stage *s, struct raw_client *c, const struct quoit_sqe *job)
 {
 	struct pollfd answered = {.fd = c->socket, .events = POLLIN};
 	const struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
 	uint32_t head = raw_cq_tail(c);
 
-	for (unsigned i = 0; i < 1000000 && poll(&answered, 1, 0) == 0; i++) {
+	for (unsigned i = 0; i < MOST_LATE && poll(&answered, 1, 0) == 0; i++) {
 		if (stage_random(s, 8) == 0)
 			usleep(stage_random(s, 500));
 		if (raw_sq_head(c) + 32 > c->sq.next)
@@ -328,17 +332,19 @@ static void jobs_that_come_after_close(struct stage *s)
 				       .max_tensors = 64,
 				       .sq_entries = 64};
 	const struct quoit_sqe fill = with_scalars(raw_job(QUOIT_OP_FILL, 1, 0, 0), 3, 0);
+	const struct quoit_sqe late = with_scalars(raw_job(QUOIT_OP_FILL, 2, 0, 0), 4, 0);
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_CLOSE), answer;
 	struct raw_client c;
 
-	for (unsigned i = 0; i < stage_times(s, 20, 300) && !s->bad; i++) {
+	for (unsigned i = 0; i < stage_times(s, 20, 100) && !s->bad; i++) {
 		if (!stage_open(s, &c, &large))
 			return;
 		CHECK(s, !raw_run(&c, raw_vector(1, 16 * MIB, RAW_ARENA_NOT)));
-		CHECK(s, !raw_run(&c, fill));
+		CHECK(s, !raw_run(&c, raw_vector(2, 4096, RAW_ARENA_NOT)));
+		CHECK(s, !raw_run(&c, fill) && !raw_run(&c, late));
 		CHECK(s, !ctl_put(c.socket, &m, sizeof m, NULL, 0));
 		usleep(stage_random(s, 3000));
-		publish_until_closed(s, &c, &fill);
+		publish_until_closed(s, &c, &late);
 		CHECK(s, !ctl_get(c.socket, &answer) && answer.type == QUOIT_CTL_CLOSE);
 		stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 1);
 		raw_close(&c);
