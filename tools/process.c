@@ -32,10 +32,9 @@ static bool look(uint32_t pid, uint64_t by_ns, uint64_t *ret_bytes)
 		lives = state != 'Z' && state != 'X' &&
 			start <= (double)by_ns / 1e9 + START_SLACK_S;
 		*ret_bytes = (uint64_t)PIDS_VAL(ITEM_RSS, ul_int, process, info) << 10;
+	} else if (fetch) { /* a /proc may hide other users' processes (hidepid) */
+		lives = kill((pid_t)pid, 0) < 0 && errno == EPERM;
 	}
-	/* A /proc that hides other users' processes (hidepid) says nothing. */
-	else if (fetch && kill((pid_t)pid, 0) < 0 && errno == EPERM)
-		lives = true;
 	procps_pids_unref(&info);
 	return lives;
 }

@@ -236,7 +236,7 @@ static void measure_writes(struct rings *r, const struct floor_params *p, struct
 	ret->rate = 1e9 * (double)p->requests / (double)whole;
 }
 
-/* So many more come first, whose time does not count. */
+/* warm_up: so many requests come first, and their time does not count. */
 static int measure(const struct floor_params *p, uint64_t warm_up, void (*serve)(void *memory),
 		   void (*drive)(struct rings *r, const struct floor_params *p,
 				 struct floor_result *ret),

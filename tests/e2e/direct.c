@@ -72,16 +72,25 @@ int direct_run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *r
 	return direct_finish(q, job, ret);
 }
 
+uint64_t direct_bring_up_by(const struct device_room *r, quoit_tensor x)
+{
+	struct quoit_device_desc before = direct_device(r), now = before;
+
+	for (int i = 0; i < DIRECT_PATIENCE_MS && now.jobs_direct == before.jobs_direct; i++) {
+		if (i)
+			usleep(1000);
+		cr_assert_eq(direct_run(r->d, quoit_fill(x, i), NULL), 0);
+		now = direct_device(r);
+	}
+	cr_assert_gt(now.jobs_direct, before.jobs_direct, "no consumer came up");
+	return now.jobs_streamed - before.jobs_streamed;
+}
+
 void direct_bring_up(const struct device_room *r)
 {
 	quoit_tensor x = quoit_vector(r->d, QUOIT_F32, 2);
-	uint64_t before = direct_device(r).jobs_direct;
 
-	for (int i = 0; i < DIRECT_PATIENCE_MS && direct_device(r).jobs_direct == before; i++) {
-		cr_assert_eq(direct_run(r->d, quoit_fill(x, i), NULL), 0);
-		usleep(1000);
-	}
-	cr_assert_gt(direct_device(r).jobs_direct, before, "no consumer came up");
+	(void)direct_bring_up_by(r, x);
 	quoit_free(r->d, x);
 }
 

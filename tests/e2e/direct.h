@@ -28,7 +28,10 @@ struct quoit_device_desc direct_device(const struct device_room *r);
 int direct_finish(struct quoit_ring *q, quoit_job job, struct quoit_error *ret);
 int direct_run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *ret);
 
-/* Small jobs, until one has found the consumer there. */
+/* Small jobs, until one has found the consumer there; how many went through a stream before. */
+uint64_t direct_bring_up_by(const struct device_room *r, quoit_tensor x);
+
+/* The same by a tensor of its own. */
 void direct_bring_up(const struct device_room *r);
 
 /* n + 1 small jobs, one after the other; their result is right. */

@@ -181,18 +181,6 @@ Test(device_cost, a_device_that_writes_words_is_not_asked)
 #define FLOOD  100
 #define SHARED 48 /* places of the GPU-direct ring that are not kept for who comes new */
 
-/* Have the consumer come; the jobs that went through a stream meanwhile. */
-static uint64_t bring_up(const struct device_room *r, quoit_tensor x)
-{
-	struct quoit_device_desc before = direct_device(r), now = before;
-
-	for (int i = 0; i < DIRECT_PATIENCE_MS && now.jobs_direct == before.jobs_direct; i++) {
-		cr_assert_eq(direct_run(r->d, quoit_fill(x, 0.0), NULL), 0);
-		now = direct_device(r);
-	}
-	return now.jobs_streamed - before.jobs_streamed;
-}
-
 /* What is not in the ring is a request to a stream; again, should the consumer have been away. */
 Test(device_cost, the_direct_ring_keeps_places_for_who_comes_new)
 {
@@ -212,7 +200,7 @@ Test(device_cost, the_direct_ring_keeps_places_for_who_comes_new)
 	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
 	for (int tries = 0; tries < 20 && sent >= FLOOD; tries++) {
 		usleep(250000); /* twice, the counters have been published */
-		before = cost_now(&r).requests + bring_up(&r, x[0]);
+		before = cost_now(&r).requests + direct_bring_up_by(&r, x[0]);
 		kill(executor, SIGSTOP);
 		for (int i = 0; i < FLOOD; i++)
 			quoit_push(r.d, quoit_fill(x[i], 1.0));

@@ -246,17 +246,28 @@ static bool is_gone(const char *socket)
 	return access(folder, F_OK) < 0;
 }
 
-Test(tools, run_passes_sigterm_on_and_leaves_nothing_behind)
+static void expect_passed_on(int signal)
 {
 	char socket[256];
 	pid_t pid = start_run(socket, sizeof socket);
 	int status;
 
-	kill(pid, SIGTERM);
+	kill(pid, signal);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM, "%#x", status);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 128 + signal, "%#x", status);
 	cr_expect(access(socket, F_OK) < 0);
 	cr_expect(is_gone(socket));
+}
+
+Test(tools, run_passes_sigterm_on_and_leaves_nothing_behind)
+{
+	expect_passed_on(SIGTERM);
+}
+
+/* Batch systems ask for a checkpoint so. */
+Test(tools, run_passes_sigusr1_on)
+{
+	expect_passed_on(SIGUSR1);
 }
 
 Test(tools, run_leaves_nothing_behind_even_when_it_is_killed)
@@ -267,18 +278,6 @@ Test(tools, run_leaves_nothing_behind_even_when_it_is_killed)
 	kill(pid, SIGKILL);
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 	cr_expect(is_gone(socket), "%s", socket);
-}
-
-/* Batch systems ask for a checkpoint so. */
-Test(tools, run_passes_sigusr1_on)
-{
-	char socket[256];
-	pid_t pid = start_run(socket, sizeof socket);
-	int status;
-
-	kill(pid, SIGUSR1);
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGUSR1, "%#x", status);
 }
 
 /* `quoit ARGUMENT...` from such a parent; its exit status, 128 + n for signal n. */
