@@ -138,11 +138,12 @@ static int start_and_wait(struct quoit_ring *q, struct quoit_sqe sqe, int timeou
 
 int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms, const char *here)
 {
-	int err = check(q);
+	int err;
 
-	if (!err && t == QUOIT_NO_TENSOR)
-		err = q->broken ? q->broken : -EBADF;
-	return err ? err : start_and_wait(q, quoit_nop(t), timeout_ms, here);
+	if (t != QUOIT_NO_TENSOR)
+		return start_and_wait(q, quoit_nop(t), timeout_ms, here);
+	err = check(q);
+	return err ? err : q->broken ? q->broken : -EBADF;
 }
 
 int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here)

@@ -39,7 +39,7 @@ static bool pool_trim(struct launcher *l, uint64_t keep)
 	uint64_t address;
 	bool any = false;
 
-	for (uint32_t c = SIZECLASS_NR; c-- > 0;)
+	for (uint32_t c = SIZECLASS_NR; l->pool.cached > keep && c-- > 0;)
 		while (l->pool.cached > keep && pool_take(&l->pool, c, &address)) {
 			direct_park(l);
 			launcher_check(l, l->driver->memory_free(l->device, address));

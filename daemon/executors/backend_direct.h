@@ -34,7 +34,10 @@ static inline bool direct_is_busy(const struct exec_port *p)
 	return p->direct.reaped != p->direct.ring.published;
 }
 
-/* The job that it works at, if it has been at that for `most` ticks; NULL: else. */
+/*
+ * The job that it works at, if it has been at that for `most` ticks; NULL: else.  Time during which
+ * there is no consumer, and a stream is at work, does not count.
+ */
 struct exec_flight *direct_hung(struct exec_port *p, uint64_t now, uint64_t most);
 
 /* How long a reactor with jobs there may sleep, in nanoseconds: nobody rings when one is done. */

@@ -13,6 +13,7 @@
 #include "reactor/job.h"
 #include "reactor/optable.h"
 #include "reactor/sched.h"
+#include "session/tensor_bits.h"
 
 /*
  * Jobs in flight of the sessions that have some: enough to keep an executor busy, few to lose
@@ -80,14 +81,10 @@ static void fill_module_request(const struct session *s, const struct job *job,
 	q->arg = job->sqe.arg;
 	for (unsigned i = 0; i < 2; i++)
 		q->scalar[i] = job->sqe.scalar[i];
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		const struct view *v;
-		const struct buffer *b;
+	for_each_tensor (i, job->tensors) {
+		const struct view *v = &s->views[job->view[i]];
+		const struct buffer *b = &s->buffers[v->buffer];
 
-		if (!(job->tensors & 1u << i))
-			continue;
-		v = &s->views[job->view[i]];
-		b = &s->buffers[v->buffer];
 		q->view[i] = (struct quoit_exec_view){.offset = b->offset + v->offset,
 						      .region = b->place,
 						      .dtype = v->dtype,

@@ -13,6 +13,7 @@
 #include "session/files.h"
 #include "session/kernels.h"
 #include "session/tensor.h"
+#include "session/tensor_bits.h"
 
 /* ---- the session's open jobs, in fetch order ---- */
 
@@ -100,14 +101,10 @@ static struct ring *ring_of(const struct session *s, const struct job *job)
 
 static void set_accesses(struct session *s, struct job *job)
 {
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		const struct view *v;
-		const struct buffer *b;
+	for_each_tensor (i, job->tensors) {
+		const struct view *v = &s->views[job->view[i]];
+		const struct buffer *b = &s->buffers[v->buffer];
 
-		if (!(job->tensors & 1u << i))
-			continue;
-		v = &s->views[job->view[i]];
-		b = &s->buffers[v->buffer];
 		job->access[i] = (struct access){.buffer = v->buffer,
 						 .write = job->writes & 1u << i,
 						 .lo = v->lo,
