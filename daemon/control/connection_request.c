@@ -103,14 +103,22 @@ static void on_kill(struct connection *c, const struct quoit_ctl *m)
 
 /* ---- files ---- */
 
+static const char *file_refusal(int err)
+{
+	switch (err) {
+	case -EMFILE:
+		return "quoitd has no descriptor left";
+	case -EACCES:
+		return "for writing only, and in memory: that quoitd does not write for others";
+	default:
+		return "not a regular file, open for reading or writing at any offset";
+	}
+}
+
 static void refuse_file(struct connection *c, int err)
 {
 	c->pending = 0;
-	connection_reply_result(c, QUOIT_CTL_FILE_ADD, c->pending_seq, err,
-				err == -EMFILE
-					? "quoitd has no descriptor left"
-					: "not a regular file, open for reading or writing at any "
-					  "offset");
+	connection_reply_result(c, QUOIT_CTL_FILE_ADD, c->pending_seq, err, file_refusal(err));
 }
 
 /* What it is, only its file system knows: that may take long, and is asked elsewhere. */

@@ -76,7 +76,7 @@ static void run_one(struct errand_pool *p, struct errands *e)
 
 	pthread_mutex_unlock(&p->lock);
 	if (checks)
-		result = files_check(fd, &modes);
+		result = files_check(fd, e->uid == geteuid(), &modes);
 	else if (!closes)
 		ctl_drain(fd);
 	if (!checks)

@@ -11,13 +11,9 @@
 
 #include "errands.h"
 
-static bool is_made_up(int fd)
+static bool is_made_up(unsigned long type)
 {
-	struct statfs fs;
-
-	if (fstatfs(fd, &fs) < 0)
-		return true;
-	switch ((unsigned long)fs.f_type) {
+	switch (type) {
 	case PROC_SUPER_MAGIC:
 	case SYSFS_MAGIC:
 	case DEBUGFS_MAGIC:
@@ -34,14 +30,14 @@ static bool is_made_up(int fd)
 	}
 }
 
-int files_check(int fd, uint32_t *ret_modes)
+/* A page that is written there stays until the file has gone, and is charged to who wrote it. */
+static bool is_in_memory(unsigned long type)
 {
-	int flags = fcntl(fd, F_GETFL);
-	struct stat st;
+	return type == TMPFS_MAGIC || type == RAMFS_MAGIC || type == HUGETLBFS_MAGIC;
+}
 
-	if (flags < 0 || flags & O_PATH || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    is_made_up(fd) || lseek(fd, 0, SEEK_CUR) < 0)
-		return -EINVAL;
+static int modes_of(int flags, uint32_t *ret_modes)
+{
 	switch (flags & O_ACCMODE) {
 	case O_RDONLY:
 		*ret_modes = FILES_READ;
@@ -54,6 +50,23 @@ int files_check(int fd, uint32_t *ret_modes)
 		break;
 	}
 	return flags & O_APPEND ? -EINVAL : 0; /* a write would not go where the job says */
+}
+
+int files_check(int fd, bool ours, uint32_t *ret_modes)
+{
+	int err, flags = fcntl(fd, F_GETFL);
+	struct statfs fs;
+	struct stat st;
+
+	if (flags < 0 || flags & O_PATH || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    fstatfs(fd, &fs) < 0 || is_made_up((unsigned long)fs.f_type) ||
+	    lseek(fd, 0, SEEK_CUR) < 0)
+		return -EINVAL;
+	err = modes_of(flags, ret_modes);
+	if (err < 0 || ours || !is_in_memory((unsigned long)fs.f_type))
+		return err;
+	*ret_modes &= ~(uint32_t)FILES_WRITE;
+	return *ret_modes ? 0 : -EACCES;
 }
 
 int32_t files_add(struct session *s, int fd, uint32_t modes)

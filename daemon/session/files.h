@@ -22,9 +22,12 @@ enum files_mode {
 /*
  * Can jobs use this descriptor?  *ret_modes: enum files_mode, or-ed.  -EINVAL: it is not an
  * open regular file that can be read or written at any offset; procfs, sysfs and their
- * like make up their contents when they are read, so they are none.
+ * like make up their contents when they are read, so they are none.  -EACCES: it is in memory
+ * (tmpfs, a memfd) and for writing only.  Of such a file nothing is written for another user: its
+ * pages would be charged to us, and nothing of ours ever frees them.
+ * ours: the client is this process's own user.
  */
-int files_check(int fd, uint32_t *ret_modes);
+int files_check(int fd, bool ours, uint32_t *ret_modes);
 
 /* The index of the file from now on; -ENFILE: the session has QUOIT_MAX_FILES.  Owns fd then. */
 int32_t files_add(struct session *s, int fd, uint32_t modes);

@@ -185,6 +185,44 @@ static void session_of_another_user(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
+/* ---- files in memory ---- */
+
+static int add_file(struct raw_client *c, int flags, uint32_t *ret_index)
+{
+	struct quoit_ctl add = ctl_request(QUOIT_CTL_FILE_ADD), answer = {0};
+	int memory = memfd_create("torture", MFD_CLOEXEC), fd = reopen(memory, flags);
+
+	ctl_ask(c->socket, &add, fd, &answer);
+	*ret_index = answer.file.index;
+	close(memory);
+	close(fd);
+	return answer.result;
+}
+
+static int write_into_memory(const char *socket)
+{
+	struct quoit_sqe job = {.opcode = QUOIT_OP_FILE_WRITE, .tensor = {1}};
+	struct raw_client c;
+	uint32_t index;
+	int bad = 0;
+
+	if (wrong(raw_open(&c, socket, &wish) != 0, "cannot open a session"))
+		return 1;
+	bad += wrong(raw_run(&c, raw_vector(1, 1, 0)) != 0, "cannot make a tensor");
+	bad += wrong(add_file(&c, O_WRONLY, &index) != -EACCES, "may write a file in memory");
+	bad += wrong(add_file(&c, O_RDWR, &index) != 0, "may not read a file in memory");
+	job.scalar[1] = index;
+	bad += wrong(raw_run(&c, job) != -EACCES, "has written to a file in memory");
+	raw_close(&c);
+	return bad;
+}
+
+static void files_in_memory_are_not_written_for_another_user(struct stage *s)
+{
+	CHECK(s, run_as(SCENE_ALICE, write_into_memory, s->daemon.socket));
+	stage_expect(s, QUOIT_DAEMON_CLIENTS_DIED, 1);
+}
+
 /* ---- counter files ---- */
 
 /* The counter file of the victim, opened in this way; -errno. */
@@ -238,6 +276,8 @@ static const struct stage_case cases[] = {
 	{"the service's own user", the_services_own_user},
 	{"memory of the last user", memory_of_the_last_user},
 	{"session of another user", session_of_another_user},
+	{"files in memory are not written for another user",
+	 files_in_memory_are_not_written_for_another_user},
 	{"counter files are for their user", counter_files_are_for_their_user},
 };
 #define CASES (sizeof cases / sizeof cases[0])
