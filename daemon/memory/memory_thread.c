@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_thread.c - fallocate and punch, off the reactors */
+/* memory_thread.c - sessions take turns at what is done to their pages */
 #include "memory_thread.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "memory_pinned.h"
+#include "memory_pages.h"
 #include "session/session.h"
-
-#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
-#define MADV_POPULATE_WRITE 23
-#endif
 
 struct memory_thread {
 	pthread_t thread;
 	struct memory_link *links;
 	unsigned count;
 	bool huge; /* shared memory can have huge pages */
+	struct memory_work *work, *free;
+	struct session *first, *last; /* that have requests open, by turn; last: where first is */
 	int eventfd;
 	uint32_t need_wake;
 	int stop; /* atomic */
@@ -74,113 +69,77 @@ void memory_answer_done(struct memory_link *l)
 	quoit_ring_release(&l->from_thread, 1);
 }
 
-/* In pieces, so that no single call holds the file's locks for long. */
-static int change_pages(int fd, int mode, uint64_t offset, uint64_t bytes)
+static void answer(struct memory_work *w)
 {
-	while (bytes) {
-		uint64_t n = bytes < MEMORY_PART_BYTES ? bytes : MEMORY_PART_BYTES;
-
-		if (fallocate(fd, mode, (off_t)offset, (off_t)n) < 0) {
-			if (errno == EINTR)
-				continue;
-			return errno == ENOSPC ? -ENOMEM : -errno;
-		}
-		offset += n;
-		bytes -= n;
-	}
-	return 0;
-}
-
-/*
- * Huge pages for what they fill whole: one that reached over a piece's edge would be memory of
- * nobody's.  Where shmem_enabled says "advise", fallocate never takes any, touching does.  That
- * it fails need not be known: fallocate comes after it and tells.
- */
-static void take_huge_pages(const struct region *r, uint64_t offset, uint64_t bytes)
-{
-	uint64_t end = (offset + bytes) & -REGION_HUGE_BYTES;
-	uint64_t at = (offset + REGION_HUGE_BYTES - 1) & -REGION_HUGE_BYTES;
-
-	for (; at < end; at += REGION_HUGE_BYTES)
-		if (madvise(r->base + at, REGION_HUGE_BYTES, MADV_POPULATE_WRITE) < 0)
-			return;
-}
-
-/* All that has pages, found by the holes: most of a region is one. */
-static void punch_all(int fd, uint64_t bytes)
-{
-	off_t start = 0, end;
-
-	while ((start = lseek(fd, start, SEEK_DATA)) >= 0 && (uint64_t)start < bytes) {
-		end = lseek(fd, start, SEEK_HOLE);
-		if (end <= start || change_pages(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-						 (uint64_t)start, (uint64_t)(end - start)) < 0)
-			return; /* closing gives it back too, in one go */
-		start = end;
-	}
-}
-
-static int32_t perform(struct memory_message *m)
-{
-	int punch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-	int err, fd = m->session->region.fd;
-
-	switch (m->op) {
-	case MEMORY_PUNCH:
-		return change_pages(fd, punch, m->offset, m->bytes);
-	case MEMORY_CLOSE:
-		punch_all(fd, m->session->region.bytes);
-		region_close(&m->session->region);
-		memory_pinned_withdraw(m->session);
-		/* An executor that is at work may have these mapped for a while: not the pages. */
-		punch_all(m->session->pinned_fd, m->session->pinned_bytes);
-		punch_all(m->session->bridge.fd, BRIDGE_BYTES);
-		/* Nor is the client to keep pages that nobody is charged for. */
-		punch_all(m->session->arena_fd, m->session->arena_bytes);
-		return 0;
-	case MEMORY_FILL:
-		return memory_pinned_fill_part(m);
-	case MEMORY_TIDY:
-		return memory_pinned_tidy_part(m->session);
-	default:
-		if (the_thread->huge)
-			take_huge_pages(&m->session->region, m->offset, m->bytes);
-		err = change_pages(fd, 0, m->offset, m->bytes);
-		if (err < 0) /* what was taken before the failure */
-			(void)change_pages(fd, punch, m->offset, m->bytes);
-		return err;
-	}
-}
-
-static void serve(struct memory_link *l, struct memory_message *m)
-{
+	struct memory_link *l = w->link;
 	uint32_t i;
 
-	m->result = perform(m);
 	/* A reactor has at most MEMORY_ENTRIES requests open, so there is room for the answer. */
 	while (!quoit_ring_reserve(&l->answers, &i))
 		sched_yield();
-	l->answer[i % MEMORY_ENTRIES] = *m;
+	l->answer[i % MEMORY_ENTRIES] = w->m;
 	if (quoit_ring_submit_wake(&l->answers, l->reactor_need_wake))
 		ring_bell(l->reactor_eventfd);
 }
 
-static bool serve_all(struct memory_thread *t)
+/* The session whose turn comes last, from now on. */
+static void enqueue(struct memory_thread *t, struct session *s)
 {
-	bool any = false;
+	s->at_memory.next = NULL;
+	if (t->first)
+		t->last->at_memory.next = s;
+	else
+		t->first = s;
+	t->last = s;
+}
 
-	for (unsigned i = 0; i < t->count; i++) {
-		struct memory_link *l = &t->links[i];
+static void take_request(struct memory_thread *t, struct memory_link *l)
+{
+	struct memory_work *w = t->free;
+	struct memory_turns *turns;
 
-		if (quoit_ring_peek(&l->requests)) {
-			struct memory_message m = l->request[l->requests.next % MEMORY_ENTRIES];
-
-			quoit_ring_release(&l->requests, 1);
-			serve(l, &m);
-			any = true;
-		}
+	t->free = w->next; /* there are as many as requests can be open */
+	*w = (struct memory_work){.m = l->request[l->requests.next % MEMORY_ENTRIES], .link = l};
+	quoit_ring_release(&l->requests, 1);
+	turns = &w->m.session->at_memory;
+	if (turns->first) {
+		turns->last->next = w;
+	} else {
+		turns->first = w;
+		enqueue(t, w->m.session);
 	}
-	return any;
+	turns->last = w;
+}
+
+/* One part for the session that has waited longest.  False: none has anything to be done. */
+static bool serve_one(struct memory_thread *t)
+{
+	struct session *s = t->first;
+	struct memory_work *w;
+
+	if (!s)
+		return false;
+	t->first = s->at_memory.next;
+	w = s->at_memory.first;
+	if (!memory_pages_part(w, t->huge)) {
+		enqueue(t, s);
+		return true;
+	}
+	s->at_memory.first = w->next;
+	if (w->next)
+		enqueue(t, s);
+	answer(w); /* with the last one, the session may be gone */
+	w->next = t->free;
+	t->free = w;
+	return true;
+}
+
+static bool serve(struct memory_thread *t)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		while (quoit_ring_peek(&t->links[i].requests))
+			take_request(t, &t->links[i]);
+	return serve_one(t);
 }
 
 static bool may_sleep(struct memory_thread *t)
@@ -200,7 +159,7 @@ static void *run(void *arg)
 		uint64_t count;
 		ssize_t n;
 
-		if (serve_all(t))
+		if (serve(t))
 			continue;
 		if (may_sleep(t)) {
 			n = read(t->eventfd, &count, sizeof count);
@@ -209,6 +168,14 @@ static void *run(void *arg)
 		quoit_ring_awake(&t->need_wake);
 	}
 	return NULL;
+}
+
+static void free_thread(struct memory_thread *t)
+{
+	if (t->eventfd >= 0)
+		close(t->eventfd);
+	free(t->work);
+	free(t);
 }
 
 int memory_thread_start(struct memory_link *links, unsigned count, bool huge,
@@ -224,16 +191,19 @@ int memory_thread_start(struct memory_link *links, unsigned count, bool huge,
 	t->count = count;
 	t->huge = huge;
 	t->eventfd = eventfd(0, EFD_CLOEXEC);
-	if (t->eventfd < 0) {
-		err = -errno;
-		free(t);
-		return err;
+	err = t->eventfd < 0 ? errno : 0;
+	t->work = calloc((size_t)count * MEMORY_ENTRIES, sizeof *t->work);
+	if (!err && !t->work)
+		err = ENOMEM;
+	for (unsigned i = 0; !err && i < count * MEMORY_ENTRIES; i++) {
+		t->work[i].next = t->free;
+		t->free = &t->work[i];
 	}
 	the_thread = t;
-	err = pthread_create(&t->thread, NULL, run, t);
+	if (!err)
+		err = pthread_create(&t->thread, NULL, run, t);
 	if (err) {
-		close(t->eventfd);
-		free(t);
+		free_thread(t);
 		return -err;
 	}
 	(void)pthread_setname_np(t->thread, "quoit-memory");
@@ -248,6 +218,5 @@ void memory_thread_stop(struct memory_thread *t)
 	__atomic_store_n(&t->stop, 1, __ATOMIC_RELEASE);
 	ring_bell(t->eventfd);
 	pthread_join(t->thread, NULL);
-	close(t->eventfd);
-	free(t);
+	free_thread(t);
 }

@@ -3,9 +3,9 @@
  * memory_thread.h - the thread that takes pages from the system and gives them back.
  *
  * fallocate, punching and unmapping can take milliseconds, so no reactor does them.
- * Each reactor has a ring to the thread and one back; requests of one reactor are
- * served in order, so a punch before an allocation is done before it.  Parts of what is
- * long (memory_pinned.h) are requests of their own, so that others come in between.
+ * Each reactor has a ring to the thread and one back.  Sessions take turns, a part of a
+ * few MiB each (memory_pages.h); requests of one session are served in order, so a punch
+ * before an allocation is done before it.
  */
 #ifndef QUOITD_MEMORY_THREAD_H
 #define QUOITD_MEMORY_THREAD_H
@@ -59,6 +59,13 @@ struct memory_link {
 };
 
 struct memory_thread;
+struct memory_work;
+
+/* What of a session the thread has; the thread's own. */
+struct memory_turns {
+	struct memory_work *first, *last; /* its requests, in order */
+	struct session *next;             /* whose turn is after its own */
+};
 
 /*
  * Start the thread with one link per reactor (filled in by the caller's eventfds).

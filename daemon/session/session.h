@@ -25,6 +25,7 @@
 
 #include "executors/bridge.h"
 #include "host/config.h"
+#include "memory/memory_thread.h"
 #include "memory/pinned.h"
 #include "memory/region.h"
 #include "memory/slab.h"
@@ -287,6 +288,7 @@ struct session {
 	uint64_t pinned_registered; /* and so many are registered with the reactor's io_uring, */
 	uint32_t pinned_buffer;     /* in buffers that begin with this one, or IO_NO_BUFFER */
 	struct memory memory;
+	struct memory_turns at_memory;               /* the memory thread's */
 	struct device_memory device[CONFIG_DEVICES]; /* number n is at n - 1 */
 	uint32_t devices;                            /* that there are */
 	uint32_t first_device;                       /* the executor of number 1 */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* memory_pages.c - fallocate, punch and unmap, in parts */
+#include "memory_pages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "memory_pinned.h"
+#include "session/session.h"
+
+#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define PUNCH (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
+
+/* A part ends at a multiple of its size, so that it cuts no huge page. */
+static uint64_t part_of(uint64_t offset, uint64_t bytes)
+{
+	uint64_t n = MEMORY_PART_BYTES - offset % MEMORY_PART_BYTES;
+
+	return n < bytes ? n : bytes;
+}
+
+static int change_pages(int fd, int mode, uint64_t offset, uint64_t bytes)
+{
+	while (fallocate(fd, mode, (off_t)offset, (off_t)bytes) < 0)
+		if (errno != EINTR)
+			return errno == ENOSPC ? -ENOMEM : -errno;
+	return 0;
+}
+
+/*
+ * Huge pages for what they fill whole: one that reached over a piece's edge would be memory of
+ * nobody's.  Where shmem_enabled says "advise", fallocate never takes any, touching does.  That
+ * it fails need not be known: fallocate comes after it and tells.
+ */
+static void take_huge_pages(const struct region *r, uint64_t offset, uint64_t bytes)
+{
+	uint64_t end = (offset + bytes) & -REGION_HUGE_BYTES;
+	uint64_t at = (offset + REGION_HUGE_BYTES - 1) & -REGION_HUGE_BYTES;
+
+	for (; at < end; at += REGION_HUGE_BYTES)
+		if (madvise(r->base + at, REGION_HUGE_BYTES, MADV_POPULATE_WRITE) < 0)
+			return;
+}
+
+static bool punch_part(struct memory_work *w)
+{
+	uint64_t offset = w->m.offset + w->done, n = part_of(offset, w->m.bytes - w->done);
+
+	w->m.result = change_pages(w->m.session->region.fd, PUNCH, offset, n);
+	w->done += n;
+	return w->m.result < 0 || w->done == w->m.bytes;
+}
+
+static bool allocate_part(struct memory_work *w, bool huge)
+{
+	const struct region *r = &w->m.session->region;
+	uint64_t offset = w->m.offset + w->done, n = part_of(offset, w->m.bytes - w->done);
+
+	if (w->failed) { /* in the last part: what was taken goes back, from the end */
+		uint64_t from = w->done > MEMORY_PART_BYTES ? w->done - MEMORY_PART_BYTES : 0;
+
+		(void)change_pages(r->fd, PUNCH, w->m.offset + from, w->done - from);
+		w->done = from;
+		w->m.result = w->failed;
+		return !from;
+	}
+	if (huge)
+		take_huge_pages(r, offset, n);
+	w->failed = w->m.result = change_pages(r->fd, 0, offset, n);
+	w->done += n;
+	return !w->failed && w->done == w->m.bytes;
+}
+
+/* A part of a file that may have pages. */
+struct extent {
+	int fd;
+	uint64_t offset, bytes;
+};
+
+#define CLOSE_EXTENTS (SIZECLASS_NR + 3)
+
+/*
+ * Of each stripe of the region what was ever used; SEEK_DATA finds only what was written, too.  An
+ * executor that is at work may have the last three mapped for a while: not the pages.  Nor is the
+ * client to keep those that nobody is charged for.
+ */
+static struct extent close_extent(const struct session *s, unsigned i)
+{
+	const struct region *r = &s->region;
+
+	if (i < SIZECLASS_NR)
+		return (struct extent){r->fd, r->class[i].offset,
+				       r->class[i].fresh * region_piece_bytes(r, i)};
+	switch (i - SIZECLASS_NR) {
+	case 0:
+		return (struct extent){s->pinned_fd, 0, s->pinned_bytes};
+	case 1:
+		return (struct extent){s->bridge.fd, 0, s->bridge.fd < 0 ? 0 : BRIDGE_BYTES};
+	default:
+		return (struct extent){s->arena_fd, 0, s->arena_bytes};
+	}
+}
+
+static bool close_part(struct memory_work *w)
+{
+	struct session *s = w->m.session;
+	struct extent e;
+
+	for (; w->extent < CLOSE_EXTENTS; w->extent++, w->done = 0) {
+		e = close_extent(s, w->extent);
+		if (w->done < e.bytes) {
+			uint64_t n = part_of(e.offset + w->done, e.bytes - w->done);
+
+			/* Where it fails, closing gives it back, too, in one go. */
+			(void)change_pages(e.fd, PUNCH, e.offset + w->done, n);
+			w->done += n;
+			return false;
+		}
+	}
+	region_close(&s->region);
+	memory_pinned_withdraw(s);
+	return true;
+}
+
+bool memory_pages_part(struct memory_work *w, bool huge)
+{
+	switch (w->m.op) {
+	case MEMORY_PUNCH:
+		return punch_part(w);
+	case MEMORY_ALLOCATE:
+		return allocate_part(w, huge);
+	case MEMORY_CLOSE:
+		return close_part(w);
+	case MEMORY_FILL:
+		w->m.result = memory_pinned_fill_part(&w->m);
+		return true;
+	default:
+		w->m.result = memory_pinned_tidy_part(w->m.session);
+		return true;
+	}
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* test_memory_thread.c - sessions take turns at the thread that takes pages and gives them back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "memory/memory_thread.h"
+#include "session/session.h"
+
+#define LEASE       (UINT64_C(64) << 20)
+#define MAX_BUFFERS 16
+#define LARGE       (8 * MEMORY_PART_BYTES)
+
+static struct memory_link *reactor;
+static struct memory_thread *thread;
+static uint32_t need_wake;
+static int bell;
+
+static struct {
+	struct session session;
+	uint32_t *words;
+} visitor[2];
+static unsigned visitors;
+
+static void open_link(void)
+{
+	reactor = aligned_alloc(64, sizeof *reactor);
+	bell = eventfd(0, EFD_CLOEXEC);
+	memory_link_init(reactor, &need_wake, bell);
+}
+
+static void close_link(void)
+{
+	memory_thread_stop(thread);
+	close(bell);
+	free(reactor);
+	while (visitors--) {
+		region_close(&visitor[visitors].session.region);
+		free(visitor[visitors].words);
+	}
+}
+
+TestSuite(memory_thread, .init = open_link, .fini = close_link, .timeout = 60);
+
+static struct session *new_session(void)
+{
+	struct session *s = &visitor[visitors].session;
+	uint32_t *words = calloc(region_words(LEASE, MAX_BUFFERS), sizeof *words);
+
+	visitor[visitors++].words = words;
+	cr_assert_eq(region_open(&s->region, LEASE, MAX_BUFFERS, words), 0);
+	s->pinned_fd = s->bridge.fd = s->arena_fd = -1;
+	s->pinned_buffer = UINT32_MAX;
+	return s;
+}
+
+/* Before the thread starts: then all are there at once.  `tag` comes back with the answer. */
+static void ask(struct session *s, enum memory_op op, uint64_t offset, uint64_t bytes, uint32_t tag)
+{
+	uint32_t i = 0;
+
+	cr_assert(quoit_ring_reserve(&reactor->to_thread, &i));
+	reactor->request[i % MEMORY_ENTRIES] = (struct memory_message){
+		.op = (uint8_t)op, .session = s, .offset = offset, .bytes = bytes, .job = tag};
+	quoit_ring_submit(&reactor->to_thread);
+}
+
+static void start(void)
+{
+	cr_assert_eq(memory_thread_start(reactor, 1, false, &thread), 0);
+}
+
+static struct memory_message answer(void)
+{
+	const struct memory_message *next;
+	struct memory_message m;
+
+	while (!(next = memory_next_answer(reactor)))
+		poll(NULL, 0, 1);
+	m = *next;
+	memory_answer_done(reactor);
+	return m;
+}
+
+static uint64_t resident(const struct session *s)
+{
+	struct stat st;
+
+	cr_assert_eq(fstat(s->region.fd, &st), 0);
+	return (uint64_t)st.st_blocks * 512;
+}
+
+Test(memory_thread, a_small_request_does_not_wait_for_another_sessions_large_one)
+{
+	struct session *greedy = new_session(), *modest = new_session();
+
+	ask(greedy, MEMORY_ALLOCATE, 0, LARGE, 1);
+	ask(modest, MEMORY_ALLOCATE, 0, PAGE_BYTES, 2);
+	start();
+	cr_assert_eq(answer().job, 2);
+	cr_assert_eq(answer().job, 1);
+	cr_assert_eq(resident(greedy), LARGE);
+	cr_assert_eq(resident(modest), PAGE_BYTES);
+}
+
+Test(memory_thread, requests_of_one_session_are_served_in_order)
+{
+	struct session *s = new_session();
+
+	ask(s, MEMORY_ALLOCATE, 0, LARGE, 1);
+	ask(s, MEMORY_PUNCH, 0, LARGE, 2);
+	ask(s, MEMORY_ALLOCATE, LARGE, PAGE_BYTES, 3);
+	start();
+	for (uint32_t tag = 1; tag <= 3; tag++)
+		cr_assert_eq(answer().job, tag);
+	cr_assert_eq(resident(s), PAGE_BYTES);
+}
+
+Test(memory_thread, what_cannot_be_had_whole_is_given_back)
+{
+	struct session *s = new_session();
+	uint64_t end = s->region.bytes / PAGE_BYTES * PAGE_BYTES;
+
+	ask(s, MEMORY_ALLOCATE, end - LARGE, LARGE + PAGE_BYTES, 1);
+	start();
+	cr_assert_eq(answer().result, -EPERM);
+	cr_assert_eq(resident(s), 0);
+}
+
+Test(memory_thread, a_session_that_closes_leaves_no_pages)
+{
+	struct session *s = new_session();
+	int fd = dup(s->region.fd);
+	struct region_piece piece;
+	struct stat st;
+
+	for (uint32_t class = 0; class < 20; class ++) {
+		cr_assert(region_take(&s->region, class, &piece));
+		ask(s, MEMORY_ALLOCATE, piece.offset, sizeclass_bytes(class), 1);
+	}
+	ask(s, MEMORY_CLOSE, 0, 0, 2);
+	start();
+	while (answer().op != MEMORY_CLOSE)
+		;
+	cr_assert_null(s->region.base);
+	cr_assert_eq(fstat(fd, &st), 0);
+	cr_assert_eq(st.st_blocks, 0);
+}
