@@ -21,6 +21,7 @@ struct quoit_device {
 	int index;
 	int broken;          /* 0, or the sticky error that was seen first */
 	cudaMemPool_t pool;  /* NULL: there are none, memory is had the slow way */
+	bool pool_is_shared; /* other processes may reach it */
 	cudaStream_t stream; /* memory is had and given back in its order; else empty */
 	cudaStream_t clock;  /* urgent: readings of the device's clock, written to */
 	uint64_t *word;      /* one word of host memory */
@@ -63,6 +64,16 @@ int memory_host_new(struct quoit_device *d, size_t bytes, void **ret);
 void memory_host_free(struct quoit_device *d, void *memory);
 int memory_host_register(struct quoit_device *d, void *memory, size_t bytes);
 void memory_host_unregister(struct quoit_device *d, void *memory);
+
+/* ---- peer.c ---- */
+
+int peer_export(struct quoit_device *d, int *ret_fd);
+int peer_import(struct quoit_device *d, uint32_t index, int fd, struct quoit_device_pool **ret);
+void peer_release(struct quoit_device_pool *p);
+int peer_memory_export(struct quoit_device *d, uint64_t address, struct quoit_device_export *ret);
+int peer_memory_import(struct quoit_device_pool *p, const struct quoit_device_export *from,
+		       uint64_t bytes, uint64_t *ret);
+int peer_memory_release(struct quoit_device_pool *p, uint64_t address);
 
 /* ---- stream.c ---- */
 

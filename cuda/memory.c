@@ -16,7 +16,7 @@ int memory_open(struct quoit_device *d)
 		.allocType = cudaMemAllocationTypePinned,
 		.location = {.type = cudaMemLocationTypeDevice, .id = d->index},
 	};
-	int supported = 0;
+	int supported = 0, handles = 0;
 	int err;
 
 	d->pool = NULL;
@@ -24,6 +24,21 @@ int memory_open(struct quoit_device *d)
 		d, cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, d->index));
 	if (err || !supported)
 		return err;
+	err = device_check(d, cudaDeviceGetAttribute(&handles,
+						     cudaDevAttrMemoryPoolSupportedHandleTypes,
+						     d->index));
+	if (err)
+		return err;
+	/* Where such a pool is refused all the same, nobody else reaches it. */
+	d->pool_is_shared = handles & cudaMemHandleTypePosixFileDescriptor;
+	if (d->pool_is_shared) {
+		props.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+		err = device_check(d, cudaMemPoolCreate(&d->pool, &props));
+		if (!err || errors_is_sticky(err))
+			return err;
+		d->pool_is_shared = false;
+		props.handleTypes = cudaMemHandleTypeNone;
+	}
 	return device_check(d, cudaMemPoolCreate(&d->pool, &props));
 }
 

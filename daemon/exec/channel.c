@@ -86,9 +86,34 @@ int channels_sleep(struct channels *c, uint64_t most_ns)
 	for (uint32_t i = 0; i < c->count && !err; i++)
 		if (c->poll[i].revents)
 			err = memory_receive(c->channel[i].socket, c->channel[i].slots);
-	if (c->poll[c->count].revents)
-		err = -ECONNRESET;
-	return err;
+	return err ? err : c->poll[c->count].revents != 0;
+}
+
+/* ---- what is said on the first socket ---- */
+
+int channels_hear(struct channels *c, struct quoit_exec_peer *ret, int *ret_fd)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec data = {ret, sizeof *ret};
+	struct msghdr msg = {.msg_iov = &data,
+			     .msg_iovlen = 1,
+			     .msg_control = control.bytes,
+			     .msg_controllen = sizeof control.bytes};
+	const struct cmsghdr *h;
+	ssize_t n = recvmsg(c->poll[c->count].fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	*ret_fd = -1;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n <= 0)
+		return -ECONNRESET;
+	h = CMSG_FIRSTHDR(&msg);
+	if (h && h->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(ret_fd, CMSG_DATA(h), sizeof(int));
+	return n == sizeof *ret ? 1 : -EPROTO;
 }
 
 /* ---- start ---- */

@@ -58,7 +58,16 @@ static inline uint64_t channel_name(uint32_t channel, uint32_t id)
 	return (uint64_t)channel << 32 | (id + 1);
 }
 
-/* Sleep until there is a request, most_ns at most.  0, or -ECONNRESET: quoitd has hung up. */
+/*
+ * What quoitd says of another device's process: 1 and *ret_fd, the caller's, -1: none; 0: nothing.
+ * -ECONNRESET: it has hung up, -EPROTO: it speaks another language.
+ */
+int channels_hear(struct channels *c, struct quoit_exec_peer *ret, int *ret_fd);
+
+/*
+ * Sleep until there is a request, most_ns at most.  1: there is something to hear; 0; -ECONNRESET:
+ * quoitd has hung up.
+ */
 int channels_sleep(struct channels *c, uint64_t most_ns);
 
 #endif

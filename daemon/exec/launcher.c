@@ -121,6 +121,9 @@ int launcher_answer(struct launcher *l, uint32_t index)
 	fill_stamps(l, f, &a);
 	if (f->step != STEP_HELD)
 		l->stream[f->stream].depth--;
+	peer_leave(l, f);
+	if (f->q.type == QUOIT_EXEC_EXPORT && !a.res)
+		a.res = export_buffer(l, f);
 	f->serial = 0;
 	l->open--;
 	a.slab = clear_slab(l, &l->holding[flight_holding(l, f)]);
@@ -143,6 +146,7 @@ static int serve_request(struct launcher *l, uint32_t channel, const struct quoi
 
 	switch (q->type) {
 	case QUOIT_EXEC_RUN:
+	case QUOIT_EXEC_EXPORT:
 		if (q->id >= QUOIT_EXEC_ENTRIES ||
 		    l->flight[channel * QUOIT_EXEC_ENTRIES + q->id].serial)
 			return -EPROTO;
@@ -266,6 +270,8 @@ static int loop(struct launcher *l)
 		} else {
 			look_after(l);
 			n = channels_sleep(l->channels, nap(l));
+			if (n > 0)
+				n = peers_hear(l);
 			if (n < 0)
 				return n;
 		}
@@ -301,6 +307,7 @@ static int make(struct launcher *l)
 
 static void unmake(struct launcher *l)
 {
+	peers_close(l);
 	direct_unmake(l);
 	streams_close(l);
 	stage_close(l);

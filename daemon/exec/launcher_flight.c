@@ -43,7 +43,8 @@ static void name_afters(struct launcher *l, struct flight *f, uint32_t channel)
 
 bool flight_is_transfer(const struct flight *f)
 {
-	return f->q.op == QUOIT_OP_COPY && f->q.view[0].given && f->q.view[1].given &&
+	return f->q.op == QUOIT_OP_COPY && !flight_is_from_peer(f) && f->q.view[0].given &&
+	       f->q.view[1].given &&
 	       (f->q.view[0].region == QUOIT_EXEC_ON_DEVICE) !=
 		       (f->q.view[1].region == QUOIT_EXEC_ON_DEVICE);
 }
@@ -57,7 +58,7 @@ static uint64_t element_bytes(uint8_t dtype)
 	return dtype < QUOIT_DTYPE_NR ? bytes[dtype] : 0;
 }
 
-static uint64_t view_bytes(const struct quoit_exec_view *v)
+uint64_t flight_view_bytes(const struct quoit_exec_view *v)
 {
 	return (uint64_t)v->dim[0] * v->dim[1] * v->dim[2] * v->dim[3] * element_bytes(v->dtype);
 }
@@ -72,7 +73,7 @@ int flight_transfer(struct launcher *l, struct flight *f, struct transfer *ret)
 
 	if (m->err)
 		return m->err;
-	*ret = (struct transfer){.bytes = view_bytes(there), .in = in};
+	*ret = (struct transfer){.bytes = flight_view_bytes(there), .in = in};
 	if (!ret->bytes)
 		return 0; /* such a buffer is nowhere */
 	if (here->region >= QUOIT_EXEC_REGIONS || here->offset > m->bytes[here->region] ||
@@ -156,6 +157,8 @@ static int put(struct launcher *l, struct flight *f)
 		return 0;
 	if (f->q.op == QUOIT_OP_LAUNCH)
 		return launcher_kernels_launch(l, f);
+	if (flight_is_from_peer(f))
+		return peer_copy(l, f);
 	if (!flight_is_transfer(f))
 		return run(l, f);
 	err = flight_transfer(l, f, &t);

@@ -9,6 +9,7 @@
  *	launcher_stream.c  streams: which one, in what order, how far
  *	launcher_memory.c  device memory, and the host memory that the device reaches
  *	launcher_stage.c   copies from and to memory that it does not reach
+ *	launcher_peers.c   memory of other devices
  *	launcher_kernels.c kernels that clients have brought
  *	launcher_direct.c  GPU-direct rings: consumers that stay on the device
  */
@@ -81,6 +82,9 @@ struct flight {
 	int32_t res;              /* it could not run */
 	uint8_t field;
 	uint64_t value[2];
+	/* Of a copy from another device, while it is in its stream: what it reads. */
+	struct peer *peer;
+	uint64_t imported;
 };
 
 struct queue {
@@ -172,6 +176,7 @@ struct launcher {
 	struct holding *holding; /* channel * QUOIT_EXEC_SLOTS + slot */
 	struct pool pool;
 	struct direct *direct;
+	struct peer *peer[QUOIT_EXEC_DEVICES]; /* number n is at n - 1; NULL: not reached */
 	uint64_t nowhere; /* a page on the device: where tensors without elements are */
 	/* The device's time: ns there, ticks here, at one moment */
 	uint64_t clock_ns, clock_ticks, clock_error;
@@ -300,6 +305,27 @@ void stage_take(struct launcher *l, uint32_t index);
 /* Go on; true: something was done.  *ret_err: -EPROTO. */
 bool stage_advance(struct launcher *l, int *ret_err);
 
+/* ---- launcher_peers.c ---- */
+
+/* Take what quoitd says of other devices' processes.  -ECONNRESET, -EPROTO. */
+int peers_hear(struct launcher *l);
+void peers_close(struct launcher *l);
+
+/* Does this request read another device's memory? */
+bool flight_is_from_peer(const struct flight *f);
+
+/*
+ * Put such a copy into the flight's stream.  -ENOTSUP: that device is not reached; nothing was put
+ * there then.  -EAGAIN.
+ */
+int peer_copy(struct launcher *l, struct flight *f);
+
+/* The copy is over: what it read may be freed.  One of another kind is fine. */
+void peer_leave(struct launcher *l, struct flight *f);
+
+/* The flight is an EXPORT that is done: name its buffer to others.  -ENOTSUP. */
+int export_buffer(struct launcher *l, const struct flight *f);
+
 /* ---- launcher_kernels.c ---- */
 
 /* LOAD, FIND (answered) and UNLOAD.  -EPROTO. */
@@ -354,6 +380,9 @@ struct transfer {
 	bool in;      /* to the device */
 	bool reached; /* without a staging buffer */
 };
+
+/* Bytes of the elements of a view. */
+uint64_t flight_view_bytes(const struct quoit_exec_view *v);
 
 /* Is this request one?  Then *ret; the device buffer is found or made: 0, -ENOMEM, -EPROTO. */
 bool flight_is_transfer(const struct flight *f);

@@ -83,7 +83,9 @@ uint32_t stream_choose(const struct launcher *l, const struct flight *f)
 	uint32_t first = f->q.urgent ? STREAM_URGENT : STREAM_WORK;
 	uint32_t last = f->q.urgent ? STREAMS : STREAM_URGENT, own;
 
-	if (flight_is_transfer(f))
+	if (flight_is_from_peer(f))
+		own = STREAM_IN;
+	else if (flight_is_transfer(f))
 		own = f->q.view[0].region == QUOIT_EXEC_ON_DEVICE ? STREAM_IN : STREAM_OUT;
 	else
 		own = continued_stream(l, f, first, last);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -31,9 +32,24 @@ static int confine(const char *parent)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-static bool say_hello(const struct quoit_exec_hello *hello)
+/* With a descriptor by which others reach the device's memory; -1: none. */
+static bool say_hello(const struct quoit_exec_hello *hello, int pool)
 {
-	return send(QUOIT_EXEC_SOCKET, hello, sizeof *hello, MSG_NOSIGNAL) == sizeof *hello;
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec data = {(void *)(uintptr_t)hello, sizeof *hello};
+	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1};
+
+	if (pool >= 0) {
+		struct cmsghdr *c = (struct cmsghdr *)control;
+
+		msg.msg_control = control;
+		msg.msg_controllen = sizeof control;
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &pool, sizeof(int));
+	}
+	return sendmsg(QUOIT_EXEC_SOCKET, &msg, MSG_NOSIGNAL) == sizeof *hello;
 }
 
 static int run_module(const char *path)
@@ -44,7 +60,7 @@ static int run_module(const char *path)
 
 	(void)affinity_give_way(); /* where that is forbidden it works all the same */
 	module_load(path, &module, &hello);
-	if (!say_hello(&hello))
+	if (!say_hello(&hello, -1))
 		return -ECONNRESET;
 	err = module.api ? serve(QUOIT_EXEC_SOCKET, &module) : hello.result;
 	module_unload(&module);
@@ -56,12 +72,17 @@ static int run_device(const char *name)
 {
 	struct quoit_exec_hello hello;
 	struct driver driver;
-	int err;
+	int err, pool = -1;
 
 	tsc_init();
 	driver_open(name, &driver, &hello);
-	if (!say_hello(&hello))
+	if (driver.api && driver.api->pool_export &&
+	    driver.api->pool_export(driver.device, &pool) < 0)
+		pool = -1;
+	if (!say_hello(&hello, pool))
 		return -ECONNRESET;
+	if (pool >= 0)
+		(void)close(pool);
 	err = driver.api ? launch(QUOIT_EXEC_SOCKET, &driver) : hello.result;
 	driver_close(&driver);
 	return err;

@@ -119,8 +119,8 @@ static int loop(struct channels *all, const struct module *module)
 			__builtin_ia32_pause();
 		} else {
 			n = channels_sleep(all, CHANNELS_FOREVER);
-			if (n < 0)
-				return n;
+			if (n) /* a module hears nothing but the end */
+				return n < 0 ? n : -ECONNRESET;
 		}
 	}
 }

@@ -98,8 +98,8 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 		return exec_unmapped(p, a->id);
 	if (a->type == QUOIT_EXEC_LOAD || a->type == QUOIT_EXEC_FIND)
 		return kernels_answered(p, a);
-	if (a->type != QUOIT_EXEC_RUN || a->id >= QUOIT_EXEC_ENTRIES || !is_result(p, a->res) ||
-	    !p->flight[a->id].session)
+	if (a->id >= QUOIT_EXEC_ENTRIES || a->type != p->flight[a->id].type ||
+	    !is_result(p, a->res) || !p->flight[a->id].session)
 		return false;
 	s = p->flight[a->id].session;
 	job = &s->jobs[p->flight[a->id].job];

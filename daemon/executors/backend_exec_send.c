@@ -131,8 +131,11 @@ static uint32_t send_request(struct exec_port *p, struct session *s, const struc
 	q->id = id;
 	q->slot = s->exec.slot[p->number] - 1;
 	exec_port_request(p, q);
-	p->flight[id] = (struct exec_flight){
-		.session = s, .job = job_index(s, job), .leg = leg, .serial = ++p->serial};
+	p->flight[id] = (struct exec_flight){.session = s,
+					     .job = job_index(s, job),
+					     .leg = leg,
+					     .type = q->type,
+					     .serial = ++p->serial};
 	s->exec.in_flight[p->number]++;
 	return id;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bridge.c - copies from one device of a session to another, part by part */
-#include "bridge.h"
+#include "bridge_private.h"
 
 #include <errno.h>
 
@@ -11,13 +11,6 @@
 #include "host/tsc.h"
 #include "reactor/job.h"
 #include "reactor/shape.h"
-
-/* Tensors of a copy. */
-enum { TARGET, SOURCE };
-
-/* Legs: a part by its number + 1, and behind them the clearing of a tensor's place in a slab. */
-#define LEG_PART(part)    ((uint8_t)((part) + 1))
-#define LEG_CLEAR(tensor) ((uint8_t)(BRIDGE_PARTS + 1 + (tensor)))
 
 void bridge_init(struct bridge *b)
 {
@@ -32,34 +25,35 @@ int bridge_open(struct bridge *b)
 
 /* ---- a copy and its tensors ---- */
 
-static const struct view *view_of(const struct session *s, const struct job *job, unsigned tensor)
+const struct view *bridge_view(const struct session *s, const struct job *job, unsigned tensor)
 {
 	return &s->views[job->view[tensor]];
 }
 
-static uint64_t bytes_of(const struct session *s, const struct job *job)
+uint64_t bridge_bytes(const struct session *s, const struct job *job)
 {
-	const struct view *v = view_of(s, job, SOURCE);
+	const struct view *v = bridge_view(s, job, SOURCE);
 
 	return v->elements * shape_dtype_size(v->dtype);
 }
 
-static struct exec_port *port_of(struct reactor *r, struct session *s, const struct job *job,
-				 unsigned tensor)
+struct exec_port *bridge_port(struct reactor *r, struct session *s, const struct job *job,
+			      unsigned tensor)
 {
-	return r->executor[s->first_device + view_of(s, job, tensor)->device - 1];
+	return r->executor[s->first_device + bridge_view(s, job, tensor)->device - 1];
 }
 
-/* Send a request to the device of one tensor.  As exec_send_leg. */
-static int send_leg(struct reactor *r, struct session *s, const struct job *job, unsigned tensor,
+int bridge_send_leg(struct reactor *r, struct session *s, const struct job *job, unsigned tensor,
 		    uint8_t leg, struct quoit_exec_request *q)
 {
-	q->type = QUOIT_EXEC_RUN;
+	if (!q->type)
+		q->type = QUOIT_EXEC_RUN;
 	q->urgent = job->sqe.priority == QUOIT_PRIO_HIGH;
-	return exec_send_leg(port_of(r, s, job, tensor), s, job, leg, q);
+	q->stamps = q->op == QUOIT_OP_COPY && s->rings[job->ring]->stamps != NULL;
+	return exec_send_leg(bridge_port(r, s, job, tensor), s, job, leg, q);
 }
 
-static void fail(struct job *job, int32_t res, const struct quoit_error *error)
+void bridge_fail(struct job *job, int32_t res, const struct quoit_error *error)
 {
 	if (job->failed)
 		return;
@@ -67,11 +61,11 @@ static void fail(struct job *job, int32_t res, const struct quoit_error *error)
 	job->error = *error;
 }
 
-static void fail_for_want(struct job *job, int32_t res)
+void bridge_fail_for_want(struct job *job, int32_t res)
 {
 	const struct quoit_error error = {.field = QUOIT_FIELD_EXECUTOR};
 
-	fail(job, res, &error);
+	bridge_fail(job, res, &error);
 }
 
 /* Nothing of it is left to be read, and no part has any of it: it ends. */
@@ -85,8 +79,8 @@ static void end_if_over(struct reactor *r, struct session *s, struct job *job)
 	for (unsigned i = 0; i < BRIDGE_PARTS; i++)
 		if (b->part[i].state != BRIDGE_FREE && b->part[i].job == self)
 			return;
-	device_count_job(s, view_of(s, job, SOURCE)->device);
-	device_count_job(s, view_of(s, job, TARGET)->device);
+	device_count_job(s, bridge_view(s, job, SOURCE)->device);
+	device_count_job(s, bridge_view(s, job, TARGET)->device);
 	job->end = tsc_now();
 	reactor_end_job(r, s, job, job->failed);
 }
@@ -98,11 +92,11 @@ static void fill_copy(const struct session *s, const struct job *job, unsigned i
 		      struct quoit_exec_request *q)
 {
 	const struct bridge_part *p = &s->bridge.part[i];
-	uint32_t elements = (uint32_t)(p->bytes / shape_dtype_size(view_of(s, job, tensor)->dtype));
+	uint32_t elements =
+		(uint32_t)(p->bytes / shape_dtype_size(bridge_view(s, job, tensor)->dtype));
 	struct quoit_exec_view *there = &q->view[tensor], *here = &q->view[!tensor];
 
 	*q = (struct quoit_exec_request){.op = QUOIT_OP_COPY};
-	q->stamps = s->rings[job->ring]->stamps != NULL;
 	device_fill_view(s, job->view[tensor], tensor, q);
 	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
 		there->dim[d] = d + 1 < QUOIT_MAX_DIMS ? 1 : elements;
@@ -130,17 +124,17 @@ static bool send_on(struct reactor *r, struct session *s, unsigned i)
 	int err;
 
 	if (s->dead)
-		fail_for_want(job, -ECANCELED);
+		bridge_fail_for_want(job, -ECANCELED);
 	if (!job->failed) {
 		fill_copy(s, job, i, TARGET, &q);
-		err = send_leg(r, s, job, TARGET, LEG_PART(i), &q);
+		err = bridge_send_leg(r, s, job, TARGET, LEG_PART(i), &q);
 		if (err == -EBUSY)
 			return false;
 		if (!err) {
 			p->state = BRIDGE_GOES;
 			return true;
 		}
-		fail_for_want(job, err);
+		bridge_fail_for_want(job, err);
 	}
 	release(r, s, p);
 	return true;
@@ -150,7 +144,7 @@ static bool send_on(struct reactor *r, struct session *s, unsigned i)
 static bool take_part(struct reactor *r, struct session *s, struct job *job)
 {
 	struct bridge *b = &s->bridge;
-	uint64_t left = bytes_of(s, job) - b->taken;
+	uint64_t left = bridge_bytes(s, job) - b->taken;
 	struct quoit_exec_request q;
 	unsigned i = 0;
 	int err;
@@ -164,11 +158,11 @@ static bool take_part(struct reactor *r, struct session *s, struct job *job)
 				     .offset = b->taken,
 				     .bytes = left < BRIDGE_PART_BYTES ? left : BRIDGE_PART_BYTES};
 	fill_copy(s, job, i, SOURCE, &q);
-	err = send_leg(r, s, job, SOURCE, LEG_PART(i), &q);
+	err = bridge_send_leg(r, s, job, SOURCE, LEG_PART(i), &q);
 	if (err == -EBUSY)
 		return false;
 	if (err) {
-		fail_for_want(job, err);
+		bridge_fail_for_want(job, err);
 		return true;
 	}
 	b->part[i].state = BRIDGE_COMES;
@@ -189,15 +183,15 @@ static bool clear_next(struct reactor *r, struct session *s, struct job *job)
 	if (s->bridge.clearing)
 		return false;
 	device_fill_view(s, job->view[i], i, &q);
-	err = send_leg(r, s, job, i, LEG_CLEAR(i), &q);
-	if (err == -EBUSY && s->dead && !port_of(r, s, job, i)->open)
+	err = bridge_send_leg(r, s, job, i, LEG_CLEAR(i), &q);
+	if (err == -EBUSY && s->dead && !bridge_port(r, s, job, i)->open)
 		err = -ECANCELED; /* nobody waits until there is a process again */
 	if (err == -EBUSY)
 		return false;
 	if (err) {
 		device_lose_cleared(s, job, err);
 		job->zero = 0;
-		fail_for_want(job, err);
+		bridge_fail_for_want(job, err);
 	}
 	s->bridge.clearing = !err;
 	return true;
@@ -212,15 +206,17 @@ static bool go_on(struct reactor *r, struct session *s)
 	if (job->zero)
 		return clear_next(r, s, job);
 	if (s->dead)
-		fail_for_want(job, -ECANCELED);
-	if (!job->failed && b->taken < bytes_of(s, job))
+		bridge_fail_for_want(job, -ECANCELED);
+	if (b->peer && b->peer != BRIDGE_PEER_DONE)
+		return bridge_peer_advance(r, s, job);
+	if (!b->peer && !job->failed && b->taken < bridge_bytes(s, job))
 		return take_part(r, s, job);
 	b->job = NIL;
 	end_if_over(r, s, job);
 	return true;
 }
 
-static bool begin(struct session *s)
+static bool begin(struct reactor *r, struct session *s)
 {
 	struct bridge *b = &s->bridge;
 	struct job *job = s->memory.tidying ? NULL : exec_next(s, BRIDGE_EXECUTOR);
@@ -234,6 +230,7 @@ static bool begin(struct session *s)
 	b->job = job_index(s, job);
 	b->taken = 0;
 	b->clearing = false;
+	b->peer = bridge_peer_reaches(r, s, job) ? BRIDGE_PEER_ASKS : BRIDGE_PEER_NONE;
 	return true;
 }
 
@@ -244,7 +241,7 @@ bool bridge_advance(struct reactor *r, struct session *s)
 	for (unsigned i = 0; i < BRIDGE_PARTS; i++)
 		if (s->bridge.part[i].state == BRIDGE_HERE)
 			any |= send_on(r, s, i);
-	while ((s->bridge.job != NIL || begin(s)) && go_on(r, s))
+	while ((s->bridge.job != NIL || begin(r, s)) && go_on(r, s))
 		any = true;
 	return any;
 }
@@ -256,8 +253,12 @@ void bridge_end_leg(struct reactor *r, struct session *s, struct job *job, uint8
 {
 	struct bridge *b = &s->bridge;
 
+	if (leg == LEG_PEER) {
+		bridge_peer_end_leg(r, s, job, res, error);
+		return;
+	}
 	if (res < 0)
-		fail(job, res, error);
+		bridge_fail(job, res, error);
 	if (leg >= LEG_CLEAR(0)) { /* if it failed, what was there is lost */
 		b->clearing = false;
 		job->zero &= (uint8_t) ~(1u << (leg - LEG_CLEAR(0)));
@@ -273,8 +274,8 @@ static void lose(struct session *s, struct job *job, unsigned tensor, uint32_t d
 	struct quoit_error error = {.field = QUOIT_FIELD_DEVICE,
 				    .value = {device, QUOIT_FAULT_UNKNOWN}};
 
-	if (view_of(s, job, tensor)->device == device)
-		fail(job, code, &error);
+	if (bridge_view(s, job, tensor)->device == device)
+		bridge_fail(job, code, &error);
 }
 
 void bridge_lose_device(struct reactor *r, const struct exec_port *p, int32_t code)

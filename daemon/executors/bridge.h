@@ -2,9 +2,15 @@
 /*
  * bridge.h - copies from one device of a session to another.
  *
- * Each device is another process's.  What goes from one to the other passes through host memory
- * that both reach, the session's bridge, in parts: while one is written to the one device, the
- * next is read from the other.
+ * Each device is another process's.  A large copy between devices of which the target's process
+ * reads the source's memory is one request to it, once the source's has named the buffer:
+ *
+ *	ASKS ──EXPORT to the source──► ASKED ──answer──► KNOWS ──request to the target──► COPIES
+ *	     ──answer──► DONE
+ *
+ * What else goes from one to the other, and what turns out not to be reached, passes through host
+ * memory that both reach, the session's bridge, in parts: while one is written to the one device,
+ * the next is read from the other.
  *
  *	FREE ──request to the source──► COMES ──answer──► HERE ──to the target──► GOES ──answer──►
  *FREE
@@ -20,6 +26,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <quoit/device.h>
 
 #include "host/config.h"
 
@@ -37,6 +45,19 @@ struct session;
 #define BRIDGE_PART_BYTES (UINT64_C(512) << 10)
 #define BRIDGE_BYTES      (BRIDGE_PARTS * BRIDGE_PART_BYTES)
 
+/* Smaller copies take as long in parts. */
+#define BRIDGE_PEER_LEAST (2 * BRIDGE_PART_BYTES)
+
+/* How far the copy is that is being read by the target itself. */
+enum bridge_peer {
+	BRIDGE_PEER_NONE, /* it goes in parts */
+	BRIDGE_PEER_ASKS,
+	BRIDGE_PEER_ASKED,
+	BRIDGE_PEER_KNOWS,
+	BRIDGE_PEER_COPIES,
+	BRIDGE_PEER_DONE,
+};
+
 enum bridge_state { BRIDGE_FREE, BRIDGE_COMES, BRIDGE_HERE, BRIDGE_GOES };
 
 struct bridge_part {
@@ -51,6 +72,9 @@ struct bridge {
 	uint32_t job;   /* whose bytes are being read, NIL: nobody's */
 	uint64_t taken; /* so many of them have, or had, a part */
 	bool clearing;  /* a buffer of that job's is being cleared */
+	uint8_t peer;   /* enum bridge_peer */
+	uint32_t asked; /* the EXPORT's id */
+	struct quoit_device_export from;
 	struct bridge_part part[BRIDGE_PARTS];
 };
 

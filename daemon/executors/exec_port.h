@@ -20,6 +20,8 @@
 #include <quoit/exec.h>
 #include <quoit/ring.h>
 
+#include "host/config.h"
+
 struct session;
 
 enum exec_port_state {
@@ -50,6 +52,7 @@ struct exec_flight {
 	struct session *session; /* NULL: a free entry */
 	uint32_t job;
 	uint8_t leg;      /* of a copy between devices (bridge.h); 0: the job itself */
+	uint8_t type;     /* of the request: RUN or EXPORT */
 	uint64_t serial;  /* tells it from others that had this entry */
 	uint64_t overdue; /* TSC when it was first seen to run after its deadline; 0: not yet */
 };
@@ -93,6 +96,12 @@ struct exec_port {
 	_Atomic uint32_t state;  /* enum exec_port_state */
 	_Atomic uint32_t killed; /* enum exec_kill */
 	_Atomic uint64_t owner;  /* 1 + the uid whose alone it is; 0: everybody's; set while DOWN */
+
+	/*
+	 * Which process has device n, as this one was told, at n - 1; 0: none that it reaches.
+	 * Set by the starter while UP.
+	 */
+	_Atomic pid_t peer[CONFIG_DEVICES];
 
 	/* set by the starter before UP */
 	uint32_t number; /* among the executors */

@@ -52,6 +52,7 @@ static void start(struct executor *x)
 	x->state = EXECUTOR_STARTING;
 	x->refused = x->retired = false;
 	x->ended = KILL_NOT;
+	memset(x->told, 0, sizeof x->told);
 	x->starts++;
 }
 
@@ -85,6 +86,8 @@ static int open_ports(struct executor *x)
 		p->direct.words = &x->process.direct_words[i];
 		p->answered = 0;
 		atomic_store(&p->killed, KILL_NOT);
+		for (uint32_t d = 0; d < CONFIG_DEVICES; d++)
+			atomic_store(&p->peer[d], 0);
 	}
 	return 0;
 }
@@ -228,6 +231,21 @@ static void look_whether_it_lives(struct executor *x)
 	set_ports(x, PORT_DEAD);
 }
 
+/* ---- devices among each other ---- */
+
+void executor_introduce(struct executor *x, const struct executor *y)
+{
+	bool there = y->state == EXECUTOR_UP && y->process.pool >= 0;
+	pid_t pid = there ? y->process.pid : 0;
+
+	if (x->state != EXECUTOR_UP || x->told[y->device - 1] == pid ||
+	    executor_process_tell(&x->process, y->device, pid, y->process.pool) < 0)
+		return;
+	x->told[y->device - 1] = pid;
+	for (uint32_t i = 0; i < x->house->reactors; i++)
+		atomic_store_explicit(&x->port[i].peer[y->device - 1], pid, memory_order_release);
+}
+
 /* ---- what happens to it ---- */
 
 /* Nothing of what the last user's processes did is the next one's fault. */
@@ -293,7 +311,7 @@ int executor_init(struct executor *x, const struct executor_house *house, uint8_
 {
 	*x = (struct executor){.house = house, .number = number, .device = device};
 	snprintf(x->path, sizeof x->path, "%s", path);
-	x->process.pidfd = -1;
+	x->process.pidfd = x->process.pool = -1;
 	x->port = calloc(house->reactors, sizeof *x->port);
 	if (!x->port)
 		return -ENOMEM;

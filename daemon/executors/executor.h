@@ -22,6 +22,7 @@
 
 #include "exec_port.h"
 #include "executor_process.h"
+#include "host/config.h"
 #include "host/totals.h"
 
 enum executor_state {
@@ -62,11 +63,12 @@ struct executor {
 	uint64_t starts;
 	struct quoit_exec_hello hello;
 	uint8_t opcode[QUOIT_EXEC_MAX_OPS];
-	struct exec_port *port; /* one per reactor */
-	bool own;               /* started only for who wants it, whose alone it is: */
-	uint64_t wanted;        /* by this user, 1 + uid; 0: by nobody */
-	uint64_t owner;         /* whose the process is, or the last one was */
-	bool retired;           /* it is killed because that has changed */
+	struct exec_port *port;     /* one per reactor */
+	bool own;                   /* started only for who wants it, whose alone it is: */
+	uint64_t wanted;            /* by this user, 1 + uid; 0: by nobody */
+	uint64_t owner;             /* whose the process is, or the last one was */
+	bool retired;               /* it is killed because that has changed */
+	pid_t told[CONFIG_DEVICES]; /* of the process that has device n, at n - 1; 0: of none */
 };
 
 /* Make its ports.  -errno. */
@@ -84,6 +86,12 @@ bool executor_step(struct executor *x);
 
 /* When executor_step must be called without news (CLOCK_BOOTTIME); UINT64_MAX: never. */
 uint64_t executor_due(const struct executor *x);
+
+/*
+ * Both drive a device of one kind for everybody: tell x's process of y's, or that there is none, if
+ * it has not heard yet.
+ */
+void executor_introduce(struct executor *x, const struct executor *y);
 
 /* A line about it, for people; none about one that nobody wants.  executor_text.c */
 void executor_describe(const struct executor *x, FILE *out);

@@ -92,7 +92,7 @@ int executor_process_start(const char *module, struct executor_process *ret)
 	int pair[2];
 	int err;
 
-	*ret = (struct executor_process){.pidfd = -1, .socket = -1};
+	*ret = (struct executor_process){.pidfd = -1, .socket = -1, .pool = -1};
 	err = find_program(program);
 	if (err < 0)
 		return err;
@@ -139,18 +139,37 @@ void executor_process_free(struct executor_process *p)
 		munmap(p->exec_pages, p->exec_bytes);
 	if (p->pidfd >= 0)
 		close(p->pidfd);
+	if (p->pool >= 0)
+		close(p->pool);
 	close(p->socket);
-	*p = (struct executor_process){.pidfd = -1, .socket = -1};
+	*p = (struct executor_process){.pidfd = -1, .socket = -1, .pool = -1};
 }
 
 /* ---- talking to it ---- */
 
+#define MAX_FDS (QUOIT_MAX_REACTORS + 2)
+
+union descriptors {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(MAX_FDS * sizeof(int))];
+};
+
 int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *ret)
 {
-	ssize_t n = recv(p->socket, ret, sizeof *ret, MSG_DONTWAIT | MSG_TRUNC);
+	union descriptors control;
+	struct iovec data = {ret, sizeof *ret};
+	struct msghdr msg = {.msg_iov = &data,
+			     .msg_iovlen = 1,
+			     .msg_control = control.bytes,
+			     .msg_controllen = CMSG_SPACE(sizeof(int))};
+	ssize_t n = recvmsg(p->socket, &msg, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *c;
 
 	if (n < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
+	c = CMSG_FIRSTHDR(&msg);
+	if (c && p->pool < 0 && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&p->pool, CMSG_DATA(c), sizeof(int));
 	if (n == 0)
 		return -ECONNRESET;
 	if (n != (ssize_t)sizeof *ret || ret->magic != QUOIT_EXEC_MAGIC ||
@@ -160,24 +179,30 @@ int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *
 	return 0;
 }
 
-#define MAX_FDS (QUOIT_MAX_REACTORS + 2)
-
-static int send_start(int socket, const struct quoit_exec_start *start, const int *fds,
-		      unsigned count)
+static int send_with(int socket, const void *what, size_t size, const int *fds, unsigned count)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(MAX_FDS * sizeof(int))] = {0};
-	struct iovec data = {(void *)(uintptr_t)start, sizeof *start};
-	struct msghdr msg = {.msg_iov = &data,
-			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = CMSG_SPACE(count * sizeof(int))};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	union descriptors control = {.bytes = {0}};
+	struct iovec data = {(void *)(uintptr_t)what, size};
+	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1};
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(count * sizeof(int));
-	memcpy(CMSG_DATA(c), fds, count * sizeof(int));
+	if (count) {
+		struct cmsghdr *c = &control.align;
+
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, count * sizeof(int));
+	}
 	return sendmsg(socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int executor_process_tell(const struct executor_process *p, uint32_t device, pid_t pid, int pool)
+{
+	const struct quoit_exec_peer m = {.device = device, .pid = pid};
+
+	return send_with(p->socket, &m, sizeof m, &pool, pid ? 1 : 0);
 }
 
 static void close_all(const int *fds, unsigned count)
@@ -240,7 +265,7 @@ int executor_process_serve(struct executor_process *p, uint32_t channels, int *r
 	start.daemon_bytes = p->daemon_bytes;
 	start.exec_bytes = p->exec_bytes;
 	if (!err)
-		err = send_start(p->socket, &start, fds, channels + 2);
+		err = send_with(p->socket, &start, sizeof start, fds, channels + 2);
 	close_all(fds, channels + 2);
 	if (err < 0)
 		close_all(ret_sockets, channels);

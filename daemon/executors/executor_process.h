@@ -15,6 +15,7 @@ struct executor_process {
 	pid_t pid;  /* 0: none */
 	int pidfd;  /* -1: the kernel has none; ask now and then */
 	int socket; /* ours of its first socket */
+	int pool;   /* by which others reach its device's memory; -1: they do not */
 	void *daemon_pages;
 	void *exec_pages; /* mapped for reading only */
 	uint64_t daemon_bytes;
@@ -30,10 +31,16 @@ struct executor_process {
 int executor_process_start(const char *module, struct executor_process *ret);
 
 /*
- * Its first words: 0; -EAGAIN: not yet; -ECONNRESET: it has hung up; -EPROTO: not
+ * Its first words, and its pool: 0; -EAGAIN: not yet; -ECONNRESET: it has hung up; -EPROTO: not
  * understood; else -errno.
  */
 int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *ret);
+
+/*
+ * Tell a device's process of another device's, with its pool; pid 0: it is not there any more.
+ * -errno: it has not heard.
+ */
+int executor_process_tell(const struct executor_process *p, uint32_t device, pid_t pid, int pool);
 
 /*
  * Make the pages and a socket for each of `channels` reactors (ret_sockets, the caller's),

@@ -92,6 +92,19 @@ static bool step_all(struct executors *e)
 	return changed;
 }
 
+/* What lies on one device is read by others, where nobody's own kernels run. */
+static void introduce_all(struct executors *e)
+{
+	struct executor *device = &e->executor[e->config.config->modules];
+
+	if (!e->config.config->gpu_peers)
+		return;
+	for (uint32_t i = 0; i < e->devices; i++)
+		for (uint32_t j = 0; j < e->devices; j++)
+			if (i != j)
+				executor_introduce(&device[i], &device[j]);
+}
+
 static void *run(void *arg)
 {
 	struct executors *e = arg;
@@ -99,8 +112,10 @@ static void *run(void *arg)
 	(void)pthread_setname_np(pthread_self(), "quoit-executors");
 	while (!atomic_load(&e->stop)) {
 		wait_for_news(e);
-		if (step_all(e))
+		if (step_all(e)) {
+			introduce_all(e);
 			e->config.changed(e->config.arg, e);
+		}
 	}
 	return NULL;
 }
@@ -240,6 +255,7 @@ int executors_start(const struct executors_config *config, struct executors **re
 		err = add_own(e);
 	}
 	if (!err) {
+		introduce_all(e);
 		config->changed(config->arg, e);
 		err = -pthread_create(&e->thread, NULL, run, e);
 		e->running = !err;

@@ -57,6 +57,8 @@ static const struct option_row rows[] = {
 	 "all leases on a device (0: what it has but a tenth); soft ones are as large"},
 	{"gpu-lease", TYPE_BYTES, FIELD(gpu_lease), 0, UINT64_MAX, "BYTES",
 	 "on each device, of a session that asks for none (0: 1/64 of that, at least 16M)"},
+	{"gpu-peers", TYPE_FLAG, FIELD(gpu_peers), 0, 0, NULL,
+	 "large copies go from device to device, without a detour through the host"},
 	{"gpu-ms", TYPE_NUMBER, FIELD(gpu_ms), 10, 86400000, "MS",
 	 "time for one job on a device, then its process is killed"},
 	{"disable", TYPE_TEXT, FIELD(disable), 0, 0, "LIST",
@@ -80,6 +82,7 @@ void config_init(struct config *c)
 			     .max_tensors = 65536,
 			     .module_ms = 60000,
 			     .gpu_ms = 30000,
+			     .gpu_peers = true,
 			     .ready_fd = UINT64_MAX};
 	strcpy(c->socket, "/run/quoit/quoitd.sock");
 	strcpy(c->gpu, "auto");

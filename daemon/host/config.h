@@ -38,6 +38,7 @@ struct config {
 	uint64_t gpu_memory; /* all leases on a device; 0: what it has but a tenth */
 	uint64_t gpu_lease;  /* default lease; 0: a 64th of that, at least 16 MiB */
 	uint64_t gpu_ms;     /* for one job on a device */
+	bool gpu_peers;      /* devices read each other's memory */
 	char disable[256];   /* operations that are refused, by commas */
 	uint64_t ready_fd; /* write one byte here once connections are accepted; UINT64_MAX: none */
 	bool no_io_uring;  /* test switch: move files' bytes by threads */

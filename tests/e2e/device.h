@@ -34,4 +34,7 @@ int room_run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *ret
 pid_t room_executor_of(const struct device_room *r, unsigned device, pid_t before);
 pid_t room_executor(const struct device_room *r, pid_t before);
 
+/* A counter of all reactors (quoit/stats.h), as last published. */
+uint64_t room_count(const struct device_room *r, unsigned counter);
+
 #endif

@@ -5,11 +5,8 @@
  * The executor stands still while jobs are pushed: whatever reaches it then has needed no answer
  * of its.  What it does with each request is counted in tests/unit/test_launcher.c.
  */
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -27,44 +24,10 @@ struct cost {
 	uint64_t requests, answers;
 };
 
-static uint64_t sum(const struct quoit_totals *t, unsigned counter)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < t->header.reactors; i++)
-		sum += __atomic_load_n(&t->reactor[i].value[counter], __ATOMIC_RELAXED);
-	return sum;
-}
-
-static const struct quoit_totals *totals_open(const struct device_room *r)
-{
-	const struct quoit_totals *t;
-	char path[160];
-	int fd;
-
-	snprintf(path, sizeof path, "%s/%s", r->daemon.folder, QUOIT_STATS_TOTALS);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	cr_assert_geq(fd, 0);
-	t = mmap(NULL, sizeof *t, PROT_READ, MAP_SHARED, fd, 0);
-	close(fd);
-	cr_assert_neq(t, MAP_FAILED);
-	return t;
-}
-
-static void totals_close(const struct quoit_totals *t)
-{
-	munmap((void *)(uintptr_t)t, sizeof *t);
-}
-
 static struct cost cost_now(const struct device_room *r)
 {
-	const struct quoit_totals *t = totals_open(r);
-	struct cost cost;
-
-	cost.requests = sum(t, QUOIT_REACTOR_EXEC_REQUESTS);
-	cost.answers = sum(t, QUOIT_REACTOR_EXEC_ANSWERS);
-	totals_close(t);
-	return cost;
+	return (struct cost){.requests = room_count(r, QUOIT_REACTOR_EXEC_REQUESTS),
+			     .answers = room_count(r, QUOIT_REACTOR_EXEC_ANSWERS)};
 }
 
 /* Counters are published now and then: once there are so many of both, or after ten seconds. */
@@ -142,15 +105,6 @@ Test(device_cost, a_chain_through_new_tensors_is_two_requests_and_an_answer_each
 	room_close(&r);
 }
 
-static uint64_t queries(const struct device_room *r)
-{
-	const struct quoit_totals *t = totals_open(r);
-	uint64_t n = sum(t, QUOIT_REACTOR_EXEC_QUERIES);
-
-	totals_close(t);
-	return n;
-}
-
 /* Where streams cannot write words, each job's event is asked at least once. */
 Test(device_cost, events_that_are_asked_for_are_counted)
 {
@@ -164,7 +118,7 @@ Test(device_cost, events_that_are_asked_for_are_counted)
 		quoit_push(r.d, quoit_add_int(x, x, 1));
 	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
 	expect_cost(&r, 1 + JOBS, 1 + JOBS);
-	cr_expect_geq(queries(&r), JOBS);
+	cr_expect_geq(room_count(&r, QUOIT_REACTOR_EXEC_QUERIES), JOBS);
 	expect_number(&r, x, JOBS);
 	room_close(&r);
 }
@@ -174,7 +128,7 @@ Test(device_cost, a_device_that_writes_words_is_not_asked)
 	struct device_room r = room_open("--gpu=soft", 64);
 
 	(void)start(&r);
-	cr_expect_eq(queries(&r), 0);
+	cr_expect_eq(room_count(&r, QUOIT_REACTOR_EXEC_QUERIES), 0);
 	room_close(&r);
 }
 
@@ -220,12 +174,12 @@ Test(device_cost, the_direct_ring_keeps_places_for_who_comes_new)
 	room_close(&r);
 }
 
-/* Each part is read by the one device and written by the other. */
-Test(device_cost, a_copy_between_devices_is_two_requests_a_part)
+/* Fill 3 MiB on one device and copy them to another. */
+static void expect_cost_of_copy(const char *peers, uint64_t cost)
 {
-	struct device_room r = room_open("--gpu=soft:2", 64);
-	const struct quoit_shape shape = {.dtype = QUOIT_F32,
-					  .dim = {1, 1, 1, 3u << 18}}; /* 3 MiB */
+	const char *options[] = {"--gpu=soft:2", "--log=error", peers, NULL};
+	struct device_room r = room_open_with(options, 64);
+	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 3u << 18}};
 	quoit_tensor x, y;
 
 	(void)start(&r);
@@ -235,6 +189,18 @@ Test(device_cost, a_copy_between_devices_is_two_requests_a_part)
 	cr_assert_eq(quoit_push(r.q, quoit_copy(y, x)), 0);
 	cr_assert_eq(quoit_wait_all(r.q, 20000), 0);
 	cr_expect_eq(quoit_failures(r.q, NULL), 0);
-	expect_cost(&r, 1 + 1 + 2 * 6, 1 + 1 + 2 * 6);
+	expect_cost(&r, 1 + 1 + cost, 1 + 1 + cost);
 	room_close(&r);
+}
+
+/* One names what it has, the other reads it. */
+Test(device_cost, a_copy_between_devices_is_two_requests)
+{
+	expect_cost_of_copy("--gpu-peers", 2);
+}
+
+/* Each part is read by the one device and written by the other. */
+Test(device_cost, a_copy_through_the_host_is_two_requests_a_part)
+{
+	expect_cost_of_copy("--gpu-peers=no", UINT64_C(2) * 6);
 }

@@ -10,6 +10,7 @@
 #include <criterion/parameterized.h>
 
 #include <quoit.h>
+#include <quoit/stats.h>
 
 #include "device.h"
 
@@ -18,9 +19,15 @@ TestSuite(device_pairs, .timeout = 60);
 #define PART  (512u << 10) /* bytes that are under way as one (limits.md) */
 #define LARGE (4u << 20)   /* bytes: more than a session's bridge holds at a time */
 
-static struct device_room two_devices(void)
+/* How what is large goes from one to the other. */
+enum way { DIRECTLY, IN_PARTS, WAYS };
+
+static struct device_room two_devices(enum way way)
 {
-	return room_open("--gpu=soft:2", 64);
+	const char *options[] = {"--gpu=soft:2", "--log=error",
+				 way == DIRECTLY ? "--gpu-peers" : "--gpu-peers=no", NULL};
+
+	return room_open_with(options, 64);
 }
 
 static quoit_tensor vector_on(struct quoit_ring *q, unsigned device, unsigned dtype, uint32_t n)
@@ -64,6 +71,8 @@ static struct size sizes[] = {
 	{PART / 4 + 1, QUOIT_I32, 4},
 	{PART / 8 * 4, QUOIT_F64, 8},
 	{PART / 8 * 9 + 5, QUOIT_I64, 8},
+	{PART / 4 * 2, QUOIT_F32, 4},
+	{PART / 2 * 5 + 1, QUOIT_F16, 2},
 	{0, QUOIT_F32, 4},
 };
 
@@ -72,9 +81,9 @@ ParameterizedTestParameters(device_pairs, every_byte_arrives)
 	return cr_make_param_array(struct size, sizes, sizeof sizes / sizeof sizes[0]);
 }
 
-ParameterizedTest(struct size *s, device_pairs, every_byte_arrives)
+static void expect_every_byte(const struct size *s, enum way way)
 {
-	struct device_room r = two_devices();
+	struct device_room r = two_devices(way);
 	size_t bytes = (size_t)s->elements * s->bytes;
 	uint8_t *from = malloc(bytes + 1), *to = calloc(bytes + 1, 1);
 	quoit_tensor one = vector_on(r.q, 1, s->dtype, s->elements);
@@ -91,15 +100,69 @@ ParameterizedTest(struct size *s, device_pairs, every_byte_arrives)
 	room_close(&r);
 }
 
-Test(device_pairs, many_copies_share_the_way)
+ParameterizedTest(struct size *s, device_pairs, every_byte_arrives)
 {
-	struct device_room r = two_devices();
+	for (enum way way = DIRECTLY; way < WAYS; way++)
+		expect_every_byte(s, way);
+}
+
+/* Counters are published now and then: this is given time. */
+static void expect_direct(const struct device_room *r, uint64_t copies)
+{
+	for (int i = 0; i < 5000 && room_count(r, QUOIT_REACTOR_PEER_COPIES) < copies; i++)
+		usleep(2000);
+	cr_expect_eq(room_count(r, QUOIT_REACTOR_PEER_COPIES), copies);
+}
+
+Test(device_pairs, what_is_large_goes_directly)
+{
+	struct device_room r = two_devices(DIRECTLY);
+	quoit_tensor one, two, few[2];
+
+	make_large(&r, &one, &two);
+	few[0] = vector_on(r.q, 1, QUOIT_F32, 2 * PART / 4 - 1);
+	few[1] = vector_on(r.q, 2, QUOIT_F32, 2 * PART / 4 - 1);
+	cr_expect_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
+	cr_expect_eq(room_run(r.q, quoit_copy(few[1], few[0]), NULL), 0);
+	cr_expect_eq(room_run(r.q, quoit_copy(one, two), NULL), 0);
+	expect_direct(&r, 2);
+	room_close(&r);
+}
+
+/* Of a larger tensor, from and to places within it. */
+Test(device_pairs, a_large_part_goes_directly_where_it_lies)
+{
+	struct device_room r = two_devices(DIRECTLY);
+	struct quoit_shape part = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 1, LARGE / 8}, .stride = {1, 1, 1, 1}};
+	float *here = malloc(LARGE), *there = malloc(LARGE);
+	quoit_tensor one, two, from, to;
+
+	make_large(&r, &one, &two);
+	quoit_push(r.q, quoit_fill(two, -1.0));
+	from = quoit_view(r.q, one, &part, 100 * 4);
+	to = quoit_view(r.q, two, &part, 7 * 4);
+	cr_expect_eq(room_run(r.q, quoit_copy(to, from), NULL), 0);
+	cr_assert_eq(quoit_read(r.q, one, here, LARGE), 0);
+	cr_assert_eq(quoit_read(r.q, two, there, LARGE), 0);
+	cr_expect_eq(memcmp(there + 7, here + 100, LARGE / 2), 0);
+	cr_expect_eq(there[6], -1.0f);
+	cr_expect_eq(there[7 + LARGE / 8], -1.0f);
+	expect_direct(&r, 1);
+	free(here);
+	free(there);
+	room_close(&r);
+}
+
+static void expect_shared(enum way way)
+{
+	struct device_room r = two_devices(way);
 	quoit_tensor one[40], two[40];
 	float got;
 
 	for (int i = 0; i < 40; i++) {
-		one[i] = vector_on(r.q, 1, QUOIT_F32, i % 4 ? 100 : PART);
-		two[i] = vector_on(r.q, 2, QUOIT_F32, i % 4 ? 100 : PART);
+		one[i] = vector_on(r.q, 1, QUOIT_F32, i % 4 ? 100 : PART / 2);
+		two[i] = vector_on(r.q, 2, QUOIT_F32, i % 4 ? 100 : PART / 2);
 		quoit_push(r.q, quoit_fill(one[i], i));
 		quoit_push(r.q, quoit_copy(two[i], one[i]));
 	}
@@ -115,10 +178,16 @@ Test(device_pairs, many_copies_share_the_way)
 	room_close(&r);
 }
 
+Test(device_pairs, many_copies_share_the_way)
+{
+	for (enum way way = DIRECTLY; way < WAYS; way++)
+		expect_shared(way);
+}
+
 /* Rows of a matrix are dense; its columns are not. */
 Test(device_pairs, a_part_of_a_tensor_goes_where_it_lies_in_one_piece)
 {
-	struct device_room r = two_devices();
+	struct device_room r = two_devices(DIRECTLY);
 	struct quoit_shape rows = {
 		.dtype = QUOIT_I32, .dim = {1, 1, 2, 5}, .stride = {10, 10, 5, 1}};
 	struct quoit_shape columns = {
@@ -151,7 +220,7 @@ Test(device_pairs, a_part_of_a_tensor_goes_where_it_lies_in_one_piece)
 /* Both buffers are of old bytes of this very session's, of which nothing may be seen. */
 Test(device_pairs, what_was_never_written_is_zero_on_both_sides)
 {
-	struct device_room r = two_devices();
+	struct device_room r = two_devices(DIRECTLY);
 	struct quoit_shape part = {
 		.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}, .stride = {1, 1, 1, 1}};
 	static float got[1000];
@@ -177,9 +246,9 @@ Test(device_pairs, what_was_never_written_is_zero_on_both_sides)
 
 /* ---- order ---- */
 
-Test(device_pairs, jobs_before_and_behind_a_copy_wait_for_it)
+static void expect_order(enum way way)
 {
-	struct device_room r = two_devices();
+	struct device_room r = two_devices(way);
 	quoit_tensor one = vector_on(r.q, 1, QUOIT_I64, PART / 4);
 	quoit_tensor two = vector_on(r.q, 2, QUOIT_I64, PART / 4);
 	static int64_t got[PART / 4];
@@ -199,9 +268,15 @@ Test(device_pairs, jobs_before_and_behind_a_copy_wait_for_it)
 	room_close(&r);
 }
 
-Test(device_pairs, a_copy_is_stamped_as_one_job)
+Test(device_pairs, jobs_before_and_behind_a_copy_wait_for_it)
 {
-	struct device_room r = two_devices();
+	for (enum way way = DIRECTLY; way < WAYS; way++)
+		expect_order(way);
+}
+
+static void expect_one_stamp(enum way way)
+{
+	struct device_room r = two_devices(way);
 	struct quoit_ring_params params = {.flags = QUOIT_RING_STAMPS};
 	struct quoit_stamps t;
 	quoit_tensor one, two;
@@ -219,9 +294,15 @@ Test(device_pairs, a_copy_is_stamped_as_one_job)
 	room_close(&r);
 }
 
-Test(device_pairs, a_copy_is_a_job_of_both_devices)
+Test(device_pairs, a_copy_is_stamped_as_one_job)
 {
-	struct device_room r = two_devices();
+	for (enum way way = DIRECTLY; way < WAYS; way++)
+		expect_one_stamp(way);
+}
+
+static void expect_job_of_both(enum way way)
+{
+	struct device_room r = two_devices(way);
 	struct quoit_device_desc before, after;
 	quoit_tensor one, two;
 
@@ -235,11 +316,17 @@ Test(device_pairs, a_copy_is_a_job_of_both_devices)
 	room_close(&r);
 }
 
+Test(device_pairs, a_copy_is_a_job_of_both_devices)
+{
+	for (enum way way = DIRECTLY; way < WAYS; way++)
+		expect_job_of_both(way);
+}
+
 /* ---- failures ---- */
 
 Test(device_pairs, poison_is_handed_on_and_written_over)
 {
-	struct device_room r = two_devices();
+	struct device_room r = two_devices(DIRECTLY);
 	const int32_t bad = 100;
 	quoit_tensor x = vector_on(r.q, 1, QUOIT_F32, 10), index = vector_on(r.q, 1, QUOIT_I32, 1);
 	quoit_tensor one = vector_on(r.q, 1, QUOIT_F32, 1), two = vector_on(r.q, 2, QUOIT_F32, 1);
@@ -261,10 +348,14 @@ Test(device_pairs, poison_is_handed_on_and_written_over)
 
 /* A copy is in its middle while one of the two executors stands still. */
 struct death {
+	enum way way;
 	unsigned stopped, killed;
 };
 
-static struct death deaths[] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}};
+static struct death deaths[] = {
+	{DIRECTLY, 1, 1}, {DIRECTLY, 1, 2}, {DIRECTLY, 2, 1}, {DIRECTLY, 2, 2},
+	{IN_PARTS, 1, 1}, {IN_PARTS, 1, 2}, {IN_PARTS, 2, 1}, {IN_PARTS, 2, 2},
+};
 
 ParameterizedTestParameters(device_pairs, a_copy_fails_when_either_side_dies)
 {
@@ -273,7 +364,7 @@ ParameterizedTestParameters(device_pairs, a_copy_fails_when_either_side_dies)
 
 ParameterizedTest(struct death *d, device_pairs, a_copy_fails_when_either_side_dies)
 {
-	struct device_room r = two_devices();
+	struct device_room r = two_devices(d->way);
 	pid_t stopped = room_executor_of(&r, d->stopped, 0);
 	pid_t killed = room_executor_of(&r, d->killed, 0);
 	quoit_tensor one, two, most = vector_on(r.q, 2, QUOIT_F32, 1);
@@ -302,14 +393,23 @@ ParameterizedTest(struct death *d, device_pairs, a_copy_fails_when_either_side_d
 }
 
 struct fault {
-	char faults[24];
+	char faults[28];
+	enum way way;
 	int code;
 };
 
 static struct fault faults[] = {
-	{"copy:6:ENOMEM", -ENOMEM},
-	{"copy:6:EGPUFAULT", -QUOIT_EGPUFAULT},
-	{"host_register:1-:ENOMEM", 0}, /* through the executors' own buffers */
+	{"copy:6:ENOMEM", IN_PARTS, -ENOMEM},
+	{"copy:6:EGPUFAULT", IN_PARTS, -QUOIT_EGPUFAULT},
+	{"host_register:1-:ENOMEM", IN_PARTS, 0}, /* through the executors' own buffers */
+	{"copy:1:ENOMEM", DIRECTLY, -ENOMEM},
+	{"copy:1:EGPUFAULT", DIRECTLY, -QUOIT_EGPUFAULT},
+	{"memory_import:1:EGPUFAULT", DIRECTLY, -QUOIT_EGPUFAULT},
+	/* These go in parts all the same. */
+	{"pool_export:1-:ENOTSUP", DIRECTLY, 0},
+	{"pool_import:1-:EINVAL", DIRECTLY, 0},
+	{"memory_export:1-:EINVAL", DIRECTLY, 0},
+	{"memory_import:1-:ENOMEM", DIRECTLY, 0},
 };
 
 ParameterizedTestParameters(device_pairs, a_failed_part_fails_the_copy)
@@ -319,17 +419,20 @@ ParameterizedTestParameters(device_pairs, a_failed_part_fails_the_copy)
 
 ParameterizedTest(struct fault *f, device_pairs, a_failed_part_fails_the_copy)
 {
-	const char *options[] = {"--gpu=soft:2", "--log=error", NULL};
 	struct device_room r;
+	static char got[LARGE];
 	quoit_tensor one, two;
 	int res;
 
 	setenv("QUOIT_SOFT_FAULTS", f->faults, 1);
-	r = room_open_with(options, 64);
+	r = two_devices(f->way);
 	make_large(&r, &one, &two);
 	res = room_run(r.q, quoit_copy(two, one), NULL);
 	cr_expect_eq(res, f->code, "%s: %d", f->faults, res);
-	/* The other process may have its sixth copy still before it. */
+	if (!f->code)
+		cr_expect_eq(room_count(&r, QUOIT_REACTOR_PEER_COPIES), 0);
+	/* The other process may have that call still before it. */
+	(void)quoit_read(r.q, one, got, sizeof got);
 	for (int i = 0; i < 4 && res; i++) {
 		(void)room_run(r.q, quoit_uniform(one, 2, 0), NULL);
 		res = room_run(r.q, quoit_copy(two, one), NULL);
@@ -341,9 +444,9 @@ ParameterizedTest(struct fault *f, device_pairs, a_failed_part_fails_the_copy)
 	room_close(&r);
 }
 
-Test(device_pairs, a_late_copy_ends_alone)
+static void expect_late_alone(enum way way)
 {
-	struct device_room r = two_devices();
+	struct device_room r = two_devices(way);
 	pid_t target = room_executor_of(&r, 2, 0);
 	quoit_tensor one, two;
 
@@ -357,9 +460,15 @@ Test(device_pairs, a_late_copy_ends_alone)
 	room_close(&r);
 }
 
-Test(device_pairs, a_session_leaves_in_the_middle_of_its_copies)
+Test(device_pairs, a_late_copy_ends_alone)
 {
-	struct device_room r = two_devices();
+	for (enum way way = DIRECTLY; way < WAYS; way++)
+		expect_late_alone(way);
+}
+
+static void expect_leaving(enum way way)
+{
+	struct device_room r = two_devices(way);
 	struct quoit_open_params p = {.socket = r.daemon.socket, .host_bytes = 64u << 20};
 	quoit_tensor one, two;
 
@@ -373,4 +482,10 @@ Test(device_pairs, a_session_leaves_in_the_middle_of_its_copies)
 	cr_expect_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
 	expect_equal(&r, one, two);
 	room_close(&r);
+}
+
+Test(device_pairs, a_session_leaves_in_the_middle_of_its_copies)
+{
+	for (enum way way = DIRECTLY; way < WAYS; way++)
+		expect_leaving(way);
 }

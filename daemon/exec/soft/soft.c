@@ -10,18 +10,11 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "host/memfd.h"
 #include "host/tsc.h"
 #include "ops/ops.h"
 #include "soft_private.h"
 #include "soft_settings.h"
-
-/*
- * Where a device's addresses begin.  To a process none of them is an address: the upper bits
- * would have to be equal and, where the highest byte does not count, bit 55 be zero.  Devices
- * are so far apart that none has another's.
- */
-#define FIRST_ADDRESS    (UINT64_C(0x5080) << 48)
-#define ADDRESS_DISTANCE (UINT64_C(1) << 48)
 
 static int inject(enum soft_function function, char *text, size_t size)
 {
@@ -49,22 +42,28 @@ static int soft_count(char *text, size_t size)
 static int make_device(uint32_t index, uint64_t bytes, struct quoit_device **ret)
 {
 	struct quoit_device *d = calloc(1, sizeof *d);
+	void *base;
+	int err;
 
 	if (!d)
 		return -ENOMEM;
 	/* Pages come with the first touch: a device may be larger than what is free. */
-	d->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (d->base == MAP_FAILED) {
+	d->fd = memfd_create_sealed("quoit-soft-device", bytes);
+	err = d->fd < 0 ? d->fd : memfd_map(d->fd, bytes, true, &base);
+	if (err < 0) {
+		if (d->fd >= 0)
+			(void)close(d->fd);
 		free(d);
 		return -ENOMEM;
 	}
-	d->address = FIRST_ADDRESS + index * ADDRESS_DISTANCE;
+	d->base = base;
+	d->address = soft_address(index);
 	d->bytes = bytes;
 	d->page = (uint64_t)sysconf(_SC_PAGESIZE);
 	(void)pthread_mutex_init(&d->lock, NULL);
 	(void)pthread_cond_init(&d->changed, NULL);
 	LIST_INIT(&d->streams);
+	LIST_INIT(&d->pools);
 	*ret = d;
 	return 0;
 }
@@ -113,7 +112,9 @@ static void soft_close(struct quoit_device *d)
 		return;
 	soft_direct_close(d);
 	soft_stream_free_all(d);
+	soft_pool_release_all(d);
 	(void)munmap(d->base, d->bytes);
+	(void)close(d->fd);
 	soft_ranges_done(&d->allocated);
 	soft_ranges_done(&d->host);
 	(void)pthread_cond_destroy(&d->changed);
@@ -190,6 +191,12 @@ const struct quoit_device_driver soft_device_driver = {
 	.host_free = soft_host_free,
 	.host_register = soft_host_register,
 	.host_unregister = soft_host_unregister,
+	.pool_export = soft_pool_export,
+	.pool_import = soft_pool_import,
+	.pool_release = soft_pool_release,
+	.memory_export = soft_memory_export,
+	.memory_import = soft_memory_import,
+	.memory_release = soft_memory_release,
 	.stream_new = soft_stream_new,
 	.stream_free = soft_stream_free,
 	.event_new = soft_event_new,

@@ -13,7 +13,7 @@ static int run_copy(struct quoit_device *d, const struct soft_task *task)
 	void *to = c->way == QUOIT_DEVICE_OUT ? (void *)(uintptr_t)c->to
 					      : soft_memory_find(d, c->to, c->bytes);
 	const void *from = c->way == QUOIT_DEVICE_IN ? (const void *)(uintptr_t)c->from
-						     : soft_memory_find(d, c->from, c->bytes);
+						     : soft_pool_find(d, c->from, c->bytes);
 
 	if (!to || !from)
 		return -QUOIT_EGPUFAULT;

@@ -48,6 +48,10 @@ static const struct name functions[] = {
 	{"launch", SOFT_LAUNCH},
 	{"direct_open", SOFT_DIRECT_OPEN},
 	{"direct_start", SOFT_DIRECT_START},
+	{"pool_export", SOFT_POOL_EXPORT},
+	{"pool_import", SOFT_POOL_IMPORT},
+	{"memory_export", SOFT_MEMORY_EXPORT},
+	{"memory_import", SOFT_MEMORY_IMPORT},
 	{NULL},
 };
 

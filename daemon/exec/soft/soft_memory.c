@@ -38,7 +38,7 @@ int soft_memory_free(struct quoit_device *d, uint64_t address)
 	(void)pthread_mutex_unlock(&d->lock);
 	if (!bytes)
 		return -EINVAL;
-	return madvise(d->base + (address - d->address), bytes, MADV_DONTNEED) ? -errno : 0;
+	return madvise(d->base + (address - d->address), bytes, MADV_REMOVE) ? -errno : 0;
 }
 
 void *soft_memory_find(struct quoit_device *d, uint64_t address, uint64_t bytes)

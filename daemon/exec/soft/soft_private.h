@@ -18,8 +18,9 @@
 
 struct quoit_device {
 	/* Fixed once it is open. */
-	char *base;       /* its memory, as the host sees it */
-	uint64_t address; /* the same place, as clients of the driver see it */
+	int fd;           /* a memfd: its memory */
+	char *base;       /* the same, as the host sees it, */
+	uint64_t address; /* and as clients of the driver do */
 	uint64_t bytes;
 	uint64_t page; /* of the host */
 
@@ -36,6 +37,7 @@ struct quoit_device {
 	pthread_cond_t changed; /* a mark is done, a thread has ended, the device is broken */
 	struct soft_ranges allocated;
 	LIST_HEAD(, quoit_device_stream) streams;
+	LIST_HEAD(, quoit_device_pool) pools;
 	uint32_t consumers; /* threads of soft_direct.c */
 	_Atomic int broken; /* 0 or a sticky error */
 	const struct quoit_device_verdict *culprit;
@@ -115,6 +117,24 @@ void soft_host_unregister(struct quoit_device *d, void *memory);
 
 /* Where these bytes of the device are; NULL: not all of them are of one allocation.  Any thread. */
 void *soft_memory_find(struct quoit_device *d, uint64_t address, uint64_t bytes);
+
+/* ---- soft_pool.c ---- */
+
+/* Where the addresses of a device begin. */
+uint64_t soft_address(uint32_t index);
+
+int soft_pool_export(struct quoit_device *d, int *ret_fd);
+int soft_pool_import(struct quoit_device *d, uint32_t index, int fd,
+		     struct quoit_device_pool **ret);
+void soft_pool_release(struct quoit_device_pool *p);
+void soft_pool_release_all(struct quoit_device *d);
+int soft_memory_export(struct quoit_device *d, uint64_t address, struct quoit_device_export *ret);
+int soft_memory_import(struct quoit_device_pool *p, const struct quoit_device_export *from,
+		       uint64_t bytes, uint64_t *ret);
+int soft_memory_release(struct quoit_device_pool *p, uint64_t address);
+
+/* As soft_memory_find, to be read, also what was imported.  Any thread. */
+const void *soft_pool_find(struct quoit_device *d, uint64_t address, uint64_t bytes);
 
 /* May streams read and write here? */
 bool soft_host_is_known(const struct quoit_device *d, const void *memory, uint64_t bytes);

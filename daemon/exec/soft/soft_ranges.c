@@ -57,14 +57,20 @@ int soft_ranges_add(struct soft_ranges *r, uint64_t start, uint64_t bytes)
 	return 0;
 }
 
+uint64_t soft_ranges_at(const struct soft_ranges *r, uint64_t start)
+{
+	const size_t i = count_before(r, start);
+
+	return i && r->range[i - 1].start == start ? r->range[i - 1].bytes : 0;
+}
+
 uint64_t soft_ranges_remove(struct soft_ranges *r, uint64_t start)
 {
 	const size_t i = count_before(r, start);
-	uint64_t bytes;
+	const uint64_t bytes = soft_ranges_at(r, start);
 
-	if (!i || r->range[i - 1].start != start)
+	if (!bytes)
 		return 0;
-	bytes = r->range[i - 1].bytes;
 	memmove(&r->range[i - 1], &r->range[i], (r->count-- - i) * sizeof *r->range);
 	return bytes;
 }

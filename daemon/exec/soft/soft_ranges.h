@@ -29,6 +29,9 @@ int soft_ranges_add(struct soft_ranges *r, uint64_t start, uint64_t bytes);
 /* Takes away the one that begins at start: its bytes, 0: there is none. */
 uint64_t soft_ranges_remove(struct soft_ranges *r, uint64_t start);
 
+/* The bytes of the one that begins at start, 0: there is none. */
+uint64_t soft_ranges_at(const struct soft_ranges *r, uint64_t start);
+
 /* Does one of them have all of these bytes?  No bytes are anywhere. */
 bool soft_ranges_have(const struct soft_ranges *r, uint64_t start, uint64_t bytes);
 

@@ -26,13 +26,14 @@
 extern "C" {
 #endif
 
-#define QUOIT_DEVICE_VERSION 2u
+#define QUOIT_DEVICE_VERSION 3u
 
 struct quoit_device;        /* an opened device: a driver's own */
 struct quoit_device_stream; /* work in order; streams among each other run at once */
 struct quoit_device_event;  /* a place in a stream */
 struct quoit_device_module; /* kernels that a client has brought */
 struct quoit_device_kernel;
+struct quoit_device_pool;     /* memory of another device, which another process has */
 struct quoit_direct_requests; /* direct.h */
 struct quoit_direct_words;
 
@@ -80,6 +81,11 @@ struct quoit_device_call {
 	struct quoit_device_tensor tensor[QUOIT_MAX_TENSORS_PER_JOB];
 	uint64_t scalar[2];
 	struct quoit_device_verdict *verdict;
+};
+
+/* One piece of a device's memory, as other processes are told of it; a driver's own. */
+struct quoit_device_export {
+	uint64_t word[8];
 };
 
 /* A launch of a client's kernel: arguments one after the other, each aligned to its size. */
@@ -144,6 +150,32 @@ struct quoit_device_driver {
 	int (*host_register)(struct quoit_device *d, void *memory, size_t bytes);
 	void (*host_unregister)(struct quoit_device *d, void *memory);
 
+	/* ---- memory of other devices of this kind; all NULL: nobody's is reached ---- */
+
+	/*
+	 * What other processes need to reach what memory_new gives: a descriptor, the caller's.
+	 * -ENOTSUP: they cannot.
+	 */
+	int (*pool_export)(struct quoit_device *d, int *ret_fd);
+	/*
+	 * The same from the process that has device `index`; fd stays the caller's.  On failure
+	 * this device does not reach that one.  May block.
+	 */
+	int (*pool_import)(struct quoit_device *d, uint32_t index, int fd,
+			   struct quoit_device_pool **ret);
+	/* No piece of it is imported any more. */
+	void (*pool_release)(struct quoit_device_pool *p);
+	/* Name a piece of memory_new to another process. */
+	int (*memory_export)(struct quoit_device *d, uint64_t address,
+			     struct quoit_device_export *ret);
+	/*
+	 * Where streams of the importing device read that piece, as memory WITHIN it.  It is not
+	 * freed over there before it is released here, unless that process dies.  Both may block.
+	 */
+	int (*memory_import)(struct quoit_device_pool *p, const struct quoit_device_export *from,
+			     uint64_t bytes, uint64_t *ret);
+	int (*memory_release)(struct quoit_device_pool *p, uint64_t address);
+
 	/* ---- streams ---- */
 
 	int (*stream_new)(struct quoit_device *d, enum quoit_device_urgency urgency,
@@ -204,8 +236,8 @@ struct quoit_device_driver {
 	/*
 	 * Start the consumer of a ring that has none.  It is there when it beats, which may be
 	 * never; it is told to leave by its words, and has left when they say so.  While one is
-	 * there, no function may be called that may wait for the device to be idle: memory_new,
-	 * memory_free, host_*, stream_new, stream_free, module_*, close, and run for a product
+	 * there, no function may be called that may wait for the device to be idle: memory_*,
+	 * pool_*, host_*, stream_new, stream_free, module_*, close, and run for a product
 	 * that is not small (quoit_direct_product).
 	 */
 	int (*direct_start)(struct quoit_device *d, uint32_t ring);

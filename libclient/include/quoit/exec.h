@@ -35,7 +35,7 @@ extern "C" {
 
 /* ---- for authors of modules ---- */
 
-#define QUOIT_EXEC_VERSION 3u
+#define QUOIT_EXEC_VERSION 4u
 #define QUOIT_EXEC_MAX_OPS 32u
 
 /* A view on memory: element (i, j, k, l) is at data + the sum of index times stride, in elements.
@@ -125,6 +125,11 @@ extern const struct quoit_exec_module quoit_exec_module;
  * names it makes, as zeros; what is left there by a buffer that has ended is for quoitd to have
  * cleared.  The rings of that mode (direct.h), one per channel, are in the same pages, behind the
  * channels.
+ *
+ * A device's process may send a descriptor with its hello, by which others of its kind reach what
+ * it has there; quoitd passes it on to them with struct quoit_exec_peer, on the first socket.  What
+ * one of them is to read is named by the other, which answers EXPORT with it, and stays there until
+ * the reader has answered.
  */
 #define QUOIT_EXEC_SOCKET     3
 #define QUOIT_EXEC_MAGIC      0x43455851u /* "QXEC" */
@@ -133,9 +138,11 @@ extern const struct quoit_exec_module quoit_exec_module;
 #define QUOIT_EXEC_REGIONS    4u          /* pageable, pinned, arena, bridge */
 #define QUOIT_EXEC_PINNED     1u          /* of these, one that devices reach; */
 #define QUOIT_EXEC_BRIDGE     3u          /* and what is between two devices: they do, too */
-#define QUOIT_EXEC_ON_DEVICE  4u          /* as a view's region: device memory */
-#define QUOIT_EXEC_AFTER      16u         /* requests that one may name */
-#define QUOIT_EXEC_STREAMS    8u          /* at most, of one device */
+#define QUOIT_EXEC_ON_DEVICE  4u          /* as a view's region: device memory, */
+#define QUOIT_EXEC_ON_PEER    5u          /* or that of device `buffer`, counted from 1 */
+#define QUOIT_EXEC_DEVICES    8u
+#define QUOIT_EXEC_AFTER      16u /* requests that one may name */
+#define QUOIT_EXEC_STREAMS    8u  /* at most, of one device */
 #define QUOIT_EXEC_NAME_BYTES 32
 #define QUOIT_EXEC_TEXT_BYTES 128
 #define QUOIT_EXEC_IN_SLAB    0x80000000u /* as a view's buffer: from that page of the slab on */
@@ -199,6 +206,16 @@ struct quoit_exec_kernel {
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_kernel) == 568, "no padding");
 
+/*
+ * On a device's first socket, with the descriptor of that device's pool; pid 0, without one: its
+ * process is not there any more.
+ */
+struct quoit_exec_peer {
+	uint32_t device; /* counted from 1 */
+	int32_t pid;
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_peer) == 8, "no padding");
+
 enum quoit_exec_request_type {
 	QUOIT_EXEC_RUN = 1,
 	QUOIT_EXEC_UNMAP,  /* give the memory of `slot` back, and its kernels; answered */
@@ -211,6 +228,11 @@ enum quoit_exec_request_type {
 	 * and is answered -ECANCELED in its order; not answered itself.
 	 */
 	QUOIT_EXEC_CANCEL,
+	/*
+	 * To a device: as RUN of a NOP, and once that is answered, exported[id] names the buffer of
+	 * view 0 to other processes.
+	 */
+	QUOIT_EXEC_EXPORT,
 };
 
 struct quoit_exec_view {
@@ -221,7 +243,7 @@ struct quoit_exec_view {
 	uint8_t dtype;
 	uint8_t given;   /* 0: there is no such tensor */
 	uint8_t whole;   /* on a device: the buffer is written whole, and not read */
-	uint32_t buffer; /* on a device: its number in the session */
+	uint32_t buffer; /* on a device: its number in the session; on a peer: that device */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_view) == 48, "no padding in a view");
 
@@ -240,7 +262,10 @@ struct quoit_exec_request {
 	uint64_t scalar[2];
 	uint64_t bytes[QUOIT_MAX_TENSORS_PER_JOB]; /* of the device buffer of view i */
 	struct quoit_exec_view view[QUOIT_MAX_TENSORS_PER_JOB];
-	uint32_t after[QUOIT_EXEC_AFTER]; /* ids of requests that must be done before */
+	union {
+		uint32_t after[QUOIT_EXEC_AFTER]; /* ids of requests that must be done before */
+		struct quoit_device_export from;  /* of view 1, on a peer; then afters is 0 */
+	};
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_request) == 320, "requests begin on lines");
 
@@ -289,6 +314,7 @@ struct quoit_exec_channel {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t answer_tail;
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_exec_answer answer[QUOIT_EXEC_ENTRIES];
 	char text[QUOIT_EXEC_TEXT_BYTES]; /* why the last LOAD or FIND failed, for people */
+	struct quoit_device_export exported[QUOIT_EXEC_ENTRIES]; /* by the request's id */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_words) == 3 * QUOIT_LINE, "channels begin on a line");
 

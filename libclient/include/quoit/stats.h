@@ -66,7 +66,8 @@
 	X(EXEC_REQUESTS, "executor_requests")                                                      \
 	X(EXEC_ANSWERS, "executor_answers")                                                        \
 	X(EXEC_BELLS, "executor_bells")                                                            \
-	X(EXEC_QUERIES, "executor_event_queries")
+	X(EXEC_QUERIES, "executor_event_queries")                                                  \
+	X(PEER_COPIES, "device_copies_direct")
 
 /* Reasons why a connection or a session was ended, or a request refused. */
 #define QUOIT_DAEMON_STATS(X)                                                                      \
