@@ -30,25 +30,23 @@ static uint64_t submit_time(const struct ring *ring, uint32_t sq_index)
 	return ring->notes[sq_index & (ring->layout.sq_entries - 1)].submit;
 }
 
-/* An SQE that never becomes a job has ended: with its CQE, or silently. */
-static void end_at_fetch(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
-			 int32_t res, const struct fault *fault)
+static struct quoit_error error_of(const struct fault *fault)
 {
-	struct session *s = ring->session;
-	uint64_t now = s->reactor->now;
-	struct quoit_stamps stamps = {.fetch = now, .start = now, .end = now, .post = now};
-	struct quoit_error error = {.code = res};
+	return (struct quoit_error){.code = fault->code,
+				    .field = fault->field,
+				    .value = {fault->value[0], fault->value[1]}};
+}
 
-	if (res < 0) {
-		error.field = fault->field;
-		error.value[0] = fault->value[0];
-		error.value[1] = fault->value[1];
-		s->jobs_failed++;
-		s->jobs_refused++;
-	}
+/* The CQE of what never becomes a job, or is none. */
+static void post_at_fetch(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
+			  const struct quoit_error *error)
+{
+	uint64_t now = ring->session->reactor->now;
+	struct quoit_stamps stamps = {.fetch = now, .start = now, .end = now, .post = now};
+
 	if (ring->stamps)
 		stamps.submit = submit_time(ring, sq_index);
-	completion_post(ring, sqe, res, &error, &stamps);
+	completion_post(ring, sqe, error->code, error, &stamps);
 }
 
 /* The outputs of a valid job that does not run are poisoned, so that no reader takes old bytes. */
@@ -71,9 +69,17 @@ static int end_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_t 
 {
 	if (err == -EAGAIN)
 		return err;
-	ring->session->jobs_done += !err;
-	if (err || !(sqe->flags & QUOIT_SQE_QUIET))
-		end_at_fetch(ring, sqe, sq_index, err, fault);
+	if (err) {
+		struct quoit_error error = error_of(fault);
+
+		ring->session->jobs_failed++;
+		ring->session->jobs_refused++;
+		post_at_fetch(ring, sqe, sq_index, &error);
+		return 0;
+	}
+	ring->session->jobs_done++;
+	if (!(sqe->flags & QUOIT_SQE_QUIET))
+		post_at_fetch(ring, sqe, sq_index, &(struct quoit_error){0});
 	return 0;
 }
 
@@ -197,6 +203,43 @@ static int admit_cancelled(struct ring *ring, const struct quoit_sqe *sqe, const
 	return 0;
 }
 
+static bool has_conflict(struct session *s, const struct plan *plan)
+{
+	for_each_tensor (i, plan->writes)
+		if (deps_conflict(s, plan->t[i], true))
+			return true;
+	return false;
+}
+
+/*
+ * What a refused job should have written is poisoned, too: at once, or in its place behind those
+ * that use it now.  -EAGAIN: for that, there is no room in the tables.
+ */
+static int refuse_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
+		      const struct fault *fault)
+{
+	/* Of all that it says, only who it is can be used. */
+	const struct quoit_sqe bare = {.opcode = sqe->opcode, .user_data = sqe->user_data};
+	struct session *s = ring->session;
+	struct quoit_error error = error_of(fault);
+	struct plan plan;
+
+	validate_outputs(s, sqe, &plan);
+	if (!has_conflict(s, &plan)) {
+		poison_outputs(s, ring, sqe, &plan, fault->code, error);
+		s->jobs_failed++;
+	} else {
+		int err = job_admit(ring, &bare, &plan, sq_index, s->reactor->now, sched_push);
+
+		if (err)
+			return err;
+		job_refuse(s, deps_ring_find(ring, sq_index), &error);
+	}
+	s->jobs_refused++;
+	post_at_fetch(ring, sqe, sq_index, &error);
+	return 0;
+}
+
 /* Run it here if it is one of the many that small.c knows by heart. */
 static bool run_small(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
 {
@@ -231,8 +274,8 @@ static int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 	int err = validate_job(s, sqe, &plan, &fault);
 
 	if (err) {
-		end_at_fetch(ring, sqe, sq_index, err, &fault);
-		return 0;
+		*cost += SCHED_JOB_NS;
+		return refuse_job(ring, sqe, sq_index, &fault);
 	}
 	if (ring->cancels && is_cancelled(ring, sq_index))
 		return admit_cancelled(ring, sqe, &plan, sq_index);

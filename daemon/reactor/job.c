@@ -143,7 +143,8 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->writes = plan->writes;
 	job->executor = plan->executor;
 	job->on_device = plan->on_device;
-	job->holds = plan->tensors;
+	job->holds = plan->refused ? 0 : plan->tensors;
+	job->refused = plan->refused;
 	if (plan->on_device && job->executor == NO_EXECUTOR) /* a NOP only waits */
 		job->holds &= (uint8_t)~plan->on_device;
 	job->in_stream = job->in_direct = false;
@@ -170,9 +171,14 @@ static uint32_t linked_job(const struct ring *r, const struct quoit_sqe *sqe, ui
 	return job ? job_index(r->session, job) : NIL;
 }
 
-static bool names_file(const struct job *job)
+static bool has_file(const struct job *job)
 {
-	return optable_find(job->sqe.opcode)->flags & OP_FILE;
+	return !job->refused && optable_find(job->sqe.opcode)->flags & OP_FILE;
+}
+
+static bool has_kernel(const struct job *job)
+{
+	return !job->refused && job->sqe.opcode == QUOIT_OP_LAUNCH;
 }
 
 static void enter(struct ring *r, struct job *job, uint64_t now)
@@ -185,9 +191,9 @@ static void enter(struct ring *r, struct job *job, uint64_t now)
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
 		if (job->tensors & 1u << i)
 			s->views[job->view[i]].refs++;
-	if (names_file(job))
+	if (has_file(job))
 		files_hold(s, job->sqe.scalar[1]);
-	else if (job->sqe.opcode == QUOIT_OP_LAUNCH)
+	else if (has_kernel(job))
 		kernels_hold(s, job->sqe.arg);
 	if (job->sqe.flags & QUOIT_SQE_AFTER_ALL)
 		deps_segment_end(r, job);
@@ -267,6 +273,14 @@ void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t no
 	post(ring_of(s, job), job, res, now);
 }
 
+void job_refuse(struct session *s, struct job *job, const struct quoit_error *error)
+{
+	job->failed = error->code;
+	job->error = *error;
+	job->posted = true;
+	ring_of(s, job)->in_flight--;
+}
+
 /* The record that readers of this job's outputs will get. */
 static struct quoit_error cause_of(const struct ring *r, const struct job *job, int32_t res)
 {
@@ -311,9 +325,9 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
 		if (job->tensors & 1u << i)
 			tensor_unref(s, job->view[i]);
-	if (names_file(job))
+	if (has_file(job))
 		files_drop(s, job->sqe.scalar[1]);
-	else if (job->sqe.opcode == QUOIT_OP_LAUNCH)
+	else if (has_kernel(job))
 		kernels_drop(s, job->sqe.arg);
 	deps_segment_leave(r, job);
 	r->jobs--;

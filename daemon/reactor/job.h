@@ -27,6 +27,12 @@ int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *pl
  */
 void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t now);
 
+/*
+ * The same for one that was admitted with a plan of its outputs alone (validate_outputs): it has
+ * this error, and its CQE was posted already.
+ */
+void job_refuse(struct session *s, struct job *job, const struct quoit_error *error);
+
 /* Does it read what a failed job should have written?  Fills job->error with the first cause. */
 bool job_is_poisoned(const struct session *s, struct job *job);
 bool view_is_poisoned(const struct session *s, const struct view *v, struct quoit_error *ret);

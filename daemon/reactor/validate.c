@@ -246,6 +246,25 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 	return err;
 }
 
+void validate_outputs(const struct session *s, const struct quoit_sqe *sqe, struct plan *ret)
+{
+	struct fault f;
+
+	*ret = (struct plan){.refused = true, .executor = NO_EXECUTOR};
+	if (find_row(s, sqe, &ret->row, &f))
+		return;
+	for_each_tensor (i, ret->row->takes & ret->row->writes) {
+		uint32_t view = session_view(s, sqe->tensor[i]);
+
+		if (view == NIL)
+			continue;
+		ret->view[i] = view;
+		ret->t[i] = &s->views[view];
+		ret->tensors |= (uint8_t)(1u << i);
+	}
+	ret->writes = ret->tensors;
+}
+
 /* A control operation may carry QUIET and nothing else. */
 static int check_control(const struct quoit_sqe *sqe, struct fault *f)
 {

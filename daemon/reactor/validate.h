@@ -26,7 +26,8 @@ struct plan {
 	uint8_t tensors;          /* bit i: sqe.tensor[i] is used */
 	uint8_t reads;
 	uint8_t writes;
-	uint32_t view[QUOIT_MAX_TENSORS_PER_JOB];        /* of the tensors that are used */
+	bool refused;                             /* it is no job: only its outputs are known */
+	uint32_t view[QUOIT_MAX_TENSORS_PER_JOB]; /* of the tensors that are used */
 	const struct view *t[QUOIT_MAX_TENSORS_PER_JOB]; /* the same; NULL: not used */
 	uint8_t on_device;                               /* bit i: tensor[i] is on one, */
 	uint8_t device;                                  /* on this one; 0: none is */
@@ -44,6 +45,12 @@ bool validate_is_plain(const struct quoit_sqe *sqe);
 /* Check a job (any operation but CREATE, VIEW and FREE).  0, or fault->code. */
 int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct plan *ret,
 		 struct fault *fault);
+
+/*
+ * What an SQE that validate_job has refused would have written, as far as that can be told: the
+ * outputs of its operation that name a tensor, as a plan that takes no bytes and runs nothing.
+ */
+void validate_outputs(const struct session *s, const struct quoit_sqe *sqe, struct plan *ret);
 
 /*
  * Check CREATE and fill in the view of all of a new buffer, which has ret->hi bytes.  The

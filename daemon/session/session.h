@@ -127,6 +127,7 @@ struct job {
 	bool in_stream;    /* a device has it, and orders what comes behind it there */
 	bool direct;       /* small, of a session in GPU-direct mode, */
 	bool in_direct;    /* and in that ring */
+	bool refused; /* no valid job: its outputs fail in its place, and it has nothing else */
 	bool memory_waits; /* in the memory queue */
 	bool posted;       /* its CQE is out although it has not ended */
 	int32_t failed;    /* decided before it ran: -errno, error holds the record */

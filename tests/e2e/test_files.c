@@ -257,9 +257,8 @@ Test(files, tensor_with_gaps_is_refused)
 		.dtype = QUOIT_I32, .dim = {1, 1, 8, 4}, .stride = {64, 64, 8, 1}};
 	quoit_tensor t = quoit_matrix(f.q, QUOIT_I32, 8, 8), half = quoit_view(f.q, t, &columns, 0);
 
-	int e1 = files_run(&f, quoit_file_read(half, f.file, 0));
-	cr_expect_eq(e1, -EINVAL, "%d %u %u", e1, t, half);
 	cr_expect_eq(files_run(&f, quoit_file_write(half, f.file, 0)), -EINVAL);
 	cr_expect_eq(files_run(&f, quoit_file_write(t, f.file, 0)), 256);
+	cr_expect_eq(files_run(&f, quoit_file_read(half, f.file, 0)), -EINVAL);
 	files_stop(&f);
 }

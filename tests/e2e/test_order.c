@@ -288,6 +288,53 @@ Test(order, who_reads_what_was_not_written_fails_with_the_first_cause_in_words)
 	cr_expect_eq(quoit_failures(c.q, NULL), 2, "the gather and the first copy");
 }
 
+/* It never becomes a job: what it should have written is not there all the same. */
+Test(order, who_reads_what_a_refused_job_should_have_written_fails_by_its_fault)
+{
+	quoit_tensor a = quoit_matrix(c.q, QUOIT_F32, 2, 3), b = quoit_matrix(c.q, QUOIT_F32, 4, 2);
+	quoit_tensor product = quoit_matrix(c.q, QUOIT_F32, 2, 2);
+	struct quoit_error error;
+	quoit_job job;
+	float got[4];
+
+	cr_assert_eq(quoit_push(c.q, quoit_fill(a, 1.0)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_fill(b, 1.0)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_gemm(product, a, b, 1.0, 0.0, 0)), 0);
+	job = start(quoit_copy(b, product));
+	cr_expect_eq(quoit_read(c.q, product, got, sizeof got), -QUOIT_EPOISON);
+	cr_expect_eq(quoit_result(c.q, job), -EINVAL); /* of another shape, it is refused itself */
+	job = start(quoit_nop(product));
+	cr_assert_eq(quoit_wait_all_of(c.q, &job, 1, QUOIT_FOREVER), 1);
+	cr_expect_eq(quoit_result(c.q, job), -QUOIT_EPOISON);
+	cr_assert(quoit_job_error(c.q, job, &error));
+	cr_expect_eq(error.code, -EINVAL);
+	cr_expect_eq(error.opcode, QUOIT_OP_GEMM);
+	cr_assert_eq(quoit_push(c.q, quoit_fill(product, 2.0)), 0);
+	cr_expect_eq(quoit_read(c.q, product, got, sizeof got), 0);
+	cr_expect_eq(got[3], 2.0f);
+}
+
+/* Who uses its output already is not disturbed, and what is written there later holds. */
+Test(order, a_refused_job_fails_its_output_in_its_place)
+{
+	quoit_tensor x = client_large(&c), before = quoit_vector(c.q, QUOIT_F32, 1), none = {0};
+	quoit_job busy, first, refused, behind, last;
+
+	client_busy(&c, x, 20);
+	busy = start(quoit_nop(x));
+	first = start(quoit_amax(before, x, QUOIT_AXIS_ALL));
+	refused = start(quoit_copy(x, none));
+	behind = start(quoit_nop(x));
+	last = start(quoit_fill(x, 3.0));
+	cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
+	cr_expect_eq(quoit_result(c.q, busy), 0);
+	cr_expect_eq(quoit_result(c.q, first), 0);
+	cr_expect_eq(quoit_result(c.q, refused), -EBADF);
+	cr_expect_eq(quoit_result(c.q, behind), -QUOIT_EPOISON);
+	cr_expect_eq(quoit_result(c.q, last), 0);
+	cr_expect_eq(quoit_wait_tensor(c.q, x, QUOIT_FOREVER), 0);
+}
+
 Test(order, a_whole_write_ends_the_poison_and_a_part_does_not)
 {
 	quoit_tensor bad = failed_tensor(), half;

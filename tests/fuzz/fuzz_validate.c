@@ -288,6 +288,20 @@ static void check_plan(const struct quoit_sqe *sqe, const struct plan *plan)
 		run(sqe, plan);
 }
 
+/* Of what is refused, the outputs that there are; it takes nothing else. */
+static void check_outputs(const struct quoit_sqe *sqe)
+{
+	struct plan plan;
+
+	validate_outputs(session, sqe, &plan);
+	REQUIRE(plan.refused && !plan.reads && plan.writes == plan.tensors);
+	REQUIRE(!plan.on_device && plan.executor == NO_EXECUTOR && !plan.cost);
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (plan.writes & 1u << i)
+			REQUIRE(session_view(session, sqe->tensor[i]) == plan.view[i] &&
+				plan.t[i] == &session->views[plan.view[i]]);
+}
+
 /* What the short way takes, the long way takes too, and sees in it the same. */
 static void check_small(const struct quoit_sqe *sqe)
 {
@@ -456,6 +470,8 @@ static void feed(const struct quoit_sqe *sqe)
 		err = validate_job(session, sqe, &plan, &fault);
 		if (!err)
 			check_plan(sqe, &plan);
+		else
+			check_outputs(sqe);
 	}
 	REQUIRE(err <= 0);
 	REQUIRE(!err || fault.code == err);

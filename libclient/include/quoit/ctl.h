@@ -138,7 +138,12 @@ struct quoit_ctl {
 		struct quoit_ring_reply ring_reply;
 		struct {
 			uint32_t ring;
-			uint32_t sq_index; /* CANCEL: free-running */
+			/*
+			 * CANCEL: free-running.  An SQE that was not fetched yet ends with
+			 * -ECANCELED then, unless it is invalid, or a CREATE, VIEW or FREE, which
+			 * is done all the same.
+			 */
+			uint32_t sq_index;
 		} job;
 		struct {
 			uint32_t index;

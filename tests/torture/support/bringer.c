@@ -119,7 +119,8 @@ int bringer_launch(struct raw_client *c, uint32_t kernel, uint64_t ns)
 	struct quoit_sqe create = raw_vector(1, 16, RAW_ARENA_NOT);
 
 	create.device = 1;
-	(void)raw_run(c, create); /* it may be there */
+	(void)raw_run(c, create);                          /* it may be there, */
+	(void)raw_run(c, raw_job(QUOIT_OP_FILL, 1, 0, 0)); /* with what one before it has left */
 	return raw_run(c, sqe);
 }
 
