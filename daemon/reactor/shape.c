@@ -127,7 +127,9 @@ static bool count_elements(const uint32_t dim[QUOIT_MAX_DIMS], uint64_t *ret)
 
 static int refuse_dtype(uint8_t dtype, struct fault *f)
 {
-	return refuse(f, -EINVAL, QUOIT_FIELD_ARG, dtype, QUOIT_DTYPE_NR);
+	bool is_kept = dtype == QUOIT_C64 || dtype == QUOIT_C128;
+
+	return refuse(f, is_kept ? -ENOTSUP : -EINVAL, QUOIT_FIELD_ARG, dtype, QUOIT_DTYPE_NR - 1);
 }
 
 /* All but elements, strides and extent. */

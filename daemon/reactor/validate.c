@@ -204,6 +204,8 @@ static int find_row(const struct session *s, const struct quoit_sqe *sqe, const 
 	const struct kernel *kernel;
 
 	*ret = optable_find(sqe->opcode);
+	if (sqe->opcode == QUOIT_OP_SORT || sqe->opcode == QUOIT_OP_SCATTER)
+		return refuse(f, -ENOTSUP, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
 	if (!*ret || (*ret)->flags & OP_CONTROL)
 		return refuse(f, -EINVAL, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
 	if ((*ret)->absent)

@@ -58,6 +58,9 @@ enum quoit_dtype {
 	QUOIT_BF16 = 4, /* bfloat16; half.h converts.  ops.def says what knows these two: */
 	QUOIT_F16 = 5,  /* IEEE binary16; all else is -ENOTSUP */
 	QUOIT_DTYPE_NR,
+	/* Kept for complex elements of two f32 or f64: -ENOTSUP. */
+	QUOIT_C64 = QUOIT_DTYPE_NR,
+	QUOIT_C128,
 };
 
 /* ---- operations ---- */
@@ -68,6 +71,10 @@ enum quoit_opcode {
 #include <quoit/ops.def>
 #undef QUOIT_OP
 };
+
+/* Kept for what is to come: -ENOTSUP. */
+#define QUOIT_OP_SORT    16
+#define QUOIT_OP_SCATTER 17
 
 /* Operations of plug-in modules have the numbers from here to 254. */
 #define QUOIT_OP_MODULE_FIRST 192
