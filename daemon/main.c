@@ -33,7 +33,7 @@ static enum log_level log_level_of(const char *name)
 /* The socket's directory holds the counter files too. */
 static int open_directory(const char *socket)
 {
-	char copy[108];
+	char copy[QUOIT_SOCKET_BYTES];
 	const char *path;
 	int fd;
 

@@ -1,39 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* connect.c - find quoitd's socket, connect, and check who serves there */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <quoit/socket.h>
+
 #include "library.h"
 
-#define SYSTEM_DIRECTORY "/run/quoit"
-#define SOCKET_NAME      "/quoit/quoitd.sock" /* below /run or $XDG_RUNTIME_DIR */
-#define SYSTEM_SOCKET    "/run" SOCKET_NAME
-
-/* secure_getenv: a set-uid program talks to the system's daemon, whoever started it. */
 static int find_path(const char *path, struct sockaddr_un *ret)
 {
-	const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
-	int n;
+	int err;
 
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
-	if (!path)
-		path = secure_getenv("QUOIT_SOCKET");
-	if (!path && (access(SYSTEM_SOCKET, F_OK) == 0 || !runtime || !*runtime))
-		path = SYSTEM_SOCKET;
-	if (path)
-		n = snprintf(ret->sun_path, sizeof ret->sun_path, "%s", path);
-	else
-		n = snprintf(ret->sun_path, sizeof ret->sun_path, "%s" SOCKET_NAME, runtime);
-	if (n > 0 && (size_t)n < sizeof ret->sun_path)
-		return 0;
-	libquoit_text_set("the socket's path is %s", n ? "too long" : "empty");
-	return n ? -ENAMETOOLONG : -ENOENT;
+	err = quoit_socket_path(path, false, ret->sun_path);
+	if (err < 0)
+		libquoit_text_set("the socket's path is %s", err == -ENOENT ? "empty" : "too long");
+	return err;
 }
 
 /*
@@ -51,7 +37,8 @@ static int check_server(int fd, const char *path)
 		return -errno;
 	if (peer.uid == 0 || peer.uid == geteuid())
 		return 0;
-	if (!strcmp(path, SYSTEM_SOCKET) && !stat(SYSTEM_DIRECTORY, &st) && st.st_uid == peer.uid)
+	if (!strcmp(path, QUOIT_SOCKET_SYSTEM) && !stat(QUOIT_SOCKET_SYSTEM_DIRECTORY, &st) &&
+	    st.st_uid == peer.uid)
 		return 0;
 	libquoit_text_set("%s is served by uid %u, which is neither root nor uid %u", path,
 			  (unsigned)peer.uid, (unsigned)geteuid());

@@ -27,7 +27,7 @@ enum bench_cores {
 };
 
 struct bench_daemon {
-	char socket[RUNTIME_PATH_BYTES];
+	char socket[QUOIT_SOCKET_BYTES];
 	pid_t pid; /* of quoitd */
 };
 

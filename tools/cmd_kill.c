@@ -96,7 +96,7 @@ static int kill_all(const char *socket, char **words, bool json)
 int cmd_kill(int argc, char **argv)
 {
 	enum { SOCKET, JSON };
-	char socket[RUNTIME_PATH_BYTES];
+	char socket[QUOIT_SOCKET_BYTES];
 	const char *given = NULL;
 	uint64_t session;
 	bool json = false;
@@ -119,8 +119,8 @@ int cmd_kill(int argc, char **argv)
 				argv[i]);
 			return 2;
 		}
-	if (runtime_socket(given, socket) < 0) {
-		fprintf(stderr, "quoit kill: the socket's path is too long\n");
+	if (quoit_socket_path(given, false, socket) < 0) {
+		fprintf(stderr, "quoit kill: the socket's path is empty or too long\n");
 		return 2;
 	}
 	return kill_all(socket, argv + optind, json);

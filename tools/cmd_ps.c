@@ -271,7 +271,7 @@ static int show(const char *socket, bool headers, bool json)
 int cmd_ps(int argc, char **argv)
 {
 	enum { SOCKET, NO_HEADERS, JSON };
-	char socket[RUNTIME_PATH_BYTES];
+	char socket[QUOIT_SOCKET_BYTES];
 	const char *given = NULL;
 	bool headers = true, json = false;
 	int opt;
@@ -288,8 +288,8 @@ int cmd_ps(int argc, char **argv)
 		fprintf(stderr, "quoit ps: takes no operand: '%s'\n", argv[optind]);
 		return 2;
 	}
-	if (runtime_socket(given, socket) < 0) {
-		fprintf(stderr, "quoit ps: the socket's path is too long\n");
+	if (quoit_socket_path(given, false, socket) < 0) {
+		fprintf(stderr, "quoit ps: the socket's path is empty or too long\n");
 		return 2;
 	}
 	return show(socket, headers, json);

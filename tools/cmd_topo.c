@@ -128,8 +128,8 @@ static int show(int directory, char *text, bool json)
 
 static int run(const char *given, bool json)
 {
-	char socket[RUNTIME_PATH_BYTES], *text = malloc(MOST_TEXT);
-	int err = runtime_socket(given, socket), directory = -1;
+	char socket[QUOIT_SOCKET_BYTES], *text = malloc(MOST_TEXT);
+	int err = quoit_socket_path(given, false, socket), directory = -1;
 
 	if (!err)
 		err = directory = runtime_open_directory(socket);

@@ -36,9 +36,9 @@ bool private_daemon_beside(const char *program, char ret[static PATH_MAX])
 
 /* ---- the directory ---- */
 
-static int make_below(const char *below, char ret[RUNTIME_PATH_BYTES])
+static int make_below(const char *below, char ret[QUOIT_SOCKET_BYTES])
 {
-	size_t room = RUNTIME_PATH_BYTES - strlen(SOCKET_NAME);
+	size_t room = QUOIT_SOCKET_BYTES - strlen(SOCKET_NAME);
 	int n = snprintf(ret, room, "%s/quoit-run.XXXXXX", below);
 
 	if (n < 0 || (size_t)n >= room)
@@ -47,7 +47,7 @@ static int make_below(const char *below, char ret[RUNTIME_PATH_BYTES])
 }
 
 /* In a batch job the variable may be that of the machine, or the user, that submitted it. */
-static int make_directory(char ret[RUNTIME_PATH_BYTES])
+static int make_directory(char ret[QUOIT_SOCKET_BYTES])
 {
 	const char *below = getenv("XDG_RUNTIME_DIR");
 
@@ -74,7 +74,7 @@ static void remove_directory(const char *path)
 
 static void exec_daemon(const char *socket, const char *const *options, int ready_fd)
 {
-	char path[PATH_MAX], socket_option[RUNTIME_PATH_BYTES + 16], ready_option[32];
+	char path[PATH_MAX], socket_option[QUOIT_SOCKET_BYTES + 16], ready_option[32];
 	const char *argv[MOST_OPTIONS + 6] = {"quoitd", "--log=error"};
 	unsigned n = 2;
 
@@ -198,7 +198,7 @@ static int await_ready(int ready)
 
 int private_daemon_start(struct private_daemon *ret, const char *const *options)
 {
-	char directory[RUNTIME_PATH_BYTES];
+	char directory[QUOIT_SOCKET_BYTES];
 	int ready = -1, err = make_directory(directory);
 
 	if (err < 0) {

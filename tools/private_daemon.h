@@ -17,7 +17,7 @@
 struct private_daemon {
 	pid_t keeper; /* a child of ours; it ends when quoitd does; 0: waited for already */
 	int lifeline;
-	char socket[RUNTIME_PATH_BYTES];
+	char socket[QUOIT_SOCKET_BYTES];
 };
 
 /*

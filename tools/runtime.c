@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime.c - where quoitd is: its socket, the directory beside it, and is it alive */
+/* runtime.c - where quoitd is: the directory beside its socket, and is it alive */
 #include "runtime.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -16,29 +15,9 @@
 
 #include "process.h"
 
-#define SOCKET_NAME   "/quoit/quoitd.sock"
-#define SYSTEM_SOCKET "/run" SOCKET_NAME
-
-int runtime_socket(const char *given, char ret[RUNTIME_PATH_BYTES])
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR"), *rest = "";
-	int n;
-
-	if (!given)
-		given = getenv("QUOIT_SOCKET");
-	if (!given && (access(SYSTEM_SOCKET, F_OK) == 0 || !runtime || !*runtime))
-		given = SYSTEM_SOCKET;
-	if (!given) {
-		given = runtime;
-		rest = SOCKET_NAME;
-	}
-	n = snprintf(ret, RUNTIME_PATH_BYTES, "%s%s", given, rest);
-	return n < RUNTIME_PATH_BYTES ? 0 : -ENAMETOOLONG;
-}
-
 int runtime_open_directory(const char *socket)
 {
-	char copy[RUNTIME_PATH_BYTES];
+	char copy[QUOIT_SOCKET_BYTES];
 	int fd;
 
 	snprintf(copy, sizeof copy, "%s", socket);

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime.h - where quoitd is: its socket, the directory beside it, and is it alive */
+/* runtime.h - where quoitd is: the directory beside its socket, and is it alive */
 #ifndef QUOIT_TOOLS_RUNTIME_H
 #define QUOIT_TOOLS_RUNTIME_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <quoit/socket.h>
+
 #include "counters.h"
-
-#define RUNTIME_PATH_BYTES 108 /* sun_path's size */
-
-/*
- * The socket: `given` (from --socket; may be NULL), else $QUOIT_SOCKET, else the
- * system's if it is there, else the user's.  0 or -ENAMETOOLONG.
- */
-int runtime_socket(const char *given, char ret[RUNTIME_PATH_BYTES]);
 
 /* Open the directory of the socket, where the counter files lie; a descriptor or -errno. */
 int runtime_open_directory(const char *socket);

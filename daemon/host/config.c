@@ -25,9 +25,10 @@ struct option_row {
 
 static const struct option_row rows[] = {
 	{"socket", TYPE_TEXT, FIELD(socket), 0, 0, "PATH",
-	 "where to listen; counter files lie beside it"},
+	 "where to listen, counter files beside it; by default /run/quoit/quoitd.sock"},
 	{"private", TYPE_FLAG, FIELD(is_private), 0, 0, NULL,
-	 "accept only our own user, claim no isolation"},
+	 "accept only our own user, claim no isolation; listen at $QUOIT_SOCKET, else below "
+	 "$XDG_RUNTIME_DIR"},
 	{"reactors", TYPE_NUMBER, FIELD(reactors), 0, 64, "N",
 	 "reactor threads (0: one per four cores of a node)"},
 	{"cpus", TYPE_TEXT, FIELD(cpus), 0, 0, "LIST", "use only these CPUs, like 0-3,8"},
@@ -84,7 +85,6 @@ void config_init(struct config *c)
 			     .gpu_ms = 30000,
 			     .gpu_peers = true,
 			     .ready_fd = UINT64_MAX};
-	strcpy(c->socket, "/run/quoit/quoitd.sock");
 	strcpy(c->gpu, "auto");
 	strcpy(c->log, "info");
 }
@@ -227,6 +227,20 @@ static int unknown_option(const char *word, FILE *err)
 	return -EINVAL;
 }
 
+/* Where nothing says where to listen, a private quoitd is where its user's programs look. */
+static int settle_socket(struct config *c, FILE *err)
+{
+	int status = 0;
+
+	if (!*c->socket && c->is_private)
+		status = quoit_socket_path(NULL, true, c->socket);
+	else if (!*c->socket)
+		strcpy(c->socket, QUOIT_SOCKET_SYSTEM);
+	if (status < 0)
+		fprintf(err, "quoitd: $QUOIT_SOCKET or $XDG_RUNTIME_DIR: %s\n", strerror(-status));
+	return status;
+}
+
 int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 {
 	struct option longs[ROWS + 4] = {{"config", required_argument, NULL, OPT_CONFIG},
@@ -260,7 +274,7 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 	}
 	if (!status && optind < argc)
 		return unknown_option(argv[optind], err);
-	return status;
+	return status ? status : settle_socket(c, err);
 }
 
 void config_sample(FILE *out)

@@ -12,16 +12,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <quoit/socket.h>
+
 #define CONFIG_MODULES   8
 #define CONFIG_DEVICES   8
 #define CONFIG_OWN_USERS 4 /* who have device processes of their own, at a time */
 #define CONFIG_EXECUTORS (CONFIG_MODULES + CONFIG_DEVICES * (1 + CONFIG_OWN_USERS))
 
 struct config {
-	char socket[108];  /* sun_path's size */
-	bool is_private;   /* accept our own uid only */
-	uint64_t reactors; /* 0: automatic */
-	char cpus[256];    /* "" : all allowed */
+	char socket[QUOIT_SOCKET_BYTES]; /* "" until config_args has settled it */
+	bool is_private;                 /* accept our own uid only */
+	uint64_t reactors;               /* 0: automatic */
+	char cpus[256];                  /* "" : all allowed */
 	uint64_t memory; /* leases, tables and rings together; 0: half of what the cgroup allows */
 	uint64_t lease;  /* default lease; 0: a 64th of uid_memory, at least 16 MiB */
 	uint64_t uid_memory; /* the same of one uid; 0: all of memory */
@@ -54,7 +56,10 @@ void config_init(struct config *c);
  */
 int config_file(struct config *c, const char *path, FILE *err);
 
-/* Read the command line: 0 go on, 1 done (help or version were printed), -EINVAL. */
+/*
+ * Read the command line, and settle what depends on all options: the socket.  0 go on, 1 done
+ * (help or version were printed), or a negative errno after a message on `err`.
+ */
 int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err);
 
 /* Every option with its default and help, in the file's syntax. */

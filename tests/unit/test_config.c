@@ -59,6 +59,55 @@ Test(config, without_options_there_are_the_defaults)
 	cr_expect_eq(config.ready_fd, UINT64_MAX);
 }
 
+static void set_or_unset(const char *name, const char *value)
+{
+	cr_assert_eq(value ? setenv(name, value, 1) : unsetenv(name), 0);
+}
+
+Test(config, a_private_quoitd_listens_where_its_users_programs_look)
+{
+	static const struct {
+		const char *word, *variable, *runtime;
+		const char *socket;
+	} rows[] = {
+		{"--private", "/v/s", "/r", "/v/s"},
+		{"--private", NULL, "/r", "/r/quoit/quoitd.sock"},
+		{"--private", NULL, NULL, "/run/quoit/quoitd.sock"},
+		{"--private", NULL, "", "/run/quoit/quoitd.sock"},
+		{"--private=no", "/v/s", "/r", "/run/quoit/quoitd.sock"},
+		{"--socket=/w/s", "/v/s", "/r", "/w/s"},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const char *const words[WORDS] = {rows[i].word};
+
+		set_or_unset("QUOIT_SOCKET", rows[i].variable);
+		set_or_unset("XDG_RUNTIME_DIR", rows[i].runtime);
+		cr_assert_eq(read_args(words), 0, "row %zu: %s", i, said);
+		cr_expect_str_eq(config.socket, rows[i].socket, "row %zu: %s", i, config.socket);
+	}
+}
+
+Test(config, a_path_that_is_empty_or_too_long_is_refused)
+{
+	static const char below[] = "/quoit/quoitd.sock";
+	const char *const words[WORDS] = {"--private"};
+	char runtime[QUOIT_SOCKET_BYTES] = "";
+
+	set_or_unset("QUOIT_SOCKET", "");
+	cr_expect_eq(read_args(words), -ENOENT);
+	cr_expect(strstr(said, "QUOIT_SOCKET"), "%s", said);
+	memset(runtime, 'r', sizeof runtime - sizeof below);
+	set_or_unset("QUOIT_SOCKET", NULL);
+	set_or_unset("XDG_RUNTIME_DIR", runtime);
+	cr_expect_eq(read_args(words), 0, "%s", said);
+	cr_expect_eq(strlen(config.socket), sizeof config.socket - 1);
+	runtime[sizeof runtime - sizeof below] = 'r';
+	set_or_unset("XDG_RUNTIME_DIR", runtime);
+	cr_expect_eq(read_args(words), -ENAMETOOLONG);
+	cr_expect(strstr(said, "XDG_RUNTIME_DIR"), "%s", said);
+}
+
 struct number {
 	const char *text;
 	uint64_t bytes;
@@ -201,7 +250,7 @@ Test(config, the_sample_is_a_file_without_effect)
 	config_sample(out);
 	fclose(out);
 	cr_expect_eq(read_file(text), 0, "%s", said);
-	cr_expect_str_eq(config.socket, "/run/quoit/quoitd.sock");
+	cr_expect_str_eq(config.socket, "");
 	cr_expect(strstr(text, "max-tensors"));
 	free(text);
 }

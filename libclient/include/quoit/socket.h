@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * socket.h - where quoitd's socket is, by one rule for who listens and who looks for it.
+ *
+ * First what is named: by an option, else by $QUOIT_SOCKET.  Else who looks takes the system's if
+ * it is there, else the user's own, in $XDG_RUNTIME_DIR; who has no such folder, the system's.
+ */
+#ifndef QUOIT_SOCKET_H
+#define QUOIT_SOCKET_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define QUOIT_SOCKET_BYTES            108 /* sun_path's size */
+#define QUOIT_SOCKET_SYSTEM_DIRECTORY "/run/quoit"
+#define QUOIT_SOCKET_SYSTEM           QUOIT_SOCKET_SYSTEM_DIRECTORY "/quoitd.sock"
+
+/*
+ * The path into ret.  `named` is what an option says, NULL: nothing.  `own`: pass over the
+ * system's, as a quoitd does that is to be the user's own.  0, -ENOENT for an empty path, or
+ * -ENAMETOOLONG.
+ *
+ * secure_getenv: a set-uid program talks to the system's quoitd, whoever started it.
+ */
+static inline int quoit_socket_path(const char *named, bool own, char ret[QUOIT_SOCKET_BYTES])
+{
+	const char *runtime = secure_getenv("XDG_RUNTIME_DIR"), *below = "";
+	int n;
+
+	if (!named)
+		named = secure_getenv("QUOIT_SOCKET");
+	if (!named && (!runtime || !*runtime || (!own && access(QUOIT_SOCKET_SYSTEM, F_OK) == 0)))
+		named = QUOIT_SOCKET_SYSTEM;
+	if (!named) {
+		named = runtime;
+		below = "/quoit/quoitd.sock";
+	}
+	n = snprintf(ret, QUOIT_SOCKET_BYTES, "%s%s", named, below);
+	if (n <= 0)
+		return -ENOENT;
+	return n < QUOIT_SOCKET_BYTES ? 0 : -ENAMETOOLONG;
+}
+
+#endif
