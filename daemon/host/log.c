@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #define LINE_BYTES 512
-#define UID_SLOTS  64
 
-/* A uid's allowance; uids that share a slot share it, which only says less. */
+/* What may be said of a uid, in a second. */
 struct allowance {
-	time_t second;
+	uint32_t uid;
+	time_t second; /* when something was last said or left out; 0: never */
 	unsigned printed;
-	uint64_t suppressed;
+	uint64_t suppressed; /* since something was printed */
 };
 
 struct line {
@@ -30,7 +30,8 @@ static struct {
 	pthread_mutex_t lock;
 	enum log_level most;
 	int journal;
-	struct allowance uid[UID_SLOTS];
+	struct allowance uid[LOG_UIDS];
+	struct allowance others; /* of uids for which there is no room in this second, together */
 	uint64_t suppressed;
 	/* lines on their way to the thread */
 	bool queued;  /* there is a thread, or there was one */
@@ -193,29 +194,54 @@ void log_printf(enum log_level level, const char *format, ...)
 	va_end(args);
 }
 
-void log_client(uint32_t uid, const char *format, ...)
+/* This uid's own, else that of whoever was not heard of for longest, else what is left for all. */
+static struct allowance *find_allowance(uint32_t uid, time_t second)
 {
-	struct allowance *a = &logger.uid[uid % UID_SLOTS];
+	struct allowance *oldest = &logger.uid[0];
+
+	for (unsigned i = 0; i < LOG_UIDS; i++) {
+		if (logger.uid[i].second && logger.uid[i].uid == uid)
+			return &logger.uid[i];
+		if (logger.uid[i].second < oldest->second)
+			oldest = &logger.uid[i];
+	}
+	if (oldest->second == second)
+		return &logger.others;
+	*oldest = (struct allowance){.uid = uid};
+	return oldest;
+}
+
+/* May a line about it be printed?  How many were left out before goes to the caller. */
+static bool spend(uint32_t uid, uint64_t *ret_suppressed)
+{
+	struct allowance *a;
 	struct timespec now;
-	uint64_t suppressed = 0;
-	va_list args;
-	int print;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	pthread_mutex_lock(&logger.lock);
-	if (a->second != now.tv_sec) {
-		a->second = now.tv_sec;
+	now.tv_sec++; /* 0 is never */
+	a = find_allowance(uid, now.tv_sec);
+	if (a->second != now.tv_sec)
 		a->printed = 0;
-	}
-	print = a->printed < LOG_BURST;
-	if (print) {
-		a->printed++;
-		suppressed = a->suppressed;
-		a->suppressed = 0;
-	} else {
+	a->second = now.tv_sec;
+	if (a->printed == LOG_BURST) {
 		a->suppressed++;
 		logger.suppressed++;
+		return false;
 	}
+	a->printed++;
+	*ret_suppressed = a->suppressed;
+	a->suppressed = 0;
+	return true;
+}
+
+void log_client(uint32_t uid, const char *format, ...)
+{
+	uint64_t suppressed;
+	va_list args;
+	bool print;
+
+	pthread_mutex_lock(&logger.lock);
+	print = spend(uid, &suppressed);
 	pthread_mutex_unlock(&logger.lock);
 	if (!print)
 		return;

@@ -44,9 +44,12 @@ void log_printf(enum log_level level, const char *format, ...)
 
 /*
  * About a client: at most LOG_BURST lines a second for one uid; what is beyond is
- * counted, and the count is said in that uid's next line.
+ * counted, and the count is said in that uid's next line.  No uid uses up another's, unless
+ * LOG_UIDS others have been heard of in the same second: beyond those, all have LOG_BURST
+ * together.
  */
-#define LOG_BURST 10
+#define LOG_BURST 10u
+#define LOG_UIDS  256u
 void log_client(uint32_t uid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* How many client lines were suppressed so far. */

@@ -93,6 +93,7 @@ static const struct limit limits[] = {
 	{"GPU-direct mode: consumers", QUOIT_DIRECT_CONSUMERS, " resident"},
 	{"GPU-direct mode: consumers", QUOIT_DIRECT_IDLE_NS / 1000000, " ms"},
 	{"log lines about one user", LOG_BURST, " a second"},
+	{"log lines about one user", LOG_UIDS, " users"},
 	{"log lines that nobody reads", LOG_LINES, NULL},
 };
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_log.c - a log that nobody reads holds nobody up, and says later what is missing. */
+/* test_log.c - a log holds nobody up, is filled by nobody, and says later what is missing. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -81,4 +84,106 @@ Test(log, the_end_waits_for_lines_but_not_for_a_reader_that_stopped)
 	log_info("said too late");
 	cr_expect_eq(log_suppressed(), 1);
 	read_until(text, sizeof text, "never read");
+}
+
+/* ---- lines about users ---- */
+
+static char all_text[2u << 20];
+
+/* Standard error becomes a file. */
+static int record(void)
+{
+	int file = memfd_create("log", MFD_CLOEXEC);
+
+	cr_assert_geq(dup2(file, STDERR_FILENO), 0);
+	return file;
+}
+
+static const char *recorded(int file)
+{
+	ssize_t n = pread(file, all_text, sizeof all_text - 1, 0);
+
+	cr_assert_geq(n, 0);
+	all_text[n] = '\0';
+	return all_text;
+}
+
+static unsigned count(const char *text, const char *words)
+{
+	unsigned n = 0;
+
+	for (; (text = strstr(text, words)); text++)
+		n++;
+	return n;
+}
+
+static void flood(uint32_t uid, unsigned lines)
+{
+	for (unsigned i = 0; i < lines; i++)
+		log_client(uid, "uid %u.", uid);
+}
+
+static uint64_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec;
+}
+
+Test(log, a_user_has_so_many_lines_a_second_and_no_other_user_has_fewer_for_it)
+{
+	static const uint32_t others[] = {0,    1064, 1128, 1256,      1000 + (1u << 16),
+					  1001, 744,  999,  UINT32_MAX};
+	uint64_t start = seconds();
+	int file = record();
+	const char *text;
+	char words[32];
+
+	flood(1000, 5000);
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		flood(others[i], 1);
+	text = recorded(file);
+	cr_expect_geq(count(text, "uid 1000."), LOG_BURST);
+	cr_expect_leq(count(text, "uid 1000."), LOG_BURST * (seconds() - start + 1));
+	cr_expect_eq(count(text, "uid 1000.") + log_suppressed(), 5000);
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		snprintf(words, sizeof words, "uid %u.", others[i]);
+		cr_expect_eq(count(text, words), 1, "%s", words);
+	}
+}
+
+Test(log, users_beyond_those_that_are_remembered_share_what_one_has)
+{
+	enum { USERS = 4 * LOG_UIDS, EACH = 2 * LOG_BURST };
+	uint64_t start = seconds();
+	int file = record();
+	char words[32];
+
+	for (uint32_t uid = 0; uid < USERS; uid++)
+		flood(uid, EACH);
+	cr_expect_leq(count(recorded(file), "uid "),
+		      (LOG_UIDS + 1) * LOG_BURST * (seconds() - start + 1));
+	for (uint32_t uid = 0; uid < LOG_UIDS; uid++) {
+		snprintf(words, sizeof words, "uid %u.", uid);
+		cr_expect_geq(count(all_text, words), LOG_BURST, "%s", words);
+	}
+	cr_expect_eq(count(all_text, "uid ") + log_suppressed(), USERS * EACH);
+}
+
+Test(log, what_was_left_out_about_a_user_is_said_in_its_next_line)
+{
+	uint64_t left_out = 0;
+	int file = record();
+	unsigned lines;
+
+	flood(1000, 5000);
+	lines = count(recorded(file), "\n");
+	do { /* until another second has begun */
+		usleep(10000);
+		flood(1000, 1);
+	} while (count(recorded(file), "\n") == lines);
+	for (const char *at = all_text; (at = strstr(at, "uid 1000. (")); at++)
+		left_out += strtoull(at + strlen("uid 1000. ("), NULL, 10);
+	cr_expect_eq(left_out, log_suppressed());
 }
