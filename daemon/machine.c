@@ -39,41 +39,58 @@ static int make_plan(struct machine *m)
 	return err;
 }
 
-/* What was found and chosen, as text for `quoit topo` beside the counter files. */
-static void write_topology(const struct machine *m, const struct executors *e)
+static void describe(const struct machine *m, const struct executors *e, char *text, FILE *f)
 {
 	struct placement_config c = placement_wishes(m);
+
+	placement_describe(m->plan, m->topology, &c, text, DESCRIPTION_BYTES);
+	fprintf(f, "%s", text);
+	fprintf(f, "clock: TSC at %.3f MHz, %s\n", (double)tsc_hz() / 1e6, tsc_source());
+	fprintf(f, "kernels: %s\n", m->ops.isa);
+	if (*m->config->disable)
+		fprintf(f, "switched off: %s\n", m->config->disable);
+	/* A slow machine, an emulated one, has less than one; it is not nothing. */
+	fprintf(f, "blas: %s, %.*f GFLOP/s a core; %s\n", m->ops.blas,
+		m->ops.gemm_gflops < 10 ? 3 : 0, m->ops.gemm_gflops, m->ops.why);
+	fprintf(f, "bfloat16 products: by %s\n", m->ops.bf16);
+	fprintf(f, "files: by %s\n",
+		m->features.missing[FEATURE_IO_URING] ? "threads" : "io_uring");
+	features_describe(&m->features, f);
+	fprintf(f, "memory: %llu MiB for all leases\n",
+		(unsigned long long)m->config->memory >> 20);
+	if (e)
+		executors_describe(e, f);
+	device_places_describe(&m->places, m->plan, f);
+	if (!*m->gpu.kind)
+		fprintf(f, "device: none, %s\n", m->gpu.why);
+}
+
+#define TOPOLOGY_NEW QUOIT_STATS_TOPOLOGY ".new"
+
+/*
+ * What was found and chosen, as text for `quoit topo` beside the counter files.  It is renamed
+ * over the old one when it is whole: who reads meanwhile reads one or the other.
+ */
+static void write_topology(const struct machine *m, const struct executors *e)
+{
 	char *text = malloc(DESCRIPTION_BYTES);
-	int fd = openat(m->directory, QUOIT_STATS_TOPOLOGY,
-			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int fd = openat(m->directory, TOPOLOGY_NEW, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	bool whole = false;
 
 	if (text && f) {
-		placement_describe(m->plan, m->topology, &c, text, DESCRIPTION_BYTES);
-		fprintf(f, "%s", text);
-		fprintf(f, "clock: TSC at %.3f MHz, %s\n", (double)tsc_hz() / 1e6, tsc_source());
-		fprintf(f, "kernels: %s\n", m->ops.isa);
-		if (*m->config->disable)
-			fprintf(f, "switched off: %s\n", m->config->disable);
-		/* A slow machine, an emulated one, has less than one; it is not nothing. */
-		fprintf(f, "blas: %s, %.*f GFLOP/s a core; %s\n", m->ops.blas,
-			m->ops.gemm_gflops < 10 ? 3 : 0, m->ops.gemm_gflops, m->ops.why);
-		fprintf(f, "bfloat16 products: by %s\n", m->ops.bf16);
-		fprintf(f, "files: by %s\n",
-			m->features.missing[FEATURE_IO_URING] ? "threads" : "io_uring");
-		features_describe(&m->features, f);
-		fprintf(f, "memory: %llu MiB for all leases\n",
-			(unsigned long long)m->config->memory >> 20);
-		if (e)
-			executors_describe(e, f);
-		device_places_describe(&m->places, m->plan, f);
-		if (!*m->gpu.kind)
-			fprintf(f, "device: none, %s\n", m->gpu.why);
+		describe(m, e, text, f);
+		whole = !ferror(f);
 	}
 	if (f)
-		fclose(f);
+		whole = !fclose(f) && whole;
 	else if (fd >= 0)
 		close(fd);
+	if (!whole ||
+	    renameat(m->directory, TOPOLOGY_NEW, m->directory, QUOIT_STATS_TOPOLOGY) < 0) {
+		(void)unlinkat(m->directory, TOPOLOGY_NEW, 0);
+		log_warning("the topology could not be written beside the counter files");
+	}
 	free(text);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_executor_deaths.c - the deaths of a module's process, its clients, and its quoitd */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,6 +207,29 @@ Test(executor_deaths, leaves_no_descriptor_behind_when_it_dies_or_a_session_ends
 	}
 	cr_assert(house_until(descriptors_are, &h, before), "%u descriptors, before %u",
 		  house_descriptors(&h), before);
+	house_close(&h);
+}
+
+/* Whoever has the text open, or opens it now, has all of the old one or all of the new one. */
+Test(executor_deaths, replaces_the_topology_text_whole)
+{
+	struct house h = house_open(64);
+	pid_t pid = house_executor_wait(&h, 0);
+	char path[128], before[8192], after[8192];
+	ssize_t size;
+	int old;
+
+	snprintf(path, sizeof path, "%s/%s", h.d.folder, QUOIT_STATS_TOPOLOGY);
+	old = open(path, O_RDONLY | O_CLOEXEC);
+	cr_assert_geq(old, 0);
+	size = pread(old, before, sizeof before, 0);
+	cr_assert_gt(size, 0);
+	cr_assert_eq(house_run(h.q, house_nap(&h, 0, 0, SLEEP_EXIT)), -QUOIT_EEXEC);
+	cr_assert_eq(house_run(h.q, house_nap(&h, 0, 0, SLEEP_WELL)), 0);
+	(void)house_executor_wait(&h, pid);
+	cr_expect_eq(pread(old, after, sizeof after, 0), size);
+	cr_expect(!memcmp(before, after, (size_t)size), "the old text has changed");
+	close(old);
 	house_close(&h);
 }
 
