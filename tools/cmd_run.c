@@ -2,6 +2,7 @@
 /* cmd_run.c - `quoit run`: a program with a quoitd of its own */
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static const struct args_option options[] = {
 static const struct args_command command = {
 	"run", "[--] CMD [ARG...]",
 	"Start a private quoitd, run CMD with QUOIT_SOCKET set to it, and stop it when CMD ends.\n"
-	"Options before CMD go to quoitd; with `--`, their values may be words of their own.\n"
+	"Options before CMD go to quoitd.  The first word that is no option, nor the value of one,\n"
+	"begins CMD, as does what follows a first `--`.\n"
 	"Exit status: CMD's own; 128 + n when signal n ended it; 125 quoitd did not start;\n"
 	"126 CMD cannot be executed; 127 it is not found.  $QUOIT_GPU is as --gpu: with soft a program\n"
 	"for devices runs where there is none.",
@@ -31,31 +33,27 @@ static const struct args_command command = {
 
 /* ---- the command line ---- */
 
-static int find(char **argv, const char *word)
+/* Of quoitd's options only these take no value; that of another may be a word of its own. */
+static bool takes_next(const char *option)
 {
-	int i = 0;
+	static const char *const flags[] = {"--eager", "--help", "--no-io-uring", "--version"};
 
-	while (argv[i] && strcmp(argv[i], word))
-		i++;
-	return argv[i] ? i : -1;
+	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+		if (!strcmp(option, flags[i]))
+			return false;
+	return !strchr(option, '=');
 }
 
-/*
- * Where CMD starts.  With `--` before it, everything up to there is quoitd's; else
- * quoitd's are the words that begin with '-'.
+/* As of env and timeout: the first word that is no option begins CMD, and a first `--` is dropped.
  */
 static int find_command(char **argv, int *ret_end_of_options)
 {
-	int i = 1, dashes = find(argv, "--");
+	int i = 1;
 
-	if (argv[1] && argv[1][0] == '-' && dashes > 0) {
-		*ret_end_of_options = dashes;
-		return dashes + 1;
-	}
-	while (argv[i] && argv[i][0] == '-')
-		i++;
+	while (argv[i] && argv[i][0] == '-' && strcmp(argv[i], "--") != 0)
+		i += takes_next(argv[i]) && argv[i + 1] ? 2 : 1;
 	*ret_end_of_options = i;
-	return i;
+	return argv[i] && !strcmp(argv[i], "--") ? i + 1 : i;
 }
 
 /* Which devices the daemon has, as its option of that name. */

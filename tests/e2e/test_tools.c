@@ -190,6 +190,14 @@ ParameterizedTestParameters(tools, run_exits_as_the_program_does)
 		{"--reactors=1 -- sh -c 'exit 8'", 8},
 		{"--reactors 1 -- sh -c 'exit 8'", 8},
 		{"--reactors=1 sh -c 'exit 9'", 9},
+		{"--reactors 1 sh -c 'exit 9'", 9},
+		{"--eager sh -c 'exit 9'", 9},
+		{"--reactors=1 sh -c 'exit $#' sh -- f", 2},
+		{"--reactors=1 -- sh -c 'exit $#' sh -- f", 2},
+		{"sh -c 'exit $#' sh -- f --", 3},
+		{"-- -- true", 127},
+		{"--reactors", 125},
+		{"--reactors=1 --", 125},
 		{"sh -c 'kill -TERM $$'", 128 + SIGTERM},
 		{"sh -c 'kill -KILL $$'", 128 + SIGKILL},
 		{"/nowhere/to/be/found", 127},
@@ -209,6 +217,30 @@ ParameterizedTest(struct outcome *row, tools, run_exits_as_the_program_does)
 
 	cr_assert_eq(tool_run(said, sizeof said, "run %s", row->arguments), row->status, "%s: %s",
 		     row->arguments, said);
+}
+
+/* quoit run knows which options of quoitd take no value: as many as quoitd's help shows. */
+Test(tools, run_takes_no_command_for_the_value_of_a_flag)
+{
+	char command[256], line[256], said[4096];
+	unsigned flags = 0;
+	FILE *help;
+
+	snprintf(command, sizeof command, "%s/quoitd --help", tool_folder());
+	help = popen(command, "re");
+	cr_assert(help);
+	while (fgets(line, sizeof line, help)) {
+		char name[32], blanks[32];
+
+		if (sscanf(line, " --%31[a-z-]%31[ ]", name, blanks) != 2 || strlen(blanks) < 2 ||
+		    !strcmp(name, "private"))
+			continue;
+		flags++;
+		cr_expect_eq(tool_run(said, sizeof said, "run --%s sh -c 'exit 9'", name), 9, "%s",
+			     said);
+	}
+	cr_expect_eq(pclose(help), 0);
+	cr_expect_gt(flags, 0);
 }
 
 /* `quoit run` of a program that prints the socket's path and then sleeps; its PID. */
