@@ -74,6 +74,20 @@ static void raise_limits(void)
 	}
 }
 
+/*
+ * A core would hold all users' data, and our /proc entries lead to it.  A private quoitd claims
+ * no isolation from its own user, and everything in it is that user's: only cores are left out
+ * there, and its tools and debuggers may look.
+ */
+static void shut_out_others(const struct config *config)
+{
+	const struct rlimit none = {0};
+
+	(void)setrlimit(RLIMIT_CORE, &none);
+	if (!config->is_private)
+		(void)prctl(PR_SET_DUMPABLE, 0);
+}
+
 static void say_ready(const struct config *config)
 {
 	log_info("listening on %s", config->socket);
@@ -208,8 +222,8 @@ int main(int argc, char **argv)
 		return err < 0 ? 2 : 0;
 	fill_defaults(&config);
 	log_init(log_level_of(config.log), getenv("JOURNAL_STREAM") != NULL);
-	(void)prctl(PR_SET_DUMPABLE, 0); /* a core would hold all users' data */
-	(void)signal(SIGPIPE, SIG_IGN);  /* who reads our log may go away */
+	shut_out_others(&config);
+	(void)signal(SIGPIPE, SIG_IGN); /* who reads our log may go away */
 	err = log_start();
 	if (err < 0)
 		log_warning("who reads this log can hold us up: %s", strerror(-err));

@@ -25,7 +25,7 @@ tally() { # STATUS LOG
 		p=$(printf '%s' "$line" | sed 's/.*Passing: \([0-9]*\).*/\1/')
 		f=$(printf '%s' "$line" | sed 's/.*Failing: \([0-9]*\).*/\1/')
 		c=$(printf '%s' "$line" | sed 's/.*Crashing: \([0-9]*\).*/\1/')
-		f=$((f + c)) s=0
+		f=$((f + c)) s=$(grep -ac '^\[SKIP\]' "$2") # which Criterion leaves out of its sums
 		;;
 	*passed*)
 		p=$(number passed "$line") f=$(number failed "$line") s=$(number skipped "$line")
@@ -58,12 +58,13 @@ run() { # NAME COMMAND...
 	tally $status "$log"
 	if [ "$failed" -ne "$before" ]; then
 		printf '  FAIL    %s (status %s)\n' "$name" "$status"
-		tail -n 40 "$log" | sed 's/^/          /'
+		grep -av -e '^\[RUN ' -e '^\[PASS\]' "$log" | tail -n 40 | sed 's/^/          /'
 	elif [ $status -eq 77 ]; then
 		printf '  skipped %s: %s\n' "$name" "$(tail -n 1 "$log" | sed 's/^skipped: //')"
 	else
 		printf '  ok      %s  %ss\n' "$name" $(($(date +%s) - start))
 	fi
+	sed -n -e 's/^\[SKIP\] /          skipped /p' -e 's/^  skipped  /          skipped /p' "$log"
 }
 
 sanitized() { # NAME COMMAND...: with sanitizers' reports in files of their own
@@ -115,11 +116,11 @@ run model sh tests/model/run.sh
 
 build build "" tests
 for t in $(tests_of build e2e); do
-	QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii
+	QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii --verbose
 done
 # On a device whose streams write no words, events are asked instead.
 for t in test_device test_device_queues test_device_pairs test_direct; do
-	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run "$t by events" timeout 600 build/tests/e2e/$t --ascii
+	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run "$t by events" timeout 600 build/tests/e2e/$t --ascii --verbose
 done
 run growth sh tests/growth.sh build
 run gpu sh tests/gpu.sh build
@@ -131,7 +132,7 @@ build build/clang "" all CC=clang CUDA_ARCHS=90
 
 build build/asan address,undefined tests
 for t in $(tests_of build/asan unit) $(tests_of build/asan e2e); do
-	QUOIT_BUILD=build/asan sanitized "$t" timeout 900 "$t" --ascii
+	QUOIT_BUILD=build/asan sanitized "$t" timeout 900 "$t" --ascii --verbose
 done
 
 build build/tsan thread tests

@@ -4,6 +4,7 @@
 #define EXAMPLES_SAMPLER_H
 
 #include <dirent.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +21,7 @@ struct sampler {
 	pthread_t thread;
 	pid_t client, daemon;
 	uint64_t first, highest; /* KiB */
+	bool hidden;             /* quoitd is another user's, and keeps its descriptors to itself */
 	bool stop;
 };
 
@@ -41,7 +43,7 @@ static inline uint64_t anonymous(pid_t pid)
 }
 
 /* What the files have that quoitd shares memory by, mapped by anybody or not: blocks, KiB. */
-static inline uint64_t shared(pid_t pid)
+static inline uint64_t shared(pid_t pid, bool *ret_hidden)
 {
 	struct dirent *entry;
 	uint64_t blocks = 0;
@@ -51,6 +53,7 @@ static inline uint64_t shared(pid_t pid)
 
 	snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
 	dir = opendir(path);
+	*ret_hidden = !dir;
 	while (dir && (entry = readdir(dir)))
 		if (readlinkat(dirfd(dir), entry->d_name, link, sizeof link) == sizeof link &&
 		    !memcmp(link, "/memfd:", 7) && !fstatat(dirfd(dir), entry->d_name, &st, 0))
@@ -60,9 +63,9 @@ static inline uint64_t shared(pid_t pid)
 	return blocks / 2;
 }
 
-static inline uint64_t all_of(const struct sampler *m)
+static inline uint64_t all_of(struct sampler *m)
 {
-	return anonymous(m->client) + anonymous(m->daemon) + shared(m->daemon);
+	return anonymous(m->client) + anonymous(m->daemon) + shared(m->daemon, &m->hidden);
 }
 
 static inline void *sample(void *data)
@@ -93,12 +96,13 @@ static inline void sampler_start(struct sampler *m, struct quoit_ring *q)
 	pthread_create(&m->thread, NULL, sample, m);
 }
 
-/* The growth since sampler_start at its highest, MiB. */
+/* The growth since sampler_start at its highest, MiB; NAN: not known, quoitd hides what it shares.
+ */
 static inline double sampler_stop(struct sampler *m)
 {
 	__atomic_store_n(&m->stop, true, __ATOMIC_RELEASE);
 	pthread_join(m->thread, NULL);
-	return (double)(m->highest - m->first) / 1024;
+	return m->hidden ? NAN : (double)(m->highest - m->first) / 1024;
 }
 
 #endif

@@ -126,6 +126,7 @@ static int epoch(struct quoit_ring *q, const char *how, bool wait_each, uint32_t
 {
 	const struct quoit_shape one = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 1}};
 	double begin = 0, submitted, seconds, growth;
+	char grown[16] = "-";
 	struct sampler memory;
 	struct network n;
 	int err = 0;
@@ -154,7 +155,9 @@ static int epoch(struct quoit_ring *q, const char *how, bool wait_each, uint32_t
 	quoit_wait_all(q, QUOIT_FOREVER);
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K");
-	printf("f   %-28s %10.2f %10.2f %10.1f %12.4f %10.4f\n", how, submitted, seconds, growth,
+	if (!isnan(growth))
+		snprintf(grown, sizeof grown, "%.1f", growth);
+	printf("f   %-28s %10.2f %10.2f %10s %12.4f %10.4f\n", how, submitted, seconds, grown,
 	       ret_losses[0], ret_losses[batches - 1]);
 	fflush(stdout);
 	return err;

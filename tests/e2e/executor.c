@@ -3,6 +3,7 @@
 #include "executor.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -181,10 +182,10 @@ static unsigned count_entries(const char *path, const char *prefix)
 	struct dirent *entry;
 	unsigned n = 0;
 
-	while (dir && (entry = readdir(dir)) != NULL)
+	cr_assert(dir, "%s: %s", path, strerror(errno));
+	while ((entry = readdir(dir)) != NULL)
 		n += !strncmp(entry->d_name, prefix, strlen(prefix));
-	if (dir)
-		closedir(dir);
+	closedir(dir);
 	return n;
 }
 

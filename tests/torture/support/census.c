@@ -87,7 +87,10 @@ bool census_is_back(const struct census *before, const struct census *now, uint6
 	};
 
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (rows[i].before != UINT64_MAX && rows[i].now > rows[i].before + rows[i].slack) {
+		if (rows[i].before == UINT64_MAX || rows[i].now == UINT64_MAX) {
+			snprintf(text, size, "%s cannot be counted", rows[i].name);
+			return false;
+		} else if (rows[i].now > rows[i].before + rows[i].slack) {
 			snprintf(text, size, "%" PRIu64 " %s, before %" PRIu64, rows[i].now,
 				 rows[i].name, rows[i].before);
 			return false;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* UINT64_MAX: not known, because we may not look at it. */
+/* UINT64_MAX: not known: we may not look at it, or it has ended. */
 struct census {
 	uint64_t descriptors;
 	uint64_t memfds; /* mappings of them */
@@ -21,7 +21,7 @@ void census_take(pid_t pid, struct census *ret);
 
 /*
  * Has everything gone back to `before`?  Memory of its own may have grown by `slack` bytes
- * (caches of the allocator).  Else what has not is in `text`.
+ * (caches of the allocator).  Else what has not, or is not known, is in `text`.
  */
 bool census_is_back(const struct census *before, const struct census *now, uint64_t slack,
 		    char *text, size_t size);
