@@ -271,6 +271,69 @@ static void counter_files_are_for_their_user(struct stage *s)
 	stage_die(s, &c);
 }
 
+/* ---- what /proc shows of quoitd ---- */
+
+static pid_t quoitd; /* at which a client looks */
+
+/* Open one of its entries there; 0 or -errno. */
+static int look(const char *entry)
+{
+	char path[40];
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)quoitd, entry);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+static int see_nothing(const char *socket)
+{
+	(void)socket;
+	return wrong(look("fd") != -EACCES, "sees its descriptors") ||
+	       wrong(look("maps") != -EACCES, "sees its mappings") ||
+	       wrong(look("mem") != -EACCES, "sees its memory");
+}
+
+static int see_all(const char *socket)
+{
+	(void)socket;
+	return wrong(look("fd") || look("maps"), "does not see what its own quoitd has");
+}
+
+static void expect_no_core(struct stage *s)
+{
+	unsigned long long most = 1;
+	char path[40], line[128];
+	FILE *limits;
+
+	snprintf(path, sizeof path, "/proc/%d/limits", (int)quoitd);
+	limits = fopen(path, "re");
+	while (limits && fgets(line, sizeof line, limits))
+		(void)sscanf(line, "Max core file size %*s %llu", &most);
+	if (limits)
+		fclose(limits);
+	CHECK(s, most == 0);
+}
+
+static void service_is_closed_to_its_own_user_too(struct stage *s)
+{
+	quoitd = s->daemon.pid;
+	CHECK(s, run_as(SCENE_SERVICE, see_nothing, s->daemon.socket));
+	CHECK(s, run_as(SCENE_ALICE, see_nothing, s->daemon.socket));
+	expect_no_core(s);
+}
+
+static void private_quoitd_is_open_to_its_user_alone(struct stage *s)
+{
+	quoitd = s->daemon.pid;
+	CHECK(s, run_as(SCENE_SERVICE, see_all, s->daemon.socket));
+	CHECK(s, run_as(SCENE_ALICE, see_nothing, s->daemon.socket));
+	expect_no_core(s);
+}
+
 static const struct stage_case cases[] = {
 	{"another user's descriptors", another_users_descriptors},
 	{"the service's own user", the_services_own_user},
@@ -279,21 +342,32 @@ static const struct stage_case cases[] = {
 	{"files in memory are not written for another user",
 	 files_in_memory_are_not_written_for_another_user},
 	{"counter files are for their user", counter_files_are_for_their_user},
+	{"/proc shows a service to nobody", service_is_closed_to_its_own_user_too},
 };
-#define CASES (sizeof cases / sizeof cases[0])
+static const struct stage_case private_cases[] = {
+	{"/proc shows a private quoitd to its user alone",
+	 private_quoitd_is_open_to_its_user_alone},
+};
+#define COUNT(a) (sizeof a / sizeof a[0])
 
 int main(int argc, char **argv)
 {
 	static const char *const options[] = {"--private=no", NULL};
 	const struct stage_scene scene = {
 		.options = options, .prepare = scene_as_service, .canary = SCENE_CANARY};
+	const struct stage_scene private_scene = {.prepare = scene_as_service,
+						  .canary = SCENE_SERVICE};
 	struct stage stage;
 
 	if (!stage_init(&stage, argc, argv))
 		return 2;
-	if (getuid() == 0)
-		stage_play(&stage, &scene, cases, CASES);
-	else
-		stage_skip(&stage, cases, CASES, "only root can be several users");
+	if (getuid() == 0) {
+		stage_play(&stage, &scene, cases, COUNT(cases));
+		stage_play(&stage, &private_scene, private_cases, COUNT(private_cases));
+	} else {
+		stage_skip(&stage, cases, COUNT(cases), "only root can be several users");
+		stage_skip(&stage, private_cases, COUNT(private_cases),
+			   "only root can be several users");
+	}
 	return stage_end(&stage);
 }
