@@ -187,8 +187,8 @@ static int run(const struct config *config)
 
 	directory = open_directory(config->socket);
 	if (directory < 0) {
-		log_error("cannot use the directory of %s: %s", config->socket,
-			  strerror(-directory));
+		log_error("cannot use the directory of %s: %s; --socket=PATH names another",
+			  config->socket, strerror(-directory));
 		return 1;
 	}
 	lock = lock_directory(directory);
