@@ -63,7 +63,7 @@ static void flood_writes_few_lines_and_the_others_are_counted(struct stage *s)
 		usleep(1000);
 	}
 	CHECK(s, lines + callers_risen(s, QUOIT_DAEMON_LOG_SUPPRESSED) == count);
-	if (!CHECK(s, lines >= LOG_BURST && lines <= LOG_BURST * (unsigned)(took + 1)))
+	if (!CHECK(s, lines > 0 && lines <= LOG_BURST * (unsigned)(took + 1)))
 		printf("  %u lines of %u in %ld seconds\n", lines, count, (long)took + 1);
 }
 
