@@ -62,7 +62,7 @@ static void user_has_as_many_connections_as_it_may(struct stage *s)
 		ctl_expect_end(s, &more, QUOIT_DAEMON_REFUSED_CONNECTIONS,
 			       "too many connections of this user");
 	}
-	if (callers_differ() && caller_open(s, &more, CALLER_BOB))
+	if (stage_has_users() && caller_open(s, &more, CALLER_BOB))
 		stage_die(s, &more);
 	for (unsigned i = 0; i < most - 1; i++)
 		ctl_leave(s, &c[i]);

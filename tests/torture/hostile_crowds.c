@@ -45,7 +45,7 @@ struct crowd {
 static void join_crowd(const char *path, struct crowd *crowd)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (callers_differ() && setresuid(CALLER_ALICE, CALLER_ALICE, CALLER_ALICE))
+	if (stage_has_users() && setresuid(CALLER_ALICE, CALLER_ALICE, CALLER_ALICE))
 		_exit(1);
 	while (!crowd->end) {
 		int fd = connect_at_once(path);
@@ -121,11 +121,11 @@ static void full_backlog_does_not_keep_another_user_out(struct stage *s)
 	unsigned count = 0;
 
 	kill(s->daemon.pid, SIGSTOP);
-	if (callers_differ())
+	if (stage_has_users())
 		CHECK(s, !seteuid(CALLER_ALICE));
 	while (count < MOST && (fds[count] = connect_at_once(s->daemon.socket)) >= 0)
 		count++;
-	if (callers_differ())
+	if (stage_has_users())
 		CHECK(s, !seteuid(0));
 	CHECK(s, count > CALLERS_CAP && count < MOST);
 	kill(s->daemon.pid, SIGCONT);

@@ -20,7 +20,7 @@ static bool open_elsewhere(struct stage *s, struct raw_client *c, uid_t uid, int
 	fflush(NULL);
 	*ret = fork();
 	if (*ret == 0) {
-		if (callers_differ() && setresuid(uid, uid, uid))
+		if (stage_has_users() && setresuid(uid, uid, uid))
 			_exit(1);
 		_exit(!caller_hello(s, c) || ctl_put(to, &c->info.session, 8, &c->socket, 1));
 	}
@@ -69,7 +69,7 @@ static void session_is_ended_by_its_user_and_no_other(struct stage *s)
 		return;
 	kill_session(s, c.info.session + 1, CALLER_ALICE, -ESRCH);
 	kill_session(s, UINT64_MAX, CALLER_ALICE, -ESRCH);
-	if (callers_differ())
+	if (stage_has_users())
 		kill_session(s, c.info.session, CALLER_BOB, -ESRCH);
 	kill_session(s, c.info.session, CALLER_ALICE, 0);
 	kill_session(s, c.info.session, CALLER_ALICE, -ESRCH);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bringer.h"
@@ -146,28 +145,20 @@ static void one_user_too_many_is_refused(struct stage *s)
 	bringer_await_none(s);
 }
 
-/* Other users reach its socket. */
-static void open_folder(const struct daemon *d)
-{
-	(void)chmod(d->folder, 0755);
-}
-
 int main(int argc, char **argv)
 {
 	static const struct stage_case cases[] = {
 		{"a user's faults are its own", a_users_faults_are_its_own},
 		{"one user too many is refused", one_user_too_many_is_refused},
 	};
-	static const char *const options[] = {"--private=no", "--gpu=soft", "--gpu-lease=1M",
-					      "--log=error", NULL};
-	const struct stage_scene scene = {
-		.options = options, .prepare = open_folder, .canary = SCENE_CANARY};
+	static const char *const options[] = {"--gpu=soft", "--gpu-lease=1M", "--log=error", NULL};
+	const struct stage_scene scene = {.options = options};
 	struct stage stage;
 
 	if (!stage_init(&stage, argc, argv))
 		return 2;
 	setenv("QUOIT_SOFT_BYTES", "64M", 1);
-	if (getuid() == 0)
+	if (stage_has_users())
 		stage_play(&stage, &scene, cases, sizeof cases / sizeof cases[0]);
 	else
 		stage_skip(&stage, cases, sizeof cases / sizeof cases[0],

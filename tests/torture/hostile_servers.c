@@ -18,60 +18,28 @@
 #include "ctl_client.h"
 #include "slow_server.h"
 
-#define WORDS       16u /* of a tensor that is read into */
-#define PATIENCE_MS 60000
-
-/* Reads that are put in, and those that may be under way: docs/limits.md. */
-#define READS     20u
-#define AT_A_TIME 16u
-
 /* Descriptors for one connection: more than it has room for. */
 #define BROUGHT 2000u
 
 static const struct raw_wish small = {
 	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64, .sq_entries = 8};
 
-static int ask_add(const struct raw_client *c, int fd, struct quoit_ctl *ret)
-{
-	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD);
-
-	return ctl_ask(c->socket, &m, fd, ret);
-}
-
-static int ask_remove(const struct raw_client *c, uint32_t index, struct quoit_ctl *ret)
-{
-	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_REMOVE);
-
-	m.file.index = index;
-	return ctl_ask(c->socket, &m, -1, ret);
-}
-
 /* A session that comes now has its files, its jobs, and can go. */
 static void check_others(struct stage *s)
 {
 	int fd = memfd_create("torture", MFD_CLOEXEC);
 	const char *word = canary_check(&s->canary);
-	struct quoit_ctl answer;
 	struct raw_client c;
+	uint32_t index;
 
 	CHECK(s, !word);
 	if (stage_open(s, &c, &small)) {
-		CHECK(s, !ask_add(&c, fd, &answer) && !answer.result);
+		CHECK(s, !ctl_add_file(&c, fd, &index));
 		CHECK(s, !raw_run(&c, (struct quoit_sqe){.opcode = QUOIT_OP_NOP}));
-		CHECK(s, !ask_remove(&c, 0, &answer) && !answer.result);
+		CHECK(s, !ctl_remove_file(&c, index));
 		CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 	}
 	close(fd);
-}
-
-static bool start_server(struct stage *s, struct slow_server *v, int *ret_file)
-{
-	if (slow_server_start(v) < 0) {
-		s->skip = "no FUSE here, or not for us";
-		return false;
-	}
-	*ret_file = slow_server_open(v);
-	return CHECK(s, *ret_file >= 0);
 }
 
 /* ---- file systems ---- */
@@ -83,7 +51,7 @@ static void hold_while_added(struct stage *s, uint32_t opcode)
 	struct raw_client c;
 	int fd;
 
-	if (!start_server(s, &v, &fd))
+	if (!slow_server_enter(s, &v, &fd))
 		return;
 	if (stage_open(s, &c, &small)) {
 		slow_server_hold(&v, opcode);
@@ -112,20 +80,20 @@ static void file_whose_system_is_never_named(struct stage *s)
 /* The last descriptor is closed by a client that takes its file back, or dies. */
 static void hold_at_close(struct stage *s, bool dies)
 {
-	struct quoit_ctl answer;
 	struct slow_server v;
 	struct raw_client c;
+	uint32_t index;
 	int fd;
 
-	if (!start_server(s, &v, &fd))
+	if (!slow_server_enter(s, &v, &fd))
 		return;
 	if (stage_open(s, &c, &small)) {
-		CHECK(s, !ask_add(&c, fd, &answer) && !answer.result);
+		CHECK(s, !ctl_add_file(&c, fd, &index));
 		slow_server_hold(&v, FUSE_FLUSH);
 		if (dies)
 			stage_die(s, &c);
 		else
-			CHECK(s, !ask_remove(&c, 0, &answer) && !answer.result);
+			CHECK(s, !ctl_remove_file(&c, index));
 		slow_server_await(&v, 1);
 		check_others(s);
 		if (!dies) {
@@ -146,107 +114,6 @@ static void file_that_is_never_flushed_when_removed(struct stage *s)
 static void file_that_is_never_flushed_when_its_client_dies(struct stage *s)
 {
 	hold_at_close(s, true);
-}
-
-/* ---- reads ---- */
-
-/* Between tensor t and the session's first file. */
-static struct quoit_sqe transfer(uint8_t opcode, uint32_t t)
-{
-	return raw_job(opcode, t, 0, 0);
-}
-
-/* A session that comes now can write to its file and read it. */
-static void check_transfers(struct stage *s)
-{
-	const int32_t bytes = WORDS * sizeof(float);
-	int fd = memfd_create("torture", MFD_CLOEXEC);
-	struct quoit_ctl answer;
-	struct raw_client c;
-
-	if (stage_open(s, &c, &small)) {
-		CHECK(s, !ask_add(&c, fd, &answer) && !answer.result);
-		CHECK(s, !raw_run(&c, raw_vector(1, WORDS, RAW_ARENA_NOT)));
-		CHECK(s, raw_run(&c, transfer(QUOIT_OP_FILE_WRITE, 1)) == bytes);
-		CHECK(s, raw_run(&c, transfer(QUOIT_OP_FILE_READ, 1)) == bytes);
-		CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
-	}
-	close(fd);
-}
-
-/* Put in reads of a file that is never read, until as many as may be hang. */
-static bool hang_reads(struct stage *s, struct raw_client *c, struct slow_server *v, int fd)
-{
-	static const struct raw_wish wish = {
-		.host_bytes = 1 << 20, .max_tensors = 64, .sq_entries = 32};
-	struct quoit_ctl answer;
-
-	if (!stage_open(s, c, &wish))
-		return false;
-	CHECK(s, !ask_add(c, fd, &answer) && !answer.result);
-	for (uint32_t t = 1; t <= READS; t++)
-		CHECK(s, !raw_run(c, raw_vector(t, WORDS, RAW_ARENA_NOT)));
-	CHECK(s, raw_run(c, transfer(QUOIT_OP_FILE_READ, 1)) == -EIO);
-	slow_server_hold(v, FUSE_READ);
-	for (uint32_t t = 1; t <= READS; t++) {
-		struct quoit_sqe read = transfer(QUOIT_OP_FILE_READ, t);
-
-		CHECK(s, raw_submit(c, &read));
-	}
-	slow_server_await(v, AT_A_TIME);
-	return true;
-}
-
-static void reap_failures(struct stage *s, struct raw_client *c)
-{
-	struct quoit_cqe cqe;
-
-	for (uint32_t i = 0; i < READS; i++)
-		CHECK(s, !raw_reap(c, PATIENCE_MS, &cqe, NULL) && cqe.res < 0);
-	CHECK(s, stage_leave(s, c) == QUOIT_DAEMON_CLIENTS_LEFT);
-}
-
-static void hang_and_go(struct stage *s, bool dies)
-{
-	struct slow_server v;
-	struct raw_client c;
-	int fd;
-
-	if (!start_server(s, &v, &fd))
-		return;
-	if (hang_reads(s, &c, &v, fd)) {
-		if (dies)
-			stage_die(s, &c);
-		check_others(s);
-		check_transfers(s);
-		CHECK(s, slow_server_await(&v, 0) == AT_A_TIME);
-		CHECK(s, dies || !quoit_ring_peek(&c.cq));
-		slow_server_kill(&v);
-		if (!dies)
-			reap_failures(s, &c);
-	} else {
-		slow_server_kill(&v);
-	}
-	close(fd);
-}
-
-/* Threads that have moved bytes stay a while, or for good, for those that come next. */
-static void hang_again_and_go(struct stage *s, bool dies)
-{
-	hang_and_go(s, false);
-	census_take(s->daemon.pid, &s->before);
-	if (!s->skip && !s->bad)
-		hang_and_go(s, dies);
-}
-
-static void reads_that_are_never_answered(struct stage *s)
-{
-	hang_again_and_go(s, false);
-}
-
-static void client_dies_with_reads_that_are_never_answered(struct stage *s)
-{
-	hang_again_and_go(s, true);
 }
 
 /* ---- sockets ---- */
@@ -363,12 +230,6 @@ static void descriptors_without_end_behind_a_socket_that_lingers(struct stage *s
 		close(peer);
 }
 
-static const struct stage_case reads[] = {
-	{"reads that are never answered", reads_that_are_never_answered},
-	{"client dies with reads that are never answered",
-	 client_dies_with_reads_that_are_never_answered},
-};
-
 static const struct stage_case cases[] = {
 	{"file whose attributes never come", file_whose_attributes_never_come},
 	{"file whose system is never named", file_whose_system_is_never_named},
@@ -382,14 +243,11 @@ static const struct stage_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	static const char *const by_threads[] = {"--no-io-uring", NULL};
-	const struct stage_scene scene = {0}, threads = {.options = by_threads};
+	const struct stage_scene scene = {0};
 	struct stage s;
 
 	if (!stage_init(&s, argc, argv))
 		return 2;
 	stage_play(&s, &scene, cases, sizeof cases / sizeof cases[0]);
-	stage_play(&s, &scene, reads, sizeof reads / sizeof reads[0]);
-	stage_play(&s, &threads, reads, sizeof reads / sizeof reads[0]);
 	return stage_end(&s);
 }

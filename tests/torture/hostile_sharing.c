@@ -11,6 +11,7 @@
 
 #include <quoit.h>
 
+#include "scenes.h"
 #include "stage.h"
 
 #define ENTRIES 16u
@@ -179,11 +180,15 @@ static void child_of_a_library_client(struct stage *s)
 	struct quoit_open_params p = {.socket = s->daemon.socket, .host_bytes = 1u << 20};
 	struct quoit_session *session;
 	struct quoit_ring *ring;
-	int status = 0;
+	int status = 0, err;
 	pid_t pid;
 
-	if (!CHECK(s, !quoit_open(&session, &p)) ||
-	    !CHECK(s, !quoit_ring_open(&ring, session, NULL)))
+	if (stage_has_users())
+		CHECK(s, !seteuid(SCENE_MALLORY));
+	err = quoit_open(&session, &p);
+	if (stage_has_users())
+		CHECK(s, !seteuid(0));
+	if (!CHECK(s, !err) || !CHECK(s, !quoit_ring_open(&ring, session, NULL)))
 		return;
 	CHECK(s, !quoit_push(ring, quoit_nop(0)));
 	pid = fork();

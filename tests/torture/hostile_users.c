@@ -176,7 +176,7 @@ static void session_of_another_user(struct stage *s)
 	struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
 	struct raw_client c;
 
-	if (!stage_open(s, &c, &wish)) /* root's */
+	if (!stage_open(s, &c, &wish)) /* nobody's of these */
 		return;
 	victim = c.info.session;
 	CHECK(s, run_as(SCENE_BOB, end_the_victim, s->daemon.socket));
@@ -189,14 +189,12 @@ static void session_of_another_user(struct stage *s)
 
 static int add_file(struct raw_client *c, int flags, uint32_t *ret_index)
 {
-	struct quoit_ctl add = ctl_request(QUOIT_CTL_FILE_ADD), answer = {0};
 	int memory = memfd_create("torture", MFD_CLOEXEC), fd = reopen(memory, flags);
+	int result = ctl_add_file(c, fd, ret_index);
 
-	ctl_ask(c->socket, &add, fd, &answer);
-	*ret_index = answer.file.index;
 	close(memory);
 	close(fd);
-	return answer.result;
+	return result;
 }
 
 static int write_into_memory(const char *socket)
@@ -352,18 +350,15 @@ static const struct stage_case private_cases[] = {
 
 int main(int argc, char **argv)
 {
-	static const char *const options[] = {"--private=no", NULL};
-	const struct stage_scene scene = {
-		.options = options, .prepare = scene_as_service, .canary = SCENE_CANARY};
-	const struct stage_scene private_scene = {.prepare = scene_as_service,
-						  .canary = SCENE_SERVICE};
+	const struct stage_scene service = {.prepare = scene_as_service};
+	const struct stage_scene private = {.prepare = scene_as_service, .owner = SCENE_SERVICE};
 	struct stage stage;
 
 	if (!stage_init(&stage, argc, argv))
 		return 2;
-	if (getuid() == 0) {
-		stage_play(&stage, &scene, cases, COUNT(cases));
-		stage_play(&stage, &private_scene, private_cases, COUNT(private_cases));
+	if (stage_has_users()) {
+		stage_play(&stage, &service, cases, COUNT(cases));
+		stage_play(&stage, &private, private_cases, COUNT(private_cases));
 	} else {
 		stage_skip(&stage, cases, COUNT(cases), "only root can be several users");
 		stage_skip(&stage, private_cases, COUNT(private_cases),

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "library.h"
+#include "scenes.h"
 #include "stage.h"
 
 #define JOBS       4u
@@ -42,6 +43,8 @@ static void submit_between_stops(const char *socket, struct notes *notes)
 	struct quoit_ring *q;
 	float *out;
 
+	if (stage_has_users())
+		scene_become(SCENE_MALLORY);
 	if (quoit_open(&s, &p) || quoit_ring_open(&q, s, NULL))
 		_exit(1);
 	out = quoit_alloc(s, JOBS * sizeof *out);

@@ -89,7 +89,8 @@ int bringer_ask(struct stage *s, struct raw_client *c, uint16_t type, uint32_t o
 	if (!CHECK(s, !ctl_ask(c->socket, &m, fd, &reply)))
 		return -ECONNRESET;
 	close(fd);
-	CHECK(s, reply.type == type && reply.result <= 0);
+	if (!CHECK(s, reply.type == type && reply.result <= 0))
+		printf("  %u: %d %.112s\n", reply.type, reply.result, reply.text);
 	if (!CHECK(s, !reply.result == !reply.text[0]))
 		printf("  %d '%.112s'\n", reply.result, reply.text);
 	for (const char *p = reply.text; *p; p++)

@@ -14,7 +14,7 @@
 /* `spin`: one tensor, and scalar 0 says for how many nanoseconds. */
 extern const struct quoit_kernel_desc bringer_good;
 
-/* Connect as this user (0: as we are) and offer kernels: the result of that. */
+/* Connect as this user (0: as raw_connect does) and offer kernels: the result of that. */
 int bringer_hello(struct stage *s, struct raw_client *c, uid_t uid);
 
 /* A session of this user's that has offered kernels, with one ring.  A failure is noted. */

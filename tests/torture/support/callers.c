@@ -2,24 +2,18 @@
 /* callers.c - connections of several users */
 #include "callers.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl_client.h"
 
-bool callers_differ(void)
-{
-	return getuid() == 0;
-}
-
 unsigned callers_most(void)
 {
-	return callers_differ() ? CALLERS_CAP : CALLERS_CAP - 1;
+	return stage_has_users() ? CALLERS_CAP : CALLERS_CAP - 1;
 }
 
 bool caller_connect(struct stage *s, struct raw_client *c, uid_t uid)
 {
-	return CHECK(s, !ctl_connect_as(c, s->daemon.socket, callers_differ() ? uid : 0));
+	return CHECK(s, !ctl_connect_as(c, s->daemon.socket, stage_has_users() ? uid : 0));
 }
 
 bool caller_hello(struct stage *s, struct raw_client *c)
@@ -55,23 +49,14 @@ void callers_await_departures(struct stage *s)
 		}
 }
 
-static void let_others_in(const struct daemon *d)
-{
-	(void)chmod(d->folder, 0755);
-}
-
 void callers_play(struct stage *s, const struct stage_case *cases, unsigned count,
 		  const struct stage_case *with_users, unsigned users_count)
 {
-	static const char *const options[] = {"--hello-ms=1000", "--uid-connections=40",
-					      "--private=no", NULL};
-	static const char *const ours[] = {"--hello-ms=1000", "--uid-connections=40", NULL};
-	const struct stage_scene scene = {.options = callers_differ() ? options : ours,
-					  .prepare = callers_differ() ? let_others_in : NULL,
-					  .canary = callers_differ() ? CALLER_CANARY : 0};
+	static const char *const options[] = {"--hello-ms=1000", "--uid-connections=40", NULL};
+	const struct stage_scene scene = {.options = options};
 
 	stage_play(s, &scene, cases, count);
-	if (callers_differ())
+	if (stage_has_users())
 		stage_play(s, &scene, with_users, users_count);
 	else
 		stage_skip(s, with_users, users_count, "needs several users");

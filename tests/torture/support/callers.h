@@ -2,8 +2,7 @@
 /*
  * callers.h - connections of several users, to a quoitd that allows each of them a few.
  *
- * As root quoitd serves everybody, and the callers are users of their own; else it is
- * private, and they all are who we are.
+ * Where the stage has no users, they all are who we are.
  */
 #ifndef TORTURE_CALLERS_H
 #define TORTURE_CALLERS_H
@@ -12,10 +11,7 @@
 
 #define CALLERS_CAP 40 /* connections of a user, as callers_play says to quoitd */
 
-enum { CALLER_CANARY = 61001, CALLER_ALICE = 61002, CALLER_BOB = 61003 };
-
-/* Are they different users? */
-bool callers_differ(void);
+enum { CALLER_ALICE = 61001, CALLER_BOB };
 
 /* So many connections one of them may have: where there is one user only, one is the canary's. */
 unsigned callers_most(void);

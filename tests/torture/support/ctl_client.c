@@ -92,6 +92,25 @@ int ctl_ask(int socket, const struct quoit_ctl *request, int fd, struct quoit_ct
 	return err && err != -EPIPE ? err : ctl_get(socket, ret);
 }
 
+int ctl_add_file(const struct raw_client *c, int fd, uint32_t *ret_index)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD), answer;
+	int err = ctl_ask(c->socket, &m, fd, &answer);
+
+	*ret_index = answer.file.index;
+	return err ? err : answer.result;
+}
+
+int ctl_remove_file(const struct raw_client *c, uint32_t index)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_REMOVE), answer;
+	int err;
+
+	m.file.index = index;
+	err = ctl_ask(c->socket, &m, -1, &answer);
+	return err ? err : answer.result;
+}
+
 void ctl_expect_end(struct stage *s, struct raw_client *c, uint32_t reason, const char *words)
 {
 	struct quoit_ctl m;

@@ -35,13 +35,17 @@ int ctl_get(int socket, struct quoit_ctl *ret);
 /* Send one request with at most one descriptor (-1: none); its reply is in *ret, as ctl_get. */
 int ctl_ask(int socket, const struct quoit_ctl *request, int fd, struct quoit_ctl *ret);
 
+/* Add this file to a session, or remove that one again: the result, or as ctl_get. */
+int ctl_add_file(const struct raw_client *c, int fd, uint32_t *ret_index);
+int ctl_remove_file(const struct raw_client *c, uint32_t index);
+
 /*
  * The next message must be END with these words in its text, the last of the connection, and
  * its counter rises by one; replies before it are skipped.  Closes the client.
  */
 void ctl_expect_end(struct stage *s, struct raw_client *c, uint32_t reason, const char *words);
 
-/* Connect as this user (0: as we are).  -errno. */
+/* Connect as this user (0: as raw_connect does).  -errno. */
 int ctl_connect_as(struct raw_client *c, const char *socket, uid_t uid);
 
 /* Close a connection that has no session: CLIENTS_LEFT. */

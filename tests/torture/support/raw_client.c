@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -26,18 +27,45 @@ static void clear(struct raw_client *c)
 
 /* ---- the control socket ---- */
 
+static uid_t user;
+
+void raw_set_user(uid_t uid)
+{
+	user = uid;
+}
+
+/* Of this thread alone, which libc's function is not: others may be connecting, too. */
+static int set_effective_user(uid_t uid)
+{
+	return syscall(SYS_setresuid, -1, uid, -1) < 0 ? -errno : 0;
+}
+
+/* Who we are at this moment is who quoitd takes us for. */
+static int connect_as_user(int fd, const struct sockaddr_un *address)
+{
+	bool other = user && geteuid() == 0;
+	int err = other ? set_effective_user(user) : 0;
+
+	if (err)
+		return err;
+	if (connect(fd, (const struct sockaddr *)address, sizeof *address) < 0)
+		err = -errno;
+	if (other && set_effective_user(0) < 0)
+		abort(); /* nothing of what follows would be what it says */
+	return err;
+}
+
 int raw_connect(struct raw_client *c, const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int err = 0;
+	int err;
 
 	clear(c);
 	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
 	c->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (c->socket < 0 || connect(c->socket, (struct sockaddr *)&address, sizeof address) < 0) {
-		err = -errno;
+	err = c->socket < 0 ? -errno : connect_as_user(c->socket, &address);
+	if (err)
 		raw_close(c);
-	}
 	return err;
 }
 

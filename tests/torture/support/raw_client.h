@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <quoit/ctl.h>
 #include <quoit/ring.h>
@@ -44,6 +45,9 @@ struct raw_wish {
 	uint32_t sq_entries, cq_entries, flags;
 	uint64_t features; /* QUOIT_FEATURE_* */
 };
+
+/* As whom raw_connect connects from now on where this process is root; 0: as root. */
+void raw_set_user(uid_t uid);
 
 /* Only the connection: raw_call can send any request on it.  -errno. */
 int raw_connect(struct raw_client *c, const char *path);

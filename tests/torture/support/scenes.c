@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -50,7 +49,6 @@ void scene_become(uid_t uid)
 
 void scene_as_service(const struct daemon *d)
 {
-	must(chmod(d->folder, 0755), d->folder);
 	must(chown(d->folder, SCENE_SERVICE, SCENE_SERVICE), d->folder);
 	scene_become(SCENE_SERVICE);
 }

@@ -7,8 +7,8 @@
 
 #include "daemon.h"
 
-/* Numbers that no account has: the service, and three users. */
-enum { SCENE_SERVICE = 64001, SCENE_ALICE, SCENE_BOB, SCENE_CANARY };
+/* Numbers that no account has: the service, two users, and whom the stage knows. */
+enum { SCENE_SERVICE = 64001, SCENE_ALICE, SCENE_BOB, SCENE_CANARY, SCENE_MALLORY };
 
 /* For daemon_start_prepared: sealing reports success and seals nothing. */
 void scene_without_seals(const struct daemon *d);

@@ -174,6 +174,16 @@ int slow_server_open(const struct slow_server *v)
 	return fd < 0 ? -errno : fd;
 }
 
+bool slow_server_enter(struct stage *s, struct slow_server *v, int *ret_file)
+{
+	if (slow_server_start(v) < 0) {
+		s->skip = "no FUSE here, or not for us";
+		return false;
+	}
+	*ret_file = slow_server_open(v);
+	return CHECK(s, *ret_file >= 0);
+}
+
 void slow_server_hold(const struct slow_server *v, uint32_t opcode)
 {
 	v->words->unanswered = 0;

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "stage.h"
+
 struct slow_words;
 
 struct slow_server {
@@ -24,6 +26,9 @@ int slow_server_start(struct slow_server *v);
 
 /* The file, opened for reading and writing.  -errno. */
 int slow_server_open(const struct slow_server *v);
+
+/* Both of these for a case, which is skipped where there is no FUSE, or has failed. */
+bool slow_server_enter(struct stage *s, struct slow_server *v, int *ret_file);
 
 /* From now on leave requests of this kind (enum fuse_opcode) unanswered; 0: none. */
 void slow_server_hold(const struct slow_server *v, uint32_t opcode);

@@ -8,12 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SETTLE_MS   2000
-#define COUNT_MS    5000
-#define PATIENCE_MS 30000
+#include "scenes.h"
+
+#define SETTLE_MS    2000
+#define COUNT_MS     5000
+#define PATIENCE_MS  30000
+#define MOST_OPTIONS 8
 
 /* What allocator caches may keep; a sanitizer's own memory is not quoitd's. */
 #ifdef QUOIT_SANITIZE
@@ -248,16 +252,12 @@ void stage_skip(struct stage *s, const struct stage_case *cases, unsigned count,
 }
 
 /* What quoitd makes once and keeps must not look like a leak of the first case. */
-static void rehearse(struct stage *s, uid_t uid)
+static void rehearse(struct stage *s)
 {
 	static const struct raw_wish wish = {.host_bytes = 1u << 20, .sq_entries = 8};
 	struct raw_client c;
-	int err;
 
-	if (uid && seteuid(uid) < 0)
-		return;
-	err = raw_open(&c, s->daemon.socket, &wish);
-	if ((uid && seteuid(0) < 0) || err)
+	if (raw_open(&c, s->daemon.socket, &wish))
 		return;
 	(void)raw_run(&c, raw_vector(1, 1000, RAW_ARENA_NOT));
 	(void)raw_run(&c, raw_job(QUOIT_OP_FILL, 1, 0, 0));
@@ -266,22 +266,45 @@ static void rehearse(struct stage *s, uid_t uid)
 		usleep(1000);
 }
 
+bool stage_has_users(void)
+{
+	return getuid() == 0;
+}
+
+/* quoitd, where those reach it who shall. */
+static int start_daemon(struct stage *s, const struct stage_scene *scene)
+{
+	const char *options[MOST_OPTIONS + 1] = {"--private=no"};
+	unsigned count = stage_has_users() && !scene->owner;
+	int err;
+
+	for (unsigned i = 0; scene->options && scene->options[i]; i++)
+		options[count++] = scene->options[i];
+	options[count] = NULL;
+	err = daemon_start_prepared(&s->daemon, options, scene->prepare);
+	if (err || !stage_has_users())
+		return err;
+	raw_set_user(scene->owner ? scene->owner : SCENE_MALLORY);
+	return chmod(s->daemon.folder, 0755) < 0 ? -errno : 0;
+}
+
 static bool raise_curtain(struct stage *s, const struct stage_scene *scene)
 {
-	int err = daemon_start_prepared(&s->daemon, scene->options, scene->prepare);
+	uid_t canary = scene->owner ? scene->owner : stage_has_users() ? SCENE_CANARY : 0;
+	int err = start_daemon(s, scene);
 
 	if (err) {
 		printf("quoitd does not start: %s\n", strerror(-err));
 		return false;
 	}
 	s->totals = map_file(s, QUOIT_STATS_TOTALS, sizeof *s->totals);
-	err = canary_start(&s->canary, s->daemon.socket, scene->canary);
+	err = canary_start(&s->canary, s->daemon.socket, canary);
 	if (err)
 		printf("the canary does not start: %s\n",
 		       s->canary.words ? canary_check(&s->canary) : strerror(-err));
 	if (!s->totals || err)
 		return false;
-	rehearse(s, scene->canary);
+	rehearse(s);
 	return true;
 }
 
@@ -296,6 +319,7 @@ void stage_play(struct stage *s, const struct stage_scene *scene, const struct s
 	if (s->totals)
 		munmap((void *)(uintptr_t)s->totals, sizeof *s->totals);
 	s->totals = NULL;
+	raw_set_user(0);
 	daemon_stop(&s->daemon);
 }
 

@@ -6,6 +6,9 @@
  * the canary has done its jobs, bit by bit; descriptors, mappings, threads and memory of
  * quoitd are what they were, within two seconds; and the counters of reasons have risen by
  * exactly what the case announced with stage_expect or met in stage_leave.
+ *
+ * As root the scene is a system's: quoitd serves everybody but its own user, cases connect as
+ * one user and the canary is another.  Else quoitd is private, and both are who we are.
  */
 #ifndef TORTURE_STAGE_H
 #define TORTURE_STAGE_H
@@ -38,15 +41,18 @@ struct stage_case {
 	void (*run)(struct stage *s);
 };
 
-/* How quoitd is started, and as whom the canary runs; all zeros: private, with its defaults. */
+/* How quoitd is started; all zeros: with its defaults. */
 struct stage_scene {
 	const char *const *options;
 	daemon_prepare_fn *prepare;
-	uid_t canary;
+	uid_t owner; /* it is private, and this user all its clients; 0: as is usual here */
 };
 
 /* --short, --full or --full=TIMES; false: something else, and it was said. */
 bool stage_init(struct stage *s, int argc, char **argv);
+
+/* Are bad clients and the canary different users? */
+bool stage_has_users(void);
 
 /* Raise the curtain, run the cases, lower it.  A scene that cannot start has failed. */
 void stage_play(struct stage *s, const struct stage_scene *scene, const struct stage_case *cases,

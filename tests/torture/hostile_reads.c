@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hostile_reads.c - reads of files whose server does not answer
+ *
+ * A session may have so many under way, and a user; others' transfers must not notice.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ctl_client.h"
+#include "scenes.h"
+#include "slow_server.h"
+
+#define WORDS       16u /* of a tensor that is read into */
+#define PATIENCE_MS 60000
+#define A_WHILE_MS  300
+
+/* Reads that a session puts in, and those that may be under way: docs/limits.md. */
+#define READS        20u
+#define OF_A_SESSION 16u
+#define OF_A_USER    32u
+
+static const struct raw_wish wish = {
+	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64, .sq_entries = 32};
+
+/* Between tensor t and the session's first file. */
+static struct quoit_sqe transfer(uint8_t opcode, uint32_t t)
+{
+	return raw_job(opcode, t, 0, 0);
+}
+
+/* A file without a name, not in memory, where quoitd would not write for others. */
+static int open_on_disk(void)
+{
+	char path[] = "/var/tmp/quoit-torture-XXXXXX";
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+/* A session that comes now can write to its file and read it. */
+static void check_transfers(struct stage *s)
+{
+	const int32_t bytes = WORDS * sizeof(float);
+	struct raw_client c;
+	int fd = open_on_disk();
+	uint32_t index;
+
+	if (stage_open(s, &c, &wish)) {
+		CHECK(s, !ctl_add_file(&c, fd, &index));
+		CHECK(s, !raw_run(&c, raw_vector(1, WORDS, RAW_ARENA_NOT)));
+		CHECK(s, raw_run(&c, transfer(QUOIT_OP_FILE_WRITE, 1)) == bytes);
+		CHECK(s, raw_run(&c, transfer(QUOIT_OP_FILE_READ, 1)) == bytes);
+		CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+	}
+	close(fd);
+}
+
+/* Put in reads of a file that is not read any more, until so many hang. */
+static bool hang_reads(struct stage *s, struct raw_client *c, struct slow_server *v, int fd,
+		       unsigned hanging)
+{
+	uint32_t index;
+
+	if (!stage_open(s, c, &wish))
+		return false;
+	CHECK(s, !ctl_add_file(c, fd, &index));
+	for (uint32_t t = 1; t <= READS; t++)
+		CHECK(s, !raw_run(c, raw_vector(t, WORDS, RAW_ARENA_NOT)));
+	for (uint32_t t = 1; t <= READS; t++) {
+		struct quoit_sqe read = transfer(QUOIT_OP_FILE_READ, t);
+
+		CHECK(s, raw_submit(c, &read));
+	}
+	slow_server_await(v, hanging);
+	return true;
+}
+
+static void reap_failures(struct stage *s, struct raw_client *c)
+{
+	struct quoit_cqe cqe;
+
+	for (uint32_t i = 0; i < READS; i++)
+		CHECK(s, !raw_reap(c, PATIENCE_MS, &cqe, NULL) && cqe.res < 0);
+	CHECK(s, stage_leave(s, c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+/* ---- of a session ---- */
+
+static void hang_and_go(struct stage *s, bool dies)
+{
+	struct slow_server v;
+	struct raw_client c;
+	int fd;
+
+	if (!slow_server_enter(s, &v, &fd))
+		return;
+	slow_server_hold(&v, FUSE_READ);
+	if (hang_reads(s, &c, &v, fd, OF_A_SESSION)) {
+		if (dies)
+			stage_die(s, &c);
+		CHECK(s, !canary_check(&s->canary));
+		check_transfers(s);
+		CHECK(s, slow_server_await(&v, 0) == OF_A_SESSION);
+		CHECK(s, dies || !quoit_ring_peek(&c.cq));
+		slow_server_kill(&v);
+		if (!dies)
+			reap_failures(s, &c);
+	} else {
+		slow_server_kill(&v);
+	}
+	close(fd);
+}
+
+static void hang(struct stage *s)
+{
+	hang_and_go(s, false);
+}
+
+static void hang_and_die(struct stage *s)
+{
+	hang_and_go(s, true);
+}
+
+/* Threads that have moved bytes stay a while, or for good, for those that come next. */
+static void play_again(struct stage *s, void (*first)(struct stage *s),
+		       void (*then)(struct stage *s))
+{
+	first(s);
+	census_take(s->daemon.pid, &s->before);
+	if (!s->skip && !s->bad)
+		then(s);
+}
+
+static void reads_that_are_never_answered(struct stage *s)
+{
+	play_again(s, hang, hang);
+}
+
+static void client_dies_with_reads_that_are_never_answered(struct stage *s)
+{
+	play_again(s, hang, hang_and_die);
+}
+
+/* ---- of a user ---- */
+
+/* A read of bytes that are there: it waits for its user's others, and for nobody else's. */
+static void check_waiting(struct stage *s, struct slow_server *v)
+{
+	const int32_t bytes = WORDS * sizeof(float);
+	struct quoit_sqe read = transfer(QUOIT_OP_FILE_READ, 1);
+	int fd = memfd_create("torture", MFD_CLOEXEC);
+	struct quoit_cqe cqe;
+	struct raw_client c;
+	uint32_t index;
+
+	CHECK(s, !ftruncate(fd, bytes));
+	if (stage_open(s, &c, &wish)) {
+		CHECK(s, !ctl_add_file(&c, fd, &index));
+		CHECK(s, !raw_run(&c, raw_vector(1, WORDS, RAW_ARENA_NOT)));
+		CHECK(s, raw_submit(&c, &read));
+		CHECK(s, raw_reap(&c, A_WHILE_MS, &cqe, NULL) == -ETIME);
+		if (stage_has_users()) {
+			raw_set_user(SCENE_BOB);
+			check_transfers(s);
+			raw_set_user(SCENE_MALLORY);
+		}
+		CHECK(s, slow_server_await(v, 0) == OF_A_USER);
+		slow_server_kill(v);
+		CHECK(s, !raw_reap(&c, PATIENCE_MS, &cqe, NULL) && cqe.res == bytes);
+		CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+	} else {
+		slow_server_kill(v);
+	}
+	close(fd);
+}
+
+static void hang_all(struct stage *s)
+{
+	struct raw_client c[OF_A_USER / OF_A_SESSION];
+	struct slow_server v;
+	unsigned n = 0;
+	int fd;
+
+	if (!slow_server_enter(s, &v, &fd))
+		return;
+	slow_server_hold(&v, FUSE_READ);
+	while (n < OF_A_USER / OF_A_SESSION && hang_reads(s, &c[n], &v, fd, (n + 1) * OF_A_SESSION))
+		n++;
+	check_waiting(s, &v);
+	while (n-- > 0)
+		reap_failures(s, &c[n]);
+	close(fd);
+}
+
+static void reads_of_one_user_that_are_never_answered(struct stage *s)
+{
+	play_again(s, hang_all, hang_all);
+}
+
+static const struct stage_case cases[] = {
+	{"reads that are never answered", reads_that_are_never_answered},
+	{"client dies with reads that are never answered",
+	 client_dies_with_reads_that_are_never_answered},
+	{"reads of one user that are never answered", reads_of_one_user_that_are_never_answered},
+};
+
+int main(int argc, char **argv)
+{
+	static const char *const by_ring[] = {"--reactors=1", NULL};
+	static const char *const by_threads[] = {"--reactors=1", "--no-io-uring", NULL};
+	const struct stage_scene ring = {.options = by_ring}, threads = {.options = by_threads};
+	struct stage s;
+
+	if (!stage_init(&s, argc, argv))
+		return 2;
+	stage_play(&s, &ring, cases, sizeof cases / sizeof cases[0]);
+	stage_play(&s, &threads, cases, sizeof cases / sizeof cases[0]);
+	return stage_end(&s);
+}
