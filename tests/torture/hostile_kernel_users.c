@@ -13,31 +13,6 @@
 
 #define PATIENCE_MS 60000
 
-/* The process of this user's own, another one than `before`. */
-static pid_t await_process(struct stage *s, uid_t uid, pid_t before)
-{
-	char path[200], line[1024], start[48];
-	pid_t pid = 0;
-
-	snprintf(path, sizeof path, "%s/%s", s->daemon.folder, QUOIT_STATS_TOPOLOGY);
-	snprintf(start, sizeof start, "own device of uid %u: ", (unsigned)uid);
-	for (int ms = 0; (!pid || pid == before) && ms < PATIENCE_MS; ms += 5) {
-		FILE *f = fopen(path, "re");
-
-		while (f && fgets(line, sizeof line, f)) {
-			const char *at = strstr(line, ", pid ");
-
-			if (!strncmp(line, start, strlen(start)) && at)
-				pid = (pid_t)strtol(at + strlen(", pid "), NULL, 10);
-		}
-		if (f)
-			fclose(f);
-		usleep(5000);
-	}
-	CHECK(s, pid && pid != before);
-	return pid;
-}
-
 /* Its image, with a kernel that takes its time, and one that goes where nothing is. */
 struct user {
 	struct raw_client raw;
@@ -82,8 +57,8 @@ static void a_users_faults_are_its_own(struct stage *s)
 
 	if (!enter(s, &alice, SCENE_ALICE) || !enter(s, &bob, SCENE_BOB))
 		return;
-	process = await_process(s, SCENE_BOB, 0);
-	mine = await_process(s, SCENE_ALICE, 0);
+	process = bringer_await_process(s, SCENE_BOB, 0);
+	mine = bringer_await_process(s, SCENE_ALICE, 0);
 	CHECK(s, process != mine);
 	for (unsigned i = 0; i < stage_times(s, 4, 100) && !s->bad; i++) {
 		struct quoit_sqe endless = {.opcode = QUOIT_OP_LAUNCH,
@@ -107,8 +82,8 @@ static void a_users_faults_are_its_own(struct stage *s)
 		}
 		CHECK(s, !raw_reap(&bob.raw, PATIENCE_MS, &cqe, NULL) && !cqe.res);
 	}
-	CHECK(s, await_process(s, SCENE_ALICE, mine) != mine);
-	CHECK(s, await_process(s, SCENE_BOB, 0) == process);
+	CHECK(s, bringer_await_process(s, SCENE_ALICE, mine) != mine);
+	CHECK(s, bringer_await_process(s, SCENE_BOB, 0) == process);
 	bringer_leave(s, &alice.raw);
 	bringer_leave(s, &bob.raw);
 	bringer_await_none(s);
@@ -126,7 +101,7 @@ static void one_user_too_many_is_refused(struct stage *s)
 	CHECK(s, strstr(late.raw.text, "users bring kernels"));
 	stage_expect(s, QUOIT_DAEMON_REFUSED_KERNELS, 1);
 	ctl_leave(s, &late.raw);
-	process = await_process(s, SCENE_ALICE + 101, 0);
+	process = bringer_await_process(s, SCENE_ALICE + 101, 0);
 	bringer_leave(s, &user[1].raw);
 	/* The place is free at once, its process is not for the next one. */
 	while (!s->bad && bringer_hello(s, &late.raw, SCENE_BOB) == -EUSERS) {
@@ -135,7 +110,7 @@ static void one_user_too_many_is_refused(struct stage *s)
 	}
 	stage_die(s, &late.raw);
 	if (enter(s, &late, SCENE_BOB)) {
-		CHECK(s, await_process(s, SCENE_BOB, process) != process);
+		CHECK(s, bringer_await_process(s, SCENE_BOB, process) != process);
 		CHECK(s, kill(process, 0) < 0);
 		bringer_leave(s, &late.raw);
 	}

@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "scenes.h"
 
 #define PATIENCE_MS 60000
 
@@ -43,23 +46,57 @@ bool bringer_open(struct stage *s, struct raw_client *c, uid_t uid)
 	       CHECK(s, !raw_ring_open(c, 64, 0, 0));
 }
 
-void bringer_await_none(struct stage *s)
+static FILE *open_topology(const struct stage *s)
 {
-	char path[200], text[8192];
-	bool there = true;
+	char path[200];
 
 	snprintf(path, sizeof path, "%s/%s", s->daemon.folder, QUOIT_STATS_TOPOLOGY);
-	for (int ms = 0; there && ms < PATIENCE_MS; ms += 10) {
-		FILE *f = fopen(path, "re");
-		size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+	return fopen(path, "re");
+}
 
-		if (f)
-			fclose(f);
-		text[n] = '\0';
-		there = !n || strstr(text, "own device");
+/* Of the first line that begins so.  0: there is none; -1: nor any other, it is being written. */
+static pid_t find_process(const struct stage *s, const char *start)
+{
+	FILE *f = open_topology(s);
+	char line[1024];
+	pid_t pid = -1;
+
+	while (f && pid <= 0 && fgets(line, sizeof line, f)) {
+		const char *at = strstr(line, ", pid ");
+
+		pid = 0;
+		if (!strncmp(line, start, strlen(start)) && at)
+			pid = (pid_t)strtol(at + strlen(", pid "), NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+pid_t bringer_await_process(struct stage *s, uid_t uid, pid_t before)
+{
+	uid_t ours = stage_has_users() ? SCENE_MALLORY : getuid();
+	char start[48];
+	pid_t pid = 0;
+
+	snprintf(start, sizeof start, "own device of uid %u: ", (unsigned)(uid ? uid : ours));
+	for (int ms = 0; (pid <= 0 || pid == before) && ms < PATIENCE_MS; ms += 5) {
+		pid = find_process(s, start);
+		usleep(5000);
+	}
+	CHECK(s, pid > 0 && pid != before);
+	return pid;
+}
+
+void bringer_await_none(struct stage *s)
+{
+	pid_t pid = 1;
+
+	for (int ms = 0; pid && ms < PATIENCE_MS; ms += 10) {
+		pid = find_process(s, "own device");
 		usleep(10000);
 	}
-	CHECK(s, !there);
+	CHECK(s, !pid);
 }
 
 void bringer_leave(struct stage *s, struct raw_client *c)

@@ -21,6 +21,9 @@ int bringer_hello(struct stage *s, struct raw_client *c, uid_t uid);
 bool bringer_open(struct stage *s, struct raw_client *c, uid_t uid);
 void bringer_leave(struct stage *s, struct raw_client *c);
 
+/* The process of this user's own (0: of who we are to quoitd), another one than `before`. */
+pid_t bringer_await_process(struct stage *s, uid_t uid, pid_t before);
+
 /* The user's own process has ended, so that quoitd is as it was before. */
 void bringer_await_none(struct stage *s);
 
