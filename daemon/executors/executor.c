@@ -168,11 +168,12 @@ static void count_death(struct executor *x)
 	x->due = now + (x->lost ? LOST_NS : backoff(x));
 }
 
-/* Whose it was has no more use for it: that is no death to speak of. */
+/* Whose it was has no more use for it: no death to speak of, and nothing to wait for afterwards. */
 static void bury_retired(struct executor *x)
 {
 	log_info("%s %s: quoit-exec of uid %llu has ended", executor_kind(x), x->path,
 		 (unsigned long long)x->owner - 1);
+	x->due = 0;
 	x->state = EXECUTOR_DOWN;
 	x->changed = true;
 }

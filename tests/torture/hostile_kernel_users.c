@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bringer.h"
@@ -12,6 +13,13 @@
 #include "scenes.h"
 
 #define PATIENCE_MS 60000
+
+/* Far less than a process may take that says nothing, far more than one needs. */
+#ifdef QUOIT_SANITIZE
+#define AT_ONCE_S 40
+#else
+#define AT_ONCE_S 4
+#endif
 
 /* Its image, with a kernel that takes its time, and one that goes where nothing is. */
 struct user {
@@ -120,9 +128,27 @@ static void one_user_too_many_is_refused(struct stage *s)
 	bringer_await_none(s);
 }
 
+/* Its last process is given up when it has had no session for a while. */
+static void a_user_that_comes_back_waits_for_nothing(struct stage *s)
+{
+	struct user alice;
+	time_t since;
+
+	for (unsigned i = 0; i < stage_times(s, 2, 20) && !s->bad; i++) {
+		since = time(NULL);
+		if (!enter(s, &alice, SCENE_ALICE))
+			return;
+		CHECK(s, time(NULL) - since < AT_ONCE_S);
+		bringer_leave(s, &alice.raw);
+		bringer_await_none(s);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct stage_case cases[] = {
+		{"a user that comes back waits for nothing",
+		 a_user_that_comes_back_waits_for_nothing},
 		{"a user's faults are its own", a_users_faults_are_its_own},
 		{"one user too many is refused", one_user_too_many_is_refused},
 	};
