@@ -35,6 +35,7 @@ void memory_link_init(struct memory_link *l, uint32_t *reactor_need_wake, int re
 	quoit_consumer_init(&l->from_thread, &l->answer_head, &l->answer_tail, MEMORY_ENTRIES);
 	l->reactor_need_wake = reactor_need_wake;
 	l->reactor_eventfd = reactor_eventfd;
+	l->held = 0;
 }
 
 static void ring_bell(int fd)
@@ -74,7 +75,7 @@ static void answer(struct memory_work *w)
 	struct memory_link *l = w->link;
 	uint32_t i;
 
-	/* A reactor has at most MEMORY_ENTRIES requests open, so there is room for the answer. */
+	/* The reactor reads its answers whatever else it does, so there is room soon. */
 	while (!quoit_ring_reserve(&l->answers, &i))
 		sched_yield();
 	l->answer[i % MEMORY_ENTRIES] = w->m;
@@ -98,7 +99,8 @@ static void take_request(struct memory_thread *t, struct memory_link *l)
 	struct memory_work *w = t->free;
 	struct memory_turns *turns;
 
-	t->free = w->next; /* there are as many as requests can be open */
+	t->free = w->next;
+	l->held++;
 	*w = (struct memory_work){.m = l->request[l->requests.next % MEMORY_ENTRIES], .link = l};
 	quoit_ring_release(&l->requests, 1);
 	turns = &w->m.session->at_memory;
@@ -129,16 +131,21 @@ static bool serve_one(struct memory_thread *t)
 	if (w->next)
 		enqueue(t, s);
 	answer(w); /* with the last one, the session may be gone */
+	w->link->held--;
 	w->next = t->free;
 	t->free = w;
 	return true;
 }
 
+/* Of a reactor that asks for more than is held at a time, the others wait in its ring. */
 static bool serve(struct memory_thread *t)
 {
-	for (unsigned i = 0; i < t->count; i++)
-		while (quoit_ring_peek(&t->links[i].requests))
-			take_request(t, &t->links[i]);
+	for (unsigned i = 0; i < t->count; i++) {
+		struct memory_link *l = &t->links[i];
+
+		while (l->held < MEMORY_ENTRIES && quoit_ring_peek(&l->requests))
+			take_request(t, l);
+	}
 	return serve_one(t);
 }
 

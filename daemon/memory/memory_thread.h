@@ -54,6 +54,7 @@ struct memory_link {
 	struct quoit_consumer from_thread; /* the reactor's */
 	struct quoit_consumer requests;    /* the thread's */
 	struct quoit_producer answers;     /* the thread's */
+	uint32_t held;                     /* the thread's: requests that it has taken */
 	uint32_t *reactor_need_wake;
 	int reactor_eventfd;
 };

@@ -122,6 +122,24 @@ Test(memory_thread, requests_of_one_session_are_served_in_order)
 	cr_assert_eq(resident(s), PAGE_BYTES);
 }
 
+Test(memory_thread, requests_beyond_those_it_holds_wait_their_time)
+{
+	struct session *s = new_session();
+	struct memory_message m = {.op = MEMORY_PUNCH, .session = s, .bytes = PAGE_BYTES};
+	uint32_t sent = 0, answered = 0;
+
+	for (; sent < MEMORY_ENTRIES; sent++) /* the first takes a while, and the others wait */
+		ask(s, MEMORY_ALLOCATE, 0, sent ? PAGE_BYTES : LEASE, sent);
+	start();
+	while (answered < 4 * MEMORY_ENTRIES) {
+		m.job = sent;
+		if (sent < 4 * MEMORY_ENTRIES && memory_send(reactor, &m))
+			sent++;
+		else
+			cr_assert_eq(answer().job, answered++);
+	}
+}
+
 Test(memory_thread, what_cannot_be_had_whole_is_given_back)
 {
 	struct session *s = new_session();
