@@ -80,6 +80,27 @@ static void descriptors_not_asked_for_are_closed(struct stage *s)
 	close(fd);
 }
 
+/* Whoever counts those of the first block only takes two for one. */
+static void descriptors_in_two_blocks_are_closed(struct stage *s)
+{
+	static const uint16_t types[] = {QUOIT_CTL_RING_OPEN, QUOIT_CTL_FILE_ADD,
+					 QUOIT_CTL_IMAGE_ADD};
+	int fds[MOST / 2], fd = memfd_create("torture", MFD_CLOEXEC);
+
+	for (unsigned i = 0; i < MOST / 2; i++)
+		fds[i] = fd;
+	for (unsigned i = 0; i < stage_times(s, 30, 3000) && !s->bad; i++) {
+		struct quoit_ctl m = ctl_request(types[i % 3]);
+		struct raw_client c;
+
+		if (!stage_open(s, &c, &small))
+			break;
+		CHECK(s, !ctl_put_blocks(c.socket, &m, sizeof m, fds, i % 2 ? 1 : MOST / 2, 2));
+		ctl_expect_end(s, &c, PROTO, "another number of descriptors");
+	}
+	close(fd);
+}
+
 static void descriptors_that_were_refused_are_closed(struct stage *s)
 {
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD), answer;
@@ -329,6 +350,7 @@ int main(int argc, char **argv)
 	}
 	static const struct stage_case cases[] = {
 		CASE(descriptors_not_asked_for_are_closed),
+		CASE(descriptors_in_two_blocks_are_closed),
 		CASE(descriptors_that_were_refused_are_closed),
 		CASE(session_has_as_many_files_as_it_may),
 		CASE(only_files_are_taken_for_files),

@@ -6,7 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stage.h"
+#include "ctl_client.h"
+#include "scenes.h"
 
 #define MIB   (UINT64_C(1) << 20)
 #define SIDE  512u  /* a GEMM of this side is cut into tiles */
@@ -48,6 +49,7 @@ static const struct {
 	{"REDUCE", QUOIT_AXIS_ALL, {ONE, 3}},
 	{"ARGMAX", QUOIT_AXIS_ALL, {PLACE, 3}},
 	{"LOSS", 0, {ONE, 1, 2, 3}},
+	{"FILE", 0, {3}},
 };
 
 static const struct operation {
@@ -68,7 +70,8 @@ static bool make_job(const struct operation *op, struct quoit_sqe *ret)
 		if (strcmp(operands[i].shape, op->shape))
 			continue;
 		*ret = raw_job(op->opcode, 0, 0, 0);
-		memcpy(&ret->scalar[0], &one, sizeof one);
+		if (strcmp(op->shape, "FILE")) /* else it is an offset */
+			memcpy(&ret->scalar[0], &one, sizeof one);
 		ret->arg = operands[i].arg;
 		for (unsigned k = 0; k < QUOIT_MAX_TENSORS_PER_JOB; k++)
 			ret->tensor[k] = op->access[k] == '-' ? 0 : operands[i].tensor[k];
@@ -121,8 +124,13 @@ static bool computes(const struct operation *op)
 	       strcmp(op->shape, "LAUNCH");
 }
 
-/* Every operation that computes, its tensors in the arena, inline and tiled. */
-static void holes_during_jobs(struct stage *s)
+static bool moves_a_file(const struct operation *op)
+{
+	return !strcmp(op->shape, "FILE");
+}
+
+/* Every operation of a kind, its tensors in the arena, inline and tiled. */
+static void holes_during(struct stage *s, bool (*kind)(const struct operation *op))
 {
 	static const struct raw_wish wish = {.host_bytes = 16 * MIB,
 					     .arena_bytes = 8 * MIB,
@@ -132,34 +140,54 @@ static void holes_during_jobs(struct stage *s)
 	struct puncher p = {.client = &c};
 	struct quoit_sqe job;
 	pthread_t thread;
+	int fd = scene_file_on_disk();
+	uint32_t file;
 
 	if (!stage_open(s, &c, &wish) || !CHECK(s, make_tensors(&c)))
 		return;
+	CHECK(s, !ctl_add_file(&c, fd, &file) && !file);
 	pthread_create(&thread, NULL, punch_on, &p);
 	for (unsigned n = 0; n < stage_times(s, 8, 200) && !s->bad; n++)
 		for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
-			if (!computes(&operations[i]))
+			if (!kind(&operations[i]))
 				continue;
 			CHECK(s, make_job(&operations[i], &job));
-			if (!CHECK(s, !raw_run(&c, job)))
+			if (!CHECK(s, raw_run(&c, job) >= 0))
 				printf("  operation %u\n", operations[i].opcode);
 		}
 	p.stop = true;
 	pthread_join(thread, NULL);
+	close(fd);
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+static void holes_during_jobs(struct stage *s)
+{
+	holes_during(s, computes);
+}
+
+/* Threads that have moved bytes stay a while, or for good, for those that come next. */
+static void holes_during_transfers(struct stage *s)
+{
+	holes_during(s, moves_a_file);
+	census_take(s->daemon.pid, &s->before);
+	holes_during(s, moves_a_file);
 }
 
 static const struct stage_case cases[] = {
 	{"holes during jobs", holes_during_jobs},
+	{"holes during transfers", holes_during_transfers},
 };
 
 int main(int argc, char **argv)
 {
-	const struct stage_scene scene = {0};
+	static const char *const by_threads[] = {"--no-io-uring", NULL};
+	const struct stage_scene scene = {0}, threads = {.options = by_threads};
 	struct stage stage;
 
 	if (!stage_init(&stage, argc, argv))
 		return 2;
 	stage_play(&stage, &scene, cases, sizeof cases / sizeof cases[0]);
+	stage_play(&stage, &threads, &cases[1], 1);
 	return stage_end(&stage);
 }

@@ -5,9 +5,7 @@
  * A session may have so many under way, and a user; others' transfers must not notice.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/fuse.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -33,23 +31,12 @@ static struct quoit_sqe transfer(uint8_t opcode, uint32_t t)
 	return raw_job(opcode, t, 0, 0);
 }
 
-/* A file without a name, not in memory, where quoitd would not write for others. */
-static int open_on_disk(void)
-{
-	char path[] = "/var/tmp/quoit-torture-XXXXXX";
-	int fd = mkostemp(path, O_CLOEXEC);
-
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
 /* A session that comes now can write to its file and read it. */
 static void check_transfers(struct stage *s)
 {
 	const int32_t bytes = WORDS * sizeof(float);
 	struct raw_client c;
-	int fd = open_on_disk();
+	int fd = scene_file_on_disk();
 	uint32_t index;
 
 	if (stage_open(s, &c, &wish)) {

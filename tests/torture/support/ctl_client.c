@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define FDS_MOST    253 /* of one message, says the kernel */
+#define BLOCKS_MOST 2
 #define PATIENCE_MS 60000
 
 struct quoit_ctl ctl_request(uint16_t type)
@@ -31,25 +32,30 @@ struct quoit_ctl ctl_hello(void)
 	return m;
 }
 
-int ctl_put(int socket, const void *bytes, size_t size, const int *fds, unsigned count)
+int ctl_put_blocks(int socket, const void *bytes, size_t size, const int *fds, unsigned count,
+		   unsigned blocks)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(FDS_MOST * sizeof(int))];
+	const size_t block = count ? CMSG_SPACE(count * sizeof(int)) : 0;
+	_Alignas(struct cmsghdr) char control[BLOCKS_MOST * CMSG_SPACE(FDS_MOST * sizeof(int))] = {
+		0};
 	struct iovec data = {(void *)(uintptr_t)bytes, size};
-	struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
+	struct msghdr m = {.msg_iov = &data,
+			   .msg_iovlen = 1,
+			   .msg_control = block ? control : NULL,
+			   .msg_controllen = blocks * block};
 
-	if (count) {
-		struct cmsghdr *c;
-
-		memset(control, 0, sizeof control);
-		m.msg_control = control;
-		m.msg_controllen = CMSG_SPACE(count * sizeof(int));
-		c = CMSG_FIRSTHDR(&m);
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
 		c->cmsg_len = CMSG_LEN(count * sizeof(int));
 		memcpy(CMSG_DATA(c), fds, count * sizeof(int));
 	}
 	return sendmsg(socket, &m, MSG_NOSIGNAL) == (ssize_t)size ? 0 : -errno;
+}
+
+int ctl_put(int socket, const void *bytes, size_t size, const int *fds, unsigned count)
+{
+	return ctl_put_blocks(socket, bytes, size, fds, count, 1);
 }
 
 static void close_all(struct msghdr *m)

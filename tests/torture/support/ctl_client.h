@@ -19,6 +19,10 @@ struct quoit_ctl ctl_hello(void);
 /* Send these bytes with these descriptors, whatever they are.  0 or -errno. */
 int ctl_put(int socket, const void *bytes, size_t size, const int *fds, unsigned count);
 
+/* The same with the descriptors in one block (SCM_RIGHTS), and the same again in a second one. */
+int ctl_put_blocks(int socket, const void *bytes, size_t size, const int *fds, unsigned count,
+		   unsigned blocks);
+
 /*
  * The same, as a connection that has no session: from Linux 6.16 on the kernel refuses to
  * send descriptors to it.  False: so it was, and the connection has been left (CLIENTS_LEFT).

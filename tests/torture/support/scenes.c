@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scenes.c - a system call filter, other users */
+/* scenes.c - a system call filter, other users, a file */
 #include "scenes.h"
 
 #include <fcntl.h>
@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,6 +37,16 @@ void scene_without_seals(const struct daemon *d)
 	(void)d;
 	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs");
 	must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "seccomp");
+}
+
+int scene_file_on_disk(void)
+{
+	char path[] = "/var/tmp/quoit-torture-XXXXXX";
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	if (fd >= 0)
+		unlink(path);
+	return fd;
 }
 
 void scene_become(uid_t uid)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scenes.h - unusual ways to start quoitd, and to become another user */
+/* scenes.h - unusual ways to start quoitd, to become another user, and a usual file */
 #ifndef TORTURE_SCENES_H
 #define TORTURE_SCENES_H
 
@@ -15,6 +15,12 @@ void scene_without_seals(const struct daemon *d);
 
 /* For daemon_start_prepared: run as the service; for root only. */
 void scene_as_service(const struct daemon *d);
+
+/*
+ * A new file without a name, not in memory, where quoitd does not write for others.  -1: it cannot
+ * be had.
+ */
+int scene_file_on_disk(void);
 
 /* Take on this user for good; does not return when it cannot. */
 void scene_become(uid_t uid);
