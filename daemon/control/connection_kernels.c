@@ -90,6 +90,8 @@ void connection_kernels(struct connection *c, const struct quoit_ctl *m, const s
 	err = look_at(c, m, fds);
 	if (!err && m->type == QUOIT_CTL_IMAGE_ADD)
 		ask->fd = fds->fd[0];
+	else if (ask->bytes && m->type == QUOIT_CTL_KERNEL_ADD)
+		close(fds->fd[0]); /* a few bytes of memory: nobody is behind it */
 	else
 		connection_drop_fds(c, fds);
 	if (err < 0) {
