@@ -23,7 +23,7 @@
 
 #define JOBS       4u
 #define KILLS      80u
-#define KILLS_FULL 750u /* all instructions, but for a sanitizer's many */
+#define KILLS_FULL 2000u /* all instructions, but for a sanitizer's many */
 
 /* What the child tells of itself. */
 struct notes {

@@ -48,18 +48,26 @@ static uint64_t count_memfds(pid_t pid)
 	return count;
 }
 
+static void read_kib(const char *line, const char *format, uint64_t *ret_bytes)
+{
+	uint64_t kib;
+
+	if (sscanf(line, format, &kib) == 1)
+		*ret_bytes = kib << 10;
+}
+
 static void read_status(pid_t pid, struct census *c)
 {
 	FILE *f = open_proc(pid, "status");
 	char line[256];
 
-	c->threads = c->shared = c->anonymous = UINT64_MAX;
+	c->threads = c->shared = c->anonymous = c->locked = c->huge = UINT64_MAX;
 	while (f && fgets(line, sizeof line, f)) {
 		(void)sscanf(line, "Threads: %" SCNu64, &c->threads);
-		if (sscanf(line, "RssShmem: %" SCNu64, &c->shared) == 1)
-			c->shared <<= 10;
-		if (sscanf(line, "RssAnon: %" SCNu64, &c->anonymous) == 1)
-			c->anonymous <<= 10;
+		read_kib(line, "RssShmem: %" SCNu64, &c->shared);
+		read_kib(line, "RssAnon: %" SCNu64, &c->anonymous);
+		read_kib(line, "VmLck: %" SCNu64, &c->locked);
+		read_kib(line, "HugetlbPages: %" SCNu64, &c->huge);
 	}
 	if (f)
 		fclose(f);
@@ -84,6 +92,8 @@ bool census_is_back(const struct census *before, const struct census *now, uint6
 		{"threads", before->threads, now->threads, 0},
 		{"bytes of shared memory", before->shared, now->shared, SHARED_SLACK},
 		{"bytes of its own", before->anonymous, now->anonymous, slack},
+		{"locked bytes", before->locked, now->locked, 0},
+		{"bytes of huge pages", before->huge, now->huge, 0},
 	};
 
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)

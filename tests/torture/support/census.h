@@ -15,6 +15,8 @@ struct census {
 	uint64_t threads;
 	uint64_t shared;    /* resident bytes of shared memory */
 	uint64_t anonymous; /* resident bytes of its own */
+	uint64_t locked;    /* bytes that are pinned */
+	uint64_t huge;      /* bytes of reserved huge pages */
 };
 
 void census_take(pid_t pid, struct census *ret);
