@@ -50,17 +50,20 @@ struct graph_step *graph_emit(struct graph_maker *m, struct quoit_sqe sqe)
 	return step;
 }
 
-/* From nothing to a little more than everything. */
-static void choose_sizes(struct graph_maker *m)
+/* From nothing to a little more than everything; and from no buffer pinned to nearly all. */
+static void choose_buffers(struct graph_maker *m)
 {
+	static const unsigned pinned[] = {0, 50, 95};
 	uint32_t most = (uint32_t)(m->options->scale / 4);
 
+	m->pinned = pinned[graph_draw(m, 3)];
 	m->size[0] = graph_draw(m, 2);
 	m->size[1] = 1;
 	m->size[2] = 2 + graph_draw(m, 600);
 	m->size[3] = 2 + graph_draw(m, most / 16 + 1);
 	m->size[4] = 2 + graph_draw(m, most / 3 + 1);
-	m->size[5] = 2 + graph_draw(m, most + most / 8);
+	m->size[5] = most / 8 + graph_draw(m, most / 8 + 1); /* a few of them, with gaps between */
+	m->size[6] = 2 + graph_draw(m, most + most / 8);
 }
 
 void graph_make(struct graph *g, const struct graph_options *options)
@@ -71,7 +74,7 @@ void graph_make(struct graph *g, const struct graph_options *options)
 	*g = (struct graph){0};
 	m.random = options->seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
 	oracle_init(&m.oracle, options->budget, options->ring * ORACLE_TENSORS);
-	choose_sizes(&m);
+	choose_buffers(&m);
 	while (g->count < options->steps)
 		graph_make_step(&m);
 	for (unsigned i = 0; i < ORACLE_TENSORS; i++)
@@ -114,9 +117,11 @@ void graph_print(const struct graph *g, unsigned end, FILE *out)
 
 		fprintf(out, "%4" PRIu64 " %-6s", sqe->user_data, name_of(sqe->opcode));
 		if (sqe->opcode == QUOIT_OP_CREATE || sqe->opcode == QUOIT_OP_VIEW)
-			fprintf(out, " %#x of %#x, %u elements at %" PRIu64 " stride %d device %u",
+			fprintf(out,
+				" %#x of %#x, %u elements at %" PRIu64 " stride %d device %u%s",
 				sqe->base[0], sqe->base[1], sqe->dim[3], sqe->offset,
-				sqe->stride[3], sqe->device);
+				sqe->stride[3], sqe->device,
+				sqe->arg & QUOIT_CREATE_PINNED ? " pinned" : "");
 		else
 			fprintf(out, " %#x %#x %#x scalar %" PRId64 " link %u", sqe->tensor[0],
 				sqe->tensor[1], sqe->tensor[2], (int64_t)sqe->scalar[0], sqe->link);

@@ -3,9 +3,9 @@
  * graph.h - random programs for one ring, and what the oracle says of each job in them.
  *
  * Vectors of i32 of a few sizes, from none to more than the budget; views, frees and new
- * tensors on old indices; jobs in place, jobs that fail, jobs that wait; with devices, as many of
- * the buffers on each as on the host, and copies between.  The only rule that
- * the generator keeps for its own sake: after a failed write of a part of a buffer, the next
+ * tensors on old indices; jobs in place, jobs that fail, jobs that wait; some of the buffers on the
+ * host pinned; with devices, as many on each as on the host, and copies between.  The only rule
+ * that the generator keeps for its own sake: after a failed write of a part of a buffer, the next
  * job on that buffer spans all of it.  The daemon remembers poison as one interval, so how
  * far it reaches would else depend on which of two independent jobs ends first.
  */
@@ -21,7 +21,7 @@ struct graph_options {
 	uint64_t seed;
 	unsigned steps;                 /* about so many */
 	uint64_t scale;                 /* bytes: buffers have up to a little more */
-	uint64_t budget[ORACLE_PLACES]; /* bytes that buffers can have on the host, on devices */
+	uint64_t budget[ORACLE_PLACES]; /* bytes of buffers that each place can have */
 	uint64_t arena;                 /* first byte of the arena for this program's checks */
 	uint64_t arena_end;             /* and the end */
 	uint32_t ring;                  /* programs of one session have tensors of their own */

@@ -8,7 +8,7 @@
 
 #include "graph.h"
 
-#define GRAPH_SIZES 6
+#define GRAPH_SIZES 7
 
 /* A program that is being made, and what the oracle knows after its last step. */
 struct graph_maker {
@@ -18,6 +18,7 @@ struct graph_maker {
 	uint64_t random;
 	uint64_t arena; /* first byte not yet used */
 	uint32_t size[GRAPH_SIZES];
+	unsigned pinned; /* percent of the buffers on the host */
 	unsigned room, live;
 };
 

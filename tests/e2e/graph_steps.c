@@ -124,6 +124,8 @@ static void make_create(struct graph_maker *m)
 	sqe.dim[3] = m->size[graph_draw(m, GRAPH_SIZES)];
 	if (m->options->devices)
 		sqe.device = (uint8_t)graph_draw(m, 1 + m->options->devices);
+	if (!sqe.device && graph_chance(m, m->pinned))
+		sqe.arg |= QUOIT_CREATE_PINNED;
 	m->live++;
 	graph_emit(m, sqe);
 }

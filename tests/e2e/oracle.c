@@ -41,7 +41,11 @@ int32_t *oracle_at(const struct oracle_tensor *t, uint32_t i)
 
 static uint64_t charge_of(const struct oracle_buffer *b)
 {
-	return b->bytes && !b->arena ? sizeclass_bytes(sizeclass_of(b->bytes)) : 0;
+	if (!b->bytes || b->arena)
+		return 0;
+	if (b->place == ORACLE_PINNED)
+		return (b->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	return sizeclass_bytes(sizeclass_of(b->bytes));
 }
 
 static void bind_tensor(struct oracle *o, uint32_t handle, struct oracle_tensor t)
@@ -59,6 +63,7 @@ static void create(struct oracle *o, const struct quoit_sqe *sqe)
 	b->bytes = sqe->dim[3] * UINT64_C(4);
 	b->arena = sqe->arg & QUOIT_CREATE_ARENA;
 	b->device = sqe->device;
+	b->place = sqe->arg & QUOIT_CREATE_PINNED ? ORACLE_PINNED : sqe->device;
 	b->data = calloc(sqe->dim[3] + UINT64_C(1), 4);
 	bind_tensor(o, sqe->base[0],
 		    (struct oracle_tensor){.buffer = b, .stride = 1, .n = sqe->dim[3]});
@@ -84,7 +89,7 @@ static void free_tensor(struct oracle *o, uint32_t handle)
 	if (--b->tensors)
 		return;
 	if (b->reserved)
-		o->memory[b->device].used -= charge_of(b);
+		o->memory[b->place].used -= charge_of(b);
 	free(b->data);
 	free(b);
 }
@@ -216,7 +221,7 @@ static bool reserve(struct oracle *o, const struct quoit_sqe *sqe)
 		if (b->device && sqe->opcode == QUOIT_OP_NOP) /* it only waits */
 			continue;
 		b->reserved = true; /* so that a second tensor of it does not count */
-		bytes[b->device] += charge_of(b);
+		bytes[b->place] += charge_of(b);
 		fresh[n++] = b;
 	}
 	for (unsigned i = 0; i < ORACLE_PLACES; i++)

@@ -2,11 +2,11 @@
 /*
  * oracle.h - a model of quoitd that runs one job at a time, in the order of its calls.
  *
- * It knows CREATE, VIEW and FREE of vectors of i32, on the host or on devices, and a few
- * operations on them, the charge of buffers by size class, and poison.  What it says of a job, the
- * daemon must say too at any depth (daemon/memory/memory.h, the theorem).  It is written for being
- * read, shares no code with the daemon but the size classes, and trusts its caller: every handle is
- * valid.
+ * It knows CREATE, VIEW and FREE of vectors of i32, on the host, pinned there, or on devices, and a
+ * few operations on them, the charge of buffers by size class or in pages, and poison.  What it
+ * says of a job, the daemon must say too at any depth (daemon/memory/memory.h, the theorem).  It is
+ * written for being read, shares no code with the daemon but the size classes, and trusts its
+ * caller: every handle is valid.
  */
 #ifndef TESTS_ORACLE_H
 #define TESTS_ORACLE_H
@@ -17,13 +17,15 @@
 #include <quoit/abi.h>
 
 #define ORACLE_TENSORS 64u
-#define ORACLE_PLACES  3u /* the host and two devices */
+#define ORACLE_PLACES  4u /* the host, two devices by their numbers, and: */
+#define ORACLE_PINNED  3u /* the pinned region of the host */
 
 struct oracle_buffer {
 	uint64_t bytes;
 	unsigned tensors;
 	bool arena;     /* charged already */
-	uint8_t device; /* where it is; 0: on the host */
+	uint8_t device; /* where jobs on it run; 0: on the host */
+	uint8_t place;  /* whose bytes it is charged to */
 	bool reserved;  /* has its bytes */
 	bool poisoned;
 	uint64_t lo, hi; /* the poison, in elements */

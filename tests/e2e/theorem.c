@@ -55,7 +55,7 @@ static uint32_t draw(struct round *r, uint32_t below)
 
 /* ---- making ---- */
 
-static void make_lane(struct round *r, unsigned i, const uint64_t scale[2])
+static void make_lane(struct round *r, unsigned i, const uint64_t scale[ORACLE_PLACES])
 {
 	const struct theorem_options *o = r->options;
 	struct lane *l = &r->lane[i];
@@ -70,12 +70,17 @@ static void make_lane(struct round *r, unsigned i, const uint64_t scale[2])
 
 	/* Where it is open who is charged first, or at all, nobody may lack bytes. */
 	for (unsigned k = 0; k < ORACLE_PLACES; k++)
-		g.budget[k] = o->rings > 1 || o->cancels ? UINT64_MAX : scale[k != 0];
+		g.budget[k] = o->rings > 1 || o->cancels ? UINT64_MAX : scale[k];
 	graph_make(&l->graph, &g);
 	for (unsigned k = 0; k < ORACLE_PLACES; k++)
 		l->budget[k] = g.budget[k] == UINT64_MAX ? l->graph.peak[k] : g.budget[k];
 	l->seen = calloc(l->graph.count, 1);
 	l->cancel = calloc(l->graph.count, 1);
+}
+
+static uint64_t draw_pages(struct round *r)
+{
+	return (1 + draw(r, BUDGET_PAGES)) * (uint64_t)PAGE_BYTES;
 }
 
 /*
@@ -84,10 +89,13 @@ static void make_lane(struct round *r, unsigned i, const uint64_t scale[2])
  */
 static void make_lanes(struct round *r)
 {
-	uint64_t scale[2] = {(1 + draw(r, BUDGET_PAGES)) * (uint64_t)PAGE_BYTES};
+	uint64_t scale[ORACLE_PLACES];
 
-	if (r->options->devices) /* about as many, or far more or fewer */
-		scale[1] = (1 + draw(r, BUDGET_PAGES)) * (uint64_t)PAGE_BYTES;
+	/* Buffers have up to scale[0] everywhere: what others hold is about that, far more or less.
+	 */
+	scale[0] = draw_pages(r);
+	scale[1] = scale[2] = draw_pages(r);
+	scale[ORACLE_PINNED] = draw_pages(r);
 	r->arena_bytes = scale[0] < LEASE_LEAST || draw(r, 2) ? ARENA_MOST : ARENA_LEAST;
 	for (unsigned i = 0; i < r->options->rings; i++)
 		make_lane(r, i, scale);
@@ -102,8 +110,10 @@ static bool open_session(struct round *r, const char *socket)
 				      .max_tensors = RINGS_MOST * ORACLE_TENSORS};
 	int err;
 
-	for (unsigned i = 0; i < r->options->rings; i++)
-		p.host_bytes += r->lane[i].budget[0];
+	for (unsigned i = 0; i < r->options->rings; i++) {
+		p.host_bytes += r->lane[i].budget[0] + r->lane[i].budget[ORACLE_PINNED];
+		p.pinned_bytes += r->lane[i].budget[ORACLE_PINNED];
+	}
 	for (unsigned i = 0; r->options->devices && i < r->options->rings; i++) {
 		const uint64_t *budget = r->lane[i].budget; /* a lease is one of each device */
 
@@ -136,8 +146,9 @@ static bool complain(struct round *r, const struct lane *l, unsigned step, const
 
 	graph_print(&l->graph, step + 1, r->err);
 	fprintf(r->err,
-		"lease %" PRIu64 " bytes of buffers, %" PRIu64 " on a device; ring %td step %u: ",
-		l->budget[0], l->budget[1], l - r->lane, step + 1);
+		"lease %" PRIu64 " bytes of buffers, %" PRIu64 " pinned, %" PRIu64
+		" on a device; ring %td step %u: ",
+		l->budget[0], l->budget[ORACLE_PINNED], l->budget[1], l - r->lane, step + 1);
 	va_start(args, format);
 	vfprintf(r->err, format, args);
 	va_end(args);
