@@ -93,26 +93,148 @@ Test(ops_gemm, with_a_blas_agrees_with_the_reference)
 	check_all();
 }
 
-Test(ops_gemm, batches_broadcast)
+/* ---- batches ---- */
+
+/* How the matrices of one operand lie in memory, one to the next. */
+enum order {
+	FORWARDS,
+	BACKWARDS,   /* negative strides */
+	INTERLEAVED, /* the inner dim is the slower one */
+	ORDERS,
+};
+
+struct batched {
+	uint32_t outer, inner;
+	struct product product;
+	unsigned repeat[3]; /* bit 0, 1: the outer, inner dim has stride 0 */
+	enum order order[3];
+};
+
+static const struct {
+	uint32_t outer, inner, m, n, k;
+	uint32_t every; /* of all combinations, one in so many: a prime that divides no count */
+} batches[] = {
+	{2, 3, 17, 19, 23, 30011},    {1, 4, 12, 33, 257, 30011}, {3, 1, 1, 1, 1, 5003},
+	{5, 1, 1, 40, 9, 30011},      {1, 5, 40, 1, 9, 30011},    {64, 2, 5, 3, 4, 30011},
+	{2, 3, 130, 90, 100, 300007}, /* several tiles, which begin within a batch */
+	{0, 3, 4, 4, 4, 30011},       {3, 0, 4, 4, 4, 30011},     {2, 2, 0, 4, 4, 30011},
+	{2, 2, 4, 0, 4, 30011},       {2, 2, 4, 4, 0, 5003},
+};
+#define BATCHES (sizeof(batches) / sizeof(batches[0]))
+
+static void swap_outer_dims(struct op_tensor *t)
 {
-	const uint32_t c_dim[] = {2, 3, 17, 19};
-	const uint32_t a_dim[] = {2, 3, 17, 23};
-	const uint32_t b_dim[] = {2, 3, 23, 19};
+	const uint32_t dim = t->dim[0];
+	const int64_t stride = t->stride[0];
 
-	for (int repeat = 0; repeat < 4; repeat++) {
-		struct ops_case c = {.args.opcode = QUOIT_OP_GEMM};
+	t->dim[0] = t->dim[1];
+	t->stride[0] = t->stride[1];
+	t->dim[1] = dim;
+	t->stride[1] = stride;
+}
 
-		ops_case_tensor(&c, 0, QUOIT_F64, c_dim, OPS_PADDED, 1);
-		ops_case_tensor(&c, 1, QUOIT_F64, a_dim, OPS_DENSE, 2);
-		ops_case_tensor(&c, 2, QUOIT_F64, b_dim, OPS_DENSE, 3);
-		ops_case_count(&c, 1, -1, 0.01);
-		ops_case_count(&c, 2, 1, -0.01);
-		c.args.t[1].stride[repeat & 1] = 0;
-		c.args.t[2].stride[repeat >> 1] = 0;
-		c.args.scalar[0].f = 1;
-		ops_case_check(&c, (struct ops_tolerance){4, 1e-10, false});
-		ops_case_done(&c);
+static void make_operand(struct ops_case *c, int which, const struct batched *b, uint32_t rows,
+			 uint32_t columns)
+{
+	const struct product *p = &b->product;
+	const enum ops_layout layout[] = {p->c, p->a, p->b};
+	const bool swap = b->order[which] == INTERLEAVED;
+	const uint32_t dim[] = {swap ? b->inner : b->outer, swap ? b->outer : b->inner, rows,
+				columns};
+	struct op_tensor *t = &c->args.t[which];
+
+	ops_case_tensor(c, which, p->dtype, dim, layout[which], (uint32_t)which + 1);
+	if (swap)
+		swap_outer_dims(t);
+	for (int d = 0; d < 2; d++) {
+		if (b->order[which] == BACKWARDS && c->memory[which].size) {
+			t->data = (char *)t->data +
+				  (t->dim[d] - 1) * t->stride[d] * (int64_t)op_dtype_size(p->dtype);
+			t->stride[d] = -t->stride[d];
+		}
+		if (b->repeat[which] >> d & 1)
+			t->stride[d] = 0;
 	}
+}
+
+static void check_batched(const struct batched *b)
+{
+	const struct product *p = &b->product;
+	const bool ta = p->arg & QUOIT_GEMM_TRANS_A;
+	const bool tb = p->arg & QUOIT_GEMM_TRANS_B;
+	const double all = b->outer * b->inner + 1.0; /* so that numbers stay below 8 */
+	const double unit = p->dtype == QUOIT_F32 ? 0x1p-23 : 0x1p-52;
+	struct ops_case c = {.args.opcode = QUOIT_OP_GEMM, .args.arg = p->arg};
+
+	make_operand(&c, 0, b, p->m, p->n);
+	make_operand(&c, 1, b, ta ? p->k : p->m, ta ? p->m : p->k);
+	make_operand(&c, 2, b, tb ? p->n : p->k, tb ? p->k : p->n);
+	ops_case_count(&c, 1, -1, 0.0013 / all);
+	ops_case_count(&c, 2, 1, -0.0007 / all);
+	if (p->beta != 0)
+		ops_case_count(&c, 0, 0.5, 0.01 / all);
+	c.args.scalar[0].f = p->alpha;
+	c.args.scalar[1].f = p->beta;
+	ops_case_check(&c, (struct ops_tolerance){2, unit * 64 * (p->k + 1) * (p->k + 1), false});
+	ops_case_done(&c);
+}
+
+/* Take the last digit, of `base` that there are, off a number. */
+static uint32_t digit(uint32_t *number, uint32_t base)
+{
+	const uint32_t last = *number % base;
+
+	*number /= base;
+	return last;
+}
+
+/* Combination number i of all that is not in the table; false: there are not so many. */
+static bool combine(uint32_t i, struct batched *b)
+{
+	static const double alpha[] = {1, -0.5}, beta[] = {0, 0.25, 1};
+	struct product *p = &b->product;
+
+	p->dtype = digit(&i, 2) ? QUOIT_F64 : QUOIT_F32;
+	p->arg = (uint8_t)digit(&i, 4);
+	b->repeat[1] = digit(&i, 4);
+	b->repeat[2] = digit(&i, 4);
+	p->alpha = alpha[digit(&i, 2)];
+	p->beta = beta[digit(&i, 3)];
+	for (int t = 0; t < 3; t++)
+		b->order[t] = (enum order)digit(&i, ORDERS);
+	p->a = (enum ops_layout)digit(&i, OPS_LAYOUTS_IN);
+	p->b = (enum ops_layout)digit(&i, OPS_LAYOUTS_IN);
+	p->c = (enum ops_layout)digit(&i, OPS_LAYOUTS_OUT);
+	return i == 0;
+}
+
+static void check_batches(void)
+{
+	for (size_t s = 0; s < BATCHES; s++) {
+		struct batched b = {
+			.outer = batches[s].outer,
+			.inner = batches[s].inner,
+			.product = {.m = batches[s].m, .n = batches[s].n, .k = batches[s].k},
+		};
+
+		for (uint32_t i = (uint32_t)s; combine(i, &b); i += batches[s].every)
+			check_batched(&b);
+	}
+}
+
+Test(ops_gemm, built_in_computes_batches_of_every_kind)
+{
+	check_batches();
+}
+
+Test(ops_gemm, a_blas_computes_batches_of_every_kind)
+{
+	struct ops_choice choice;
+
+	ops_init(&choice);
+	if (!blas_get())
+		cr_skip_test("no BLAS here");
+	check_batches();
 }
 
 /* Run the product in so many tiles as there are cores; the caller frees the result. */
