@@ -36,11 +36,11 @@ template <> struct normal<double> {
 	}
 };
 
-template <class T, class Kind, bool dense>
+template <class T, class Kind, bool whole>
 __global__ void __launch_bounds__(MAP_THREADS)
 	random_kernel(walk w, uint64_t key, uint64_t first_block)
 {
-	constexpr int N = 16 / sizeof(T);
+	constexpr int N = RANDOM_BYTES / sizeof(T);
 	const uint64_t end = w.first + w.count;
 	const uint64_t last = (end + N - 1) / N;
 	T *const out = (T *)w.operand[0].data;
@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(MAP_THREADS)
 
 		random_block(key, first_block + block, word);
 		Kind::make(word, made.v);
-		if (dense && (block + 1) * N <= end) { /* cut at whole blocks, if at all */
-			((map_pack<T, N> *)out)[block - w.first / N] = made;
+		if (whole && (block + 1) * N <= end) {
+			((map_pack<T, N> *)out)[random_place(&w, block, sizeof(T))] = made;
 			continue;
 		}
 #pragma unroll
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(MAP_THREADS)
 
 			if (i < w.first || i >= end)
 				continue;
-			if (!dense)
+			if (!whole)
 				map_offsets<1>(w, (uint32_t)at, &at);
 			out[at] = made.v[j];
 		}
@@ -71,21 +71,21 @@ __global__ void __launch_bounds__(MAP_THREADS)
 }
 
 template <class T, class Kind> struct random_nodes {
-	static kernel_node dense, strided;
+	static kernel_node whole, strided;
 };
 template <class T, class Kind>
-kernel_node random_nodes<T, Kind>::dense((const void *)random_kernel<T, Kind, true>);
+kernel_node random_nodes<T, Kind>::whole((const void *)random_kernel<T, Kind, true>);
 template <class T, class Kind>
 kernel_node random_nodes<T, Kind>::strided((const void *)random_kernel<T, Kind, false>);
 
 template <class T, class Kind>
 static cudaError_t launch(const walk *w, const quoit_device_call *call, cudaStream_t stream)
 {
-	const unsigned blocks = map_blocks(w->count / (16 / sizeof(T)) + 2);
+	const unsigned blocks = map_blocks(w->count / (RANDOM_BYTES / sizeof(T)) + 2);
 
-	kernel_name(&random_nodes<T, Kind>::dense);
+	kernel_name(&random_nodes<T, Kind>::whole);
 	kernel_name(&random_nodes<T, Kind>::strided);
-	if (walk_is_dense(w) && w->operand[0].data % 16 == 0)
+	if (random_is_whole(w, sizeof(T)))
 		random_kernel<T, Kind, true>
 			<<<blocks, MAP_THREADS, 0, stream>>>(*w, call->scalar[0], call->scalar[1]);
 	else

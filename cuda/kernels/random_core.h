@@ -12,9 +12,31 @@
 #define QUOIT_CUDA_RANDOM_CORE_H
 
 #include "kernels/element.h"
+#include "walk.h"
 
-#define RANDOM_WORDS  4 /* of a block: four f32 or two f64 */
+#define RANDOM_BYTES  16 /* what a block makes */
+#define RANDOM_WORDS  4  /* of a block: four f32 or two f64 */
 #define RANDOM_ROUNDS 10
+
+/* ---- where the numbers of a block go ---- */
+
+/*
+ * Do whole blocks lie together, so that each is written at once?  A part of a cut walk may be dense
+ * and begin in the middle of one.  size: bytes of an element.
+ */
+ELEMENT bool random_is_whole(const struct walk *w, uint32_t size)
+{
+	return walk_is_dense(w) && w->operand[0].data % RANDOM_BYTES == 0 &&
+	       w->first % (RANDOM_BYTES / size) == 0;
+}
+
+/* Where a whole block lies, in blocks from the walk's first element. */
+ELEMENT uint64_t random_place(const struct walk *w, uint64_t block, uint32_t size)
+{
+	return block - w->first / (RANDOM_BYTES / size);
+}
+
+/* ---- words ---- */
 
 /* Block number `block` of a key. */
 ELEMENT void random_block(uint64_t key, uint64_t block, uint32_t ret_word[RANDOM_WORDS])

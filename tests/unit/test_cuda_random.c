@@ -52,3 +52,66 @@ Test(cuda_random, a_device_gives_the_same_bits_as_the_cpu)
 		ops_case_done(&c);
 	}
 }
+
+/* ---- where they go ---- */
+
+/* A whole block that a part writes at once lies where the whole walk has its first number. */
+static void check_block(const struct walk *whole, const struct walk *part, uint64_t block,
+			uint32_t size)
+{
+	const uint64_t i = block * (RANDOM_BYTES / size);
+	const uint64_t row = i / whole->dim[1], column = i % whole->dim[1];
+	const int64_t at = (int64_t)row * whole->operand[0].stride[0] + (int64_t)column;
+
+	cr_assert_eq(part->operand[0].data + random_place(part, block, size) * RANDOM_BYTES,
+		     whole->operand[0].data + (uint64_t)at * size, "block %llu of rows of %llu",
+		     (unsigned long long)block, (unsigned long long)whole->dim[1]);
+}
+
+/* How many parts are written by whole blocks. */
+static int check_parts(struct walk walk, const struct walk *whole, uint32_t size)
+{
+	const uint32_t per_block = RANDOM_BYTES / size;
+	struct walk rest;
+	int found = 0;
+
+	while (walk_cut(&walk, &rest, (uint32_t[WALK_OPERANDS]){size})) {
+		found += check_parts(walk, whole, size);
+		walk = rest;
+	}
+	if (!random_is_whole(&walk, size))
+		return found;
+	check_block(whole, &walk, (walk.first + per_block - 1) / per_block, size);
+	check_block(whole, &walk, (walk.first + walk.count) / per_block - 1, size);
+	return found + 1;
+}
+
+Test(cuda_random, whole_blocks_are_written_where_their_numbers_belong)
+{
+	static const struct {
+		uint8_t dtype;
+		uint32_t columns;
+		int32_t pitch;
+		int whole; /* parts, of two: the second row begins in the middle of a block or not
+			    */
+	} rows[] = {
+		{QUOIT_F32, (1u << 30) + 1, (1 << 30) + 4, 1},
+		{QUOIT_F32, (1u << 30) + 4, (1 << 30) + 8, 2},
+		{QUOIT_F32, (1u << 30) + 4, (1 << 30) + 5, 1}, /* its address is not one of a block
+								*/
+		{QUOIT_F64, (1u << 30) + 1, (1 << 30) + 2, 1},
+		{QUOIT_F64, (1u << 30) + 2, (1 << 30) + 4, 2},
+	};
+
+	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+		const struct quoit_device_tensor t = {.data = 1 << 20,
+						      .dim = {1, 1, 2, rows[r].columns},
+						      .stride = {0, 0, rows[r].pitch, 1},
+						      .dtype = rows[r].dtype};
+		struct walk walk;
+
+		walk_make(&walk, (const struct quoit_device_tensor *[]){&t}, 1, WALK_ROW_MAJOR);
+		cr_assert_eq(check_parts(walk, &walk, walk_dtype_size(t.dtype)), rows[r].whole,
+			     "row %zu", r);
+	}
+}
