@@ -22,8 +22,9 @@ bool blas_open(struct blas *ret_blas)
 	*(void **)&blas.create = dlsym(blas.library, "cublasCreate_v2");
 	*(void **)&blas.destroy = dlsym(blas.library, "cublasDestroy_v2");
 	*(void **)&blas.set_stream = dlsym(blas.library, "cublasSetStream_v2");
+	*(void **)&blas.set_mode = dlsym(blas.library, "cublasSetMathMode");
 	*(void **)&blas.multiply = dlsym(blas.library, "cublasGemmStridedBatchedEx");
-	if (!blas.create || !blas.destroy || !blas.set_stream || !blas.multiply) {
+	if (!blas.create || !blas.destroy || !blas.set_stream || !blas.set_mode || !blas.multiply) {
 		dlclose(blas.library);
 		return false;
 	}
@@ -38,14 +39,19 @@ void blas_close(struct blas *blas)
 	*blas = (struct blas){NULL};
 }
 
-/* The library's handle is a pointer already: ours is the same under a type of its own. */
+/*
+ * The library's handle is a pointer already: ours is the same under a type of its own.  Partial
+ * sums of halves are added as f32, too: results are rounded once.
+ */
 struct blas_handle *blas_handle_new(const struct blas *blas, cudaStream_t stream)
 {
 	cublasHandle_t handle;
 
 	if (blas->create(&handle) != CUBLAS_STATUS_SUCCESS)
 		return NULL;
-	if (blas->set_stream(handle, stream) != CUBLAS_STATUS_SUCCESS) {
+	if (blas->set_stream(handle, stream) != CUBLAS_STATUS_SUCCESS ||
+	    blas->set_mode(handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION) !=
+		    CUBLAS_STATUS_SUCCESS) {
 		(void)blas->destroy(handle);
 		return NULL;
 	}
@@ -78,6 +84,7 @@ int blas_multiply(const struct blas *blas, struct blas_handle *handle,
 {
 	const struct blas_product *p = product;
 	const cudaDataType type = blas_type(p->dtype);
+	const cudaDataType c_type = blas_type(p->c_dtype);
 	const bool wide = p->dtype == QUOIT_F64;
 	const float alpha = (float)p->alpha;
 	const float beta = (float)p->beta;
@@ -90,7 +97,7 @@ int blas_multiply(const struct blas *blas, struct blas_handle *handle,
 	status = blas->multiply((cublasHandle_t)handle, p->a_is, p->b_is, p->m, p->n, p->k,
 				wide ? (const void *)&p->alpha : &alpha, (const void *)p->a, type,
 				p->lda, p->a_step, (const void *)p->b, type, p->ldb, p->b_step,
-				wide ? (const void *)&p->beta : &beta, (void *)p->c, type, p->ldc,
+				wide ? (const void *)&p->beta : &beta, (void *)p->c, c_type, p->ldc,
 				p->c_step, p->batches, compute, CUBLAS_GEMM_DEFAULT);
 	if (status == CUBLAS_STATUS_SUCCESS)
 		return 0;

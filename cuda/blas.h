@@ -17,6 +17,7 @@ struct blas {
 	cublasStatus_t (*create)(cublasHandle_t *);
 	cublasStatus_t (*destroy)(cublasHandle_t);
 	cublasStatus_t (*set_stream)(cublasHandle_t, cudaStream_t);
+	cublasStatus_t (*set_mode)(cublasHandle_t, cublasMath_t);
 	cublasStatus_t (*multiply)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
 				   int, const void *, const void *, cudaDataType, int, long long,
 				   const void *, cudaDataType, int, long long, const void *, void *,
@@ -33,7 +34,8 @@ struct blas_product {
 	long long a_step, b_step, c_step;
 	int batches;
 	double alpha, beta;
-	uint8_t dtype; /* of all three */
+	uint8_t dtype;   /* of A and B */
+	uint8_t c_dtype; /* the same, or QUOIT_F32 for factors of 16 bits */
 	bool tf32;
 };
 

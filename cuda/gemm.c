@@ -143,8 +143,12 @@ static int gemm_by_blas(struct quoit_device_stream *s, const struct quoit_device
 	struct quoit_device_tensor c = call->tensor[0];
 	struct quoit_device_tensor factor[2] = {call->tensor[1], call->tensor[2]};
 	struct gemm_words words[2], c_words;
-	struct blas_product product = {.alpha = plan->alpha, .beta = plan->beta, .dtype = c.dtype};
-	const uint32_t size = walk_dtype_size(c.dtype);
+	struct blas_product product = {.alpha = plan->alpha,
+				       .beta = plan->beta,
+				       .dtype = plan->dtype,
+				       .c_dtype = plan->c_dtype};
+	const uint32_t size = walk_dtype_size(plan->dtype);
+	const uint32_t c_size = walk_dtype_size(plan->c_dtype);
 	uint32_t outer = 1;
 	int err = 0;
 
@@ -193,7 +197,7 @@ static int gemm_by_blas(struct quoit_device_stream *s, const struct quoit_device
 	for (uint32_t i = 0; i < outer && !err; i++) {
 		product.a = factor[0].data + (uint64_t)((int64_t)i * factor[0].stride[0]) * size;
 		product.b = factor[1].data + (uint64_t)((int64_t)i * factor[1].stride[0]) * size;
-		product.c = c.data + (uint64_t)((int64_t)i * c.stride[0]) * size;
+		product.c = c.data + (uint64_t)((int64_t)i * c.stride[0]) * c_size;
 		err = blas_multiply(&d->blas, s->blas, &product);
 		if (err == -ENOTSUP && i) /* some of C is done, and beta with it */
 			err = -EIO;

@@ -48,6 +48,16 @@ static bool run_needs_float(uint8_t opcode)
 	}
 }
 
+/* Factors of one floating-point type, and C of the same; or f32, if they are of 16 bits. */
+static bool run_takes_product(const struct quoit_device_call *call)
+{
+	const uint8_t c = call->tensor[0].dtype;
+	const uint8_t factor = call->tensor[1].dtype;
+
+	return call->tensor[2].dtype == factor && (run_is_float(factor) || run_is_half(factor)) &&
+	       (c == factor || (c == QUOIT_F32 && run_is_half(factor)));
+}
+
 static bool run_takes(const struct quoit_device_call *call)
 {
 	for (uint32_t i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
@@ -61,12 +71,8 @@ static bool run_takes(const struct quoit_device_call *call)
 			return false;
 		if (run_needs_float(call->opcode) && !run_is_float(dtype))
 			return false;
-		if (call->opcode == QUOIT_OP_GEMM &&
-		    ((!run_is_float(dtype) && !run_is_half(dtype)) ||
-		     dtype != call->tensor[0].dtype)) /* sizes are taken from C */
-			return false;
 	}
-	return true;
+	return call->opcode != QUOIT_OP_GEMM || run_takes_product(call);
 }
 
 /* ---- element by element ---- */

@@ -9,7 +9,8 @@
 
 #define TILE GEMM_STEP /* edge; a block makes TILE x TILE elements of C */
 
-template <class T, class Wide>
+/* Factors of type T into a C of type Out, by sums of type Wide. */
+template <class T, class Out, class Wide>
 __global__ void __launch_bounds__(TILE *TILE) gemm_kernel(gemm_plan g, uint64_t blocks)
 {
 	__shared__ Wide a_tile[TILE][TILE + 1];
@@ -27,8 +28,8 @@ __global__ void __launch_bounds__(TILE *TILE) gemm_kernel(gemm_plan g, uint64_t 
 		const uint64_t column = u % across * TILE + x;
 		const T *a = (const T *)g.a + outer * g.a_stride[0] + inner * g.a_stride[1];
 		const T *b = (const T *)g.b + outer * g.b_stride[0] + inner * g.b_stride[1];
-		T *c = (T *)g.c + outer * g.c_stride[0] + inner * g.c_stride[1] +
-		       (int64_t)row * g.c_stride[2] + (int64_t)column * g.c_stride[3];
+		Out *c = (Out *)g.c + outer * g.c_stride[0] + inner * g.c_stride[1] +
+			 (int64_t)row * g.c_stride[2] + (int64_t)column * g.c_stride[3];
 		Wide sum = 0;
 
 		for (uint64_t k = 0; k < g.k; k += TILE) {
@@ -54,40 +55,49 @@ __global__ void __launch_bounds__(TILE *TILE) gemm_kernel(gemm_plan g, uint64_t 
 		sum *= (Wide)g.alpha;
 		if (g.beta != 0)
 			sum += (Wide)g.beta * (Wide)*c;
-		*c = (T)sum;
+		*c = (Out)sum;
 	}
 }
 
-template <class T, class Wide> struct gemm_nodes {
+template <class T, class Out, class Wide> struct gemm_nodes {
 	static kernel_node node;
 };
-template <class T, class Wide>
-kernel_node gemm_nodes<T, Wide>::node((const void *)gemm_kernel<T, Wide>);
+template <class T, class Out, class Wide>
+kernel_node gemm_nodes<T, Out, Wide>::node((const void *)gemm_kernel<T, Out, Wide>);
 
-template <class T, class Wide> static cudaError_t launch(const gemm_plan *g, cudaStream_t stream)
+template <class T, class Out, class Wide>
+static cudaError_t launch(const gemm_plan *g, cudaStream_t stream)
 {
 	const uint64_t across = ((uint64_t)g->n + TILE - 1) / TILE;
 	const uint64_t down = ((uint64_t)g->m + TILE - 1) / TILE;
 	const uint64_t blocks = across * down * g->batch[0] * g->batch[1];
 	const uint64_t most = 1u << 30;
 
-	kernel_name(&gemm_nodes<T, Wide>::node);
-	gemm_kernel<T, Wide>
+	kernel_name(&gemm_nodes<T, Out, Wide>::node);
+	gemm_kernel<T, Out, Wide>
 		<<<(unsigned)(blocks < most ? blocks : most), dim3(TILE, TILE), 0, stream>>>(
 			*g, blocks);
 	return cudaGetLastError();
+}
+
+/* Factors of 16 bits are summed in f32, and rounded to their type unless C is f32. */
+template <class T>
+static cudaError_t launch_half(const gemm_plan *g, cudaStream_t stream)
+{
+	return g->c_dtype == QUOIT_F32 ? launch<T, float, float>(g, stream)
+				       : launch<T, T, float>(g, stream);
 }
 
 cudaError_t kernel_gemm(const gemm_plan *gemm, cudaStream_t stream)
 {
 	switch (gemm->dtype) {
 	case QUOIT_F32:
-		return launch<float, float>(gemm, stream);
+		return launch<float, float, float>(gemm, stream);
 	case QUOIT_F64:
-		return launch<double, double>(gemm, stream);
+		return launch<double, double, double>(gemm, stream);
 	case QUOIT_BF16:
-		return launch<__nv_bfloat16, float>(gemm, stream);
+		return launch_half<__nv_bfloat16>(gemm, stream);
 	default:
-		return launch<__half, float>(gemm, stream);
+		return launch_half<__half>(gemm, stream);
 	}
 }

@@ -34,7 +34,8 @@ ELEMENT void gemm_describe(const struct quoit_device_call *call, struct gemm_pla
 	plan->k = a->dim[a_turned ? 2 : 3];
 	plan->alpha = element_f64(call->scalar[0]);
 	plan->beta = element_f64(call->scalar[1]);
-	plan->dtype = c->dtype;
+	plan->dtype = a->dtype;
+	plan->c_dtype = c->dtype;
 	gemm_strides(plan->c_stride, c, false);
 	gemm_strides(plan->a_stride, a, a_turned);
 	gemm_strides(plan->b_stride, b, b_turned);

@@ -80,7 +80,8 @@ struct gemm_plan {
 	uint32_t batch[2];
 	uint32_t m, n, k;
 	double alpha, beta;
-	uint8_t dtype;
+	uint8_t dtype; /* of the factors */
+	uint8_t c_dtype;
 };
 cudaError_t kernel_gemm(const struct gemm_plan *gemm, cudaStream_t stream);
 
