@@ -25,6 +25,7 @@ struct quoit_device {
 	cudaStream_t stream; /* memory is had and given back in its order; else empty */
 	cudaStream_t clock;  /* urgent: readings of the device's clock, written to */
 	uint64_t *word;      /* one word of host memory */
+	uint64_t pack_most;  /* bytes of scratch that a product may take in its stream */
 	CUresult(CUDAAPI *write_value)(CUstream, CUdeviceptr, cuuint32_t, unsigned int);
 	CUresult(CUDAAPI *launch)(CUfunction, unsigned int, unsigned int, unsigned int,
 				  unsigned int, unsigned int, unsigned int, unsigned int, CUstream,
@@ -93,7 +94,8 @@ int stream_stamp(struct quoit_device_stream *s, uint64_t *word);
 
 /*
  * Scratch of what is put into the stream next, until that is done; aligned to 256 bytes.  Valid
- * until the next call.
+ * until the next call.  More than REDUCE_MOST_SCRATCH (reduce_plan.h) is not for what may run
+ * beside a resident consumer.
  */
 int stream_scratch(struct quoit_device_stream *s, size_t bytes, uint64_t *ret);
 

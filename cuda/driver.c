@@ -28,6 +28,16 @@
 #define DRIVER_CLOCK_TRIES 8
 #define DRIVER_CLOCK_SPINS 4000000u
 
+/* How long one of them may still be under way once its time was seen: this many looks. */
+#define DRIVER_CLOCK_LOOKS 1000u
+
+/*
+ * Products may take such a part of the device's memory as scratch in each stream, and no more than
+ * so much: the tenth that is in no lease has room for that in all streams.
+ */
+#define DRIVER_PACK_PART 512u
+#define DRIVER_PACK_MOST (UINT64_C(128) << 20)
+
 /* The version of the driver's functions that this is written for. */
 #define DRIVER_ENTRY_VERSION 12000
 
@@ -115,6 +125,9 @@ static int driver_describe(struct quoit_device *d, struct quoit_device_info *ret
 		return err;
 	driver_version(info->driver, sizeof(info->driver));
 	info->bytes = props.totalGlobalMem;
+	d->pack_most = info->bytes / DRIVER_PACK_PART;
+	if (d->pack_most > DRIVER_PACK_MOST)
+		d->pack_most = DRIVER_PACK_MOST;
 	info->units = (uint32_t)props.multiProcessorCount;
 	info->flags = d->write_value ? QUOIT_DEVICE_SIGNALS : 0;
 	for (unsigned opcode = 0; opcode < QUOIT_OP_NR; opcode++) {
@@ -277,6 +290,19 @@ static int driver_health(struct quoit_device *d, const struct quoit_device_verdi
 	return errors_is_sticky(err) ? err : 0;
 }
 
+/*
+ * The kernel of a reading has ended; -EAGAIN: not yet.  Asked for, not waited for by the runtime:
+ * this may be beside a resident consumer.
+ */
+static int driver_end_reading(struct quoit_device *d)
+{
+	int err = -EAGAIN;
+
+	for (unsigned i = 0; i < DRIVER_CLOCK_LOOKS && err == -EAGAIN; i++)
+		err = device_check(d, cudaStreamQuery(d->clock));
+	return err;
+}
+
 /* One reading: a kernel writes the time, between two moments of ours.  -EAGAIN: it did not yet. */
 static int driver_read_clock(struct quoit_device *d, uint64_t *ret_before, uint64_t *ret_after)
 {
@@ -284,7 +310,7 @@ static int driver_read_clock(struct quoit_device *d, uint64_t *ret_before, uint6
 	int err = device_pointer(d, d->word, &there);
 
 	if (!err)
-		err = device_check(d, cudaStreamQuery(d->clock));
+		err = driver_end_reading(d); /* of one that came too late */
 	if (err)
 		return err;
 	__atomic_store_n(d->word, 0, __ATOMIC_RELEASE);
@@ -296,7 +322,7 @@ static int driver_read_clock(struct quoit_device *d, uint64_t *ret_before, uint6
 		if (__atomic_load_n(d->word, __ATOMIC_ACQUIRE) == 0)
 			continue;
 		*ret_after = driver_ticks();
-		return device_check(d, cudaStreamSynchronize(d->clock));
+		return 0;
 	}
 	return -EAGAIN;
 }

@@ -8,12 +8,6 @@
 #include "context.h"
 #include "kernels/gemm_plan.h"
 
-/*
- * A matrix that cuBLAS has no words for is copied into scratch, which is nobody's lease and stays;
- * more than this is not.
- */
-#define GEMM_PACK_MOST (UINT64_C(64) << 20)
-
 /* Calls of cuBLAS for one job: the kernel does any number of batches in one launch. */
 #define GEMM_CALLS_MOST 64u
 
@@ -87,7 +81,10 @@ static void gemm_drop_repeats(struct quoit_device_tensor *t)
 		t->dim[d] = t->stride[d] == 0 ? 1 : t->dim[d];
 }
 
-/* A and B in words of cuBLAS, packed if need be; -ENOTSUP: too much to pack. */
+/*
+ * A and B in words of cuBLAS.  What it has none for is copied into scratch, which is nobody's lease
+ * and stays: -ENOTSUP: too much for that.
+ */
 static int gemm_factors(struct quoit_device_stream *s, struct quoit_device_tensor factor[2],
 			struct gemm_words ret_words[2])
 {
@@ -103,9 +100,9 @@ static int gemm_factors(struct quoit_device_stream *s, struct quoit_device_tenso
 		gemm_drop_repeats(&factor[i]);
 		bytes[i] = walk_count(&factor[i]) * walk_dtype_size(factor[i].dtype);
 		bytes[i] = (bytes[i] + 255) & ~UINT64_C(255);
-		if (bytes[i] > GEMM_PACK_MOST)
-			return -ENOTSUP;
 	}
+	if (bytes[0] + bytes[1] > s->device->pack_most)
+		return -ENOTSUP;
 	if (packs[0] || packs[1])
 		err = stream_scratch(s, bytes[0] + bytes[1], &scratch);
 	for (int i = 0; i < 2 && !err; i++) {

@@ -7,6 +7,23 @@
 #include "errors.h"
 
 /*
+ * What is freed goes back to the system in memory_free and nowhere else.  By default every call
+ * that waits for a stream does so, and to do so may take waiting for the whole device.
+ */
+static int memory_make_pool(struct quoit_device *d, const struct cudaMemPoolProps *props)
+{
+	cuuint64_t keep = UINT64_MAX;
+	int err = device_check(d, cudaMemPoolCreate(&d->pool, props));
+
+	if (err) {
+		d->pool = NULL;
+		return err;
+	}
+	return device_check(
+		d, cudaMemPoolSetAttribute(d->pool, cudaMemPoolAttrReleaseThreshold, &keep));
+}
+
+/*
  * A pool of our own, that gives back what is freed: the launcher keeps what is soon asked for
  * again, and other processes on the device have leases, too.
  */
@@ -33,13 +50,13 @@ int memory_open(struct quoit_device *d)
 	d->pool_is_shared = handles & cudaMemHandleTypePosixFileDescriptor;
 	if (d->pool_is_shared) {
 		props.handleTypes = cudaMemHandleTypePosixFileDescriptor;
-		err = device_check(d, cudaMemPoolCreate(&d->pool, &props));
+		err = memory_make_pool(d, &props);
 		if (!err || errors_is_sticky(err))
 			return err;
 		d->pool_is_shared = false;
 		props.handleTypes = cudaMemHandleTypeNone;
 	}
-	return device_check(d, cudaMemPoolCreate(&d->pool, &props));
+	return memory_make_pool(d, &props);
 }
 
 void memory_close(struct quoit_device *d)
@@ -82,9 +99,15 @@ int memory_new(struct quoit_device *d, uint64_t bytes, uint64_t *ret)
 
 int memory_free(struct quoit_device *d, uint64_t address)
 {
+	int err;
+
 	if (d->broken)
 		return d->broken;
-	return device_check(d, memory_give(d, (void *)(uintptr_t)address, d->stream));
+	err = device_check(d, memory_give(d, (void *)(uintptr_t)address, d->stream));
+	if (err || !d->pool)
+		return err;
+	err = device_check(d, cudaStreamSynchronize(d->stream));
+	return err ? err : device_check(d, cudaMemPoolTrimTo(d->pool, 0));
 }
 
 int memory_host_new(struct quoit_device *d, size_t bytes, void **ret)

@@ -71,8 +71,10 @@ void module_free(struct quoit_device_module *m)
 	free(m);
 }
 
+/* Its code is loaded by the question for its attributes; else it would be by its first launch. */
 int module_find(struct quoit_device_module *m, const char *name, struct quoit_device_kernel **ret)
 {
+	struct cudaFuncAttributes attributes;
 	cudaKernel_t kernel;
 	int err;
 
@@ -81,6 +83,9 @@ int module_find(struct quoit_device_module *m, const char *name, struct quoit_de
 	err = device_check(m->device, cudaLibraryGetKernel(&kernel, m->library, name));
 	if (err)
 		return errors_is_sticky(err) ? err : -ENOENT;
+	err = device_check(m->device, cudaFuncGetAttributes(&attributes, (const void *)kernel));
+	if (err)
+		return err;
 	*ret = (struct quoit_device_kernel *)kernel;
 	return 0;
 }

@@ -6,9 +6,14 @@
 #include "context.h"
 #include "errors.h"
 #include "kernels/kernels.h"
+#include "kernels/reduce_plan.h"
 
-/* Scratch is asked for in these steps, so that a little more is not a new allocation. */
-#define STREAM_SCRATCH_STEP (UINT64_C(1) << 20)
+/*
+ * Scratch is asked for in these steps, so that a little more is not a new allocation.  Every
+ * stream has the first from its beginning: no reduction needs more, and may so run beside a
+ * resident consumer.
+ */
+#define STREAM_SCRATCH_STEP REDUCE_MOST_SCRATCH
 
 struct quoit_device_event {
 	struct quoit_device *device;
@@ -20,6 +25,7 @@ int stream_new(struct quoit_device *d, enum quoit_device_urgency urgency,
 {
 	struct quoit_device_stream *s;
 	int least, greatest;
+	uint64_t scratch;
 	int err;
 
 	if (d->broken)
@@ -33,8 +39,10 @@ int stream_new(struct quoit_device *d, enum quoit_device_urgency urgency,
 		err = device_check(d, cudaStreamCreateWithPriority(
 					      &s->stream, cudaStreamNonBlocking,
 					      urgency == QUOIT_DEVICE_URGENT ? greatest : least));
+	if (!err)
+		err = stream_scratch(s, STREAM_SCRATCH_STEP, &scratch);
 	if (err) {
-		free(s);
+		stream_free(s);
 		return err;
 	}
 	*ret = s;
@@ -48,7 +56,7 @@ void stream_free(struct quoit_device_stream *s)
 	if (!s)
 		return;
 	d = s->device;
-	if (!d->broken) {
+	if (!d->broken && s->stream) {
 		(void)device_check(d, cudaStreamSynchronize(s->stream));
 		if (d->blas.library)
 			blas_handle_free(&d->blas, s->blas);
@@ -63,7 +71,7 @@ void stream_free(struct quoit_device_stream *s)
  */
 int stream_scratch(struct quoit_device_stream *s, size_t bytes, uint64_t *ret)
 {
-	const size_t more = (bytes + STREAM_SCRATCH_STEP - 1) & ~(STREAM_SCRATCH_STEP - 1);
+	const size_t more = (bytes + STREAM_SCRATCH_STEP - 1) & ~((size_t)STREAM_SCRATCH_STEP - 1);
 	struct quoit_device *d = s->device;
 	int err = 0;
 

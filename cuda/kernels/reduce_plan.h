@@ -18,6 +18,9 @@
 #define REDUCE_COLUMN_LEAST 64
 #define REDUCE_MOST_PARTS   1024
 
+/* Partial results are never more than the units that they keep busy. */
+#define REDUCE_MOST_SCRATCH (REDUCE_COLUMN_UNITS * KERNEL_PARTIAL)
+
 /* A part at least this long is a block's, not a warp's; an axis at least this long a warp's. */
 #define REDUCE_LONG 2048
 #define REDUCE_AXIS 32

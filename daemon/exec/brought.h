@@ -5,6 +5,8 @@
 #ifndef QUOIT_EXEC_BROUGHT_H
 #define QUOIT_EXEC_BROUGHT_H
 
+#include <stdbool.h>
+
 #include <quoit/exec.h>
 
 struct brought_image {
@@ -15,6 +17,7 @@ struct brought_image {
 
 struct brought_kernel {
 	struct quoit_device_kernel *kernel; /* NULL: it has not been found */
+	bool launched;                      /* once, since it was found */
 	uint32_t image;
 	struct quoit_kernel_desc desc;
 };

@@ -88,6 +88,7 @@ int launcher_kernels_find(struct launcher *l, uint32_t channel, const struct quo
 	direct_park(l); /* it may be loaded now */
 	a.res = launcher_check(
 		l, l->driver->kernel_find(b->image[k->image].module, k->desc.name, &k->kernel));
+	k->launched = false;
 	if (a.res)
 		snprintf(c->exec->text, sizeof c->exec->text, "the image has no kernel '%.80s'",
 			 k->desc.name);
@@ -149,8 +150,8 @@ static const void *find_argument(const struct quoit_kernel_arg *a, const struct 
 
 int launcher_kernels_launch(struct launcher *l, const struct flight *f)
 {
-	const struct brought *b = flight_memory(l, f)->brought;
-	const struct brought_kernel *k = b ? &b->kernel[f->q.arg] : NULL;
+	struct brought *b = flight_memory(l, f)->brought;
+	struct brought_kernel *k = b ? &b->kernel[f->q.arg] : NULL;
 	struct quoit_device_launch launch = {.verdict = &l->shared->flight[f - l->flight].verdict};
 	uint64_t address[QUOIT_MAX_TENSORS_PER_JOB];
 	int err;
@@ -168,6 +169,9 @@ int launcher_kernels_launch(struct launcher *l, const struct flight *f)
 		launch.arg[i] = find_argument(&k->desc.arg[i], f, address);
 		launch.arg_bytes[i] = k->desc.arg[i].bytes;
 	}
+	if (!k->launched) /* it may need more of what all kernels share, like room for its stack */
+		direct_park(l);
+	k->launched = true;
 	return launcher_check(l,
 			      l->driver->launch(l->stream[f->stream].stream, k->kernel, &launch));
 }

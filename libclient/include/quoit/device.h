@@ -219,7 +219,7 @@ struct quoit_device_driver {
 	int (*module_new)(struct quoit_device *d, const void *image, size_t size,
 			  struct quoit_device_module **ret, char *text, size_t text_size);
 	void (*module_free)(struct quoit_device_module *m);
-	/* -ENOENT.  Valid as long as its module. */
+	/* Its code is loaded now.  -ENOENT; -ENOMEM.  Valid as long as its module. */
 	int (*kernel_find)(struct quoit_device_module *m, const char *name,
 			   struct quoit_device_kernel **ret);
 	int (*launch)(struct quoit_device_stream *s, struct quoit_device_kernel *k,
@@ -237,8 +237,9 @@ struct quoit_device_driver {
 	 * Start the consumer of a ring that has none.  It is there when it beats, which may be
 	 * never; it is told to leave by its words, and has left when they say so.  While one is
 	 * there, no function may be called that may wait for the device to be idle: memory_*,
-	 * pool_*, host_*, stream_new, stream_free, module_*, close, and run for a product
-	 * that is not small (quoit_direct_product).
+	 * pool_*, host_*, stream_new, stream_free, module_*, kernel_find, close, launch of a
+	 * kernel for the first time, and run for a product that is not small
+	 * (quoit_direct_product).  All others neither wait nor take or give back memory.
 	 */
 	int (*direct_start)(struct quoit_device *d, uint32_t ring);
 };
