@@ -193,7 +193,7 @@ static void driver_close(struct quoit_device *d)
 }
 
 /* An urgent stream for the clock, and a first kernel, which says whether any will run. */
-static int driver_try_kernels(struct quoit_device *d)
+static int driver_try_kernels(struct quoit_device *d, uint64_t *ret_clock_step)
 {
 	int least, greatest;
 	void *there;
@@ -205,8 +205,11 @@ static int driver_try_kernels(struct quoit_device *d)
 	if (!err)
 		err = device_pointer(d, d->word, &there);
 	if (!err)
-		err = device_check(d, kernel_stamp(there, d->clock));
-	return err ? err : device_check(d, cudaStreamSynchronize(d->clock));
+		err = device_check(d, kernel_clock_step(there, d->clock));
+	if (!err)
+		err = device_check(d, cudaStreamSynchronize(d->clock));
+	*ret_clock_step = *d->word;
+	return err;
 }
 
 /* All that a device has of its own. */
@@ -235,7 +238,7 @@ static int driver_prepare(struct quoit_device *d, struct quoit_device_info *ret_
 	if (err)
 		return err;
 	snprintf(text, size, "the device is of an architecture that there are no kernels for");
-	err = driver_try_kernels(d);
+	err = driver_try_kernels(d, &ret_info->clock_step);
 	if (err)
 		return err;
 	snprintf(text, size, "%s",

@@ -2,13 +2,45 @@
 /* clock.cu - the device's clock. */
 #include "kernels/kernels.h"
 
-static __global__ void stamp_kernel(uint64_t *word)
+/* Steps that are looked at: some are longer, where a look was missed. */
+#define CLOCK_STEPS 64
+
+static __device__ uint64_t clock_now(void)
 {
 	uint64_t now;
 
 	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-	*word = now;
+	return now;
+}
+
+static __global__ void stamp_kernel(uint64_t *word)
+{
+	*word = clock_now();
 	__threadfence_system();
+}
+
+/* A clock that is finer than a look at it takes is said to go in steps of a look. */
+static __global__ void step_kernel(uint64_t *word)
+{
+	uint64_t least = UINT64_MAX;
+	uint64_t last = clock_now();
+
+	for (int i = 0; i < CLOCK_STEPS; i++) {
+		uint64_t now = clock_now();
+
+		while (now == last)
+			now = clock_now();
+		least = now - last < least ? now - last : least;
+		last = now;
+	}
+	*word = least;
+	__threadfence_system();
+}
+
+cudaError_t kernel_clock_step(uint64_t *step, cudaStream_t stream)
+{
+	step_kernel<<<1, 1, 0, stream>>>(step);
+	return cudaGetLastError();
 }
 
 cudaError_t kernel_stamp(uint64_t *word, cudaStream_t stream)

@@ -98,6 +98,9 @@ cudaError_t kernel_direct(const struct quoit_direct_requests *requests,
 /* The device's clock in nanoseconds, written where the device reaches host memory. */
 cudaError_t kernel_stamp(uint64_t *word, cudaStream_t stream);
 
+/* The least step of the device's clock in nanoseconds, written likewise.  For when it is opened. */
+cudaError_t kernel_clock_step(uint64_t *step, cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

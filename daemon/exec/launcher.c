@@ -17,7 +17,12 @@
 #define NAP_LEAST_NS 2000u
 #define NAP_MOST_NS  10000000u
 
+/*
+ * The clocks' reading is renewed after half a second.  Two clocks of the kind that machines and
+ * devices have, both within 50 ppm of a second, part by no more than this in between.
+ */
 #define CLOCK_TICKS_OLD(hz) ((hz) / 2)
+#define CLOCK_DRIFT_PART    10000u
 
 /* ---- queues of flights ---- */
 
@@ -86,9 +91,21 @@ static uint64_t ticks_at(const struct launcher *l, uint64_t device_ns)
 	return l->clock_ticks + (uint64_t)(int64_t)(ns * ((double)tsc_hz() / 1e9));
 }
 
+/*
+ * How far a stamp may be off: as the reading, by a step of the device's clock, and by what the two
+ * have parted between reading and stamp.
+ */
+static uint64_t stamp_error(const struct launcher *l, uint64_t ticks)
+{
+	const uint64_t apart =
+		ticks > l->clock_ticks ? ticks - l->clock_ticks : l->clock_ticks - ticks;
+
+	return l->clock_error + tsc_from_ns(l->clock_step) + apart / CLOCK_DRIFT_PART + 1;
+}
+
 static void fill_stamps(struct launcher *l, const struct flight *f, struct quoit_exec_answer *a)
 {
-	uint64_t *stamp = l->shared->flight[f - l->flight].stamp, now = tsc_now();
+	uint64_t *stamp = l->shared->flight[f - l->flight].stamp, now = tsc_now(), error, last;
 
 	if (!f->q.stamps || f->res)
 		return;
@@ -99,7 +116,10 @@ static void fill_stamps(struct launcher *l, const struct flight *f, struct quoit
 		return;
 	a->start = ticks_at(l, stamp[0]);
 	a->end = ticks_at(l, stamp[1]);
-	a->stamp_error = l->clock_error > UINT32_MAX ? UINT32_MAX : (uint32_t)l->clock_error;
+	error = stamp_error(l, a->start);
+	last = stamp_error(l, a->end);
+	error = error > last ? error : last;
+	a->stamp_error = error > UINT32_MAX ? UINT32_MAX : (uint32_t)error;
 }
 
 int launcher_answer(struct launcher *l, uint32_t index)
@@ -330,6 +350,7 @@ int launch(int socket, const struct driver *driver)
 		l->driver = driver->api;
 		l->device = driver->device;
 		l->signals = driver->info.flags & QUOIT_DEVICE_SIGNALS;
+		l->clock_step = driver->info.clock_step;
 		l->channels = channels;
 		err = channels_open(channels, socket);
 		if (!err)

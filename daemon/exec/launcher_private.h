@@ -178,8 +178,9 @@ struct launcher {
 	struct direct *direct;
 	struct peer *peer[QUOIT_EXEC_DEVICES]; /* number n is at n - 1; NULL: not reached */
 	uint64_t nowhere; /* a page on the device: where tensors without elements are */
-	/* The device's time: ns there, ticks here, at one moment */
+	/* The device's time: ns there, ticks here, at one moment; ticks: how exact that is */
 	uint64_t clock_ns, clock_ticks, clock_error;
+	uint64_t clock_step; /* ns, quoit_device_info */
 };
 
 /* ---- queues of flights ---- */

@@ -137,7 +137,9 @@ static void clocks(struct gpu *g)
 	void *memory;
 
 	GPU_CHECK(g, g->driver->clock(g->device, &before, &ticks, &error) == 0, "clock");
-	printf("clock: within %llu ticks\n", (unsigned long long)error);
+	printf("clock: within %llu ticks, in steps of %llu ns\n", (unsigned long long)error,
+	       (unsigned long long)g->info.clock_step);
+	GPU_CHECK(g, g->info.clock_step > 0 && g->info.clock_step < 1000000, "steps");
 	GPU_CHECK(g, g->driver->host_new(g->device, 4096, &memory) == 0, "host memory");
 	word = memory;
 	word[0] = word[1] = 0;

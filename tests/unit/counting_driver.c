@@ -40,7 +40,8 @@ static int do_clock(struct quoit_device *d, uint64_t *ret_ns, uint64_t *ret_tick
 		    uint64_t *ret_error)
 {
 	(void)d;
-	*ret_ns = *ret_error = 1;
+	*ret_ns = COUNTING_READING_NS;
+	*ret_error = 1;
 	*ret_ticks = tsc_now();
 	return 0;
 }
@@ -184,7 +185,7 @@ static int do_signal(struct quoit_device_stream *s, uint32_t *word, uint32_t val
 static int do_stamp(struct quoit_device_stream *s, uint64_t *word)
 {
 	(void)s;
-	*word = 1;
+	*word = COUNTING_STAMP_NS;
 	count(&calls.stamp);
 	return 0;
 }

@@ -10,6 +10,10 @@
 
 #include <quoit/device.h>
 
+/* What its clock's reading says, and what streams write as the time; nanoseconds. */
+#define COUNTING_READING_NS 1u
+#define COUNTING_STAMP_NS   1000000001u
+
 /* Calls so far: those that cost a launch on a real device, and those that ask for memory. */
 struct counting_calls {
 	unsigned run, copy, clear, signal, stamp, record, wait;

@@ -26,6 +26,7 @@
 
 #define PATIENCE_MS 10000
 #define MASK        (QUOIT_EXEC_ENTRIES - 1)
+#define CLOCK_STEP  1000u /* ns, of the device's clock */
 
 /* ---- quoitd ---- */
 
@@ -39,8 +40,9 @@ static pthread_t thread;
 
 static void *serve(void *arg)
 {
-	const struct driver driver = {.api = &counting_driver,
-				      .info = {.flags = QUOIT_DEVICE_SIGNALS}};
+	const struct driver driver = {
+		.api = &counting_driver,
+		.info = {.flags = QUOIT_DEVICE_SIGNALS, .clock_step = CLOCK_STEP}};
 	int err = launch(sockets[1], &driver);
 
 	(void)arg;
@@ -288,6 +290,24 @@ Test(launcher, stamps_are_two_calls_more)
 	expect_answers(1);
 	cr_expect_eq(counting_now().stamp - before.stamp, 2);
 	cr_expect_eq(counting_now().signal - before.signal, 1);
+}
+
+/* The reading is exact to a tick, and the stamps are a second after it: 100 us at 100 ppm. */
+Test(launcher, how_far_stamps_are_off_grows_with_the_time_since_the_clock_was_read)
+{
+	struct quoit_exec_request q = job(0, 0, 1, -1);
+	const struct quoit_exec_answer *a;
+	uint64_t second, least;
+
+	q.stamps = 1;
+	put(&q);
+	publish();
+	expect_answers(1);
+	a = &exec_side->answer[(answers.next - 1) & MASK];
+	second = tsc_from_ns(COUNTING_STAMP_NS - COUNTING_READING_NS);
+	least = 1 + tsc_from_ns(CLOCK_STEP) + second / 10000;
+	cr_expect_geq(a->stamp_error, least);
+	cr_expect_leq(a->stamp_error, least + 2, "what two roundings make");
 }
 
 Test(launcher, a_copy_from_the_pinned_region_is_a_copy_and_a_word)

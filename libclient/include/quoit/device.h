@@ -40,16 +40,17 @@ struct quoit_direct_words;
 /* What a device is; fixed once it is open. */
 struct quoit_device_info {
 	char name[64];
-	char address[16]; /* on PCI, like 0000:17:00.0; "" for one that is on no bus */
-	char driver[32];  /* its version */
-	uint64_t bytes;   /* of its memory */
-	uint32_t units;   /* multiprocessors, or threads */
-	uint32_t flags;   /* QUOIT_DEVICE_* */
+	char address[16];    /* on PCI, like 0000:17:00.0; "" for one that is on no bus */
+	char driver[32];     /* its version */
+	uint64_t bytes;      /* of its memory */
+	uint32_t units;      /* multiprocessors, or threads */
+	uint32_t flags;      /* QUOIT_DEVICE_* */
+	uint64_t clock_step; /* ns: its clock goes in steps of so many; 0: finer than that */
 	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: it can run operation n */
 };
 /* Streams can write words: `signal` works.  Else quoit-exec asks events. */
 #define QUOIT_DEVICE_SIGNALS 0x1u
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_device_info) == 160, "no padding in an info");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_device_info) == 168, "no padding in an info");
 
 /* A view on device memory: element (i, j, k, l) is at data + the sum of index times stride. */
 struct quoit_device_tensor {
@@ -130,7 +131,7 @@ struct quoit_device_driver {
 	int (*health)(struct quoit_device *d, const struct quoit_device_verdict **ret_verdict);
 	/*
 	 * The device's clock and ours (TSC ticks) at one moment; *ret_error: how far they may be
-	 * apart, in ticks.  May take some microseconds.
+	 * apart, in ticks, beside the clock's step.  May take some microseconds.
 	 */
 	int (*clock)(struct quoit_device *d, uint64_t *ret_device_ns, uint64_t *ret_ticks,
 		     uint64_t *ret_error);
