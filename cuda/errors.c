@@ -30,11 +30,14 @@ static int errors_find(cudaError_t result)
 	case cudaErrorHostMemoryAlreadyRegistered:
 	case cudaErrorHostMemoryNotRegistered:
 	case cudaErrorMissingConfiguration:
+	case cudaErrorInvalidClusterSize:
+	case cudaErrorCooperativeLaunchTooLarge:
 		return -EINVAL;
 	case cudaErrorSymbolNotFound:
 	case cudaErrorInvalidSymbol:
 	case cudaErrorInvalidDeviceFunction:
 	case cudaErrorFileNotFound:
+	case cudaErrorSharedObjectSymbolNotFound:
 		return -ENOENT;
 	case cudaErrorNotSupported:
 	case cudaErrorNotPermitted:
@@ -44,6 +47,9 @@ static int errors_find(cudaError_t result)
 	case cudaErrorJitCompilationDisabled:
 	case cudaErrorUnsupportedLimit:
 	case cudaErrorOperatingSystem:
+	case cudaErrorUnsupportedDevSideSync:
+	case cudaErrorPeerAccessUnsupported:
+	case cudaErrorMapBufferObjectFailed:
 		return -ENOTSUP;
 	case cudaErrorInsufficientDriver:
 	case cudaErrorNoDevice:
