@@ -176,7 +176,7 @@ check-gpu:
 bench: deps
 	@$(MAKE) --no-print-directory all
 	@sh tests/bench.sh $(B)
-bench-gpu: all
+bench-gpu:
 	@sh tests/bench_gpu.sh $(B)
 torture: deps
 	@sh tests/check.sh --torture

@@ -30,7 +30,7 @@ cuda_flags := -O2 -std=c++17 -fmad=false -Icuda -Ilibclient/include -Werror all-
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall
 cuda_libs := -L$(cuda_home)/lib64 -lcudart_static -ldl -lrt -lpthread -lm
 
-.PHONY: cuda-left-out cuda-all-archs gpu-tests
+.PHONY: cuda-left-out cuda-all-archs gpu-tests gpu-e2e gpu-e2e-list
 cuda-left-out:
 	@echo 'quoit-cuda.so is left out: $(if $(NVCC),$(NVCC) does not say where its toolkit is,no nvcc)'
 # Every kernel for every architecture that is supported.
@@ -43,10 +43,15 @@ $(B)/cuda/%.cu.o: cuda/%.cu
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC) $(cuda_flags) $(cuda_code) -c $< -o $@
 # As a program would bring it; drivers make code of it for whatever they have.
-$(B)/examples/%.ptx: libclient/examples/%.cu
+define ptx
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC) -O2 -fmad=false -Werror all-warnings -arch=compute_$(firstword $(CUDA_ARCHS_ALL)) -ptx $< -o $@
+endef
+$(B)/examples/%.ptx: libclient/examples/%.cu
+	$(call ptx)
+$(B)/tests/e2e/%.ptx: tests/e2e/%.cu
+	$(call ptx)
 $(B)/quoit-cuda.so: $(cuda_obj)
 	$(call link,-shared -Wl$(,)-soname$(,)quoit-cuda.so -Wl$(,)--exclude-libs$(,)ALL -Wl$(,)-z$(,)defs $(cuda_libs))
 
@@ -56,6 +61,12 @@ gpu_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/gpu/test_*.c))
 gpu_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/gpu/test_*.c),$(wildcard tests/gpu/*.c)))
 # A machine with a GPU may have little else: nothing but gcc and nvcc is needed.
 gpu-tests: $(cuda_so) $(gpu_tests)
+# The same through quoitd: what make all needs, and Criterion.
+gpu_e2e := $(addprefix $(B)/tests/e2e/,test_device test_device_faults test_device_pairs test_device_queues \
+	test_device_secrets test_direct test_direct_faults test_kernels test_kernel_faults)
+gpu-e2e: all $(gpu_e2e) $(if $(cuda_so),$(B)/tests/e2e/own.ptx)
+gpu-e2e-list:
+	@echo $(gpu_e2e)
 $(B)/tests/gpu/%.o: base += -iquote tests/unit -ffp-contract=off
 $(B)/tests/gpu/%: $(B)/tests/gpu/%.o $(gpu_help) $(B)/tests/unit/ops_reference.o
 	$(call link,-ldl -lm)

@@ -1,37 +1,70 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# gpu.sh BUILD [--as-built] - the tests that need a GPU; 77: there is none
+# gpu.sh BUILD [--as-built] - build and run the tests that need a GPU; 77: there is none
 #
-# The driver by itself, then jobs through quoitd where its libraries are.  --as-built: a folder
-# of gpu_bundle.sh, on a machine that may have no compiler.
+# The driver by itself, for which gcc and nvcc are enough, then jobs through quoitd and the demo, where its libraries
+# are: without them these are counted as skipped.  --as-built: a folder of gpu_bundle.sh, on a machine that may have no
+# compiler.  QUOIT_GPU=soft: the part through quoitd alone, on a soft device.
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
-unset QUOIT_SOCKET
-bad=0
-if [ "${2-}" != --as-built ]; then
-	make --no-print-directory B="$build" gpu-tests || exit 1
-fi
-if [ ! -e "$build/quoit-cuda.so" ]; then
-	echo 'skipped: quoit-cuda.so was not built'
-	exit 77
-fi
+kind=${QUOIT_GPU:-cuda}
+passed=0 failed=0 skipped=0
+unset QUOIT_SOCKET QUOIT_GPU
+export LC_ALL=C
 
-for program in "$build"/tests/gpu/test_*; do
-	case $program in
-	*.o | *.d) continue ;;
+have() { # TARGET: it is built now, or was; else $built says why not
+	[ "$as_built" = --as-built ] && return
+	built=$(make --no-print-directory -j"$(nproc)" B="$build" "$1" 2>&1)
+}
+count() { # STATUS NAME
+	case $1 in
+	0) passed=$((passed + 1)) ;;
+	77) skipped=$((skipped + 1)) ;;
+	*) failed=$((failed + 1)) && echo "FAIL $2 (status $1)" ;;
 	esac
-	echo "$(basename "$program"):"
-	timeout 300 "$program" "$build/quoit-cuda.so"
-	status=$?
-	[ $status -ne 77 ] || exit 77
-	[ $status -eq 0 ] || bad=1
-done
+}
+# The last line says how it ended, and why it was skipped if it was.
+finish() { # REASON
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" -eq 0 ] || exit 1
+	[ "$passed" -gt 0 ] && exit 0
+	echo "skipped: $1"
+	exit 77
+}
 
-if [ -x "$build/tests/e2e/test_device" ]; then
-	echo 'through quoitd:'
-	QUOIT_BUILD=$build QUOIT_TEST_GPU=cuda timeout 300 "$build/tests/e2e/test_device" --ascii || bad=1
+as_built=${2-}
+if [ "$kind" = cuda ]; then
+	have gpu-tests || { echo "$built" && exit 1; }
+	[ -e "$build/quoit-cuda.so" ] || finish 'quoit-cuda.so was not built: no nvcc'
+	for program in "$build"/tests/gpu/test_*; do
+		case $program in
+		*.o | *.d) continue ;;
+		esac
+		echo "$(basename "$program"):"
+		said=$(timeout 300 "$program" "$build/quoit-cuda.so")
+		status=$?
+		echo "$said"
+		[ $status -ne 77 ] || finish "${said#skipped: }"
+		count $status "$program"
+	done
 fi
-if [ -x "$build/quoit" ]; then
-	QUOIT_GPU=cuda timeout 300 sh tests/demo.sh "$build" || bad=1
+
+if ! have gpu-e2e; then
+	echo "$built" | tail -n 5
+	echo 'skipped: through quoitd: it cannot be built here (make deps, or carry a folder of tests/gpu_bundle.sh)'
+	skipped=$((skipped + 1))
+	finish 'nothing could be built'
 fi
-exit $bad
+if [ "$as_built" = --as-built ]; then
+	programs=$(find "$build/tests/e2e" -name 'test_*')
+else
+	programs=$(make --no-print-directory B="$build" gpu-e2e-list)
+fi
+for program in $programs; do
+	echo "$(basename "$program") through quoitd:"
+	QUOIT_BUILD=$build QUOIT_TEST_GPU=$kind timeout 900 "$program" --jobs 1
+	count $? "$program"
+done
+QUOIT_GPU=$kind timeout 300 sh tests/demo.sh "$build"
+count $? demo
+finish

@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 b=${1:-build}
 to=${2:-$b/gpu-bundle}
-make -j2 --no-print-directory B="$b" all gpu-tests "$b/tests/e2e/test_device"
+make -j2 --no-print-directory B="$b" gpu-tests gpu-e2e
 rm -rf "$to"
 mkdir -p "$to/build/examples" "$to/build/tests/gpu" "$to/build/tests/e2e" "$to/lib" "$to/tests"
 cp "$b/quoit" "$b/quoitd" "$b/quoit-exec" "$b/quoit-peer" "$b/quoit-cuda.so" "$to/build"
@@ -18,11 +18,12 @@ for program in "$b"/tests/gpu/test_*; do
 	*) cp "$program" "$to/build/tests/gpu" ;;
 	esac
 done
-cp "$b/tests/e2e/test_device" "$to/build/tests/e2e"
+# shellcheck disable=SC2046 # a list of names
+cp $(make --no-print-directory B="$b" gpu-e2e-list) "$b/tests/e2e/own.ptx" "$to/build/tests/e2e"
 cp tests/gpu.sh tests/demo.sh tests/bench_gpu.sh "$to/tests"
-find "$to/build" -type f -exec strip -g {} +
+find "$to/build" -type f ! -name '*.ptx' -exec strip -g {} +
 # Everything that they link but the C library, which any newer machine has.
-find "$to/build" -type f -exec ldd {} + 2>/dev/null | awk '/=> \// { print $3 }' | sort -u |
+find "$to/build" -type f ! -name "*.ptx" -exec ldd {} + 2>/dev/null | awk '/=> \// { print $3 }' | sort -u |
 	grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv|ld-linux[^/]*)\.so' | xargs -I{} cp -L {} "$to/lib"
 cat >"$to/run.sh" <<'END'
 #!/bin/sh

@@ -16,36 +16,77 @@
 #define PATIENCE_MS 10000
 #define STEP_MS     2
 
-struct device_room room_open_with(const char *const *options, uint32_t megabytes)
+#define OPTIONS 8
+
+bool room_is_soft(void)
+{
+	return !strncmp(room_kind(), "soft", 4);
+}
+
+const char *room_kind(void)
+{
+	return getenv("QUOIT_TEST_GPU") ? getenv("QUOIT_TEST_GPU") : "soft";
+}
+
+void room_adapt(const char **options)
+{
+	static char kind[32];
+	const char *faults = getenv("QUOIT_SOFT_FAULTS");
+
+	if (room_is_soft())
+		return;
+	snprintf(kind, sizeof kind, "--gpu=%s", room_kind());
+	if (faults && *faults)
+		cr_skip_test("a real device does not fail when it is told to");
+	for (const char **o = options; *o; o++) {
+		if (!strncmp(*o, "--gpu-memory=", 13))
+			cr_skip_test("a real device is as large as it is");
+		if (!strncmp(*o, "--gpu=soft", 10))
+			*o = kind;
+	}
+}
+
+/* A test of two devices, where there is one. */
+static void skip_without(struct device_room *r, const char *const *wanted)
+{
+	struct quoit_info info;
+
+	quoit_info(r->s, &info);
+	if (room_is_soft() || info.devices >= 2)
+		return;
+	for (; *wanted; wanted++)
+		if (!strcmp(*wanted, "--gpu=soft:2")) {
+			room_close(r);
+			cr_skip_test("there is one device");
+		}
+}
+
+struct device_room room_open_with(const char *const *wanted, uint32_t megabytes)
 {
 	struct device_room r = {0};
+	const char *options[OPTIONS] = {NULL};
 	struct quoit_open_params p = {.host_bytes = UINT64_C(64) << 20,
 				      .pinned_bytes = UINT64_C(16) << 20,
 				      .device_bytes = (uint64_t)megabytes << 20};
 
+	for (unsigned i = 0; wanted[i]; i++) {
+		cr_assert_lt(i, OPTIONS - 1);
+		options[i] = wanted[i];
+	}
+	room_adapt(options);
 	cr_assert_eq(daemon_start(&r.daemon, options), 0);
 	p.socket = r.daemon.socket;
 	cr_assert_eq(quoit_open(&r.s, &p), 0, "%s", quoit_open_text());
 	cr_assert_eq(quoit_ring_open(&r.q, r.s, NULL), 0);
 	cr_assert_eq(quoit_ring_open(&r.d, r.s, NULL), 0);
 	(void)quoit_use_device(r.d, 1); /* there may be none */
+	skip_without(&r, wanted);
 	return r;
-}
-
-bool room_is_soft(void)
-{
-	return !getenv("QUOIT_TEST_GPU");
 }
 
 struct device_room room_open(const char *gpu, uint32_t megabytes)
 {
-	const char *real = getenv("QUOIT_TEST_GPU");
-	const char *options[] = {gpu, "--log=error", NULL};
-	char option[32];
-
-	snprintf(option, sizeof option, "--gpu=%s", real ? real : "");
-	if (real && !strcmp(gpu, "--gpu=soft"))
-		options[0] = option;
+	const char *const options[] = {gpu, "--log=error", NULL};
 
 	return room_open_with(options, megabytes);
 }

@@ -21,8 +21,18 @@ struct device_room {
 
 /* False: with $QUOIT_TEST_GPU=cuda the tests are to be run on a real one, where they can be. */
 bool room_is_soft(void);
+const char *room_kind(void);
 
-/* gpu: the option; megabytes: leased of each device, 0: the default.  Ends the test if it fails. */
+/*
+ * The options, ended by NULL, become those for that kind of device in place of a soft one.  A test
+ * that wants what only a soft device does is skipped: it has a size, or $QUOIT_SOFT_FAULTS.
+ */
+void room_adapt(const char **options);
+
+/*
+ * gpu: the option; megabytes: leased of each device, 0: the default.  Ends the test if it fails.
+ * Options are adapted; a test of soft:2 is skipped where there is but one real device.
+ */
 struct device_room room_open(const char *gpu, uint32_t megabytes);
 struct device_room room_open_with(const char *const *options, uint32_t megabytes);
 void room_close(struct device_room *r);

@@ -35,6 +35,7 @@ struct device_room direct_open(const char *faults, const char *option)
 	struct quoit_info info;
 
 	setenv("QUOIT_SOFT_FAULTS", faults, 1);
+	room_adapt(options);
 	cr_assert_eq(daemon_start(&r.daemon, options), 0);
 	r.s = direct_session(&r, true);
 	r.q = direct_ring(r.s, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * direct.h - sessions in GPU-direct mode on soft devices, and small jobs there.
+ * direct.h - sessions in GPU-direct mode, and small jobs there.
  *
  * What must not fail is asserted.
  */

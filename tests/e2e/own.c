@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own.c - a session that brings the soft device's kernels */
+/* own.c - a session that brings the soft device's kernels, or the same to a real one */
 #include "own.h"
 
 #include <stdio.h>
@@ -70,9 +70,30 @@ pid_t own_process(const struct own *o, pid_t before)
 	return 0;
 }
 
+#define IMAGE_BYTES (1u << 20)
+
+/* What own.cu was made into. */
+static size_t read_image(char *ret_image)
+{
+	const char *build = getenv("QUOIT_BUILD");
+	char path[512];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/tests/e2e/own.ptx", build ? build : "build");
+	f = fopen(path, "re");
+	cr_assert(f, "no %s", path);
+	n = fread(ret_image, 1, IMAGE_BYTES, f);
+	fclose(f);
+	return n;
+}
+
 int own_load(struct quoit_session *s)
 {
-	int image = quoit_kernels_load(s, 1, "soft", strlen("soft"));
+	static char ptx[IMAGE_BYTES];
+	const bool soft = room_is_soft();
+	const size_t size = soft ? strlen("soft") : read_image(ptx);
+	int image = quoit_kernels_load(s, 1, soft ? "soft" : ptx, size);
 
 	cr_assert_geq(image, 0, "%d: %s", image, quoit_open_text());
 	return image;

@@ -23,12 +23,12 @@ Test(device, is_described_to_its_client)
 	struct quoit_info info;
 
 	quoit_info(r.s, &info);
-	cr_expect_eq(info.devices, 2);
+	cr_expect(info.devices == 2 || !room_is_soft());
 	cr_expect_eq(info.device_bytes, 64u << 20);
 	cr_assert_eq(quoit_device(r.s, 2, &d), 0);
 	cr_expect(d.up && !d.lost && d.units && d.bytes >= info.device_bytes);
 	cr_expect_eq(quoit_device(r.s, 0, &d), -ENODEV);
-	cr_expect_eq(quoit_device(r.s, 3, &d), -ENODEV);
+	cr_expect_eq(quoit_device(r.s, info.devices + 1, &d), -ENODEV);
 	room_close(&r);
 }
 
