@@ -25,6 +25,7 @@ count() { # STATUS NAME
 }
 # The last line says how it ended, and why it was skipped if it was.
 finish() { # REASON
+	[ $((passed + failed + skipped)) -gt 0 ] || skipped=1
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" -eq 0 ] || exit 1
 	[ "$passed" -gt 0 ] && exit 0

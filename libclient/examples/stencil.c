@@ -156,7 +156,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	err = run(s, where() ? where() : 1, argv[0]);
-	where_report(s);
+	if (!err)
+		err = where_report(s);
 	quoit_close(s, 0);
 	return err != 0;
 }

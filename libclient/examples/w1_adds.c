@@ -13,9 +13,14 @@
 #define ADDS   1000
 #define ROUNDS 5
 
-/* 1,000 times y = x + 1, a new y each time; how long, and how long the loop alone took. */
-static double add_often(struct quoit_ring *q, quoit_tensor x, bool wait_each, double *ret_submit)
+/*
+ * 1,000 times y = x + 1 of ones, a new y each time; how long, and how long the loop alone took.
+ * *ret_wrong is set where that is not 2.
+ */
+static double add_often(struct quoit_ring *q, quoit_tensor x, bool wait_each, double *ret_submit,
+			bool *ret_wrong)
 {
+	float got[2];
 	quoit_tensor y = QUOIT_NO_TENSOR;
 	double begin = now();
 
@@ -29,8 +34,11 @@ static double add_often(struct quoit_ring *q, quoit_tensor x, bool wait_each, do
 	quoit_flush(q);
 	*ret_submit = now() - begin;
 	quoit_wait_all(q, QUOIT_FOREVER);
+	begin = now() - begin;
+	if (quoit_read(q, y, got, sizeof got) || got[0] != 2 || got[1] != 2)
+		*ret_wrong = true;
 	quoit_free(q, y);
-	return now() - begin;
+	return begin;
 }
 
 static int compare(const void *a, const void *b)
@@ -54,11 +62,12 @@ static int run(struct quoit_ring *q)
 {
 	double each[ROUNDS], once[ROUNDS], loop[ROUNDS], unused, sum, t1, t2;
 	quoit_tensor x = quoit_vector(q, QUOIT_F32, 2);
+	bool wrong = false;
 
 	quoit_push(q, quoit_fill(x, 1));
 	for (int i = 0; i < ROUNDS; i++) {
-		each[i] = add_often(q, x, true, &unused);
-		once[i] = add_often(q, x, false, &loop[i]);
+		each[i] = add_often(q, x, true, &unused, &wrong);
+		once[i] = add_often(q, x, false, &loop[i], &wrong);
 	}
 	sum = median(each) / ADDS;
 	t1 = median(loop) / ADDS;
@@ -67,7 +76,7 @@ static int run(struct quoit_ring *q)
 	printf("    1000 x (y = x + 1), waiting once     %11.3f ms\n", 1e3 * median(once));
 	printf("    t1 (submit) %.3f us, t2 (run) %.3f us, t3 (return) %.3f us\n", 1e6 * t1,
 	       1e6 * t2, 1e6 * (sum - t1 - t2));
-	return quoit_failures(q, NULL) ? -EIO : quoit_free(q, x);
+	return quoit_failures(q, NULL) ? -EIO : wrong ? -EDOM : quoit_free(q, x);
 }
 
 int main(void)
@@ -85,9 +94,10 @@ int main(void)
 		err = where_begin(q);
 	if (!err)
 		err = run(q);
+	if (!err)
+		err = where_report(s);
 	if (err)
 		fprintf(stderr, "w1_adds: %s\n", quoit_strerror(err));
-	where_report(s);
 	quoit_close(s, 0);
 	return err != 0;
 }

@@ -13,8 +13,6 @@
 #define SECONDS 0.3 /* that each of the two is to be busy for, about */
 
 static const struct quoit_shape square = {.dtype = QUOIT_F32, .dim = {1, 1, SIDE, SIDE}};
-static const struct quoit_shape corner = {
-	.dtype = QUOIT_F32, .dim = {1, 1, 1, 16}, .stride = {1, 1, 1, 1}};
 
 /* a and b = a a in one place. */
 struct place {
@@ -66,20 +64,6 @@ static int make_place(struct quoit_ring *q, unsigned device, struct place *p)
 	return err;
 }
 
-/* Do both have the same product?  A few numbers of it tell. */
-static int compare(struct quoit_ring *q, const struct place *x, const struct place *y)
-{
-	float of_x[16], of_y[16];
-	int err = quoit_read(q, quoit_view(q, x->b, &corner, 0), of_x, sizeof of_x);
-
-	if (!err)
-		err = quoit_read(q, quoit_view(q, y->b, &corner, 0), of_y, sizeof of_y);
-	for (unsigned i = 0; i < 16 && !err; i++)
-		if (!(of_x[i] - of_y[i] < 1e-2f && of_y[i] - of_x[i] < 1e-2f))
-			err = -EDOM;
-	return err;
-}
-
 static int run(struct quoit_ring *q, unsigned device)
 {
 	struct place host, there;
@@ -102,7 +86,7 @@ static int run(struct quoit_ring *q, unsigned device)
 	if (!err)
 		err = finish(q, begin, &both);
 	if (!err)
-		err = compare(q, &host, &there);
+		err = where_compare(q, there.b, host.b, SIDE * SIDE, 1e-2f);
 	if (!err)
 		printf("g   cores alone %.3f s (%u products), device alone %.3f s (%u), at once %.3f s\n",
 		       alone[0], host.products, alone[1], there.products, both);
@@ -122,9 +106,10 @@ int main(void)
 	err = quoit_ring_open(&q, s, NULL);
 	if (!err)
 		err = run(q, where() ? where() : 1);
+	if (!err)
+		err = where_report(s);
 	if (err)
 		fprintf(stderr, "w1_both: %s\n", quoit_strerror(err));
-	where_report(s);
 	quoit_close(s, 0);
 	return err != 0;
 }
