@@ -220,6 +220,8 @@ int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_d
 					  .lost = r->state == QUOIT_DEVICE_LOST};
 	memcpy(ret->name, r->name, sizeof ret->name - 1);
 	memcpy(ret->address, r->address, sizeof ret->address - 1);
+	if (ret->lost)
+		libquoit_text_set("%.*s", (int)sizeof m.text, m.text);
 	return 0;
 }
 

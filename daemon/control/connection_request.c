@@ -57,12 +57,14 @@ static void on_device(struct connection *c, const struct quoit_ctl *m)
 	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
 	const struct quoit_device_info *info;
 	const struct device_memory *mine;
+	uint32_t number;
 
 	if (!m->device.number || m->device.number > executors_devices(executors)) {
 		connection_reply_result(c, m->type, m->seq, -ENODEV, "no device %u: there are %u",
 					m->device.number, executors_devices(executors));
 		return;
 	}
+	number = c->session->first_device + m->device.number - 1;
 	info = executors_device(executors, m->device.number);
 	mine = &c->session->device[m->device.number - 1];
 	memcpy(answer.device_reply.name, info->name, sizeof answer.device_reply.name);
@@ -72,12 +74,13 @@ static void on_device(struct connection *c, const struct quoit_ctl *m)
 	answer.device_reply.jobs = __atomic_load_n(&mine->jobs, __ATOMIC_RELAXED);
 	answer.device_reply.direct = __atomic_load_n(&mine->direct, __ATOMIC_RELAXED);
 	answer.device_reply.streamed = __atomic_load_n(&mine->streamed, __ATOMIC_RELAXED);
-	switch (executors_state(executors, c->session->first_device + m->device.number - 1)) {
+	switch (executors_state(executors, number)) {
 	case PORT_UP:
 		answer.device_reply.state = QUOIT_DEVICE_UP;
 		break;
 	case PORT_LOST:
 		answer.device_reply.state = QUOIT_DEVICE_LOST;
+		executors_reason(executors, number, answer.text, sizeof answer.text);
 		break;
 	default:
 		answer.device_reply.state = QUOIT_DEVICE_DOWN;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "executor_process.h"
 
@@ -41,10 +42,15 @@ void exec_port_unwatch(struct exec_port *p, int epoll)
 void exec_port_kill(struct exec_port *p, enum exec_kill why)
 {
 	uint32_t none = KILL_NOT;
+	uint64_t one = 1;
+	ssize_t n;
 
 	/* Several reactors may want it; the first one's reason stands. */
-	if (atomic_compare_exchange_strong(&p->killed, &none, why))
-		executor_process_kill(p->pid);
+	if (!atomic_compare_exchange_strong(&p->killed, &none, why))
+		return;
+	executor_process_kill(p->pid);
+	n = write(p->starter, &one, sizeof one); /* it waits for the end, but not for ever */
+	(void)n;
 }
 
 uint64_t exec_port_running(const struct exec_port *p, uint32_t i)

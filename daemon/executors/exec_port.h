@@ -39,6 +39,7 @@ enum exec_kill {
 	KILL_NOT,
 	KILL_LATE,   /* a job's deadline has passed or its client is dead: no fault of the module */
 	KILL_SILENT, /* it does not answer */
+	KILL_START,  /* it does not even come up */
 	KILL_HUNG_UP, /* mostly it was dead already */
 	KILL_HELLO,   /* it cannot be used */
 	KILL_UNHEARD, /* its bell could not be listened to */

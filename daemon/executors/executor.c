@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* executor.c - starting, accepting, and burying one quoit-exec after the other */
+/* executor.c - starting and accepting one quoit-exec after the other */
 #include "executor.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "executor_private.h"
 #include "host/log.h"
 
-#define MS            UINT64_C(1000000)
-#define HELLO_NS      (10000 * MS) /* to load and initialise a module */
-#define RARE_NS       (10000 * MS) /* deaths farther apart have nothing to do with each other */
-#define BACKOFF_LEAST (10 * MS)
-#define BACKOFF_MOST  (500 * MS)
-#define LOST_DEATHS   5u
-#define LOST_NS       (10000 * MS) /* a lost one is tried again so often */
-#define ASK_NS        (100 * MS)   /* without pidfds: how often we ask whether it lives */
+#define MS     UINT64_C(1000000)
+#define ASK_NS (100 * MS) /* without pidfds: how often we ask whether it lives */
 
 static void ring(int eventfd)
 {
@@ -28,7 +21,7 @@ static void ring(int eventfd)
 	(void)n;
 }
 
-static void set_ports(struct executor *x, uint32_t state)
+void executor_set_ports(struct executor *x, uint32_t state)
 {
 	for (uint32_t i = 0; i < x->house->reactors; i++) {
 		atomic_store_explicit(&x->port[i].state, state, memory_order_release);
@@ -38,28 +31,33 @@ static void set_ports(struct executor *x, uint32_t state)
 
 /* ---- start ---- */
 
+static uint64_t in_time(const struct executor *x)
+{
+	return totals_now_ns() + x->house->start_ms * MS;
+}
+
 static void start(struct executor *x)
 {
 	int err = executor_process_start(x->path, &x->process);
 
-	x->due = totals_now_ns() + (err < 0 ? LOST_NS : HELLO_NS);
+	x->refused = x->retired = x->ending = x->why_is_new = false;
+	x->ended = KILL_NOT;
+	x->up_since = 0;
 	if (err < 0) {
-		log_error("%s %s: cannot start quoit-exec: %s", executor_kind(x), x->path,
-			  strerror(-err));
-		x->state = x->known ? EXECUTOR_DOWN : EXECUTOR_OMITTED;
+		executor_start_failed(x, err);
 		return;
 	}
+	x->due = in_time(x);
 	x->state = EXECUTOR_STARTING;
-	x->refused = x->retired = false;
-	x->ended = KILL_NOT;
 	memset(x->told, 0, sizeof x->told);
 	x->starts++;
 }
 
-/* Before anybody else can: its end will be seen. */
-static void end(struct executor *x, enum exec_kill why)
+void executor_kill(struct executor *x, enum exec_kill why)
 {
+	x->ending = true;
 	x->ended = why;
+	x->due = in_time(x);
 	executor_process_kill(x->process.pid);
 }
 
@@ -92,7 +90,7 @@ static int open_ports(struct executor *x)
 	return 0;
 }
 
-static void close_ports(struct executor *x)
+void executor_close_ports(struct executor *x)
 {
 	for (uint32_t i = 0; i < x->house->reactors; i++)
 		if (x->port[i].socket >= 0) {
@@ -101,23 +99,27 @@ static void close_ports(struct executor *x)
 		}
 }
 
-static void on_hello(struct executor *x)
+/* What it says, and that it can serve; -errno as executor_process_hello, or with the reason. */
+static int take_hello(struct executor *x)
 {
 	struct quoit_exec_hello hello;
 	int err = executor_process_hello(&x->process, &hello);
 
-	if (err == -EAGAIN)
-		return;
 	if (err == -EPROTO)
-		log_error("%s %s: what quoit-exec says is not understood", executor_kind(x),
-			  x->path);
+		executor_say_refused(x, "what quoit-exec says is not understood");
 	if (!err)
 		err = executor_accept_hello(x, &hello);
-	if (!err)
-		err = open_ports(x);
+	return err ? err : open_ports(x);
+}
+
+static void on_hello(struct executor *x)
+{
+	int err = take_hello(x);
+
+	if (err == -EAGAIN)
+		return;
 	if (err < 0) {
-		x->refused |= err != -ECONNRESET;
-		end(x, err == -ECONNRESET ? KILL_HUNG_UP : KILL_HELLO);
+		executor_kill(x, err == -ECONNRESET ? KILL_HUNG_UP : KILL_HELLO);
 		return;
 	}
 	if (x->device)
@@ -127,86 +129,9 @@ static void on_hello(struct executor *x)
 		log_info("module %s: %u operations, quoit-exec is pid %d", x->path, x->hello.count,
 			 (int)x->process.pid);
 	x->state = EXECUTOR_UP;
+	x->up_since = totals_now_ns();
 	x->lost = false;
-	set_ports(x, PORT_UP);
-	x->changed = true;
-}
-
-/* ---- death ---- */
-
-/* How long to wait before the next start. */
-static uint64_t backoff(const struct executor *x)
-{
-	uint64_t ns = BACKOFF_LEAST;
-
-	if (x->burst <= 1)
-		return 0;
-	for (uint32_t i = 2; i < x->burst && ns < BACKOFF_MOST; i++)
-		ns *= 2;
-	return ns < BACKOFF_MOST ? ns : BACKOFF_MOST;
-}
-
-/* What this death means for the next start: did it do any work, was it our own doing? */
-static void count_death(struct executor *x)
-{
-	uint64_t now = totals_now_ns(), answered = 0;
-	bool blameless = false;
-
-	for (uint32_t i = 0; x->state == EXECUTOR_DYING && i < x->house->reactors; i++) {
-		answered += x->port[i].answered;
-		blameless |= atomic_load(&x->port[i].killed) == KILL_LATE;
-	}
-	if (now - x->last_death > RARE_NS)
-		x->burst = x->vain = 0;
-	x->last_death = now;
-	x->burst++;
-	if (answered)
-		x->vain = 0;
-	else if (!blameless)
-		x->vain++;
-	x->lost = x->vain >= LOST_DEATHS;
-	x->due = now + (x->lost ? LOST_NS : backoff(x));
-}
-
-/* Whose it was has no more use for it: no death to speak of, and nothing to wait for afterwards. */
-static void bury_retired(struct executor *x)
-{
-	log_info("%s %s: quoit-exec of uid %llu has ended", executor_kind(x), x->path,
-		 (unsigned long long)x->owner - 1);
-	x->due = 0;
-	x->state = EXECUTOR_DOWN;
-	x->changed = true;
-}
-
-/* Nobody uses it any more. */
-static void bury(struct executor *x)
-{
-	char text[80];
-
-	executor_say_end(x, text, sizeof text);
-	if (!x->retired)
-		count_death(x);
-	close_ports(x);
-	executor_process_free(&x->process);
-	if (x->retired) {
-		bury_retired(x);
-		return;
-	}
-	if (!x->known) {
-		if (!x->refused)
-			executor_say_refused(x, text);
-		else if (!*x->why)
-			snprintf(x->why, sizeof x->why, "%s", text);
-		x->state = EXECUTOR_OMITTED;
-		set_ports(x, PORT_LOST); /* some of its operations may have got numbers */
-		return;
-	}
-	totals_count(x->house->totals, QUOIT_DAEMON_EXECUTORS_DIED);
-	log_warning("%s %s: %s; %s", executor_kind(x), x->path, text,
-		    x->lost ? "it is lost: its jobs fail" : "it is started again");
-	x->state = EXECUTOR_DOWN;
-	if (x->lost)
-		set_ports(x, PORT_LOST);
+	executor_set_ports(x, PORT_UP);
 	x->changed = true;
 }
 
@@ -216,20 +141,6 @@ static bool ports_are_down(const struct executor *x)
 		if (atomic_load_explicit(&x->port[i].state, memory_order_acquire) != PORT_DOWN)
 			return false;
 	return true;
-}
-
-static void look_whether_it_lives(struct executor *x)
-{
-	if (!executor_process_has_ended(&x->process, &x->status))
-		return;
-	if (x->state == EXECUTOR_STARTING) {
-		bury(x);
-		return;
-	}
-	x->state = EXECUTOR_DYING;
-	for (uint32_t i = 0; i < x->house->reactors; i++)
-		x->port[i].status = x->status;
-	set_ports(x, PORT_DEAD);
 }
 
 /* ---- devices among each other ---- */
@@ -255,9 +166,11 @@ static void change_owner(struct executor *x)
 	x->owner = x->wanted;
 	x->burst = x->vain = 0;
 	x->due = 0;
-	if (x->lost)
-		set_ports(x, PORT_DOWN);
-	x->lost = false;
+	if (x->state == EXECUTOR_DOWN) {
+		if (x->lost)
+			executor_set_ports(x, PORT_DOWN);
+		x->lost = false;
+	}
 	for (uint32_t i = 0; i < x->house->reactors; i++)
 		atomic_store(&x->port[i].owner, x->owner);
 }
@@ -266,11 +179,11 @@ static void look_whether_it_is_wanted(struct executor *x)
 {
 	if (x->wanted == x->owner)
 		return;
-	if (x->state == EXECUTOR_DOWN) {
+	if (x->state == EXECUTOR_DOWN || x->state == EXECUTOR_STUCK) {
 		change_owner(x);
 	} else if (x->state != EXECUTOR_DYING && !x->retired) {
 		x->retired = true;
-		executor_process_kill(x->process.pid);
+		executor_kill(x, KILL_NOT);
 	}
 }
 
@@ -286,21 +199,35 @@ bool executor_step(struct executor *x)
 		look_whether_it_is_wanted(x);
 	if (is_due(x))
 		start(x);
-	if (x->state == EXECUTOR_STARTING)
+	if (x->state == EXECUTOR_STARTING && !x->ending)
 		on_hello(x);
-	if (x->state == EXECUTOR_STARTING && totals_now_ns() >= x->due)
-		end(x, KILL_SILENT);
-	if (x->state == EXECUTOR_STARTING || x->state == EXECUTOR_UP)
-		look_whether_it_lives(x);
+	if (x->state == EXECUTOR_STARTING && !x->ending && totals_now_ns() >= x->due)
+		executor_kill(x, KILL_START);
+	if (x->state == EXECUTOR_STARTING || x->state == EXECUTOR_UP || x->state == EXECUTOR_STUCK)
+		executor_look_for_end(x);
 	if (x->state == EXECUTOR_DYING && ports_are_down(x))
-		bury(x);
+		executor_bury(x);
 	return x->changed;
+}
+
+/* Until when it waits by itself. */
+static uint64_t own_due(const struct executor *x)
+{
+	switch (x->state) {
+	case EXECUTOR_DOWN:
+		return !x->own || x->wanted ? x->due : UINT64_MAX;
+	case EXECUTOR_STARTING:
+		return x->due;
+	case EXECUTOR_UP:
+		return x->ending ? x->due : UINT64_MAX;
+	default:
+		return UINT64_MAX;
+	}
 }
 
 uint64_t executor_due(const struct executor *x)
 {
-	bool waits = x->state == EXECUTOR_DOWN || x->state == EXECUTOR_STARTING;
-	uint64_t due = waits && (!x->own || x->wanted) ? x->due : UINT64_MAX;
+	uint64_t due = own_due(x);
 
 	if (x->process.pid && x->process.pidfd < 0 && due > totals_now_ns() + ASK_NS)
 		due = totals_now_ns() + ASK_NS;
@@ -311,6 +238,7 @@ int executor_init(struct executor *x, const struct executor_house *house, uint8_
 		  uint8_t device, const char *path)
 {
 	*x = (struct executor){.house = house, .number = number, .device = device};
+	pthread_mutex_init(&x->why_lock, NULL);
 	snprintf(x->path, sizeof x->path, "%s", path);
 	x->process.pidfd = x->process.pool = -1;
 	x->port = calloc(house->reactors, sizeof *x->port);
@@ -339,7 +267,8 @@ void executor_done(struct executor *x)
 {
 	if (!x->port)
 		return;
-	close_ports(x);
+	executor_close_ports(x);
 	executor_process_free(&x->process);
+	pthread_mutex_destroy(&x->why_lock);
 	free(x->port);
 }

@@ -5,8 +5,12 @@
  *	DOWN ──► STARTING ──hello──► UP ──► DYING ──reactors have let go──► DOWN
  *
  * A process that dies is started again: at once if that is rare, after up to half a second
- * if it is not.  One that dies five times in a row without having finished a job is lost:
- * its jobs fail with -ENODEV instead of waiting, and it is tried again every ten seconds.
+ * if it is not.  One is lost that five times in a row could not be started or died without having
+ * finished a job, or that once was not up in time: its jobs fail with -ENODEV instead of waiting.
+ * It is tried again every ten seconds, once, and lost until it is up.
+ *
+ * One that has been killed and is not gone in time, since the kernel or a driver does not let it
+ * go, is given up: for the reactors it is dead, it is lost, and STUCK until it has gone.
  *
  * One of a user's own is started when that user wants it, and killed when it does not any more;
  * it comes back for the next.
@@ -16,6 +20,7 @@
 #ifndef QUOITD_EXECUTOR_H
 #define QUOITD_EXECUTOR_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +34,8 @@ enum executor_state {
 	EXECUTOR_DOWN,     /* to be started when it is due */
 	EXECUTOR_STARTING, /* its hello is due */
 	EXECUTOR_UP,
-	EXECUTOR_DYING,   /* dead, and the reactors have not all let go */
+	EXECUTOR_DYING,   /* dead or given up, and the reactors have not all let go */
+	EXECUTOR_STUCK,   /* given up: nothing can be started in its place */
 	EXECUTOR_OMITTED, /* its first start failed: it has no operations */
 };
 
@@ -40,6 +46,7 @@ struct executor_house {
 	int *eventfds;              /* of each reactor */
 	int eventfd;                /* of our thread: reactors ring it */
 	uint64_t module_ms, gpu_ms; /* what one job may take */
+	uint64_t start_ms;          /* and a process, to be up, or, killed, to be gone */
 };
 
 struct executor {
@@ -48,18 +55,21 @@ struct executor {
 	uint8_t device; /* counted from 1; 0: a module */
 	enum executor_state state;
 	char path[256]; /* of the module; or the device, as quoit-exec takes it: "soft:0" */
-	char why[256];  /* it is left out */
+	pthread_mutex_t why_lock;
+	char why[256];   /* it is left out, or its last process ended */
+	bool why_is_new; /* with this process */
 	struct executor_process process;
-	uint64_t due;   /* CLOCK_BOOTTIME */
-	bool refused;   /* we have said why we cannot use it */
-	uint32_t ended; /* enum exec_kill: why we ended it before it was up */
-	bool known;     /* hello holds its operations, and they have numbers */
+	uint64_t due;      /* CLOCK_BOOTTIME: when it is to be started, up, or gone */
+	uint64_t up_since; /* 0: it never was */
+	bool refused;      /* `why` says why we cannot use this process */
+	bool ending;       /* it has been killed, */
+	uint32_t ended;    /* for this: enum exec_kill */
+	bool known;        /* hello holds its operations, and they have numbers */
 	bool lost;
 	bool changed; /* in this step: a process came or went */
 	int status;
-	uint64_t last_death;
-	uint32_t burst; /* deaths not farther apart than RARE_NS */
-	uint32_t vain;  /* of these in a row, without a job finished */
+	uint32_t burst; /* ends of processes that had not been up for long */
+	uint32_t vain;  /* ends in a row without a job finished */
 	uint64_t starts;
 	struct quoit_exec_hello hello;
 	uint8_t opcode[QUOIT_EXEC_MAX_OPS];
@@ -92,6 +102,9 @@ uint64_t executor_due(const struct executor *x);
  * it has not heard yet.
  */
 void executor_introduce(struct executor *x, const struct executor *y);
+
+/* Why it is left out or lost; any thread.  executor_text.c */
+void executor_reason(struct executor *x, char *text, size_t size);
 
 /* A line about it, for people; none about one that nobody wants.  executor_text.c */
 void executor_describe(const struct executor *x, FILE *out);

@@ -89,11 +89,11 @@ int executor_accept_hello(struct executor *x, const struct quoit_exec_hello *hel
 		return hello->result;
 	}
 	if (x->device && !is_device(hello)) {
-		log_error("device %s: what it says of itself makes no sense", x->path);
+		executor_say_refused(x, "what it says of itself makes no sense");
 		return -EPROTO;
 	}
 	if (x->known && !same_operations(&x->hello, hello)) {
-		log_error("module %s: its operations have changed; restart quoitd", x->path);
+		executor_say_refused(x, "its operations have changed: restart quoitd");
 		return -ESTALE;
 	}
 	if (!x->known) {

@@ -22,6 +22,7 @@
 #include "host/memfd.h"
 
 #define PROGRAM "quoit-exec"
+#define REAP_MS 2000 /* for a process that was killed to end, when quoitd does */
 
 /* ---- the process ---- */
 
@@ -126,13 +127,19 @@ void executor_process_kill(pid_t pid)
 	(void)kill(pid, SIGKILL); /* it may have left its group */
 }
 
+/* What the kernel does not let go is left to whoever inherits it. */
+static void reap(pid_t pid)
+{
+	for (int i = 0; i < REAP_MS && waitpid(pid, NULL, WNOHANG) == 0; i++)
+		usleep(1000);
+}
+
 void executor_process_free(struct executor_process *p)
 {
 	if (!p->pid)
 		return;
 	executor_process_kill(p->pid);
-	while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	reap(p->pid);
 	if (p->daemon_pages)
 		munmap(p->daemon_pages, p->daemon_bytes);
 	if (p->exec_pages)

@@ -54,7 +54,10 @@ bool executor_process_has_ended(const struct executor_process *p, int *ret_statu
 /* Kill the one with this pid, which is not reaped yet, and all it has started. */
 void executor_process_kill(pid_t pid);
 
-/* Kill, reap, unmap, close.  One that was never started is fine. */
+/*
+ * Kill, reap, unmap, close.  One that was never started is fine; one that does not end within two
+ * seconds is not reaped.
+ */
 void executor_process_free(struct executor_process *p);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* executor_text.c - an executor in words */
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "executor_private.h"
@@ -13,9 +14,27 @@ const char *executor_kind(const struct executor *x)
 	return x->device ? "device" : "module";
 }
 
+void executor_keep_reason(struct executor *x, const char *why)
+{
+	x->why_is_new |= strcmp(x->why, why) != 0;
+	pthread_mutex_lock(&x->why_lock);
+	snprintf(x->why, sizeof x->why, "%s", why);
+	pthread_mutex_unlock(&x->why_lock);
+}
+
+void executor_reason(struct executor *x, char *text, size_t size)
+{
+	pthread_mutex_lock(&x->why_lock);
+	snprintf(text, size, "%s", x->why);
+	pthread_mutex_unlock(&x->why_lock);
+}
+
 void executor_say_refused(struct executor *x, const char *why)
 {
-	snprintf(x->why, sizeof x->why, "%s", why);
+	x->refused = true;
+	executor_keep_reason(x, why);
+	if (x->known)
+		return;
 	if (x->device)
 		log_info("device %s is left out: %s", x->path, why);
 	else
@@ -27,6 +46,7 @@ void executor_say_refused(struct executor *x, const char *why)
 static const char *const reasons[] = {
 	[KILL_LATE] = "a job had it for too long",
 	[KILL_SILENT] = "it did not answer",
+	[KILL_START] = "it was not up in time (--start-ms)",
 	[KILL_HUNG_UP] = "it had hung up",
 	[KILL_HELLO] = "what it said at first cannot be used",
 	[KILL_UNHEARD] = "it could not be listened to",
@@ -35,22 +55,12 @@ static const char *const reasons[] = {
 	[KILL_NAME] = "it worked at a job that it does not have",
 };
 
-/* Why we ended it, if we did; several reactors may have wanted to. */
-static uint32_t reason(const struct executor *x)
-{
-	uint32_t why = x->ended;
-
-	for (uint32_t i = 0; x->state == EXECUTOR_DYING && !why && i < x->house->reactors; i++)
-		why = atomic_load(&x->port[i].killed);
-	return WIFSIGNALED(x->status) && WTERMSIG(x->status) == SIGKILL ? why : KILL_NOT;
-}
-
 void executor_say_end(const struct executor *x, char *text, size_t size)
 {
-	uint32_t why = reason(x);
+	bool was_killed = WIFSIGNALED(x->status) && WTERMSIG(x->status) == SIGKILL;
 
-	if (why)
-		snprintf(text, size, "quoit-exec was ended: %s", reasons[why]);
+	if (was_killed && x->ended)
+		snprintf(text, size, "quoit-exec was ended: %s", reasons[x->ended]);
 	else if (WIFSIGNALED(x->status))
 		snprintf(text, size, "quoit-exec ended with signal %d", WTERMSIG(x->status));
 	else
@@ -78,13 +88,15 @@ void executor_describe(const struct executor *x, FILE *out)
 		fprintf(out, "%s: %s, ", executor_kind(x), x->path);
 	if (x->known && x->device)
 		describe_device(&x->hello.device, out);
-	if (x->state == EXECUTOR_OMITTED)
+	if (!x->known && (x->state == EXECUTOR_OMITTED || x->state == EXECUTOR_STUCK))
 		fprintf(out, "left out: %s", x->why);
 	else if (x->state == EXECUTOR_UP)
 		fprintf(out, "pid %d, started %llu times", (int)x->process.pid,
 			(unsigned long long)x->starts);
+	else if (x->lost)
+		fprintf(out, "lost: %s", x->why);
 	else
-		fprintf(out, "%s", x->lost ? "lost" : "being started");
+		fprintf(out, "being started");
 	for (uint32_t i = 0; x->known && i < x->hello.count; i++)
 		fprintf(out, "%s %s %u", i ? "," : ";", x->hello.op[i].name, x->opcode[i]);
 	fprintf(out, "\n");

@@ -57,9 +57,10 @@ static void wait_for_news(struct executors *e)
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct executor *x = &e->executor[i];
 
-		if (x->state == EXECUTOR_STARTING)
+		if (x->state == EXECUTOR_STARTING && !x->ending)
 			fds[n++] = (struct pollfd){.fd = x->process.socket, .events = POLLIN};
-		if (x->state == EXECUTOR_STARTING || x->state == EXECUTOR_UP)
+		if (x->state == EXECUTOR_STARTING || x->state == EXECUTOR_UP ||
+		    x->state == EXECUTOR_STUCK)
 			fds[n++] = (struct pollfd){.fd = x->process.pidfd, .events = POLLIN};
 	}
 	(void)poll(fds, n, timeout_ms(e));
@@ -171,7 +172,8 @@ static int make(const struct executors_config *config, struct executors *e)
 	*house = (struct executor_house){.totals = config->totals,
 					 .reactors = config->reactors,
 					 .module_ms = config->config->module_ms,
-					 .gpu_ms = config->config->gpu_ms};
+					 .gpu_ms = config->config->gpu_ms,
+					 .start_ms = config->config->start_ms};
 	house->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	house->eventfds = calloc(config->reactors, sizeof *house->eventfds);
 	if (house->eventfd < 0 || !house->eventfds)
@@ -304,6 +306,11 @@ uint32_t executors_devices(const struct executors *e)
 enum exec_port_state executors_state(struct executors *e, uint32_t number)
 {
 	return exec_port_state(executors_port(e, number, 0));
+}
+
+void executors_reason(struct executors *e, uint32_t number, char *text, size_t size)
+{
+	executor_reason(&e->executor[number], text, size);
 }
 
 int executors_take_own(struct executors *e, uid_t uid)

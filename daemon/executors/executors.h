@@ -60,6 +60,9 @@ pid_t executors_device_pid(const struct executors *e, uint32_t number, uint32_t 
 /* How executor `number` of executors_count is; any thread. */
 enum exec_port_state executors_state(struct executors *e, uint32_t number);
 
+/* Where that is PORT_LOST: why; any thread. */
+void executors_reason(struct executors *e, uint32_t number, char *text, size_t size);
+
 /*
  * A session that brings kernels: the executor, among executors_count, that is the first device of
  * its user's own; the others follow.  They are started now if they are not there, which this does

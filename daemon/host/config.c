@@ -52,6 +52,8 @@ static const struct option_row rows[] = {
 	 "a plug-in module with operations; may be repeated"},
 	{"module-ms", TYPE_NUMBER, FIELD(module_ms), 10, 86400000, "MS",
 	 "time for one job of a module, then its process is killed"},
+	{"start-ms", TYPE_NUMBER, FIELD(start_ms), 10, 86400000, "MS",
+	 "time for a module's or device's process to be up, or, once it is killed, gone"},
 	{"gpu", TYPE_TEXT, FIELD(gpu), 0, 0, "KIND",
 	 "devices: auto (those of an NVIDIA driver), none, cuda, soft or soft:N"},
 	{"gpu-memory", TYPE_BYTES, FIELD(gpu_memory), 0, UINT64_MAX, "BYTES",
@@ -82,6 +84,7 @@ void config_init(struct config *c)
 			     .max_jobs = 4096,
 			     .max_tensors = 65536,
 			     .module_ms = 60000,
+			     .start_ms = 10000,
 			     .gpu_ms = 30000,
 			     .gpu_peers = true,
 			     .ready_fd = UINT64_MAX};

@@ -36,6 +36,7 @@ struct config {
 	char module[CONFIG_MODULES][256];
 	unsigned modules;
 	uint64_t module_ms;  /* for one job of a module */
+	uint64_t start_ms;   /* for quoit-exec to come up, or, killed, to end */
 	char gpu[32];        /* which devices there are: auto, none, cuda, soft or soft:N */
 	uint64_t gpu_memory; /* all leases on a device; 0: what it has but a tenth */
 	uint64_t gpu_lease;  /* default lease; 0: a 64th of that, at least 16 MiB */

@@ -141,12 +141,12 @@ struct quoit_device_desc {
 	uint64_t jobs_direct;   /* of these, in GPU-direct mode, */
 	uint64_t jobs_streamed; /* and small jobs that went through streams all the same */
 	bool up;                /* jobs run there now */
-	bool lost;              /* it could not be started time and again: jobs fail with -ENODEV */
+	bool lost;              /* it cannot be brought up: jobs fail with -ENODEV */
 };
 
 /*
- * What device `number` is, counted from 1 to quoit_info.devices.  -ENODEV: there is none of that
- * number.  A round trip to the daemon.
+ * What device `number` is, counted from 1 to quoit_info.devices; quoit_open_text says why it is
+ * lost, if it is.  -ENODEV: there is none of that number.  A round trip to the daemon.
  */
 int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret);
 

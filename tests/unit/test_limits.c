@@ -167,6 +167,7 @@ Test(limits, the_page_has_the_defaults_of_the_options)
 		{"rings of a user", 0, NULL},
 		{"time to say hello", 0, ")"},
 		{"time of one job of a module", 0, ")"},
+		{"time for a module's or device's process to be up", 0, ")"},
 	};
 
 	config_init(&c);
@@ -175,6 +176,7 @@ Test(limits, the_page_has_the_defaults_of_the_options)
 	rows[2].number = c.uid_rings;
 	rows[3].number = c.hello_ms;
 	rows[4].number = c.module_ms;
+	rows[5].number = c.start_ms;
 	read_page();
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		expect(&rows[i]);

@@ -171,7 +171,7 @@ struct quoit_ctl {
 		uint8_t bytes[128];
 	};
 	char text[QUOIT_TEXT_BYTES]; /* in a reply that refuses: why, with what was found and
-					allowed */
+					allowed; and in that of DEVICE why it is lost */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello) == 88, "no padding in hello");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 112, "no padding in hello's reply");

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* executor_end.c - how a quoit-exec ends, and what follows from it */
+#include <string.h>
+#include <sys/wait.h>
+
+#include "executor_private.h"
+#include "host/log.h"
+
+#define MS            UINT64_C(1000000)
+#define RARE_NS       (10000 * MS) /* who was up for so long has nothing to do with those before */
+#define BACKOFF_LEAST (10 * MS)
+#define BACKOFF_MOST  (500 * MS)
+#define LOST_ENDS     5u
+
+/* ---- what an end means for the next start ---- */
+
+/* How long to wait before it. */
+static uint64_t backoff(const struct executor *x)
+{
+	uint64_t ns = BACKOFF_LEAST;
+
+	if (x->burst <= 1)
+		return 0;
+	for (uint32_t i = 2; i < x->burst && ns < BACKOFF_MOST; i++)
+		ns *= 2;
+	return ns < BACKOFF_MOST ? ns : BACKOFF_MOST;
+}
+
+static bool has_answered(const struct executor *x)
+{
+	uint64_t answered = 0;
+
+	for (uint32_t i = 0; x->up_since && i < x->house->reactors; i++)
+		answered += x->port[i].answered;
+	return answered;
+}
+
+/* Did it do any work, was its end our own doing?  Who waits in vain once need not do so again. */
+static void count_end(struct executor *x, bool hopeless)
+{
+	uint64_t now = totals_now_ns();
+
+	if (x->up_since && now - x->up_since > RARE_NS)
+		x->burst = x->vain = 0;
+	x->burst++;
+	if (has_answered(x))
+		x->vain = 0;
+	else if (x->ended != KILL_LATE)
+		x->vain++;
+	if (hopeless)
+		x->vain = LOST_ENDS;
+	x->lost = x->vain >= LOST_ENDS;
+	x->due = now + (x->lost ? EXECUTOR_LOST_NS : backoff(x));
+}
+
+/* A lost one that stays so for the same reason is no news. */
+static void say_end(struct executor *x, bool was_lost, const char *text)
+{
+	const char *then = !x->lost                     ? "it is started again"
+			   : x->state == EXECUTOR_STUCK ? "it is lost: its jobs fail"
+							: "it is lost: its jobs fail, and it is "
+							  "tried again every 10 s";
+
+	executor_keep_reason(x, text);
+	log_printf(!was_lost || !x->lost || x->why_is_new ? LOG_LEVEL_WARNING : LOG_LEVEL_DEBUG,
+		   "%s %s: %s; %s", executor_kind(x), x->path, text, then);
+}
+
+/* Everybody can know: it will be started again, or is lost. */
+static void conclude(struct executor *x, bool hopeless, const char *text)
+{
+	bool was_lost = x->lost;
+
+	count_end(x, hopeless);
+	say_end(x, was_lost, text);
+	if (x->lost)
+		executor_set_ports(x, PORT_LOST);
+	x->changed = true;
+}
+
+void executor_start_failed(struct executor *x, int err)
+{
+	char text[sizeof x->why];
+
+	snprintf(text, sizeof text, "cannot start quoit-exec: %s", strerror(-err));
+	if (x->known) {
+		conclude(x, false, text);
+		return;
+	}
+	executor_say_refused(x, text);
+	x->state = EXECUTOR_OMITTED;
+}
+
+/* ---- an end ---- */
+
+/* It was never known what it can do. */
+static void omit(struct executor *x, const char *text)
+{
+	if (!x->refused)
+		executor_say_refused(x, text);
+	x->state = EXECUTOR_OMITTED;
+	executor_set_ports(x, PORT_LOST); /* some of its operations may have got numbers */
+}
+
+/* Whose it was has no more use for it: no death to speak of, and nothing to wait for afterwards. */
+static void bury_retired(struct executor *x)
+{
+	log_info("%s %s: quoit-exec of uid %llu has ended", executor_kind(x), x->path,
+		 (unsigned long long)x->owner - 1);
+	x->due = 0;
+	x->state = EXECUTOR_DOWN;
+	x->changed = true;
+}
+
+/* Nobody uses it any more. */
+static void bury(struct executor *x)
+{
+	char text[sizeof x->why];
+
+	if (x->refused)
+		snprintf(text, sizeof text, "%s", x->why);
+	else
+		executor_say_end(x, text, sizeof text);
+	executor_close_ports(x);
+	executor_process_free(&x->process);
+	if (x->retired) {
+		bury_retired(x);
+	} else if (!x->known) {
+		omit(x, text);
+	} else {
+		totals_count(x->house->totals, QUOIT_DAEMON_EXECUTORS_DIED);
+		x->state = EXECUTOR_DOWN;
+		conclude(x, x->ended == KILL_START, text);
+	}
+}
+
+/* ---- one that does not end ---- */
+
+/* Nobody uses it any more, and it is still there. */
+static void give_up(struct executor *x)
+{
+	char end[128], text[sizeof x->why];
+
+	executor_say_end(x, end, sizeof end);
+	snprintf(text, sizeof text, "%s, and does not go (pid %d)", end, (int)x->process.pid);
+	executor_close_ports(x);
+	totals_count(x->house->totals, QUOIT_DAEMON_EXECUTORS_DIED);
+	if (!x->known)
+		omit(x, text);
+	x->state = EXECUTOR_STUCK;
+	if (x->known)
+		conclude(x, true, text);
+}
+
+/* It has gone after all. */
+static void let_go(struct executor *x)
+{
+	log_info("%s %s: quoit-exec, pid %d, has gone at last", executor_kind(x), x->path,
+		 (int)x->process.pid);
+	executor_process_free(&x->process);
+	x->state = x->known ? EXECUTOR_DOWN : EXECUTOR_OMITTED;
+	x->due = 0;
+	x->changed = true;
+}
+
+/* ---- looking ---- */
+
+static void tell_reactors(struct executor *x)
+{
+	x->state = EXECUTOR_DYING;
+	for (uint32_t i = 0; i < x->house->reactors; i++)
+		x->port[i].status = x->status;
+	executor_set_ports(x, PORT_DEAD);
+}
+
+/* A reactor has killed it: its time to be gone begins. */
+static void look_whether_it_was_killed(struct executor *x)
+{
+	uint32_t why = KILL_NOT;
+
+	for (uint32_t i = 0; i < x->house->reactors && why != KILL_LATE; i++) {
+		uint32_t killed = atomic_load(&x->port[i].killed);
+
+		why = killed ? killed : why;
+	}
+	if (why)
+		executor_kill(x, why);
+}
+
+void executor_look_for_end(struct executor *x)
+{
+	bool gone = executor_process_has_ended(&x->process, &x->status);
+
+	if (x->state == EXECUTOR_STUCK) {
+		if (gone)
+			let_go(x);
+		return;
+	}
+	if (x->state == EXECUTOR_UP && !x->ending) /* now, that it has ended by it is known */
+		look_whether_it_was_killed(x);
+	if (!gone && !(x->ending && totals_now_ns() >= x->due))
+		return;
+	if (!gone)
+		x->status = W_EXITCODE(0, SIGKILL);
+	if (x->state == EXECUTOR_UP)
+		tell_reactors(x);
+	else
+		executor_bury(x);
+}
+
+void executor_bury(struct executor *x)
+{
+	if (executor_process_has_ended(&x->process, &x->status))
+		bury(x);
+	else
+		give_up(x);
+}
