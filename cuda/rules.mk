@@ -15,7 +15,9 @@ cuda_home := $(if $(NVCC),$(realpath $(shell $(NVCC) --dryrun -x cu -c /dev/null
 # A sanitizer finds nothing in what only a device runs, and its build would take twice as long.
 ifneq ($(cuda_home),)
 cuda_so := $(if $(SAN),,$(B)/quoit-cuda.so)
-all: $(cuda_so) $(if $(SAN),,$(B)/examples/stencil.ptx)
+# What it is measured against: CUDA and cuBLAS called by nothing of Quoit.
+cuda_peer := $(if $(SAN),,$(B)/quoit-peer-cuda)
+all: $(cuda_so) $(cuda_peer) $(if $(SAN),,$(B)/examples/stencil.ptx)
 else
 all: cuda-left-out
 endif
@@ -38,10 +40,15 @@ cuda-all-archs:
 	@$(MAKE) --no-print-directory B=$(B)/all-archs CUDA_ARCHS='$(CUDA_ARCHS_ALL)' $(B)/all-archs/quoit-cuda.so
 
 $(B)/cuda/%.o: base += -fPIC -fvisibility=hidden -iquote cuda -isystem $(cuda_home)/include
-$(B)/cuda/%.cu.o: cuda/%.cu
+define nvcc
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC) $(cuda_flags) $(cuda_code) -c $< -o $@
+endef
+$(B)/cuda/%.cu.o: cuda/%.cu
+	$(call nvcc)
+$(B)/tests/bench/cuda/%.cu.o: tests/bench/cuda/%.cu
+	$(call nvcc)
 # As a program would bring it; drivers make code of it for whatever they have.
 define ptx
 	@mkdir -p $(@D)
@@ -54,6 +61,9 @@ $(B)/tests/e2e/%.ptx: tests/e2e/%.cu
 	$(call ptx)
 $(B)/quoit-cuda.so: $(cuda_obj)
 	$(call link,-shared -Wl$(,)-soname$(,)quoit-cuda.so -Wl$(,)--exclude-libs$(,)ALL -Wl$(,)-z$(,)defs $(cuda_libs))
+
+$(B)/quoit-peer-cuda: $(B)/tests/bench/cuda/peer_cuda.cu.o
+	$(call link,$(cuda_libs))
 
 # What the device computes without contraction, its tests do too.
 $(B)/tests/unit/test_cuda_%.o: base += -ffp-contract=off

@@ -7,6 +7,8 @@
 # A goal that is missed is printed, and is no error: machines differ.  The exit status is
 # 1 only when a benchmark breaks.
 cd "$(dirname "$0")/.." || exit 2
+# shellcheck source=tests/bench/verdict.sh
+. tests/bench/verdict.sh
 build=${1:-build}
 rounds=${2:+--rounds=$2}
 results=$(mktemp -d) || exit 2
@@ -58,15 +60,6 @@ done
 
 value() { # BENCHMARK LINE RUN
 	awk -v line="$2" '$1 == line { print $2 }' "$results/$1.$3"
-}
-
-verdict() { # OPERATOR GOAL VALUE...: met is met by every value; "-" is not known
-	op=$1 goal=$2
-	shift 2
-	printf '%s\n' "$@" | awk -v op="$op" -v goal="$goal" '
-		$1 == "-" || $1 == "" { unknown = 1 }
-		op == "<=" ? $1 > goal + 0 : $1 < goal + 0 { missed = 1 }
-		END { print unknown ? "unknown" : missed ? "missed" : "met" }'
 }
 
 printf '%-46s %9s %9s %9s %9s  %s\n' WHAT GOAL RUN1 RUN2 RUN3 VERDICT

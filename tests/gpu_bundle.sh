@@ -10,7 +10,7 @@ to=${2:-$b/gpu-bundle}
 make -j2 --no-print-directory B="$b" gpu-tests gpu-e2e
 rm -rf "$to"
 mkdir -p "$to/build/examples" "$to/build/tests/gpu" "$to/build/tests/e2e" "$to/lib" "$to/tests"
-cp "$b/quoit" "$b/quoitd" "$b/quoit-exec" "$b/quoit-peer" "$b/quoit-cuda.so" "$to/build"
+cp "$b/quoit" "$b/quoitd" "$b/quoit-exec" "$b/quoit-peer" "$b/quoit-peer-cuda" "$b/quoit-cuda.so" "$to/build"
 cp "$b"/examples/w1_queue "$b"/examples/w1_adds "$b"/examples/w1_train "$b"/examples/w1_window "$b"/examples/w1_both "$b"/examples/stencil "$b"/examples/stencil.ptx "$to/build/examples"
 for program in "$b"/tests/gpu/test_*; do
 	case $program in
@@ -21,6 +21,8 @@ done
 # shellcheck disable=SC2046 # a list of names
 cp $(make --no-print-directory B="$b" gpu-e2e-list) "$b/tests/e2e/own.ptx" "$to/build/tests/e2e"
 cp tests/gpu.sh tests/demo.sh tests/bench_gpu.sh "$to/tests"
+mkdir "$to/tests/bench"
+cp tests/bench/verdict.sh tests/bench/w1.sh tests/bench/w1_torch.py "$to/tests/bench"
 find "$to/build" -type f ! -name '*.ptx' -exec strip -g {} +
 # Everything that they link but the C library, which any newer machine has.
 find "$to/build" -type f ! -name "*.ptx" -exec ldd {} + 2>/dev/null | awk '/=> \// { print $3 }' | sort -u |
@@ -34,7 +36,7 @@ export LD_LIBRARY_PATH="$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 sh tests/gpu.sh build --as-built
 status=$?
 [ $status -ne 77 ] || exit 77
-sh tests/bench_gpu.sh build "$results/bench-gpu.json" || status=1
+sh tests/bench_gpu.sh build "$results/bench-gpu.json" --as-built || status=1
 exit $status
 END
 du -sh "$to" | cut -f1

@@ -9,7 +9,7 @@
 
 #include "format.h"
 
-#define MOST_SERIES 16
+#define MOST_SERIES 32
 
 struct report {
 	const struct bench_plan *plan;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_bench_device.c - jobs on a device, beside its device layer called directly */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
 
@@ -9,6 +11,16 @@
 #define COPY_BYTES "268435456" /* 256 MiB, of the pinned region */
 #define COPY_COUNT 67108864u   /* the same in float32 */
 #define WINDOW     192u
+
+/* A soft device is for trying it out: it makes so many times fewer products (quoit-peer, too). */
+#define SOFT_PART 100u
+
+static bool is_soft(void)
+{
+	const char *kind = getenv("QUOIT_GPU");
+
+	return !kind || !strncmp(kind, "soft", 4);
+}
 
 /* ---- small jobs ---- */
 
@@ -81,8 +93,25 @@ static int measure_chain(const struct bench *b, const struct bench_series *s, do
 
 /* ---- large ones ---- */
 
-static int measure_gemm(const struct bench *b, const struct bench_series *s, double *ret)
+/* Normal numbers of a type; how fast a device multiplies depends on what it does. */
+static int fill_matrix(struct quoit_ring *q, quoit_tensor x, uint8_t dtype, uint32_t side)
 {
+	quoit_tensor single = dtype == QUOIT_F32 ? x : quoit_matrix(q, QUOIT_F32, side, side);
+	double ns;
+	int err = bench_repeat(q, quoit_normal(single, 1, 0), 1, &ns);
+
+	if (dtype == QUOIT_F32)
+		return err;
+	if (!err)
+		err = bench_repeat(q, quoit_cast(x, single), 1, &ns);
+	(void)quoit_free(q, single);
+	return err;
+}
+
+static int time_products(const struct bench *b, const struct bench_series *s, uint8_t dtype,
+			 double *ret)
+{
+	const uint64_t count = is_soft() ? s->count / SOFT_PART + 1 : s->count;
 	struct bench_client c;
 	quoit_tensor x, z;
 	int err = bench_open(b, s->cores, NULL, &c);
@@ -90,17 +119,26 @@ static int measure_gemm(const struct bench *b, const struct bench_series *s, dou
 	if (err)
 		return err;
 	err = quoit_use_device(c.ring, 1);
-	x = quoit_matrix(c.ring, QUOIT_F32, s->depth, s->depth);
-	z = quoit_matrix(c.ring, QUOIT_F32, s->depth, s->depth);
+	x = quoit_matrix(c.ring, dtype, s->depth, s->depth);
+	z = quoit_matrix(c.ring, dtype, s->depth, s->depth);
 	if (!err)
-		err = bench_repeat(c.ring, quoit_normal(x, 1, 0), 1, ret);
+		err = fill_matrix(c.ring, x, dtype, s->depth);
 	if (!err)
-		err = bench_repeat(c.ring, quoit_gemm(z, x, x, 0, 1.0, 0.0), s->count / 10 + 1,
-				   ret);
+		err = bench_repeat(c.ring, quoit_gemm(z, x, x, 0, 1.0, 0.0), count / 10 + 1, ret);
 	if (!err)
-		err = bench_repeat(c.ring, quoit_gemm(z, x, x, 0, 1.0, 0.0), s->count, ret);
+		err = bench_repeat(c.ring, quoit_gemm(z, x, x, 0, 1.0, 0.0), count, ret);
 	bench_close(&c);
 	return err;
+}
+
+static int measure_gemm(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	return time_products(b, s, QUOIT_F32, ret);
+}
+
+static int measure_gemm_bf16(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	return time_products(b, s, QUOIT_BF16, ret);
 }
 
 /* Copies between the pinned region and the device; depth: 0 to it, 1 from it. */
@@ -126,6 +164,81 @@ static int measure_copy(const struct bench *b, const struct bench_series *s, dou
 	return err;
 }
 
+/* Copies to the device and products there, each for about as long. */
+struct both {
+	struct quoit_ring *q;
+	struct quoit_sqe copy, product;
+	uint64_t copies, products;
+};
+
+/* The seconds of so many of both; 0: none of these. */
+static int run_both(const struct both *w, uint64_t copies, uint64_t products, double *ret)
+{
+	const double start = bench_now();
+	int err = 0;
+
+	for (uint64_t i = 0; i < products && !err; i++)
+		err = quoit_push(w->q, w->product);
+	for (uint64_t i = 0; i < copies && !err; i++)
+		err = quoit_push(w->q, w->copy);
+	if (!err)
+		err = quoit_wait_all(w->q, QUOIT_FOREVER);
+	*ret = bench_now() - start;
+	return err ? err : quoit_failures(w->q, NULL) ? -EBADMSG : 0;
+}
+
+/* As many products as take the copies' time; each kind has run once then. */
+static int balance(struct both *w)
+{
+	double copies = 0, product = 0;
+	int err = run_both(w, w->copies, 1, &copies);
+
+	if (!err)
+		err = run_both(w, 0, 1, &product);
+	if (!err)
+		err = run_both(w, w->copies, 0, &copies);
+	w->products = (uint64_t)(copies / product) + 1;
+	return err;
+}
+
+/* Both at once, times the longer of the two alone. */
+static int measure_overlap(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, COPY_COUNT}};
+	const uint32_t side = is_soft() ? SIDE : LARGE_SIDE;
+	double copies = 0, products = 0, at_once = 0;
+	struct both w = {.copies = s->count};
+	struct bench_client c;
+	quoit_tensor x, z, here, there;
+	int err = bench_open(b, s->cores, NULL, &c);
+
+	if (err)
+		return err;
+	w.q = c.ring;
+	here = quoit_create(c.ring, &shape, QUOIT_CREATE_PINNED);
+	there = quoit_create(c.ring, &shape, QUOIT_CREATE_ON(1));
+	err = quoit_use_device(c.ring, 1);
+	x = quoit_matrix(c.ring, QUOIT_F32, side, side);
+	z = quoit_matrix(c.ring, QUOIT_F32, side, side);
+	w.copy = quoit_copy(there, here);
+	w.product = quoit_gemm(z, x, x, 0, 1.0, 0.0);
+	if (!err)
+		err = bench_repeat(c.ring, quoit_fill(here, 1.0), 1, ret);
+	if (!err)
+		err = fill_matrix(c.ring, x, QUOIT_F32, side);
+	if (!err)
+		err = balance(&w);
+	if (!err)
+		err = run_both(&w, w.copies, 0, &copies);
+	if (!err)
+		err = run_both(&w, 0, w.products, &products);
+	if (!err)
+		err = run_both(&w, w.copies, w.products, &at_once);
+	*ret = at_once / (copies > products ? copies : products);
+	bench_close(&c);
+	return err;
+}
+
 static const struct bench_series series[] = {
 	{"quoit_add", "ns", BENCH_DEVICE, measure_add, .count = 2000},
 	{"direct_add", "ns", 0, bench_peer, .peer = {"device", "add", "0", "20000"},
@@ -137,18 +250,22 @@ static const struct bench_series series[] = {
 	{"quoit_chain", "ns", BENCH_DEVICE, measure_chain, .count = 50000},
 	{"direct_chain", "ns", 0, bench_peer, .peer = {"device", "chain", "0", "50000"},
 	 .peer_word = "ns"},
-	{"quoit_gemm_1000", "ns", BENCH_DEVICE, measure_gemm, SIDE, 200},
-	{"direct_gemm_1000", "ns", 0, bench_peer, .peer = {"device", "gemm", "1000", "200"},
+	{"quoit_gemm_1000", "ns", BENCH_DEVICE, measure_gemm, SIDE, 1000},
+	{"direct_gemm_1000", "ns", 0, bench_peer, .peer = {"device", "gemm", "1000", "1000"},
 	 .peer_word = "ns"},
-	{"quoit_gemm_4096", "ns", BENCH_DEVICE, measure_gemm, LARGE_SIDE, 3},
-	{"direct_gemm_4096", "ns", 0, bench_peer, .peer = {"device", "gemm", "4096", "3"},
+	{"quoit_gemm_4096", "ns", BENCH_DEVICE, measure_gemm, LARGE_SIDE, 50},
+	{"direct_gemm_4096", "ns", 0, bench_peer, .peer = {"device", "gemm", "4096", "50"},
 	 .peer_word = "ns"},
+	{"quoit_gemm_4096_bf16", "ns", BENCH_DEVICE, measure_gemm_bf16, LARGE_SIDE, 200},
+	{"direct_gemm_4096_bf16", "ns", 0, bench_peer,
+	 .peer = {"device", "gemm_bf16", "4096", "200"}, .peer_word = "ns"},
 	{"quoit_in", "ns", BENCH_DEVICE, measure_copy, 0, 10},
 	{"direct_in", "ns", 0, bench_peer, .peer = {"device", "in", COPY_BYTES, "10"},
 	 .peer_word = "ns"},
 	{"quoit_out", "ns", BENCH_DEVICE, measure_copy, 1, 10},
 	{"direct_out", "ns", 0, bench_peer, .peer = {"device", "out", COPY_BYTES, "10"},
 	 .peer_word = "ns"},
+	{"quoit_overlap", "ratio", BENCH_DEVICE, measure_overlap, .count = 10},
 	{NULL},
 };
 
@@ -158,11 +275,13 @@ static const struct bench_ratio ratios[] = {
 	{"device_chain/direct", "quoit_chain", "direct_chain"},
 	{"device_gemm_1000/direct", "direct_gemm_1000", "quoit_gemm_1000"},
 	{"device_gemm_4096/direct", "direct_gemm_4096", "quoit_gemm_4096"},
+	{"device_gemm_4096_bf16/direct", "direct_gemm_4096_bf16", "quoit_gemm_4096_bf16"},
 	{"device_in/direct", "direct_in", "quoit_in"},
 	{"device_out/direct", "direct_out", "quoit_out"},
 	{NULL},
 };
 
 const struct bench_plan bench_device = {
-	"device", "jobs on the device of $QUOIT_GPU (soft) beside its device layer called directly",
+	"device",
+	"jobs on the device of $QUOIT_GPU (soft) beside its device layer, or CUDA, called directly",
 	3, series, ratios};

@@ -109,6 +109,11 @@ static int repeat(struct run *r, enum peer_device_work work, uint64_t count)
 
 /* ---- what is called ---- */
 
+static bool is_gemm(enum peer_device_work work)
+{
+	return work == PEER_DEVICE_GEMM || work == PEER_DEVICE_BF16;
+}
+
 static void set_tensor(struct quoit_device_tensor *t, uint64_t data, uint32_t rows, uint32_t cols)
 {
 	*t = (struct quoit_device_tensor){
@@ -122,10 +127,13 @@ static void set_call(struct run *r, enum peer_device_work work, uint32_t side)
 {
 	const double one = 1;
 
-	if (work == PEER_DEVICE_GEMM) {
+	if (is_gemm(work)) {
 		r->call.opcode = QUOIT_OP_GEMM;
-		for (unsigned i = 0; i < 3; i++)
+		for (unsigned i = 0; i < 3; i++) {
 			set_tensor(&r->call.tensor[i], r->memory[i], side, side);
+			if (work == PEER_DEVICE_BF16)
+				r->call.tensor[i].dtype = QUOIT_BF16;
+		}
 	} else {
 		r->call.opcode = QUOIT_OP_ADD;
 		r->call.arg = QUOIT_EW_SCALAR;
@@ -218,9 +226,7 @@ int peer_device_run(const char *name, enum peer_device_work work, uint64_t size,
 	uint64_t start;
 	int err = open_run(&r, name);
 
-	r.bytes = copies                     ? size
-		  : work == PEER_DEVICE_GEMM ? size * size * sizeof(float)
-					     : QUOIT_LINE;
+	r.bytes = copies ? size : is_gemm(work) ? size * size * sizeof(float) : QUOIT_LINE;
 	if (!err)
 		err = take_memory(&r, copies);
 	if (!err)

@@ -7,10 +7,13 @@
  * peer is not installed, or the kernel refuses it.
  */
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "floor.h"
 #include "peer_blas.h"
@@ -96,14 +99,36 @@ static int run_torch(struct cpus cpus, char **argv)
 	return peer_python_run("torch", argv[0], cpus.server);
 }
 
+/* On a GPU the peer is CUDA itself: a program beside this one, where that could be built. */
+static int run_cuda(char **argv)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - sizeof "-cuda");
+
+	if (n < 0)
+		return -errno;
+	memcpy(path + n, "-cuda", sizeof "-cuda");
+	execl(path, "quoit-peer-cuda", argv[0], argv[1], argv[2], (char *)NULL);
+	return errno == ENOENT ? -ENOTSUP : -errno;
+}
+
+/* A soft device is for trying it out: it makes a part of the products. */
+static uint64_t count_of(const char *kind, enum peer_device_work work, const char *given)
+{
+	const uint64_t count = strtoull(given, NULL, 10);
+	const bool gemm = work == PEER_DEVICE_GEMM || work == PEER_DEVICE_BF16;
+
+	return gemm && !strncmp(kind, "soft", 4) ? count / PEER_DEVICE_SOFT_PART + 1 : count;
+}
+
 static int run_device(struct cpus cpus, char **argv)
 {
 	static const char *const works[] = {
-		[PEER_DEVICE_ADD] = "add",    [PEER_DEVICE_CHAIN] = "chain",
-		[PEER_DEVICE_GEMM] = "gemm",  [PEER_DEVICE_IN] = "in",
-		[PEER_DEVICE_OUT] = "out",    [PEER_DEVICE_SYNC] = "sync",
-		[PEER_DEVICE_LEAVE] = "leave"};
-	const char *kind = getenv("QUOIT_GPU");
+		[PEER_DEVICE_ADD] = "add",   [PEER_DEVICE_CHAIN] = "chain",
+		[PEER_DEVICE_GEMM] = "gemm", [PEER_DEVICE_BF16] = "gemm_bf16",
+		[PEER_DEVICE_IN] = "in",     [PEER_DEVICE_OUT] = "out",
+		[PEER_DEVICE_SYNC] = "sync", [PEER_DEVICE_LEAVE] = "leave"};
+	const char *kind = getenv("QUOIT_GPU") ? getenv("QUOIT_GPU") : "soft";
 	unsigned work = 0;
 	cpu_set_t set;
 	char name[16];
@@ -119,9 +144,12 @@ static int run_device(struct cpus cpus, char **argv)
 		work++;
 	if (work == sizeof works / sizeof works[0])
 		return -EINVAL;
-	snprintf(name, sizeof name, "%.4s:0", kind ? kind : "soft");
+	/* How soon a consumer leaves only the device layer can say. */
+	if (!strcmp(kind, "cuda") && work != PEER_DEVICE_LEAVE)
+		return run_cuda(argv);
+	snprintf(name, sizeof name, "%.4s:0", kind);
 	err = peer_device_run(name, (enum peer_device_work)work, strtoull(argv[1], NULL, 10),
-			      strtoull(argv[2], NULL, 10), &ns);
+			      count_of(kind, (enum peer_device_work)work, argv[2]), &ns);
 	if (!err)
 		printf("{\"ns\": %.3f}\n", ns);
 	return err;
@@ -140,7 +168,7 @@ static const struct {
 	{"gemm", 3, run_gemm, "SIDE THREADS COUNT  the best BLAS called directly, float32"},
 	{"numpy", 1, run_numpy, "add|normal          NumPy of /usr/bin/python3"},
 	{"device", 3, run_device,
-	 "add|chain|gemm|in|out|sync|leave SIZE COUNT   the device of $QUOIT_GPU"},
+	 "add|chain|gemm|gemm_bf16|in|out|sync|leave SIZE COUNT   the device of $QUOIT_GPU"},
 	{"torch", 1, run_torch, "add|normal          PyTorch of /usr/bin/python3"},
 };
 

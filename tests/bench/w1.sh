@@ -2,10 +2,20 @@
 # SPDX-License-Identifier: MIT
 # w1.sh BUILD [ROUNDS] - W1 a and f against PyTorch, in turn, in the columns of `quoit bench`
 #
-# How many times faster than PyTorch on the same two cores; "-" where it is not installed.
+# How many times faster than PyTorch on the same two cores, or with QUOIT_GPU=cuda on the same GPU; "-" where it is not
+# installed for that, and on a soft device, which it knows nothing of.
 set -eu
 build=${1:-build} rounds=${2:-5} batches=60
-python=/usr/bin/python3
+python=${PYTHON:-/usr/bin/python3} torch=cpu lease=
+needs='import torch'
+case ${QUOIT_GPU-} in
+cuda)
+	torch=cuda lease='--gpu-lease 1G'
+	needs='import torch; torch.zeros(1, device="cuda")'
+	export QUOIT_DEVICE=1
+	;;
+soft*) needs='raise SystemExit(1)' ;;
+esac
 cd "$(dirname "$0")"/../..
 unset QUOIT_SOCKET OPENBLAS_CORETYPE
 samples=$(mktemp)
@@ -15,20 +25,20 @@ trap 'exit 130' INT TERM
 example() { # PROGRAM ARGUMENT...
 	program=$1
 	shift
-	"$build/quoit" run --lease 256M -- "$build/examples/$program" "$@" 2>/dev/null
+	"$build/quoit" run --lease 256M $lease -- "$build/examples/$program" "$@" 2>/dev/null
 }
 
-if ! $python -c 'import torch' 2>/dev/null; then
+if ! $python -c "$needs" 2>/dev/null; then
 	printf '%s - - ratio\n' w1a/torch w1f/torch w1f_waiting/torch
 	exit 0
 fi
 for round in $(seq "$rounds"); do
 	example w1_queue | awk '$1 == "a" { print "w1a", $(NF - 1) / 1000 }'
-	printf 'torch_a %s\n' "$($python tests/bench/w1_torch.py queue)"
+	printf 'torch_a %s\n' "$($python tests/bench/w1_torch.py queue 10 $torch)"
 	example w1_train --batches $batches | awk '
 		/waiting for each/ { print "w1f_waiting", $(NF - 3) }
 		/at the end only/ { print "w1f", $(NF - 3) }'
-	printf 'torch_f %s\n' "$($python tests/bench/w1_torch.py train $batches)"
+	printf 'torch_f %s\n' "$($python tests/bench/w1_torch.py train $batches $torch)"
 done >"$samples"
 
 line() { # NAME UNIT VALUE...
