@@ -106,6 +106,7 @@ static void add_devices(struct control *c, const struct machine *m)
 	uint64_t bytes = UINT64_MAX, least = UINT64_C(16) << 20;
 
 	c->executors = executors;
+	c->gpu = &m->gpu;
 	c->places = &m->places;
 	if (!executors_devices(executors))
 		return;

@@ -206,8 +206,6 @@ int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_d
 
 	if (!libquoit_is_mine(s->mine))
 		return -EOWNERDEAD;
-	if (!number || number > s->info.devices)
-		return -ENODEV;
 	err = libquoit_control_call(s, &m, -1, NULL, 0);
 	if (err)
 		return err;

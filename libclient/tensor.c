@@ -83,8 +83,12 @@ int quoit_use_device(struct quoit_ring *q, unsigned device)
 {
 	if (!libquoit_is_mine(q->mine))
 		return -EOWNERDEAD;
-	if (device > q->session->info.devices)
+	if (device > q->session->info.devices) {
+		struct quoit_device_desc none;
+
+		(void)quoit_device(q->session, device, &none); /* which says why */
 		return -ENODEV;
+	}
 	q->device = (uint8_t)device;
 	return 0;
 }

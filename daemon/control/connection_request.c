@@ -60,8 +60,9 @@ static void on_device(struct connection *c, const struct quoit_ctl *m)
 	uint32_t number;
 
 	if (!m->device.number || m->device.number > executors_devices(executors)) {
-		connection_reply_result(c, m->type, m->seq, -ENODEV, "no device %u: there are %u",
-					m->device.number, executors_devices(executors));
+		executors_missing(executors, c->control->gpu, answer.text, sizeof answer.text);
+		connection_reply_result(c, m->type, m->seq, -ENODEV, "no device %u: %s",
+					m->device.number, answer.text);
 		return;
 	}
 	number = c->session->first_device + m->device.number - 1;

@@ -36,6 +36,7 @@ struct control {
 	int directory; /* runtime directory, for counter files */
 	struct budget *budget;
 	struct executors *executors; /* from control_run on; NULL: none */
+	const struct gpu_choice *gpu;
 	const struct device_places *places;
 	uint64_t device_lease; /* default; 0: there is no device */
 	struct errand_pool *errands;

@@ -55,6 +55,14 @@ static bool is_clean_name(const char name[QUOIT_NAME_BYTES])
 	return true;
 }
 
+static void say_no_device(const struct control *control, uint64_t bytes, char *text, size_t size)
+{
+	int n = snprintf(text, size,
+			 "%llu bytes on a device, but there is none: ", (unsigned long long)bytes);
+
+	executors_missing(control->executors, control->gpu, text + n, size - (size_t)n);
+}
+
 /* What is asked for, with the defaults filled in; false: it makes no sense, see the text. */
 static bool choose_limits(const struct control *control, const struct quoit_hello *h,
 			  struct session_limits *ret, char *text, size_t size)
@@ -87,8 +95,7 @@ static bool choose_limits(const struct control *control, const struct quoit_hell
 		snprintf(text, size, "max_tensors %u: 2 to %llu", ret->max_tensors,
 			 (unsigned long long)config->max_tensors);
 	else if (h->device_bytes && !ret->devices)
-		snprintf(text, size, "%llu bytes on a device: there is none",
-			 (unsigned long long)h->device_bytes);
+		say_no_device(control, h->device_bytes, text, size);
 	else if (h->reserved)
 		snprintf(text, size, "a reserved word of hello is not zero");
 	else if (!is_clean_name(h->name))

@@ -173,6 +173,16 @@ static int put(struct launcher *l, struct flight *f)
 					      t.bytes, t.in ? QUOIT_DEVICE_IN : QUOIT_DEVICE_OUT));
 }
 
+/* Of its largest buffer. */
+static uint64_t most_bytes(const struct quoit_exec_request *q)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		most = q->bytes[i] > most ? q->bytes[i] : most;
+	return most;
+}
+
 void flight_fail(struct flight *f, int err)
 {
 	bool of_arg = err == -EINVAL || err == -ENOENT;
@@ -181,8 +191,11 @@ void flight_fail(struct flight *f, int err)
 	f->field = err == -ENOMEM    ? QUOIT_FIELD_MEMORY
 		   : of_arg          ? QUOIT_FIELD_ARG
 		   : err == -ENOTSUP ? QUOIT_FIELD_OPCODE
-				     : QUOIT_FIELD_DEVICE;
-	f->value[0] = of_arg ? f->q.arg : f->q.op;
+				     : QUOIT_FIELD_NONE;
+	f->value[0] = err == -ENOMEM    ? most_bytes(&f->q)
+		      : of_arg          ? f->q.arg
+		      : err == -ENOTSUP ? f->q.op
+					: 0;
 }
 
 static int do_step(struct launcher *l, uint32_t index)

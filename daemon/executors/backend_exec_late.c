@@ -21,12 +21,14 @@
 /* So many times a second, at most, an executor is looked at whether it hangs. */
 #define HUNG_LOOKS 100u
 
-static void kill_late(struct exec_port *p, const struct exec_flight *f, struct job *job)
+/* ms: what any job may take; 0: its own deadline has passed. */
+static void kill_late(struct exec_port *p, const struct exec_flight *f, struct job *job,
+		      uint64_t ms)
 {
 	p->culprit = exec_port_name(p, f);
 	if (!job->failed) {
 		job->failed = -ETIME;
-		job->error = (struct quoit_error){.field = QUOIT_FIELD_DEADLINE};
+		job->error = (struct quoit_error){.field = QUOIT_FIELD_DEADLINE, .value = {ms}};
 	}
 	exec_port_kill(p, KILL_LATE);
 }
@@ -53,7 +55,7 @@ static void end_late(struct reactor *r, struct exec_port *p, uint32_t i, uint64_
 	else if (r->now - w->since < most)
 		return;
 	else if (f)
-		kill_late(p, f, &f->session->jobs[f->job]);
+		kill_late(p, f, &f->session->jobs[f->job], p->job_ms);
 	else
 		exec_port_kill(p, KILL_NAME);
 }
@@ -64,7 +66,7 @@ static void end_late_direct(struct reactor *r, struct exec_port *p, uint64_t mos
 	const struct exec_flight *f = p->device ? direct_hung(p, r->now, most) : NULL;
 
 	if (f)
-		kill_late(p, f, &f->session->jobs[f->job]);
+		kill_late(p, f, &f->session->jobs[f->job], p->job_ms);
 }
 
 /* Who has requests and works at nothing, of ours or of others, has no more time than that. */
@@ -133,7 +135,7 @@ uint64_t exec_overdue(struct reactor *r, struct session *s, struct job *job, boo
 	if (keeps_process(r, job)) {
 		struct exec_port *p = r->executor[job->executor];
 
-		kill_late(p, &p->flight[job->work], job);
+		kill_late(p, &p->flight[job->work], job, 0);
 	} else if (!job->failed) {
 		job_fail_early(s, job, -ETIME, r->now);
 		*ret_posted = true;

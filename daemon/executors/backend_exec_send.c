@@ -192,10 +192,12 @@ static int send_job(struct exec_port *p, struct session *s, struct job *job)
 	return 0;
 }
 
-static void end_unsent(struct reactor *r, struct session *s, struct job *job, int32_t res)
+static void end_unsent(struct reactor *r, const struct exec_port *p, struct session *s,
+		       struct job *job, int32_t res)
 {
 	if (!job->failed && res == -ENODEV)
-		job->error = (struct quoit_error){.field = QUOIT_FIELD_EXECUTOR};
+		job->error = (struct quoit_error){.field = QUOIT_FIELD_EXECUTOR,
+						  .value = {0, p->device}};
 	else if (!job->failed)
 		job->error =
 			(struct quoit_error){.field = QUOIT_FIELD_ARG, .value = {job->sqe.arg}};
@@ -229,7 +231,7 @@ static bool send_one(struct reactor *r, struct exec_port *p, struct session *s, 
 		job->failed = job->failed ? job->failed : res;
 		job->state = JOB_WAITING;
 	} else if (res < 0) {
-		end_unsent(r, s, job, job->failed ? job->failed : res);
+		end_unsent(r, p, s, job, job->failed ? job->failed : res);
 	}
 	return true;
 }

@@ -61,9 +61,9 @@ void bridge_fail(struct job *job, int32_t res, const struct quoit_error *error)
 	job->error = *error;
 }
 
-void bridge_fail_for_want(struct job *job, int32_t res)
+void bridge_fail_for_want(struct job *job, int32_t res, uint32_t device)
 {
-	const struct quoit_error error = {.field = QUOIT_FIELD_EXECUTOR};
+	const struct quoit_error error = {.field = QUOIT_FIELD_EXECUTOR, .value = {0, device}};
 
 	bridge_fail(job, res, &error);
 }
@@ -124,7 +124,7 @@ static bool send_on(struct reactor *r, struct session *s, unsigned i)
 	int err;
 
 	if (s->dead)
-		bridge_fail_for_want(job, -ECANCELED);
+		bridge_fail_for_want(job, -ECANCELED, 0);
 	if (!job->failed) {
 		fill_copy(s, job, i, TARGET, &q);
 		err = bridge_send_leg(r, s, job, TARGET, LEG_PART(i), &q);
@@ -134,7 +134,7 @@ static bool send_on(struct reactor *r, struct session *s, unsigned i)
 			p->state = BRIDGE_GOES;
 			return true;
 		}
-		bridge_fail_for_want(job, err);
+		bridge_fail_for_want(job, err, bridge_view(s, job, TARGET)->device);
 	}
 	release(r, s, p);
 	return true;
@@ -162,7 +162,7 @@ static bool take_part(struct reactor *r, struct session *s, struct job *job)
 	if (err == -EBUSY)
 		return false;
 	if (err) {
-		bridge_fail_for_want(job, err);
+		bridge_fail_for_want(job, err, bridge_view(s, job, SOURCE)->device);
 		return true;
 	}
 	b->part[i].state = BRIDGE_COMES;
@@ -191,7 +191,7 @@ static bool clear_next(struct reactor *r, struct session *s, struct job *job)
 	if (err) {
 		device_lose_cleared(s, job, err);
 		job->zero = 0;
-		bridge_fail_for_want(job, err);
+		bridge_fail_for_want(job, err, bridge_view(s, job, i)->device);
 	}
 	s->bridge.clearing = !err;
 	return true;
@@ -206,7 +206,7 @@ static bool go_on(struct reactor *r, struct session *s)
 	if (job->zero)
 		return clear_next(r, s, job);
 	if (s->dead)
-		bridge_fail_for_want(job, -ECANCELED);
+		bridge_fail_for_want(job, -ECANCELED, 0);
 	if (b->peer && b->peer != BRIDGE_PEER_DONE)
 		return bridge_peer_advance(r, s, job);
 	if (!b->peer && !job->failed && b->taken < bridge_bytes(s, job))

@@ -56,7 +56,9 @@ bool bridge_peer_advance(struct reactor *r, struct session *s, struct job *job)
 	if (err == -EBUSY)
 		return false;
 	if (err)
-		bridge_fail_for_want(job, err);
+		bridge_fail_for_want(
+			job, err,
+			bridge_view(s, job, b->peer == BRIDGE_PEER_ASKS ? SOURCE : TARGET)->device);
 	else
 		b->peer++;
 	return true;

@@ -31,9 +31,9 @@ struct exec_port *bridge_port(struct reactor *r, struct session *s, const struct
 int bridge_send_leg(struct reactor *r, struct session *s, const struct job *job, unsigned tensor,
 		    uint8_t leg, struct quoit_exec_request *q);
 
-/* The copy has failed, the first time it is told; for want of an executor. */
+/* The copy has failed, the first time it is told; for want of this device's executor. */
 void bridge_fail(struct job *job, int32_t res, const struct quoit_error *error);
-void bridge_fail_for_want(struct job *job, int32_t res);
+void bridge_fail_for_want(struct job *job, int32_t res, uint32_t device);
 
 /* ---- bridge_peer.c ---- */
 

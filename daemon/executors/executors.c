@@ -303,6 +303,18 @@ uint32_t executors_devices(const struct executors *e)
 	return e ? e->devices : 0;
 }
 
+void executors_missing(struct executors *e, const struct gpu_choice *gpu, char *text, size_t size)
+{
+	uint32_t next = e ? e->config.config->modules + e->devices : 0;
+
+	if (!*gpu->kind)
+		snprintf(text, size, "%s", gpu->why);
+	else if (next < e->first_own)
+		executor_reason(&e->executor[next], text, size);
+	else
+		snprintf(text, size, "there are %u", e->devices);
+}
+
 enum exec_port_state executors_state(struct executors *e, uint32_t number)
 {
 	return exec_port_state(executors_port(e, number, 0));

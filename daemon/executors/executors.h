@@ -51,6 +51,9 @@ struct exec_port *executors_port(struct executors *e, uint32_t number, uint32_t 
 uint32_t executors_devices(const struct executors *e);
 const struct quoit_device_info *executors_device(const struct executors *e, uint32_t number);
 
+/* Why there are no more, for people: why one was left out, or there are none, or how many are. */
+void executors_missing(struct executors *e, const struct gpu_choice *gpu, char *text, size_t size);
+
 /*
  * The process of one, everybody's (owner 0) or that of the user at place `owner` - 1 of
  * CONFIG_OWN_USERS; 0: it is not up.  From changed() only.

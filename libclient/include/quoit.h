@@ -146,7 +146,8 @@ struct quoit_device_desc {
 
 /*
  * What device `number` is, counted from 1 to quoit_info.devices; quoit_open_text says why it is
- * lost, if it is.  -ENODEV: there is none of that number.  A round trip to the daemon.
+ * lost, if it is.  -ENODEV: there is none of that number, and the text says why.  A round trip to
+ * the daemon.
  */
 int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret);
 
@@ -420,7 +421,8 @@ struct quoit_shape {
 /*
  * Where the tensors that this ring creates live from now on: 0 the host, which is where they
  * begin, else a device.  Jobs run where their tensors are, and a copy goes from one place to
- * another, host or device; dense tensors only there.  -ENODEV: there is none of that number.
+ * another, host or device; dense tensors only there.  -ENODEV: there is none of that number, and
+ * quoit_open_text says why.
  */
 int quoit_use_device(struct quoit_ring *q, unsigned device);
 

@@ -139,13 +139,25 @@ Test(device_faults, a_stopped_executor_is_ended)
 	room_close(&r);
 }
 
+static void expect_text(const char *text)
+{
+	cr_expect_str_eq(quoit_open_text(), text);
+}
+
 Test(device_faults, one_that_cannot_be_opened_is_left_out)
 {
 	struct device_room r = faulty("open:1-:ENODEV", NULL);
+	struct quoit_open_params p = {.device_bytes = 1 << 20};
+	struct quoit_session *s;
 	struct quoit_info info;
 
 	quoit_info(r.s, &info);
 	cr_expect_eq(info.devices, 0);
+	cr_expect_eq(quoit_use_device(r.q, 1), -ENODEV);
+	expect_text("no device 1: injected by QUOIT_SOFT_FAULTS");
+	p.socket = r.daemon.socket;
+	cr_expect_lt(quoit_open(&s, &p), 0);
+	expect_text("1048576 bytes on a device, but there is none: injected by QUOIT_SOFT_FAULTS");
 	room_close(&r);
 }
 

@@ -119,10 +119,16 @@ static bool topology_says(const struct device_room *r, const char *words)
 static void expect_lost(struct device_room *r, const char *why)
 {
 	quoit_tensor here = quoit_vector(r->q, QUOIT_F32, 10);
+	quoit_tensor there = quoit_vector(r->d, QUOIT_F32, 10);
 	struct quoit_device_desc d;
+	struct quoit_error error;
 	char words[160];
 
 	cr_expect_eq(fill_when_settled(r), -ENODEV);
+	cr_expect_eq(room_run(r->d, quoit_fill(there, 1.0), &error), -ENODEV);
+	cr_expect_eq(error.field, QUOIT_FIELD_EXECUTOR);
+	cr_expect_eq(error.value[0], 0);
+	cr_expect_eq(error.value[1], 1, "device %llu", (unsigned long long)error.value[1]);
 	snprintf(words, sizeof words, "lost: %s", why);
 	cr_expect(topology_says(r, words), "no \"%s\"", words);
 	cr_assert_eq(quoit_device(r->s, 1, &d), 0);

@@ -50,6 +50,7 @@ struct client {
 
 static struct config config;
 static struct control control;
+static const struct gpu_choice no_gpu = {.why = "this is a test"};
 static struct reactor reactor;
 static struct client client[CLIENTS];
 static uint32_t seq;
@@ -76,6 +77,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	config.max_jobs = 64;
 	config.max_tensors = 256;
 	control = (struct control){.config = &config,
+				   .gpu = &no_gpu,
 				   .plan = &plan,
 				   .features = &features,
 				   .reactors = &reactor,

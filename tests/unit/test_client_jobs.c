@@ -553,8 +553,15 @@ Test(raw, managed_calls_are_refused)
 struct sentence {
 	struct quoit_cqe cqe;
 	struct quoit_error error;
-	char text[160];
+	char text[200];
 };
+
+#define FAILED(code, OP, FIELD, found, allowed, text)                                              \
+	{                                                                                          \
+		{9, code, QUOIT_CQE_ERROR},                                                        \
+			{9, 9, {found, allowed}, code, QUOIT_OP_##OP, QUOIT_FIELD_##FIELD, 0},     \
+			text                                                                       \
+	}
 
 ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_what)
 {
@@ -574,6 +581,47 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		{{4, -EINVAL, QUOIT_CQE_ERROR},
 		 {4, 4, {0, 0}, -EINVAL, 200, 99, 0},
 		 "module operation (job 0x4) failed with EINVAL"},
+		/* what goes wrong on devices */
+		FAILED(-QUOIT_EGPUFAULT, EXP, DEVICE, 2, QUOIT_FAULT_OWN,
+		       "exp (job 0x9) failed with QUOIT_EGPUFAULT: device 2 has faulted or its "
+		       "process ended, by this job's doing"),
+		FAILED(-QUOIT_EGPUFAULT, EXP, DEVICE, 1, QUOIT_FAULT_OTHER,
+		       "exp (job 0x9) failed with QUOIT_EGPUFAULT: device 1 has faulted or its "
+		       "process ended, by another job's doing"),
+		FAILED(-QUOIT_EGPUFAULT, EXP, DEVICE, 1, QUOIT_FAULT_UNKNOWN,
+		       "exp (job 0x9) failed with QUOIT_EGPUFAULT: device 1 has faulted or its "
+		       "process ended, by whose doing is not known"),
+		FAILED(-QUOIT_EDEVLOST, EXP, DEVICE, 1, QUOIT_FAULT_UNKNOWN,
+		       "exp (job 0x9) failed with QUOIT_EDEVLOST: device 1 has gone"),
+		FAILED(-ENODEV, EXP, EXECUTOR, 0, 3,
+		       "exp (job 0x9) failed with ENODEV: device 3 is lost, quoit_device says why"),
+		FAILED(-ENODEV, NOP, EXECUTOR, 0, 0,
+		       "nop (job 0x9) failed with ENODEV: its module is lost, quoit topo says why"),
+		FAILED(-ENODEV, CREATE, DEVICE, 3, 1,
+		       "create (job 0x9) failed with ENODEV: device is 3, allowed is 1"),
+		FAILED(-EXDEV, EXP, TENSOR1, 0, 2,
+		       "exp (job 0x9) failed with EXDEV: tensor 1 is on the host, not on device 2"),
+		FAILED(-ENOMEM, EXP, MEMORY, 4096, 0,
+		       "exp (job 0x9) failed with ENOMEM: 4096 bytes were not to be had"),
+		FAILED(-ENOTSUP, GEMM, OPCODE, QUOIT_OP_GEMM, 0,
+		       "gemm (job 0x9) failed with EOPNOTSUPP: switched off, or not to be had for "
+		       "such tensors there"),
+		FAILED(-ENOENT, LAUNCH, ARG, 3, 0,
+		       "launch (job 0x9) failed with ENOENT: kernel 3 is not to be had on its "
+		       "device"),
+		FAILED(-ETIME, EXP, DEADLINE, 30000, 0,
+		       "exp (job 0x9) failed with ETIME: it had run for 30000 ms, and was ended"),
+		FAILED(-ETIME, EXP, DEADLINE, 0, 0,
+		       "exp (job 0x9) failed with ETIME: its deadline passed while it ran, and it "
+		       "was ended"),
+		FAILED(-EIO, EXP, NONE, 0, 0, "exp (job 0x9) failed with EIO"),
+		{{9, -QUOIT_EPOISON, QUOIT_CQE_ERROR},
+		 {9, 0, {1, 0}, -QUOIT_EDEVLOST, QUOIT_OP_NOP, QUOIT_FIELD_DEVICE, 0},
+		 "job 0x9 reads what was lost on device 1: QUOIT_EDEVLOST"},
+		{{9, -QUOIT_EPOISON, QUOIT_CQE_ERROR},
+		 {9, 2, {1, 1}, -QUOIT_EGPUFAULT, QUOIT_OP_FILL, QUOIT_FIELD_DEVICE, 1},
+		 "job 0x9 reads what fill (job 0x2 of ring 1) did not write, which failed with "
+		 "QUOIT_EGPUFAULT: device 1 has faulted or its process ended, by this job's doing"},
 	};
 
 	return cr_make_param_array(struct sentence, cases, sizeof cases / sizeof *cases);
@@ -581,7 +629,7 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 
 ParameterizedTest(struct sentence *c, strerror, a_failure_says_what_was_wrong_and_with_what)
 {
-	char text[200];
+	char text[240];
 
 	quoit_strerror_cqe(&c->cqe, &c->error, text, sizeof text);
 	cr_assert_str_eq(text, c->text);

@@ -204,7 +204,8 @@ enum quoit_field {
 	QUOIT_FIELD_TENSOR1,
 	QUOIT_FIELD_TENSOR2,
 	QUOIT_FIELD_TENSOR3,
-	QUOIT_FIELD_DEADLINE,
+	QUOIT_FIELD_DEADLINE, /* of -ETIME: the milliseconds that any job may run, 0: its own time
+			       */
 	QUOIT_FIELD_LINK,
 	QUOIT_FIELD_SCALAR0,
 	QUOIT_FIELD_SCALAR1,
@@ -213,10 +214,11 @@ enum quoit_field {
 	QUOIT_FIELD_DIM,
 	QUOIT_FIELD_STRIDE,
 	QUOIT_FIELD_OFFSET,
-	QUOIT_FIELD_MEMORY, /* values: bytes needed, bytes leased */
+	QUOIT_FIELD_MEMORY, /* values: bytes needed, bytes leased (0: they are, but not to be had)
+			     */
 	QUOIT_FIELD_FILE,
-	QUOIT_FIELD_EXECUTOR, /* values: its pid (0: none to run on), how it ended (waitpid's
-				 status) */
+	QUOIT_FIELD_EXECUTOR, /* values: its pid, how it ended (waitpid's status); or 0, there is
+				 none to run on, and its device (0: a module's) */
 	QUOIT_FIELD_NR,
 };
 
