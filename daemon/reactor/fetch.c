@@ -41,7 +41,7 @@ static struct quoit_error error_of(const struct fault *fault)
 static void post_at_fetch(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
 			  const struct quoit_error *error)
 {
-	uint64_t now = ring->session->reactor->now;
+	uint64_t now = ring->fetched;
 	struct quoit_stamps stamps = {.fetch = now, .start = now, .end = now, .post = now};
 
 	if (ring->stamps)
@@ -158,11 +158,11 @@ static void run_now(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_
 		s->jobs_done++;
 	s->jobs_inline++;
 	if (ring->stamps || res < 0 || !(sqe->flags & QUOIT_SQE_QUIET)) {
-		struct quoit_stamps stamps = {.fetch = s->reactor->now};
+		struct quoit_stamps stamps = {.fetch = ring->fetched};
 
 		if (ring->stamps) {
 			stamps.submit = submit_time(ring, sq_index);
-			stamps.start = s->reactor->now;
+			stamps.start = ring->fetched;
 			stamps.end = stamps.post = tsc_now();
 		}
 		completion_post(ring, sqe, res, &error, &stamps);
@@ -194,11 +194,11 @@ static int admit_cancelled(struct ring *ring, const struct quoit_sqe *sqe, const
 			   uint32_t sq_index)
 {
 	struct session *s = ring->session;
-	int err = job_admit(ring, sqe, plan, sq_index, s->reactor->now, sched_push);
+	int err = job_admit(ring, sqe, plan, sq_index, ring->fetched, sched_push);
 
 	if (err)
 		return err;
-	job_fail_early(s, deps_ring_find(ring, sq_index), -ECANCELED, s->reactor->now);
+	job_fail_early(s, deps_ring_find(ring, sq_index), -ECANCELED, ring->fetched);
 	memory_advance(s, sched_push);
 	return 0;
 }
@@ -229,7 +229,7 @@ static int refuse_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t s
 		poison_outputs(s, ring, sqe, &plan, fault->code, error);
 		s->jobs_failed++;
 	} else {
-		int err = job_admit(ring, &bare, &plan, sq_index, s->reactor->now, sched_push);
+		int err = job_admit(ring, &bare, &plan, sq_index, ring->fetched, sched_push);
 
 		if (err)
 			return err;
@@ -287,7 +287,7 @@ static int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 		return 0;
 	}
 	*cost += SCHED_JOB_NS;
-	return job_admit(ring, sqe, &plan, sq_index, s->reactor->now, sched_push);
+	return job_admit(ring, sqe, &plan, sq_index, ring->fetched, sched_push);
 }
 
 /*
@@ -353,6 +353,9 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	if (ready > FETCH_BURST)
 		ready = FETCH_BURST;
 	ring->stalled = !ready; /* for want of credits */
+	/* The pass may have begun before the client put them in, and who has stamps would see it.
+	 */
+	ring->fetched = ring->stamps ? tsc_now() : r->now;
 	outer = guard_enter(s);
 	for (end = index + ready; index != end && cost < SCHED_TURN_NS; index++) {
 		struct quoit_sqe sqe;

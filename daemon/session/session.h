@@ -179,6 +179,7 @@ struct ring {
 	bool closing;
 	bool mute;          /* its client has gone or is leaving: nothing is posted any more */
 	uint64_t last_work; /* TSC of the last SQE */
+	uint64_t fetched;   /* TSC of the burst that is being fetched */
 	struct ring *next_dirty;
 	uint32_t *bucket;       /* jobs by sq_index: heads, cq_entries of them */
 	uint32_t *segment_open; /* open jobs of each segment, cq_entries + 1 of them, wrapping */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hostile_logs.c - users who give quoitd more to say than anybody should have to read */
 #include <stdio.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,7 +47,7 @@ static unsigned count_ends(const struct stage *s, uid_t uid, unsigned expected)
 /* What is not in the log was counted: nothing is lost without a trace. */
 static void flood_writes_few_lines_and_the_others_are_counted(struct stage *s)
 {
-	uid_t uid = callers_differ() ? CALLER_ALICE : getuid();
+	uid_t uid = stage_has_users() ? CALLER_ALICE : getuid();
 	unsigned count = stage_times(s, 1000, 100000), lines = 0;
 	time_t start = seconds(), took;
 
@@ -78,17 +77,14 @@ static void flood_of_one_user_leaves_the_others_their_lines(struct stage *s)
 	}
 }
 
-static void log_and_let_others_in(const struct daemon *d)
+static void log_to_file(const struct daemon *d)
 {
 	(void)daemon_log_to_file(d);
-	if (callers_differ())
-		(void)chmod(d->folder, 0755);
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const options[] = {"--log=info", "--private=no", NULL};
-	static const char *const ours[] = {"--log=info", NULL};
+	static const char *const options[] = {"--log=info", NULL};
 	static const struct stage_case always[] = {
 		{"flood_writes_few_lines_and_the_others_are_counted",
 		 flood_writes_few_lines_and_the_others_are_counted},
@@ -97,15 +93,13 @@ int main(int argc, char **argv)
 		{"flood_of_one_user_leaves_the_others_their_lines",
 		 flood_of_one_user_leaves_the_others_their_lines},
 	};
-	const struct stage_scene scene = {.options = callers_differ() ? options : ours,
-					  .prepare = log_and_let_others_in,
-					  .canary = callers_differ() ? CALLER_CANARY : 0};
+	const struct stage_scene scene = {.options = options, .prepare = log_to_file};
 	struct stage s;
 
 	if (!stage_init(&s, argc, argv))
 		return 1;
 	stage_play(&s, &scene, always, 1);
-	if (callers_differ())
+	if (stage_has_users())
 		stage_play(&s, &scene, with_users, 1);
 	else
 		stage_skip(&s, with_users, 1, "needs several users");
