@@ -90,7 +90,8 @@ int launcher_kernels_find(struct launcher *l, uint32_t channel, const struct quo
 		l, l->driver->kernel_find(b->image[k->image].module, k->desc.name, &k->kernel));
 	k->launched = false;
 	if (a.res)
-		snprintf(c->exec->text, sizeof c->exec->text, "the image has no kernel '%.80s'",
+		snprintf(c->exec->text, sizeof c->exec->text, "%s '%.80s'",
+			 a.res == -ENOENT ? "the image has no kernel" : "it cannot load its kernel",
 			 k->desc.name);
 	return channel_answer(c, &a);
 }
