@@ -3,7 +3,7 @@
  * canary.h - a well-behaved client in a process of its own, that must not notice anything.
  *
  * It does the same small program over and over, short jobs and tiled ones, and compares
- * every bit with the first time.
+ * every bit with the first time.  If asked to, it times small jobs between two rounds.
  */
 #ifndef TORTURE_CANARY_H
 #define TORTURE_CANARY_H
@@ -27,6 +27,10 @@ int canary_start(struct canary *c, const char *socket, uid_t uid);
  * was right; else what was not.
  */
 const char *canary_check(struct canary *c);
+
+/* Time small jobs from now on; and within which time 99 of 100 were done. */
+void canary_time_anew(struct canary *c);
+uint64_t canary_p99_ns(const struct canary *c); /* 0: there were too few to say */
 
 /* Keep it still, or let it go on: it also keeps quoitd awake. */
 void canary_hold(const struct canary *c, bool still);

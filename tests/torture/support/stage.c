@@ -84,9 +84,7 @@ uint32_t stage_times(const struct stage *s, uint32_t few, uint32_t many)
 int stage_end(const struct stage *s)
 {
 	printf("%u passed, %u failed, %u skipped\n", s->passed, s->failed, s->skipped);
-	if (s->failed)
-		return 1;
-	return s->passed ? 0 : 77;
+	return s->failed ? 1 : s->passed ? 0 : 77;
 }
 
 bool stage_check(struct stage *s, bool good, const char *file, int line, const char *text)
@@ -191,6 +189,7 @@ static void before_case(struct stage *s, const struct stage_case *c)
 	memset(s->expected, 0, sizeof s->expected);
 	if (!s->totals)
 		return;
+	(void)canary_check(&s->canary); /* after a pause quoitd may have less than it will */
 	census_take(s->daemon.pid, &s->before);
 	for (unsigned i = 0; i < QUOIT_DAEMON_NR; i++)
 		s->counted[i] = stage_count(s, i);
@@ -208,19 +207,36 @@ static bool is_alive(struct stage *s)
 	return false;
 }
 
-static void after_case(struct stage *s)
+static void check_house(struct stage *s)
 {
 	const char *word;
 
-	if (s->totals && is_alive(s)) {
-		word = canary_check(&s->canary);
-		if (word)
-			printf("%s: the canary: %s\n", s->name, word);
-		s->bad |= word != NULL;
-		check_counters(s);
-		check_census(s);
-		(void)is_alive(s);
-	}
+	if (!s->totals || !is_alive(s))
+		return;
+	word = canary_check(&s->canary);
+	if (word)
+		printf("%s: the canary: %s\n", s->name, word);
+	s->bad |= word != NULL;
+	check_counters(s);
+	check_census(s);
+	(void)is_alive(s);
+}
+
+/* False: it has slowed the canary down, and nothing else was wrong. */
+static bool try_case(struct stage *s, const struct stage_case *c)
+{
+	before_case(s, c);
+	pace_begin(&s->pace, s->times && s->totals ? &s->canary : NULL);
+	c->run(s);
+	pace_end(&s->pace);
+	check_house(s);
+	return s->bad || s->skip || pace_was_kept(&s->pace);
+}
+
+static void play_case(struct stage *s, const struct stage_case *c)
+{
+	if (!try_case(s, c) && !try_case(s, c))
+		fail(s, "the canary was slowed down, twice");
 	if (s->skip && !s->bad)
 		printf("  skipped  %s: %s\n", s->name, s->skip);
 	else
@@ -234,9 +250,7 @@ static void after_case(struct stage *s)
 void stage_play_alone(struct stage *s, const struct stage_case *cases, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		before_case(s, &cases[i]);
-		cases[i].run(s);
-		after_case(s);
+		play_case(s, &cases[i]);
 		if (s->totals && s->daemon.pid < 0) {
 			printf("  (no quoitd: %u cases not tried)\n", count - i - 1);
 			return;

@@ -5,7 +5,9 @@
  * A case misbehaves as a client.  Afterwards, whatever it did: quoitd is the same process;
  * the canary has done its jobs, bit by bit; descriptors, mappings, threads and memory of
  * quoitd are what they were, within two seconds; and the counters of reasons have risen by
- * exactly what the case announced with stage_expect or met in stage_leave.
+ * exactly what the case announced with stage_expect or met in stage_leave.  In the long form
+ * the canary must not have been twice as slow as beside a load that leaves quoitd alone; as
+ * machines are noisy, a case that seems to have made it so is tried once more.
  *
  * As root the scene is a system's: quoitd serves everybody but its own user, cases connect as
  * one user and the canary is another.  Else quoitd is private, and both are who we are.
@@ -18,6 +20,7 @@
 #include "canary.h"
 #include "census.h"
 #include "daemon.h"
+#include "pace.h"
 #include "raw_client.h"
 
 struct stage {
@@ -26,6 +29,7 @@ struct stage {
 	struct canary canary;
 	const struct quoit_totals *totals;
 	struct census before;
+	struct pace pace;
 	uint64_t counted[QUOIT_DAEMON_NR]; /* before the case */
 	uint64_t expected[QUOIT_DAEMON_NR];
 	uint64_t random;
