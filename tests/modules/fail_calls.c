@@ -5,24 +5,39 @@
  * Only calls that quoitd itself makes count, not those within libraries: what a library
  * does with a failure is not ours to answer for.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <liburing.h>
 #include <link.h>
+#include <linux/futex.h>
+#include <numaif.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <spawn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../torture/support/fail_plan.h"
+
+#ifndef SO_PEERPIDFD /* Linux 6.5 */
+#define SO_PEERPIDFD 77
+#endif
 
 static struct fail_plan *plan; /* NULL: let everything pass */
 static uintptr_t code_begin, code_end;
@@ -56,27 +71,41 @@ __attribute__((constructor)) static void find_plan(void)
 	(void)dl_iterate_phdr(find_code, NULL);
 	if (map != MAP_FAILED)
 		plan = map;
+	(void)unsetenv("FAIL_CALLS"); /* it is not for the programs that quoitd starts */
 }
 
+static const struct {
+	unsigned count, lasting;
+	int error[FAIL_ERRNOS];
+} answers[FAIL_NR] = {
+#define ANSWER(name, lasts, ...)                                                                   \
+	{.count = sizeof((int[]){__VA_ARGS__}) / sizeof(int),                                      \
+	 .lasting = lasts,                                                                         \
+	 .error = {__VA_ARGS__}},
+	FAIL_CALLS(ANSWER)
+#undef ANSWER
+};
+
+/* And then errno says why. */
 static bool fails(enum fail_call call, const void *caller)
 {
+	bool sticky = plan && atomic_load(&plan->sticky);
+	unsigned choice = sticky ? answers[call].lasting : answers[call].count;
 	uint64_t n, nth;
 
-	if (!plan || (uintptr_t)caller < code_begin || (uintptr_t)caller >= code_end ||
+	if (!choice || !plan || (uintptr_t)caller < code_begin || (uintptr_t)caller >= code_end ||
 	    !(atomic_load(&plan->calls) >> call & 1))
 		return false;
 	n = atomic_fetch_add(&plan->count, 1) + 1;
 	nth = atomic_load(&plan->nth);
-	if (n < nth || (n > nth && !atomic_load(&plan->sticky)))
+	if (n < nth || (n > nth && !sticky))
 		return false;
 	atomic_store(&plan->last, call);
 	atomic_fetch_add(&plan->failed, 1);
+	errno = answers[call].error[atomic_load(&plan->pick) % choice];
+	atomic_store(&plan->error, errno);
 	return true;
 }
-
-#define FAIL_ERRNO(name, error) error,
-static const int error_of[FAIL_NR] = {FAIL_CALLS(FAIL_ERRNO)};
-#undef FAIL_ERRNO
 
 /* NAME(ARGUMENTS) fails with BAD and its errno, or does what the real one does. */
 #define INTERPOSE(type, name, parameters, arguments, bad)                                          \
@@ -84,10 +113,8 @@ static const int error_of[FAIL_NR] = {FAIL_CALLS(FAIL_ERRNO)};
 	{                                                                                          \
 		static type(*next) parameters;                                                     \
                                                                                                    \
-		if (fails(FAIL_##name, __builtin_return_address(0))) {                             \
-			errno = error_of[FAIL_##name];                                             \
+		if (fails(FAIL_##name, __builtin_return_address(0)))                               \
 			return bad;                                                                \
-		}                                                                                  \
 		if (!next)                                                                         \
 			*(void **)&next = dlsym(RTLD_NEXT, #name);                                 \
 		return next arguments;                                                             \
@@ -118,17 +145,120 @@ INTERPOSE(int, eventfd, (unsigned count, int flags), (count, flags), -1)
 INTERPOSE(int, signalfd, (int fd, const sigset_t *set, int flags), (fd, set, flags), -1)
 INTERPOSE(int, pthread_create,
 	  (pthread_t * thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg),
-	  (thread, attr, run, arg), EAGAIN)
+	  (thread, attr, run, arg), errno)
+
+INTERPOSE(int, madvise, (void *at, size_t size, int advice), (at, size, advice), -1)
+INTERPOSE(int, mlock, (const void *at, size_t size), (at, size), -1)
+INTERPOSE(long, mbind,
+	  (void *at, unsigned long size, int mode, const unsigned long *nodes, unsigned long most,
+	   unsigned flags),
+	  (at, size, mode, nodes, most, flags), -1)
+INTERPOSE(DIR *, opendir, (const char *path), (path), NULL)
+INTERPOSE(int, mkdir, (const char *path, mode_t mode), (path, mode), -1)
+INTERPOSE(int, flock, (int fd, int operation), (fd, operation), -1)
+INTERPOSE(int, fstat, (int fd, struct stat *ret), (fd, ret), -1)
+INTERPOSE(int, fstatfs, (int fd, struct statfs *ret), (fd, ret), -1)
+INTERPOSE(int, pipe, (int fd[2]), (fd), -1)
+INTERPOSE(int, bind, (int fd, __CONST_SOCKADDR_ARG a, socklen_t size), (fd, a, size), -1)
+INTERPOSE(ssize_t, recv, (int fd, void *bytes, size_t size, int flags), (fd, bytes, size, flags),
+	  -1)
+INTERPOSE(ssize_t, read, (int fd, void *bytes, size_t size), (fd, bytes, size), -1)
+INTERPOSE(int, poll, (struct pollfd * fds, nfds_t count, int ms), (fds, count, ms), -1)
+INTERPOSE(int, epoll_wait, (int fd, struct epoll_event *events, int most, int ms),
+	  (fd, events, most, ms), -1)
+INTERPOSE(int, epoll_pwait2,
+	  (int fd, struct epoll_event *events, int most, const struct timespec *wait,
+	   const sigset_t *mask),
+	  (fd, events, most, wait, mask), -1)
+INTERPOSE(pid_t, fork, (void), (), -1)
+INTERPOSE(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options), -1)
+INTERPOSE(int, posix_spawn,
+	  (pid_t * ret, const char *path, const posix_spawn_file_actions_t *actions,
+	   const posix_spawnattr_t *attr, char *const argv[], char *const environment[]),
+	  (ret, path, actions, attr, argv, environment), errno)
+INTERPOSE(int, io_uring_queue_init, (unsigned entries, struct io_uring *ring, unsigned flags),
+	  (entries, ring, flags), -errno)
+INTERPOSE(int, io_uring_register_buffers_sparse, (struct io_uring * ring, unsigned count),
+	  (ring, count), -errno)
+INTERPOSE(int, io_uring_register_buffers_update_tag,
+	  (struct io_uring * ring, unsigned first, const struct iovec *parts, const __u64 *tags,
+	   unsigned count),
+	  (ring, first, parts, tags, count), -errno)
+INTERPOSE(int, io_uring_submit, (struct io_uring * ring), (ring), -errno)
+
+/* Who the peer is has been noted long before; only a descriptor of it may be lacking. */
+int getsockopt(int fd, int level, int name, void *value, socklen_t *size)
+{
+	static int (*next)(int, int, int, void *, socklen_t *);
+
+	if (name == SO_PEERPIDFD && fails(FAIL_getsockopt, __builtin_return_address(0)))
+		return -1;
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "getsockopt");
+	return next(fd, level, name, value, size);
+}
+
+static bool is_eventfd(int fd)
+{
+	char path[40], name[sizeof "anon_inode:[eventfd]"] = "";
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	return readlink(path, name, sizeof name - 1) > 0 && !strcmp(name, "anon_inode:[eventfd]");
+}
+
+/* An eventfd takes whatever is added, until that were 2^64. */
+ssize_t write(int fd, const void *bytes, size_t size)
+{
+	static ssize_t (*next)(int, const void *, size_t);
+
+	if (plan && atomic_load(&plan->calls) && !is_eventfd(fd) &&
+	    fails(FAIL_write, __builtin_return_address(0)))
+		return -1;
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "write");
+	return next(fd, bytes, size);
+}
+
+/* Which of ours a system call without a function is; FAIL_NR: none. */
+static enum fail_call number_of(long number, const long argument[6])
+{
+	switch (number) {
+	case SYS_pidfd_open:
+		return FAIL_pidfd_open;
+	case SYS_mlock2:
+		return FAIL_mlock2;
+	case SYS_futex:
+		return (argument[1] & FUTEX_CMD_MASK) == FUTEX_WAIT ? FAIL_futex : FAIL_NR;
+	}
+	return FAIL_NR;
+}
+
+long syscall(long number, ...)
+{
+	static long (*next)(long, ...);
+	enum fail_call call;
+	long a[6];
+	va_list list;
+
+	va_start(list, number);
+	for (unsigned i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	call = number_of(number, a);
+	if (call != FAIL_NR && fails(call, __builtin_return_address(0)))
+		return -1;
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "syscall");
+	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
 
 /* Taking something out needs nothing that could be lacking: it never fails. */
 int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 {
 	static int (*next)(int, int, int, struct epoll_event *);
 
-	if (op != EPOLL_CTL_DEL && fails(FAIL_epoll_ctl, __builtin_return_address(0))) {
-		errno = error_of[FAIL_epoll_ctl];
+	if (op != EPOLL_CTL_DEL && fails(FAIL_epoll_ctl, __builtin_return_address(0)))
 		return -1;
-	}
 	if (!next)
 		*(void **)&next = dlsym(RTLD_NEXT, "epoll_ctl");
 	return next(epoll, op, fd, event);
@@ -142,10 +272,8 @@ int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 		va_list list;                                                                      \
 		rest more;                                                                         \
                                                                                                    \
-		if (fails(FAIL_##name, __builtin_return_address(0))) {                             \
-			errno = error_of[FAIL_##name];                                             \
+		if (fails(FAIL_##name, __builtin_return_address(0)))                               \
 			return -1;                                                                 \
-		}                                                                                  \
 		if (!next)                                                                         \
 			*(void **)&next = dlsym(RTLD_NEXT, #name);                                 \
 		va_start(list, last);                                                              \

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* fail_calls.c - every allocation and system call of quoitd fails, one after the other */
+/*
+ * fail_calls.c - allocations and system calls of quoitd fail, one after the other
+ *
+ * Those of fail_plan.h, while it starts, and while a client has a session, with a module and a
+ * device beside it.  The long form tries every call with each of its errnos, the short one a few
+ * of each function in a session, and some of the start.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,6 +19,7 @@
 
 #include "ctl_client.h"
 #include "fail_plan.h"
+#include "fail_script.h"
 
 /* What allocator caches may keep; a sanitizer's own memory is not quoitd's. */
 #ifdef QUOIT_SANITIZE
@@ -21,11 +28,15 @@
 #define SLACK (UINT64_C(8) << 20)
 #endif
 
+#define WARM_SESSIONS 100
+
 static const char *const names[FAIL_NR] = {
-#define NAME(name, error) #name,
+#define NAME(name, lasting, ...) #name,
 	FAIL_CALLS(NAME)
 #undef NAME
 };
+
+static char module[300]; /* quoitd's option */
 
 /* ---- the plan ---- */
 
@@ -45,17 +56,92 @@ static bool make_plan(void)
 	return map != MAP_FAILED;
 }
 
-static void arm(uint32_t calls, uint64_t nth, bool sticky)
+/* What fails next, and who tries it. */
+struct attempt {
+	uint64_t calls;     /* FAIL_BITs */
+	uint64_t nth;       /* of them */
+	bool sticky;        /* and all after it */
+	uint32_t apart;     /* in the short form; 0: a few calls of each function */
+	const char *folder; /* for a start */
+	bool (*try)(struct stage *s, const struct attempt *a); /* false: no call failed */
+};
+
+static void arm(const struct attempt *a)
 {
-	plan->nth = nth;
-	plan->sticky = sticky;
+	plan->nth = a->nth;
+	plan->sticky = a->sticky;
 	plan->count = plan->failed = 0;
-	plan->calls = calls;
+	plan->calls = a->calls;
 }
 
 static void disarm(void)
 {
 	plan->calls = 0;
+}
+
+/* Every call with each of its errnos, from a first one on; how many have failed. */
+static uint64_t try_every(struct stage *s, struct attempt a)
+{
+	uint64_t failed = 0;
+	bool any;
+
+	do {
+		any = false;
+		for (uint32_t i = 0; !s->bad && i < FAIL_ERRNOS; i++) {
+			plan->pick = i;
+			any |= a.try(s, &a);
+		}
+		failed += any;
+		a.nth++;
+	} while (any && !s->bad);
+	return failed;
+}
+
+/* Of each function the first call, and others twice to three times as far as the one before. */
+static uint64_t try_each_function(struct stage *s, struct attempt a)
+{
+	const uint64_t calls = a.calls;
+	uint64_t failed = 0;
+
+	for (unsigned call = 0; call < FAIL_NR; call++) {
+		a.calls = calls & FAIL_BIT(call);
+		a.nth = 1;
+		plan->count = a.calls ? 1 : 0;
+		while (a.nth <= plan->count && !s->bad) {
+			plan->pick = stage_random(s, UINT16_MAX);
+			failed += a.try(s, &a);
+			a.nth = a.nth * 2 + stage_random(s, (uint32_t)a.nth);
+		}
+	}
+	return failed;
+}
+
+/* Calls up to so many apart. */
+static uint64_t try_sample(struct stage *s, struct attempt a)
+{
+	uint64_t failed = 0;
+
+	plan->pick = 0;
+	while (!s->bad && a.try(s, &a)) {
+		failed++;
+		plan->pick = stage_random(s, UINT16_MAX);
+		a.nth += 1 + stage_random(s, a.apart);
+	}
+	return failed;
+}
+
+static uint64_t try_all(struct stage *s, struct attempt first)
+{
+	if (s->times)
+		return try_every(s, first);
+	return first.apart ? try_sample(s, first) : try_each_function(s, first);
+}
+
+static const char *what_failed(uint64_t nth, char *text, size_t size)
+{
+	snprintf(text, size, "call %lu (%s, %s)", (unsigned long)nth, names[plan->last],
+		 strerrorname_np(plan->error));
+	return text;
 }
 
 /*
@@ -73,112 +159,6 @@ static void preload(const struct daemon *d)
 	snprintf(path, sizeof path, "%s/modules/fail_calls.so", build ? build : "build");
 	setenv("LD_PRELOAD", path, 1);
 	setenv("FAIL_CALLS", plan_path, 1);
-}
-
-/* ---- what a client does while calls fail ---- */
-
-enum departure { STAYED_OUT, LEFT, DIED, ENDED, REFUSED };
-
-struct script {
-	struct raw_client c;
-	char text[QUOIT_TEXT_BYTES]; /* of a refusal or end */
-	enum departure departure;
-};
-
-static int call(struct script *p, struct quoit_ctl m, int fd)
-{
-	struct quoit_ctl answer;
-	int err = ctl_ask(p->c.socket, &m, fd, &answer);
-
-	memcpy(p->c.text, answer.text, sizeof p->c.text);
-	if (!err && answer.type == QUOIT_CTL_END)
-		err = -ECONNRESET;
-	return err ? err : answer.result;
-}
-
-static int say_hello(struct script *p)
-{
-	struct quoit_ctl m = ctl_hello();
-	int err;
-
-	m.hello.host_bytes = 8 << 20;
-	m.hello.pinned_bytes = 1 << 20;
-	err = call(p, m, -1);
-	if (!err)
-		p->departure = DIED;
-	return err;
-}
-
-/* Jobs that need new pages and tiles. */
-static int run_jobs(struct script *p)
-{
-	enum { BIG = 300000, SMALL = 100 };
-	const struct quoit_sqe jobs[] = {
-		raw_vector(1, BIG, RAW_ARENA_NOT),
-		raw_vector(2, SMALL, RAW_ARENA_NOT),
-		{.opcode = QUOIT_OP_UNIFORM, .tensor = {1}, .scalar = {1, 0}},
-		{.opcode = QUOIT_OP_UNIFORM, .tensor = {2}, .scalar = {1, 0}},
-		raw_job(QUOIT_OP_TANH, 1, 1, 0),
-		raw_job(QUOIT_OP_FREE, 1, 0, 0),
-		raw_job(QUOIT_OP_FREE, 2, 0, 0),
-	};
-
-	for (unsigned i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
-		int res = raw_run(&p->c, jobs[i]);
-
-		if (res < 0)
-			return res;
-	}
-	return 0;
-}
-
-static int use_session(struct script *p, int file)
-{
-	struct quoit_ctl rings = ctl_request(QUOIT_CTL_RING_OPEN);
-	struct quoit_ctl close_ring = ctl_request(QUOIT_CTL_RING_CLOSE);
-	struct quoit_ctl add = ctl_request(QUOIT_CTL_FILE_ADD);
-	struct quoit_ctl drop = ctl_request(QUOIT_CTL_FILE_REMOVE);
-	struct quoit_ctl leave = ctl_request(QUOIT_CTL_CLOSE);
-	int err;
-
-	rings.ring_open = (struct quoit_ring_open){8, 0, QUOIT_RING_STAMPS, 3};
-	close_ring.job.ring = 1;
-	err = call(p, rings, -1);
-	if (!err)
-		err = raw_ring_open(&p->c, 8, 0, 0);
-	if (!err)
-		err = call(p, add, file);
-	if (!err)
-		err = run_jobs(p);
-	if (!err)
-		err = call(p, drop, -1);
-	if (!err)
-		err = call(p, close_ring, -1);
-	if (!err) {
-		p->departure = LEFT; /* once it is read, whether or not the answer comes */
-		err = call(p, leave, -1);
-	}
-	return err;
-}
-
-static int play(struct script *p, const char *socket)
-{
-	int file = memfd_create("torture", MFD_CLOEXEC);
-	int err = raw_connect(&p->c, socket);
-
-	p->departure = STAYED_OUT;
-	if (!err) {
-		p->departure = LEFT;
-		err = say_hello(p);
-		if (!err)
-			err = use_session(p, file);
-		if (err == -ECONNRESET)
-			p->departure = strstr(p->c.text, "its ") || !p->c.text[0] ? ENDED : REFUSED;
-		memcpy(p->text, p->c.text, sizeof p->text);
-		raw_close(&p->c);
-	}
-	close(file);
-	return err;
 }
 
 static void expect_departure(struct stage *s, const struct script *p)
@@ -217,13 +197,13 @@ static void await_departure(const struct stage *s, uint64_t before)
 
 static void check_failure(struct stage *s, const struct script *p, int err, uint64_t nth)
 {
+	char text[80];
 	/* If nothing can be sent, the reason cannot; nor does it pass what cannot be read. */
-	bool mute = plan->calls == 1u << FAIL_sendmsg || plan->calls == 1u << FAIL_recvmsg;
+	bool mute = plan->calls == FAIL_BIT(FAIL_sendmsg) || plan->calls == FAIL_BIT(FAIL_recvmsg);
 	bool silent = err == -ECONNRESET && !p->text[0] && !mute;
 
 	if (!CHECK(s, !silent) || !CHECK(s, err >= -4099 && err != -ETIME))
-		printf("  call %lu (%s): %d %s\n", (unsigned long)nth, names[plan->last], err,
-		       p->text);
+		printf("  %s: %d %s\n", what_failed(nth, text, sizeof text), err, p->text);
 }
 
 /* That the client has gone is news that can fail to be read, too. */
@@ -237,7 +217,7 @@ static void correct_departure(const struct stage *s, struct script *p, uint64_t 
 static void check_return(struct stage *s, const struct census *before, uint64_t nth)
 {
 	struct census now;
-	char text[120];
+	char text[120], call[80];
 
 	for (unsigned ms = 0; ms < 2000; ms += 10) {
 		census_take(s->daemon.pid, &now);
@@ -245,78 +225,96 @@ static void check_return(struct stage *s, const struct census *before, uint64_t 
 			return;
 		usleep(10000);
 	}
-	printf("  call %lu (%s): %s\n", (unsigned long)nth, names[plan->last], text);
+	printf("  after %s: %s\n", what_failed(nth, call, sizeof call), text);
 	CHECK(s, false);
 }
 
+/* Executors are told by sendmsg, too: their jobs wait for as long as they cannot be. */
+static struct script script_for(uint64_t calls)
+{
+	return (struct script){.alone = calls == FAIL_BIT(FAIL_sendmsg)};
+}
+
 /* One client while the Nth call fails, and a fresh one afterwards; false: no call failed. */
-static bool try_call(struct stage *s, uint32_t calls, uint64_t nth, bool sticky)
+static bool try_call(struct stage *s, const struct attempt *a)
 {
 	uint64_t before = departures(s), shortages = stage_count(s, QUOIT_DAEMON_KILL_SHORTAGE);
 	uint64_t leased = stage_count(s, QUOIT_DAEMON_HOST_LEASED);
 	struct census census;
-	struct script p;
+	struct script p = script_for(a->calls);
+	char text[80];
 	int err;
 
 	census_take(s->daemon.pid, &census);
-	arm(calls, nth, sticky);
-	err = play(&p, s->daemon.socket);
+	arm(a);
+	err = script_play(&p, s->daemon.socket);
 	await_departure(s, before);
 	correct_departure(s, &p, shortages);
 	expect_departure(s, &p);
 	if (err)
-		check_failure(s, &p, err, nth);
+		check_failure(s, &p, err, a->nth);
 	disarm();
 	before++;
-	err = play(&p, s->daemon.socket);
+	err = script_play(&p, s->daemon.socket);
 	if (!CHECK(s, !err))
-		printf("  after call %lu (%s): %d %s\n", (unsigned long)nth, names[plan->last], err,
-		       p.text);
+		printf("  after %s: %d %s\n", what_failed(a->nth, text, sizeof text), err, p.text);
 	expect_departure(s, &p);
 	await_departure(s, before);
-	check_return(s, &census, nth);
+	check_return(s, &census, a->nth);
 	CHECK(s, stage_count(s, QUOIT_DAEMON_HOST_LEASED) == leased);
 	return plan->failed;
 }
 
-static void try_calls(struct stage *s, uint32_t calls, bool sticky, uint64_t least)
+/* In the first case so often that every cache is warm, and executors' rings are once around. */
+static void warm_up(struct stage *s, uint64_t calls)
 {
-	uint64_t nth = 1, before = departures(s);
-	struct script p;
+	struct script p = script_for(calls);
+	uint64_t before;
 
+	do {
+		before = departures(s);
+		CHECK(s, !script_play(&p, s->daemon.socket));
+		expect_departure(s, &p);
+		await_departure(s, before);
+	} while (!s->bad && stage_count(s, QUOIT_DAEMON_SESSIONS_OPENED) < WARM_SESSIONS);
+	census_take(s->daemon.pid, &s->before);
+}
+
+static void try_calls(struct stage *s, uint64_t calls, bool sticky, uint32_t apart)
+{
+	const struct attempt first = {
+		.calls = calls, .nth = 1, .sticky = sticky, .apart = apart, .try = try_call};
+
+	warm_up(s, calls);
 	/* The canary must not meet the failures. */
 	kill(s->canary.pid, SIGSTOP);
 	usleep(20000);
-	CHECK(s, !play(&p, s->daemon.socket)); /* so that every cache is warm */
-	expect_departure(s, &p);
-	await_departure(s, before);
-	while (!s->bad && try_call(s, calls, nth, sticky))
-		nth += s->times ? 1 : 1 + stage_random(s, 4);
+	CHECK(s, try_all(s, first) > 2); /* or the module was not there */
 	kill(s->canary.pid, SIGCONT);
-	CHECK(s, nth > least); /* or the module was not there */
 }
 
 static void session_survives_or_names_a_call_that_fails_once(struct stage *s)
 {
-	try_calls(s, FAIL_ALL, false, 30);
+	try_calls(s, FAIL_ALL, false, 0);
 }
 
 /* But it takes connections, hears them and says what it has to say: those have their own cases. */
 static void session_survives_or_names_calls_that_fail_from_now_on(struct stage *s)
 {
-	const uint32_t talk = 1u << FAIL_accept4 | 1u << FAIL_recvmsg | 1u << FAIL_sendmsg;
+	const uint64_t talk =
+		FAIL_BIT(FAIL_accept4) | FAIL_BIT(FAIL_recvmsg) | FAIL_BIT(FAIL_sendmsg);
 
-	try_calls(s, FAIL_ALL & ~talk, true, 30);
+	try_calls(s, FAIL_ALL & ~talk, true, 0);
 }
 
 static void requests_that_cannot_be_read_end_the_session(struct stage *s)
 {
-	try_calls(s, 1u << FAIL_recvmsg, true, 5);
+	try_calls(s, FAIL_BIT(FAIL_recvmsg), true, 3);
 }
 
 static void replies_that_cannot_be_sent_end_the_session(struct stage *s)
 {
-	try_calls(s, 1u << FAIL_sendmsg, true, 5);
+	try_calls(s, FAIL_BIT(FAIL_sendmsg), true, 3);
 }
 
 /* ---- every call of the start ---- */
@@ -340,7 +338,8 @@ static pid_t start(const char *folder, int *ret_ready, int *ret_log)
 		dup2(log, STDERR_FILENO);
 		preload(NULL);
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		execl(path, path, "--private", "--log=error", socket, ready_fd, NULL);
+		execl(path, path, "--private", "--log=error", "--gpu=soft", module, socket,
+		      ready_fd, NULL);
 		_exit(127);
 	}
 	close(ready[1]);
@@ -349,43 +348,54 @@ static pid_t start(const char *folder, int *ret_ready, int *ret_log)
 	return pid;
 }
 
-/* It starts all the same, and ends when asked to; or says why not, and exits with 1. */
+/*
+ * It starts all the same, and ends when asked to; or says why not, and exits with 1.  Unless that
+ * is what failed: to say it.
+ */
 static void check_start(struct stage *s, const char *folder, uint64_t nth)
 {
 	int ready = -1, log = -1, status = 0;
-	char text[512] = "", byte;
+	char text[512] = "", call[80], byte;
 	pid_t pid = start(folder, &ready, &log);
-	bool up;
+	bool up, mute;
 
 	if (!CHECK(s, pid > 0))
 		return;
 	up = read(ready, &byte, 1) == 1;
 	disarm();
-	if (up)
+	mute = plan->failed && plan->last == FAIL_write;
+	if (up || mute)
 		kill(pid, SIGTERM);
 	CHECK(s, waitpid(pid, &status, 0) == pid);
 	(void)!pread(log, text, sizeof text - 1, 0);
-	if (!CHECK(s, WIFEXITED(status) && WEXITSTATUS(status) == !up) ||
-	    !CHECK(s, up || !strncmp(text, "quoitd: ", 8)))
-		printf("  call %lu (%s): wait status %#x, \"%s\"\n", (unsigned long)nth,
-		       names[plan->last], (unsigned)status, text);
+	if (!CHECK(s, WIFEXITED(status) && (mute || WEXITSTATUS(status) == !up)) ||
+	    !CHECK(s, up || mute || !strncmp(text, "quoitd: ", 8)))
+		printf("  %s: wait status %#x, \"%s\"\n", what_failed(nth, call, sizeof call),
+		       (unsigned)status, text);
 	close(ready);
 	close(log);
+}
+
+static bool try_start(struct stage *s, const struct attempt *a)
+{
+	arm(a);
+	check_start(s, a->folder, a->nth);
+	return plan->failed;
 }
 
 static void try_starts(struct stage *s, bool sticky)
 {
 	char folder[] = "/tmp/quoit-fail-folder-XXXXXX", path[80];
-	uint64_t nth = 0;
+	const struct attempt first = {.calls = FAIL_ALL,
+				      .nth = 1,
+				      .sticky = sticky,
+				      .apart = 24,
+				      .folder = folder,
+				      .try = try_start};
 
 	if (!CHECK(s, mkdtemp(folder)))
 		return;
-	do {
-		nth += s->times ? 1 : 1 + stage_random(s, 8);
-		arm(FAIL_ALL, nth, sticky);
-		check_start(s, folder, nth);
-	} while (plan->failed && !s->bad);
-	CHECK(s, nth > 20);
+	CHECK(s, try_all(s, first) > 5);
 	snprintf(path, sizeof path, "%s/lock", folder);
 	(void)unlink(path);
 	CHECK(s, !rmdir(folder)); /* whatever happened, nothing else was left */
@@ -418,11 +428,14 @@ int main(int argc, char **argv)
 		CASE(start_survives_or_names_calls_that_fail_from_now_on),
 	};
 #undef CASE
-	static const struct stage_scene scene = {.prepare = preload};
+	const char *build = getenv("QUOIT_BUILD");
+	const char *const options[] = {"--gpu=soft", "--log=error", module, NULL};
+	const struct stage_scene scene = {.options = options, .prepare = preload};
 	struct stage s;
 
 	if (!stage_init(&s, argc, argv) || !make_plan())
 		return 1;
+	snprintf(module, sizeof module, "--module=%s/modules/sample.so", build ? build : "build");
 	stage_play(&s, &scene, sessions, sizeof sessions / sizeof sessions[0]);
 	stage_play_alone(&s, starts, sizeof starts / sizeof starts[0]);
 	unlink(plan_path);

@@ -28,10 +28,36 @@ static uint64_t count_descriptors(pid_t pid)
 
 static FILE *open_proc(pid_t pid, const char *name)
 {
-	char path[64];
+	char path[320];
 
 	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
 	return fopen(path, "re");
+}
+
+/* Its own: the kernel keeps those that io_uring made for a few seconds. */
+static uint64_t count_threads(pid_t pid)
+{
+	char path[300], name[32] = "";
+	const struct dirent *task;
+	uint64_t count = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return UINT64_MAX;
+	while ((task = readdir(dir)) != NULL) {
+		FILE *f;
+
+		snprintf(path, sizeof path, "task/%s/comm", task->d_name);
+		f = open_proc(pid, path);
+		if (f && fgets(name, sizeof name, f))
+			count += strncmp(name, "iou-", 4) != 0;
+		if (f)
+			fclose(f);
+	}
+	closedir(dir);
+	return count;
 }
 
 static uint64_t count_memfds(pid_t pid)
@@ -61,9 +87,8 @@ static void read_status(pid_t pid, struct census *c)
 	FILE *f = open_proc(pid, "status");
 	char line[256];
 
-	c->threads = c->shared = c->anonymous = c->locked = c->huge = UINT64_MAX;
+	c->shared = c->anonymous = c->locked = c->huge = UINT64_MAX;
 	while (f && fgets(line, sizeof line, f)) {
-		(void)sscanf(line, "Threads: %" SCNu64, &c->threads);
 		read_kib(line, "RssShmem: %" SCNu64, &c->shared);
 		read_kib(line, "RssAnon: %" SCNu64, &c->anonymous);
 		read_kib(line, "VmLck: %" SCNu64, &c->locked);
@@ -77,6 +102,7 @@ void census_take(pid_t pid, struct census *ret)
 {
 	ret->descriptors = count_descriptors(pid);
 	ret->memfds = count_memfds(pid);
+	ret->threads = count_threads(pid);
 	read_status(pid, ret);
 }
 
