@@ -64,16 +64,35 @@ Test(wait, any_comes_before_all)
 		cr_expect_eq(quoit_wait(c.q, jobs[i], 0), 0);
 }
 
+/* How many of these have not ended, of which each waits for the one before. */
+static unsigned in_flight(const quoit_job *batch, unsigned count)
+{
+	unsigned open = 0;
+
+	while (open < count && quoit_result(c.q, batch[count - 1 - open]) == -EINPROGRESS)
+		open++;
+	return open;
+}
+
 Test(wait, a_window_keeps_so_many_batches_in_flight)
 {
+	enum { BATCHES = 20, WIDTH = 3 };
 	quoit_tensor slow = client_large(&c);
+	quoit_job batch[BATCHES];
 
-	for (unsigned i = 0; i < 20; i++) {
+	client_busy(&c, slow, 300); /* the first one hangs for long */
+	for (unsigned i = 0; i < BATCHES; i++) {
 		client_busy(&c, slow, 2);
-		cr_assert_eq(quoit_window(c.q, 3, QUOIT_FOREVER), 0);
+		batch[i] = start(quoit_nop(slow));
+		if (i < WIDTH)
+			cr_expect_eq(quoit_window(c.q, WIDTH, 0), 0, "nothing to wait for");
+		else
+			cr_assert_eq(quoit_window(c.q, WIDTH, QUOIT_FOREVER), 0);
+		cr_expect_leq(in_flight(batch, i + 1), WIDTH, "batch %u", i);
 	}
 	cr_expect_eq(quoit_window(c.q, 0, QUOIT_FOREVER), 0);
-	cr_expect_eq(quoit_wait_tensor(c.q, slow, 0) == -EINVAL, 0);
+	cr_expect_eq(in_flight(batch, BATCHES), 0);
+	cr_expect_neq(quoit_wait_tensor(c.q, slow, 0), -EINVAL);
 	cr_expect_eq(quoit_window(c.q, QUOIT_MAX_WINDOW + 1, 0), -EINVAL);
 }
 
