@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh - an installed tree works, and uninstall removes exactly what install put there
+# install.sh - an installed tree works, also staged, and uninstall removes exactly the files of it
 #
 # The program is the one that the README shows, compiled with pkg-config against the tree.
 cd "$(dirname "$0")/.." || exit 1
@@ -48,7 +48,17 @@ remove_tree() {
 	[ "$(find "$tree/usr" -type f -o -type l | sort)" = "$(printf '%s/of-others\n' $folders | sort)" ]
 }
 
+# For a package: all of it below DESTDIR, and nothing in it says so.
+stage_tree() {
+	make --no-print-directory install DESTDIR="$tree/stage" PREFIX="$tree/usr" || return 1
+	[ "$(cd "$tree/stage$tree" && find usr | sort)" = "$(cd "$tree" && find usr | sort)" ] || return 1
+	! grep -r "$tree/stage" "$tree/stage$tree/usr/lib/pkgconfig" || return 1
+	make --no-print-directory uninstall DESTDIR="$tree/stage" PREFIX="$tree/usr" || return 1
+	[ -z "$(find "$tree/stage" -type f -o -type l)" ] && [ -f "$tree/usr/bin/quoit" ]
+}
+
 try 'make install' make_tree
+try 'make install DESTDIR= lays the same tree there, uninstall takes it away' stage_tree
 try 'the program of the README compiles with pkg-config' compile
 try 'it is at most 40 lines' test "$(wc -l <"$tree/hello.c")" -le 40
 try 'it runs under quoit run of the installed tree' run_hello
