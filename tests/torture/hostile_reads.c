@@ -191,11 +191,61 @@ static void reads_of_one_user_that_are_never_answered(struct stage *s)
 	play_again(s, hang_all, hang_all);
 }
 
+/* ---- and its bytes ---- */
+
+/* The CQE that comes next is this one. */
+static bool next_is(struct raw_client *c, uint64_t user_data, int32_t res)
+{
+	struct quoit_cqe cqe;
+
+	return !raw_reap(c, PATIENCE_MS, &cqe, NULL) && cqe.user_data == user_data &&
+	       cqe.res == res;
+}
+
+/* The kernel still writes there: nobody else gets those bytes, although there are no others. */
+static void tensor_that_is_freed_under_a_read(struct stage *s)
+{
+	enum { HALF = 160 << 10, READ_IT = 100, FILL_IT, OTHER }; /* elements; user_data */
+	struct quoit_sqe read = transfer(QUOIT_OP_FILE_READ, 1);
+	struct quoit_sqe fill = raw_job(QUOIT_OP_FILL, 2, 0, 0);
+	struct quoit_sqe other = {.opcode = QUOIT_OP_NOP, .user_data = OTHER};
+	struct slow_server v;
+	struct raw_client c;
+	uint32_t index;
+	int fd;
+
+	if (!slow_server_enter(s, &v, &fd))
+		return;
+	slow_server_hold(&v, FUSE_READ);
+	read.user_data = READ_IT;
+	fill.user_data = FILL_IT;
+	if (stage_open(s, &c, &wish)) {
+		CHECK(s, !ctl_add_file(&c, fd, &index));
+		CHECK(s, !raw_run(&c, raw_vector(1, HALF, RAW_ARENA_NOT)));
+		CHECK(s, raw_submit(&c, &read));
+		slow_server_await(&v, 1);
+		CHECK(s, !raw_run(&c, raw_job(QUOIT_OP_FREE, 1, 0, 0)));
+		CHECK(s, !raw_run(&c, raw_vector(2, HALF, RAW_ARENA_NOT)));
+		CHECK(s, raw_submit(&c, &fill));
+		CHECK(s, raw_submit(&c, &other) && next_is(&c, OTHER, 0));
+		CHECK(s, !canary_check(&s->canary));
+		CHECK(s, !quoit_ring_peek(&c.cq));
+		slow_server_kill(&v);
+		CHECK(s, raw_reap(&c, PATIENCE_MS, &(struct quoit_cqe){0}, NULL) == 0);
+		CHECK(s, next_is(&c, FILL_IT, 0));
+		CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+	} else {
+		slow_server_kill(&v);
+	}
+	close(fd);
+}
+
 static const struct stage_case cases[] = {
 	{"reads that are never answered", reads_that_are_never_answered},
 	{"client dies with reads that are never answered",
 	 client_dies_with_reads_that_are_never_answered},
 	{"reads of one user that are never answered", reads_of_one_user_that_are_never_answered},
+	{"tensor that is freed under a read", tensor_that_is_freed_under_a_read},
 };
 
 int main(int argc, char **argv)
