@@ -155,7 +155,7 @@ for t in $(tests_of build/tsan torture); do
 done
 for name in fail_calls hostile_contents; do # the latter: what lies around an operand
 	t=build/asan/tests/torture/$name
-	QUOIT_BUILD=build/asan sanitized $t timeout $((900 * times)) $t $torture_arg
+	QUOIT_BUILD=build/asan sanitized $t timeout $((3000 * times)) $t $torture_arg
 done
 # Only without a sanitizer is quoitd's memory counted, libquoit what is shipped, and there is time
 # for the indices of a ring once around.

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "ctl_client.h"
-#include "fail_plan.h"
+#include "fail_attempt.h"
 #include "fail_script.h"
 
 /* What allocator caches may keep; a sanitizer's own memory is not quoitd's. */
@@ -30,136 +30,7 @@
 
 #define WARM_SESSIONS 100
 
-static const char *const names[FAIL_NR] = {
-#define NAME(name, lasting, ...) #name,
-	FAIL_CALLS(NAME)
-#undef NAME
-};
-
 static char module[300]; /* quoitd's option */
-
-/* ---- the plan ---- */
-
-static struct fail_plan *plan;
-static char plan_path[64] = "/tmp/quoit-fail-XXXXXX";
-
-static bool make_plan(void)
-{
-	int fd = mkstemp(plan_path);
-	void *map = MAP_FAILED;
-
-	if (fd >= 0 && !ftruncate(fd, sizeof *plan))
-		map = mmap(NULL, sizeof *plan, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (fd >= 0)
-		close(fd);
-	plan = map;
-	return map != MAP_FAILED;
-}
-
-/* What fails next, and who tries it. */
-struct attempt {
-	uint64_t calls;     /* FAIL_BITs */
-	uint64_t nth;       /* of them */
-	bool sticky;        /* and all after it */
-	uint32_t apart;     /* in the short form; 0: a few calls of each function */
-	const char *folder; /* for a start */
-	bool (*try)(struct stage *s, const struct attempt *a); /* false: no call failed */
-};
-
-static void arm(const struct attempt *a)
-{
-	plan->nth = a->nth;
-	plan->sticky = a->sticky;
-	plan->count = plan->failed = 0;
-	plan->calls = a->calls;
-}
-
-static void disarm(void)
-{
-	plan->calls = 0;
-}
-
-/* Every call with each of its errnos, from a first one on; how many have failed. */
-static uint64_t try_every(struct stage *s, struct attempt a)
-{
-	uint64_t failed = 0;
-	bool any;
-
-	do {
-		any = false;
-		for (uint32_t i = 0; !s->bad && i < FAIL_ERRNOS; i++) {
-			plan->pick = i;
-			any |= a.try(s, &a);
-		}
-		failed += any;
-		a.nth++;
-	} while (any && !s->bad);
-	return failed;
-}
-
-/* Of each function the first call, and others twice to three times as far as the one before. */
-static uint64_t try_each_function(struct stage *s, struct attempt a)
-{
-	const uint64_t calls = a.calls;
-	uint64_t failed = 0;
-
-	for (unsigned call = 0; call < FAIL_NR; call++) {
-		a.calls = calls & FAIL_BIT(call);
-		a.nth = 1;
-		plan->count = a.calls ? 1 : 0;
-		while (a.nth <= plan->count && !s->bad) {
-			plan->pick = stage_random(s, UINT16_MAX);
-			failed += a.try(s, &a);
-			a.nth = a.nth * 2 + stage_random(s, (uint32_t)a.nth);
-		}
-	}
-	return failed;
-}
-
-/* Calls up to so many apart. */
-static uint64_t try_sample(struct stage *s, struct attempt a)
-{
-	uint64_t failed = 0;
-
-	plan->pick = 0;
-	while (!s->bad && a.try(s, &a)) {
-		failed++;
-		plan->pick = stage_random(s, UINT16_MAX);
-		a.nth += 1 + stage_random(s, a.apart);
-	}
-	return failed;
-}
-
-static uint64_t try_all(struct stage *s, struct attempt first)
-{
-	if (s->times)
-		return try_every(s, first);
-	return first.apart ? try_sample(s, first) : try_each_function(s, first);
-}
-
-static const char *what_failed(uint64_t nth, char *text, size_t size)
-{
-	snprintf(text, size, "call %lu (%s, %s)", (unsigned long)nth, names[plan->last],
-		 strerrorname_np(plan->error));
-	return text;
-}
-
-/*
- * In the process that becomes quoitd.  The module stands before a sanitizer's runtime, which would
- * hide from it who calls; without being told, the runtime takes that for a mistake.
- */
-static void preload(const struct daemon *d)
-{
-	const char *build = getenv("QUOIT_BUILD"), *options = getenv("ASAN_OPTIONS");
-	char path[300], asan[500];
-
-	(void)d;
-	snprintf(asan, sizeof asan, "%s:verify_asan_link_order=0", options ? options : "");
-	setenv("ASAN_OPTIONS", asan, 1);
-	snprintf(path, sizeof path, "%s/modules/fail_calls.so", build ? build : "build");
-	setenv("LD_PRELOAD", path, 1);
-	setenv("FAIL_CALLS", plan_path, 1);
-}
 
 static void expect_departure(struct stage *s, const struct script *p)
 {
@@ -199,17 +70,18 @@ static void check_failure(struct stage *s, const struct script *p, int err, uint
 {
 	char text[80];
 	/* If nothing can be sent, the reason cannot; nor does it pass what cannot be read. */
-	bool mute = plan->calls == FAIL_BIT(FAIL_sendmsg) || plan->calls == FAIL_BIT(FAIL_recvmsg);
+	bool mute = attempt_plan()->calls == FAIL_BIT(FAIL_sendmsg) ||
+		    attempt_plan()->calls == FAIL_BIT(FAIL_recvmsg);
 	bool silent = err == -ECONNRESET && !p->text[0] && !mute;
 
 	if (!CHECK(s, !silent) || !CHECK(s, err >= -4099 && err != -ETIME))
-		printf("  %s: %d %s\n", what_failed(nth, text, sizeof text), err, p->text);
+		printf("  %s: %d %s\n", attempt_text(nth, text, sizeof text), err, p->text);
 }
 
 /* That the client has gone is news that can fail to be read, too. */
 static void correct_departure(const struct stage *s, struct script *p, uint64_t shortages)
 {
-	if (plan->failed && plan->last == FAIL_recvmsg &&
+	if (attempt_plan()->failed && attempt_plan()->last == FAIL_recvmsg &&
 	    stage_count(s, QUOIT_DAEMON_KILL_SHORTAGE) > shortages)
 		p->departure = ENDED;
 }
@@ -225,7 +97,7 @@ static void check_return(struct stage *s, const struct census *before, uint64_t 
 			return;
 		usleep(10000);
 	}
-	printf("  after %s: %s\n", what_failed(nth, call, sizeof call), text);
+	printf("  after %s: %s\n", attempt_text(nth, call, sizeof call), text);
 	CHECK(s, false);
 }
 
@@ -246,23 +118,23 @@ static bool try_call(struct stage *s, const struct attempt *a)
 	int err;
 
 	census_take(s->daemon.pid, &census);
-	arm(a);
+	attempt_arm(a);
 	err = script_play(&p, s->daemon.socket);
 	await_departure(s, before);
 	correct_departure(s, &p, shortages);
 	expect_departure(s, &p);
 	if (err)
 		check_failure(s, &p, err, a->nth);
-	disarm();
+	attempt_disarm();
 	before++;
 	err = script_play(&p, s->daemon.socket);
 	if (!CHECK(s, !err))
-		printf("  after %s: %d %s\n", what_failed(a->nth, text, sizeof text), err, p.text);
+		printf("  after %s: %d %s\n", attempt_text(a->nth, text, sizeof text), err, p.text);
 	expect_departure(s, &p);
 	await_departure(s, before);
 	check_return(s, &census, a->nth);
 	CHECK(s, stage_count(s, QUOIT_DAEMON_HOST_LEASED) == leased);
-	return plan->failed;
+	return attempt_plan()->failed;
 }
 
 /* In the first case so often that every cache is warm, and executors' rings are once around. */
@@ -289,7 +161,7 @@ static void try_calls(struct stage *s, uint64_t calls, bool sticky, uint32_t apa
 	/* The canary must not meet the failures. */
 	kill(s->canary.pid, SIGSTOP);
 	usleep(20000);
-	CHECK(s, try_all(s, first) > 2); /* or the module was not there */
+	CHECK(s, attempt_all(s, first) > 2); /* or the module was not there */
 	kill(s->canary.pid, SIGCONT);
 }
 
@@ -336,7 +208,7 @@ static pid_t start(const char *folder, int *ret_ready, int *ret_log)
 	if (pid == 0) {
 		(void)fcntl(ready[1], F_SETFD, 0);
 		dup2(log, STDERR_FILENO);
-		preload(NULL);
+		attempt_preload(NULL);
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		execl(path, path, "--private", "--log=error", "--gpu=soft", module, socket,
 		      ready_fd, NULL);
@@ -362,15 +234,15 @@ static void check_start(struct stage *s, const char *folder, uint64_t nth)
 	if (!CHECK(s, pid > 0))
 		return;
 	up = read(ready, &byte, 1) == 1;
-	disarm();
-	mute = plan->failed && plan->last == FAIL_write;
+	attempt_disarm();
+	mute = attempt_plan()->failed && attempt_plan()->last == FAIL_write;
 	if (up || mute)
 		kill(pid, SIGTERM);
 	CHECK(s, waitpid(pid, &status, 0) == pid);
 	(void)!pread(log, text, sizeof text - 1, 0);
 	if (!CHECK(s, WIFEXITED(status) && (mute || WEXITSTATUS(status) == !up)) ||
 	    !CHECK(s, up || mute || !strncmp(text, "quoitd: ", 8)))
-		printf("  %s: wait status %#x, \"%s\"\n", what_failed(nth, call, sizeof call),
+		printf("  %s: wait status %#x, \"%s\"\n", attempt_text(nth, call, sizeof call),
 		       (unsigned)status, text);
 	close(ready);
 	close(log);
@@ -378,9 +250,9 @@ static void check_start(struct stage *s, const char *folder, uint64_t nth)
 
 static bool try_start(struct stage *s, const struct attempt *a)
 {
-	arm(a);
+	attempt_arm(a);
 	check_start(s, a->folder, a->nth);
-	return plan->failed;
+	return attempt_plan()->failed;
 }
 
 static void try_starts(struct stage *s, bool sticky)
@@ -395,7 +267,7 @@ static void try_starts(struct stage *s, bool sticky)
 
 	if (!CHECK(s, mkdtemp(folder)))
 		return;
-	CHECK(s, try_all(s, first) > 5);
+	CHECK(s, attempt_all(s, first) > 5);
 	snprintf(path, sizeof path, "%s/lock", folder);
 	(void)unlink(path);
 	CHECK(s, !rmdir(folder)); /* whatever happened, nothing else was left */
@@ -430,14 +302,14 @@ int main(int argc, char **argv)
 #undef CASE
 	const char *build = getenv("QUOIT_BUILD");
 	const char *const options[] = {"--gpu=soft", "--log=error", module, NULL};
-	const struct stage_scene scene = {.options = options, .prepare = preload};
+	const struct stage_scene scene = {.options = options, .prepare = attempt_preload};
 	struct stage s;
 
-	if (!stage_init(&s, argc, argv) || !make_plan())
+	if (!stage_init(&s, argc, argv) || !attempt_make_plan())
 		return 1;
 	snprintf(module, sizeof module, "--module=%s/modules/sample.so", build ? build : "build");
 	stage_play(&s, &scene, sessions, sizeof sessions / sizeof sessions[0]);
 	stage_play_alone(&s, starts, sizeof starts / sizeof starts[0]);
-	unlink(plan_path);
+	attempt_done();
 	return stage_end(&s);
 }
