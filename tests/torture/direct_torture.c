@@ -230,6 +230,10 @@ static void requests_are_done_once_and_in_order(struct stage *s)
 		*p = (struct party){.count = stage_times(s, 20000, 2000000), .seed = 11 + i};
 		CHECK(s, soft->memory_new(d, 8, &p->address) == 0);
 		run_on(s, d, stream, p->address, NULL, false);
+	}
+	for (unsigned i = 0; i < RINGS; i++) { /* beside a consumer nothing is made */
+		struct party *p = &party[i];
+
 		quoit_producer_init(&p->producer, &all_requests[i].tail, &all_words[i].head,
 				    QUOIT_DIRECT_ENTRIES);
 		start(s, d, i);

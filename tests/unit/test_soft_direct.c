@@ -22,6 +22,7 @@ static struct quoit_direct_requests requests[RINGS];
 static struct quoit_direct_words words[RINGS];
 static struct quoit_producer producer[RINGS];
 static uint64_t number;
+static int64_t *here; /* what the host reads of them */
 
 static void open_rings(const char *faults)
 {
@@ -31,6 +32,7 @@ static void open_rings(const char *faults)
 	number = soft_case_memory(device, RINGS * sizeof(int64_t));
 	cr_assert_eq(soft->clear(stream, number, RINGS * sizeof(int64_t)), 0);
 	cr_assert_eq(soft_case_finish(device, stream), 1);
+	here = soft_case_host(device, sizeof *here);
 	cr_assert_eq(soft->direct_open(device, requests, words, RINGS), 0);
 	for (unsigned i = 0; i < RINGS; i++)
 		quoit_producer_init(&producer[i], &requests[i].tail, &words[i].head,
@@ -106,13 +108,9 @@ static void stop(unsigned ring)
 
 static int64_t result(unsigned ring)
 {
-	int64_t *host = soft_case_host(device, sizeof *host), value;
-
-	soft_case_out(stream, host, number + ring * sizeof *host, sizeof *host);
+	soft_case_out(stream, here, number + ring * sizeof *here, sizeof *here);
 	cr_assert_eq(soft_case_finish(device, stream), 1);
-	value = *host;
-	soft->host_free(device, host);
-	return value;
+	return *here;
 }
 
 TestSuite(soft_direct, .timeout = 60);
@@ -258,4 +256,87 @@ Test(soft_direct, says_that_it_did_what_there_never_was)
 		(void)sched_yield();
 	cr_expect(!quoit_ring_refresh(&producer[0]), "and its producer sees it");
 	/* It never leaves: the device is not closed. */
+}
+
+/* ---- what may not be called beside a consumer ---- */
+
+static void call_memory_new(void)
+{
+	uint64_t address;
+
+	(void)soft->memory_new(device, 8, &address);
+}
+
+static void call_memory_free(void)
+{
+	(void)soft->memory_free(device, number);
+}
+
+static void call_host_register(void)
+{
+	static int64_t memory;
+
+	(void)soft->host_register(device, &memory, sizeof memory);
+}
+
+static void call_host_unregister(void)
+{
+	soft->host_unregister(device, here);
+}
+
+static void call_stream_new(void)
+{
+	struct quoit_device_stream *s;
+
+	(void)soft->stream_new(device, QUOIT_DEVICE_NORMAL, &s);
+}
+
+static void call_module_new(void)
+{
+	struct quoit_device_module *m;
+	char text[128];
+
+	(void)soft->module_new(device, "soft", 4, &m, text, sizeof text);
+}
+
+static void call_large_product(void)
+{
+	const struct quoit_device_tensor t = {
+		.data = number, .dim = {1, 1, 65, 65}, .stride = {0, 0, 0, 0}, .dtype = QUOIT_F64};
+
+	(void)soft->run(stream,
+			&(struct quoit_device_call){.opcode = QUOIT_OP_GEMM, .tensor = {t, t, t}});
+}
+
+static void call_small_product(void)
+{
+	const struct quoit_device_tensor t = {
+		.data = number, .dim = {1, 1, 1, 1}, .stride = {1, 1, 1, 1}, .dtype = QUOIT_F64};
+
+	(void)soft->run(stream,
+			&(struct quoit_device_call){.opcode = QUOIT_OP_GEMM, .tensor = {t, t, t}});
+}
+
+Test(soft_direct, what_may_wait_for_the_device_breaks_it_while_a_consumer_is_there)
+{
+	static const struct {
+		void (*call)(void);
+		int err;
+	} rows[] = {
+		{call_memory_new, -QUOIT_EGPUFAULT},    {call_memory_free, -QUOIT_EGPUFAULT},
+		{call_host_register, -QUOIT_EGPUFAULT}, {call_host_unregister, -QUOIT_EGPUFAULT},
+		{call_stream_new, -QUOIT_EGPUFAULT},    {call_module_new, -QUOIT_EGPUFAULT},
+		{call_large_product, -QUOIT_EGPUFAULT}, {call_small_product, 0},
+	};
+	const struct quoit_device_verdict *culprit;
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		open_rings("stall:1-"); /* it does not leave by itself */
+		start(0);
+		put(0, QUOIT_OP_ADD, 1);
+		quoit_ring_submit(&producer[0]);
+		rows[i].call();
+		cr_expect_eq(soft->health(device, &culprit), rows[i].err, "row %zu", i);
+		soft->close(device);
+	}
 }

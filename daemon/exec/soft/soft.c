@@ -124,16 +124,35 @@ static void soft_close(struct quoit_device *d)
 
 /* ---- health ---- */
 
+static const bool wants_parked[SOFT_FUNCTION_NR] = {
+	[SOFT_MEMORY_NEW] = true,    [SOFT_MEMORY_FREE] = true,   [SOFT_HOST_NEW] = true,
+	[SOFT_HOST_REGISTER] = true, [SOFT_STREAM_NEW] = true,    [SOFT_MODULE_NEW] = true,
+	[SOFT_KERNEL_FIND] = true,   [SOFT_POOL_EXPORT] = true,   [SOFT_POOL_IMPORT] = true,
+	[SOFT_MEMORY_EXPORT] = true, [SOFT_MEMORY_IMPORT] = true,
+};
+
 int soft_enter(struct quoit_device *d, enum soft_function function)
 {
 	int err = atomic_load_explicit(&d->broken, memory_order_acquire);
 
 	if (err)
 		return err;
+	if (wants_parked[function]) {
+		soft_want_parked(d);
+		err = atomic_load_explicit(&d->broken, memory_order_acquire);
+		if (err)
+			return err;
+	}
 	err = soft_faults_next(function);
 	if (soft_is_sticky(err))
 		soft_break(d, err, NULL);
 	return err;
+}
+
+void soft_want_parked(struct quoit_device *d)
+{
+	if (atomic_load(&d->resident))
+		soft_break(d, -QUOIT_EGPUFAULT, NULL);
 }
 
 void soft_break(struct quoit_device *d, int err, const struct quoit_device_verdict *verdict)

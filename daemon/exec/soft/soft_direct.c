@@ -136,6 +136,7 @@ static void leave(struct consumer *c)
 	__atomic_store_n(&c->words->need_wake, 1, __ATOMIC_SEQ_CST);
 	if (c->suffers == SOFT_LATE)
 		nap(LATE_NS);
+	atomic_fetch_sub(&d->resident, 1);
 	__atomic_store_n(&c->words->left, 1, __ATOMIC_RELEASE); /* the last of these pages */
 	free(c);
 	(void)pthread_mutex_lock(&d->lock);
@@ -202,8 +203,10 @@ int soft_direct_start(struct quoit_device *d, uint32_t ring)
 	(void)pthread_mutex_lock(&d->lock);
 	d->consumers++;
 	(void)pthread_mutex_unlock(&d->lock);
+	atomic_fetch_add(&d->resident, 1);
 	err = soft_thread_start(consume, c);
 	if (err) {
+		atomic_fetch_sub(&d->resident, 1);
 		(void)pthread_mutex_lock(&d->lock);
 		d->consumers--;
 		(void)pthread_mutex_unlock(&d->lock);

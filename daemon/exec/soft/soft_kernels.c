@@ -118,6 +118,8 @@ int soft_module_new(struct quoit_device *d, const void *image, size_t size,
 
 void soft_module_free(struct quoit_device_module *m)
 {
+	if (m)
+		soft_want_parked(m->device);
 	free(m);
 }
 

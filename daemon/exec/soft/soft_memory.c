@@ -78,6 +78,7 @@ void soft_host_free(struct quoit_device *d, void *memory)
 {
 	const uint64_t bytes = soft_ranges_remove(&d->host, (uintptr_t)memory);
 
+	soft_want_parked(d);
 	if (bytes)
 		(void)munmap(memory, bytes);
 }
@@ -91,6 +92,7 @@ int soft_host_register(struct quoit_device *d, void *memory, size_t bytes)
 
 void soft_host_unregister(struct quoit_device *d, void *memory)
 {
+	soft_want_parked(d);
 	(void)soft_ranges_remove(&d->host, (uintptr_t)memory);
 }
 

@@ -94,6 +94,7 @@ int soft_pool_import(struct quoit_device *d, uint32_t index, int fd, struct quoi
 
 void soft_pool_release(struct quoit_device_pool *p)
 {
+	soft_want_parked(p->device);
 	(void)pthread_mutex_lock(&p->device->lock);
 	LIST_REMOVE(p, link);
 	(void)pthread_mutex_unlock(&p->device->lock);
@@ -130,6 +131,7 @@ int soft_memory_release(struct quoit_device_pool *p, uint64_t address)
 {
 	uint64_t bytes;
 
+	soft_want_parked(p->device);
 	(void)pthread_mutex_lock(&p->device->lock);
 	bytes = soft_ranges_remove(&p->imported, address);
 	(void)pthread_mutex_unlock(&p->device->lock);

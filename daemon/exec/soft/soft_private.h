@@ -38,8 +38,9 @@ struct quoit_device {
 	struct soft_ranges allocated;
 	LIST_HEAD(, quoit_device_stream) streams;
 	LIST_HEAD(, quoit_device_pool) pools;
-	uint32_t consumers; /* threads of soft_direct.c */
-	_Atomic int broken; /* 0 or a sticky error */
+	uint32_t consumers;        /* threads of soft_direct.c */
+	_Atomic int broken;        /* 0 or a sticky error */
+	_Atomic uint32_t resident; /* of the consumers, those that have not left */
 	const struct quoit_device_verdict *culprit;
 };
 
@@ -101,6 +102,9 @@ static inline bool soft_is_sticky(int err)
 int soft_enter(struct quoit_device *d, enum soft_function function);
 
 /* From now on every call returns this sticky error.  Any thread. */
+/* A real device may deadlock in this function while a consumer is there (device.h): fault. */
+void soft_want_parked(struct quoit_device *d);
+
 void soft_break(struct quoit_device *d, int err, const struct quoit_device_verdict *verdict);
 
 /* The device's time, nanoseconds. */

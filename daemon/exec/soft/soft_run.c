@@ -2,6 +2,8 @@
 /* soft_run.c - operations of ops.def, by the functions of the CPU */
 #include <errno.h>
 
+#include <quoit/direct.h>
+
 #include "ops/ops.h"
 #include "reactor/optable.h"
 #include "soft_private.h"
@@ -163,8 +165,12 @@ static int check_call(const struct quoit_device *d, const struct quoit_device_ca
 int soft_run(struct quoit_device_stream *s, const struct quoit_device_call *call)
 {
 	struct soft_task *task;
-	int err = soft_stream_reserve(s, SOFT_RUN, &task);
+	int err;
 
+	if (call->opcode == QUOIT_OP_GEMM &&
+	    !quoit_direct_product(call->tensor[0].dim, call->tensor[1].dim, call->tensor[1].dtype))
+		soft_want_parked(soft_stream_device(s)); /* a real one may load code for it */
+	err = soft_stream_reserve(s, SOFT_RUN, &task);
 	if (!err)
 		err = check_call(soft_stream_device(s), call);
 	if (err)
