@@ -11,6 +11,7 @@ struct quoit_session *direct_session(const struct device_room *r, bool direct)
 {
 	struct quoit_open_params p = {.socket = r->daemon.socket,
 				      .host_bytes = UINT64_C(32) << 20,
+				      .pinned_bytes = UINT64_C(1) << 20,
 				      .device_bytes = UINT64_C(64) << 20,
 				      .flags = direct ? QUOIT_OPEN_DIRECT : 0};
 	struct quoit_session *s;

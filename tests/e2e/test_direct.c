@@ -313,6 +313,47 @@ Test(direct, gives_way_to_whoever_needs_memory)
 	room_close(&r);
 }
 
+/* With a consumer there, which is not so sure: it leaves by itself when it has had nothing to do.
+ */
+static void run_beside_it(struct device_room *r, struct quoit_sqe sqe)
+{
+	struct quoit_error error = {0};
+
+	for (int i = 0; i < 10; i++) {
+		direct_bring_up(r);
+		cr_assert_eq(room_run(r->d, sqe, &error), 0, "code %d, field %u", error.code,
+			     error.field);
+	}
+}
+
+/* Of a pinned tensor the device reaches the memory once it is registered. */
+Test(direct, gives_way_to_whoever_copies_to_pinned_memory_for_the_first_time)
+{
+	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 100, 100}};
+	struct device_room r = direct_open("", NULL);
+	quoit_tensor here, there = quoit_matrix(r.d, QUOIT_F32, 100, 100);
+
+	cr_assert_eq(quoit_use_device(r.d, 0), 0);
+	here = quoit_create(r.d, &shape, QUOIT_CREATE_PINNED);
+	cr_assert_eq(quoit_use_device(r.d, 1), 0);
+	cr_assert_eq(room_run(r.d, quoit_fill(there, 1.0), NULL), 0);
+	run_beside_it(&r, quoit_copy(here, there));
+	room_close(&r);
+}
+
+/* For one that is not small, a driver may have to load code. */
+Test(direct, gives_way_to_a_large_product)
+{
+	struct device_room r = direct_open("", NULL);
+	quoit_tensor a = quoit_matrix(r.d, QUOIT_F32, 100, 100);
+	quoit_tensor c = quoit_matrix(r.d, QUOIT_F32, 100, 100);
+
+	cr_assert_eq(room_run(r.d, quoit_fill(a, 1.0), NULL), 0);
+	cr_assert_eq(room_run(r.d, quoit_fill(c, 1.0), NULL), 0);
+	run_beside_it(&r, quoit_gemm(c, a, a, 0, 1.0, 0.0));
+	room_close(&r);
+}
+
 Test(direct, has_more_small_tensors_than_places)
 {
 	struct device_room r = direct_open("", NULL);
