@@ -92,9 +92,8 @@ static void say_ready(const struct config *config)
 {
 	log_info("listening on %s", config->socket);
 	if (config->ready_fd != UINT64_MAX) {
-		ssize_t n = write((int)config->ready_fd, "", 1);
-
-		(void)n;
+		while (write((int)config->ready_fd, "", 1) < 0 && errno == EINTR)
+			;
 		close((int)config->ready_fd);
 	}
 }
