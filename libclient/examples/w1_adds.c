@@ -22,7 +22,7 @@ static double add_often(struct quoit_ring *q, quoit_tensor x, bool wait_each, do
 {
 	float got[2];
 	quoit_tensor y = QUOIT_NO_TENSOR;
-	double begin = now();
+	double begin = now(), seconds;
 
 	for (int i = 0; i < ADDS; i++) {
 		quoit_free(q, y);
@@ -34,11 +34,11 @@ static double add_often(struct quoit_ring *q, quoit_tensor x, bool wait_each, do
 	quoit_flush(q);
 	*ret_submit = now() - begin;
 	quoit_wait_all(q, QUOIT_FOREVER);
-	begin = now() - begin;
+	seconds = now() - begin;
 	if (quoit_read(q, y, got, sizeof got) || got[0] != 2 || got[1] != 2)
 		*ret_wrong = true;
 	quoit_free(q, y);
-	return begin;
+	return seconds;
 }
 
 static int compare(const void *a, const void *b)

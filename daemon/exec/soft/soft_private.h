@@ -101,10 +101,10 @@ static inline bool soft_is_sticky(int err)
  */
 int soft_enter(struct quoit_device *d, enum soft_function function);
 
-/* From now on every call returns this sticky error.  Any thread. */
 /* A real device may deadlock in this function while a consumer is there (device.h): fault. */
 void soft_want_parked(struct quoit_device *d);
 
+/* From now on every call returns this sticky error.  Any thread. */
 void soft_break(struct quoit_device *d, int err, const struct quoit_device_verdict *verdict);
 
 /* The device's time, nanoseconds. */
