@@ -9,13 +9,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "host/affinity.h"
+#include "host/ctl_io.h"
 #include "host/tsc.h"
 #include "launcher.h"
 #include "module.h"
@@ -35,21 +34,7 @@ static int confine(const char *parent)
 /* With a descriptor by which others reach the device's memory; -1: none. */
 static bool say_hello(const struct quoit_exec_hello *hello, int pool)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec data = {(void *)(uintptr_t)hello, sizeof *hello};
-	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1};
-
-	if (pool >= 0) {
-		struct cmsghdr *c = (struct cmsghdr *)control;
-
-		msg.msg_control = control;
-		msg.msg_controllen = sizeof control;
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &pool, sizeof(int));
-	}
-	return sendmsg(QUOIT_EXEC_SOCKET, &msg, MSG_NOSIGNAL) == sizeof *hello;
+	return !ctl_send_bytes(QUOIT_EXEC_SOCKET, hello, sizeof *hello, &pool, pool >= 0);
 }
 
 static int run_module(const char *path)

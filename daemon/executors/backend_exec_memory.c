@@ -3,18 +3,16 @@
 #include "backend_exec_memory.h"
 
 #include <errno.h>
-#include <string.h>
-#include <sys/socket.h>
 
 #include "backend_exec.h"
 #include "backend_kernels.h"
+#include "host/ctl_io.h"
 #include "host/tsc.h"
 
 /* ---- mapping ---- */
 
 static int send_memory(const struct exec_port *p, const struct session *s, uint32_t slot)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(QUOIT_EXEC_REGIONS * sizeof(int))] = {0};
 	struct quoit_exec_memory message = {.slot = slot,
 					    .bytes = {[PLACE_PAGEABLE] = s->region.bytes,
 						      [PLACE_PINNED] = s->pinned_bytes,
@@ -23,9 +21,6 @@ static int send_memory(const struct exec_port *p, const struct session *s, uint3
 					      [PLACE_PINNED] = s->pinned_fd,
 					      [PLACE_ARENA] = s->arena_fd,
 					      [QUOIT_EXEC_BRIDGE] = s->bridge.fd};
-	struct iovec data = {&message, sizeof message};
-	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control};
-	struct cmsghdr *c;
 	int fds[QUOIT_EXEC_REGIONS];
 	unsigned n = 0;
 
@@ -34,13 +29,7 @@ static int send_memory(const struct exec_port *p, const struct session *s, uint3
 	for (unsigned i = 0; i < QUOIT_EXEC_REGIONS; i++)
 		if (message.bytes[i])
 			fds[n++] = have[i];
-	msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
-	c = CMSG_FIRSTHDR(&msg);
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(n * sizeof(int));
-	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-	return sendmsg(p->socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return ctl_send_bytes(p->socket, &message, sizeof message, fds, n);
 }
 
 static void unmap(struct exec_port *p, uint32_t slot, uint64_t now)

@@ -5,32 +5,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "backend_exec_memory.h"
+#include "host/ctl_io.h"
 #include "host/log.h"
 
 /* ---- the process is asked ---- */
-
-static int put(int socket, void *bytes, size_t size, const int *fd)
-{
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec data = {bytes, size};
-	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1};
-
-	if (fd) {
-		struct cmsghdr *c;
-
-		msg.msg_control = control;
-		msg.msg_controllen = sizeof control;
-		c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), fd, sizeof(int));
-	}
-	return sendmsg(socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
 
 static int put_image(const struct exec_port *p, const struct session *s, uint32_t slot,
 		     uint32_t number)
@@ -38,7 +18,7 @@ static int put_image(const struct exec_port *p, const struct session *s, uint32_
 	const struct image *i = &s->kernels->image[number];
 	struct quoit_exec_image m = {.slot = slot, .image = number, .bytes = i->bytes};
 
-	return put(p->socket, &m, sizeof m, &i->fd);
+	return ctl_send_bytes(p->socket, &m, sizeof m, &i->fd, 1);
 }
 
 static int put_kernel(const struct exec_port *p, const struct session *s, uint32_t slot,
@@ -48,7 +28,7 @@ static int put_kernel(const struct exec_port *p, const struct session *s, uint32
 	struct quoit_exec_kernel m = {
 		.slot = slot, .kernel = number, .image = k->image, .desc = k->desc};
 
-	return put(p->socket, &m, sizeof m, NULL);
+	return ctl_send_bytes(p->socket, &m, sizeof m, NULL, 0);
 }
 
 /* False: it is answering another question, or has no room. */

@@ -154,21 +154,14 @@ void executor_process_free(struct executor_process *p)
 
 /* ---- talking to it ---- */
 
-#define MAX_FDS (QUOIT_MAX_REACTORS + 2)
-
-union descriptors {
-	struct cmsghdr align;
-	char bytes[CMSG_SPACE(MAX_FDS * sizeof(int))];
-};
-
 int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *ret)
 {
-	union descriptors control;
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	struct iovec data = {ret, sizeof *ret};
 	struct msghdr msg = {.msg_iov = &data,
 			     .msg_iovlen = 1,
-			     .msg_control = control.bytes,
-			     .msg_controllen = CMSG_SPACE(sizeof(int))};
+			     .msg_control = control,
+			     .msg_controllen = sizeof control};
 	ssize_t n = recvmsg(p->socket, &msg, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
 	const struct cmsghdr *c;
 
@@ -186,31 +179,14 @@ int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *
 	return 0;
 }
 
-static int send_with(int socket, const void *what, size_t size, const int *fds, unsigned count)
-{
-	union descriptors control = {.bytes = {0}};
-	struct iovec data = {(void *)(uintptr_t)what, size};
-	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1};
-
-	if (count) {
-		struct cmsghdr *c = &control.align;
-
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = CMSG_SPACE(count * sizeof(int));
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(count * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, count * sizeof(int));
-	}
-	return sendmsg(socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
 int executor_process_tell(const struct executor_process *p, uint32_t device, pid_t pid, int pool)
 {
 	const struct quoit_exec_peer m = {.device = device, .pid = pid};
 
-	return send_with(p->socket, &m, sizeof m, &pool, pid ? 1 : 0);
+	return ctl_send_bytes(p->socket, &m, sizeof m, &pool, pid ? 1 : 0);
 }
+
+#define MAX_FDS (QUOIT_MAX_REACTORS + 2)
 
 static void close_all(const int *fds, unsigned count)
 {
@@ -272,7 +248,7 @@ int executor_process_serve(struct executor_process *p, uint32_t channels, int *r
 	start.daemon_bytes = p->daemon_bytes;
 	start.exec_bytes = p->exec_bytes;
 	if (!err)
-		err = send_with(p->socket, &start, sizeof start, fds, channels + 2);
+		err = ctl_send_bytes(p->socket, &start, sizeof start, fds, channels + 2);
 	close_all(fds, channels + 2);
 	if (err < 0)
 		close_all(ret_sockets, channels);

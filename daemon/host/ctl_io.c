@@ -11,10 +11,10 @@
 #define SO_PASSRIGHTS 83
 #endif
 
-int ctl_send(int socket, const struct quoit_ctl *message, const int *fds, unsigned count)
+int ctl_send_bytes(int socket, const void *message, size_t size, const int *fds, unsigned count)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(CTL_MAX_FDS * sizeof(int))];
-	struct iovec iov = {(void *)(uintptr_t)message, sizeof *message};
+	struct iovec iov = {(void *)(uintptr_t)message, size};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 
 	if (count) {
@@ -32,7 +32,7 @@ int ctl_send(int socket, const struct quoit_ctl *message, const int *fds, unsign
 	for (;;) {
 		ssize_t n = sendmsg(socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-		if (n == (ssize_t)sizeof *message)
+		if (n == (ssize_t)size)
 			return 0;
 		if (n >= 0)
 			return -EPROTO;

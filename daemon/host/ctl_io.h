@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctl_io.h - control messages and descriptors over a socket that never blocks us.
+ * ctl_io.h - messages and descriptors over a socket that never blocks us: a client's control
+ * messages, and what quoitd and quoit-exec tell each other.
  */
 #ifndef QUOITD_CTL_IO_H
 #define QUOITD_CTL_IO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <quoit/ctl.h>
 
 #define CTL_MAX_FDS (3 * QUOIT_MAX_RINGS)
 
 /*
- * Send one message with descriptors (which stay the caller's).  0; -EAGAIN: the client
- * does not read; else -errno.
+ * Send one message with descriptors, CTL_MAX_FDS at most (which stay the caller's).  0; -EAGAIN:
+ * the peer does not read; else -errno.
  */
-int ctl_send(int socket, const struct quoit_ctl *message, const int *fds, unsigned count);
+int ctl_send_bytes(int socket, const void *message, size_t size, const int *fds, unsigned count);
+
+static inline int ctl_send(int socket, const struct quoit_ctl *message, const int *fds,
+			   unsigned count)
+{
+	return ctl_send_bytes(socket, message, sizeof *message, fds, count);
+}
 
 /* As many descriptors as the kernel lets one message carry: all are seen, so all can be closed. */
 #define CTL_FDS_MOST 253
