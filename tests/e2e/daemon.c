@@ -9,10 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <quoit/stats.h>
 
 #define MAX_OPTIONS 24
 
@@ -135,6 +138,26 @@ unsigned daemon_log_count(const struct daemon *d, const char *words, unsigned ex
 		n = count_lines(path, words);
 	}
 	return n;
+}
+
+const struct quoit_totals *daemon_totals(const struct daemon *d)
+{
+	char path[sizeof d->folder + sizeof QUOIT_STATS_TOTALS + 1];
+	void *t;
+	int fd;
+
+	snprintf(path, sizeof path, "%s/%s", d->folder, QUOIT_STATS_TOTALS);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	t = mmap(NULL, sizeof(struct quoit_totals), PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	return t == MAP_FAILED ? NULL : t;
+}
+
+void daemon_totals_unmap(const struct quoit_totals *t)
+{
+	munmap((void *)(uintptr_t)t, sizeof *t);
 }
 
 void daemon_kill(struct daemon *d)

@@ -10,6 +10,8 @@
 
 #include <sys/types.h>
 
+#include <quoit/stats.h>
+
 struct daemon {
 	pid_t pid;
 	char folder[64];
@@ -34,6 +36,10 @@ int daemon_log_to_file(const struct daemon *d);
  * it waits a few seconds for the expected number.
  */
 unsigned daemon_log_count(const struct daemon *d, const char *words, unsigned expected);
+
+/* Its totals file, to be read and unmapped; NULL: it cannot be had. */
+const struct quoit_totals *daemon_totals(const struct daemon *d);
+void daemon_totals_unmap(const struct quoit_totals *t);
 
 /* Ask it to end, and remove its folder.  A daemon that does not end well aborts the test. */
 void daemon_stop(struct daemon *d);

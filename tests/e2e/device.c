@@ -2,11 +2,9 @@
 /* device.c - a private quoitd with soft devices, and a session there */
 #include "device.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -140,20 +138,13 @@ pid_t room_executor(const struct device_room *r, pid_t before)
 
 uint64_t room_count(const struct device_room *r, unsigned counter)
 {
-	const struct quoit_totals *t;
+	const struct quoit_totals *t = daemon_totals(&r->daemon);
 	uint64_t sum = 0;
-	char path[160];
-	int fd;
 
-	snprintf(path, sizeof path, "%s/%s", r->daemon.folder, QUOIT_STATS_TOTALS);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	cr_assert_geq(fd, 0);
-	t = mmap(NULL, sizeof *t, PROT_READ, MAP_SHARED, fd, 0);
-	close(fd);
-	cr_assert_neq(t, MAP_FAILED);
+	cr_assert_not_null(t);
 	for (uint32_t i = 0; i < t->header.reactors; i++)
 		sum += __atomic_load_n(&t->reactor[i].value[counter], __ATOMIC_RELAXED);
-	munmap((void *)(uintptr_t)t, sizeof *t);
+	daemon_totals_unmap(t);
 	return sum;
 }
 

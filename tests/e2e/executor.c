@@ -4,12 +4,10 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -204,18 +202,11 @@ unsigned house_sessions(const struct house *h)
 
 uint64_t house_total(const struct house *h, unsigned counter)
 {
-	const struct quoit_totals *t;
-	char path[PATH_MAX];
+	const struct quoit_totals *t = daemon_totals(&h->d);
 	uint64_t value;
-	int fd;
 
-	snprintf(path, sizeof path, "%s/%s", h->d.folder, QUOIT_STATS_TOTALS);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	cr_assert_geq(fd, 0);
-	t = mmap(NULL, sizeof *t, PROT_READ, MAP_SHARED, fd, 0);
-	close(fd);
-	cr_assert_neq(t, MAP_FAILED);
+	cr_assert_not_null(t);
 	value = __atomic_load_n(&t->value[counter], __ATOMIC_RELAXED);
-	munmap((void *)(uintptr_t)t, sizeof *t);
+	daemon_totals_unmap(t);
 	return value;
 }

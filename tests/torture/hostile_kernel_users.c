@@ -152,15 +152,12 @@ int main(int argc, char **argv)
 		{"a user's faults are its own", a_users_faults_are_its_own},
 		{"one user too many is refused", one_user_too_many_is_refused},
 	};
-	static const char *const options[] = {"--gpu=soft", "--gpu-lease=1M", "--log=error", NULL};
-	const struct stage_scene scene = {.options = options};
 	struct stage stage;
 
 	if (!stage_init(&stage, argc, argv))
 		return 2;
-	setenv("QUOIT_SOFT_BYTES", "64M", 1);
 	if (stage_has_users())
-		stage_play(&stage, &scene, cases, sizeof cases / sizeof cases[0]);
+		bringer_play(&stage, cases, sizeof cases / sizeof cases[0]);
 	else
 		stage_skip(&stage, cases, sizeof cases / sizeof cases[0],
 			   "only root can be several users");

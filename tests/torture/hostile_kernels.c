@@ -310,13 +310,10 @@ int main(int argc, char **argv)
 		CASE(too_many_or_too_few_descriptors_end_the_session),
 	};
 #undef CASE
-	static const char *const options[] = {"--gpu=soft", "--gpu-lease=1M", "--log=error", NULL};
-	const struct stage_scene scene = {.options = options};
 	struct stage s;
 
 	if (!stage_init(&s, argc, argv))
 		return 2;
-	setenv("QUOIT_SOFT_BYTES", "64M", 1);
-	stage_play(&s, &scene, cases, sizeof cases / sizeof cases[0]);
+	bringer_play(&s, cases, sizeof cases / sizeof cases[0]);
 	return stage_end(&s);
 }

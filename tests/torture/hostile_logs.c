@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	struct stage s;
 
 	if (!stage_init(&s, argc, argv))
-		return 1;
+		return 2;
 	stage_play(&s, &scene, always, 1);
 	if (stage_has_users())
 		stage_play(&s, &scene, with_users, 1);

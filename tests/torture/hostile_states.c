@@ -188,13 +188,10 @@ static const struct stage_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	static const char *const options[] = {"--gpu=soft", "--gpu-lease=1M", "--log=error", NULL};
-	const struct stage_scene scene = {.options = options};
 	struct stage s;
 
 	if (!stage_init(&s, argc, argv))
 		return 2;
-	setenv("QUOIT_SOFT_BYTES", "64M", 1);
-	stage_play(&s, &scene, cases, sizeof cases / sizeof cases[0]);
+	bringer_play(&s, cases, sizeof cases / sizeof cases[0]);
 	return stage_end(&s);
 }

@@ -23,6 +23,15 @@ const struct quoit_kernel_desc bringer_good = {
 	.arg = {{.kind = QUOIT_ARG_SCALAR, .bytes = 8}},
 };
 
+void bringer_play(struct stage *s, const struct stage_case *cases, unsigned count)
+{
+	static const char *const options[] = {"--gpu=soft", "--gpu-lease=1M", "--log=error", NULL};
+	const struct stage_scene scene = {.options = options};
+
+	setenv("QUOIT_SOFT_BYTES", "64M", 1);
+	stage_play(s, &scene, cases, count);
+}
+
 int bringer_hello(struct stage *s, struct raw_client *c, uid_t uid)
 {
 	struct quoit_ctl m = ctl_hello();

@@ -14,6 +14,9 @@
 /* `spin`: one tensor, and scalar 0 says for how many nanoseconds. */
 extern const struct quoit_kernel_desc bringer_good;
 
+/* Play cases before a quoitd with a soft device that has room for all of them. */
+void bringer_play(struct stage *s, const struct stage_case *cases, unsigned count);
+
 /* Connect as this user (0: as raw_connect does) and offer kernels: the result of that. */
 int bringer_hello(struct stage *s, struct raw_client *c, uid_t uid);
 
