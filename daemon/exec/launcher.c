@@ -131,6 +131,8 @@ int launcher_answer(struct launcher *l, uint32_t index)
 				      .field = f->field,
 				      .res = f->res,
 				      .uncleared = f->q.zero != 0,
+				      .refusal = f->refusal,
+				      .refused = f->refused,
 				      .value = {f->value[0], f->value[1]}};
 
 	if (!a.res && v->res < 0) {
@@ -152,6 +154,7 @@ int launcher_answer(struct launcher *l, uint32_t index)
 
 void launcher_works(struct launcher *l, bool works)
 {
+	works |= l->leaving != NOBODY;
 	__atomic_store_n(&l->channels->words->running[STREAM_IN],
 			 works ? channel_name(0, QUOIT_EXEC_ASKED) : 0, __ATOMIC_RELAXED);
 }
@@ -161,7 +164,6 @@ void launcher_works(struct launcher *l, bool works)
 static int serve_request(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q)
 {
 	struct channel *c = &l->channels->channel[channel];
-	struct quoit_exec_answer a = {.id = q->id, .type = q->type};
 	uint32_t holding = channel * QUOIT_EXEC_SLOTS + q->slot;
 
 	switch (q->type) {
@@ -180,11 +182,10 @@ static int serve_request(struct launcher *l, uint32_t channel, const struct quoi
 		return 0;
 	case QUOIT_EXEC_UNMAP:
 		launcher_works(l, true); /* what is large takes its time */
-		holding_leave(l, holding, &c->slots[q->slot]);
+		holding_leave(l, holding);
 		launcher_kernels_leave(l, &c->slots[q->slot]);
-		memory_unmap(&c->slots[q->slot]);
 		launcher_works(l, false);
-		return channel_answer(c, &a);
+		return reach_leave(l, holding);
 	case QUOIT_EXEC_LOAD:
 		return launcher_kernels_load(l, channel, q);
 	case QUOIT_EXEC_FIND:
@@ -232,11 +233,14 @@ static int serve_all(struct launcher *l)
 /* 1: there was something to do, 0: nothing, -errno. */
 static int pass(struct launcher *l)
 {
-	int n = serve_all(l), err = 0;
-	bool any = n > 0;
+	int n, err = 0;
+	bool any;
 
+	l->asked = false;
+	n = serve_all(l);
 	if (n < 0)
 		return n;
+	any = n > 0;
 	if (l->open) {
 		any |= stage_advance(l, &err);
 		any |= !err && streams_collect(l, &err); /* says what runs, also after the last */
@@ -244,8 +248,9 @@ static int pass(struct launcher *l)
 		any |= !err && flights_resume(l);
 		any |= !err && turns_advance(l);
 	}
+	any |= !err && reach_advance(l, &err);
 	any |= direct_advance(l);
-	return err ? err : any;
+	return err ? err : any || l->asked;
 }
 
 static uint64_t nap(const struct launcher *l)
@@ -312,6 +317,7 @@ static int make(struct launcher *l)
 	if (!l->flight || !l->holding || !direct_make(l))
 		return -ENOMEM;
 	turns_open(l);
+	reach_open(l);
 	err = l->driver->memory_new(l->device, PAGE_BYTES, &l->nowhere);
 	if (err)
 		return err;
@@ -331,8 +337,10 @@ static void unmake(struct launcher *l)
 	direct_unmake(l);
 	streams_close(l);
 	stage_close(l);
-	if (l->holding)
+	if (l->holding) {
+		reach_close(l);
 		holdings_close(l);
+	}
 	if (l->shared)
 		l->driver->host_free(l->device, l->shared);
 	free(l->flight);

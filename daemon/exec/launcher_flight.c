@@ -73,14 +73,16 @@ int flight_transfer(struct launcher *l, struct flight *f, struct transfer *ret)
 
 	if (m->err)
 		return m->err;
-	*ret = (struct transfer){.bytes = flight_view_bytes(there), .in = in};
+	*ret = (struct transfer){.region = here->region,
+				 .offset = here->offset,
+				 .bytes = flight_view_bytes(there),
+				 .in = in};
 	if (!ret->bytes)
 		return 0; /* such a buffer is nowhere */
 	if (here->region >= QUOIT_EXEC_REGIONS || here->offset > m->bytes[here->region] ||
 	    ret->bytes > m->bytes[here->region] - here->offset)
 		return -EPROTO;
 	ret->host = m->base[here->region] + here->offset;
-	ret->reached = holding_reaches(l, flight_holding(l, f), m, here->region);
 	err = holding_find(l, flight_holding(l, f), there->buffer, f->q.bytes[in ? 0 : 1],
 			   &ret->device);
 	ret->device += there->offset;
@@ -148,29 +150,44 @@ int flight_stamp(struct launcher *l, const struct flight *f, uint32_t which)
 
 /* Put its work there.  STAGED: it goes through the staging buffer. */
 #define STAGED 1
-static int put(struct launcher *l, struct flight *f)
+
+static int copy_next(struct launcher *l, struct flight *f, const struct transfer *t)
+{
+	uint64_t bytes = reach_copy_bytes(t, f->sent), there = t->device + f->sent;
+	uint64_t here = (uint64_t)(uintptr_t)(t->host + f->sent);
+	int err =
+		launcher_check(l, l->driver->copy(l->stream[f->stream].stream, t->in ? there : here,
+						  t->in ? here : there, bytes,
+						  t->in ? QUOIT_DEVICE_IN : QUOIT_DEVICE_OUT));
+
+	f->sent += err ? 0 : bytes;
+	return err;
+}
+
+static int put_transfer(struct launcher *l, struct flight *f)
 {
 	struct transfer t;
-	int err;
+	int err = flight_transfer(l, f, &t), reached;
 
+	if (err || !t.bytes)
+		return err;
+	reached = reach_transfer(l, f, &t);
+	if (reached <= 0)
+		return reached ? reached : STAGED;
+	while (f->sent < t.bytes && !err)
+		err = copy_next(l, f, &t);
+	return err;
+}
+
+static int put(struct launcher *l, struct flight *f)
+{
 	if (f->q.op == QUOIT_OP_NOP) /* it had buffers to clear */
 		return 0;
 	if (f->q.op == QUOIT_OP_LAUNCH)
 		return launcher_kernels_launch(l, f);
 	if (flight_is_from_peer(f))
 		return peer_copy(l, f);
-	if (!flight_is_transfer(f))
-		return run(l, f);
-	err = flight_transfer(l, f, &t);
-	if (err || !t.bytes)
-		return err;
-	if (!t.reached)
-		return STAGED;
-	return launcher_check(l,
-			      l->driver->copy(l->stream[f->stream].stream,
-					      t.in ? t.device : (uint64_t)(uintptr_t)t.host,
-					      t.in ? (uint64_t)(uintptr_t)t.host : t.device,
-					      t.bytes, t.in ? QUOIT_DEVICE_IN : QUOIT_DEVICE_OUT));
+	return flight_is_transfer(f) ? put_transfer(l, f) : run(l, f);
 }
 
 /* Of its largest buffer. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* launcher_memory.c - device memory of sessions, and which host memory the device reaches */
+/* launcher_memory.c - device memory of sessions */
 #include "launcher_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the pool ---- */
 
@@ -177,43 +176,18 @@ void holding_drop(struct launcher *l, uint32_t holding, uint32_t buffer)
 		give(l, &h->buffer[buffer]);
 }
 
-/* ---- host memory ---- */
+/* ---- the end ---- */
 
-bool holding_reaches(struct launcher *l, uint32_t holding, const struct memory *m, uint32_t region)
-{
-	struct holding *h = &l->holding[holding];
-
-	/* The others may have pages taken away by the daemon, or by the client. */
-	if (region != QUOIT_EXEC_PINNED && region != QUOIT_EXEC_BRIDGE)
-		return false;
-	if (!h->asked[region]) {
-		h->asked[region] = true;
-		launcher_works(l, true);
-		direct_park(l);
-		h->registered[region] = !launcher_check(
-			l, l->driver->host_register(l->device, m->base[region], m->bytes[region]));
-		launcher_works(l, false);
-	}
-	return h->registered[region];
-}
-
-void holding_leave(struct launcher *l, uint32_t holding, const struct memory *m)
+void holding_leave(struct launcher *l, uint32_t holding)
 {
 	struct holding *h = &l->holding[holding];
 
 	for (uint32_t i = 0; i < h->count; i++)
 		give(l, &h->buffer[i]);
 	give(l, &h->slab);
-	for (uint32_t i = 0; i < QUOIT_EXEC_REGIONS; i++)
-		if (h->registered[i]) {
-			direct_park(l);
-			l->driver->host_unregister(l->device, m->base[i]);
-		}
 	free(h->buffer);
 	h->buffer = NULL;
 	h->count = 0;
-	memset(h->asked, 0, sizeof h->asked);
-	memset(h->registered, 0, sizeof h->registered);
 	l->pool.most = l->pool.used; /* its lease may be another process's next */
 	(void)pool_trim(l, 0);
 }

@@ -7,7 +7,8 @@
  *	launcher_flight.c  a request on its way into a stream
  *	launcher_clear.c   what somebody has left in device memory
  *	launcher_stream.c  streams: which one, in what order, how far
- *	launcher_memory.c  device memory, and the host memory that the device reaches
+ *	launcher_memory.c  device memory
+ *	launcher_reach.c   the host memory that the device reaches
  *	launcher_stage.c   copies from and to memory that it does not reach
  *	launcher_peers.c   memory of other devices
  *	launcher_kernels.c kernels that clients have brought
@@ -82,6 +83,10 @@ struct flight {
 	int32_t res;              /* it could not run */
 	uint8_t field;
 	uint64_t value[2];
+	uint64_t sent; /* bytes of a transfer that are in its stream */
+	/* For its sake the driver was asked to reach so many bytes, and did not: as errno. */
+	uint64_t refused;
+	uint8_t refusal;
 	/* Of a copy from another device, while it is in its stream: what it reads. */
 	struct peer *peer;
 	uint64_t imported;
@@ -127,14 +132,31 @@ struct device_buffer {
 struct holding {
 	struct device_buffer *buffer;
 	uint32_t count;
-	struct device_buffer slab;           /* cleared as one */
-	bool asked[QUOIT_EXEC_REGIONS];      /* the driver was asked to reach the region, */
-	bool registered[QUOIT_EXEC_REGIONS]; /* and can */
+	struct device_buffer slab; /* cleared as one */
+	/* launcher_reach.c: enum reach, one per stretch of a region; NULL: none is known */
+	uint8_t *reach[QUOIT_EXEC_REGIONS];
+	uint32_t next_leaving; /* in the list of those */
 	/* launcher_turns.c */
 	struct queue held, passed; /* flights; the latter were looked at in this pass */
 	uint32_t next;             /* in the turns */
 	bool has_turn;             /* is there */
 	bool went;                 /* one was put into a stream in this pass */
+};
+
+/*
+ * The driver is asked to reach host memory in such stretches, when they are first used: to ask for
+ * all of a large region would take seconds, which no other session should wait for.
+ */
+#define REACH_BYTES (UINT64_C(16) << 20)
+
+/* One copy between the host and the device: dense on both sides. */
+struct transfer {
+	uint8_t *host;
+	uint32_t region; /* of the host, and where in it */
+	uint64_t offset;
+	uint64_t device;
+	uint64_t bytes;
+	bool in; /* to the device */
 };
 
 /* Freed device memory by size class, last in first out. */
@@ -171,6 +193,8 @@ struct launcher {
 	uint32_t open;          /* flights */
 	struct queue turns;     /* holdings that have flights held, linked by next */
 	struct queue cancelled; /* flights that will not run, until all that they name are over */
+	bool asked;             /* in this pass the driver was asked for a stretch */
+	uint32_t leaving;       /* holdings whose stretches are being given back; NOBODY */
 	struct stream stream[STREAMS];
 	struct stage stage[2];   /* by direction: STREAM_IN, STREAM_OUT */
 	struct holding *holding; /* channel * QUOIT_EXEC_SLOTS + slot */
@@ -288,12 +312,32 @@ int holding_find(struct launcher *l, uint32_t holding, uint32_t buffer, uint64_t
 struct device_buffer *holding_look(struct launcher *l, uint32_t holding, uint32_t buffer);
 void holding_drop(struct launcher *l, uint32_t holding, uint32_t buffer);
 
-/* Does the device reach this region of the session's memory?  Asked for once. */
-bool holding_reaches(struct launcher *l, uint32_t holding, const struct memory *m, uint32_t region);
-
-/* The session leaves: everything of it is free. */
-void holding_leave(struct launcher *l, uint32_t holding, const struct memory *m);
+/* The session leaves: everything of it on the device is free. */
+void holding_leave(struct launcher *l, uint32_t holding);
 void holdings_close(struct launcher *l);
+
+/* ---- launcher_reach.c ---- */
+
+void reach_open(struct launcher *l);
+void reach_close(struct launcher *l);
+
+/*
+ * Does the device reach all host memory of the flight's transfer?  1, 0, or -EAGAIN: to find out
+ * takes another pass.
+ */
+int reach_transfer(struct launcher *l, struct flight *f, const struct transfer *t);
+
+/* How much of it, from `offset` on, the driver takes in one copy. */
+uint64_t reach_copy_bytes(const struct transfer *t, uint64_t offset);
+
+/*
+ * The session leaves: the driver lets go of its memory, which is then unmapped, and its UNMAP
+ * answered, perhaps in a later pass.  -EPROTO.
+ */
+int reach_leave(struct launcher *l, uint32_t holding);
+
+/* Go on with those; true: something was done.  *ret_err: -EPROTO. */
+bool reach_advance(struct launcher *l, int *ret_err);
 
 /* ---- launcher_stage.c ---- */
 
@@ -372,15 +416,6 @@ uint32_t direct_count(const struct launcher *l, uint64_t *ret_name);
 void direct_park(struct launcher *l);
 
 /* ---- where things are ---- */
-
-/* One copy between the host and the device: dense on both sides. */
-struct transfer {
-	uint8_t *host;
-	uint64_t device;
-	uint64_t bytes;
-	bool in;      /* to the device */
-	bool reached; /* without a staging buffer */
-};
 
 /* Bytes of the elements of a view. */
 uint64_t flight_view_bytes(const struct quoit_exec_view *v);

@@ -205,7 +205,10 @@ static void say_running(struct launcher *l, uint32_t stream)
 		head = l->stage[stream].queue.head;
 	if (head != NOBODY && has_begun(l, &l->flight[head]))
 		name = channel_name(flight_channel(l, &l->flight[head]), l->flight[head].q.id);
-	__atomic_store_n(&l->channels->words->running[stream], name, __ATOMIC_RELAXED);
+	if (!name && stream == STREAM_IN) /* who leaves is still at work there */
+		launcher_works(l, false);
+	else
+		__atomic_store_n(&l->channels->words->running[stream], name, __ATOMIC_RELAXED);
 }
 
 /*

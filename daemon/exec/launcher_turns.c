@@ -108,6 +108,17 @@ static void cancel_staged(struct launcher *l, const struct stage *g, uint32_t ho
 			l->flight[i].res = -ECANCELED;
 }
 
+/* The same of one that is not all in its stream yet. */
+static void cancel_issuing(struct launcher *l, const struct stream *s, uint32_t holding)
+{
+	struct flight *f = s->issuing == NOBODY ? NULL : &l->flight[s->issuing];
+
+	if (!f || flight_holding(l, f) != holding || f->step != STEP_PUT)
+		return;
+	flight_fail(f, -ECANCELED);
+	f->step = STEP_CLEAN;
+}
+
 void turns_cancel(struct launcher *l, uint32_t holding)
 {
 	struct queue *held = &l->holding[holding].held;
@@ -118,8 +129,10 @@ void turns_cancel(struct launcher *l, uint32_t holding)
 		l->flight[index].res = -ECANCELED;
 		queue_append(l, &l->cancelled, index);
 	}
-	cancel_staged(l, &l->stage[STREAM_IN], holding);
-	cancel_staged(l, &l->stage[STREAM_OUT], holding);
+	for (uint32_t way = STREAM_IN; way <= STREAM_OUT; way++) {
+		cancel_staged(l, &l->stage[way], holding);
+		cancel_issuing(l, &l->stream[way], holding);
+	}
 }
 
 /* In the order in which they came: whom one of them names is before it. */

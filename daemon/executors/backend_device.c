@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend_exec_memory.h"
+#include "host/log.h"
 #include "memory/memory.h"
 #include "reactor/job.h"
 #include "reactor/optable.h"
@@ -72,6 +73,19 @@ void device_count_job(struct session *s, uint32_t device)
 	uint64_t *jobs = &s->device[device - 1].jobs;
 
 	__atomic_store_n(jobs, *jobs + 1, __ATOMIC_RELAXED);
+}
+
+/* Once for each device is enough; the counter has the rest. */
+void device_say_refused(const struct exec_port *p, struct session *s, uint64_t bytes, int err)
+{
+	uint64_t *refused = &s->device[p->device - 1].refused;
+
+	if (!*refused)
+		log_client(s->uid,
+			   "session %llu: not all of its pinned memory is registered with device "
+			   "%u: %s; the rest goes through a staging buffer",
+			   (unsigned long long)s->id, p->device, strerror(err));
+	*refused += bytes;
 }
 
 /* ---- buffers that go ---- */

@@ -40,6 +40,9 @@ void device_fill_view(const struct session *s, uint32_t view, unsigned i,
 /* One more job has run there; the control thread may look. */
 void device_count_job(struct session *s, uint32_t device);
 
+/* Its driver has refused to reach so many bytes of the session's memory, for that errno. */
+void device_say_refused(const struct exec_port *p, struct session *s, uint64_t bytes, int err);
+
 /* The device's process has died: its memory is lost, and whoever reads what was there is told. */
 void device_lose_memory(struct reactor *r, const struct exec_port *p, int32_t code);
 

@@ -106,6 +106,8 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 	if (job->waits) /* before one that it had to be behind */
 		return false;
 	take_stamps(job, a);
+	if (p->device && a->refused)
+		device_say_refused(p, s, a->refused, a->refusal);
 	if (a->uncleared)
 		device_lose_cleared(s, job, -QUOIT_EDEVLOST);
 	if (p->device && !s->device[p->device - 1].slab_address)

@@ -236,6 +236,7 @@ struct device_memory {
 	struct job_queue dropped;  /* buffers that are free as soon as the executor was told */
 	uint64_t jobs;             /* that ran there */
 	uint64_t direct, streamed; /* of these, in GPU-direct mode, or nearly so */
+	uint64_t refused;          /* bytes of host memory that its driver did not let it reach */
 	struct slab slab;          /* places of small buffers, for GPU-direct mode */
 	uint64_t slab_address;     /* on the device; 0: not known */
 };

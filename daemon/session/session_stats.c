@@ -123,9 +123,11 @@ void session_stats_publish(struct session *s)
 	value[QUOIT_SESSION_DEVICE_LEASE] = s->devices ? s->device[0].lease : 0;
 	value[QUOIT_SESSION_DEVICE_USED] = value[QUOIT_SESSION_DEVICE_JOBS] = 0;
 	value[QUOIT_SESSION_DIRECT] = value[QUOIT_SESSION_DIRECT_STREAMED] = 0;
+	value[QUOIT_SESSION_PINNED_REFUSED] = 0;
 	for (uint32_t i = 0; i < s->devices; i++) {
 		value[QUOIT_SESSION_DEVICE_USED] += s->device[i].used;
 		value[QUOIT_SESSION_DEVICE_JOBS] += s->device[i].jobs;
+		value[QUOIT_SESSION_PINNED_REFUSED] += s->device[i].refused;
 		value[QUOIT_SESSION_DIRECT] += s->device[i].direct;
 		value[QUOIT_SESSION_DIRECT_STREAMED] += s->device[i].streamed;
 	}

@@ -140,24 +140,45 @@ unsigned daemon_log_count(const struct daemon *d, const char *words, unsigned ex
 	return n;
 }
 
-const struct quoit_totals *daemon_totals(const struct daemon *d)
+/* A counter file, to be unmapped; NULL: it cannot be had. */
+static const void *map(const struct daemon *d, const char *name, size_t bytes)
 {
-	char path[sizeof d->folder + sizeof QUOIT_STATS_TOTALS + 1];
-	void *t;
+	char path[sizeof d->folder + 64];
+	void *file;
 	int fd;
 
-	snprintf(path, sizeof path, "%s/%s", d->folder, QUOIT_STATS_TOTALS);
+	snprintf(path, sizeof path, "%s/%s", d->folder, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	t = mmap(NULL, sizeof(struct quoit_totals), PROT_READ, MAP_SHARED, fd, 0);
+	file = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
-	return t == MAP_FAILED ? NULL : t;
+	return file == MAP_FAILED ? NULL : file;
+}
+
+const struct quoit_totals *daemon_totals(const struct daemon *d)
+{
+	return map(d, QUOIT_STATS_TOTALS, sizeof(struct quoit_totals));
 }
 
 void daemon_totals_unmap(const struct quoit_totals *t)
 {
 	munmap((void *)(uintptr_t)t, sizeof *t);
+}
+
+uint64_t daemon_session_counter(const struct daemon *d, uint64_t session, unsigned counter)
+{
+	const struct quoit_session_stats *stats;
+	uint64_t value;
+	char name[32];
+
+	snprintf(name, sizeof name, QUOIT_STATS_SESSION, (unsigned long long)session);
+	stats = map(d, name, sizeof *stats);
+	if (!stats)
+		return UINT64_MAX;
+	value = __atomic_load_n(&stats->value[counter], __ATOMIC_RELAXED);
+	munmap((void *)(uintptr_t)stats, sizeof *stats);
+	return value;
 }
 
 void daemon_kill(struct daemon *d)

@@ -41,6 +41,9 @@ unsigned daemon_log_count(const struct daemon *d, const char *words, unsigned ex
 const struct quoit_totals *daemon_totals(const struct daemon *d);
 void daemon_totals_unmap(const struct quoit_totals *t);
 
+/* A counter of one session (quoit/stats.h), as last published; UINT64_MAX: it cannot be had. */
+uint64_t daemon_session_counter(const struct daemon *d, uint64_t session, unsigned counter);
+
 /* Ask it to end, and remove its folder.  A daemon that does not end well aborts the test. */
 void daemon_stop(struct daemon *d);
 

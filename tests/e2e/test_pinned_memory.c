@@ -306,24 +306,15 @@ Test(pinned_memory, job_waits_until_both_kinds_of_bytes_are_there)
 /* What the session's counter file says, once it is `wanted`, or in the end. */
 static uint64_t await_counter(const struct fixture *f, unsigned counter, uint64_t wanted)
 {
-	const struct quoit_session_stats *stats;
 	struct quoit_info info;
-	char path[160];
 	uint64_t value;
-	int fd, naps = 0;
+	int naps = 0;
 
 	quoit_info(f->s, &info);
-	snprintf(path, sizeof path, "%s/" QUOIT_STATS_SESSION, f->d.folder,
-		 (unsigned long long)info.session);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	stats = mmap(NULL, sizeof *stats, PROT_READ, MAP_SHARED, fd, 0);
-	cr_assert_neq(stats, MAP_FAILED);
 	do {
 		(void)run((struct fixture *)(uintptr_t)f, quoit_nop(QUOIT_NO_TENSOR));
-		value = __atomic_load_n(&stats->value[counter], __ATOMIC_RELAXED);
+		value = daemon_session_counter(&f->d, info.session, counter);
 	} while (value != wanted && naps++ < PATIENCE && !usleep(10000));
-	munmap((void *)(uintptr_t)stats, sizeof *stats);
-	close(fd);
 	return value;
 }
 

@@ -17,7 +17,8 @@ struct quoit_device_stream {
 };
 
 static struct counting_calls calls;
-static bool held; /* streams do not write */
+static bool held;        /* streams do not write */
+static unsigned refused; /* host_register, that call; 0: none */
 static struct quoit_device_stream streams[QUOIT_EXEC_STREAMS];
 static unsigned stream_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -87,13 +88,14 @@ static int do_host_register(struct quoit_device *d, void *memory, size_t bytes)
 	(void)memory;
 	(void)bytes;
 	count(&calls.host_register);
-	return 0;
+	return calls.host_register == refused ? -ENOMEM : 0;
 }
 
 static void do_host_unregister(struct quoit_device *d, void *memory)
 {
 	(void)d;
 	(void)memory;
+	count(&calls.host_unregister);
 }
 
 static int do_stream_new(struct quoit_device *d, enum quoit_device_urgency urgency,
@@ -166,7 +168,10 @@ static int do_run(struct quoit_device_stream *s, const struct quoit_device_call 
 {
 	(void)s;
 	(void)call;
-	count(&calls.run);
+	pthread_mutex_lock(&lock);
+	calls.run++;
+	calls.registered_at_run = calls.host_register;
+	pthread_mutex_unlock(&lock);
 	return 0;
 }
 
@@ -220,6 +225,13 @@ struct counting_calls counting_now(void)
 	now = calls;
 	pthread_mutex_unlock(&lock);
 	return now;
+}
+
+void counting_refuse(unsigned n)
+{
+	pthread_mutex_lock(&lock);
+	refused = calls.host_register + n;
+	pthread_mutex_unlock(&lock);
 }
 
 void counting_hold(void)

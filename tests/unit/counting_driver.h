@@ -17,12 +17,16 @@
 /* Calls so far: those that cost a launch on a real device, and those that ask for memory. */
 struct counting_calls {
 	unsigned run, copy, clear, signal, stamp, record, wait;
-	unsigned memory_new, memory_free, host_new, host_register, event_new;
+	unsigned memory_new, memory_free, host_new, host_register, host_unregister, event_new;
+	unsigned registered_at_run; /* host_register, when run was called last */
 };
 
 extern const struct quoit_device_driver counting_driver;
 
 struct counting_calls counting_now(void);
+
+/* The n-th host_register from now on is refused: -ENOMEM. */
+void counting_refuse(unsigned n);
 
 /* Streams write nothing from now on; and: they write what is due, and at once again. */
 void counting_hold(void);

@@ -6,6 +6,7 @@
  * comes when the test lets it.  Whoever calls a device layer directly cannot do with less than
  * one call for an operation and one for the word that says it is done: that is the bound.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #include <quoit/ring.h>
 
 #include "counting_driver.h"
-#include "exec/launcher.h"
+#include "exec/launcher_private.h"
 #include "executors/executor_process.h"
 #include "host/memfd.h"
 #include "host/tsc.h"
@@ -49,18 +50,21 @@ static void *serve(void *arg)
 	return (void *)(intptr_t)err;
 }
 
-/* A session with a pinned region of a page. */
+#define STRETCHES 3u
+#define PINNED    (STRETCHES * REACH_BYTES - 4096)
+
+/* A session with a pinned region. */
 static void send_memory(void)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct quoit_exec_memory message = {.bytes = {[QUOIT_EXEC_PINNED] = 4096}};
+	struct quoit_exec_memory message = {.bytes = {[QUOIT_EXEC_PINNED] = PINNED}};
 	struct iovec data = {&message, sizeof message};
 	struct msghdr msg = {.msg_iov = &data,
 			     .msg_iovlen = 1,
 			     .msg_control = control,
 			     .msg_controllen = sizeof control};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-	int fd = memfd_create_sealed("test", 4096);
+	int fd = memfd_create_sealed("test", PINNED);
 
 	cr_assert_geq(fd, 0);
 	c->cmsg_level = SOL_SOCKET;
@@ -330,4 +334,107 @@ Test(launcher, a_copy_from_the_pinned_region_is_a_copy_and_a_word)
 	cr_expect_eq(now.signal - before.signal, CHAIN);
 	cr_expect_eq(now.run, before.run);
 	cr_expect_eq(now.host_register - before.host_register, 1, "once, not for each");
+}
+
+/* ---- the memory that the device reaches ---- */
+
+/* A copy of so many bytes from the pinned region. */
+static struct quoit_exec_request copy_from(uint64_t offset, uint64_t bytes)
+{
+	struct quoit_exec_request q = job(0, 0, 0, -1);
+
+	q.op = QUOIT_OP_COPY;
+	q.bytes[0] = bytes;
+	q.bytes[1] = 0;
+	q.view[0].dim[3] = q.view[1].dim[3] = (uint32_t)(bytes / sizeof(float));
+	q.view[1].region = QUOIT_EXEC_PINNED;
+	q.view[1].offset = offset;
+	return q;
+}
+
+static struct quoit_exec_answer run_alone(const struct quoit_exec_request *q)
+{
+	put(q);
+	publish();
+	expect_answers(1);
+	return exec_side->answer[(answers.next - 1) & MASK];
+}
+
+static struct quoit_exec_answer unmap(void)
+{
+	const struct quoit_exec_request q = {.type = QUOIT_EXEC_UNMAP};
+
+	return run_alone(&q);
+}
+
+static void expect_calls(const struct counting_calls *before, unsigned asked, unsigned copies)
+{
+	const struct counting_calls now = counting_now();
+
+	cr_expect_eq(now.host_register - before->host_register, asked);
+	cr_expect_eq(now.copy - before->copy, copies);
+}
+
+Test(launcher, memory_is_asked_for_in_stretches_where_it_is_used_and_once)
+{
+	const struct counting_calls before = warm_up();
+	struct quoit_exec_request q = copy_from(4096, 4096);
+
+	(void)run_alone(&q);
+	expect_calls(&before, 1, 1);
+	q = copy_from(REACH_BYTES - 4096, REACH_BYTES);
+	cr_expect_eq(run_alone(&q).refused, 0);
+	expect_calls(&before, 2, 3); /* each stretch a copy of its own */
+	q = copy_from(REACH_BYTES, REACH_BYTES);
+	(void)run_alone(&q);
+	expect_calls(&before, 2, 4);
+}
+
+Test(launcher, nobody_waits_for_more_than_one_stretch_of_another)
+{
+	const struct counting_calls before = warm_up();
+	const struct quoit_exec_request copy = copy_from(0, PINNED);
+	const struct quoit_exec_request other = job(1, 1, 1, -1);
+
+	put(&copy);
+	put(&other);
+	publish();
+	expect_answers(2);
+	expect_calls(&before, STRETCHES, STRETCHES);
+	cr_expect_eq(counting_now().registered_at_run - before.host_register, 1);
+}
+
+Test(launcher, what_is_refused_is_said_once_and_goes_through_the_staging_buffer)
+{
+	const struct counting_calls before = warm_up();
+	const struct quoit_exec_request q = copy_from(REACH_BYTES - 4096, REACH_BYTES);
+	const unsigned parts = REACH_BYTES / STAGE_BYTES;
+	struct quoit_exec_answer a;
+
+	counting_refuse(2);
+	a = run_alone(&q);
+	cr_expect_eq(a.refused, REACH_BYTES);
+	cr_expect_eq(a.refusal, ENOMEM);
+	expect_calls(&before, 2, parts);
+	cr_expect_eq(run_alone(&q).refused, 0);
+	expect_calls(&before, 2, 2 * parts);
+}
+
+Test(launcher, all_that_was_asked_for_is_given_back_when_a_session_leaves)
+{
+	const struct counting_calls before = warm_up();
+	struct quoit_exec_request q = copy_from(0, PINNED);
+
+	counting_refuse(2);
+	(void)run_alone(&q);
+	q = copy_from(2 * REACH_BYTES, 4096);
+	(void)run_alone(&q);
+	cr_expect_eq(unmap().type, QUOIT_EXEC_UNMAP);
+	cr_expect_eq(counting_now().host_register - before.host_register, 3);
+	cr_expect_eq(counting_now().host_unregister - before.host_unregister, 2,
+		     "the refused one is not there");
+	send_memory(); /* the slot is free for the next */
+	q = copy_from(0, 4096);
+	(void)run_alone(&q);
+	cr_expect_eq(counting_now().host_register - before.host_register, 4);
 }

@@ -274,13 +274,17 @@ struct quoit_exec_answer {
 	uint8_t type;      /* of the request */
 	uint8_t field;     /* of the error record */
 	uint8_t uncleared; /* on a device, of one that failed: not all places of `zero` are clear */
-	uint8_t reserved;
+	uint8_t refusal;   /* why `refused`: an errno */
 	int32_t res;
 	uint32_t stamp_error; /* how far start and end may be off, TSC ticks */
 	uint64_t value[2];
 	uint64_t start, end; /* on the device, TSC; 0: not asked for */
 	uint64_t slab;       /* on a device: where that session's slab is, once it is clear */
-	uint64_t unused;
+	/*
+	 * On a device: the driver was asked to reach so many bytes of the session's memory for this
+	 * request, and did not.  They go through a staging buffer.
+	 */
+	uint64_t refused;
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_answer) == 64, "answers begin on lines");
 

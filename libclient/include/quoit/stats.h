@@ -47,6 +47,7 @@
 	X(PINNED, "pinned_bytes")                                                                  \
 	X(PINNED_LOCKED, "pinned_bytes_locked")                                                    \
 	X(PINNED_REGISTERED, "pinned_bytes_registered")                                            \
+	X(PINNED_REFUSED, "pinned_bytes_refused")                                                  \
 	X(DEVICE_LEASE, "device_bytes_leased")                                                     \
 	X(DEVICE_USED, "device_bytes_used")                                                        \
 	X(DEVICE_JOBS, "jobs_on_devices")                                                          \
