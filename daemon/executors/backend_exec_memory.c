@@ -6,12 +6,11 @@
 
 #include "backend_exec.h"
 #include "backend_kernels.h"
-#include "host/ctl_io.h"
 #include "host/tsc.h"
 
 /* ---- mapping ---- */
 
-static int send_memory(const struct exec_port *p, const struct session *s, uint32_t slot)
+static bool send_memory(struct exec_port *p, const struct session *s, uint32_t slot)
 {
 	struct quoit_exec_memory message = {.slot = slot,
 					    .bytes = {[PLACE_PAGEABLE] = s->region.bytes,
@@ -29,7 +28,7 @@ static int send_memory(const struct exec_port *p, const struct session *s, uint3
 	for (unsigned i = 0; i < QUOIT_EXEC_REGIONS; i++)
 		if (message.bytes[i])
 			fds[n++] = have[i];
-	return ctl_send_bytes(p->socket, &message, sizeof message, fds, n);
+	return exec_port_send(p, &message, sizeof message, fds, n);
 }
 
 static void unmap(struct exec_port *p, uint32_t slot, uint64_t now)
@@ -77,8 +76,8 @@ int exec_map(struct exec_port *p, struct session *s)
 		unmap_idle(p);
 		return -EBUSY;
 	}
-	if (send_memory(p, s, slot) < 0)
-		return -EBUSY; /* it has much to read, or is dead */
+	if (!send_memory(p, s, slot))
+		return -EBUSY;
 	p->slot[slot] = (struct exec_slot){.used = true, .session = s};
 	s->exec.slot[p->number] = slot + 1;
 	return 0;

@@ -7,28 +7,25 @@
 #include <string.h>
 
 #include "backend_exec_memory.h"
-#include "host/ctl_io.h"
 #include "host/log.h"
 
 /* ---- the process is asked ---- */
 
-static int put_image(const struct exec_port *p, const struct session *s, uint32_t slot,
-		     uint32_t number)
+static bool put_image(struct exec_port *p, const struct session *s, uint32_t slot, uint32_t number)
 {
 	const struct image *i = &s->kernels->image[number];
 	struct quoit_exec_image m = {.slot = slot, .image = number, .bytes = i->bytes};
 
-	return ctl_send_bytes(p->socket, &m, sizeof m, &i->fd, 1);
+	return exec_port_send(p, &m, sizeof m, &i->fd, 1);
 }
 
-static int put_kernel(const struct exec_port *p, const struct session *s, uint32_t slot,
-		      uint32_t number)
+static bool put_kernel(struct exec_port *p, const struct session *s, uint32_t slot, uint32_t number)
 {
 	const struct kernel *k = &s->kernels->kernel[number];
 	struct quoit_exec_kernel m = {
 		.slot = slot, .kernel = number, .image = k->image, .desc = k->desc};
 
-	return ctl_send_bytes(p->socket, &m, sizeof m, NULL, 0);
+	return exec_port_send(p, &m, sizeof m, NULL, 0);
 }
 
 /* False: it is answering another question, or has no room. */
@@ -39,9 +36,9 @@ static bool ask_process(struct exec_port *p, struct session *s, uint8_t type, ui
 
 	if (p->asking.type || !exec_port_has_room(p))
 		return false;
-	if ((type == QUOIT_EXEC_LOAD ? put_image(p, s, slot, number)
-				     : put_kernel(p, s, slot, number)) < 0)
-		return false; /* it has much to read, or is dead */
+	if (!(type == QUOIT_EXEC_LOAD ? put_image(p, s, slot, number)
+				      : put_kernel(p, s, slot, number)))
+		return false;
 	exec_port_request(p, &q);
 	exec_port_flush(p);
 	p->asking = (struct exec_asking){type, number, s, s->reactor->now};

@@ -2,12 +2,15 @@
 /* exec_port.c - requests through a port, and what is known of the process behind it */
 #include "exec_port.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "executor_process.h"
+#include "host/ctl_io.h"
+#include "host/log.h"
 
 #define MASK (QUOIT_EXEC_ENTRIES - 1)
 
@@ -26,6 +29,7 @@ void exec_port_open(struct exec_port *p, int epoll)
 	memset(p->watch, 0, sizeof p->watch);
 	p->open = true;
 	p->queried = 0;
+	p->unsent = 0;
 	p->lied = false;
 	p->hung_up = epoll_ctl(epoll, EPOLL_CTL_ADD, p->socket, &event) < 0;
 	if (p->hung_up)
@@ -129,6 +133,24 @@ bool exec_port_has_room(struct exec_port *p)
 bool exec_port_owes(struct exec_port *p)
 {
 	return p->pending || !exec_port_has_room(p);
+}
+
+/* It is tried again and again: a reason is said once. */
+static void say_unsent(struct exec_port *p, int err)
+{
+	if (err != p->unsent && err != -EAGAIN && err != -EPIPE && err != -ECONNRESET)
+		log_warning("jobs wait, since nothing can be sent to quoit-exec, pid %d: %s",
+			    (int)p->pid, strerror(-err));
+	p->unsent = err;
+}
+
+bool exec_port_send(struct exec_port *p, const void *message, size_t size, const int *fds,
+		    unsigned count)
+{
+	int err = ctl_send_bytes(p->socket, message, size, fds, count);
+
+	say_unsent(p, err);
+	return !err;
 }
 
 static bool is_answered(uint8_t type)

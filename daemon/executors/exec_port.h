@@ -130,6 +130,7 @@ struct exec_port {
 	uint32_t sharers; /* sessions with jobs that wait for it or are there */
 	uint64_t culprit; /* for whose job we have killed it, as in quoit_exec_words; 0: nobody's */
 	struct exec_asking asking;
+	int unsent; /* -errno: why the last message could not be sent */
 	struct direct_port direct;
 	struct exec_flight flight[EXEC_FLIGHTS]; /* those in the direct ring are the last ones */
 	uint64_t serial;                         /* of the last flight */
@@ -188,6 +189,13 @@ bool exec_port_has_room(struct exec_port *p);
 
 /* Has it requests that it has not answered, or not even taken? */
 bool exec_port_owes(struct exec_port *p);
+
+/*
+ * Send what a request needs to be there first, with descriptors.  False: not now, since it has much
+ * to read, or is dead; any other reason is logged.
+ */
+bool exec_port_send(struct exec_port *p, const void *message, size_t size, const int *fds,
+		    unsigned count);
 
 /* Put a request into the ring, where there is room; exec_port_flush publishes. */
 void exec_port_request(struct exec_port *p, const struct quoit_exec_request *q);
