@@ -59,6 +59,7 @@ goals() {
 		device_out/direct >= 0.95 256 MiB from the device, of cudaMemcpyAsync
 		quoit_overlap <= 1.1 copies and products at once, times the longer
 		leave <= 50000 a resident kernel leaves when told, ns
+		back <= 10000 a killed process is back, ms
 		w1a/torch >= 1 W1 a: ten products, of PyTorch on the GPU
 		w1f/torch >= 1 W1 f: training, of PyTorch on the GPU
 	END

@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "bench.h"
+#include "process.h"
 
 #define SIDE       1000u
 #define LARGE_SIDE 4096u
 #define COPY_BYTES "268435456" /* 256 MiB, of the pinned region */
 #define COPY_COUNT 67108864u   /* the same in float32 */
 #define WINDOW     192u
+#define PATIENCE_S 10 /* for a process to come back */
 
 /* A soft device is for trying it out: it makes so many times fewer products (quoit-peer, too). */
 #define SOFT_PART 100u
@@ -239,6 +241,42 @@ static int measure_overlap(const struct bench *b, const struct bench_series *s, 
 	return err;
 }
 
+/* ---- after a fault ---- */
+
+static int run_once(struct quoit_ring *q, struct quoit_sqe sqe)
+{
+	quoit_job job;
+	int err = quoit_start(q, sqe, &job);
+
+	return err ? err : quoit_wait(q, job, QUOIT_FOREVER);
+}
+
+/* From the death of the device's process until a job of the next one is done; milliseconds. */
+static int measure_back(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	struct bench_client c;
+	double start = 0;
+	quoit_tensor x;
+	int err = bench_open(b, s->cores, NULL, &c);
+
+	if (err)
+		return err;
+	err = quoit_use_device(c.ring, 1);
+	x = quoit_matrix(c.ring, QUOIT_F32, 1, 2);
+	if (!err)
+		err = run_once(c.ring, quoit_fill(x, 1.0));
+	start = bench_now();
+	if (!err && !process_kill_children((uint32_t)b->daemon[s->cores].pid, "quoit-exec"))
+		err = -ESRCH;
+	if (!err)
+		do /* the first may be sent to the dead one yet, and fails */
+			err = run_once(c.ring, quoit_fill(x, 1.0));
+		while (err && bench_now() - start < PATIENCE_S);
+	*ret = (bench_now() - start) * 1e3;
+	bench_close(&c);
+	return err;
+}
+
 static const struct bench_series series[] = {
 	{"quoit_add", "ns", BENCH_DEVICE, measure_add, .count = 2000},
 	{"direct_add", "ns", 0, bench_peer, .peer = {"device", "add", "0", "20000"},
@@ -266,6 +304,7 @@ static const struct bench_series series[] = {
 	{"direct_out", "ns", 0, bench_peer, .peer = {"device", "out", COPY_BYTES, "10"},
 	 .peer_word = "ns"},
 	{"quoit_overlap", "ratio", BENCH_DEVICE, measure_overlap, .count = 10},
+	{"back", "ms", BENCH_DEVICE, measure_back},
 	{NULL},
 };
 

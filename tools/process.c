@@ -6,6 +6,7 @@
 #include <libproc2/pids.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* /proc counts starts in hundredths of a second, and rounds. */
 #define START_SLACK_S 0.02
@@ -49,4 +50,27 @@ bool process_lives(uint32_t pid, uint64_t by_ns)
 bool process_resident(uint32_t pid, uint64_t by_ns, uint64_t *ret_bytes)
 {
 	return look(pid, by_ns, ret_bytes) && *ret_bytes > 0;
+}
+
+unsigned process_kill_children(uint32_t parent, const char *command)
+{
+	enum { PARENT, PID, COMMAND, NR };
+	enum pids_item items[NR] = {
+		[PARENT] = PIDS_ID_PPID, [PID] = PIDS_ID_PID, [COMMAND] = PIDS_CMD};
+	struct pids_info *info = NULL;
+	struct pids_fetch *fetch;
+	unsigned killed = 0;
+
+	if (procps_pids_new(&info, items, NR) < 0)
+		return 0;
+	fetch = procps_pids_reap(info, PIDS_FETCH_TASKS_ONLY);
+	for (int i = 0; fetch && i < fetch->counts->total; i++) {
+		struct pids_stack *process = fetch->stacks[i];
+
+		if (PIDS_VAL(PARENT, s_int, process, info) == (int)parent &&
+		    !strcmp(PIDS_VAL(COMMAND, str, process, info), command))
+			killed += !kill(PIDS_VAL(PID, s_int, process, info), SIGKILL);
+	}
+	procps_pids_unref(&info);
+	return killed;
 }

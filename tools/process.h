@@ -15,4 +15,7 @@ bool process_lives(uint32_t pid, uint64_t by_ns);
 /* Its resident bytes; false: it does not live (as above), or they cannot be read. */
 bool process_resident(uint32_t pid, uint64_t by_ns, uint64_t *ret_bytes);
 
+/* Kill what `parent` has started under this name; how many there were. */
+unsigned process_kill_children(uint32_t parent, const char *command);
+
 #endif
