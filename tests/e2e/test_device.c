@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -48,6 +49,29 @@ Test(device, that_is_not_there_has_no_tensors)
 	cr_assert_eq(quoit_failures(r.q, &error), 1);
 	cr_expect_eq(error.code, -ENODEV);
 	cr_expect_eq(error.field, QUOIT_FIELD_DEVICE);
+	room_close(&r);
+}
+
+/* The driver's module may not even be built here: that is a reason, too. */
+Test(device, of_cuda_without_a_driver_is_missed_for_a_reason_and_cores_go_on)
+{
+	const char *const options[] = {"--gpu=cuda", "--log=error", NULL};
+	struct quoit_open_params p = {.host_bytes = UINT64_C(4) << 20};
+	struct quoit_device_desc desc;
+	struct device_room r = {0};
+
+	if (access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0)
+		cr_skip_test("there is a driver");
+	cr_assert_eq(daemon_start(&r.daemon, options), 0);
+	p.socket = r.daemon.socket;
+	cr_assert_eq(quoit_open(&r.s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&r.q, r.s, NULL), 0);
+	cr_expect_eq(quoit_device(r.s, 1, &desc), -ENODEV);
+	cr_expect(strstr(quoit_open_text(), "no device 1: ") == quoit_open_text(), "%s",
+		  quoit_open_text());
+	cr_expect_gt(strlen(quoit_open_text()), strlen("no device 1: "));
+	cr_expect_eq(quoit_use_device(r.q, 1), -ENODEV);
+	cr_expect_eq(room_run(r.q, quoit_fill(quoit_vector(r.q, QUOIT_F32, 9), 1.0), NULL), 0);
 	room_close(&r);
 }
 

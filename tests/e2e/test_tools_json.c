@@ -143,6 +143,36 @@ Test(tools_json, a_job_in_an_executor_is_running)
 	house_close(&h);
 }
 
+Test(tools_json, ps_has_the_bytes_on_devices)
+{
+	const char *const soft[] = {"--gpu=soft", NULL};
+	struct quoit_open_params p = {.host_bytes = UINT64_C(4) << 20,
+				      .device_bytes = UINT64_C(32) << 20};
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	struct client c;
+	quoit_tensor t;
+
+	client_open(&c, soft, NULL);
+	p.socket = c.d.socket;
+	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_use_device(q, 1), 0);
+	t = quoit_vector(q, QUOIT_F32, 1u << 20);
+	cr_assert_eq(quoit_push(q, quoit_fill(t, 1.0)), 0);
+	cr_assert_eq(quoit_wait_all(q, 20000), 0);
+	cr_expect_geq(await_counter(&c, s, "device_bytes_used", 4 << 20), 4 << 20);
+	cr_expect_eq(await_counter(&c, s, "device_bytes_leased", 1), 32 << 20);
+	cr_expect_eq(await_counter(&c, c.s, "device_bytes_used", 0), 0, "another's are not its");
+	cr_assert_eq(quoit_free(q, t), 0);
+	cr_assert_eq(quoit_wait_all(q, 20000), 0);
+	for (int i = 0; i < PATIENCE && counter(&c, s, "device_bytes_used"); i++)
+		usleep(10000);
+	cr_expect_eq(counter(&c, s, "device_bytes_used"), 0);
+	quoit_close(s, 0);
+	client_close(&c);
+}
+
 Test(tools_json, ps_has_all_that_its_table_has)
 {
 	static const char *const keys[] = {"session",     "pid",       "uid",     "user",
