@@ -9,6 +9,8 @@
 #include "errors.h"
 #include "kernels/kernels.h"
 
+#define DIRECT_TRIED_BYTES 4096u
+
 struct direct {
 	const struct quoit_direct_requests *requests; /* as the host has them, and the device */
 	struct quoit_direct_words *words;
@@ -54,6 +56,42 @@ static int direct_streams(struct quoit_device *d, struct direct *direct)
 	return err;
 }
 
+/* Where kernels have a time limit, as beside a display, one that stays breaks the context. */
+static int direct_check(struct quoit_device *d)
+{
+	int limited = 0;
+	int err = device_check(
+		d, cudaDeviceGetAttribute(&limited, cudaDevAttrKernelExecTimeout, d->index));
+
+	if (err)
+		return err;
+	/* Without a pool scratch is had by calls that wait for the whole device. */
+	return limited || !d->pool ? -ENOTSUP : 0;
+}
+
+/* Our kernels, and what the driver has of its own for clearing and copying. */
+static int direct_load(struct quoit_device *d)
+{
+	void *memory;
+	int err = device_check(d, kernels_load());
+
+	if (err)
+		return err;
+	err = device_check(d, memory_take(d, 2 * DIRECT_TRIED_BYTES, d->stream, &memory));
+	if (err)
+		return err;
+	err = device_check(d, cudaMemsetAsync(memory, 0, 2 * DIRECT_TRIED_BYTES, d->stream));
+	if (!err)
+		err = device_check(d, cudaMemcpyAsync((char *)memory + DIRECT_TRIED_BYTES, memory,
+						      DIRECT_TRIED_BYTES, cudaMemcpyDeviceToDevice,
+						      d->stream));
+	if (!err)
+		err = device_check(d, cudaStreamSynchronize(d->stream));
+	if (!errors_is_sticky(err))
+		(void)device_check(d, memory_give(d, memory, d->stream));
+	return err;
+}
+
 int direct_open(struct quoit_device *d, const struct quoit_direct_requests *requests,
 		struct quoit_direct_words *words, uint32_t rings)
 {
@@ -62,8 +100,9 @@ int direct_open(struct quoit_device *d, const struct quoit_direct_requests *requ
 
 	if (d->broken)
 		return d->broken;
-	if (!d->pool) /* then scratch is had by calls that wait for the whole device */
-		return -ENOTSUP;
+	err = direct_check(d);
+	if (err)
+		return err;
 	direct = calloc(1, sizeof(*direct));
 	if (!direct)
 		return -ENOMEM;
@@ -78,7 +117,7 @@ int direct_open(struct quoit_device *d, const struct quoit_direct_requests *requ
 	if (!err)
 		err = direct_streams(d, direct);
 	if (!err)
-		err = device_check(d, kernels_load());
+		err = direct_load(d);
 	return err;
 }
 

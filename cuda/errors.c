@@ -49,6 +49,10 @@ static int errors_find(cudaError_t result)
 	case cudaErrorOperatingSystem:
 	case cudaErrorUnsupportedDevSideSync:
 	case cudaErrorPeerAccessUnsupported:
+	case cudaErrorPeerAccessAlreadyEnabled:
+	case cudaErrorPeerAccessNotEnabled:
+	case cudaErrorTooManyPeers:
+	case cudaErrorCallRequiresNewerDriver:
 	case cudaErrorMapBufferObjectFailed:
 		return -ENOTSUP;
 	case cudaErrorInsufficientDriver:

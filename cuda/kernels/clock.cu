@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.cu - the device's clock. */
 #include "kernels/kernels.h"
+#include "kernels/listed.cuh"
 
 /* Steps that are looked at: some are longer, where a look was missed. */
 #define CLOCK_STEPS 64
@@ -18,6 +19,8 @@ static __global__ void stamp_kernel(uint64_t *word)
 	*word = clock_now();
 	__threadfence_system();
 }
+
+static kernel_node stamp_node((const void *)stamp_kernel);
 
 /* A clock that is finer than a look at it takes is said to go in steps of a look. */
 static __global__ void step_kernel(uint64_t *word)
@@ -37,14 +40,18 @@ static __global__ void step_kernel(uint64_t *word)
 	__threadfence_system();
 }
 
+static kernel_node step_node((const void *)step_kernel);
+
 cudaError_t kernel_clock_step(uint64_t *step, cudaStream_t stream)
 {
+	kernel_name(&step_node);
 	step_kernel<<<1, 1, 0, stream>>>(step);
 	return cudaGetLastError();
 }
 
 cudaError_t kernel_stamp(uint64_t *word, cudaStream_t stream)
 {
+	kernel_name(&stamp_node);
 	stamp_kernel<<<1, 1, 0, stream>>>(word);
 	return cudaGetLastError();
 }

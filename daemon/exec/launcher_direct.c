@@ -70,11 +70,14 @@ static bool is_possible(struct launcher *l)
 {
 	struct direct *d = l->direct;
 
-	if (!d->asked && l->driver->direct_open)
-		d->possible = !launcher_check(
-			l, l->driver->direct_open(l->device, l->channels->direct_requests,
-						  l->channels->direct_words, l->channels->count));
+	if (d->asked || !l->driver->direct_open)
+		return d->possible;
 	d->asked = true;
+	launcher_works(l, true); /* to load all kernels may take seconds */
+	d->possible = !launcher_check(
+		l, l->driver->direct_open(l->device, l->channels->direct_requests,
+					  l->channels->direct_words, l->channels->count));
+	launcher_works(l, false);
 	return d->possible;
 }
 
