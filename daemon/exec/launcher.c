@@ -24,6 +24,9 @@
 #define CLOCK_TICKS_OLD(hz) ((hz) / 2)
 #define CLOCK_DRIFT_PART    10000u
 
+/* And asked for so often where the device does not tell it. */
+#define CLOCK_TICKS_RETRY(hz) ((hz) / 10)
+
 /* ---- queues of flights ---- */
 
 void queue_append(struct launcher *l, struct queue *q, uint32_t index)
@@ -103,15 +106,22 @@ static uint64_t stamp_error(const struct launcher *l, uint64_t ticks)
 	return l->clock_error + tsc_from_ns(l->clock_step) + apart / CLOCK_DRIFT_PART + 1;
 }
 
+/* A busy device does not tell it, and to ask takes time that all others wait for. */
+static void read_clock(struct launcher *l, uint64_t now)
+{
+	if (launcher_check(
+		    l, l->driver->clock(l->device, &l->clock_ns, &l->clock_ticks, &l->clock_error)))
+		l->clock_retry = now + CLOCK_TICKS_RETRY(tsc_hz());
+}
+
 static void fill_stamps(struct launcher *l, const struct flight *f, struct quoit_exec_answer *a)
 {
 	uint64_t *stamp = l->shared->flight[f - l->flight].stamp, now = tsc_now(), error, last;
 
 	if (!f->q.stamps || f->res)
 		return;
-	if (now - l->clock_ticks > CLOCK_TICKS_OLD(tsc_hz()))
-		launcher_check(l, l->driver->clock(l->device, &l->clock_ns, &l->clock_ticks,
-						   &l->clock_error));
+	if (now - l->clock_ticks > CLOCK_TICKS_OLD(tsc_hz()) && now >= l->clock_retry)
+		read_clock(l, now);
 	if (!l->clock_ticks) /* a busy device did not tell it */
 		return;
 	a->start = ticks_at(l, stamp[0]);

@@ -204,7 +204,8 @@ struct launcher {
 	uint64_t nowhere; /* a page on the device: where tensors without elements are */
 	/* The device's time: ns there, ticks here, at one moment; ticks: how exact that is */
 	uint64_t clock_ns, clock_ticks, clock_error;
-	uint64_t clock_step; /* ns, quoit_device_info */
+	uint64_t clock_step;  /* ns, quoit_device_info */
+	uint64_t clock_retry; /* TSC: not to be asked before */
 };
 
 /* ---- queues of flights ---- */
