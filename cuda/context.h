@@ -33,6 +33,7 @@ struct quoit_device {
 	struct blas blas;
 	struct profile profile;
 	struct direct *direct; /* NULL until direct_open */
+	size_t module_bytes;   /* that clients' modules take */
 };
 
 struct quoit_device_stream {
@@ -53,6 +54,8 @@ int device_pointer(struct quoit_device *d, void *host, void **ret);
 
 /* Pool and all; on failure nothing is left behind. */
 int memory_open(struct quoit_device *d);
+/* Nothing of the pool is used yet: get one that others reach.  -ENOTSUP: there is none. */
+int memory_share(struct quoit_device *d);
 void memory_close(struct quoit_device *d);
 
 /* In the order of a stream: usable by what is put into it next, until what was put in before. */

@@ -10,10 +10,15 @@
  * What is freed goes back to the system in memory_free and nowhere else.  By default every call
  * that waits for a stream does so, and to do so may take waiting for the whole device.
  */
-static int memory_make_pool(struct quoit_device *d, const struct cudaMemPoolProps *props)
+static int memory_make_pool(struct quoit_device *d, enum cudaMemAllocationHandleType handles)
 {
+	const struct cudaMemPoolProps props = {
+		.allocType = cudaMemAllocationTypePinned,
+		.handleTypes = handles,
+		.location = {.type = cudaMemLocationTypeDevice, .id = d->index},
+	};
 	cuuint64_t keep = UINT64_MAX;
-	int err = device_check(d, cudaMemPoolCreate(&d->pool, props));
+	int err = device_check(d, cudaMemPoolCreate(&d->pool, &props));
 
 	if (err) {
 		d->pool = NULL;
@@ -29,34 +34,37 @@ static int memory_make_pool(struct quoit_device *d, const struct cudaMemPoolProp
  */
 int memory_open(struct quoit_device *d)
 {
-	struct cudaMemPoolProps props = {
-		.allocType = cudaMemAllocationTypePinned,
-		.location = {.type = cudaMemLocationTypeDevice, .id = d->index},
-	};
-	int supported = 0, handles = 0;
-	int err;
-
-	d->pool = NULL;
-	err = device_check(
+	int supported = 0;
+	int err = device_check(
 		d, cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, d->index));
-	if (err || !supported)
-		return err;
-	err = device_check(d, cudaDeviceGetAttribute(&handles,
-						     cudaDevAttrMemoryPoolSupportedHandleTypes,
-						     d->index));
+
+	return err || !supported ? err : memory_make_pool(d, cudaMemHandleTypeNone);
+}
+
+/*
+ * The driver gives nothing of such a pool back to the system before the pool is destroyed: there is
+ * one only where somebody may read it.
+ */
+int memory_share(struct quoit_device *d)
+{
+	int devices = 0, handles = 0;
+	int err = device_check(d, cudaGetDeviceCount(&devices));
+
+	if (!err)
+		err = device_check(
+			d, cudaDeviceGetAttribute(
+				   &handles, cudaDevAttrMemoryPoolSupportedHandleTypes, d->index));
 	if (err)
 		return err;
-	/* Where such a pool is refused all the same, nobody else reaches it. */
-	d->pool_is_shared = handles & cudaMemHandleTypePosixFileDescriptor;
-	if (d->pool_is_shared) {
-		props.handleTypes = cudaMemHandleTypePosixFileDescriptor;
-		err = memory_make_pool(d, &props);
-		if (!err || errors_is_sticky(err))
-			return err;
-		d->pool_is_shared = false;
-		props.handleTypes = cudaMemHandleTypeNone;
-	}
-	return memory_make_pool(d, &props);
+	if (!d->pool || devices < 2 || !(handles & cudaMemHandleTypePosixFileDescriptor))
+		return -ENOTSUP;
+	memory_close(d);
+	err = memory_make_pool(d, cudaMemHandleTypePosixFileDescriptor);
+	d->pool_is_shared = !err;
+	if (!err || errors_is_sticky(err))
+		return err;
+	err = memory_make_pool(d, cudaMemHandleTypeNone);
+	return err ? err : -ENOTSUP;
 }
 
 void memory_close(struct quoit_device *d)

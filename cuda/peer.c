@@ -16,10 +16,13 @@ _Static_assert(sizeof(struct cudaMemPoolPtrExportData) <= sizeof(struct quoit_de
 
 int peer_export(struct quoit_device *d, int *ret_fd)
 {
+	int err;
+
 	if (d->broken)
 		return d->broken;
-	if (!d->pool || !d->pool_is_shared)
-		return -ENOTSUP;
+	err = d->pool_is_shared ? 0 : memory_share(d);
+	if (err)
+		return err;
 	return device_check(d, cudaMemPoolExportToShareableHandle(
 				       ret_fd, d->pool, cudaMemHandleTypePosixFileDescriptor, 0));
 }

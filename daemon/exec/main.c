@@ -2,8 +2,9 @@
 /*
  * main.c - quoit-exec: the process in which a plug-in module or a device's driver runs
  *
- * quoitd starts one for each: quoit-exec MODULE-OR-DEVICE QUOITD'S-PID, with a socket as
- * descriptor 3 (exec.h).  It lives no longer than quoitd.
+ * quoitd starts one for each: quoit-exec MODULE-OR-DEVICE QUOITD'S-PID [shares], with a socket
+ * as descriptor 3 (exec.h).  It lives no longer than quoitd.  `shares`: other devices' processes
+ * may read what it has on its device.
  */
 #include <errno.h>
 #include <signal.h>
@@ -53,7 +54,7 @@ static int run_module(const char *path)
 }
 
 /* It has little to do itself, and that soon: it does not give way. */
-static int run_device(const char *name)
+static int run_device(const char *name, bool shares)
 {
 	struct quoit_exec_hello hello;
 	struct driver driver;
@@ -61,7 +62,7 @@ static int run_device(const char *name)
 
 	tsc_init();
 	driver_open(name, &driver, &hello);
-	if (driver.api && driver.api->pool_export &&
+	if (shares && driver.api && driver.api->pool_export &&
 	    driver.api->pool_export(driver.device, &pool) < 0)
 		pool = -1;
 	if (!say_hello(&hello, pool))
@@ -77,10 +78,10 @@ int main(int argc, char **argv)
 {
 	int err;
 
-	if (argc != 3 || confine(argv[2]) < 0) {
+	if (argc < 3 || confine(argv[2]) < 0) {
 		fprintf(stderr, "quoit-exec is started by quoitd\n");
 		return 2;
 	}
-	err = driver_is_named(argv[1]) ? run_device(argv[1]) : run_module(argv[1]);
+	err = driver_is_named(argv[1]) ? run_device(argv[1], argc > 3) : run_module(argv[1]);
 	return err ? 1 : 0;
 }

@@ -36,9 +36,17 @@ static uint64_t in_time(const struct executor *x)
 	return totals_now_ns() + x->house->start_ms * MS;
 }
 
+/* Where users' own kernels run, nobody else reads, and what they print is nobody's to read. */
+static unsigned process_flags(const struct executor *x)
+{
+	if (x->own)
+		return EXECUTOR_PROCESS_MUTE;
+	return x->device && x->house->peers ? EXECUTOR_PROCESS_SHARES : 0;
+}
+
 static void start(struct executor *x)
 {
-	int err = executor_process_start(x->path, &x->process);
+	int err = executor_process_start(x->path, process_flags(x), &x->process);
 
 	x->refused = x->retired = x->ending = x->why_is_new = false;
 	x->ended = KILL_NOT;
@@ -123,8 +131,8 @@ static void on_hello(struct executor *x)
 		return;
 	}
 	if (x->device)
-		log_info("device %s: %s, quoit-exec is pid %d", x->path, x->hello.device.name,
-			 (int)x->process.pid);
+		log_info("device %s: %s, quoit-exec is pid %d%s%s", x->path, x->hello.device.name,
+			 (int)x->process.pid, *x->note ? "; " : "", x->note);
 	else
 		log_info("module %s: %u operations, quoit-exec is pid %d", x->path, x->hello.count,
 			 (int)x->process.pid);

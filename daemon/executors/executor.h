@@ -46,6 +46,7 @@ struct executor_house {
 	int *eventfds;              /* of each reactor */
 	int eventfd;                /* of our thread: reactors ring it */
 	uint64_t module_ms, gpu_ms; /* what one job may take */
+	bool peers;                 /* devices read each other's memory */
 	uint64_t start_ms;          /* and a process, to be up, or, killed, to be gone */
 };
 
@@ -58,6 +59,7 @@ struct executor {
 	pthread_mutex_t why_lock;
 	char why[256];   /* it is left out, or its last process ended */
 	bool why_is_new; /* with this process */
+	char note[256];  /* what could be better with it; "": nothing */
 	struct executor_process process;
 	uint64_t due;      /* CLOCK_BOOTTIME: when it is to be started, up, or gone */
 	uint64_t up_since; /* 0: it never was */

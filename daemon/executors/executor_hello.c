@@ -81,11 +81,11 @@ static bool same_operations(const struct quoit_exec_hello *a, const struct quoit
 
 int executor_accept_hello(struct executor *x, const struct quoit_exec_hello *hello)
 {
-	char text[sizeof hello->text];
+	_Static_assert(sizeof x->note == sizeof hello->text, "");
 
+	log_escape(x->note, sizeof x->note, hello->text, sizeof hello->text);
 	if (hello->result < 0) {
-		log_escape(text, sizeof text, hello->text, sizeof hello->text);
-		executor_say_refused(x, text);
+		executor_say_refused(x, x->note);
 		return hello->result;
 	}
 	if (x->device && !is_device(hello)) {

@@ -58,10 +58,21 @@ static int set_attributes(posix_spawnattr_t *attr)
 }
 
 /* All our descriptors are closed on exec; it gets standard output and error, and its socket. */
-static int spawn(const char *program, const char *module, int socket, pid_t *ret)
+static int set_files(posix_spawn_file_actions_t *actions, unsigned flags, int socket)
+{
+	int err = -posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+
+	for (int fd = 1; fd <= 2 && !err && flags & EXECUTOR_PROCESS_MUTE; fd++)
+		err = -posix_spawn_file_actions_addopen(actions, fd, "/dev/null", O_WRONLY, 0);
+	return err ? err : -posix_spawn_file_actions_adddup2(actions, socket, QUOIT_EXEC_SOCKET);
+}
+
+static int spawn(const char *program, const char *module, unsigned flags, int socket, pid_t *ret)
 {
 	char parent[16];
-	char *argv[] = {(char *)(uintptr_t)PROGRAM, (char *)(uintptr_t)module, parent, NULL};
+	char *argv[] = {(char *)(uintptr_t)PROGRAM, (char *)(uintptr_t)module, parent,
+			flags & EXECUTOR_PROCESS_SHARES ? (char *)(uintptr_t) "shares" : NULL,
+			NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	int err;
@@ -74,11 +85,7 @@ static int spawn(const char *program, const char *module, int socket, pid_t *ret
 	if (!err) {
 		err = set_attributes(&attr);
 		if (!err)
-			err = -posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY,
-								0);
-		if (!err)
-			err = -posix_spawn_file_actions_adddup2(&actions, socket,
-								QUOIT_EXEC_SOCKET);
+			err = set_files(&actions, flags, socket);
 		if (!err)
 			err = -posix_spawn(ret, program, &actions, &attr, argv, environ);
 		(void)posix_spawnattr_destroy(&attr);
@@ -87,7 +94,7 @@ static int spawn(const char *program, const char *module, int socket, pid_t *ret
 	return err;
 }
 
-int executor_process_start(const char *module, struct executor_process *ret)
+int executor_process_start(const char *module, unsigned flags, struct executor_process *ret)
 {
 	char program[PATH_MAX];
 	int pair[2];
@@ -99,7 +106,7 @@ int executor_process_start(const char *module, struct executor_process *ret)
 		return err;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	err = spawn(program, module, pair[1], &ret->pid);
+	err = spawn(program, module, flags, pair[1], &ret->pid);
 	close(pair[1]);
 	if (err < 0) {
 		close(pair[0]);

@@ -24,11 +24,14 @@ struct executor_process {
 	const struct quoit_direct_words *direct_words;
 };
 
+#define EXECUTOR_PROCESS_SHARES 0x1u /* other devices' processes may read its device's memory */
+#define EXECUTOR_PROCESS_MUTE   0x2u /* what it prints goes nowhere: clients' kernels can print */
+
 /*
  * Start quoit-exec with a module or a device.  It dies with the calling thread at the latest.
  * -ENOENT: quoit-exec lies neither beside quoitd nor where it is installed; else -errno.
  */
-int executor_process_start(const char *module, struct executor_process *ret);
+int executor_process_start(const char *module, unsigned flags, struct executor_process *ret);
 
 /*
  * Its first words, and its pool: 0; -EAGAIN: not yet; -ECONNRESET: it has hung up; -EPROTO: not

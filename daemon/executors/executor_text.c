@@ -91,8 +91,8 @@ void executor_describe(const struct executor *x, FILE *out)
 	if (!x->known && (x->state == EXECUTOR_OMITTED || x->state == EXECUTOR_STUCK))
 		fprintf(out, "left out: %s", x->why);
 	else if (x->state == EXECUTOR_UP)
-		fprintf(out, "pid %d, started %llu times", (int)x->process.pid,
-			(unsigned long long)x->starts);
+		fprintf(out, "pid %d, started %llu times%s%s", (int)x->process.pid,
+			(unsigned long long)x->starts, *x->note ? "; " : "", x->note);
 	else if (x->lost)
 		fprintf(out, "lost: %s", x->why);
 	else

@@ -98,7 +98,7 @@ static void introduce_all(struct executors *e)
 {
 	struct executor *device = &e->executor[e->config.config->modules];
 
-	if (!e->config.config->gpu_peers)
+	if (!e->house.peers)
 		return;
 	for (uint32_t i = 0; i < e->devices; i++)
 		for (uint32_t j = 0; j < e->devices; j++)
@@ -170,6 +170,7 @@ static int make(const struct executors_config *config, struct executors *e)
 
 	e->config = *config;
 	*house = (struct executor_house){.totals = config->totals,
+					 .peers = config->config->gpu_peers,
 					 .reactors = config->reactors,
 					 .module_ms = config->config->module_ms,
 					 .gpu_ms = config->config->gpu_ms,

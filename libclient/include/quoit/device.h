@@ -63,7 +63,8 @@ struct quoit_device_tensor {
 
 /*
  * Where a job says that the contents of its inputs were bad (an index out of range): in host
- * memory of host_new, all zero before.  The first failure stays: res last, as a negative errno.
+ * memory of host_new, all zero before.  The first failure stays: res as a negative errno.  To be
+ * read when the job is done.
  */
 struct quoit_device_verdict {
 	int32_t res;
@@ -119,7 +120,10 @@ struct quoit_device_driver {
 	 * take seconds.
 	 */
 	int (*count)(char *text, size_t size);
-	/* Open number `index`; on failure text says why.  May take seconds. */
+	/*
+	 * Open number `index`; on failure text says why, else what could be better, if anything.
+	 * May take seconds.
+	 */
 	int (*open)(uint32_t index, struct quoit_device **ret, struct quoit_device_info *ret_info,
 		    char *text, size_t size);
 	/* Waits for what runs.  NULL is fine. */
@@ -155,6 +159,7 @@ struct quoit_device_driver {
 
 	/*
 	 * What other processes need to reach what memory_new gives: a descriptor, the caller's.
+	 * At once after open, since a driver may have to have its memory in another way then.
 	 * -ENOTSUP: they cannot.
 	 */
 	int (*pool_export)(struct quoit_device *d, int *ret_fd);
