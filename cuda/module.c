@@ -13,10 +13,22 @@
 /* Arguments of a launch in one piece, all of 255 bytes at most and aligned. */
 #define MODULE_ARGUMENT_BYTES (MODULE_ARGS * 256 * 2)
 
+/*
+ * Memory on the device, in nobody's lease, that clients' code may take beside its tensors: for the
+ * code and variables of all modules of this process; and for the stacks of one kernel.
+ */
+#define MODULE_MOST_BYTES  ((size_t)256 << 20)
+#define MODULE_STACK_BYTES ((size_t)1 << 30)
+
+/* Other processes take memory meanwhile: so often what a module takes is measured. */
+#define MODULE_MEASURES 3
+
 struct quoit_device_module {
 	struct quoit_device *device;
-	cudaLibrary_t library;
-	char *image; /* ends with a zero, which PTX needs */
+	cudaLibrary_t library; /* NULL: it is to be loaded again */
+	char *image;           /* ends with a zero, which PTX needs */
+	bool measured;
+	size_t bytes; /* that it takes, once measured */
 };
 
 /* Never made: a kernel is a pointer of the runtime's under a type of ours. */
@@ -25,14 +37,35 @@ static cudaKernel_t module_kernel(struct quoit_device_kernel *k)
 	return (cudaKernel_t)k;
 }
 
-int module_new(struct quoit_device *d, const void *image, size_t size,
-	       struct quoit_device_module **ret, char *text, size_t text_size)
+static int module_load(struct quoit_device_module *m, char *text, size_t size)
 {
 	char log[512] = "";
 	enum cudaJitOption option[] = {cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes};
 	void *value[] = {log, (void *)(uintptr_t)sizeof(log)};
+	const cudaError_t result =
+		cudaLibraryLoadData(&m->library, m->image, option, value, 2, NULL, NULL, 0);
+	const int err = errors_say(result, "the module cannot be loaded", text, size);
+
+	if (!err)
+		return 0;
+	m->library = NULL;
+	if (log[0] != '\0')
+		snprintf(text, size, "%s", log);
+	(void)device_check(m->device, result);
+	return err;
+}
+
+static void module_unload(struct quoit_device_module *m)
+{
+	if (m->library && !m->device->broken)
+		(void)device_check(m->device, cudaLibraryUnload(m->library));
+	m->library = NULL;
+}
+
+int module_new(struct quoit_device *d, const void *image, size_t size,
+	       struct quoit_device_module **ret, char *text, size_t text_size)
+{
 	struct quoit_device_module *m;
-	cudaError_t result;
 	int err;
 
 	snprintf(text, text_size, "%s", "");
@@ -47,17 +80,11 @@ int module_new(struct quoit_device *d, const void *image, size_t size,
 	}
 	m->device = d;
 	memcpy(m->image, image, size);
-	result = cudaLibraryLoadData(&m->library, m->image, option, value, 2, NULL, NULL, 0);
-	err = errors_say(result, "the module cannot be loaded", text, text_size);
-	if (!err) {
+	err = module_load(m, text, text_size);
+	if (err)
+		module_free(m);
+	else
 		*ret = m;
-		return 0;
-	}
-	if (log[0] != '\0')
-		snprintf(text, text_size, "%s", log);
-	(void)device_check(d, result);
-	free(m->image);
-	free(m);
 	return err;
 }
 
@@ -65,13 +92,74 @@ void module_free(struct quoit_device_module *m)
 {
 	if (!m)
 		return;
-	if (!m->device->broken)
-		(void)device_check(m->device, cudaLibraryUnload(m->library));
+	module_unload(m);
+	m->device->module_bytes -= m->bytes;
 	free(m->image);
 	free(m);
 }
 
 /* Its code is loaded by the question for its attributes; else it would be by its first launch. */
+static int module_look(struct quoit_device_module *m, const char *name, cudaKernel_t *ret,
+		       struct cudaFuncAttributes *ret_attributes)
+{
+	const int err = device_check(m->device, cudaLibraryGetKernel(ret, m->library, name));
+
+	if (err)
+		return errors_is_sticky(err) ? err : -ENOENT;
+	return device_check(m->device, cudaFuncGetAttributes(ret_attributes, (const void *)*ret));
+}
+
+/* The same of the first kernel, with which the module's variables come.  -ENOMEM: too much. */
+static int module_look_first(struct quoit_device_module *m, const char *name, cudaKernel_t *ret,
+			     struct cudaFuncAttributes *ret_attributes)
+{
+	struct quoit_device *d = m->device;
+	char text[64];
+	int err = 0;
+
+	for (int i = 0; i < MODULE_MEASURES && !err; i++) {
+		size_t before = 0, after = 0, all, bytes;
+
+		if (!m->library)
+			err = module_load(m, text, sizeof(text));
+		if (!err)
+			err = device_check(d, cudaMemGetInfo(&before, &all));
+		if (!err)
+			err = module_look(m, name, ret, ret_attributes);
+		if (!err)
+			err = device_check(d, cudaMemGetInfo(&after, &all));
+		bytes = before > after ? before - after : 0;
+		if (!err && bytes <= MODULE_MOST_BYTES - d->module_bytes) {
+			m->measured = true;
+			m->bytes = bytes;
+			d->module_bytes += bytes;
+			return 0;
+		}
+		if (!err)
+			module_unload(m);
+	}
+	return err ? err : -ENOMEM;
+}
+
+/*
+ * The driver makes the stacks of all threads that the device could run at once, and keeps them.
+ * -ENOMEM: that would be too much.
+ */
+static int module_check_stack(struct quoit_device *d, size_t bytes)
+{
+	int units = 0, threads = 0;
+	int err = device_check(
+		d, cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, d->index));
+
+	if (!err)
+		err = device_check(d, cudaDeviceGetAttribute(&threads,
+							     cudaDevAttrMaxThreadsPerMultiProcessor,
+							     d->index));
+	if (err)
+		return err;
+	return bytes > MODULE_STACK_BYTES / ((size_t)units * (size_t)threads) ? -ENOMEM : 0;
+}
+
 int module_find(struct quoit_device_module *m, const char *name, struct quoit_device_kernel **ret)
 {
 	struct cudaFuncAttributes attributes;
@@ -80,10 +168,10 @@ int module_find(struct quoit_device_module *m, const char *name, struct quoit_de
 
 	if (m->device->broken)
 		return m->device->broken;
-	err = device_check(m->device, cudaLibraryGetKernel(&kernel, m->library, name));
-	if (err)
-		return errors_is_sticky(err) ? err : -ENOENT;
-	err = device_check(m->device, cudaFuncGetAttributes(&attributes, (const void *)kernel));
+	err = m->measured ? module_look(m, name, &kernel, &attributes)
+			  : module_look_first(m, name, &kernel, &attributes);
+	if (!err)
+		err = module_check_stack(m->device, attributes.localSizeBytes);
 	if (err)
 		return err;
 	*ret = (struct quoit_device_kernel *)kernel;
@@ -104,6 +192,7 @@ int module_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 {
 	_Alignas(16) char bytes[MODULE_ARGUMENT_BYTES];
 	size_t used = 0;
+	cudaError_t result;
 	int err;
 	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, bytes, CU_LAUNCH_PARAM_BUFFER_SIZE, &used,
 			 CU_LAUNCH_PARAM_END};
@@ -126,10 +215,11 @@ int module_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 		used += l->arg_bytes[i];
 	}
 	profile_begin(&s->device->profile, PROFILE_LAUNCH);
-	err = device_check(s->device, (cudaError_t)s->device->launch(
-					      (CUfunction)module_kernel(k), l->grid[0], l->grid[1],
-					      l->grid[2], l->block[0], l->block[1], l->block[2],
-					      l->shared_bytes, s->stream, NULL, extra));
+	result = (cudaError_t)s->device->launch(
+		(CUfunction)module_kernel(k), l->grid[0], l->grid[1], l->grid[2], l->block[0],
+		l->block[1], l->block[2], l->shared_bytes, s->stream, NULL, extra);
 	profile_end(&s->device->profile);
-	return err;
+	err = device_check(s->device, result);
+	/* A block has not room for its threads' registers: no more memory would help. */
+	return result == cudaErrorLaunchOutOfResources ? -EINVAL : err;
 }
