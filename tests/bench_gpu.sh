@@ -20,7 +20,7 @@ if [ "${3-}" != --as-built ]; then
 		exit 1
 	}
 fi
-device=$("$build/quoit" run -- "$build/quoit" topo | grep '^device:')
+device=$("$build/quoit" run -- "$build/quoit" topo | grep -m1 '^device:')
 case $device in
 *', pid '*) echo "$device" ;;
 *)

@@ -7,7 +7,11 @@ set -eu
 cd "$(dirname "$0")/.."
 b=${1:-build}
 to=${2:-$b/gpu-bundle}
-make -j2 --no-print-directory B="$b" gpu-tests gpu-e2e
+make -j2 --no-print-directory B="$b" all gpu-tests gpu-e2e
+[ -e "$b/quoit-cuda.so" ] || {
+	echo 'gpu_bundle.sh: quoit-cuda.so was not built: there is nothing to carry' >&2
+	exit 1
+}
 rm -rf "$to"
 mkdir -p "$to/build/examples" "$to/build/tests/gpu" "$to/build/tests/e2e" "$to/lib" "$to/tests"
 cp "$b/quoit" "$b/quoitd" "$b/quoit-exec" "$b/quoit-peer" "$b/quoit-peer-cuda" "$b/quoit-cuda.so" "$to/build"
