@@ -94,9 +94,8 @@ static int import(struct launcher *l, struct flight *f)
 	struct peer *p;
 	int err;
 
-	/* It was told of before it was named to us. */
-	if (index < QUOIT_EXEC_DEVICES && !l->peer[index])
-		(void)peers_hear(l); /* a hang-up is seen when there is nothing to do */
+	/* It was told of before it was named to us, and may be another than the last one. */
+	(void)peers_hear(l); /* a hang-up is seen when there is nothing to do */
 	p = index < QUOIT_EXEC_DEVICES ? l->peer[index] : NULL;
 	if (!p)
 		return -ENOTSUP;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_device_pairs.c - copies from one device to another, and what becomes of them */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -389,6 +391,55 @@ ParameterizedTest(struct death *d, device_pairs, a_copy_fails_when_either_side_d
 	cr_expect_eq(room_run(r.q, quoit_uniform(one, 2, 0), NULL), 0);
 	cr_expect_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
 	expect_equal(&r, one, two);
+	room_close(&r);
+}
+
+/* Jobs on the second device without a pause, by a thread with a ring of its own. */
+struct bustle {
+	struct quoit_ring *q;
+	pthread_t thread;
+	atomic_bool stop;
+};
+
+static void *bustle(void *arg)
+{
+	struct bustle *b = arg;
+	quoit_tensor x = vector_on(b->q, 2, QUOIT_F32, 1000);
+
+	while (!atomic_load(&b->stop)) {
+		for (unsigned i = 0; i < 64; i++)
+			(void)quoit_push(b->q, quoit_add_scalar(x, x, 1.0));
+		(void)quoit_window(b->q, 2, 1000);
+	}
+	return NULL;
+}
+
+/* Who is to read hears of it before, however much it has to do. */
+Test(device_pairs, what_is_read_is_the_new_process_memory)
+{
+	struct device_room r = two_devices(DIRECTLY);
+	pid_t source = room_executor_of(&r, 1, 0), target = room_executor_of(&r, 2, 0);
+	struct bustle b = {0};
+	quoit_tensor one, two;
+	quoit_job job;
+
+	make_large(&r, &one, &two);
+	cr_assert_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
+	cr_assert_eq(quoit_ring_open(&b.q, r.s, NULL), 0);
+	cr_assert_eq(pthread_create(&b.thread, NULL, bustle, &b), 0);
+	usleep(20000);
+	kill(target, SIGSTOP); /* while it has something to do, and does not listen */
+	kill(source, SIGKILL);
+	(void)room_executor_of(&r, 1, source);
+	cr_expect_eq(room_run(r.q, quoit_uniform(one, 2, 0), NULL), 0);
+	cr_assert_eq(quoit_start(r.q, quoit_copy(two, one), &job), 0);
+	cr_assert_eq(quoit_flush(r.q), 0);
+	usleep(50000); /* its turn comes: it is sent */
+	kill(target, SIGCONT);
+	cr_expect_eq(quoit_wait(r.q, job, 20000), 0);
+	expect_equal(&r, one, two);
+	atomic_store(&b.stop, true);
+	pthread_join(b.thread, NULL);
 	room_close(&r);
 }
 

@@ -147,7 +147,7 @@ const void *soft_pool_find(struct quoit_device *d, uint64_t address, uint64_t by
 		return found;
 	(void)pthread_mutex_lock(&d->lock);
 	LIST_FOREACH(p, &d->pools, link)
-	if (soft_ranges_have(&p->imported, address, bytes))
+	if (!found && soft_ranges_have(&p->imported, address, bytes))
 		found = p->base + (address - p->address);
 	(void)pthread_mutex_unlock(&d->lock);
 	return found;
