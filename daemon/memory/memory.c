@@ -20,13 +20,14 @@ static bool pages_fit(const struct session *s, uint64_t more)
 
 static bool punch(struct session *s, const struct region_piece *piece)
 {
+	bool room = s->requests < MEMORY_ASKED_MOST;
 	struct memory_message m = {.op = MEMORY_PUNCH,
 				   .session = s,
 				   .offset = piece->offset,
 				   .bytes = sizeclass_bytes(piece->class),
 				   .class = piece->class};
 
-	if (!memory_send(reactor_memory_link(s->reactor), &m)) {
+	if (!room || !reactor_send_memory(s->reactor, &m)) {
 		region_give(&s->region, piece->offset, piece->class, true);
 		return false;
 	}
@@ -35,15 +36,19 @@ static bool punch(struct session *s, const struct region_piece *piece)
 	return true;
 }
 
-/* Give cached pieces back until the resident bytes fit; they go before the next allocation. */
-static void make_room(struct session *s)
+/*
+ * Give cached pieces back until the resident bytes fit; they go before the next allocation.  False:
+ * so many could not be sent away yet.
+ */
+static bool make_room(struct session *s)
 {
 	struct region_piece piece;
 
 	while (s->memory.used + s->region.cached_bytes > s->memory.lease &&
 	       region_take_cached(&s->region, &piece))
 		if (!punch(s, &piece))
-			return;
+			return false;
+	return true;
 }
 
 static void charge(struct session *s, uint64_t bytes)
@@ -172,9 +177,19 @@ void memory_take_eagerly(struct session *s, struct buffer *b)
 
 /* ---- for a job in the queue ---- */
 
+/* The buffer's piece has no pages, and they cannot be asked for yet. */
+static bool give_up(struct session *s, struct buffer *b, const struct region_piece *piece)
+{
+	s->memory.used -= sizeclass_bytes(piece->class);
+	region_give(&s->region, piece->offset, piece->class, false);
+	b->reserved = b->zeroed = false;
+	s->memory.more = !s->requests; /* else the next answer has us try again */
+	return false;
+}
+
 /*
  * Bytes for one buffer of a job, for which there is room; pages may come later.  False: its
- * piece of the region is just being punched.
+ * piece of the region is just being punched, or the session has asked for so many pages already.
  */
 static bool reserve(struct session *s, struct job *job, uint32_t index)
 {
@@ -188,15 +203,16 @@ static bool reserve(struct session *s, struct job *job, uint32_t index)
 	settle(s, b, &piece);
 	if (piece.resident)
 		return true;
-	make_room(s);
+	if (!make_room(s))
+		return give_up(s, b, &piece);
 	if (m.bytes <= MEMORY_INLINE_BYTES && pages_fit(s, 0) &&
 	    fallocate(s->region.fd, 0, (off_t)piece.offset, (off_t)m.bytes) == 0)
 		return true;
 	m.offset = piece.offset;
 	m.class = piece.class;
 	m.job = job_index(s, job);
-	if (!reactor_send_memory(s->reactor, &m))
-		return true; /* thousands are queued: the job's own accesses bring the pages */
+	if (s->requests >= MEMORY_ASKED || !reactor_send_memory(s->reactor, &m))
+		return give_up(s, b, &piece);
 	job->allocating++;
 	job->waits++;
 	s->requests++;
