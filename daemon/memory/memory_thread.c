@@ -11,6 +11,9 @@
 #include "memory_pages.h"
 #include "session/session.h"
 
+/* How often reactors that took no answer are looked at again. */
+#define STALLED_US 100u
+
 struct memory_thread {
 	pthread_t thread;
 	struct memory_link *links;
@@ -70,14 +73,19 @@ void memory_answer_done(struct memory_link *l)
 	quoit_ring_release(&l->from_thread, 1);
 }
 
+/* Else its reactor stands still, and the other reactors' sessions are none the worse for it. */
+static bool can_answer(struct memory_link *l)
+{
+	return quoit_ring_space(&l->answers) ||
+	       (quoit_ring_refresh(&l->answers) && quoit_ring_space(&l->answers));
+}
+
 static void answer(struct memory_work *w)
 {
 	struct memory_link *l = w->link;
-	uint32_t i;
+	uint32_t i = 0;
 
-	/* The reactor reads its answers whatever else it does, so there is room soon. */
-	while (!quoit_ring_reserve(&l->answers, &i))
-		sched_yield();
+	(void)quoit_ring_reserve(&l->answers, &i); /* there is room: can_answer */
 	l->answer[i % MEMORY_ENTRIES] = w->m;
 	if (quoit_ring_submit_wake(&l->answers, l->reactor_need_wake))
 		ring_bell(l->reactor_eventfd);
@@ -113,15 +121,34 @@ static void take_request(struct memory_thread *t, struct memory_link *l)
 	turns->last = w;
 }
 
-/* One part for the session that has waited longest.  False: none has anything to be done. */
+/* The session that has waited longest, no more in line; NULL: there is none that can be answered.
+ */
+static struct session *next_turn(struct memory_thread *t)
+{
+	struct session *s, *last = t->first ? t->last : NULL;
+
+	do {
+		s = t->first;
+		if (!s)
+			return NULL;
+		t->first = s->at_memory.next;
+		if (can_answer(s->at_memory.first->link))
+			return s;
+		enqueue(t, s);
+	} while (s != last);
+	return NULL;
+}
+
+/* One part for the session whose turn it is.  False: none has anything to be done. */
 static bool serve_one(struct memory_thread *t)
 {
-	struct session *s = t->first;
+	struct session *s = next_turn(t);
 	struct memory_work *w;
 
+	if (!s && t->first)
+		(void)usleep(STALLED_US);
 	if (!s)
-		return false;
-	t->first = s->at_memory.next;
+		return t->first != NULL;
 	w = s->at_memory.first;
 	if (!memory_pages_part(w, t->huge)) {
 		enqueue(t, s);

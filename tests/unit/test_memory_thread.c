@@ -17,7 +17,7 @@
 #define MAX_BUFFERS 16
 #define LARGE       (8 * MEMORY_PART_BYTES)
 
-static struct memory_link *reactor;
+static struct memory_link *reactor; /* the one that asks, and another */
 static struct memory_thread *thread;
 static uint32_t need_wake;
 static int bell;
@@ -30,9 +30,10 @@ static unsigned visitors;
 
 static void open_link(void)
 {
-	reactor = aligned_alloc(64, sizeof *reactor);
+	reactor = aligned_alloc(64, 2 * sizeof *reactor);
 	bell = eventfd(0, EFD_CLOEXEC);
-	memory_link_init(reactor, &need_wake, bell);
+	for (unsigned i = 0; i < 2; i++)
+		memory_link_init(&reactor[i], &need_wake, bell);
 }
 
 static void close_link(void)
@@ -73,19 +74,24 @@ static void ask(struct session *s, enum memory_op op, uint64_t offset, uint64_t 
 
 static void start(void)
 {
-	cr_assert_eq(memory_thread_start(reactor, 1, false, &thread), 0);
+	cr_assert_eq(memory_thread_start(reactor, 2, false, &thread), 0);
 }
 
-static struct memory_message answer(void)
+static struct memory_message answer_to(struct memory_link *l)
 {
 	const struct memory_message *next;
 	struct memory_message m;
 
-	while (!(next = memory_next_answer(reactor)))
+	while (!(next = memory_next_answer(l)))
 		poll(NULL, 0, 1);
 	m = *next;
-	memory_answer_done(reactor);
+	memory_answer_done(l);
 	return m;
+}
+
+static struct memory_message answer(void)
+{
+	return answer_to(reactor);
 }
 
 static uint64_t resident(const struct session *s)
@@ -138,6 +144,26 @@ Test(memory_thread, requests_beyond_those_it_holds_wait_their_time)
 		else
 			cr_assert_eq(answer().job, answered++);
 	}
+}
+
+Test(memory_thread, a_reactor_that_takes_no_answers_keeps_no_other_waiting)
+{
+	struct session *still = new_session(), *other = new_session();
+	struct memory_message m = {.op = MEMORY_PUNCH, .session = still, .bytes = PAGE_BYTES};
+	uint32_t sent = 0;
+
+	start();
+	for (; sent < 2 * MEMORY_ENTRIES; sent++) { /* twice what there is room for */
+		m.job = sent;
+		while (!memory_send(reactor, &m))
+			poll(NULL, 0, 1);
+	}
+	m = (struct memory_message){
+		.op = MEMORY_ALLOCATE, .session = other, .bytes = PAGE_BYTES, .job = 7};
+	cr_assert(memory_send(&reactor[1], &m));
+	cr_assert_eq(answer_to(&reactor[1]).job, 7);
+	for (uint32_t i = 0; i < sent; i++)
+		cr_assert_eq(answer().job, i);
 }
 
 Test(memory_thread, what_cannot_be_had_whole_is_given_back)
