@@ -194,7 +194,7 @@ static int start(struct reactor *r, struct session *s, struct job *job)
 		return 0;
 	}
 	if (job_host_zero(job) && (clear_is_long(s, job) || elsewhere))
-		return publish(r, s, job);
+		return s->published < SCHED_PUBLISHED ? publish(r, s, job) : -EBUSY;
 	if (!res && is_file)
 		return io_start(r, s, job);
 	/* One that has failed may still have to clear what others will read. */
