@@ -253,7 +253,7 @@ void validate_outputs(const struct session *s, const struct quoit_sqe *sqe, stru
 	struct fault f;
 
 	*ret = (struct plan){.refused = true, .executor = NO_EXECUTOR};
-	if (find_row(s, sqe, &ret->row, &f))
+	if (find_row(s, sqe, &ret->row, &f) && !(ret->row && ret->row->absent))
 		return;
 	for_each_tensor (i, ret->row->takes & ret->row->writes) {
 		uint32_t view = session_view(s, sqe->tensor[i]);

@@ -314,6 +314,23 @@ Test(order, who_reads_what_a_refused_job_should_have_written_fails_by_its_fault)
 	cr_expect_eq(got[3], 2.0f);
 }
 
+Test(order, an_operation_that_is_switched_off_fails_its_output_too)
+{
+	static const char *const options[] = {"--disable=exp", NULL};
+	struct client other;
+	quoit_tensor x, y;
+	float got[4];
+
+	client_open(&other, options, NULL);
+	x = quoit_vector(other.q, QUOIT_F32, 4);
+	y = quoit_vector(other.q, QUOIT_F32, 4);
+	cr_assert_eq(quoit_push(other.q, quoit_fill(x, 1.0)), 0);
+	cr_assert_eq(quoit_push(other.q, quoit_fill(y, 1.0)), 0);
+	cr_assert_eq(quoit_push(other.q, quoit_exp(y, x)), 0);
+	cr_expect_eq(quoit_read(other.q, y, got, sizeof got), -QUOIT_EPOISON);
+	client_close(&other);
+}
+
 /* Who uses its output already is not disturbed, and what is written there later holds. */
 Test(order, a_refused_job_fails_its_output_in_its_place)
 {
