@@ -10,7 +10,9 @@
 #include "executor_private.h"
 #include "host/log.h"
 
-#define MS     UINT64_C(1000000)
+#define MS         UINT64_C(1000000)
+#define OWNER_NONE UINT64_MAX /* no user's */
+
 #define ASK_NS (100 * MS) /* without pidfds: how often we ask whether it lives */
 
 static void ring(int eventfd)
@@ -168,6 +170,13 @@ void executor_introduce(struct executor *x, const struct executor *y)
 
 /* ---- what happens to it ---- */
 
+static void tell_ports(struct executor *x, uint64_t owner)
+{
+	for (uint32_t i = 0; i < x->house->reactors; i++)
+		atomic_store(&x->port[i].owner, owner);
+	x->disowned = owner == OWNER_NONE;
+}
+
 /* Nothing of what the last user's processes did is the next one's fault. */
 static void change_owner(struct executor *x)
 {
@@ -179,18 +188,19 @@ static void change_owner(struct executor *x)
 			executor_set_ports(x, PORT_DOWN);
 		x->lost = false;
 	}
-	for (uint32_t i = 0; i < x->house->reactors; i++)
-		atomic_store(&x->port[i].owner, x->owner);
+	tell_ports(x, x->owner);
 }
 
+/* A process on its way out is nobody's, not even its user's if that should come back. */
 static void look_whether_it_is_wanted(struct executor *x)
 {
-	if (x->wanted == x->owner)
+	if (x->wanted == x->owner && !x->disowned)
 		return;
 	if (x->state == EXECUTOR_DOWN || x->state == EXECUTOR_STUCK) {
 		change_owner(x);
 	} else if (x->state != EXECUTOR_DYING && !x->retired) {
 		x->retired = true;
+		tell_ports(x, OWNER_NONE);
 		executor_kill(x, KILL_NOT);
 	}
 }

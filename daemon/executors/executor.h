@@ -79,7 +79,8 @@ struct executor {
 	bool own;                   /* started only for who wants it, whose alone it is: */
 	uint64_t wanted;            /* by this user, 1 + uid; 0: by nobody */
 	uint64_t owner;             /* whose the process is, or the last one was */
-	bool retired;               /* it is killed because that has changed */
+	bool retired;               /* it is killed because that has changed, */
+	bool disowned;              /* and no session is let to it */
 	pid_t told[CONFIG_DEVICES]; /* of the process that has device n, at n - 1; 0: of none */
 };
 

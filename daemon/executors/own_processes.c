@@ -75,7 +75,7 @@ uint64_t own_wanted(struct own_processes *o, uint32_t place, uint64_t now, uint6
 
 	*ret_due = UINT64_MAX;
 	pthread_mutex_lock(&o->lock);
-	if (u->owner && !u->sessions && now - u->left >= OWN_LINGER_NS)
+	if (u->owner && !u->sessions && now >= u->left + OWN_LINGER_NS)
 		u->owner = 0;
 	else if (u->owner && !u->sessions)
 		*ret_due = u->left + OWN_LINGER_NS;
