@@ -164,9 +164,11 @@ int launcher_answer(struct launcher *l, uint32_t index)
 
 void launcher_works(struct launcher *l, bool works)
 {
-	works |= l->leaving != NOBODY;
+	works |= l->leaving.head != NOBODY;
+	l->calls = (l->calls + works) % QUOIT_EXEC_CALLS;
 	__atomic_store_n(&l->channels->words->running[STREAM_IN],
-			 works ? channel_name(0, QUOIT_EXEC_ASKED) : 0, __ATOMIC_RELAXED);
+			 works ? channel_name(0, QUOIT_EXEC_ASKED + l->calls) : 0,
+			 __ATOMIC_RELAXED);
 }
 
 /* ---- requests ---- */

@@ -194,7 +194,8 @@ struct launcher {
 	struct queue turns;     /* holdings that have flights held, linked by next */
 	struct queue cancelled; /* flights that will not run, until all that they name are over */
 	bool asked;             /* in this pass the driver was asked for a stretch */
-	uint32_t leaving;       /* holdings whose stretches are being given back; NOBODY */
+	struct queue leaving;   /* holdings whose stretches are being given back */
+	uint32_t calls;         /* of launcher_works, QUOIT_EXEC_CALLS at most */
 	struct stream stream[STREAMS];
 	struct stage stage[2];   /* by direction: STREAM_IN, STREAM_OUT */
 	struct holding *holding; /* channel * QUOIT_EXEC_SLOTS + slot */

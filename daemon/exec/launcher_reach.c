@@ -133,20 +133,25 @@ int reach_leave(struct launcher *l, uint32_t holding)
 {
 	if (leave_on(l, holding))
 		return say_left(l, holding);
-	l->holding[holding].next_leaving = l->leaving;
-	l->leaving = holding;
+	l->holding[holding].next_leaving = NOBODY;
+	if (l->leaving.head == NOBODY)
+		l->leaving.head = holding;
+	else
+		l->holding[l->leaving.tail].next_leaving = holding;
+	l->leaving.tail = holding;
 	launcher_works(l, true);
 	return 0;
 }
 
 bool reach_advance(struct launcher *l, int *ret_err)
 {
-	uint32_t holding = l->leaving;
+	uint32_t holding = l->leaving.head;
 
 	if (holding == NOBODY)
 		return false;
+	launcher_works(l, true);
 	if (leave_on(l, holding)) {
-		l->leaving = l->holding[holding].next_leaving;
+		l->leaving.head = l->holding[holding].next_leaving;
 		launcher_works(l, false);
 		*ret_err = say_left(l, holding);
 	}
@@ -155,7 +160,7 @@ bool reach_advance(struct launcher *l, int *ret_err)
 
 void reach_open(struct launcher *l)
 {
-	l->leaving = NOBODY;
+	l->leaving.head = NOBODY;
 }
 
 void reach_close(struct launcher *l)

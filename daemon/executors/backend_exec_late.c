@@ -40,7 +40,9 @@ static uint64_t watched(const struct exec_port *p, const struct exec_flight *f, 
 		return f->serial;
 	if (p->asking.type) /* its own time runs */
 		return 0;
-	return exec_port_is_vain(p, i) && p->answered == p->idle_answered ? EXEC_NOBODY : 0;
+	if (!exec_port_is_vain(p, i) || p->answered != p->idle_answered)
+		return 0;
+	return EXEC_NOBODY | exec_port_running(p, i); /* its next call is another one */
 }
 
 /* Whatever deadline it has, a job keeps the module, or its stream, from all others. */

@@ -60,11 +60,12 @@ struct exec_flight {
 
 /* What a stream, or a module, was seen to work at. */
 struct exec_watch {
-	uint64_t serial; /* of the flight; EXEC_NOBODY; 0: nothing, or what another reactor sent */
+	uint64_t serial; /* of the flight; EXEC_NOBODY and a name; 0: nothing, or another reactor's
+			  */
 	uint64_t since;  /* TSC */
 };
 
-#define EXEC_NOBODY UINT64_MAX /* a request that nobody has sent */
+#define EXEC_NOBODY (UINT64_C(1) << 63) /* a request that nobody has sent */
 
 /* The LOAD or FIND that it has not answered; one at a time. */
 struct exec_asking {
@@ -96,7 +97,7 @@ struct direct_port {
 struct exec_port {
 	_Atomic uint32_t state;  /* enum exec_port_state */
 	_Atomic uint32_t killed; /* enum exec_kill */
-	_Atomic uint64_t owner;  /* 1 + the uid whose alone it is; 0: everybody's; set while DOWN */
+	_Atomic uint64_t owner;  /* 1 + the uid whose alone it is; 0: everybody's */
 
 	/*
 	 * Which process has device n, as this one was told, at n - 1; 0: none that it reaches.

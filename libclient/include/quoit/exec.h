@@ -296,8 +296,13 @@ struct quoit_exec_daemon_channel {
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_exec_request request[QUOIT_EXEC_ENTRIES];
 };
 
-/* In quoit_exec_words.running, as an id: a LOAD, no job and none of a direct ring. */
+/*
+ * In quoit_exec_words.running, as an id: a LOAD, no job and none of a direct ring.  A device's
+ * process counts on from there, and begins anew after so many: each of a driver's calls that may
+ * take long has a number of its own, and may take as long as a job.
+ */
 #define QUOIT_EXEC_ASKED (QUOIT_EXEC_ENTRIES + QUOIT_DIRECT_ENTRIES)
+#define QUOIT_EXEC_CALLS 65536u
 
 /* What quoit-exec writes: first its own words, then an array, one entry per channel. */
 struct quoit_exec_words {
