@@ -253,12 +253,14 @@ static int pass(struct launcher *l)
 	if (n < 0)
 		return n;
 	any = n > 0;
+	streams_mark(l);
 	if (l->open) {
 		any |= stage_advance(l, &err);
 		any |= !err && streams_collect(l, &err); /* says what runs, also after the last */
 		any |= !err && turns_answer(l, &err);
 		any |= !err && flights_resume(l);
 		any |= !err && turns_advance(l);
+		streams_mark(l);
 	}
 	any |= !err && reach_advance(l, &err);
 	any |= direct_advance(l);

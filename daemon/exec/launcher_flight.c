@@ -237,14 +237,12 @@ static int do_step(struct launcher *l, uint32_t index)
 	case STEP_CLEAN:
 		return f->res ? clear_after(l, f) : 0;
 	default:
-		return stream_append(l, index);
+		stream_append(l, index);
+		return 0;
 	}
 }
 
-/*
- * Into the stream with it.  One that cannot run takes its place there all the same, and must be
- * marked, sooner or later.  False: go on later.
- */
+/* Into the stream with it.  One that cannot run takes its place there.  False: go on later. */
 static bool issue(struct launcher *l, uint32_t index)
 {
 	struct flight *f = &l->flight[index];
@@ -254,7 +252,7 @@ static bool issue(struct launcher *l, uint32_t index)
 
 		if (err < 0 && err != -EAGAIN)
 			flight_fail(f, err);
-		if (err < 0 && (err == -EAGAIN || f->step == STEP_MARK))
+		if (err == -EAGAIN)
 			return false;
 		f->step = err < 0 ? STEP_CLEAN : f->step + 1;
 		if (err == STAGED) {

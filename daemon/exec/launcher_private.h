@@ -45,6 +45,13 @@ enum {
 #define STREAM_LEAST 4u
 #define STREAM_NS    10000000u
 
+/*
+ * A mark costs about what a small job does: so many of those share one, as far as they come at the
+ * same time; and small are those whose views are no larger than that, a few microseconds each.
+ */
+#define STREAM_SHARE 8u
+#define SMALL_BYTES  65536u
+
 /* Marks that may be ahead of a stream's word: of flights, and of a copy's parts. */
 #define STREAM_MARKS 512u
 
@@ -103,7 +110,8 @@ struct stream {
 	uint64_t done;          /* all of it, when last looked at */
 	uint64_t number;        /* last given out */
 	uint64_t seen[STREAMS]; /* it waits for the others up to here */
-	struct queue queue;     /* issued */
+	struct queue queue;     /* issued; the last of them, */
+	uint32_t unmarked;      /* so many, by the mark that is to come */
 	uint32_t issuing;       /* who was not all put there when it was full; NOBODY */
 	uint32_t depth;         /* flights that have it and are not answered, */
 	uint32_t room;          /* and how many it may have */
@@ -296,8 +304,11 @@ int stream_order(struct launcher *l, struct flight *f);
 /* The stream will have passed *ret_number after all that it has now.  -errno: not marked. */
 int stream_mark(struct launcher *l, uint32_t stream, uint64_t *ret_number);
 
-/* The flight is in its stream, all of it.  -errno: it could not be marked. */
-int stream_append(struct launcher *l, uint32_t index);
+/* The flight is in its stream, all of it, and will be marked at the latest by streams_mark. */
+void stream_append(struct launcher *l, uint32_t index);
+
+/* Mark what is not; where there is no room for that, the next time. */
+void streams_mark(struct launcher *l);
 
 bool stream_has_passed(struct launcher *l, uint32_t stream, uint64_t number);
 

@@ -119,10 +119,9 @@ static int finish(struct launcher *l, uint32_t way)
 	struct flight *f = &l->flight[index];
 	int err = f->res ? clear_after(l, f) : 0;
 
-	if (!err)
-		err = stream_append(l, index);
 	if (err)
 		return err;
+	stream_append(l, index);
 	if (!f->res)
 		clear_written(l, f);
 	f->step = STEP_ISSUED;

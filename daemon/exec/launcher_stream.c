@@ -53,9 +53,10 @@ static uint32_t continued_stream(const struct launcher *l, const struct flight *
 {
 	for (uint32_t i = 0; i < f->afters; i++) {
 		const struct flight *g = &l->flight[f->after[i].index];
+		const struct queue *q = &l->stream[g->stream].queue;
 
 		if (g->serial == f->after[i].serial && g->stream >= first && g->stream < last &&
-		    g->number == l->stream[g->stream].number)
+		    q->head != NOBODY && q->tail == f->after[i].index)
 			return g->stream;
 	}
 	return NOBODY;
@@ -94,30 +95,7 @@ uint32_t stream_choose(const struct launcher *l, const struct flight *f)
 	return has_room(&l->stream[own]) ? own : NOBODY;
 }
 
-/* ---- order ---- */
-
-int stream_order(struct launcher *l, struct flight *f)
-{
-	struct stream *own = &l->stream[f->stream];
-	int err = 0;
-
-	for (uint32_t i = 0; i < f->afters && !err; i++) {
-		const struct flight *g = &l->flight[f->after[i].index];
-		struct stream *other = &l->stream[g->stream];
-
-		if (g->serial != f->after[i].serial || g->stream == f->stream ||
-		    own->seen[g->stream] >= g->number)
-			continue;
-		/* The end of the other stream as it is now: as much as is needed, or more. */
-		err = l->driver->event_record(other->event, other->stream);
-		if (!err)
-			err = l->driver->stream_wait(own->stream, other->event);
-		if (!err)
-			own->seen[g->stream] = other->number;
-	}
-	memcpy(f->behind, own->seen, sizeof f->behind);
-	return launcher_check(l, err);
-}
+/* ---- marks ---- */
 
 static int mark_by_event(struct launcher *l, uint32_t stream, uint64_t number)
 {
@@ -140,21 +118,86 @@ int stream_mark(struct launcher *l, uint32_t stream, uint64_t *ret_number)
 		l, l->signals ? l->driver->signal(s->stream, s->word, (uint32_t)number)
 			      : mark_by_event(l, stream, number));
 
-	if (!err)
+	if (!err) {
 		*ret_number = s->number = number;
+		s->unmarked = 0;
+	}
 	return err;
 }
 
-int stream_append(struct launcher *l, uint32_t index)
+/* All of them wait for the same mark. */
+static void fail_unmarked(struct launcher *l, const struct stream *s, int err)
+{
+	for (uint32_t i = s->queue.head; i != NOBODY; i = l->flight[i].next)
+		if (l->flight[i].number > s->number && !l->flight[i].res)
+			flight_fail(&l->flight[i], err);
+}
+
+static int mark_last(struct launcher *l, uint32_t stream)
+{
+	struct stream *s = &l->stream[stream];
+	uint64_t number;
+	int err = s->unmarked ? stream_mark(l, stream, &number) : 0;
+
+	if (err && err != -EAGAIN)
+		fail_unmarked(l, s, err);
+	return err;
+}
+
+void streams_mark(struct launcher *l)
+{
+	for (uint32_t i = 0; i < STREAMS; i++)
+		(void)mark_last(l, i);
+}
+
+/* Nobody waits for long if it is answered with some that come after it. */
+static bool is_small(const struct flight *f)
+{
+	if (f->q.type != QUOIT_EXEC_RUN || f->q.op == QUOIT_OP_LAUNCH)
+		return false;
+	for (uint32_t i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (f->q.view[i].given && flight_view_bytes(&f->q.view[i]) > SMALL_BYTES)
+			return false;
+	return true;
+}
+
+void stream_append(struct launcher *l, uint32_t index)
 {
 	struct flight *f = &l->flight[index];
-	int err = stream_mark(l, f->stream, &f->number);
+	struct stream *s = &l->stream[f->stream];
 
-	if (err)
-		return err;
+	f->number = s->number + 1;
 	f->issued = tsc_now();
-	queue_append(l, &l->stream[f->stream].queue, index);
-	return 0;
+	queue_append(l, &s->queue, index);
+	if (++s->unmarked >= STREAM_SHARE || !is_small(f))
+		(void)mark_last(l, f->stream);
+}
+
+/* ---- order ---- */
+
+int stream_order(struct launcher *l, struct flight *f)
+{
+	struct stream *own = &l->stream[f->stream];
+	int err = 0;
+
+	for (uint32_t i = 0; i < f->afters && !err; i++) {
+		const struct flight *g = &l->flight[f->after[i].index];
+		struct stream *other = &l->stream[g->stream];
+
+		if (g->serial != f->after[i].serial || g->stream == f->stream ||
+		    own->seen[g->stream] >= g->number)
+			continue;
+		/* The end of the other stream as it is now: as much as is needed, or more. */
+		if (g->number > other->number && mark_last(l, g->stream))
+			return -EAGAIN;
+		err = l->driver->event_record(other->event, other->stream);
+		if (!err)
+			err = l->driver->stream_wait(own->stream, other->event);
+		if (!err)
+			own->seen[g->stream] = other->number;
+	}
+	memcpy(f->behind, own->seen, sizeof f->behind);
+	return launcher_check(l, err);
 }
 
 /* ---- how far ---- */
