@@ -241,10 +241,13 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 		err = check_overlap(ret, f);
 	if (!err && ret->on_device) {
 		ret->cost /= DEVICE_SPEED;
+		ret->piece = 0;
 		err = check_transfer(ret, f);
 	}
 	if (!err && ret->cost > VALIDATE_MAX_NS)
 		return refuse(f, -E2BIG, QUOIT_FIELD_DIM, ret->cost, VALIDATE_MAX_NS);
+	if (!err && ret->piece > VALIDATE_MAX_PIECE_NS)
+		return refuse(f, -E2BIG, QUOIT_FIELD_DIM, ret->piece, VALIDATE_MAX_PIECE_NS);
 	return err;
 }
 

@@ -18,6 +18,12 @@
 /* A predicted run time beyond this is refused with -E2BIG. */
 #define VALIDATE_MAX_NS UINT64_C(600000000000)
 
+/*
+ * And beyond this of a piece that only one core can do: nobody takes a core from it, not even its
+ * client's death.
+ */
+#define VALIDATE_MAX_PIECE_NS UINT64_C(2500000000)
+
 struct op_row;
 
 /* What a valid job needs to know of its SQE. */
@@ -33,7 +39,8 @@ struct plan {
 	uint8_t device;                                  /* on this one; 0: none is */
 	uint8_t executor;                                /* who runs it (session.h) */
 	uint64_t elements;                               /* of the largest tensor */
-	uint64_t cost;                                   /* nanoseconds on one core, predicted */
+	uint64_t cost;                                   /* nanoseconds on one core, predicted, */
+	uint64_t piece; /* and of the largest piece that cannot be shared among cores */
 };
 
 /*

@@ -516,6 +516,38 @@ Test(validate, cost_grows_with_the_way_between_elements)
 	cr_expect_geq(column, 10 * dense, "%lu and %lu ns", column, dense);
 }
 
+/* Our own code makes twelve rows of 32 columns, and there is no BLAS for such strides. */
+Test(validate, a_small_product_of_long_rows_costs_what_a_block_does)
+{
+	enum { FAR = 50, LONG = 100000 };
+	uint64_t cost;
+
+	core_create(session, FAR, QUOIT_F32, 1, 1, 1, 1);
+	core_view(session, FAR + 1, FAR, 0, LONG, 0);
+	cost = plan_of((struct quoit_sqe)JOB(GEMM, ON(H(ONE), H(FAR + 1), H(FAR + 1)),
+					     .arg = QUOIT_GEMM_TRANS_B))
+		       .cost;
+	cr_expect_geq(cost, LONG * UINT64_C(12) * 32 * 20 / 1000, "%lu ns", cost);
+}
+
+/* Nobody takes a core from it: not even its client's death would. */
+Test(validate, a_piece_for_one_core_that_takes_long_is_refused_though_the_whole_is_not)
+{
+	enum { FAR = 50, LONG = 200000000 };
+	struct quoit_sqe sqe =
+		JOB(GEMM, ON(H(ONE), H(FAR + 1), H(FAR + 1)), .arg = QUOIT_GEMM_TRANS_B);
+	struct fault fault;
+	struct plan plan;
+
+	core_create(session, FAR, QUOIT_F32, 1, 1, 1, 1);
+	core_view(session, FAR + 1, FAR, 0, LONG, 0);
+	core_view(session, FAR + 2, FAR, 0, 2 * LONG, 0);
+	cr_expect_lt(plan_of(sqe).cost, VALIDATE_MAX_PIECE_NS);
+	sqe.tensor[1] = sqe.tensor[2] = H(FAR + 2);
+	cr_expect_eq(validate_job(session, &sqe, &plan, &fault), -E2BIG);
+	cr_expect_eq(fault.value[1], VALIDATE_MAX_PIECE_NS);
+}
+
 Test(validate, cost_grows_with_the_work_and_an_absurd_job_is_refused)
 {
 	static const struct row rows[] = {
