@@ -151,12 +151,26 @@ static void set_zero_ranges(const struct session *s, const struct job *job, stru
 	}
 }
 
+/*
+ * A slot is taken for as long as its job takes.  So a user takes no more than are left: half of
+ * them alone, and who comes next finds some.
+ */
+static bool has_share(const struct worker_port *port, uid_t uid)
+{
+	uint32_t left = (uint32_t)__builtin_popcount(port->free), held = 0;
+
+	for (uint32_t i = 0; i < WORKER_SLOTS; i++)
+		held += !(port->free >> i & 1) && port->work[i].session->uid == uid;
+	return held < left;
+}
+
 int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
 {
-	struct work *work = worker_slot(port);
+	struct work *work;
 
-	if (!work)
+	if (!has_share(port, s->uid))
 		return -EBUSY;
+	work = worker_slot(port);
 	work->impl = job->failed || job->executor != NO_EXECUTOR
 			     ? NULL
 			     : optable_find(job->sqe.opcode)->impl;
