@@ -196,8 +196,9 @@ int quoit_rings_open(struct quoit_ring **ret, unsigned count, struct quoit_sessi
 					       .flags = p->flags & QUOIT_RING_FLAGS,
 					       .count = count};
 	err = libquoit_control_call(s, &m, -1, fds, FDS_PER_RING * count);
-	for (unsigned i = 0; err == -EMFILE && i < count; i++)
-		(void)tell_close(s, m.ring_reply.ring + i); /* they are open all the same */
+	/* Where it was not quoitd that had no descriptors, they are open all the same. */
+	for (unsigned i = 0; err == -EMFILE && !m.result && i < count; i++)
+		(void)tell_close(s, m.ring_reply.ring + i);
 	if (err)
 		return err;
 	if (m.ring_reply.count != count || m.ring_reply.ring + count > QUOIT_MAX_RINGS ||

@@ -167,6 +167,9 @@ static void serve_message(struct fake_daemon *f)
 	case QUOIT_CTL_CANCEL:
 		m.result = fake_cancel(&f->ring[m.job.ring], m.job.sq_index);
 		break;
+	case QUOIT_CTL_RING_CLOSE:
+		f->closed++;
+		break;
 	case QUOIT_CTL_FILE_ADD:
 		if (!CMSG_FIRSTHDR(&h))
 			m.result = -EBADF;
@@ -315,6 +318,14 @@ uint32_t fake_kicks(struct fake_daemon *f)
 	uint32_t n;
 
 	FAKE_SET(f, n = f->kicks);
+	return n;
+}
+
+uint32_t fake_closed(struct fake_daemon *f)
+{
+	uint32_t n;
+
+	FAKE_SET(f, n = f->closed);
 	return n;
 }
 

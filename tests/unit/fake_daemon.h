@@ -57,6 +57,9 @@ struct quoit_sqe fake_sqe(struct fake_daemon *f, uint32_t i);
 uint32_t fake_kicks(struct fake_daemon *f);
 uint32_t fake_tensors_alive(struct fake_daemon *f);
 
+/* How many rings it was asked to close. */
+uint32_t fake_closed(struct fake_daemon *f);
+
 /* The first ring's call sites, as a tool would see them. */
 const struct quoit_site *fake_sites(struct fake_daemon *f);
 #endif

@@ -46,7 +46,7 @@ struct fake_daemon {
 	uint64_t bytes_used;
 	struct fake_tensor tensor[FAKE_TENSORS];
 	struct quoit_sqe log[FAKE_LOG];
-	uint32_t fetched, kicks, alive;
+	uint32_t fetched, kicks, alive, closed;
 };
 
 /* Fetch what is there and run it; answer doorbells and arms. */
