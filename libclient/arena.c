@@ -129,6 +129,8 @@ static void release(struct arena *a, uint32_t at)
 		length += length_at(a, behind);
 	}
 	if (is_free(a, at - 1)) {
+		a->table[at].length =
+			0; /* it begins nothing any more: given back again, it is ignored */
 		at -= length_at(a, at - 1);
 		unlink_piece(a, at);
 		length += length_at(a, at);

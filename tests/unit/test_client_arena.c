@@ -97,6 +97,18 @@ Test(arena, what_is_not_a_piece_is_not_freed)
 	cr_assert_null(libquoit_arena_take(&arena, 1), "freed twice");
 }
 
+Test(arena, a_piece_that_was_given_back_and_joined_is_not_freed_again)
+{
+	void *first = libquoit_arena_take(&arena, 64), *second = libquoit_arena_take(&arena, 64);
+
+	libquoit_arena_give(&arena, first);
+	libquoit_arena_give(&arena, second);
+	libquoit_arena_give(&arena, second);
+	cr_expect_eq(libquoit_arena_take(&arena, BYTES), base);
+	libquoit_arena_give(&arena, second);
+	cr_expect_null(libquoit_arena_take(&arena, 64), "it is all one piece that is in use");
+}
+
 Test(arena, an_empty_arena_has_nothing)
 {
 	struct arena none;
