@@ -11,6 +11,9 @@
 
 #include "session/kernels.h"
 
+/* What the memory of a description may have, in blocks of 512 bytes: a huge page, or two. */
+#define KERNEL_BLOCKS 8192
+
 /*
  * Can nobody change it any more?  Asked before anything else: only a memfd has seals, and what
  * is none could make us wait for whoever is behind it.
@@ -47,9 +50,16 @@ static int check_memory(int fd, uint64_t most, struct kernels_ask *ask)
 static int read_kernel(int fd, struct kernels_ask *ask)
 {
 	int err = check_memory(fd, sizeof ask->desc, ask);
+	struct stat st;
 
 	if (err)
 		return err;
+	/* Beyond its end there may be any amount: who closes it would have that to free. */
+	if (fstat(fd, &st) < 0 || st.st_blocks > KERNEL_BLOCKS) {
+		ask->bytes = 0;
+		snprintf(ask->text, sizeof ask->text, "it has more memory than bytes");
+		return -EFBIG;
+	}
 	if (pread(fd, &ask->desc, sizeof ask->desc, 0) != (ssize_t)sizeof ask->desc) {
 		snprintf(ask->text, sizeof ask->text, "a kernel's description has %zu bytes",
 			 sizeof ask->desc);
