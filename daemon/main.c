@@ -75,6 +75,22 @@ static void raise_limits(void)
 }
 
 /*
+ * Who is who is told by uids: where this process sees only some of them, all others are one user to
+ * it, who could end each other's sessions.
+ */
+static bool sees_all_users(void)
+{
+	unsigned long inside, outside, count;
+	FILE *map = fopen("/proc/self/uid_map", "re");
+	bool all = !map || (fscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3 && !inside &&
+			    !outside && count == UINT32_MAX);
+
+	if (map)
+		(void)fclose(map);
+	return all;
+}
+
+/*
  * A core would hold all users' data, and our /proc entries lead to it.  A private quoitd claims
  * no isolation from its own user, and everything in it is that user's: only cores are left out
  * there, and its tools and debuggers may look.
@@ -227,7 +243,13 @@ int main(int argc, char **argv)
 	err = log_start();
 	if (err < 0)
 		log_warning("who reads this log can hold us up: %s", strerror(-err));
-	status = run(&config);
+	if (config.is_private || sees_all_users()) {
+		status = run(&config);
+	} else {
+		log_error("this user namespace does not have all users (/proc/self/uid_map): "
+			  "use --private");
+		status = 1;
+	}
 	log_stop();
 	return status;
 }

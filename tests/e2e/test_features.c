@@ -197,6 +197,29 @@ Test(features, those_that_are_there_are_not_named)
 	daemon_stop(&d);
 }
 
+/* ---- users ---- */
+
+/* All users but one would be the same to it. */
+Test(features, a_daemon_for_all_does_not_run_where_it_cannot_tell_users_apart)
+{
+	const char *build = getenv("QUOIT_BUILD");
+	char command[512], said[1024] = "", folder[] = "/tmp/quoit-users-XXXXXX";
+	FILE *out;
+
+	cr_assert_not_null(mkdtemp(folder));
+	snprintf(command, sizeof command,
+		 "timeout 10 unshare --user --map-root-user %s/quoitd --socket=%s/quoitd.sock 2>&1",
+		 build ? build : "build", folder);
+	out = popen(command, "r");
+	cr_assert_not_null(out);
+	(void)!fread(said, 1, sizeof said - 1, out);
+	cr_expect_neq(pclose(out), 0);
+	rmdir(folder);
+	if (!strncmp(said, "unshare: ", 9))
+		cr_skip_test("no user namespaces here");
+	cr_expect(strstr(said, "uid_map"), "%s", said);
+}
+
 /* ---- pidfd ---- */
 
 static bool session_ends(const struct daemon *d, unsigned long long id, unsigned naps)
