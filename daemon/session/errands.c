@@ -215,6 +215,8 @@ static void enqueue(struct errands *e)
 		return;
 	e->queued = true;
 	append(&e->pool->queue, e);
+	if (!e->pool->idle) /* once there could not be one more */
+		(void)start_thread(e->pool);
 	pthread_cond_signal(&e->pool->news);
 }
 
