@@ -99,10 +99,13 @@ unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
 
 static __attribute__((noinline)) int kick(struct quoit_ring *q)
 {
-	if (send(q->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 || errno == EAGAIN)
-		return 0; /* full of kicks: the reactor will see one of them */
-	q->broken = -ECONNRESET;
-	return q->broken;
+	/* Full of kicks is as good: the reactor will see one of them. */
+	while (send(q->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1 && errno != EAGAIN)
+		if (errno != EINTR && errno != ENOBUFS && errno != ENOMEM) {
+			q->broken = -ECONNRESET;
+			return q->broken;
+		}
+	return 0;
 }
 
 /* One reading of the clock for all that is published at once. */

@@ -74,9 +74,10 @@ static void ring_descriptor(struct ring *r)
 
 	if (arm == r->armed)
 		return;
-	r->armed = arm;
 	/* Full is success: the descriptor is readable then. */
-	(void)send(r->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (send(r->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ||
+	    (errno != ENOBUFS && errno != ENOMEM))
+		r->armed = arm;
 }
 
 void completion_flush(struct ring *r)
