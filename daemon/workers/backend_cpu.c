@@ -153,22 +153,25 @@ static void set_zero_ranges(const struct session *s, const struct job *job, stru
 
 /*
  * A slot is taken for as long as its job takes.  So a user takes no more than are left: half of
- * them alone, and who comes next finds some.
+ * them alone, and who comes next finds some.  A session that has none gets one beside, but for the
+ * last few.
  */
-static bool has_share(const struct worker_port *port, uid_t uid)
+#define LAST_SLOTS (WORKER_SLOTS / 4)
+
+static bool has_share(const struct worker_port *port, const struct session *s)
 {
 	uint32_t left = (uint32_t)__builtin_popcount(port->free), held = 0;
 
 	for (uint32_t i = 0; i < WORKER_SLOTS; i++)
-		held += !(port->free >> i & 1) && port->work[i].session->uid == uid;
-	return held < left;
+		held += !(port->free >> i & 1) && port->work[i].session->uid == s->uid;
+	return held < left || (!s->published && left > LAST_SLOTS);
 }
 
 int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
 {
 	struct work *work;
 
-	if (!has_share(port, s->uid))
+	if (!has_share(port, s))
 		return -EBUSY;
 	work = worker_slot(port);
 	work->impl = job->failed || job->executor != NO_EXECUTOR

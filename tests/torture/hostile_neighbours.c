@@ -163,29 +163,53 @@ static void tiny_numbers_are_kept(struct stage *s)
 #endif
 #define GIANT_COLUMNS (1u << 25)
 #define GIANTS        4u
+#define FAMILY        5u /* sessions with so many each: more than there are places for */
 
-/* All workers have more than enough to do with it, and the canary's jobs have their turn. */
-static void jobs_that_take_minutes(struct stage *s)
+static bool open_giants(struct stage *s, struct raw_client *c)
 {
 	static const struct raw_wish wish = {.host_bytes = MIB, .max_tensors = 64, .sq_entries = 8};
 	struct quoit_sqe view = {.opcode = QUOIT_OP_VIEW, .base = {2, 1}};
-	struct raw_client c;
 
-	if (!stage_open(s, &c, &wish))
-		return;
+	if (!stage_open(s, c, &wish))
+		return false;
 	view.dim[0] = view.dim[1] = 1;
 	view.dim[2] = GIANT_ROWS;
 	view.dim[3] = GIANT_COLUMNS;
-	CHECK(s, !raw_run(&c, raw_vector(1, 1, RAW_ARENA_NOT)) && !raw_run(&c, view));
+	CHECK(s, !raw_run(c, raw_vector(1, 1, RAW_ARENA_NOT)) && !raw_run(c, view));
 	for (uint32_t i = 0; i < GIANTS; i++) {
 		struct quoit_sqe sum = raw_job(QUOIT_OP_SUM, 3 + i, 2, 0);
 
 		sum.arg = QUOIT_AXIS_ALL;
-		CHECK(s, !raw_run(&c, raw_vector(3 + i, 1, RAW_ARENA_NOT)) && raw_submit(&c, &sum));
+		CHECK(s, !raw_run(c, raw_vector(3 + i, 1, RAW_ARENA_NOT)) && raw_submit(c, &sum));
 	}
+	return true;
+}
+
+/* All workers have more than enough to do with it, and the canary's jobs have their turn. */
+static void jobs_that_take_minutes(struct stage *s)
+{
+	struct raw_client c;
+
+	if (!open_giants(s, &c))
+		return;
 	check_canary(s, stage_times(s, 2, 20));
 	CHECK(s, !quoit_ring_peek(&c.cq)); /* they are at work all the time */
 	stage_die(s, &c);
+}
+
+/* Those of one user are not all that a reactor has places for. */
+static void many_sessions_of_such_jobs(struct stage *s)
+{
+	struct raw_client c[FAMILY];
+	unsigned n = 0;
+
+	while (n < FAMILY && open_giants(s, &c[n]))
+		n++;
+	check_canary(s, stage_times(s, 2, 20));
+	while (n--) {
+		CHECK(s, !quoit_ring_peek(&c[n].cq));
+		stage_die(s, &c[n]);
+	}
 }
 
 /* ---- long lists ---- */
@@ -259,6 +283,7 @@ static void lists_that_are_long_to_walk(struct stage *s)
 static const struct stage_case cases[] = {
 	{"lists that are long to walk", lists_that_are_long_to_walk},
 	{"jobs that take minutes", jobs_that_take_minutes},
+	{"many sessions of such jobs", many_sessions_of_such_jobs},
 	{"crowd of long jobs", crowd_of_long_jobs},
 	{"tiny numbers in long jobs", tiny_numbers_in_long_jobs},
 	{"tiny numbers in short jobs", tiny_numbers_in_short_jobs},
