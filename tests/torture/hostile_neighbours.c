@@ -163,7 +163,7 @@ static void tiny_numbers_are_kept(struct stage *s)
 #endif
 #define GIANT_COLUMNS (1u << 25)
 #define GIANTS        4u
-#define FAMILY        5u /* sessions with so many each: more than there are places for */
+#define FAMILY        5u /* sessions with so many each: more than a reactor has places for */
 
 static bool open_giants(struct stage *s, struct raw_client *c)
 {
@@ -175,7 +175,9 @@ static bool open_giants(struct stage *s, struct raw_client *c)
 	view.dim[0] = view.dim[1] = 1;
 	view.dim[2] = GIANT_ROWS;
 	view.dim[3] = GIANT_COLUMNS;
-	CHECK(s, !raw_run(c, raw_vector(1, 1, RAW_ARENA_NOT)) && !raw_run(c, view));
+	/* Who reads first what nobody has written is its writer, and the others would wait. */
+	CHECK(s, !raw_run(c, raw_vector(1, 1, RAW_ARENA_NOT)) && !raw_run(c, fill_with(1, 1)));
+	CHECK(s, !raw_run(c, view));
 	for (uint32_t i = 0; i < GIANTS; i++) {
 		struct quoit_sqe sum = raw_job(QUOIT_OP_SUM, 3 + i, 2, 0);
 
@@ -197,14 +199,22 @@ static void jobs_that_take_minutes(struct stage *s)
 	stage_die(s, &c);
 }
 
-/* Those of one user are not all that a reactor has places for. */
+/* They do not take all the places that a reactor has: one more session gets its long job done. */
 static void many_sessions_of_such_jobs(struct stage *s)
 {
-	struct raw_client c[FAMILY];
+	static const struct raw_wish wish = {
+		.host_bytes = 4 * MIB, .max_tensors = 64, .sq_entries = 8};
+	struct raw_client c[FAMILY], last;
 	unsigned n = 0;
 
 	while (n < FAMILY && open_giants(s, &c[n]))
 		n++;
+	if (stage_open(s, &last, &wish)) {
+		CHECK(s, !raw_run(&last, raw_vector(1, LONG_ELEMENTS, RAW_ARENA_NOT)));
+		CHECK(s, !raw_run(&last, raw_job(QUOIT_OP_NORMAL, 1, 0, 0)));
+		CHECK(s, !raw_run(&last, raw_job(QUOIT_OP_TANH, 1, 1, 0)));
+		CHECK(s, stage_leave(s, &last) == QUOIT_DAEMON_CLIENTS_LEFT);
+	}
 	check_canary(s, stage_times(s, 2, 20));
 	while (n--) {
 		CHECK(s, !quoit_ring_peek(&c[n].cq));
