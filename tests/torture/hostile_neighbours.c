@@ -215,7 +215,6 @@ static void many_sessions_of_such_jobs(struct stage *s)
 		CHECK(s, !raw_run(&last, raw_job(QUOIT_OP_TANH, 1, 1, 0)));
 		CHECK(s, stage_leave(s, &last) == QUOIT_DAEMON_CLIENTS_LEFT);
 	}
-	check_canary(s, stage_times(s, 2, 20));
 	while (n--) {
 		CHECK(s, !quoit_ring_peek(&c[n].cq));
 		stage_die(s, &c[n]);
