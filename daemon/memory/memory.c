@@ -286,7 +286,7 @@ bool memory_close(struct session *s)
 	struct memory_message m = {.op = MEMORY_CLOSE, .session = s};
 
 	/* Asked in this order: until the answer is there, the region is the thread's. */
-	if (!s->requests && s->region.base && memory_send(reactor_memory_link(s->reactor), &m))
+	if (!s->requests && s->region.base && reactor_send_memory(s->reactor, &m))
 		s->requests++;
 	return !s->requests && !s->region.base;
 }

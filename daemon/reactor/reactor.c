@@ -379,11 +379,6 @@ static void *run(void *arg)
 	return NULL;
 }
 
-struct memory_link *reactor_memory_link(struct reactor *r)
-{
-	return r->memory;
-}
-
 int reactor_start(struct reactor *r)
 {
 	int err = reactor_idle_init(r);

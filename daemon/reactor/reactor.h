@@ -81,8 +81,10 @@ void reactor_charge(struct reactor *r, struct session *s);
 /* A backend is done with a running job. */
 void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res);
 
-/* For memory.c and memory_pinned.c: where their requests go. */
-struct memory_link *reactor_memory_link(struct reactor *r);
+/*
+ * For memory.c and memory_pinned.c: a request to the memory thread, sent once there is room for it.
+ * False: too many wait for that, try again later.
+ */
 bool reactor_send_memory(struct reactor *r, const struct memory_message *m);
 
 #endif
