@@ -141,8 +141,10 @@ void connection_end(struct connection *c, uint32_t counter, const char *text)
 		(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->pidfd, NULL);
 		close(c->pidfd);
 	}
+	if (c->held_fd >= 0)
+		errands_close(&c->errands, c->held_fd);
 	errands_hang_up(&c->errands, c->fd);
-	c->fd = c->pidfd = -1;
+	c->fd = c->pidfd = c->held_fd = -1;
 	c->state = CONNECTION_GONE;
 	if (c->session)
 		connection_send_mail(c, MAIL_DEAD, 0, 0);

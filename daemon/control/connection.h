@@ -49,6 +49,8 @@ struct connection {
 	struct ring *new_rings[QUOIT_MAX_RINGS];
 	int ring_fds[3 * QUOIT_MAX_RINGS];
 	int file_fd;
+	struct quoit_ctl held; /* a request whose turn comes once it is no longer behind, */
+	int held_fd;           /* with what it brought; -1: none */
 	struct kernels_ask kernels_ask;
 	struct errands errands; /* with its descriptors */
 };

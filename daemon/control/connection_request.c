@@ -136,7 +136,7 @@ static void on_file_add(struct connection *c, const struct quoit_ctl *m, const s
 		refuse_file(c, -EMFILE);
 }
 
-void connection_look_at_errands(struct connection *c)
+static void end_file_check(struct connection *c)
 {
 	int fd, err;
 	uint32_t modes;
@@ -298,6 +298,30 @@ void connection_drop_fds(struct connection *c, const struct ctl_fds *fds)
 		errands_close(&c->errands, fds->fd[i]);
 }
 
+/* It brings one more descriptor while many wait to be closed: its reply waits, too. */
+static void hold(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
+{
+	c->pending = m->type;
+	c->held = *m;
+	c->held_fd = fds->fd[0];
+}
+
+static void let_go_on(struct connection *c)
+{
+	struct ctl_fds fds = {.count = 1, .fd = {c->held_fd}};
+
+	c->held_fd = -1;
+	c->pending = 0;
+	dispatch(c, &c->held, &fds);
+}
+
+void connection_look_at_errands(struct connection *c)
+{
+	end_file_check(c);
+	if (c->held_fd >= 0 && !errands_are_behind(&c->errands))
+		let_go_on(c);
+}
+
 static void protocol_error(struct connection *c, const char *what)
 {
 	connection_end(c, QUOIT_DAEMON_KILL_PROTO, what);
@@ -313,15 +337,14 @@ void connection_request(struct connection *c, const struct quoit_ctl *m, const s
 		protocol_error(c, "a request before the reply to the last one");
 	else if (!has_its_fds(m, fds))
 		protocol_error(c, "another number of descriptors than its message needs");
-	else if (fds->count && errands_are_behind(&c->errands))
-		protocol_error(
-			c,
-			"one more descriptor, while so many that it has let go cannot be closed");
 	else if (m->type == QUOIT_CTL_CLOSE &&
 		 (m->end.session || m->end.reserved || m->end.flags & ~QUOIT_CLOSE_FLAGS))
 		protocol_error(c, "unknown flags of CLOSE");
 	else {
-		dispatch(c, m, fds);
+		if (fds->count && errands_are_behind(&c->errands))
+			hold(c, m, fds);
+		else
+			dispatch(c, m, fds);
 		return;
 	}
 	connection_drop_fds(c, fds);

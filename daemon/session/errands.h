@@ -23,7 +23,8 @@
 
 #define ERRANDS_USER 4u
 
-/* A connection of which more descriptors wait to be closed brings no other, or it ends. */
+/* A connection of which more descriptors wait to be closed waits with the next one that it brings.
+ */
 #define ERRANDS_BEHIND 128u
 
 /*

@@ -210,6 +210,7 @@ static void connect_client(struct client *c)
 	*c = (struct client){.fd = pair[1], .connection = calloc(1, sizeof *c->connection)};
 	*c->connection = (struct connection){.control = &control,
 					     .next = control.connections,
+					     .held_fd = -1,
 					     .fd = pair[0],
 					     .pidfd = -1,
 					     .uid = 1000,
