@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "host/tsc.h"
 #include "memory_pinned.h"
 #include "reactor/reactor.h"
 #include "session/tensor_bits.h"
@@ -213,6 +214,8 @@ static bool reserve(struct session *s, struct job *job, uint32_t index)
 	m.job = job_index(s, job);
 	if (s->requests >= MEMORY_ASKED || !reactor_send_memory(s->reactor, &m))
 		return give_up(s, b, &piece);
+	if (!memory_holds_up(job))
+		depth_enter(&s->memory.waiting, tsc_now());
 	job->allocating++;
 	job->waits++;
 	s->requests++;
@@ -312,6 +315,8 @@ static void allocated(struct session *s, const struct memory_message *m, memory_
 	struct job *job = &s->jobs[m->job];
 
 	job->allocating--;
+	if (!memory_holds_up(job))
+		depth_leave(&s->memory.waiting, tsc_now());
 	if (m->result < 0 && !job->failed)
 		take_back(s, job, m);
 	job->waits--;

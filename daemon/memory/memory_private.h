@@ -56,6 +56,12 @@ bool memory_fits_device(const struct session *s, const struct memory_need *need,
  */
 bool memory_reserve(struct session *s, struct job *job);
 
+/* Is the job among s->memory.waiting? */
+static inline bool memory_holds_up(const struct job *job)
+{
+	return job->memory_waits || job->allocating;
+}
+
 /* A buffer that nobody uses and nobody waits for: its bytes and its entry may go to another. */
 void memory_give_back(struct session *s, uint32_t buffer);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "host/tsc.h"
 #include "memory_pinned.h"
 
 /* Jobs that get their bytes in one go, since each may take fresh pages from the kernel. */
@@ -83,6 +84,8 @@ void memory_admit(struct session *s, struct job *job)
 		take_over_contents(s, job);
 		return;
 	}
+	if (!memory_holds_up(job))
+		depth_enter(&m->waiting, job->fetch);
 	job->next = NIL;
 	job->memory_waits = true;
 	job->waits++;
@@ -115,6 +118,8 @@ static struct job *pop(struct session *s)
 	if (s->memory.head == NIL)
 		s->memory.tail = NIL;
 	job->memory_waits = false;
+	if (!memory_holds_up(job))
+		depth_leave(&s->memory.waiting, tsc_now());
 	return job;
 }
 

@@ -186,6 +186,17 @@ static void forget_cancel(struct ring *ring, uint32_t sq_index)
 			ring->cancel[i] = ring->cancel[--ring->cancels];
 }
 
+/* As job_admit, and counted. */
+static int admit(struct ring *ring, const struct quoit_sqe *sqe, const struct plan *plan,
+		 uint32_t sq_index)
+{
+	int err = job_admit(ring, sqe, plan, sq_index, ring->fetched, sched_push);
+
+	if (!err)
+		depth_enter(&ring->session->reactor->open, ring->fetched);
+	return err;
+}
+
 /*
  * A cancelled job takes its place in the order of things all the same, so that its outputs
  * are poisoned for those behind it and not for those before it.
@@ -194,7 +205,7 @@ static int admit_cancelled(struct ring *ring, const struct quoit_sqe *sqe, const
 			   uint32_t sq_index)
 {
 	struct session *s = ring->session;
-	int err = job_admit(ring, sqe, plan, sq_index, ring->fetched, sched_push);
+	int err = admit(ring, sqe, plan, sq_index);
 
 	if (err)
 		return err;
@@ -229,7 +240,7 @@ static int refuse_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t s
 		poison_outputs(s, ring, sqe, &plan, fault->code, error);
 		s->jobs_failed++;
 	} else {
-		int err = job_admit(ring, &bare, &plan, sq_index, ring->fetched, sched_push);
+		int err = admit(ring, &bare, &plan, sq_index);
 
 		if (err)
 			return err;
@@ -287,7 +298,7 @@ static int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 		return 0;
 	}
 	*cost += SCHED_JOB_NS;
-	return job_admit(ring, sqe, &plan, sq_index, ring->fetched, sched_push);
+	return admit(ring, sqe, &plan, sq_index);
 }
 
 /*
@@ -348,6 +359,8 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 		reactor_kill(r, s, QUOIT_DAEMON_KILL_CQ_HEAD);
 		return true;
 	}
+	if (ready > ring->sq_most)
+		ring->sq_most = ready;
 	if (ready > (uint32_t)credits)
 		ready = (uint32_t)credits;
 	if (ready > FETCH_BURST)

@@ -28,10 +28,10 @@ static void open_list_append(struct session *s, struct job *job)
 	else
 		s->jobs[s->newest].newer = self;
 	s->newest = self;
-	s->open_jobs++;
+	depth_enter(&s->open, job->fetch);
 }
 
-static void open_list_remove(struct session *s, struct job *job)
+static void open_list_remove(struct session *s, struct job *job, uint64_t now)
 {
 	if (job->older == NIL)
 		s->oldest = job->newer;
@@ -41,7 +41,7 @@ static void open_list_remove(struct session *s, struct job *job)
 		s->newest = job->older;
 	else
 		s->jobs[job->newer].older = job->older;
-	s->open_jobs--;
+	depth_leave(&s->open, now);
 }
 
 /* ---- poison ---- */
@@ -313,7 +313,7 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 	mark_outputs(s, r, job, res);
 	deps_remove(s, job, ready);
 	deps_ring_remove(r, job);
-	open_list_remove(s, job);
+	open_list_remove(s, job, now);
 	if (job->deadline)
 		s->deadlines--;
 	if (!job->posted)

@@ -56,8 +56,10 @@ static void flush(struct reactor *r)
 void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res)
 {
 	struct ring *ring = s->rings[job->ring];
+	uint64_t now = tsc_now();
 
-	job_end(s, job, res, tsc_now(), sched_push);
+	job_end(s, job, res, now, sched_push);
+	depth_leave(&r->open, now);
 	reactor_touch(r, ring);
 }
 
@@ -90,6 +92,7 @@ static void end_pass(struct reactor *r)
 	uint64_t now = tsc_now();
 
 	r->count[QUOIT_REACTOR_WORK_TICKS] += now - r->now;
+	depth_blink(&r->open, r->now, now);
 	if (r->payer)
 		r->payer->core_ticks += now - r->charged;
 	r->passed = now;

@@ -52,6 +52,8 @@ struct reactor {
 	struct memory_message *backlog;
 	uint32_t backlog_head, backlog_count;
 
+	struct depth open; /* its sessions' jobs */
+
 	uint64_t now;          /* TSC of this pass */
 	uint64_t passed;       /* TSC at the end of the last one, which had work; 0: not known */
 	struct session *payer; /* whom its time is charged to, from `charged` on; NULL: nobody */
@@ -61,6 +63,7 @@ struct reactor {
 	uint64_t spin_ticks; /* how long to spin before sleeping: learned */
 	uint64_t spin_fast, spin_with_tiles, spin_most; /* bounds of reactor_idle.c, in ticks */
 	uint64_t next_chores, last_stats, last_trim;
+	bool told; /* there was nothing to do since the counters were last copied out */
 	uint64_t count[QUOIT_REACTOR_NR];
 	struct quoit_reactor_block *stats; /* its block of the totals file */
 	int stop;                          /* atomic */

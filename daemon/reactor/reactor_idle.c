@@ -23,8 +23,8 @@
 #define SPIN_MOST_NS       100000u
 #define SPIN_WITH_TILES_NS 1000u
 #define SPIN_FAST_NS       1000u /* a client that waits for each answer has sent the next job by then */
-#define CHORES_NS          10000u /* how often idle rings are looked at while we are awake */
-#define STATS_NS           100000000u
+#define CHORES_NS          10000u     /* how often idle rings are looked at while we are awake */
+#define STATS_NS           100000000u /* everybody may read when somebody's job ended, so roughly */
 #define TRIM_NS            1000000000u
 #define BUSY_SHARE_NS      500000u /* a busy reactor leaves its core to tiles as long as it had it */
 #define SLEEP_MOST_NS      1000000000u
@@ -75,6 +75,44 @@ void reactor_wake(struct reactor *r)
 	(void)n;
 }
 
+/* ---- counters ---- */
+
+/* A session's are for its own user: they are true whenever we sleep. */
+static void publish_sessions(struct reactor *r)
+{
+	for (struct session *s = r->sessions; s; s = s->next)
+		session_stats_publish(s, r->now);
+}
+
+static void publish_totals(struct reactor *r)
+{
+	r->last_stats = r->now;
+	r->told = true;
+	r->count[QUOIT_REACTOR_SESSIONS] = r->session_count;
+	r->count[QUOIT_REACTOR_HEARTBEAT] = r->now;
+	depth_sum(&r->open, r->now);
+	r->count[QUOIT_REACTOR_OPEN] = r->open.now;
+	r->count[QUOIT_REACTOR_QUEUE_TICKS] = r->open.queue_ticks;
+	r->count[QUOIT_REACTOR_BUSY_TICKS] = r->open.busy_ticks;
+	exec_count(r);
+	if (r->stats)
+		for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
+			__atomic_store_n(&r->stats->value[i], r->count[i], __ATOMIC_RELAXED);
+}
+
+static bool totals_are_due(const struct reactor *r)
+{
+	return r->now - r->last_stats >= tsc_from_ns(STATS_NS);
+}
+
+/* When they are to be copied out again: not at all once all is told and nothing runs. */
+static uint64_t totals_timeout(const struct reactor *r)
+{
+	if (r->told && !r->open.now)
+		return SLEEP_MOST_NS;
+	return totals_are_due(r) ? STATS_NS : STATS_NS - tsc_to_ns(r->now - r->last_stats);
+}
+
 /* ---- sleep ---- */
 
 /* Every way in which work can arrive has its flag up and was looked at once more. */
@@ -114,10 +152,12 @@ static uint64_t stall_timeout(struct reactor *r)
 
 static uint64_t sleep_timeout(struct reactor *r)
 {
-	uint64_t timeout = stall_timeout(r), room = exec_sleep_ns(r);
+	uint64_t timeout = stall_timeout(r), room = exec_sleep_ns(r), totals = totals_timeout(r);
 
 	if (timeout > room)
 		timeout = room;
+	if (timeout > totals)
+		timeout = totals;
 	if (r->control_pending && r->executors && timeout > EXEC_LEAVE_NS)
 		timeout = EXEC_LEAVE_NS;
 	for (struct session *s = r->sessions; s; s = s->next) {
@@ -136,7 +176,9 @@ static void sleep_now(struct reactor *r)
 {
 	uint64_t before = r->now, slept;
 
-	reactor_publish_stats(r);
+	publish_sessions(r);
+	if (totals_are_due(r))
+		publish_totals(r);
 	if (may_sleep(r)) {
 		r->count[QUOIT_REACTOR_SLEEPS]++;
 		r->count[QUOIT_REACTOR_POLL_TICKS] += tsc_now() - r->last_work;
@@ -165,8 +207,9 @@ static void chores(struct reactor *r)
 	reactor_scan_rings(r);
 	if (r->active_count > 1)
 		reactor_retire_rings(r);
-	if (r->now - r->last_stats > tsc_from_ns(STATS_NS)) {
-		reactor_publish_stats(r);
+	if (totals_are_due(r)) {
+		publish_sessions(r);
+		publish_totals(r);
 		reactor_poll(r, 0); /* sockets that rang although we were awake, or hung up */
 	}
 	if (r->now - r->last_trim > tsc_from_ns(TRIM_NS)) {
@@ -220,6 +263,7 @@ void reactor_idle(struct reactor *r, bool work)
 	r->count[QUOIT_REACTOR_LOOPS]++;
 	if (work) {
 		r->last_work = r->now;
+		r->told = false;
 		share_core(r);
 		return;
 	}
@@ -227,19 +271,6 @@ void reactor_idle(struct reactor *r, bool work)
 		r->spin_ticks /= 2;
 	if (!spin(r))
 		sleep_now(r);
-}
-
-void reactor_publish_stats(struct reactor *r)
-{
-	r->last_stats = r->now;
-	r->count[QUOIT_REACTOR_SESSIONS] = r->session_count;
-	r->count[QUOIT_REACTOR_HEARTBEAT] = r->now;
-	exec_count(r);
-	if (r->stats)
-		for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
-			__atomic_store_n(&r->stats->value[i], r->count[i], __ATOMIC_RELAXED);
-	for (struct session *s = r->sessions; s; s = s->next)
-		session_stats_publish(s);
 }
 
 bool reactor_send_memory(struct reactor *r, const struct memory_message *m)

@@ -24,7 +24,4 @@ void reactor_idle(struct reactor *r, bool work);
 /* From any thread: let it look at its mailbox and its flags. */
 void reactor_wake(struct reactor *r);
 
-/* Copy the counters out. */
-void reactor_publish_stats(struct reactor *r);
-
 #endif

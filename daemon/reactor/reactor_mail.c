@@ -105,7 +105,7 @@ static int32_t cancel_one(struct reactor *r, struct session *s, uint32_t index, 
 
 static bool quiet(const struct session *s)
 {
-	return !s->open_jobs && !s->requests && !s->published && s->memory.head == NIL;
+	return !s->open.now && !s->requests && !s->published && s->memory.head == NIL;
 }
 
 static bool unfetched(const struct session *s)
@@ -223,7 +223,7 @@ static bool let_session_go(struct reactor *r, struct session *s)
 		let_ring_go(r, s, ring);
 		s->rings[i] = ring;
 	}
-	session_stats_publish(s);
+	session_stats_publish(s, r->now);
 	remove_session(r, s);
 	answer(r, s->ending, s, NULL, 0);
 	return true;

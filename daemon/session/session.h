@@ -30,6 +30,7 @@
 #include "memory/region.h"
 #include "memory/slab.h"
 #include "reactor/optable.h"
+#include "session/depth.h"
 
 /* ---- tables ---- */
 
@@ -179,6 +180,8 @@ struct ring {
 	bool closing;
 	bool mute;          /* its client has gone or is leaving: nothing is posted any more */
 	uint64_t last_work; /* TSC of the last SQE */
+	uint32_t sq_most;   /* SQEs that were there to be fetched, at most */
+	uint32_t cq_most;   /* CQEs that were there to be reaped, at most, as far as was looked */
 	uint64_t fetched;   /* TSC of the burst that is being fetched */
 	struct ring *next_dirty;
 	uint32_t *bucket;       /* jobs by sq_index: heads, cq_entries of them */
@@ -207,6 +210,7 @@ struct memory {
 	uint64_t window_peak; /* of used since the last trim */
 	uint64_t punching;    /* bytes on their way back to the system */
 	uint32_t head, tail;  /* jobs that wait for bytes, in fetch order */
+	struct depth waiting; /* these, and those whose pages are on their way */
 	uint8_t tidying; /* enum tidy_state; else than NONE, no job starts and none is fetched */
 	bool more;       /* memory_advance stopped in the middle: it is to be called again */
 };
@@ -303,7 +307,7 @@ struct session {
 	uint64_t order;          /* of the last fetched job */
 	uint32_t oldest, newest; /* open jobs in fetch order */
 	uint32_t looks;          /* at accesses of open jobs, for the SQE being fetched */
-	uint32_t open_jobs;
+	struct depth open;       /* so many */
 	struct job_queue short_jobs[QUOIT_PRIO_NR]; /* ready */
 	struct job_queue long_jobs[QUOIT_PRIO_NR];
 	struct job_queue file_jobs[QUOIT_PRIO_NR];

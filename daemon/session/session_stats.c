@@ -92,22 +92,71 @@ static uint32_t running(const struct session *s)
 	return n;
 }
 
-void session_stats_publish(struct session *s)
+/* What waits: for its turn, for memory, or else for what it reads. */
+static void count_waiting(const struct session *s, uint64_t *value)
+{
+	uint64_t queued = value[QUOIT_SESSION_QUEUED];
+	uint64_t turn = s->ready_jobs + s->exec.jobs_waiting, memory = s->memory.waiting.now;
+
+	value[QUOIT_SESSION_WAIT_TURN] = turn;
+	value[QUOIT_SESSION_WAIT_MEMORY] = memory;
+	value[QUOIT_SESSION_WAIT_DATA] = queued > turn + memory ? queued - turn - memory : 0;
+}
+
+/* How far `ahead` is of `behind`; a client writes one of them. */
+static uint32_t distance(uint32_t ahead, uint32_t behind, uint32_t most)
+{
+	return ahead - behind < most ? ahead - behind : most;
+}
+
+static void count_rings(const struct session *s, uint64_t *value)
+{
+	value[QUOIT_SESSION_RINGS] = value[QUOIT_SESSION_SQ_DEPTH] = value[QUOIT_SESSION_SQ_MOST] =
+		value[QUOIT_SESSION_CQ_DEPTH] = value[QUOIT_SESSION_CQ_MOST] = 0;
+	for (uint32_t i = 0; i < s->ring_count; i++) {
+		struct ring *r = s->rings[i];
+		uint32_t sq, cq;
+
+		if (!r)
+			continue;
+		sq = distance(__atomic_load_n(&r->client->sq_tail, __ATOMIC_RELAXED), r->sq.next,
+			      r->layout.sq_entries);
+		cq = distance(r->cq.next, __atomic_load_n(&r->client->cq_head, __ATOMIC_RELAXED),
+			      r->layout.cq_entries);
+		if (sq > r->sq_most)
+			r->sq_most = sq;
+		if (cq > r->cq_most)
+			r->cq_most = cq;
+		value[QUOIT_SESSION_RINGS]++;
+		value[QUOIT_SESSION_SQ_DEPTH] += sq;
+		value[QUOIT_SESSION_CQ_DEPTH] += cq;
+		if (r->sq_most > value[QUOIT_SESSION_SQ_MOST])
+			value[QUOIT_SESSION_SQ_MOST] = r->sq_most;
+		if (r->cq_most > value[QUOIT_SESSION_CQ_MOST])
+			value[QUOIT_SESSION_CQ_MOST] = r->cq_most;
+	}
+}
+
+void session_stats_publish(struct session *s, uint64_t now)
 {
 	uint64_t value[QUOIT_SESSION_NR];
-	uint64_t open_rings = 0;
 
 	if (!s->stats)
 		return;
-	for (uint32_t i = 0; i < s->ring_count; i++)
-		open_rings += s->rings[i] != NULL;
+	depth_sum(&s->open, now);
+	depth_sum(&s->memory.waiting, now);
 	value[QUOIT_SESSION_SUBMITTED] = s->jobs_fetched;
 	value[QUOIT_SESSION_DONE] = s->jobs_done;
 	value[QUOIT_SESSION_FAILED] = s->jobs_failed;
 	value[QUOIT_SESSION_INLINE] = s->jobs_inline;
 	value[QUOIT_SESSION_TILED] = s->jobs_tiled;
 	value[QUOIT_SESSION_RUNNING] = running(s);
-	value[QUOIT_SESSION_QUEUED] = s->open_jobs - value[QUOIT_SESSION_RUNNING];
+	value[QUOIT_SESSION_QUEUED] = s->open.now - value[QUOIT_SESSION_RUNNING];
+	count_waiting(s, value);
+	count_rings(s, value);
+	value[QUOIT_SESSION_QUEUE_TICKS] = s->open.queue_ticks;
+	value[QUOIT_SESSION_BUSY_TICKS] = s->open.busy_ticks;
+	value[QUOIT_SESSION_MEMORY_TICKS] = s->memory.waiting.busy_ticks;
 	value[QUOIT_SESSION_REFUSED] = s->jobs_refused;
 	value[QUOIT_SESSION_MEMORY_WAITS] = s->memory_waited;
 	value[QUOIT_SESSION_WAKES] = s->wakes;
@@ -117,7 +166,6 @@ void session_stats_publish(struct session *s)
 	value[QUOIT_SESSION_HOST_CACHED] = s->region.cached_bytes;
 	value[QUOIT_SESSION_HOST_PEAK] = s->memory.peak;
 	value[QUOIT_SESSION_CORE_TICKS] = s->core_ticks;
-	value[QUOIT_SESSION_RINGS] = open_rings;
 	value[QUOIT_SESSION_TENSORS] = s->tensors_alive;
 	value[QUOIT_SESSION_PINNED] = s->pinned_bytes;
 	value[QUOIT_SESSION_DEVICE_LEASE] = s->devices ? s->device[0].lease : 0;

@@ -14,6 +14,9 @@
 #define PATIENCE_MS 10000
 #define STEP_MS     2
 
+/* The totals are copied out ten times a second. */
+#define TOTALS_MS 250
+
 #define OPTIONS 8
 
 bool room_is_soft(void)
@@ -140,6 +143,8 @@ uint64_t room_count(const struct device_room *r, unsigned counter)
 {
 	const struct quoit_totals *t = daemon_totals(&r->daemon);
 	uint64_t sum = 0;
+
+	usleep(TOTALS_MS * 1000);
 
 	cr_assert_not_null(t);
 	for (uint32_t i = 0; i < t->header.reactors; i++)

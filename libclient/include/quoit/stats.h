@@ -6,7 +6,15 @@
  * session's uid and root, "topology" as text.  They can be read while the daemon
  * runs, hangs or is dead.  One writer per file; a reader maps it for reading only,
  * checks magic, version and sizes, and takes every word with one relaxed load: a
- * word is exact, words beside each other may be a burst apart.
+ * word is exact, words beside each other may be a burst apart.  A session's are as of
+ * the reactor's last sleep, or a tenth of a second old; what a reactor says in the
+ * totals is never newer than the latter, so that nobody learns there when a job of
+ * somebody else has ended.
+ *
+ * Times are ticks of the TSC, whose rate is in the header.  "queue_ticks" is the number of
+ * open jobs, summed up over time, "busy_ticks" the time with any; from the first two of
+ * jobs, queue_ticks and time follows the third (J. Little).  Jobs that run at their fetch
+ * are in neither, but a reactor's busy_ticks have the time that it works.
  *
  * Counters are named by the tables below, which are in the file, so that a tool
  * of another version can show what it does not know, and skip what is not there.
@@ -33,6 +41,16 @@
 	X(TILED, "jobs_tiled")                                                                     \
 	X(QUEUED, "jobs_queued")                                                                   \
 	X(RUNNING, "jobs_running")                                                                 \
+	X(WAIT_DATA, "jobs_waiting_data")                                                          \
+	X(WAIT_MEMORY, "jobs_waiting_memory")                                                      \
+	X(WAIT_TURN, "jobs_waiting_turn")                                                          \
+	X(QUEUE_TICKS, "queue_ticks")                                                              \
+	X(BUSY_TICKS, "busy_ticks")                                                                \
+	X(MEMORY_TICKS, "memory_wait_ticks")                                                       \
+	X(SQ_DEPTH, "sq_depth")                                                                    \
+	X(SQ_MOST, "sq_depth_most")                                                                \
+	X(CQ_DEPTH, "cq_depth")                                                                    \
+	X(CQ_MOST, "cq_depth_most")                                                                \
 	X(REFUSED, "jobs_refused")                                                                 \
 	X(MEMORY_WAITS, "jobs_waited_memory")                                                      \
 	X(WAKES, "client_wakes")                                                                   \
@@ -61,6 +79,9 @@
 	X(WORK_TICKS, "work_ticks")                                                                \
 	X(POLL_TICKS, "poll_ticks")                                                                \
 	X(JOBS, "jobs")                                                                            \
+	X(OPEN, "jobs_open")                                                                       \
+	X(QUEUE_TICKS, "queue_ticks")                                                              \
+	X(BUSY_TICKS, "busy_ticks")                                                                \
 	X(SESSIONS, "sessions")                                                                    \
 	X(TILE_TICKS, "tile_ticks")                                                                \
 	X(HEARTBEAT, "heartbeat_ticks")                                                            \

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stats.c - what the counter files say of jobs on their way, and what they do not */
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include <quoit.h>
+
+#include "daemon.h"
+#include "executor.h"
+
+#define MS 1000 /* for usleep */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t counter(const struct house *h, unsigned which)
+{
+	struct quoit_info info;
+
+	quoit_info(h->s, &info);
+	return daemon_session_counter(&h->d, info.session, which);
+}
+
+/* True once the counter has this value; false after five seconds. */
+static bool becomes(const struct house *h, unsigned which, uint64_t value)
+{
+	for (int i = 0; i < 500 && counter(h, which) != value; i++)
+		usleep(10 * MS);
+	return counter(h, which) == value;
+}
+
+/* ---- what waits for what ---- */
+
+Test(stats, a_job_behind_another_ones_output_waits_for_data)
+{
+	struct house h = house_open(8);
+	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 16);
+
+	house_submit(h.q, house_nap(&h, t, 1000, SLEEP_WELL), 1);
+	house_submit(h.q, quoit_add_scalar(t, t, 1), 2);
+	house_submit(h.q, quoit_add_scalar(t, t, 1), 3);
+	cr_expect(becomes(&h, QUOIT_SESSION_WAIT_DATA, 2));
+	cr_expect_eq(counter(&h, QUOIT_SESSION_RUNNING), 1);
+	cr_expect_eq(counter(&h, QUOIT_SESSION_QUEUED), 2);
+	cr_expect_eq(counter(&h, QUOIT_SESSION_WAIT_MEMORY), 0);
+	cr_expect_eq(counter(&h, QUOIT_SESSION_WAIT_TURN), 0);
+	for (int i = 0; i < 3; i++)
+		cr_expect_eq(house_reap(h.q, NULL).res, 0);
+	cr_expect(becomes(&h, QUOIT_SESSION_WAIT_DATA, 0));
+	house_close(&h);
+}
+
+Test(stats, a_job_that_the_lease_has_no_bytes_for_waits_for_memory)
+{
+	struct house h = house_open(16);
+	struct quoit_info info;
+	quoit_tensor large, more;
+	uint32_t half;
+
+	quoit_info(h.s, &info);
+	half = (uint32_t)(info.host_bytes / 3 * 2 / sizeof(float));
+	large = quoit_vector(h.q, QUOIT_F32, half);
+	house_submit(h.q, house_nap(&h, large, 1000, SLEEP_WELL), 1);
+	cr_assert_eq(quoit_free(h.q, large), 0);
+	more = quoit_vector(h.q, QUOIT_F32, half);
+	house_submit(h.q, quoit_fill(more, 1), 2);
+	cr_expect(becomes(&h, QUOIT_SESSION_WAIT_MEMORY, 1));
+	cr_expect_eq(counter(&h, QUOIT_SESSION_WAIT_DATA), 0);
+	for (int i = 0; i < 2; i++)
+		cr_expect_eq(house_reap(h.q, NULL).res, 0);
+	cr_expect(becomes(&h, QUOIT_SESSION_WAIT_MEMORY, 0));
+	cr_expect_gt(counter(&h, QUOIT_SESSION_MEMORY_TICKS), 0);
+	house_close(&h);
+}
+
+/* ---- how many, for how long ---- */
+
+Test(stats, queue_ticks_are_jobs_times_time)
+{
+	struct house h = house_open(8);
+	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 16);
+	const struct quoit_totals *totals = daemon_totals(&h.d);
+	uint64_t before = now_ns(), began, ended, hz, ticks, after;
+
+	house_submit(h.q, house_nap(&h, t, 600, SLEEP_WELL), 1);
+	house_submit(h.q, quoit_add_scalar(t, t, 1), 2);
+	house_submit(h.q, quoit_add_scalar(t, t, 1), 3);
+	cr_expect(becomes(&h, QUOIT_SESSION_WAIT_DATA, 2));
+	began = now_ns();
+	cr_expect_eq(house_reap(h.q, NULL).res, 0);
+	ended = now_ns();
+	for (int i = 0; i < 2; i++)
+		cr_expect_eq(house_reap(h.q, NULL).res, 0);
+	after = now_ns();
+	cr_assert_not_null(totals);
+	hz = totals->header.tsc_hz;
+	cr_expect(becomes(&h, QUOIT_SESSION_QUEUED, 0));
+	ticks = counter(&h, QUOIT_SESSION_QUEUE_TICKS);
+	cr_expect_geq((double)ticks * 1e9, 0.99 * 3 * (double)(ended - began) * (double)hz);
+	cr_expect_leq((double)ticks * 1e9, 1.01 * 3 * (double)(after - before) * (double)hz);
+	ticks = counter(&h, QUOIT_SESSION_BUSY_TICKS);
+	cr_expect_geq((double)ticks * 1e9, 0.99 * (double)(ended - began) * (double)hz);
+	cr_expect_leq((double)ticks * 1e9, 1.01 * (double)(after - before) * (double)hz);
+	daemon_totals_unmap(totals);
+	house_close(&h);
+}
+
+Test(stats, the_deepest_queue_is_remembered)
+{
+	struct house h = house_open(256);
+	struct quoit_sqe nop = quoit_nop(QUOIT_NO_TENSOR);
+
+	for (int i = 0; i < 48; i++)
+		*quoit_sqe(h.q) = nop;
+	cr_assert_eq(quoit_flush(h.q), 0);
+	cr_expect(becomes(&h, QUOIT_SESSION_CQ_DEPTH, 48));
+	for (int i = 0; i < 48; i++)
+		cr_expect_eq(house_reap(h.q, NULL).res, 0);
+	house_submit(h.q, nop, 1);
+	cr_expect_eq(house_reap(h.q, NULL).res, 0);
+	cr_expect(becomes(&h, QUOIT_SESSION_CQ_DEPTH, 0));
+	cr_expect_eq(counter(&h, QUOIT_SESSION_CQ_MOST), 48);
+	cr_expect_eq(counter(&h, QUOIT_SESSION_SQ_MOST), 48);
+	cr_expect_eq(counter(&h, QUOIT_SESSION_SQ_DEPTH), 0);
+	house_close(&h);
+}
+
+/* ---- what everybody may see ---- */
+
+/* Looks like a spy who reads the totals all the time, while a job ends every few milliseconds. */
+Test(stats, the_totals_change_ten_times_a_second_at_most)
+{
+	struct house h = house_open(8);
+	const struct quoit_totals *t = daemon_totals(&h.d);
+	static struct quoit_reactor_block seen[QUOIT_MAX_REACTORS];
+	size_t size;
+	uint64_t until = now_ns() + 1000000000u, before = now_ns(), elapsed;
+	unsigned changes = 0;
+
+	cr_assert_not_null(t);
+	size = t->header.reactors * sizeof seen[0];
+	for (unsigned i = 0; now_ns() < until; i++) {
+		if (memcmp(seen, t->reactor, size)) {
+			memcpy(seen, t->reactor, size);
+			changes++;
+		}
+		if (i % 8 == 0)
+			cr_assert_eq(house_run(h.q, quoit_nop(QUOIT_NO_TENSOR)), 0);
+		usleep(MS / 2);
+	}
+	elapsed = now_ns() - before;
+	cr_expect_gt(changes, 1, "they are not copied out at all");
+	cr_expect_leq(changes, t->header.reactors * (elapsed / 100000000 + 2), "%u", changes);
+	daemon_totals_unmap(t);
+	house_close(&h);
+}
