@@ -197,7 +197,7 @@ int machine_make(const struct config *config, int directory, struct machine **re
 		m->plan->nr_reactors = QUOIT_MAX_REACTORS;
 	if (!err) {
 		features_probe(&m->features, m->plan->cores[0].memory_node);
-		m->totals = totals_open(directory, m->plan->nr_reactors);
+		m->totals = totals_open(directory, m->plan->nr_reactors, &m->totals_fd);
 		err = m->totals ? make_reactors(m) : -ENOMEM;
 	}
 	if (err < 0) {
@@ -321,7 +321,7 @@ void machine_free(struct machine *m, int directory)
 	free(m->outbox);
 	if (m->control_eventfd >= 0)
 		close(m->control_eventfd);
-	totals_close(m->totals, directory);
+	totals_close(m->totals, m->totals_fd, directory);
 	(void)unlinkat(directory, QUOIT_STATS_TOPOLOGY, 0);
 	device_places_done(&m->places);
 	placement_free(m->plan);

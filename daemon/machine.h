@@ -22,6 +22,7 @@ struct machine {
 	struct placement *plan;
 	struct ops_choice ops;
 	struct quoit_totals *totals;
+	int totals_fd;
 	struct reactor *reactors;
 	struct memory_link *memory_links;
 	struct memory_thread *memory_thread;

@@ -8,19 +8,27 @@
 
 #include "suggest.h"
 
-#define MOST_OPTIONS 16
+#define MOST_OPTIONS 24
 
 enum { VALUE_MISSING = ':', UNKNOWN = '?', FIRST = 256 };
 
 /* The table as getopt_long wants it; the last entry is --help. */
-static int fill(struct option longs[MOST_OPTIONS + 2], const struct args_option *options)
+static int fill(struct option longs[MOST_OPTIONS + 2], char letters[2 * MOST_OPTIONS + 2],
+		const struct args_option *options)
 {
 	int n = 0;
 
-	for (; options[n].name && n < MOST_OPTIONS; n++)
+	letters = stpcpy(letters, ":");
+	for (; options[n].name && n < MOST_OPTIONS; n++) {
+		if (options[n].letter)
+			*letters++ = options[n].letter;
+		if (options[n].letter && options[n].value)
+			*letters++ = ':';
 		longs[n] = (struct option){options[n].name,
 					   options[n].value ? required_argument : no_argument, NULL,
 					   FIRST + n};
+	}
+	*letters = '\0';
 	longs[n] = (struct option){"help", no_argument, NULL, FIRST + n};
 	longs[n + 1] = (struct option){0};
 	return n;
@@ -28,9 +36,11 @@ static int fill(struct option longs[MOST_OPTIONS + 2], const struct args_option 
 
 static void help_line(const struct args_option *o)
 {
-	char left[40];
+	char left[40], letter[8] = "";
 
-	snprintf(left, sizeof left, "--%s %s", o->name, o->value ? o->value : "");
+	if (o->letter)
+		snprintf(letter, sizeof letter, "-%c, ", o->letter);
+	snprintf(left, sizeof left, "%s--%s %s", letter, o->name, o->value ? o->value : "");
 	printf("  %-20s  %s\n", left, o->help);
 }
 
@@ -62,13 +72,17 @@ static void refuse(const struct args_command *command, const struct option *long
 int args_next(const struct args_command *command, int argc, char **argv)
 {
 	struct option longs[MOST_OPTIONS + 2];
-	int count = fill(longs, command->options);
+	char letters[2 * MOST_OPTIONS + 2];
+	int count = fill(longs, letters, command->options);
 	int opt;
 
 	opterr = 0;
-	opt = getopt_long(argc, argv, "+:", longs, NULL);
+	opt = getopt_long(argc, argv, letters, longs, NULL);
 	if (opt == -1)
 		return ARGS_END;
+	for (int i = 0; i < count; i++)
+		if (command->options[i].letter && opt == command->options[i].letter)
+			return i;
 	if (opt == UNKNOWN) {
 		refuse(command, longs, argv[optind - 1]);
 		return ARGS_BAD;

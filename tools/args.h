@@ -7,6 +7,7 @@ struct args_option {
 	const char *name;
 	const char *value; /* how help calls it; NULL: the option takes none */
 	const char *help;
+	char letter; /* for short; 0: it has none */
 };
 
 struct args_command {
@@ -22,7 +23,10 @@ enum {
 	ARGS_BAD = -3,  /* the offending word was named on stderr: exit 2 */
 };
 
-/* The next option's index in the table, its value in optarg; or one of the above. */
+/*
+ * The next option's index in the table, its value in optarg; or one of the above.  Operands
+ * may stand anywhere: they are put behind the options.
+ */
 int args_next(const struct args_command *command, int argc, char **argv);
 
 /* Print usage, purpose and options on stdout. */

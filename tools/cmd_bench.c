@@ -33,8 +33,7 @@ static const struct args_command command = {
 	"bench", "nop|submit|chain|gemm|randn|wake|syscalls|idle|device",
 	"Measure quoitd, the floor of the hardware and its peers in turn, round after round.\n"
 	"Prints the median of each series, its least and most, and the ratios of medians.\n"
-	"gemm and randn always start a quoitd of their own, with one core and with two.\n"
-	"Put --json and the others before the benchmark's name or after it.",
+	"gemm and randn always start a quoitd of their own, with one core and with two.",
 	options};
 
 /* ---- CPUs ---- */
@@ -221,13 +220,7 @@ int cmd_bench(int argc, char **argv)
 	bool json = false;
 	int opt;
 
-	while ((opt = args_next(&command, argc, argv)) >= 0 ||
-	       (opt == ARGS_END && optind < argc && !plan)) {
-		if (opt == ARGS_END) {
-			plan = find_plan(argv[optind++]);
-			if (!plan)
-				return 2;
-		}
+	while ((opt = args_next(&command, argc, argv)) >= 0) {
 		if (opt == SOCKET)
 			given = optarg;
 		json |= opt == JSON;
@@ -239,12 +232,15 @@ int cmd_bench(int argc, char **argv)
 	}
 	if (opt != ARGS_END)
 		return opt == ARGS_HELP ? 0 : 2;
-	if (plan && optind == argc)
-		return run(plan, given, rounds, json);
-	if (plan)
-		fprintf(stderr, "quoit bench: one benchmark at a time, not also '%s'\n",
-			argv[optind]);
-	else
+	if (optind == argc) {
 		fprintf(stderr, "quoit bench: which one? (see quoit bench --help)\n");
-	return 2;
+		return 2;
+	}
+	if (optind + 1 < argc) {
+		fprintf(stderr, "quoit bench: one benchmark at a time, not also '%s'\n",
+			argv[optind + 1]);
+		return 2;
+	}
+	plan = find_plan(argv[optind]);
+	return plan ? run(plan, given, rounds, json) : 2;
 }

@@ -1,219 +1,240 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_ps.c - `quoit ps`: a line per session, from the counter files alone */
-#include <dirent.h>
+/* cmd_ps.c - `quoit ps`: a line per session, from the counter files */
 #include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "args.h"
+#include "columns.h"
 #include "commands.h"
-#include "counters.h"
 #include "format.h"
-#include "process.h"
 #include "runtime.h"
+#include "sessions.h"
+
+#define DEFAULT_COLUMNS                                                                            \
+	"user,pid,session,%cpu,rss,used,leased,device,node,reactor,state,queued,running,done,"     \
+	"failed,time,command"
+
+#define MOST_WANTED 256
 
 static const struct args_option options[] = {
-	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
+	{"every", NULL, "every session that you may see, which is the default", 'e'},
+	{"pid", "LIST", "only those of these processes", 'p'},
+	{"user", "LIST", "only those of these users, by name or number", 'u'},
+	{"format", "LIST", "these columns; KEY=TITLE gives one a title of its own", 'o'},
+	{"sort", "LIST", "by these columns; -KEY: the largest first"},
 	{"no-headers", NULL, "leave the first line away"},
+	{"wide", NULL, "lines as long as they are, on a terminal, too", 'w'},
+	{"columns", NULL, "list the columns that there are"},
 	{"json", NULL, "print a JSON object; what is not known is null"},
+	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
 };
 
 static const struct args_command command = {
-	"ps", "",
-	"Print a line for each session.  %CPU is the time of cores charged to the session over\n"
-	"its lifetime; USED and LEASED are bytes of host memory, DEVICE bytes on devices, RSS\n"
-	"is its client's.  '-' is not known.  Exit status 1: there is no session to show.",
+	"ps", "[aux] [PID ...]",
+	"Print a line for each session, as ps does for processes.  %CPU is the time of cores\n"
+	"charged to the session over its lifetime; USED and LEASED are bytes of host memory,\n"
+	"DEVICE bytes on devices, RSS is its client's.  '-' is not known.  Exit status 1: there\n"
+	"is no session to show, or the command line makes no sense.",
 	options};
 
-struct sessions {
-	struct counters_session *list;
-	size_t count, room;
-	unsigned unreadable; /* other users' */
-	unsigned damaged;
-	bool daemon_lives;
+/* What the command line asks for. */
+struct wanted {
+	struct column_choices columns, order;
+	uint32_t pid[MOST_WANTED], uid[MOST_WANTED];
+	unsigned pids, uids;
+	const char *socket;
+	bool no_headers, json, wide;
 };
 
-/* ---- reading ---- */
+/* ---- the command line ---- */
 
-static int add(struct sessions *s, const struct counters_session *one)
+static bool number_of(const char *word, uint32_t *ret)
 {
-	if (s->count == s->room) {
-		size_t room = s->room ? 2 * s->room : 16;
-		void *list = realloc(s->list, room * sizeof *s->list);
+	char *end;
+	unsigned long n;
 
-		if (!list)
-			return -ENOMEM;
-		s->list = list;
-		s->room = room;
-	}
-	s->list[s->count++] = *one;
-	return 0;
+	errno = 0;
+	n = strtoul(word, &end, 10);
+	*ret = (uint32_t)n;
+	return *word >= '0' && *word <= '9' && !*end && !errno && n < UINT32_MAX;
 }
 
-static int by_number(const void *a, const void *b)
+static bool pid_of(const char *word, uint32_t *ret)
 {
-	const struct counters_session *x = a, *y = b;
-
-	return (x->session > y->session) - (x->session < y->session);
+	return number_of(word, ret) && *ret;
 }
 
-static int read_one(struct sessions *s, int directory, uint64_t number)
+static bool uid_of(const char *word, uint32_t *ret)
 {
-	struct counters_session one;
-	int err = counters_read_session(directory, number, &one);
-
-	if (!err)
-		return add(s, &one);
-	if (err == -EACCES)
-		s->unreadable++;
-	else if (err != -ENOENT) /* closed since we read the directory */
-		s->damaged++;
-	return 0;
-}
-
-static bool session_number(const char *name, uint64_t *ret)
-{
-	int end = 0;
-
-	return sscanf(name, "session.%20" SCNu64 "%n", ret, &end) == 1 && !name[end];
-}
-
-static int read_all(struct sessions *s, int directory)
-{
-	DIR *dir = fdopendir(dup(directory));
-	struct dirent *entry;
-	uint64_t number;
-	int err = 0;
-
-	if (!dir)
-		return -errno;
-	while (!err && (entry = readdir(dir)))
-		if (session_number(entry->d_name, &number))
-			err = read_one(s, directory, number);
-	closedir(dir);
-	if (s->count)
-		qsort(s->list, s->count, sizeof *s->list, by_number);
-	return err;
-}
-
-/* ---- what the figures mean ---- */
-
-static const char *state_of(const struct sessions *all, const struct counters_session *s)
-{
-	struct counter running = s->value[QUOIT_SESSION_RUNNING];
-	struct counter queued = s->value[QUOIT_SESSION_QUEUED];
-
-	if (s->ended || !all->daemon_lives)
-		return "closed";
-	if (running.known && running.value)
-		return "running";
-	if (queued.known && queued.value)
-		return "queued";
-	return running.known && queued.known ? "idle" : "-";
-}
-
-/* For how long it has been open, in ticks; not known once its daemon is dead. */
-static struct counter lifetime(const struct sessions *all, const struct counters_session *s)
-{
-	uint64_t now = runtime_now_ns();
-
-	if (!all->daemon_lives || !s->origin.tsc_hz || s->opened_ns >= now)
-		return (struct counter){0};
-	return (struct counter){
-		.value = (uint64_t)((double)(now - s->opened_ns) * (double)s->origin.tsc_hz / 1e9),
-		.known = true};
-}
-
-static struct counter resident(const struct counters_session *s)
-{
-	struct counter c = {0};
-
-	c.known = process_resident(s->pid, s->opened_ns, &c.value);
-	return c;
-}
-
-static void user_name(uint32_t uid, char *ret, size_t size)
-{
-	const struct passwd *user = getpwuid(uid);
+	const struct passwd *user = getpwnam(word);
 
 	if (user)
-		snprintf(ret, size, "%s", user->pw_name);
-	else
-		snprintf(ret, size, "%u", uid);
+		*ret = user->pw_uid;
+	return user || number_of(word, ret);
+}
+
+/* Add what a list names; what: how an error calls it. */
+static bool add_list(const char *list, bool (*parse)(const char *, uint32_t *), const char *what,
+		     uint32_t *numbers, unsigned *count)
+{
+	char *copy = strdup(list), *rest = NULL;
+	bool good = copy;
+
+	for (char *word = copy ? strtok_r(copy, ", ", &rest) : NULL; word && good;
+	     word = strtok_r(NULL, ", ", &rest)) {
+		good = *count < MOST_WANTED && parse(word, &numbers[*count]);
+		if (good)
+			++*count;
+		else if (*count == MOST_WANTED)
+			fprintf(stderr, "quoit ps: too many in a list, from '%s' on\n", word);
+		else
+			fprintf(stderr, "quoit ps: '%s' is no %s\n", word, what);
+	}
+	free(copy);
+	return good;
+}
+
+/* "aux" and the like, which hands type by themselves, and PIDs. */
+static bool take_operand(const char *word, struct wanted *w)
+{
+	if (word[strspn(word, "aefgluwx")])
+		return add_list(word, pid_of, "PID", w->pid, &w->pids);
+	w->wide |= strchr(word, 'w') != NULL;
+	return true;
+}
+
+static bool take_option(int opt, struct wanted *w)
+{
+	enum { EVERY, PID, USER, FORMAT, SORT, NO_HEADERS, WIDE, COLUMNS, JSON, SOCKET };
+
+	switch (opt) {
+	case PID:
+		return add_list(optarg, pid_of, "PID", w->pid, &w->pids);
+	case USER:
+		return add_list(optarg, uid_of, "user", w->uid, &w->uids);
+	case FORMAT:
+		return columns_choose(&w->columns, optarg, false, "ps");
+	case SORT:
+		return columns_choose(&w->order, optarg, true, "ps");
+	case NO_HEADERS:
+		w->no_headers = true;
+		return true;
+	case WIDE:
+		w->wide = true;
+		return true;
+	case COLUMNS:
+		columns_help();
+		exit(fflush(stdout) == 0 ? 0 : 1);
+	case JSON:
+		w->json = true;
+		return true;
+	case SOCKET:
+		w->socket = optarg;
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* 0; 1: it makes no sense, which was said; ARGS_HELP. */
+static int parse(int argc, char **argv, struct wanted *ret)
+{
+	int opt;
+
+	while ((opt = args_next(&command, argc, argv)) >= 0)
+		if (!take_option(opt, ret))
+			return 1;
+	if (opt != ARGS_END)
+		return opt == ARGS_HELP ? ARGS_HELP : 1;
+	for (int i = optind; i < argc; i++)
+		if (!take_operand(argv[i], ret))
+			return 1;
+	if (!ret->columns.count)
+		(void)columns_choose(&ret->columns, DEFAULT_COLUMNS, false, "ps");
+	return 0;
+}
+
+/* ---- which sessions ---- */
+
+static bool is_in(uint32_t number, const uint32_t *list, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (list[i] == number)
+			return true;
+	return false;
+}
+
+/* As with ps: whatever any of the lists names. */
+static bool is_wanted(const struct session_row *row, void *arg)
+{
+	const struct wanted *w = arg;
+
+	return (!w->pids && !w->uids) || is_in(row->s.pid, w->pid, w->pids) ||
+	       is_in(row->s.uid, w->uid, w->uids);
 }
 
 /* ---- printing ---- */
 
-static void print_session(struct format_table *t, const struct sessions *all,
-			  const struct counters_session *s)
+static unsigned terminal_width(void)
 {
-	char name[FORMAT_CELL_BYTES], user[64];
+	struct winsize size;
 
-	format_escape(s->name, name, sizeof name);
-	user_name(s->uid, user, sizeof user);
-	format_cell(t, "%" PRIu64, s->session);
-	format_cell(t, "%u", s->pid);
-	format_cell(t, "%s", user);
-	format_cell(t, "%s", *name ? name : "-");
-	format_cell(t, s->node < 0 ? "-" : "%d", s->node);
-	format_cell(t, "%u", s->reactor);
-	format_cell(t, "%s", state_of(all, s));
-	format_cell_counter(t, s->value[QUOIT_SESSION_QUEUED]);
-	format_cell_counter(t, s->value[QUOIT_SESSION_RUNNING]);
-	format_cell_counter(t, s->value[QUOIT_SESSION_DONE]);
-	format_cell_counter(t, s->value[QUOIT_SESSION_FAILED]);
-	format_cell_percent(t, s->value[QUOIT_SESSION_CORE_TICKS], lifetime(all, s));
-	format_cell_bytes(t, s->value[QUOIT_SESSION_HOST_USED]);
-	format_cell_bytes(t, s->value[QUOIT_SESSION_HOST_LEASE]);
-	format_cell_bytes(t, s->value[QUOIT_SESSION_DEVICE_USED]);
-	format_cell_bytes(t, resident(s));
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col
+										     : 0;
 }
 
-static void print_table(const struct sessions *s, bool headers)
+static void print_table(const struct sessions *s, const struct wanted *w)
 {
-	static const struct format_column columns[] = {
-		{"SESSION", false}, {"PID", false},     {"USER", true},    {"COMMAND", true},
-		{"NODE", false},    {"REACTOR", false}, {"STATE", true},   {"QUEUED", false},
-		{"RUNNING", false}, {"DONE", false},    {"FAILED", false}, {"%CPU", false},
-		{"USED", false},    {"LEASED", false},  {"DEVICE", false}, {"RSS", false}};
-	struct format_table t = {.columns = columns, .count = sizeof columns / sizeof columns[0]};
-
-	for (size_t i = 0; i < s->count; i++)
-		print_session(&t, s, &s->list[i]);
-	format_print(&t, headers);
-	if (s->unreadable)
+	columns_print(&w->columns, s->list, s->count, !w->no_headers,
+		      w->wide ? 0 : terminal_width());
+	if (s->unreadable && !w->pids && !w->uids)
 		printf("%u sessions of other users\n", s->unreadable);
 }
 
-static json_t *session_json(const struct sessions *all, const struct counters_session *s)
+static json_t *figure_json(const struct session_row *row, enum column column)
+{
+	struct figure f;
+
+	columns_figure(row, column, &f);
+	if (!f.known)
+		return json_null();
+	switch (columns_kind(column)) {
+	case COLUMN_TEXT:
+		return json_string(f.text);
+	case COLUMN_PERCENT:
+	case COLUMN_SHARE:
+	case COLUMN_MEAN:
+	case COLUMN_RATE:
+		return json_real(f.real);
+	default:
+		return json_integer((json_int_t)f.count);
+	}
+}
+
+/* All columns that cost nothing, and those that were asked for. */
+static json_t *session_json(const struct session_row *row)
 {
 	static const char *const labels[QUOIT_SESSION_NR] = {
 #define LABEL(name, text) text,
 		QUOIT_SESSION_STATS(LABEL)
 #undef LABEL
 	};
-	struct counter ticks = s->value[QUOIT_SESSION_CORE_TICKS], life = lifetime(all, s);
-	char name[FORMAT_CELL_BYTES], user[64];
-	json_t *counters = json_object();
+	json_t *json = json_object(), *counters = json_object();
 
-	format_escape(s->name, name, sizeof name);
-	user_name(s->uid, user, sizeof user);
+	for (unsigned i = 0; i < COLUMN_NR; i++)
+		json_object_set_new(json, columns_key((enum column)i),
+				    figure_json(row, (enum column)i));
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
-		json_object_set_new(counters, labels[i], format_json_counter(s->value[i]));
-	return json_pack("{s:I, s:i, s:I, s:s, s:s, s:o, s:i, s:s, s:o, s:o, s:o}", "session",
-			 (json_int_t)s->session, "pid", (int)s->pid, "uid", (json_int_t)s->uid,
-			 "user", user, "command", name, "node",
-			 s->node < 0 ? json_null() : json_integer(s->node), "reactor",
-			 (int)s->reactor, "state", state_of(all, s), "cpu_percent",
-			 ticks.known && life.known && life.value
-				 ? json_real(100.0 * (double)ticks.value / (double)life.value)
-				 : json_null(),
-			 "rss_bytes", format_json_counter(resident(s)), "counters", counters);
+		json_object_set_new(counters, labels[i], format_json_counter(row->s.value[i]));
+	json_object_set_new(json, "counters", counters);
+	return json;
 }
 
 static bool print_json(const struct sessions *s)
@@ -221,7 +242,7 @@ static bool print_json(const struct sessions *s)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < s->count; i++)
-		json_array_append_new(list, session_json(s, &s->list[i]));
+		json_array_append_new(list, session_json(&s->list[i]));
 	return format_json_print(json_pack("{s:b, s:i, s:i, s:o}", "daemon_lives", s->daemon_lives,
 					   "unreadable", (int)s->unreadable, "damaged",
 					   (int)s->damaged, "sessions", list));
@@ -229,68 +250,47 @@ static bool print_json(const struct sessions *s)
 
 /* ---- the command ---- */
 
-static void warn(const struct sessions *s, const struct counters_totals *totals)
+static int show(const char *socket, struct wanted *w)
 {
-	if (!s->daemon_lives)
-		fprintf(stderr, "quoit ps: quoitd (PID %u) is dead; these are its last figures\n",
-			totals->origin.daemon_pid);
-	if (s->damaged)
-		fprintf(stderr, "quoit ps: %u files are no session counters of this version\n",
-			s->damaged);
-}
-
-static int show(const char *socket, bool headers, bool json)
-{
+	int directory = runtime_open_directory(socket), err = directory;
 	struct sessions s = {0};
-	struct counters_totals totals;
-	int directory = runtime_open_directory(socket);
-	int err = directory < 0 ? directory : counters_read_totals(directory, &totals);
 
-	if (!err) {
-		s.daemon_lives = runtime_daemon_lives(&totals.origin);
-		err = read_all(&s, directory);
-	}
-	if (directory >= 0)
+	if (directory >= 0) {
+		err = sessions_read(directory, &s);
 		close(directory);
-	if (err) {
+	}
+	if (err < 0) {
 		fprintf(stderr, "quoit ps: no counters of quoitd beside %s: %s\n", socket,
 			strerror(-err));
-		free(s.list);
+		sessions_free(&s);
 		return 1;
 	}
-	warn(&s, &totals);
-	if (json)
+	sessions_warn(&s, "ps");
+	sessions_filter(&s, is_wanted, w);
+	sessions_look(&s, columns_need(&w->columns) | columns_need(&w->order) |
+				  (w->json ? PROCESS_NEED_PROCESS : 0));
+	sessions_sort(&s, &w->order);
+	err = 0;
+	if (w->json)
 		err = !print_json(&s);
 	else
-		print_table(&s, headers);
-	err |= !s.count && !s.unreadable;
-	free(s.list);
+		print_table(&s, w);
+	err |= !s.count && (!s.unreadable || w->pids || w->uids);
+	sessions_free(&s);
 	return err;
 }
 
 int cmd_ps(int argc, char **argv)
 {
-	enum { SOCKET, NO_HEADERS, JSON };
+	static struct wanted w;
 	char socket[QUOIT_SOCKET_BYTES];
-	const char *given = NULL;
-	bool headers = true, json = false;
-	int opt;
+	int err = parse(argc, argv, &w);
 
-	while ((opt = args_next(&command, argc, argv)) >= 0) {
-		if (opt == SOCKET)
-			given = optarg;
-		headers &= opt != NO_HEADERS;
-		json |= opt == JSON;
-	}
-	if (opt != ARGS_END)
-		return opt == ARGS_HELP ? 0 : 2;
-	if (optind < argc) {
-		fprintf(stderr, "quoit ps: takes no operand: '%s'\n", argv[optind]);
-		return 2;
-	}
-	if (quoit_socket_path(given, false, socket) < 0) {
+	if (err)
+		return err == ARGS_HELP ? 0 : 1;
+	if (quoit_socket_path(w.socket, false, socket) < 0) {
 		fprintf(stderr, "quoit ps: the socket's path is empty or too long\n");
-		return 2;
+		return 1;
 	}
-	return show(socket, headers, json);
+	return show(socket, &w);
 }

@@ -115,7 +115,7 @@ static int show(int directory, char *text, bool json)
 		return n < 0 ? (int)n : err;
 	text[n] = '\0';
 	make_printable(text);
-	lives = runtime_daemon_lives(&totals.origin);
+	lives = runtime_daemon_lives(directory, &totals.origin);
 	if (!lives)
 		fprintf(stderr, "quoit topo: quoitd (PID %u) is dead; these are its last figures\n",
 			totals.origin.daemon_pid);

@@ -82,8 +82,10 @@ static int take_header(struct bytes file, size_t label_at, struct quoit_stats_he
 
 static struct counters_origin origin_of(const struct quoit_stats_header *h)
 {
-	return (struct counters_origin){
-		.daemon_pid = h->daemon_pid, .tsc_hz = h->tsc_hz, .started_ns = h->started_ns};
+	return (struct counters_origin){.daemon_pid = h->daemon_pid,
+					.pid_namespace = h->pid_namespace,
+					.tsc_hz = h->tsc_hz,
+					.started_ns = h->started_ns};
 }
 
 /* ---- session ---- */

@@ -22,7 +22,7 @@ struct counter {
 };
 
 struct counters_origin {
-	uint32_t daemon_pid;
+	uint32_t daemon_pid, pid_namespace;
 	uint64_t tsc_hz;     /* 0: not known */
 	uint64_t started_ns; /* CLOCK_BOOTTIME, as all *_ns here */
 };

@@ -36,18 +36,35 @@ void format_cell_counter(struct format_table *t, struct counter c)
 		format_cell(t, "-");
 }
 
-void format_cell_bytes(struct format_table *t, struct counter c)
+void format_bytes(uint64_t bytes, char *ret, size_t size)
 {
 	static const char units[] = "BKMGTPE";
-	double value = (double)c.value;
+	double value = (double)bytes;
 	unsigned unit = 0;
 
 	for (; value >= 1023.95 && units[unit + 1]; unit++)
 		value /= 1024;
-	if (!c.known)
-		format_cell(t, "-");
-	else
-		format_cell(t, unit && value < 99.95 ? "%.1f%c" : "%.0f%c", value, units[unit]);
+	snprintf(ret, size, unit && value < 99.95 ? "%.1f%c" : "%.0f%c", value, units[unit]);
+}
+
+void format_time(uint64_t ns, char *ret, size_t size)
+{
+	uint64_t s = ns / 1000000000u;
+	int used = 0;
+
+	if (s >= 86400)
+		used = snprintf(ret, size, "%llu-", (unsigned long long)(s / 86400));
+	snprintf(ret + used, size - (size_t)used, "%02u:%02u:%02u", (unsigned)(s / 3600 % 24),
+		 (unsigned)(s / 60 % 60), (unsigned)(s % 60));
+}
+
+void format_cell_bytes(struct format_table *t, struct counter c)
+{
+	char text[16] = "-";
+
+	if (c.known)
+		format_bytes(c.value, text, sizeof text);
+	format_cell(t, "%s", text);
 }
 
 void format_cell_percent(struct format_table *t, struct counter part, struct counter whole)
@@ -71,27 +88,54 @@ static int width_of(const struct format_table *t, unsigned column, bool headers)
 }
 
 /* The last column is not padded: no line ends with blanks. */
-static void print_cell(const struct format_table *t, unsigned column, int width, const char *text)
+static int add_cell(const struct format_table *t, unsigned column, int width, const char *text,
+		    char *line, size_t room)
 {
+	bool last = column + 1 == t->count;
+
 	if (t->columns[column].left)
-		width = column + 1 < t->count ? -width : 0;
-	printf("%*s%c", width, text, column + 1 < t->count ? ' ' : '\n');
+		width = last ? 0 : -width;
+	return snprintf(line, room, "%*s%s", width, text, last ? "" : " ");
+}
+
+/* One row of cells; the titles where `cells` is NULL. */
+static void print_line(const struct format_table *t, const int *width,
+		       const char (*cells)[FORMAT_CELL_BYTES], char *line, size_t room)
+{
+	size_t used = 0;
+
+	for (unsigned c = 0; c < t->count; c++)
+		used += (size_t)add_cell(t, c, width[c], cells ? cells[c] : t->columns[c].title,
+					 line + used, room - used);
+	if (t->width && used > t->width)
+		used = t->width;
+	while (used && line[used - 1] == ' ')
+		used--;
+	printf("%.*s\n", (int)used, line);
 }
 
 void format_print(struct format_table *t, bool headers)
 {
 	int *width = calloc(t->count, sizeof *width);
+	size_t room = 1;
+	char *line = NULL;
 
-	if (!width || t->failed) {
+	for (unsigned c = 0; width && c < t->count; c++) {
+		width[c] = width_of(t, c, headers);
+		room += (size_t)width[c] + 1;
+	}
+	if (width)
+		line = malloc(room);
+	if (!line || t->failed) {
 		fprintf(stderr, "quoit: out of memory\n");
 	} else {
-		for (unsigned c = 0; c < t->count; c++)
-			width[c] = width_of(t, c, headers);
-		for (unsigned c = 0; headers && c < t->count; c++)
-			print_cell(t, c, width[c], t->columns[c].title);
-		for (size_t i = 0; i < t->used; i++)
-			print_cell(t, (unsigned)(i % t->count), width[i % t->count], t->cells[i]);
+		if (headers)
+			print_line(t, width, NULL, line, room);
+		for (size_t i = 0; i < t->used; i += t->count)
+			print_line(t, width, (const char(*)[FORMAT_CELL_BYTES]) & t->cells[i], line,
+				   room);
 	}
+	free(line);
 	free(width);
 	free(t->cells);
 	t->cells = NULL;

@@ -24,7 +24,8 @@ struct format_table {
 	unsigned count;
 	char (*cells)[FORMAT_CELL_BYTES];
 	size_t used, room;
-	bool failed; /* out of memory: nothing is printed */
+	unsigned width; /* of a line: what is beyond is cut off; 0: nothing is */
+	bool failed;    /* out of memory: nothing is printed */
 };
 
 __attribute__((format(printf, 2, 3))) void format_cell(struct format_table *t, const char *format,
@@ -36,6 +37,10 @@ void format_cell_bytes(struct format_table *t, struct counter c);
 
 /* part of whole in percent; "-" where either is not known. */
 void format_cell_percent(struct format_table *t, struct counter part, struct counter whole);
+
+/* "1.5M"; as ps has times: "[days-]hh:mm:ss" */
+void format_bytes(uint64_t bytes, char *ret, size_t size);
+void format_time(uint64_t ns, char *ret, size_t size);
 
 /* Print on stdout and free the cells. */
 void format_print(struct format_table *t, bool headers);

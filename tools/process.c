@@ -1,67 +1,168 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - what /proc says about a process that a counter file names */
+/* process.c - what /proc says about processes that a counter file names */
 #include "process.h"
 
 #include <errno.h>
 #include <libproc2/pids.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* /proc counts starts in hundredths of a second, and rounds. */
 #define START_SLACK_S 0.02
 
-enum item { ITEM_STATE, ITEM_START, ITEM_RSS, ITEM_NR };
+/* libproc2 looks up no more at a time. */
+#define AT_A_TIME 255u
 
-static bool look(uint32_t pid, uint64_t by_ns, uint64_t *ret_bytes)
+/* ---- where ---- */
+
+bool process_is_here(uint32_t pid_namespace)
 {
-	enum pids_item items[ITEM_NR] = {[ITEM_STATE] = PIDS_STATE,
-					 [ITEM_START] = PIDS_TIME_START,
-					 [ITEM_RSS] = PIDS_VM_RSS};
-	struct pids_info *info = NULL;
-	struct pids_fetch *fetch;
-	bool lives = false;
+	struct stat st;
 
-	if (!pid || procps_pids_new(&info, items, ITEM_NR) < 0)
-		return false;
-	fetch = procps_pids_select(info, &pid, 1, PIDS_SELECT_PID);
-	if (fetch && fetch->counts->total == 1) {
-		struct pids_stack *process = fetch->stacks[0];
-		char state = PIDS_VAL(ITEM_STATE, s_ch, process, info);
-		double start = PIDS_VAL(ITEM_START, real, process, info);
-
-		lives = state != 'Z' && state != 'X' &&
-			start <= (double)by_ns / 1e9 + START_SLACK_S;
-		*ret_bytes = (uint64_t)PIDS_VAL(ITEM_RSS, ul_int, process, info) << 10;
-	} else if (fetch) { /* a /proc may hide other users' processes (hidepid) */
-		lives = kill((pid_t)pid, 0) < 0 && errno == EPERM;
-	}
-	procps_pids_unref(&info);
-	return lives;
+	return !pid_namespace || stat("/proc/self/ns/pid", &st) < 0 ||
+	       (uint32_t)st.st_ino == pid_namespace;
 }
+
+/* ---- what libproc2 knows ---- */
+
+enum item {
+	ITEM_PID,
+	ITEM_STATE,
+	ITEM_START,
+	ITEM_PAGES,
+	ITEM_MINOR,
+	ITEM_MAJOR,
+	ITEM_PSS,
+	ITEM_NR
+};
+
+static enum pids_item items[ITEM_NR] = {
+	[ITEM_PID] = PIDS_ID_PID,   [ITEM_STATE] = PIDS_STATE,   [ITEM_START] = PIDS_TIME_START,
+	[ITEM_PAGES] = PIDS_RSS,    [ITEM_MINOR] = PIDS_FLT_MIN, [ITEM_MAJOR] = PIDS_FLT_MAJ,
+	[ITEM_PSS] = PIDS_SMAP_PSS, /* asked for only when it is needed: it is the last */
+};
+
+static bool is_it(struct pids_stack *found, struct pids_info *info, uint64_t by_ns)
+{
+	char state = PIDS_VAL(ITEM_STATE, s_ch, found, info);
+	double start = PIDS_VAL(ITEM_START, real, found, info);
+
+	(void)info;
+	return state != 'Z' && state != 'X' && start <= (double)by_ns / 1e9 + START_SLACK_S;
+}
+
+static void take(struct process *p, struct pids_stack *found, struct pids_info *info, bool share)
+{
+	if (!is_it(found, info, p->by_ns))
+		return;
+	(void)info;
+	p->known = true;
+	p->resident_bytes = (uint64_t)PIDS_VAL(ITEM_PAGES, ul_int, found, info) *
+			    (uint64_t)sysconf(_SC_PAGESIZE);
+	p->minor_faults = PIDS_VAL(ITEM_MINOR, ul_int, found, info);
+	p->major_faults = PIDS_VAL(ITEM_MAJOR, ul_int, found, info);
+	if (!share)
+		return;
+	p->share_bytes = (uint64_t)PIDS_VAL(ITEM_PSS, ul_int, found, info) << 10;
+	p->share_known = p->share_bytes || !p->resident_bytes; /* 0: it could not be read */
+}
+
+static void look_at(struct pids_info *info, struct process *const *list, size_t count, bool share)
+{
+	unsigned pid[AT_A_TIME];
+	struct pids_fetch *fetch;
+
+	for (size_t i = 0; i < count; i++)
+		pid[i] = list[i]->pid;
+	fetch = procps_pids_select(info, pid, (int)count, PIDS_SELECT_PID);
+	for (int i = 0; fetch && i < fetch->counts->total; i++)
+		for (size_t j = 0; j < count; j++)
+			if (PIDS_VAL(ITEM_PID, s_int, fetch->stacks[i], info) == (int)list[j]->pid)
+				take(list[j], fetch->stacks[i], info, share);
+}
+
+/* ---- nodes ---- */
+
+/* A mapping's line: ... N0=12 N1=3 kernelpagesize_kB=4 */
+static void add_mapping(struct process *p, char *line)
+{
+	const char *size = strstr(line, "kernelpagesize_kB=");
+	uint64_t page = size ? strtoull(strchr(size, '=') + 1, NULL, 10) << 10 : 0;
+	char *rest = NULL;
+
+	for (char *word = strtok_r(line, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+		unsigned node;
+		unsigned long long pages;
+
+		if (sscanf(word, "N%u=%llu", &node, &pages) == 2 && node < PROCESS_NODES)
+			p->node_bytes[node] += pages * page;
+	}
+}
+
+static void look_at_nodes(struct process *p)
+{
+	char path[40], *line = NULL;
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%u/numa_maps", p->pid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	while (getline(&line, &room, file) > 0)
+		add_mapping(p, line);
+	p->nodes_known = !ferror(file);
+	free(line);
+	fclose(file);
+}
+
+void process_look(struct process *const *list, size_t count, unsigned needs)
+{
+	bool share = needs & PROCESS_NEED_SMAPS;
+	struct pids_info *info = NULL;
+
+	if (!needs || procps_pids_new(&info, items, share ? ITEM_NR : ITEM_PSS) < 0)
+		return;
+	for (size_t i = 0; i < count; i += AT_A_TIME)
+		look_at(info, list + i, count - i < AT_A_TIME ? count - i : AT_A_TIME, share);
+	procps_pids_unref(&info);
+	for (size_t i = 0; needs & PROCESS_NEED_NUMA && i < count; i++)
+		if (list[i]->known)
+			look_at_nodes(list[i]);
+}
+
+/* ---- one process ---- */
 
 bool process_lives(uint32_t pid, uint64_t by_ns)
 {
-	uint64_t bytes;
+	struct process one = {.pid = pid, .by_ns = by_ns}, *list = &one;
+	struct stat st;
+	char path[24];
 
-	return look(pid, by_ns, &bytes);
-}
-
-bool process_resident(uint32_t pid, uint64_t by_ns, uint64_t *ret_bytes)
-{
-	return look(pid, by_ns, ret_bytes) && *ret_bytes > 0;
+	if (!pid)
+		return false;
+	process_look(&list, 1, PROCESS_NEED_PROCESS);
+	if (one.known)
+		return true;
+	/* A /proc may hide other users' processes (hidepid). */
+	snprintf(path, sizeof path, "/proc/%u", pid);
+	return stat(path, &st) < 0 && kill((pid_t)pid, 0) < 0 && errno == EPERM;
 }
 
 unsigned process_kill_children(uint32_t parent, const char *command)
 {
 	enum { PARENT, PID, COMMAND, NR };
-	enum pids_item items[NR] = {
+	enum pids_item wanted[NR] = {
 		[PARENT] = PIDS_ID_PPID, [PID] = PIDS_ID_PID, [COMMAND] = PIDS_CMD};
 	struct pids_info *info = NULL;
 	struct pids_fetch *fetch;
 	unsigned killed = 0;
 
-	if (procps_pids_new(&info, items, NR) < 0)
+	if (procps_pids_new(&info, wanted, NR) < 0)
 		return 0;
 	fetch = procps_pids_reap(info, PIDS_FETCH_TASKS_ONLY);
 	for (int i = 0; fetch && i < fetch->counts->total; i++) {

@@ -7,6 +7,7 @@
 #include <libgen.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -43,8 +44,22 @@ int runtime_connect(const char *path, unsigned timeout_ms)
 	return err;
 }
 
-bool runtime_daemon_lives(const struct counters_origin *origin)
+/* It has locked its totals, which goes with it.  Others could hold that lock after it. */
+static bool totals_are_locked(int directory)
 {
+	int fd = openat(directory, QUOIT_STATS_TOTALS,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
+bool runtime_daemon_lives(int directory, const struct counters_origin *origin)
+{
+	if (!process_is_here(origin->pid_namespace))
+		return totals_are_locked(directory);
 	return process_lives(origin->daemon_pid, origin->started_ns);
 }
 

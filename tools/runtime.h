@@ -17,10 +17,10 @@ int runtime_open_directory(const char *socket);
 int runtime_connect(const char *socket, unsigned timeout_ms);
 
 /*
- * Does the daemon that wrote a counter file still run?  Looked up, not asked, so it is
- * true of a daemon that hangs.
+ * Does the daemon that wrote the totals of this directory still run?  Looked up, not asked, so it
+ * is true of a daemon that hangs.
  */
-bool runtime_daemon_lives(const struct counters_origin *origin);
+bool runtime_daemon_lives(int directory, const struct counters_origin *origin);
 
 /* CLOCK_BOOTTIME, the clock of the counter files. */
 uint64_t runtime_now_ns(void);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -25,6 +26,13 @@ uint64_t totals_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static uint32_t pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) < 0 ? 0 : (uint32_t)st.st_ino;
+}
+
 void totals_fill_header(struct quoit_stats_header *h, uint32_t file_bytes, uint32_t header_bytes,
 			uint32_t counters, uint32_t reactors)
 {
@@ -37,10 +45,11 @@ void totals_fill_header(struct quoit_stats_header *h, uint32_t file_bytes, uint3
 					 .started_ns = totals_now_ns(),
 					 .daemon_pid = (uint32_t)getpid(),
 					 .counters = counters,
-					 .reactors = reactors};
+					 .reactors = reactors,
+					 .pid_namespace = pid_namespace()};
 }
 
-static void *map_file(int directory)
+static void *map_file(int directory, int *ret_fd)
 {
 	int fd =
 		openat(directory, QUOIT_STATS_TOTALS, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0444);
@@ -53,13 +62,14 @@ static void *map_file(int directory)
 			   fd, 0);
 	}
 	if (fd >= 0)
-		close(fd);
+		(void)flock(fd, LOCK_EX | LOCK_NB);
+	*ret_fd = fd;
 	return map;
 }
 
-struct quoit_totals *totals_open(int directory, uint32_t reactors)
+struct quoit_totals *totals_open(int directory, uint32_t reactors, int *ret_fd)
 {
-	struct quoit_totals *t = map_file(directory);
+	struct quoit_totals *t = map_file(directory, ret_fd);
 
 	if (t == MAP_FAILED)
 		t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -75,11 +85,13 @@ struct quoit_totals *totals_open(int directory, uint32_t reactors)
 	return t;
 }
 
-void totals_close(struct quoit_totals *t, int directory)
+void totals_close(struct quoit_totals *t, int fd, int directory)
 {
 	if (!t)
 		return;
 	munmap(t, sizeof *t);
+	if (fd >= 0)
+		close(fd);
 	(void)unlinkat(directory, QUOIT_STATS_TOTALS, 0);
 }
 

@@ -7,9 +7,13 @@
 
 #include <quoit/stats.h>
 
-/* Make the file, or anonymous memory in its stead where that fails; never NULL but for ENOMEM. */
-struct quoit_totals *totals_open(int directory, uint32_t reactors);
-void totals_close(struct quoit_totals *t, int directory);
+/*
+ * Make the file, or anonymous memory in its stead where that fails; never NULL but for ENOMEM.
+ * *ret_fd holds a lock on it for as long as we live, by which tools in other PID namespaces
+ * see that we do; -1: there is none.
+ */
+struct quoit_totals *totals_open(int directory, uint32_t reactors, int *ret_fd);
+void totals_close(struct quoit_totals *t, int fd, int directory);
 
 /* Count one event (QUOIT_DAEMON_*); any thread. */
 void totals_count(struct quoit_totals *t, uint32_t counter);

@@ -24,110 +24,6 @@ static void nap(void)
 	usleep(10000);
 }
 
-/* ---- ps ---- */
-
-struct shown {
-	unsigned long long session, done, failed;
-	unsigned pid;
-	char user[64], command[64], state[16];
-};
-
-static bool ps_line(const char *socket, struct shown *ret)
-{
-	char said[4096];
-
-	return tool_run(said, sizeof said, "ps --no-headers --socket=%s", socket) == 0 &&
-	       sscanf(said, "%llu %u %63s %63s %*s %*s %15s %*s %*s %llu %llu", &ret->session,
-		      &ret->pid, ret->user, ret->command, ret->state, &ret->done,
-		      &ret->failed) == 7;
-}
-
-Test(tools, ps_shows_a_session_with_its_counts)
-{
-	struct quoit_open_params params = {.name = "two\\words"};
-	struct quoit_session *s;
-	struct quoit_ring *q;
-	struct quoit_info info;
-	struct shown shown = {0};
-	struct daemon d;
-	char said[4096];
-
-	cr_assert_eq(daemon_start(&d, NULL), 0);
-	params.socket = d.socket;
-	cr_assert_eq(quoit_open(&s, &params), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
-	quoit_info(s, &info);
-	for (int i = 0; i < 6; i++)
-		cr_assert_eq(quoit_push(q, quoit_nop(QUOIT_NO_TENSOR)), 0);
-	cr_assert_eq(quoit_push(q, quoit_fill(12345, 1.0)), 0); /* no such tensor */
-	cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
-	for (int i = 0; i < PATIENCE && !(ps_line(d.socket, &shown) && shown.done >= 6); i++)
-		nap();
-	cr_expect_eq(shown.session, info.session);
-	cr_expect_eq(shown.pid, (unsigned)getpid());
-	cr_expect_eq(shown.done, 7, "six, and the wait's own, not %llu", shown.done);
-	cr_expect_eq(shown.failed, 1);
-	cr_expect_str_eq(shown.command, "two\\x5cwords", "%s", shown.command);
-	cr_expect_str_eq(shown.state, "idle");
-	cr_expect_eq(tool_run(said, sizeof said, "ps --json --socket=%s", d.socket), 0);
-	cr_expect(strstr(said, "\"jobs_failed\": 1"), "%s", said);
-	quoit_close(s, 0);
-	daemon_stop(&d);
-}
-
-Test(tools, ps_with_nothing_to_show_exits_with_1)
-{
-	struct daemon d;
-	char said[4096];
-
-	cr_assert_eq(daemon_start(&d, NULL), 0);
-	cr_expect_eq(tool_run(said, sizeof said, "ps --no-headers --socket=%s", d.socket), 1);
-	cr_expect_str_eq(said, "");
-	daemon_stop(&d);
-	cr_expect_eq(tool_run(said, sizeof said, "ps --socket=%s", d.socket), 1);
-	cr_expect(strstr(said, "no counters of quoitd"), "%s", said);
-}
-
-Test(tools, ps_of_a_dead_daemon_says_so_and_shows_what_it_left)
-{
-	struct quoit_open_params params = {0};
-	struct quoit_session *s;
-	struct daemon d;
-	char said[4096];
-
-	cr_assert_eq(daemon_start(&d, NULL), 0);
-	params.socket = d.socket;
-	cr_assert_eq(quoit_open(&s, &params), 0);
-	daemon_kill(&d);
-	cr_expect_eq(tool_run(said, sizeof said, "ps --socket=%s", d.socket), 0);
-	cr_expect(strstr(said, "is dead"), "%s", said);
-	cr_expect(strstr(said, "closed"), "%s", said);
-	cr_expect_eq(tool_run(said, sizeof said, "topo --socket=%s", d.socket), 0);
-	cr_expect(strstr(said, "reactors: "), "%s", said);
-	quoit_close(s, 0);
-	daemon_stop(&d);
-}
-
-Test(tools, damaged_counter_files_are_counted_and_do_no_harm)
-{
-	struct daemon d;
-	char said[4096], path[128];
-	FILE *f;
-
-	cr_assert_eq(daemon_start(&d, NULL), 0);
-	for (int i = 0; i < 3; i++) {
-		snprintf(path, sizeof path, "%s/session.%d", d.folder, 90 + i);
-		f = fopen(path, "w");
-		cr_assert(f);
-		for (int k = 0; k < i * 700; k++)
-			fputc(k * 37, f);
-		fclose(f);
-	}
-	cr_expect_eq(tool_run(said, sizeof said, "ps --no-headers --socket=%s", d.socket), 1);
-	cr_expect(strstr(said, "3 files"), "%s", said);
-	daemon_stop(&d);
-}
-
 /* ---- kill ---- */
 
 Test(tools, kill_ends_a_session_and_no_other)
@@ -374,7 +270,7 @@ ParameterizedTestParameters(tools, a_wrong_word_is_named_with_the_nearest_right_
 	static struct word rows[] = {
 		{"pss", "'ps'"},
 		{"tpo", "'topo'"},
-		{"ps --no-header --jsno", "'--json'"},
+		{"topo --jsno", "'--json'"},
 		{"bench nob", "'nop'"},
 		{"topo --sockt=x", "'--socket'"},
 	};

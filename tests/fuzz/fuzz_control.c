@@ -66,6 +66,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		.memory = 8 << 20, .uid_memory = 6 << 20, .connections = CLIENTS, .rings = 70};
 	static const struct features features; /* nothing is missing */
 	static uint32_t sessions_of;
+	static int no_file;
 
 	(void)argc;
 	(void)argv;
@@ -85,7 +86,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 				   .epoll = -1,
 				   .directory = -1,
 				   .budget = budget_new(&limits),
-				   .totals = totals_open(-1, 1),
+				   .totals = totals_open(-1, 1, &no_file),
 				   .sessions_of = &sessions_of};
 	reactor.eventfd = eventfd(0, EFD_NONBLOCK);
 	control.eventfd = eventfd(0, 0);

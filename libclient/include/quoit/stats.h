@@ -134,9 +134,9 @@ struct quoit_stats_header {
 	uint64_t tsc_hz;
 	uint64_t started_ns; /* CLOCK_BOOTTIME */
 	uint32_t daemon_pid;
-	uint32_t counters; /* of the first table */
-	uint32_t reactors; /* totals: how many blocks follow */
-	uint32_t reserved;
+	uint32_t counters;      /* of the first table */
+	uint32_t reactors;      /* totals: how many blocks follow */
+	uint32_t pid_namespace; /* that all PIDs are of: its inode's number; 0: not known */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_stats_header) == 56, "no padding");
 

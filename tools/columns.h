@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * columns.h - what can be shown of a session: one table (columns.def) for choosing, sorting,
+ * printing and help.
+ */
+#ifndef QUOIT_TOOLS_COLUMNS_H
+#define QUOIT_TOOLS_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "counters.h"
+#include "format.h"
+#include "process.h"
+
+/* What a column's figure is, and where it has a counter, what becomes of that. */
+enum column_kind {
+	COLUMN_TEXT,
+	COLUMN_COUNT, /* it */
+	COLUMN_BYTES, /* it */
+	COLUMN_PERCENT,
+	COLUMN_SHARE, /* ticks, in percent of the time that the session is open */
+	COLUMN_MEAN,  /* ticks times how many: how many on average over that time */
+	COLUMN_RATE,  /* how many a second of it */
+	COLUMN_TICKS, /* ticks as ns */
+	COLUMN_TIME,  /* ns */
+	COLUMN_CLOCK, /* ns, CLOCK_BOOTTIME */
+};
+
+enum column {
+#define QUOIT_COLUMN(NAME, key, alias, title, kind, from, help) COLUMN_OF_##NAME,
+#include "columns.def"
+#undef QUOIT_COLUMN
+	COLUMN_NR
+};
+
+/* What is known of a column in one session. */
+struct figure {
+	bool known; /* false: print "-", never 0 */
+	uint64_t count;
+	double real;
+	char text[FORMAT_CELL_BYTES];
+};
+
+/* One session, with what was looked up of its process. */
+struct session_row {
+	struct counters_session s;
+	struct process process;
+	bool daemon_lives;
+	uint64_t now_ns; /* CLOCK_BOOTTIME, when it was read */
+};
+
+/* A column that was asked for. */
+struct column_choice {
+	enum column column;
+	char title[FORMAT_CELL_BYTES]; /* its own, or as the user wishes */
+	bool descending;               /* when it is sorted by */
+};
+
+struct column_choices {
+	struct column_choice list[2 * COLUMN_NR];
+	unsigned count;
+};
+
+/*
+ * Add columns by a list of keys, "key,key=TITLE ..."; with `sorts`, "+key,-key".  False: one is
+ * unknown, or there are too many: said on stderr, for this command.
+ */
+bool columns_choose(struct column_choices *c, const char *list, bool sorts, const char *command);
+
+/* What process_look is to find out for these columns: bits of enum process_need. */
+unsigned columns_need(const struct column_choices *c);
+
+enum column_kind columns_kind(enum column column);
+const char *columns_key(enum column column);
+
+void columns_figure(const struct session_row *row, enum column column, struct figure *ret);
+
+/* < 0: a is before b, by these columns; 0: they are equal. */
+int columns_compare(const struct column_choices *by, const struct session_row *a,
+		    const struct session_row *b);
+
+/* Print the rows as a table, no line wider than `width` (0: however wide). */
+void columns_print(const struct column_choices *c, const struct session_row *rows, size_t count,
+		   bool headers, unsigned width);
+
+/* Print every key with its help on stdout. */
+void columns_help(void);
+
+#endif

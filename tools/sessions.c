@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* sessions.c - the sessions of a quoitd, from their counter files alone */
+#include "sessions.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+/* ---- reading ---- */
+
+static int add(struct sessions *s, size_t *room, const struct counters_session *one)
+{
+	if (s->count == *room) {
+		size_t more = *room ? 2 * *room : 16;
+		void *list = realloc(s->list, more * sizeof *s->list);
+
+		if (!list)
+			return -ENOMEM;
+		s->list = list;
+		*room = more;
+	}
+	s->list[s->count++] =
+		(struct session_row){.s = *one,
+				     .process = {.pid = one->pid, .by_ns = one->opened_ns},
+				     .daemon_lives = s->daemon_lives,
+				     .now_ns = runtime_now_ns()};
+	return 0;
+}
+
+static int read_one(struct sessions *s, size_t *room, int directory, uint64_t number)
+{
+	struct counters_session one;
+	int err = counters_read_session(directory, number, &one);
+
+	if (!err)
+		return add(s, room, &one);
+	if (err == -EACCES)
+		s->unreadable++;
+	else if (err != -ENOENT) /* closed since we read the directory */
+		s->damaged++;
+	return 0;
+}
+
+static bool session_number(const char *name, uint64_t *ret)
+{
+	int end = 0;
+
+	return sscanf(name, "session.%20" SCNu64 "%n", ret, &end) == 1 && !name[end];
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct session_row *x = a, *y = b;
+
+	return (x->s.session > y->s.session) - (x->s.session < y->s.session);
+}
+
+static int read_all(struct sessions *s, int directory)
+{
+	DIR *dir = fdopendir(dup(directory));
+	struct dirent *entry;
+	uint64_t number;
+	size_t room = 0;
+	int err = 0;
+
+	if (!dir)
+		return -errno;
+	rewinddir(dir); /* the descriptor that we have was perhaps read before */
+	while (!err && (entry = readdir(dir)))
+		if (session_number(entry->d_name, &number))
+			err = read_one(s, &room, directory, number);
+	closedir(dir);
+	if (s->count)
+		qsort(s->list, s->count, sizeof *s->list, by_number);
+	return err;
+}
+
+int sessions_read(int directory, struct sessions *ret)
+{
+	int err;
+
+	*ret = (struct sessions){0};
+	err = counters_read_totals(directory, &ret->totals);
+	if (err)
+		return err;
+	ret->daemon_lives = runtime_daemon_lives(directory, &ret->totals.origin);
+	return read_all(ret, directory);
+}
+
+void sessions_free(struct sessions *s)
+{
+	free(s->list);
+	*s = (struct sessions){0};
+}
+
+/* ---- choosing ---- */
+
+void sessions_filter(struct sessions *s, bool (*keep)(const struct session_row *row, void *arg),
+		     void *arg)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (keep(&s->list[i], arg))
+			s->list[kept++] = s->list[i];
+	s->count = kept;
+}
+
+static int by_columns(const void *a, const void *b, void *by)
+{
+	const struct session_row *x = a, *y = b;
+	int order = columns_compare(by, x, y);
+
+	return order ? order : by_number(a, b);
+}
+
+void sessions_sort(struct sessions *s, const struct column_choices *by)
+{
+	if (s->count)
+		qsort_r(s->list, s->count, sizeof *s->list, by_columns, (void *)by);
+}
+
+void sessions_look(struct sessions *s, unsigned needs)
+{
+	struct process **list = calloc(s->count ? s->count : 1, sizeof *list);
+
+	if (!list || !process_is_here(s->totals.origin.pid_namespace)) {
+		free(list);
+		return;
+	}
+	for (size_t i = 0; i < s->count; i++)
+		list[i] = &s->list[i].process;
+	process_look(list, s->count, needs);
+	free(list);
+}
+
+void sessions_warn(const struct sessions *s, const char *command)
+{
+	if (!s->daemon_lives)
+		fprintf(stderr, "quoit %s: quoitd (PID %u) is dead; these are its last figures\n",
+			command, s->totals.origin.daemon_pid);
+	if (s->damaged)
+		fprintf(stderr, "quoit %s: %u files are no session counters of this version\n",
+			command, s->damaged);
+}

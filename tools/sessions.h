@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* sessions.h - the sessions of a quoitd, from their counter files alone */
+#ifndef QUOIT_TOOLS_SESSIONS_H
+#define QUOIT_TOOLS_SESSIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "columns.h"
+#include "counters.h"
+
+struct sessions {
+	struct session_row *list;
+	size_t count;
+	unsigned unreadable; /* other users' */
+	unsigned damaged;    /* no session counters of this version */
+	struct counters_totals totals;
+	bool daemon_lives;
+};
+
+/*
+ * Read the totals and all sessions that may be read, by their numbers.  0 or -errno: there are no
+ * counters in this directory.  sessions_free it in either case.
+ */
+int sessions_read(int directory, struct sessions *ret);
+void sessions_free(struct sessions *s);
+
+/* Keep those for which `keep` is true. */
+void sessions_filter(struct sessions *s, bool (*keep)(const struct session_row *row, void *arg),
+		     void *arg);
+
+void sessions_sort(struct sessions *s, const struct column_choices *by);
+
+/* Look their processes up: bits of enum process_need.  In another PID namespace: nothing. */
+void sessions_look(struct sessions *s, unsigned needs);
+
+/* Say on stderr what is wrong with the daemon or its files. */
+void sessions_warn(const struct sessions *s, const char *command);
+
+#endif
