@@ -145,7 +145,7 @@ $(B)/liar/quoitd: $(B)/quoitd
 	$(Q)ln -f $< $@
 $(B)/liar/quoit-exec: $(B)/tests/liar/quoit_exec.o $(B)/daemon/exec/channel.o $(B)/daemon/exec/memory.o $(B)/daemon/exec/brought.o
 	$(call link)
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/tools/rates.o $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-lcriterion $(daemon_libs))
 $(B)/tests/unit/test_launcher: $(addprefix $(B)/,$(patsubst %.c,%.o,$(wildcard daemon/exec/launcher*.c)) daemon/exec/channel.o daemon/exec/memory.o daemon/exec/brought.o)
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a

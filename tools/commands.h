@@ -11,6 +11,7 @@ int cmd_bench(int argc, char **argv);
 int cmd_kill(int argc, char **argv);
 int cmd_ps(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
 int cmd_topo(int argc, char **argv);
 
 #endif

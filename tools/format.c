@@ -58,6 +58,21 @@ void format_time(uint64_t ns, char *ret, size_t size)
 		 (unsigned)(s / 60 % 60), (unsigned)(s % 60));
 }
 
+void format_span(double seconds, char *ret, size_t size)
+{
+	static const char units[] = "num";
+	double value = seconds * 1e9;
+	unsigned unit = 0;
+
+	for (; value >= 999.95 && unit < 3; unit++)
+		value /= 1000;
+	if (unit == 3)
+		snprintf(ret, size, value < 99.95 ? "%.1fs" : "%.0fs", value);
+	else
+		snprintf(ret, size, value < 99.95 && unit ? "%.1f%c" : "%.0f%c", value,
+			 units[unit]);
+}
+
 void format_cell_bytes(struct format_table *t, struct counter c)
 {
 	char text[16] = "-";

@@ -42,6 +42,9 @@ void format_cell_percent(struct format_table *t, struct counter part, struct cou
 void format_bytes(uint64_t bytes, char *ret, size_t size);
 void format_time(uint64_t ns, char *ret, size_t size);
 
+/* Seconds as "840n", "12.3u", "4.56m", "7.8s" */
+void format_span(double seconds, char *ret, size_t size);
+
 /* Print on stdout and free the cells. */
 void format_print(struct format_table *t, bool headers);
 

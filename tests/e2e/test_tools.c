@@ -288,7 +288,7 @@ ParameterizedTest(struct word *row, tools, a_wrong_word_is_named_with_the_neares
 
 Test(tools, every_command_explains_itself)
 {
-	static const char *const names[] = {"ps", "topo", "kill", "run", "bench"};
+	static const char *const names[] = {"ps", "stat", "topo", "kill", "run", "bench"};
 	char said[4096], expected[64];
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

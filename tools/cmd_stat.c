@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_stat.c - `quoit stat`: what quoitd does, a line now and one every interval, as vmstat */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "commands.h"
+#include "counters.h"
+#include "format.h"
+#include "rates.h"
+#include "runtime.h"
+
+#define LINES_PER_HEADER 22 /* with both, what is on a terminal at least */
+#define INTERVAL_MOST    86400.0
+#define COLUMN_WIDTH     7
+
+static const struct args_option options[] = {
+	{"reactors", NULL, "a line for each reactor", 'r'},
+	{"raw", NULL, "tab-separated: seconds and plain numbers, nothing for what is not known"},
+	{"json", NULL, "a JSON object on each line; what is not known is null"},
+	{"no-headers", NULL, "leave the headers away"},
+	{"columns", NULL, "say what the columns are"},
+	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
+	{NULL},
+};
+
+static const struct args_command command = {
+	"stat", "[INTERVAL [COUNT]]",
+	"Print what quoitd does: a line of means since it has started, and then one every\n"
+	"INTERVAL seconds, COUNT in all or until interrupted.  '-' is not known, or the mean of\n"
+	"nothing.  Exit status 1: there is no quoitd, or it has ended.",
+	options};
+
+struct stat {
+	const char *socket;
+	int directory;
+	double interval;     /* seconds; 0: one line */
+	unsigned long count; /* 0: for ever */
+	bool reactors, raw, json, headers;
+	unsigned long lines;
+};
+
+/* ---- one line ---- */
+
+static void print_value(const struct rates *r, enum rate rate)
+{
+	char text[24];
+	double v = r->value[rate];
+
+	if (!r->known[rate]) {
+		snprintf(text, sizeof text, "-");
+	} else {
+		switch (rates_kind(rate)) {
+		case RATE_TIME:
+			format_span(v, text, sizeof text);
+			break;
+		case RATE_PERCENT:
+			snprintf(text, sizeof text, "%.1f", v);
+			break;
+		case RATE_MEAN:
+			snprintf(text, sizeof text, v < 99.95 ? "%.2f" : "%.0f", v);
+			break;
+		default:
+			snprintf(text, sizeof text, "%.0f", v);
+			break;
+		}
+	}
+	printf(" %*s", COLUMN_WIDTH, text);
+}
+
+static void print_raw(const struct rates *r)
+{
+	for (unsigned i = 0; i < RATE_NR; i++) {
+		putchar('\t');
+		if (r->known[i])
+			printf("%.9g", r->value[i]);
+	}
+}
+
+static void print_json(const struct stat *s, const struct rates *r, int reactor, double now)
+{
+	json_t *json = json_pack("{s:f}", "time", now);
+
+	if (s->reactors)
+		json_object_set_new(json, "reactor", json_integer(reactor));
+	for (unsigned i = 0; i < RATE_NR; i++)
+		json_object_set_new(json, rates_key((enum rate)i),
+				    r->known[i] ? json_real(r->value[i]) : json_null());
+	json_dumpf(json, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(json);
+}
+
+static void print_header(const struct stat *s)
+{
+	fputs(s->raw ? "time" : s->reactors ? "reactor" : "", stdout);
+	if (s->raw && s->reactors)
+		fputs("\treactor", stdout);
+	for (unsigned i = 0; i < RATE_NR; i++)
+		if (s->raw)
+			printf("\t%s", rates_key((enum rate)i));
+		else
+			printf(" %*s", COLUMN_WIDTH, rates_key((enum rate)i));
+	putchar('\n');
+}
+
+/* reactor -1: of all. */
+static void print_line(struct stat *s, const struct rates *r, int reactor)
+{
+	struct timespec now;
+	double seconds;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	seconds = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	if (s->json) {
+		print_json(s, r, reactor, seconds);
+		return;
+	}
+	if (s->headers && (s->raw ? !s->lines : s->lines % LINES_PER_HEADER == 0))
+		print_header(s);
+	s->lines++;
+	if (s->raw) {
+		printf("%.3f", seconds);
+		if (reactor >= 0)
+			printf("\t%d", reactor);
+		print_raw(r);
+	} else {
+		if (reactor >= 0)
+			printf("%7d", reactor);
+		for (unsigned i = 0; i < RATE_NR; i++)
+			print_value(r, (enum rate)i);
+	}
+	putchar('\n');
+}
+
+static void print_lines(struct stat *s, const struct counters_totals *from,
+			const struct counters_totals *to)
+{
+	uint64_t now = runtime_now_ns();
+	struct rates r;
+
+	for (unsigned i = 0; s->reactors && i < to->reactors; i++) {
+		rates_of_reactor(from, to, i, now, &r);
+		print_line(s, &r, (int)i);
+	}
+	if (!s->reactors) {
+		rates_of_all(from, to, now, &r);
+		print_line(s, &r, -1);
+	}
+	fflush(stdout);
+}
+
+/* ---- the loop ---- */
+
+static int no_counters(const struct stat *s, int err)
+{
+	fprintf(stderr, "quoit stat: no counters of quoitd beside %s: %s\n", s->socket,
+		strerror(-err));
+	return 1;
+}
+
+/* On the second, as it were: what a line takes to be made does not add up. */
+static void sleep_until(struct timespec *at, double seconds)
+{
+	uint64_t ns = (uint64_t)at->tv_nsec + (uint64_t)(seconds * 1e9);
+
+	at->tv_sec += (time_t)(ns / 1000000000u);
+	at->tv_nsec = (long)(ns % 1000000000u);
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, at, NULL) == EINTR)
+		;
+}
+
+static int run(struct stat *s)
+{
+	static struct counters_totals reading[2];
+	const struct counters_totals *from = NULL;
+	struct timespec at;
+	int err;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	for (unsigned long n = 0; !s->count || n < s->count; n++) {
+		struct counters_totals *to = &reading[n % 2];
+
+		if (n)
+			sleep_until(&at, s->interval);
+		err = counters_read_totals(s->directory, to);
+		if (err && !from)
+			return no_counters(s, err);
+		if (err || !runtime_daemon_lives(s->directory, &to->origin)) {
+			if (!from)
+				print_lines(s, NULL, to);
+			fprintf(stderr, "quoit stat: quoitd (PID %u) is dead\n",
+				err ? from->origin.daemon_pid : to->origin.daemon_pid);
+			return 1;
+		}
+		if (from && !rates_are_of_one(from, to)) {
+			fprintf(stderr, "quoit stat: quoitd was started anew, as PID %u\n",
+				to->origin.daemon_pid);
+			from = NULL;
+		}
+		print_lines(s, from, to);
+		if (ferror(stdout))
+			return 1;
+		from = to;
+	}
+	return 0;
+}
+
+/* ---- the command line ---- */
+
+static bool take_operands(int count, char **words, struct stat *s)
+{
+	char *end;
+
+	if (count > 0) {
+		s->interval = strtod(words[0], &end);
+		if (*end || !(s->interval >= 0.01) || s->interval > INTERVAL_MOST) {
+			fprintf(stderr,
+				"quoit stat: '%s' is no interval in seconds (0.01 to %.0f)\n",
+				words[0], INTERVAL_MOST);
+			return false;
+		}
+		s->count = 0;
+	}
+	if (count > 1) {
+		s->count = strtoul(words[1], &end, 10);
+		if (*end || *words[1] < '1' || *words[1] > '9') {
+			fprintf(stderr, "quoit stat: '%s' is no number of lines\n", words[1]);
+			return false;
+		}
+	}
+	if (count > 2)
+		fprintf(stderr, "quoit stat: takes two operands: not '%s'\n", words[2]);
+	return count <= 2;
+}
+
+static void print_columns(void)
+{
+	for (unsigned i = 0; i < RATE_NR; i++)
+		printf("  %-8s%s\n", rates_key((enum rate)i), rates_help((enum rate)i));
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	enum { REACTORS, RAW, JSON, NO_HEADERS, COLUMNS, SOCKET };
+	struct stat s = {.count = 1, .headers = true};
+	char socket[QUOIT_SOCKET_BYTES];
+	const char *given = NULL;
+	int opt, err;
+
+	while ((opt = args_next(&command, argc, argv)) >= 0) {
+		s.reactors |= opt == REACTORS;
+		s.raw |= opt == RAW;
+		s.json |= opt == JSON;
+		s.headers &= opt != NO_HEADERS;
+		if (opt == SOCKET)
+			given = optarg;
+		if (opt == COLUMNS) {
+			print_columns();
+			return 0;
+		}
+	}
+	if (opt != ARGS_END)
+		return opt == ARGS_HELP ? 0 : 2;
+	if (!take_operands(argc - optind, argv + optind, &s))
+		return 2;
+	if (quoit_socket_path(given, false, socket) < 0) {
+		fprintf(stderr, "quoit stat: the socket's path is empty or too long\n");
+		return 2;
+	}
+	s.socket = socket;
+	s.directory = runtime_open_directory(socket);
+	if (s.directory < 0)
+		return no_counters(&s, s.directory);
+	err = run(&s);
+	close(s.directory);
+	return err;
+}
