@@ -105,6 +105,8 @@ static int make_reactor(struct machine *m, uint32_t i)
 	r->stats = &m->totals->reactor[i];
 	r->stats->cpu = (int32_t)core->cpu;
 	r->stats->node = (int32_t)core->node;
+	r->cores = m->totals->core;
+	r->core_stride = m->plan->nr_reactors;
 	r->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r->backlog = calloc(REACTOR_MEMORY_QUEUE, sizeof *r->backlog);
 	m->outbox[i] = aligned_alloc(64, sizeof **m->outbox);
@@ -171,6 +173,17 @@ static int choose_devices(const struct config *config, struct gpu_choice *ret)
 	return 0;
 }
 
+static void name_cores(struct machine *m)
+{
+	struct quoit_totals *t = m->totals;
+
+	for (uint32_t i = 0; i < m->plan->nr_cores && i < QUOIT_MAX_CORES; i++) {
+		t->core[i].cpu = (int32_t)m->plan->cores[i].cpu;
+		t->core[i].node = (int32_t)m->plan->cores[i].node;
+		t->header.cores = i + 1;
+	}
+}
+
 int machine_make(const struct config *config, int directory, struct machine **ret)
 {
 	struct machine *m = calloc(1, sizeof *m);
@@ -199,6 +212,8 @@ int machine_make(const struct config *config, int directory, struct machine **re
 		features_probe(&m->features, m->plan->cores[0].memory_node);
 		m->totals = totals_open(directory, m->plan->nr_reactors, &m->totals_fd);
 		err = m->totals ? make_reactors(m) : -ENOMEM;
+		if (!err)
+			name_cores(m);
 	}
 	if (err < 0) {
 		log_error("cannot start: %s", strerror(-err));

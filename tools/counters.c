@@ -16,6 +16,7 @@
 #define LABEL(name, text) text,
 static const char *const session_labels[QUOIT_SESSION_NR] = {QUOIT_SESSION_STATS(LABEL)};
 static const char *const reactor_labels[QUOIT_REACTOR_NR] = {QUOIT_REACTOR_STATS(LABEL)};
+static const char *const core_labels[QUOIT_CORE_NR] = {QUOIT_CORE_STATS(LABEL)};
 static const char *const daemon_labels[QUOIT_DAEMON_NR] = {QUOIT_DAEMON_STATS(LABEL)};
 #undef LABEL
 
@@ -35,12 +36,14 @@ static bool take(struct bytes file, size_t offset, void *to, size_t size)
 
 /* ---- labels and values ---- */
 
-/* Which of our counters has this label; count: none. */
+/* Which of our counters has this label, first perhaps `guess`; count: none. */
 static unsigned find_label(const char label[QUOIT_LABEL_BYTES], const char *const *labels,
-			   unsigned count)
+			   unsigned count, unsigned guess)
 {
 	unsigned i = 0;
 
+	if (guess < count && !strncmp(label, labels[guess], QUOIT_LABEL_BYTES))
+		return guess; /* nearly always: a file of our own version */
 	while (i < count && strncmp(label, labels[i], QUOIT_LABEL_BYTES))
 		i++;
 	return i;
@@ -58,7 +61,7 @@ static bool take_values(struct bytes file, size_t label_at, size_t value_at, uns
 		if (!take(file, label_at + (size_t)i * sizeof label, label, sizeof label) ||
 		    !take(file, value_at + (size_t)i * sizeof value, &value, sizeof value))
 			return false;
-		which = find_label(label, labels, count);
+		which = find_label(label, labels, count, i);
 		if (which < count)
 			ret[which] = (struct counter){.value = value, .known = true};
 	}
@@ -74,8 +77,11 @@ static int take_header(struct bytes file, size_t label_at, struct quoit_stats_he
 	if (ret->version != QUOIT_STATS_VERSION || ret->label_bytes != QUOIT_LABEL_BYTES)
 		return -EPROTONOSUPPORT;
 	if (ret->file_bytes > file.size || ret->header_bytes > ret->file_bytes ||
-	    ret->counters > MOST_COUNTERS || ret->header_bytes < label_at ||
-	    ret->header_bytes - label_at < ret->counters * QUOIT_LABEL_BYTES)
+	    ret->counters > MOST_COUNTERS || ret->reactor_counters > MOST_COUNTERS ||
+	    ret->core_counters > MOST_COUNTERS || ret->header_bytes < label_at ||
+	    ret->header_bytes - label_at <
+		    (ret->counters + ret->reactor_counters + ret->core_counters) *
+			    QUOIT_LABEL_BYTES)
 		return -EBADMSG;
 	return 0;
 }
@@ -124,26 +130,17 @@ static size_t whole_lines(size_t bytes)
 	return (bytes + QUOIT_LINE - 1) / QUOIT_LINE * QUOIT_LINE;
 }
 
-/*
- * The labels of reactors follow the daemon's and fill what is left of the header, up to
- * its padding, which is shorter than three labels and empty.
- */
-static unsigned count_reactor_labels(struct bytes file, size_t from, size_t to)
+/* Where blocks with so many counters are: one behind the other, on lines of their own. */
+static size_t block_bytes(size_t head, unsigned counters)
 {
-	unsigned n = 0;
-	char first;
-
-	while (n < MOST_COUNTERS && from + (size_t)(n + 1) * QUOIT_LABEL_BYTES <= to &&
-	       take(file, from + (size_t)n * QUOIT_LABEL_BYTES, &first, 1) && first)
-		n++;
-	return n;
+	return whole_lines(head + counters * sizeof(uint64_t));
 }
 
 static bool take_reactor(struct bytes file, size_t label_at, size_t block, unsigned given,
 			 struct counters_reactor *ret)
 {
-	struct quoit_reactor_block head;
 	const size_t value_at = offsetof(struct quoit_reactor_block, value);
+	struct quoit_reactor_block head;
 
 	if (!take(file, block, &head, value_at))
 		return false;
@@ -153,31 +150,65 @@ static bool take_reactor(struct bytes file, size_t label_at, size_t block, unsig
 			   QUOIT_REACTOR_NR, ret->value);
 }
 
+static bool take_core(struct bytes file, size_t label_at, size_t block, unsigned given,
+		      struct counters_core *ret)
+{
+	const size_t value_at = offsetof(struct quoit_core_block, value);
+	struct quoit_core_block head;
+
+	if (!take(file, block, &head, value_at))
+		return false;
+	ret->cpu = head.cpu;
+	ret->node = head.node;
+	return take_values(file, label_at, block + value_at, given, core_labels, QUOIT_CORE_NR,
+			   ret->value);
+}
+
+static bool take_reactors(struct bytes file, const struct quoit_stats_header *h, size_t label_at,
+			  struct counters_totals *ret)
+{
+	size_t bytes =
+		block_bytes(offsetof(struct quoit_reactor_block, value), h->reactor_counters);
+	size_t block = whole_lines(h->header_bytes + (size_t)h->counters * sizeof(uint64_t));
+
+	for (; ret->reactors < h->reactors; ret->reactors++, block += bytes)
+		if (!take_reactor(file, label_at, block, h->reactor_counters,
+				  &ret->reactor[ret->reactors]))
+			return false;
+	return true;
+}
+
+static bool take_cores(struct bytes file, const struct quoit_stats_header *h, size_t label_at,
+		       struct counters_totals *ret)
+{
+	size_t bytes = block_bytes(offsetof(struct quoit_core_block, value), h->core_counters);
+	size_t block = h->cores_at;
+
+	for (; ret->cores < h->cores; ret->cores++, block += bytes)
+		if (!take_core(file, label_at, block, h->core_counters, &ret->core[ret->cores]))
+			return false;
+	return true;
+}
+
 int counters_parse_totals(const void *bytes, size_t size, struct counters_totals *ret)
 {
 	const size_t label_at = offsetof(struct quoit_totals, daemon_label);
 	struct bytes file = {bytes, size};
 	struct quoit_stats_header h;
-	size_t reactor_label_at, block, block_bytes;
-	unsigned given;
+	size_t reactor_label_at, core_label_at;
 	int err = take_header(file, label_at, &h);
 
 	if (err)
 		return err;
 	*ret = (struct counters_totals){.origin = origin_of(&h)};
-	if (h.reactors > QUOIT_MAX_REACTORS ||
-	    !take_values(file, label_at, h.header_bytes, h.counters, daemon_labels, QUOIT_DAEMON_NR,
-			 ret->value))
-		return -EBADMSG;
 	reactor_label_at = label_at + (size_t)h.counters * QUOIT_LABEL_BYTES;
-	given = count_reactor_labels(file, reactor_label_at, h.header_bytes);
-	block = whole_lines(h.header_bytes + (size_t)h.counters * sizeof(uint64_t));
-	block_bytes =
-		whole_lines(offsetof(struct quoit_reactor_block, value) + given * sizeof(uint64_t));
-	for (; ret->reactors < h.reactors; ret->reactors++, block += block_bytes)
-		if (!take_reactor(file, reactor_label_at, block, given,
-				  &ret->reactor[ret->reactors]))
-			return -EBADMSG;
+	core_label_at = reactor_label_at + (size_t)h.reactor_counters * QUOIT_LABEL_BYTES;
+	if (h.reactors > QUOIT_MAX_REACTORS || h.cores > QUOIT_MAX_CORES ||
+	    !take_values(file, label_at, h.header_bytes, h.counters, daemon_labels, QUOIT_DAEMON_NR,
+			 ret->value) ||
+	    !take_reactors(file, &h, reactor_label_at, ret) ||
+	    !take_cores(file, &h, core_label_at, ret))
+		return -EBADMSG;
 	return 0;
 }
 

@@ -43,11 +43,18 @@ struct counters_reactor {
 	struct counter value[QUOIT_REACTOR_NR];
 };
 
+struct counters_core {
+	int32_t cpu, node;
+	struct counter value[QUOIT_CORE_NR];
+};
+
 struct counters_totals {
 	struct counters_origin origin;
 	struct counter value[QUOIT_DAEMON_NR];
 	unsigned reactors;
 	struct counters_reactor reactor[QUOIT_MAX_REACTORS];
+	unsigned cores;
+	struct counters_core core[QUOIT_MAX_CORES];
 };
 
 /*

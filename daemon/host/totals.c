@@ -16,6 +16,7 @@
 #define LABEL(name, text) text,
 static const char *const daemon_labels[QUOIT_DAEMON_NR] = {QUOIT_DAEMON_STATS(LABEL)};
 static const char *const reactor_labels[QUOIT_REACTOR_NR] = {QUOIT_REACTOR_STATS(LABEL)};
+static const char *const core_labels[QUOIT_CORE_NR] = {QUOIT_CORE_STATS(LABEL)};
 #undef LABEL
 
 uint64_t totals_now_ns(void)
@@ -80,8 +81,13 @@ struct quoit_totals *totals_open(int directory, uint32_t reactors, int *ret_fd)
 		snprintf(t->daemon_label[i], sizeof t->daemon_label[i], "%s", daemon_labels[i]);
 	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
 		snprintf(t->reactor_label[i], sizeof t->reactor_label[i], "%s", reactor_labels[i]);
+	for (unsigned i = 0; i < QUOIT_CORE_NR; i++)
+		snprintf(t->core_label[i], sizeof t->core_label[i], "%s", core_labels[i]);
 	totals_fill_header(&t->header, sizeof *t, offsetof(struct quoit_totals, value),
 			   QUOIT_DAEMON_NR, reactors);
+	t->header.reactor_counters = QUOIT_REACTOR_NR;
+	t->header.cores_at = offsetof(struct quoit_totals, core);
+	t->header.core_counters = QUOIT_CORE_NR;
 	return t;
 }
 

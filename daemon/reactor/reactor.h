@@ -65,8 +65,10 @@ struct reactor {
 	uint64_t next_chores, last_stats, last_trim;
 	bool told; /* there was nothing to do since the counters were last copied out */
 	uint64_t count[QUOIT_REACTOR_NR];
-	struct quoit_reactor_block *stats; /* its block of the totals file */
-	int stop;                          /* atomic */
+	struct quoit_reactor_block *stats; /* its block of the totals file, */
+	struct quoit_core_block *cores;    /* and there the first of every core; NULL: neither */
+	uint32_t core_stride; /* those from its index on, so many apart, are its to write */
+	int stop;             /* atomic */
 };
 
 int reactor_start(struct reactor *r);

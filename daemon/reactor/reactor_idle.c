@@ -81,7 +81,29 @@ void reactor_wake(struct reactor *r)
 static void publish_sessions(struct reactor *r)
 {
 	for (struct session *s = r->sessions; s; s = s->next)
-		session_stats_publish(s, r->now);
+		session_stats_publish(s, r->now, worker_ticks(r->port, s));
+}
+
+/* What it has told, a core does not take back: between two words of it a tile may have ended. */
+static void publish_core(struct reactor *r, uint32_t i, uint64_t tiles, uint64_t ticks)
+{
+	uint64_t *value = r->cores[i].value;
+
+	__atomic_store_n(&value[QUOIT_CORE_TILES], tiles, __ATOMIC_RELAXED);
+	if (ticks > value[QUOIT_CORE_TILE_TICKS])
+		__atomic_store_n(&value[QUOIT_CORE_TILE_TICKS], ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&value[QUOIT_CORE_AS_OF], r->now, __ATOMIC_RELAXED);
+}
+
+static void publish_cores(struct reactor *r)
+{
+	uint64_t tiles, ticks;
+
+	for (uint32_t i = r->index; i < QUOIT_MAX_CORES; i += r->core_stride) {
+		if (!workers_count(r->port->workers, i, r->now, &tiles, &ticks))
+			return;
+		publish_core(r, i, tiles, ticks);
+	}
 }
 
 static void publish_totals(struct reactor *r)
@@ -98,6 +120,8 @@ static void publish_totals(struct reactor *r)
 	if (r->stats)
 		for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
 			__atomic_store_n(&r->stats->value[i], r->count[i], __ATOMIC_RELAXED);
+	if (r->cores)
+		publish_cores(r);
 }
 
 static bool totals_are_due(const struct reactor *r)

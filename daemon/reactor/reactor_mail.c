@@ -223,7 +223,7 @@ static bool let_session_go(struct reactor *r, struct session *s)
 		let_ring_go(r, s, ring);
 		s->rings[i] = ring;
 	}
-	session_stats_publish(s, r->now);
+	session_stats_publish(s, r->now, 0);
 	remove_session(r, s);
 	answer(r, s->ending, s, NULL, 0);
 	return true;

@@ -137,7 +137,7 @@ static void count_rings(const struct session *s, uint64_t *value)
 	}
 }
 
-void session_stats_publish(struct session *s, uint64_t now)
+void session_stats_publish(struct session *s, uint64_t now, uint64_t tile_ticks)
 {
 	uint64_t value[QUOIT_SESSION_NR];
 
@@ -165,7 +165,8 @@ void session_stats_publish(struct session *s, uint64_t now)
 	value[QUOIT_SESSION_HOST_USED] = s->memory.used;
 	value[QUOIT_SESSION_HOST_CACHED] = s->region.cached_bytes;
 	value[QUOIT_SESSION_HOST_PEAK] = s->memory.peak;
-	value[QUOIT_SESSION_CORE_TICKS] = s->core_ticks;
+	value[QUOIT_SESSION_CORE_TICKS] = s->core_ticks + tile_ticks;
+	value[QUOIT_SESSION_AS_OF] = now;
 	value[QUOIT_SESSION_TENSORS] = s->tensors_alive;
 	value[QUOIT_SESSION_PINNED] = s->pinned_bytes;
 	value[QUOIT_SESSION_DEVICE_LEASE] = s->devices ? s->device[0].lease : 0;

@@ -16,8 +16,11 @@
  */
 int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node);
 
-/* Copy the counters out, as of this TSC.  The session's reactor. */
-void session_stats_publish(struct session *s, uint64_t now);
+/*
+ * Copy the counters out, as of this TSC; tile_ticks: of works that have not come back.  The
+ * session's reactor.
+ */
+void session_stats_publish(struct session *s, uint64_t now, uint64_t tile_ticks);
 
 /* Mark the session as over and remove the file.  Control thread, after the reactor. */
 void session_stats_close(struct session *s, int directory);

@@ -55,6 +55,9 @@ static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
 	uint64_t turn = tsc_hz() / WORKER_TURNS_PER_SECOND;
 	uint64_t before = atomic_fetch_add_explicit(&work->ticks, ticks, memory_order_relaxed);
 
+	__atomic_store_n(&me->tiles, me->tiles + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&me->ticks, me->ticks + ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&me->since, 0, __ATOMIC_RELAXED);
 	if (before / turn != (before + ticks) / turn)
 		__atomic_store_n(&work->order, atomic_fetch_add(&me->all->order, 1),
 				 __ATOMIC_RELAXED);
@@ -66,6 +69,7 @@ static void run_tile(struct worker *me, struct work *work, uint32_t tile, uint32
 	uint64_t start = tsc_now(), none = 0;
 	struct session *outer;
 
+	__atomic_store_n(&me->since, start, __ATOMIC_RELAXED);
 	atomic_compare_exchange_strong(&work->started, &none, start);
 	outer = guard_enter(work->session);
 	if (!atomic_load_explicit(&work->abandoned, memory_order_relaxed)) {

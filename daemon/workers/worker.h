@@ -102,6 +102,16 @@ void worker_call(struct worker_port *port);
 struct work *worker_finished(struct worker_port *port);
 void worker_retire(struct worker_port *port, struct work *work);
 
+/* For how long cores were at work for a session's works of this port that have not been retired. */
+uint64_t worker_ticks(const struct worker_port *port, const struct session *s);
+
+/*
+ * What worker i of workers_start has done: tiles, and for how long, with the one that it is at
+ * now, the TSC.  Any thread; false: there is no such worker.
+ */
+bool workers_count(const struct workers *w, uint32_t i, uint64_t now, uint64_t *ret_tiles,
+		   uint64_t *ret_ticks);
+
 /* For the reactor's sleep: true if no work has ended; the flag is up either way. */
 bool worker_may_sleep(struct worker_port *port, uint32_t *need_wake);
 

@@ -88,6 +88,16 @@ void worker_retire(struct worker_port *port, struct work *work)
 	port->published--;
 }
 
+uint64_t worker_ticks(const struct worker_port *port, const struct session *s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; port->published && i < WORKER_SLOTS; i++)
+		if (!(port->free & 1u << i) && port->work[i].session == s)
+			sum += atomic_load_explicit(&port->work[i].ticks, memory_order_relaxed);
+	return sum;
+}
+
 bool worker_may_sleep(struct worker_port *port, uint32_t *need_wake)
 {
 	bool idle = true;

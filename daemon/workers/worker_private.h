@@ -25,6 +25,10 @@ struct worker {
 	uint32_t index;
 	uint32_t cpu;
 	bool anywhere; /* its node has no reactor */
+	/* Its own to write: tiles it has run, for how long, and since when it runs one; 0: it does
+	 * not */
+	_Alignas(64) uint64_t tiles;
+	uint64_t ticks, since;
 };
 
 struct workers {

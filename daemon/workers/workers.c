@@ -80,7 +80,9 @@ int workers_start(const struct worker_config *config, struct workers **ret)
 		return -ENOMEM;
 	if (copy_config(&w->config, config) < 0)
 		err = -ENOMEM;
-	w->worker = calloc(config->workers, sizeof *w->worker);
+	w->worker = aligned_alloc(64, config->workers * sizeof *w->worker);
+	if (w->worker)
+		memset(w->worker, 0, config->workers * sizeof *w->worker);
 	w->port = aligned_alloc(64, config->reactors * sizeof *w->port);
 	w->cores = calloc(config->reactors, sizeof *w->cores);
 	if (!w->worker || !w->port || !w->cores)
@@ -98,6 +100,23 @@ int workers_start(const struct worker_config *config, struct workers **ret)
 	}
 	*ret = w;
 	return 0;
+}
+
+bool workers_count(const struct workers *w, uint32_t i, uint64_t now, uint64_t *ret_tiles,
+		   uint64_t *ret_ticks)
+{
+	const struct worker *one;
+	uint64_t since;
+
+	if (i >= w->config.workers)
+		return false;
+	one = &w->worker[i];
+	*ret_tiles = __atomic_load_n(&one->tiles, __ATOMIC_RELAXED);
+	*ret_ticks = __atomic_load_n(&one->ticks, __ATOMIC_RELAXED);
+	since = __atomic_load_n(&one->since, __ATOMIC_RELAXED);
+	if (since && now > since)
+		*ret_ticks += now - since;
+	return true;
 }
 
 void workers_stop(struct workers *w)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stats.c - what the counter files say of jobs on their way, and what they do not */
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 
 #include <quoit.h>
 
+#include "client.h"
 #include "daemon.h"
 #include "executor.h"
 
@@ -131,6 +133,75 @@ Test(stats, the_deepest_queue_is_remembered)
 	cr_expect_eq(counter(&h, QUOIT_SESSION_SQ_MOST), 48);
 	cr_expect_eq(counter(&h, QUOIT_SESSION_SQ_DEPTH), 0);
 	house_close(&h);
+}
+
+/* ---- cores ---- */
+
+/* Does what cores say of tiles become what reactors say of them, which is not nothing? */
+static bool cores_agree(const struct quoit_totals *t)
+{
+	uint64_t of_cores = 0, of_reactors = 0;
+
+	for (uint32_t i = 0; i < t->header.cores; i++)
+		of_cores += t->core[i].value[QUOIT_CORE_TILE_TICKS];
+	for (uint32_t i = 0; i < t->header.reactors; i++)
+		of_reactors += t->reactor[i].value[QUOIT_REACTOR_TILE_TICKS];
+	return of_cores && of_cores == of_reactors;
+}
+
+Test(stats, cores_and_reactors_say_the_same_of_tiles)
+{
+	const struct quoit_totals *t;
+	struct client c;
+	bool agree = false;
+
+	client_open(&c, NULL, NULL);
+	t = daemon_totals(&c.d);
+	cr_assert_not_null(t);
+	cr_expect_eq((long)t->header.cores, sysconf(_SC_NPROCESSORS_ONLN));
+	client_busy(&c, client_large(&c), 20);
+	cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
+	for (int i = 0; i < 500 && !agree; i++) {
+		usleep(10 * MS);
+		agree = cores_agree(t);
+	}
+	cr_expect(agree);
+	daemon_totals_unmap(t);
+	client_close(&c);
+}
+
+/* A sum of so many elements, all the same one. */
+static quoit_job start_giant(struct quoit_ring *q)
+{
+	const struct quoit_shape many = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 25}, .stride = {0}};
+	quoit_tensor one = quoit_vector(q, QUOIT_F32, 1), sum = quoit_vector(q, QUOIT_F32, 1);
+	quoit_job job;
+
+	cr_assert_eq(quoit_push(q, quoit_fill(one, 1)), 0);
+	cr_assert_eq(
+		quoit_start(q, quoit_sum(sum, quoit_view(q, one, &many, 0), QUOIT_AXIS_ALL), &job),
+		0);
+	return job;
+}
+
+Test(stats, time_of_cores_is_charged_while_a_job_runs)
+{
+	uint64_t charged = 0, before;
+	struct quoit_info info;
+	struct client c;
+	quoit_job job;
+
+	client_open(&c, NULL, NULL);
+	quoit_info(c.s, &info);
+	before = daemon_session_counter(&c.d, info.session, QUOIT_SESSION_CORE_TICKS);
+	job = start_giant(c.q);
+	while (quoit_wait_n(c.q, &job, 1, 1, 1) == -ETIME && charged < 1000000)
+		charged = daemon_session_counter(&c.d, info.session, QUOIT_SESSION_CORE_TICKS) -
+			  before;
+	cr_expect_geq(charged, 1000000, "%llu ticks", (unsigned long long)charged);
+	cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
+	client_close(&c);
 }
 
 /* ---- what everybody may see ---- */

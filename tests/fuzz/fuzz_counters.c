@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct counters_totals totals;
 
 	(void)counters_parse_session(data, size, &session);
-	if (counters_parse_totals(data, size, &totals) == 0 && totals.reactors > QUOIT_MAX_REACTORS)
+	if (counters_parse_totals(data, size, &totals) == 0 &&
+	    (totals.reactors > QUOIT_MAX_REACTORS || totals.cores > QUOIT_MAX_CORES))
 		abort();
 	return 0;
 }

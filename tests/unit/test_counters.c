@@ -16,6 +16,7 @@
 #define LABEL(name, text) text,
 static const char *const session_labels[] = {QUOIT_SESSION_STATS(LABEL)};
 static const char *const reactor_labels[] = {QUOIT_REACTOR_STATS(LABEL)};
+static const char *const core_labels[] = {QUOIT_CORE_STATS(LABEL)};
 static const char *const daemon_labels[] = {QUOIT_DAEMON_STATS(LABEL)};
 #undef LABEL
 
@@ -46,7 +47,7 @@ static void fill_session(struct quoit_session_stats *s)
 	}
 }
 
-/* Value i is 100 + i, that of reactor r is 1000 r + i. */
+/* Value i is 100 + i, that of reactor r is 1000 r + i, that of core c is 5000 + 100 c + i. */
 static void fill_totals(struct quoit_totals *t)
 {
 	memset(t, 0, sizeof *t);
@@ -61,6 +62,16 @@ static void fill_totals(struct quoit_totals *t)
 			t->reactor[r].value[i] = 1000 * r + i;
 	}
 	t->reactor[1].cpu = 9;
+	t->header.reactor_counters = QUOIT_REACTOR_NR;
+	t->header.core_counters = QUOIT_CORE_NR;
+	t->header.cores = 3;
+	t->header.cores_at = offsetof(struct quoit_totals, core);
+	for (unsigned i = 0; i < QUOIT_CORE_NR; i++) {
+		snprintf(t->core_label[i], sizeof t->core_label[i], "%s", core_labels[i]);
+		for (unsigned c = 0; c < 3; c++)
+			t->core[c].value[i] = 5000 + 100 * c + i;
+	}
+	t->core[2].cpu = 11;
 }
 
 /* Parse a copy of exactly `size` bytes, so that a sanitizer sees one too many. */
@@ -126,7 +137,7 @@ Test(counters, a_file_with_fewer_counters_is_read_as_far_as_it_goes)
 	cr_assert_not(s.value[3].known);
 }
 
-Test(counters, totals_have_their_counters_and_those_of_each_reactor)
+Test(counters, totals_have_their_counters_and_those_of_each_reactor_and_core)
 {
 	struct quoit_totals file;
 	struct counters_totals t;
@@ -140,6 +151,11 @@ Test(counters, totals_have_their_counters_and_those_of_each_reactor)
 	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
 		cr_assert(t.reactor[1].value[i].known && t.reactor[1].value[i].value == 1000 + i,
 			  "%s", reactor_labels[i]);
+	cr_assert_eq(t.cores, 3);
+	cr_assert_eq(t.core[2].cpu, 11);
+	for (unsigned i = 0; i < QUOIT_CORE_NR; i++)
+		cr_assert(t.core[2].value[i].known && t.core[2].value[i].value == 5200 + i, "%s",
+			  core_labels[i]);
 }
 
 /* ---- what is refused ---- */
@@ -165,7 +181,9 @@ ParameterizedTestParameters(counters, a_header_that_cannot_be_true_is_refused)
 		 -EBADMSG},
 		{"values inside the header", FIELD(header_bytes), 8, -EBADMSG},
 		{"header that wraps", FIELD(header_bytes), UINT32_MAX, -EBADMSG},
-		{"more counters than labels fit", FIELD(counters), 40, -EBADMSG},
+		{"more counters than labels fit", FIELD(counters), QUOIT_SESSION_NR + 3, -EBADMSG},
+		{"labels for reactors that do not fit", FIELD(reactor_counters), 3, -EBADMSG},
+		{"far too many for cores", FIELD(core_counters), UINT32_MAX, -EBADMSG},
 		{"far too many counters", FIELD(counters), UINT32_MAX, -EBADMSG},
 		{"counters times label wraps", FIELD(counters), 0x0aaaaaab, -EBADMSG},
 	};
@@ -195,6 +213,20 @@ Test(counters, more_reactors_than_there_can_be_are_refused)
 	cr_assert_eq(parse_totals(&file, sizeof file, &t), 0);
 }
 
+Test(counters, more_cores_than_there_can_be_are_refused)
+{
+	static struct quoit_totals file;
+	struct counters_totals t;
+
+	fill_totals(&file);
+	file.header.cores = QUOIT_MAX_CORES + 1;
+	cr_assert_eq(parse_totals(&file, sizeof file, &t), -EBADMSG);
+	file.header.cores = QUOIT_MAX_CORES;
+	cr_assert_eq(parse_totals(&file, sizeof file, &t), 0);
+	file.header.cores_at += 64;
+	cr_assert_eq(parse_totals(&file, sizeof file, &t), -EBADMSG);
+}
+
 Test(counters, a_file_cut_short_anywhere_is_refused)
 {
 	struct quoit_session_stats session;
@@ -206,7 +238,7 @@ Test(counters, a_file_cut_short_anywhere_is_refused)
 	for (size_t size = 0; size < sizeof session; size++)
 		cr_assert_lt(parse_session(&session, size, &s), 0, "%zu bytes", size);
 	fill_totals(&totals);
-	for (size_t size = 0; size < sizeof totals; size += 8)
+	for (size_t size = 0; size < sizeof totals; size += 64)
 		cr_assert_lt(parse_totals(&totals, size, &t), 0, "%zu bytes", size);
 }
 

@@ -31,6 +31,7 @@
 #define QUOIT_STATS_TOPOLOGY "topology"
 #define QUOIT_LABEL_BYTES    24
 #define QUOIT_MAX_REACTORS   64
+#define QUOIT_MAX_CORES      1024
 
 /* QUOIT_STAT(NAME, "label"): of one session */
 #define QUOIT_SESSION_STATS(X)                                                                     \
@@ -59,6 +60,7 @@
 	X(HOST_USED, "host_bytes_used")                                                            \
 	X(HOST_CACHED, "host_bytes_cached")                                                        \
 	X(HOST_PEAK, "host_bytes_peak")                                                            \
+	X(AS_OF, "as_of_ticks")                                                                    \
 	X(CORE_TICKS, "core_ticks")                                                                \
 	X(RINGS, "rings")                                                                          \
 	X(TENSORS, "tensors")                                                                      \
@@ -91,6 +93,12 @@
 	X(EXEC_QUERIES, "executor_event_queries")                                                  \
 	X(PEER_COPIES, "device_copies_direct")
 
+/* Of one core: what its worker does, below a reactor or alone. */
+#define QUOIT_CORE_STATS(X)                                                                        \
+	X(AS_OF, "as_of_ticks")                                                                    \
+	X(TILES, "tiles")                                                                          \
+	X(TILE_TICKS, "tile_ticks")
+
 /* Reasons why a connection or a session was ended, or a request refused. */
 #define QUOIT_DAEMON_STATS(X)                                                                      \
 	X(CONNECTIONS, "connections")                                                              \
@@ -120,9 +128,11 @@
 
 #define QUOIT_STAT_ENUM_S(name, label) QUOIT_SESSION_##name,
 #define QUOIT_STAT_ENUM_R(name, label) QUOIT_REACTOR_##name,
+#define QUOIT_STAT_ENUM_C(name, label) QUOIT_CORE_##name,
 #define QUOIT_STAT_ENUM_D(name, label) QUOIT_DAEMON_##name,
 enum { QUOIT_SESSION_STATS(QUOIT_STAT_ENUM_S) QUOIT_SESSION_NR };
 enum { QUOIT_REACTOR_STATS(QUOIT_STAT_ENUM_R) QUOIT_REACTOR_NR };
+enum { QUOIT_CORE_STATS(QUOIT_STAT_ENUM_C) QUOIT_CORE_NR };
 enum { QUOIT_DAEMON_STATS(QUOIT_STAT_ENUM_D) QUOIT_DAEMON_NR };
 
 struct quoit_stats_header {
@@ -134,11 +144,16 @@ struct quoit_stats_header {
 	uint64_t tsc_hz;
 	uint64_t started_ns; /* CLOCK_BOOTTIME */
 	uint32_t daemon_pid;
-	uint32_t counters;      /* of the first table */
-	uint32_t reactors;      /* totals: how many blocks follow */
-	uint32_t pid_namespace; /* that all PIDs are of: its inode's number; 0: not known */
+	uint32_t counters;         /* of the first table */
+	uint32_t reactors;         /* totals: how many blocks follow */
+	uint32_t pid_namespace;    /* that all PIDs are of: its inode's number; 0: not known */
+	uint32_t reactor_counters; /* totals: of each, their labels behind those of the first table
+				    */
+	uint32_t cores;            /* totals: how many blocks there are at */
+	uint32_t cores_at;         /* this offset, */
+	uint32_t core_counters;    /* of each so many, their labels behind the reactors' */
 };
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_stats_header) == 56, "no padding");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_stats_header) == 72, "no padding");
 
 /* session.N */
 struct quoit_session_stats {
@@ -161,13 +176,21 @@ struct quoit_reactor_block {
 	uint64_t value[QUOIT_REACTOR_NR];
 };
 
+struct quoit_core_block {
+	QUOIT_ALIGNED(QUOIT_LINE) int32_t cpu;
+	int32_t node;
+	uint64_t value[QUOIT_CORE_NR];
+};
+
 /* totals */
 struct quoit_totals {
 	struct quoit_stats_header header;
 	char daemon_label[QUOIT_DAEMON_NR][QUOIT_LABEL_BYTES];
 	char reactor_label[QUOIT_REACTOR_NR][QUOIT_LABEL_BYTES];
+	char core_label[QUOIT_CORE_NR][QUOIT_LABEL_BYTES];
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t value[QUOIT_DAEMON_NR];
 	struct quoit_reactor_block reactor[QUOIT_MAX_REACTORS];
+	struct quoit_core_block core[QUOIT_MAX_CORES];
 };
 
 #endif
