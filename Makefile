@@ -18,8 +18,8 @@ CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CFLAGS ?= -O2 -g
 
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
-	libproc2-dev libcriterion-dev libopenblas0-pthread spin clang libclang-rt-14-dev \
-	clang-format qemu-system-x86 cpio
+	libproc2-dev libncurses-dev libcriterion-dev libopenblas0-pthread spin clang libclang-rt-14-dev \
+	clang-format qemu-system-x86 cpio tmux
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
@@ -33,7 +33,7 @@ late := -fno-tree-slp-vectorize
 lto := $(if $(SAN)$(findstring clang,$(CC)),,-flto=auto -ffat-lto-objects)
 ldflags := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 daemon_libs := -lhwloc -lnuma -luring -linih -ljansson -ldl -lm
-tool_libs := -ljansson -lproc2 -lm
+tool_libs := -ljansson -lproc2 -lncursesw -ltinfo -lnuma -lm
 
 # Kernels are compiled once per instruction set; ops.c chooses among them.
 ops_once := daemon/ops/ops.c daemon/ops/blas.c
@@ -52,7 +52,7 @@ daemon_obj := $(daemon_src:%.c=$(B)/%.o) \
 exec_src := $(wildcard daemon/exec/*.c)
 exec_obj := $(exec_src:%.c=$(B)/%.o)
 soft_obj := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/exec/soft/*.c))
-tool_src := $(wildcard tools/*.c)
+tool_src := $(wildcard tools/*.c tools/top/*.c)
 tool_obj := $(tool_src:%.c=$(B)/%.o)
 bench_obj := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/*.c))
 examples := $(patsubst libclient/examples/%.c,$(B)/examples/%,$(wildcard libclient/examples/*.c))
@@ -90,6 +90,7 @@ help:
 
 $(B)/libclient/%.o: base += -fPIC -fvisibility=hidden
 $(B)/daemon/%.o: base += -iquote daemon $(lto)
+$(B)/tools/%.o: base += -iquote tools
 $(B)/tests/%.o: base += -iquote daemon -iquote libclient -iquote cuda -iquote tests/bench -iquote tests/e2e \
 	-iquote tests/torture/support -iquote tools
 $(B)/daemon/ops/%.o: late := -fno-lto $(ops_flags)
@@ -128,7 +129,9 @@ $(B)/soft.a: $(soft_obj)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(B)/quoit-exec: $(exec_obj) $(soft_obj) $(B)/daemon.a
 	$(call link,-lnuma -ldl -lm)
-$(B)/quoit: $(tool_obj) $(B)/libquoit.a
+$(B)/tools.a: $(filter-out $(B)/tools/quoit.o,$(tool_obj))
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(B)/quoit: $(B)/tools/quoit.o $(B)/tools.a $(B)/libquoit.a
 	$(call link,$(tool_libs))
 $(B)/quoit-peer: $(bench_obj) $(B)/daemon/exec/driver.o $(B)/soft.a $(B)/daemon.a
 	$(call link,-luring -lnuma -ldl -lm)
@@ -145,14 +148,14 @@ $(B)/liar/quoitd: $(B)/quoitd
 	$(Q)ln -f $< $@
 $(B)/liar/quoit-exec: $(B)/tests/liar/quoit_exec.o $(B)/daemon/exec/channel.o $(B)/daemon/exec/memory.o $(B)/daemon/exec/brought.o
 	$(call link)
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools/counters.o $(B)/tools/rates.o $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
-	$(call link,-lcriterion $(daemon_libs))
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools.a $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
+	$(call link,-lcriterion $(daemon_libs) $(tool_libs))
 $(B)/tests/unit/test_launcher: $(addprefix $(B)/,$(patsubst %.c,%.o,$(wildcard daemon/exec/launcher*.c)) daemon/exec/channel.o daemon/exec/memory.o daemon/exec/brought.o)
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
 	$(call link,-lcriterion -ljansson -lm)
 $(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/tests/e2e/daemon.o $(B)/libquoit.a
 	$(call link,-ljansson)
-$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools/counters.o $(B)/daemon.a $(B)/libquoit.a
+$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-fsanitize=fuzzer$(,)address$(,)undefined $(daemon_libs))
 $(B)/tests/torture/%: $(B)/tests/torture/%.o $(torture_help) $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,$(daemon_libs))

@@ -138,6 +138,7 @@ run gpu sh tests/gpu.sh build
 run 'every GPU architecture' all_archs
 run install sh tests/install.sh
 run placement sh tests/vm/placement.sh build
+run top sh tests/top.sh build
 
 build build/clang "" all CC=clang CUDA_ARCHS=90
 

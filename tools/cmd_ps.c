@@ -38,10 +38,10 @@ static const struct args_option options[] = {
 
 static const struct args_command command = {
 	"ps", "[aux] [PID ...]",
-	"Print a line for each session, as ps does for processes.  %CPU is the time of cores\n"
-	"charged to the session over its lifetime; USED and LEASED are bytes of host memory,\n"
-	"DEVICE bytes on devices, RSS is its client's.  '-' is not known.  Exit status 1: there\n"
-	"is no session to show, or the command line makes no sense.",
+	"Print a line for each session, as ps does for processes.  Means and percentages, as %CPU,\n"
+	"are over a session's lifetime.  USED and LEASED are bytes of host memory, DEVICE bytes on\n"
+	"devices, RSS is its client's.  '-' is not known.  Exit status 1: there is no session to\n"
+	"show, or the command line makes no sense.",
 	options};
 
 /* What the command line asks for. */
@@ -130,7 +130,7 @@ static bool take_option(int opt, struct wanted *w)
 		w->wide = true;
 		return true;
 	case COLUMNS:
-		columns_help();
+		columns_print_help();
 		exit(fflush(stdout) == 0 ? 0 : 1);
 	case JSON:
 		w->json = true;
@@ -268,7 +268,7 @@ static int show(const char *socket, struct wanted *w)
 	sessions_warn(&s, "ps");
 	sessions_filter(&s, is_wanted, w);
 	sessions_look(&s, columns_need(&w->columns) | columns_need(&w->order) |
-				  (w->json ? PROCESS_NEED_PROCESS : 0));
+				  (w->json ? PROCESS_NEED_RESIDENT : 0));
 	sessions_sort(&s, &w->order);
 	err = 0;
 	if (w->json)

@@ -12,7 +12,7 @@
 #include "suggest.h"
 
 /* Where a column comes from: a counter's number is below all of these. */
-enum { HEAD = QUOIT_SESSION_NR, PROCESS, SMAPS, NUMA };
+enum { HEAD = QUOIT_SESSION_NR, RESIDENT, FAULTS, SMAPS, NUMA };
 
 static const struct {
 	const char *key, *alias, *title;
@@ -34,6 +34,16 @@ enum column_kind columns_kind(enum column column)
 const char *columns_key(enum column column)
 {
 	return columns[column].key;
+}
+
+const char *columns_title(enum column column)
+{
+	return columns[column].title;
+}
+
+const char *columns_help(enum column column)
+{
+	return columns[column].help;
 }
 
 /* ---- choosing ---- */
@@ -97,9 +107,10 @@ bool columns_choose(struct column_choices *c, const char *list, bool sorts, cons
 unsigned columns_need(const struct column_choices *c)
 {
 	static const unsigned needs[] = {
-		[PROCESS - HEAD] = PROCESS_NEED_PROCESS,
-		[SMAPS - HEAD] = PROCESS_NEED_PROCESS | PROCESS_NEED_SMAPS,
-		[NUMA - HEAD] = PROCESS_NEED_PROCESS | PROCESS_NEED_NUMA,
+		[RESIDENT - HEAD] = PROCESS_NEED_RESIDENT,
+		[FAULTS - HEAD] = PROCESS_NEED_FAULTS,
+		[SMAPS - HEAD] = PROCESS_NEED_SMAPS,
+		[NUMA - HEAD] = PROCESS_NEED_NUMA,
 	};
 	unsigned all = 0;
 
@@ -124,15 +135,32 @@ static void set_text(struct figure *f, const char *text)
 	snprintf(f->text, sizeof f->text, "%s", text);
 }
 
-static void set_user(struct figure *f, uint32_t uid)
-{
-	const struct passwd *user = getpwuid(uid);
+/* Users whose name was looked up: that opens a file, or asks a server, each time. */
+#define USERS_KNOWN 64
 
+/* A user's name, or its number.  What is returned stays until there were many others. */
+static const char *user_name(uint32_t uid)
+{
+	static struct {
+		uint32_t uid;
+		char name[64];
+	} known[USERS_KNOWN];
+	static unsigned count;
+	const struct passwd *user;
+	unsigned i = 0;
+
+	while (i < count && i < USERS_KNOWN && known[i].uid != uid)
+		i++;
+	if (i < count && i < USERS_KNOWN)
+		return known[i].name;
+	i = count++ % USERS_KNOWN;
+	user = getpwuid(uid);
+	known[i].uid = uid;
 	if (user)
-		set_text(f, user->pw_name);
+		snprintf(known[i].name, sizeof known[i].name, "%s", user->pw_name);
 	else
-		snprintf(f->text, sizeof f->text, "%" PRIu32, uid);
-	f->known = true;
+		snprintf(known[i].name, sizeof known[i].name, "%" PRIu32, uid);
+	return known[i].name;
 }
 
 static void set_state(struct figure *f, const struct session_row *row)
@@ -171,32 +199,58 @@ static uint64_t lifetime_ns(const struct session_row *row)
 								   : 0;
 }
 
+/* Over how many nanoseconds means are; negative: that is not known. */
+static double span_ns(const struct session_row *row)
+{
+	struct counter to = row->s.value[QUOIT_SESSION_AS_OF];
+	double hz = (double)row->s.origin.tsc_hz;
+
+	if (!row->before)
+		return lifetime_ns(row) ? (double)lifetime_ns(row) : -1;
+	if (!to.known || hz <= 0 || to.value < row->before->value[QUOIT_SESSION_AS_OF].value)
+		return -1;
+	return (double)(to.value - row->before->value[QUOIT_SESSION_AS_OF].value) * 1e9 / hz;
+}
+
+/* A sum of ticks or events, per time. */
+static void set_mean(struct figure *f, const struct session_row *row, unsigned counter,
+		     double times)
+{
+	struct counter to = row->s.value[counter];
+	uint64_t from = row->before ? row->before->value[counter].value : 0;
+	double span = span_ns(row);
+
+	f->known = to.known && to.value >= from && span >= 0;
+	if (f->known && to.value > from) /* else nothing has happened, in whatever time */
+		f->real = times * (double)(to.value - from) / (span > 0 ? span : 1);
+}
+
 /* What becomes of a counter. */
 static void set_counter(struct figure *f, const struct session_row *row, enum column column)
 {
-	struct counter c = row->s.value[columns[column].from];
-	double life = (double)lifetime_ns(row), hz = (double)row->s.origin.tsc_hz;
-	double ns = hz > 0 ? (double)c.value * 1e9 / hz : 0;
+	unsigned from = columns[column].from;
+	struct counter c = row->s.value[from];
+	double hz = (double)row->s.origin.tsc_hz, tick_ns = hz > 0 ? 1e9 / hz : 0;
 
-	f->known = c.known;
-	f->count = c.value;
 	switch (columns[column].kind) {
 	case COLUMN_SHARE:
+		set_mean(f, row, from, 100 * tick_ns);
+		f->known &= hz > 0;
+		break;
 	case COLUMN_MEAN:
-		f->known &= life > 0 && hz > 0;
-		if (f->known)
-			f->real = ns / life * (columns[column].kind == COLUMN_SHARE ? 100 : 1);
+		set_mean(f, row, from, tick_ns);
+		f->known &= hz > 0;
 		break;
 	case COLUMN_RATE:
-		f->known &= life > 0;
-		if (f->known)
-			f->real = (double)c.value * 1e9 / life;
+		set_mean(f, row, from, 1e9);
 		break;
 	case COLUMN_TICKS:
-		f->known &= hz > 0;
-		f->count = (uint64_t)ns;
+		f->known = c.known && hz > 0;
+		f->count = (uint64_t)((double)c.value * tick_ns);
 		break;
 	default:
+		f->known = c.known;
+		f->count = c.value;
 		break;
 	}
 }
@@ -243,7 +297,7 @@ static void set_other(const struct session_row *row, enum column column, struct 
 
 	switch (column) {
 	case COLUMN_OF_USER:
-		set_user(f, s->uid);
+		set_text(f, user_name(s->uid));
 		break;
 	case COLUMN_OF_UID:
 		set_count(f, true, s->uid);
@@ -360,42 +414,39 @@ static void clock_text(uint64_t boot_ns, uint64_t now_ns, char *ret, size_t size
 		strftime(ret, size, today.tm_year == day.tm_year ? "%b%d" : "%Y", &day);
 }
 
-static void cell(struct format_table *t, const struct session_row *row, enum column column)
+void columns_text(const struct session_row *row, enum column column, char *ret, size_t size)
 {
 	struct figure f;
-	char text[32];
 
 	columns_figure(row, column, &f);
 	if (!f.known) {
-		format_cell(t, "-");
+		snprintf(ret, size, "-");
 		return;
 	}
 	switch (columns[column].kind) {
 	case COLUMN_TEXT:
-		format_cell(t, "%s", f.text);
+		snprintf(ret, size, "%s", f.text);
 		break;
 	case COLUMN_COUNT:
-		format_cell(t, "%" PRIu64, f.count);
+		snprintf(ret, size, "%" PRIu64, f.count);
 		break;
 	case COLUMN_BYTES:
-		format_cell_bytes(t, (struct counter){f.count, true});
+		format_bytes(f.count, ret, size);
 		break;
 	case COLUMN_PERCENT:
 	case COLUMN_SHARE:
-		format_cell(t, "%.1f", f.real);
+		snprintf(ret, size, "%.1f", f.real);
 		break;
 	case COLUMN_MEAN:
 	case COLUMN_RATE:
-		format_cell(t, f.real < 99.95 ? "%.1f" : "%.0f", f.real);
+		snprintf(ret, size, f.real < 99.95 ? "%.1f" : "%.0f", f.real);
 		break;
 	case COLUMN_TICKS:
 	case COLUMN_TIME:
-		format_time(f.count, text, sizeof text);
-		format_cell(t, "%s", text);
+		format_time(f.count, ret, size);
 		break;
 	case COLUMN_CLOCK:
-		clock_text(f.count, row->now_ns, text, sizeof text);
-		format_cell(t, "%s", text);
+		clock_text(f.count, row->now_ns, ret, size);
 		break;
 	}
 }
@@ -405,6 +456,7 @@ void columns_print(const struct column_choices *c, const struct session_row *row
 {
 	struct format_column titles[sizeof c->list / sizeof c->list[0]];
 	struct format_table t = {.columns = titles, .count = c->count, .width = width};
+	char text[FORMAT_CELL_BYTES];
 	bool any_title = false;
 
 	for (unsigned i = 0; i < c->count; i++) {
@@ -413,12 +465,14 @@ void columns_print(const struct column_choices *c, const struct session_row *row
 		any_title |= *c->list[i].title;
 	}
 	for (size_t row = 0; row < count; row++)
-		for (unsigned i = 0; i < c->count; i++)
-			cell(&t, &rows[row], c->list[i].column);
+		for (unsigned i = 0; i < c->count; i++) {
+			columns_text(&rows[row], c->list[i].column, text, sizeof text);
+			format_cell(&t, "%s", text);
+		}
 	format_print(&t, headers && any_title);
 }
 
-void columns_help(void)
+void columns_print_help(void)
 {
 	for (unsigned i = 0; i < COLUMN_NR; i++)
 		printf("  %-11s%-10s%s\n", columns[i].key, columns[i].title, columns[i].help);

@@ -46,6 +46,8 @@ struct figure {
 /* One session, with what was looked up of its process. */
 struct session_row {
 	struct counters_session s;
+	/* What means are since; NULL: since it was opened.  It has to stay while the row does. */
+	const struct counters_session *before;
 	struct process process;
 	bool daemon_lives;
 	uint64_t now_ns; /* CLOCK_BOOTTIME, when it was read */
@@ -74,8 +76,13 @@ unsigned columns_need(const struct column_choices *c);
 
 enum column_kind columns_kind(enum column column);
 const char *columns_key(enum column column);
+const char *columns_title(enum column column);
+const char *columns_help(enum column column);
 
 void columns_figure(const struct session_row *row, enum column column, struct figure *ret);
+
+/* The figure as it is printed. */
+void columns_text(const struct session_row *row, enum column column, char *ret, size_t size);
 
 /* < 0: a is before b, by these columns; 0: they are equal. */
 int columns_compare(const struct column_choices *by, const struct session_row *a,
@@ -86,6 +93,6 @@ void columns_print(const struct column_choices *c, const struct session_row *row
 		   bool headers, unsigned width);
 
 /* Print every key with its help on stdout. */
-void columns_help(void);
+void columns_print_help(void);
 
 #endif

@@ -4,14 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_COUNTERS   256u
-#define MOST_FILE_BYTES (1u << 20)
+#define MOST_COUNTERS      256u
+#define MOST_FILE_BYTES    (1u << 20)
+#define MOST_SESSION_BYTES (64u << 10)
 
 #define LABEL(name, text) text,
 static const char *const session_labels[QUOIT_SESSION_NR] = {QUOIT_SESSION_STATS(LABEL)};
@@ -214,42 +216,83 @@ int counters_parse_totals(const void *bytes, size_t size, struct counters_totals
 
 /* ---- files ---- */
 
-int64_t counters_read_file(int directory, const char *name, void *buffer, size_t size)
+/* A regular file; O_NONBLOCK: somebody may have put a FIFO there. */
+static int open_file(int directory, const char *name)
 {
-	/* O_NONBLOCK: somebody may have put a FIFO there. */
 	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return -EBADMSG;
+	}
+	return fd;
+}
+
+/* All of it, from its start. */
+static int64_t read_all(int fd, void *buffer, size_t size)
+{
 	struct stat st;
 	size_t got = 0;
 	ssize_t n = 0;
 
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > size) {
-		close(fd);
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > size)
 		return -EBADMSG;
-	}
-	while (got < size && (n = read(fd, (char *)buffer + got, size - got)) > 0)
+	while (got < size && (n = pread(fd, (char *)buffer + got, size - got, (off_t)got)) > 0)
 		got += (size_t)n;
-	n = n < 0 ? -errno : 0;
-	close(fd);
-	return n < 0 ? n : (int64_t)got;
+	return n < 0 ? -errno : (int64_t)got;
 }
 
-int counters_read_session(int directory, uint64_t session, struct counters_session *ret)
+int64_t counters_read_file(int directory, const char *name, void *buffer, size_t size)
 {
-	char name[32], *buffer = malloc(MOST_FILE_BYTES);
+	int fd = open_file(directory, name);
 	int64_t n;
 
-	if (!buffer)
-		return -ENOMEM;
+	if (fd < 0)
+		return fd;
+	n = read_all(fd, buffer, size);
+	close(fd);
+	return n;
+}
+
+bool counters_session_number(const char *name, uint64_t *ret)
+{
+	int end = 0;
+
+	return sscanf(name, "session.%20" SCNu64 "%n", ret, &end) == 1 && !name[end];
+}
+
+int counters_open_session(int directory, uint64_t session)
+{
+	char name[32];
+
 	snprintf(name, sizeof name, QUOIT_STATS_SESSION, (unsigned long long)session);
-	n = counters_read_file(directory, name, buffer, MOST_FILE_BYTES);
+	return open_file(directory, name);
+}
+
+int counters_reread_session(int fd, uint64_t session, struct counters_session *ret)
+{
+	char buffer[MOST_SESSION_BYTES];
+	int64_t n = read_all(fd, buffer, sizeof buffer);
+
 	if (n >= 0)
 		n = counters_parse_session(buffer, (size_t)n, ret);
 	if (!n && ret->session != session)
 		n = -EBADMSG;
-	free(buffer);
 	return (int)n;
+}
+
+int counters_read_session(int directory, uint64_t session, struct counters_session *ret)
+{
+	int fd = counters_open_session(directory, session), err;
+
+	if (fd < 0)
+		return fd;
+	err = counters_reread_session(fd, session, ret);
+	close(fd);
+	return err;
 }
 
 int counters_read_totals(int directory, struct counters_totals *ret)

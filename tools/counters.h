@@ -71,6 +71,13 @@ int counters_parse_totals(const void *bytes, size_t size, struct counters_totals
 int counters_read_session(int directory, uint64_t session, struct counters_session *ret);
 int counters_read_totals(int directory, struct counters_totals *ret);
 
+/* Is this the name of a session's file? */
+bool counters_session_number(const char *name, uint64_t *ret);
+
+/* To read a session's file again and again: a descriptor or -errno; what is there now. */
+int counters_open_session(int directory, uint64_t session);
+int counters_reread_session(int fd, uint64_t session, struct counters_session *ret);
+
 /*
  * Read a whole regular file of at most `size` bytes; the length or a negative errno.
  * A copy, not a mapping: a file that its writer cuts short cannot end us with SIGBUS.

@@ -145,7 +145,7 @@ bool process_lives(uint32_t pid, uint64_t by_ns)
 
 	if (!pid)
 		return false;
-	process_look(&list, 1, PROCESS_NEED_PROCESS);
+	process_look(&list, 1, PROCESS_NEED_RESIDENT);
 	if (one.known)
 		return true;
 	/* A /proc may hide other users' processes (hidepid). */

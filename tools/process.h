@@ -16,9 +16,10 @@
 
 /* What there is to find out; each costs a file of /proc for each process. */
 enum process_need {
-	PROCESS_NEED_PROCESS = 1, /* resident bytes and faults */
-	PROCESS_NEED_SMAPS = 2,   /* shares: its user and root alone; the kernel walks its pages */
-	PROCESS_NEED_NUMA = 4,    /* bytes per node: the same */
+	PROCESS_NEED_RESIDENT = 1, /* resident bytes */
+	PROCESS_NEED_FAULTS = 2,   /* faults */
+	PROCESS_NEED_SMAPS = 4,    /* shares: its user and root alone; the kernel walks its pages */
+	PROCESS_NEED_NUMA = 8,     /* bytes per node: the same */
 };
 
 struct process {

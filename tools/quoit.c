@@ -16,6 +16,7 @@ static const struct {
 	const char *description;
 } commands[] = {
 	{"ps", cmd_ps, "sessions: whose, what they have queued, done and hold"},
+	{"top", cmd_top, "cores, nodes and sessions, again and again"},
 	{"stat", cmd_stat, "what quoitd does, line after line"},
 	{"topo", cmd_topo, "what quoitd found on this machine, and what its reactors do"},
 	{"kill", cmd_kill, "end sessions"},

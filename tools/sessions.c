@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,13 +46,6 @@ static int read_one(struct sessions *s, size_t *room, int directory, uint64_t nu
 	return 0;
 }
 
-static bool session_number(const char *name, uint64_t *ret)
-{
-	int end = 0;
-
-	return sscanf(name, "session.%20" SCNu64 "%n", ret, &end) == 1 && !name[end];
-}
-
 static int by_number(const void *a, const void *b)
 {
 	const struct session_row *x = a, *y = b;
@@ -73,7 +65,7 @@ static int read_all(struct sessions *s, int directory)
 		return -errno;
 	rewinddir(dir); /* the descriptor that we have was perhaps read before */
 	while (!err && (entry = readdir(dir)))
-		if (session_number(entry->d_name, &number))
+		if (counters_session_number(entry->d_name, &number))
 			err = read_one(s, &room, directory, number);
 	closedir(dir);
 	if (s->count)

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_top.c - `quoit top`: cores, nodes and sessions, again and again */
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "commands.h"
+#include "runtime.h"
+#include "top/follow.h"
+#include "top/machine.h"
+#include "top/screen.h"
+#include "top/view.h"
+
+#define DEFAULT_COLUMNS "user,pid,session,%cpu,rate,aqu,wait,rss,used,device,state,command"
+
+#define INTERVAL_LEAST 0.1
+#define INTERVAL_MOST  3600.0
+#define BATCH_WIDTH    VIEW_COLUMNS_MOST
+
+static const struct args_option options[] = {
+	{"batch", NULL, "print and do not ask: for files and pipes", 'b'},
+	{"delay", "SECONDS", "between readings (2)", 'd'},
+	{"iterations", "N", "end after so many", 'n'},
+	{"format", "LIST", "these columns (see quoit ps --columns)", 'o'},
+	{"sort", "COLUMN", "by this column; +KEY: the smallest first"},
+	{"user", "USER", "only this user's sessions, by name or number", 'u'},
+	{"no-color", NULL, "no colours, as with $NO_COLOR"},
+	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
+	{NULL},
+};
+
+static const struct args_command command = {
+	"top", "",
+	"Show what quoitd does: a bar for each core, which tells work, tiles and polling apart,\n"
+	"beside what the system says of that core; nodes; and the sessions.  Figures are of the\n"
+	"time between two readings.  'h' lists the keys.  Exit status 1: there is no quoitd.",
+	options};
+
+struct top {
+	struct view_options o;
+	struct follow f;
+	struct machine m;
+	struct view v;
+	unsigned long left; /* readings; 0: for ever */
+	bool batch, colour;
+	char question; /* whose answer is being typed: 'd' or 'u'; 0: none */
+	char answer[64], prompt[160];
+};
+
+/* ---- words ---- */
+
+static bool parse_interval(const char *word, double *ret)
+{
+	char *end;
+	double seconds = strtod(word, &end);
+
+	if (end == word || *end || !(seconds >= INTERVAL_LEAST) || seconds > INTERVAL_MOST)
+		return false;
+	*ret = seconds;
+	return true;
+}
+
+/* A name or number; nothing: everybody. */
+static bool parse_user(const char *word, struct view_options *o)
+{
+	const struct passwd *user = *word ? getpwnam(word) : NULL;
+	char *end;
+	unsigned long n = strtoul(word, &end, 10);
+
+	if (user)
+		n = user->pw_uid;
+	else if (*word && (*end || *word < '0' || *word > '9' || n >= UINT32_MAX))
+		return false;
+	o->only_uid = *word;
+	o->uid = (uint32_t)n;
+	return true;
+}
+
+static bool parse_sort(const char *word, struct view_options *o)
+{
+	struct column_choices c = {0};
+
+	if (!columns_choose(&c, word, true, "top") || !c.count)
+		return false;
+	o->sorted_by = c.list[0].column;
+	o->ascending = *word == '+';
+	return true;
+}
+
+static bool take_option(int opt, struct top *t)
+{
+	enum { BATCH, DELAY, ITERATIONS, FORMAT, SORT, USER, NO_COLOR };
+	char *end;
+
+	switch (opt) {
+	case BATCH:
+		t->batch = true;
+		return true;
+	case DELAY:
+		if (parse_interval(optarg, &t->o.interval))
+			return true;
+		fprintf(stderr, "quoit top: '%s' is no delay in seconds (%g to %g)\n", optarg,
+			INTERVAL_LEAST, INTERVAL_MOST);
+		return false;
+	case ITERATIONS:
+		t->left = strtoul(optarg, &end, 10);
+		if (t->left && !*end && *optarg >= '0' && *optarg <= '9')
+			return true;
+		fprintf(stderr, "quoit top: '%s' is no number of readings\n", optarg);
+		return false;
+	case FORMAT:
+		return columns_choose(&t->o.columns, optarg, false, "top");
+	case SORT:
+		return parse_sort(optarg, &t->o);
+	case USER:
+		if (parse_user(optarg, &t->o))
+			return true;
+		fprintf(stderr, "quoit top: '%s' is no user\n", optarg);
+		return false;
+	case NO_COLOR:
+		t->colour = false;
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* ---- keys ---- */
+
+static void sort_beside(struct view_options *o, int step)
+{
+	unsigned i = 0;
+
+	while (i < o->columns.count && o->columns.list[i].column != o->sorted_by)
+		i++;
+	if (i == o->columns.count) /* by a column that is not shown */
+		i = step > 0 ? (unsigned)-1 : 1;
+	i += (unsigned)step;
+	if (i < o->columns.count)
+		o->sorted_by = o->columns.list[i].column;
+}
+
+static void ask(struct top *t, char question)
+{
+	t->question = question;
+	t->answer[0] = '\0';
+}
+
+static void take_answer(struct top *t)
+{
+	bool good = t->question == 'd' ? parse_interval(t->answer, &t->o.interval)
+				       : parse_user(t->answer, &t->o);
+
+	if (!good && *t->answer) {
+		t->answer[0] = '\0'; /* once more */
+		return;
+	}
+	t->question = 0;
+}
+
+static void type(struct top *t, int key)
+{
+	size_t n = strlen(t->answer);
+
+	if (key == SCREEN_ENTER)
+		take_answer(t);
+	else if (key == SCREEN_ESCAPE)
+		t->question = 0;
+	else if (key == SCREEN_BACKSPACE && n)
+		t->answer[n - 1] = '\0';
+	else if (key > ' ' && key <= '~' && n + 1 < sizeof t->answer) {
+		t->answer[n] = (char)key;
+		t->answer[n + 1] = '\0';
+	}
+}
+
+static void sort_by(struct view_options *o, enum column column, bool ascending)
+{
+	o->sorted_by = column;
+	o->ascending = ascending;
+}
+
+/* False: the end was asked for. */
+static bool press(struct top *t, int key)
+{
+	struct view_options *o = &t->o;
+	unsigned width, height;
+
+	if (t->question) {
+		type(t, key);
+		return true;
+	}
+	if (key == 'q' || key == 'Q')
+		return false;
+	if (o->page != VIEW_SESSIONS) {
+		if (key != SCREEN_RESIZED)
+			o->page = VIEW_SESSIONS;
+		return true;
+	}
+	screen_size(&width, &height);
+	switch (key) {
+	case 'h':
+	case '?':
+	case SCREEN_HELP:
+		o->page = VIEW_HELP;
+		break;
+	case SCREEN_ENTER:
+		if (o->chosen)
+			o->page = VIEW_SESSION;
+		break;
+	case SCREEN_ESCAPE:
+		o->chosen = 0;
+		break;
+	case SCREEN_UP:
+		o->chosen = view_step(o, &t->f, -1);
+		break;
+	case SCREEN_DOWN:
+		o->chosen = view_step(o, &t->f, 1);
+		break;
+	case SCREEN_PAGE_UP:
+		o->chosen = view_step(o, &t->f, -(long)height / 2);
+		break;
+	case SCREEN_PAGE_DOWN:
+		o->chosen = view_step(o, &t->f, (long)height / 2);
+		break;
+	case SCREEN_HOME:
+		o->chosen = view_step(o, &t->f, -(long)t->f.row_count);
+		break;
+	case SCREEN_END:
+		o->chosen = view_step(o, &t->f, (long)t->f.row_count);
+		break;
+	case 'P':
+		sort_by(o, COLUMN_OF_CPU, false);
+		break;
+	case 'M':
+		sort_by(o, COLUMN_OF_USED, false);
+		break;
+	case 'N':
+		sort_by(o, COLUMN_OF_PID, true);
+		break;
+	case 'T':
+		sort_by(o, COLUMN_OF_TIME, false);
+		break;
+	case 'R':
+		o->ascending = !o->ascending;
+		break;
+	case '<':
+		sort_beside(o, -1);
+		break;
+	case '>':
+		sort_beside(o, 1);
+		break;
+	case '1':
+		o->one_line_of_cores = !o->one_line_of_cores;
+		break;
+	case 'u':
+		ask(t, 'u');
+		break;
+	case 'd':
+	case 's':
+		ask(t, 'd');
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
+/* ---- the loop ---- */
+
+static unsigned needs(const struct view_options *o)
+{
+	/* A session's page has all columns; what costs the kernel a walk is looked up for it alone.
+	 */
+	return columns_need(&o->columns) | (o->page == VIEW_SESSION ? PROCESS_NEED_FAULTS : 0);
+}
+
+static void draw(struct top *t)
+{
+	unsigned width, height;
+
+	if (t->question)
+		snprintf(t->prompt, sizeof t->prompt, "%s%s",
+			 t->question == 'd' ? "Seconds between readings: "
+					    : "Only this user's sessions (nothing: everybody's): ",
+			 t->answer);
+	t->o.prompt = t->question ? t->prompt : NULL;
+	screen_size(&width, &height);
+	view_fill(&t->v, &t->o, &t->f, &t->m, width, height);
+	screen_draw(&t->v);
+}
+
+static int until(uint64_t deadline_ns)
+{
+	uint64_t now = runtime_now_ns();
+
+	return now < deadline_ns ? (int)((deadline_ns - now + 999999) / 1000000) : 0;
+}
+
+static void read_again(struct top *t)
+{
+	(void)follow_read(&t->f, needs(&t->o)); /* what was read before stays */
+	machine_read(&t->m);
+}
+
+/* Until `q`, or as many readings as asked for. */
+static void show(struct top *t)
+{
+	for (;;) {
+		uint64_t next = runtime_now_ns() + (uint64_t)(t->o.interval * 1e9);
+		int key = SCREEN_NOTHING;
+
+		read_again(t);
+		do {
+			draw(t);
+			key = screen_key(until(next));
+			if (key == SCREEN_GONE || (key >= 0 && !press(t, key)))
+				return;
+		} while (key != ' ' && runtime_now_ns() < next);
+		if (t->left && !--t->left)
+			return;
+	}
+}
+
+static int print(struct top *t)
+{
+	for (;;) {
+		view_fill(&t->v, &t->o, &t->f, &t->m, BATCH_WIDTH, 0);
+		for (unsigned i = 0; i < t->v.count; i++) {
+			unsigned n = t->v.lines[i].length;
+
+			while (n && t->v.lines[i].text[n - 1] == ' ')
+				n--;
+			printf("%.*s\n", (int)n, t->v.lines[i].text);
+		}
+		putchar('\n');
+		if (fflush(stdout) != 0)
+			return 1;
+		if (!t->f.daemon_lives) {
+			fprintf(stderr, "quoit top: quoitd is dead\n");
+			return 1;
+		}
+		if (t->left && !--t->left)
+			return 0;
+		usleep((useconds_t)(t->o.interval * 1e6));
+		read_again(t);
+	}
+}
+
+static int run(struct top *t, const char *socket)
+{
+	int directory = runtime_open_directory(socket);
+	int err = directory < 0 ? directory : follow_open(&t->f, directory);
+
+	if (!err)
+		err = follow_read(&t->f, needs(&t->o));
+	if (err) {
+		fprintf(stderr, "quoit top: no counters of quoitd beside %s: %s\n", socket,
+			strerror(-err));
+		return 1;
+	}
+	machine_open(&t->m);
+	machine_read(&t->m);
+	if (t->batch) {
+		err = print(t);
+	} else if (!screen_open(t->colour)) {
+		fprintf(stderr, "quoit top: the terminal '%s' is not known (see --batch)\n",
+			getenv("TERM") ? getenv("TERM") : "");
+		err = 1;
+	} else {
+		show(t);
+		screen_close();
+	}
+	machine_close(&t->m);
+	follow_close(&t->f);
+	view_free(&t->v);
+	return err;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	enum { SOCKET = 7 };
+	static struct top t;
+	char socket[QUOIT_SOCKET_BYTES];
+	const char *given = NULL, *no_color = getenv("NO_COLOR");
+	int opt;
+
+	t = (struct top){.o = {.sorted_by = COLUMN_OF_CPU, .interval = 2},
+			 .colour = !no_color || !*no_color};
+	while ((opt = args_next(&command, argc, argv)) >= 0) {
+		if (!take_option(opt, &t))
+			return 2;
+		if (opt == SOCKET)
+			given = optarg;
+	}
+	if (opt != ARGS_END)
+		return opt == ARGS_HELP ? 0 : 2;
+	if (optind < argc) {
+		fprintf(stderr, "quoit top: takes no operand: '%s'\n", argv[optind]);
+		return 2;
+	}
+	if (!t.o.columns.count)
+		(void)columns_choose(&t.o.columns, DEFAULT_COLUMNS, false, "top");
+	if (quoit_socket_path(given, false, socket) < 0) {
+		fprintf(stderr, "quoit top: the socket's path is empty or too long\n");
+		return 2;
+	}
+	if (!t.batch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
+		fprintf(stderr, "quoit top: this is no terminal (see --batch)\n");
+		return 2;
+	}
+	return run(&t, socket);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* follow.c - a quoitd's counters, read again and again */
+#include "follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rates.h"
+#include "runtime.h"
+
+/* ---- one session ---- */
+
+static void let_go(struct followed *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	if (s->statm >= 0)
+		close(s->statm);
+}
+
+/* The file of its process, once it is known to be that: later it is that or nobody's. */
+static void find_process(const struct follow *f, struct followed *s)
+{
+	const struct counters_session *c = &s->reading[s->readings % 2];
+	char path[32];
+
+	s->process = (struct process){.pid = c->pid, .by_ns = c->opened_ns};
+	snprintf(path, sizeof path, "/proc/%" PRIu32 "/statm", c->pid);
+	if (f->here && process_lives(c->pid, c->opened_ns))
+		s->statm = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void read_process(struct followed *s)
+{
+	char text[64];
+	unsigned long long pages;
+	ssize_t n = s->statm < 0 ? -1 : pread(s->statm, text, sizeof text - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	s->process.known = n > 0 && sscanf(text, "%*u %llu", &pages) == 1;
+	if (s->process.known)
+		s->process.resident_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void read_session(struct follow *f, struct followed *s)
+{
+	struct counters_session one;
+	int err = s->fd < 0 ? -EACCES : counters_reread_session(s->fd, s->session, &one);
+
+	if (err) {
+		f->unreadable += err == -EACCES;
+		f->damaged += err != -EACCES;
+		s->readings = 0;
+		return;
+	}
+	s->reading[++s->readings % 2] = one;
+	if (s->readings == 1)
+		find_process(f, s);
+	read_process(s);
+}
+
+/* ---- all of them ---- */
+
+static struct followed *find(struct follow *f, uint64_t session)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (f->list[i].session == session)
+			return &f->list[i];
+	return NULL;
+}
+
+static struct followed *begin(struct follow *f, uint64_t session)
+{
+	struct followed *s;
+
+	if (f->count == f->room) {
+		size_t room = f->room ? 2 * f->room : 16;
+		void *list = realloc(f->list, room * sizeof *f->list);
+
+		if (!list)
+			return NULL;
+		f->list = list;
+		f->room = room;
+	}
+	s = &f->list[f->count++];
+	*s = (struct followed){.session = session,
+			       .fd = counters_open_session(f->directory, session),
+			       .statm = -1};
+	return s;
+}
+
+static void drop_unseen(struct follow *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->count; i++)
+		if (f->list[i].seen)
+			f->list[kept++] = f->list[i];
+		else
+			let_go(&f->list[i]);
+	f->count = kept;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct followed *x = a, *y = b;
+
+	return (x->session > y->session) - (x->session < y->session);
+}
+
+static void read_sessions(struct follow *f)
+{
+	struct dirent *entry;
+	uint64_t number;
+
+	f->unreadable = f->damaged = 0;
+	for (size_t i = 0; i < f->count; i++)
+		f->list[i].seen = false;
+	rewinddir(f->entries);
+	while ((entry = readdir(f->entries))) {
+		struct followed *s;
+
+		if (!counters_session_number(entry->d_name, &number))
+			continue;
+		s = find(f, number);
+		if (!s)
+			s = begin(f, number);
+		if (!s)
+			continue; /* out of memory: it is not shown */
+		s->seen = true;
+		read_session(f, s);
+	}
+	drop_unseen(f);
+	if (f->count)
+		qsort(f->list, f->count, sizeof *f->list, by_number);
+}
+
+/* ---- rows ---- */
+
+static void make_rows(struct follow *f)
+{
+	if (f->count > f->row_room) {
+		void *rows = realloc(f->rows, f->room * sizeof *f->rows);
+
+		if (!rows)
+			return;
+		f->rows = rows;
+		f->row_room = f->room;
+	}
+	f->row_count = 0;
+	for (size_t i = 0; i < f->count; i++) {
+		struct followed *s = &f->list[i];
+
+		if (!s->readings)
+			continue;
+		f->rows[f->row_count++] = (struct session_row){
+			.s = s->reading[s->readings % 2],
+			.before = s->readings > 1 ? &s->reading[(s->readings + 1) % 2] : NULL,
+			.process = s->process,
+			.daemon_lives = f->daemon_lives,
+			.now_ns = f->read_ns};
+	}
+}
+
+/* What the kept file does not say, for the few who want it. */
+static void look(struct follow *f, unsigned needs)
+{
+	struct process **list = calloc(f->row_count ? f->row_count : 1, sizeof *list);
+
+	for (size_t i = 0; list && i < f->row_count; i++)
+		list[i] = &f->rows[i].process;
+	if (list && f->here)
+		process_look(list, f->row_count, needs);
+	free(list);
+}
+
+/* ---- all ---- */
+
+int follow_open(struct follow *f, int directory)
+{
+	*f = (struct follow){.directory = directory, .entries = fdopendir(dup(directory))};
+	return f->entries ? 0 : -errno;
+}
+
+void follow_close(struct follow *f)
+{
+	for (size_t i = 0; i < f->count; i++)
+		let_go(&f->list[i]);
+	if (f->entries)
+		closedir(f->entries);
+	close(f->directory);
+	free(f->list);
+	free(f->rows);
+}
+
+int follow_read(struct follow *f, unsigned needs)
+{
+	struct counters_totals *to = &f->totals[(f->readings + 1) % 2];
+	int err = counters_read_totals(f->directory, to);
+
+	if (err) {
+		f->daemon_lives = false;
+		return err;
+	}
+	f->readings++;
+	f->read_ns = runtime_now_ns();
+	f->here = process_is_here(to->origin.pid_namespace);
+	f->daemon_lives = runtime_daemon_lives(f->directory, &to->origin);
+	read_sessions(f);
+	make_rows(f);
+	if (needs & ~(unsigned)PROCESS_NEED_RESIDENT)
+		look(f, needs);
+	return 0;
+}
+
+const struct counters_totals *follow_now(const struct follow *f)
+{
+	return f->readings ? &f->totals[f->readings % 2] : NULL;
+}
+
+const struct counters_totals *follow_before(const struct follow *f)
+{
+	const struct counters_totals *before = &f->totals[(f->readings + 1) % 2];
+
+	return f->readings > 1 && rates_are_of_one(before, follow_now(f)) ? before : NULL;
+}

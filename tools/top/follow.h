@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * follow.h - a quoitd's counters, read again and again.
+ *
+ * Descriptors are kept: at ten readings a second, opening a hundred sessions' files and asking for
+ * their processes anew would be most of the work.
+ */
+#ifndef QUOIT_TOOLS_TOP_FOLLOW_H
+#define QUOIT_TOOLS_TOP_FOLLOW_H
+
+#include <dirent.h>
+
+#include "columns.h"
+#include "counters.h"
+
+struct followed {
+	uint64_t session;
+	int fd;    /* -1: it cannot be read */
+	int statm; /* of its process; -1: not known */
+	bool seen; /* in this reading */
+	unsigned readings;
+	struct counters_session reading[2]; /* the last one is [readings % 2] */
+	struct process process;
+};
+
+struct follow {
+	int directory;
+	DIR *entries;
+	bool here; /* in quoitd's PID namespace */
+
+	struct followed *list;
+	size_t count, room;
+	unsigned unreadable, damaged;
+
+	unsigned readings;
+	struct counters_totals totals[2]; /* the last one is [readings % 2] */
+	uint64_t read_ns;                 /* CLOCK_BOOTTIME, of the last one */
+	bool daemon_lives;
+
+	struct session_row *rows; /* of the last reading, as it was read: by session */
+	size_t row_count, row_room;
+};
+
+/* directory: as runtime_open_directory; it is taken over.  0 or -errno. */
+int follow_open(struct follow *f, int directory);
+void follow_close(struct follow *f);
+
+/*
+ * Read everything once more, and what of the processes is wanted (process_look).  0; -errno: the
+ * totals cannot be read any more, and what was last read stays.
+ */
+int follow_read(struct follow *f, unsigned needs);
+
+/* The last totals, and those before; NULL: they are another daemon's, or there are none. */
+const struct counters_totals *follow_now(const struct follow *f);
+const struct counters_totals *follow_before(const struct follow *f);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* machine.c - what the system itself says of its cores and nodes, and what we cost */
+#include "machine.h"
+
+#include <libproc2/stat.h>
+#include <numa.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+enum item { ITEM_CPU, ITEM_BUSY, ITEM_TOTAL, ITEM_NR };
+
+static enum stat_item items[ITEM_NR] = {
+	[ITEM_CPU] = STAT_TIC_ID,
+	[ITEM_BUSY] = STAT_TIC_SUM_DELTA_BUSY,
+	[ITEM_TOTAL] = STAT_TIC_SUM_DELTA_TOTAL,
+};
+
+static void read_cores(struct machine *m)
+{
+	struct stat_reaped *all =
+		m->stat ? procps_stat_reap(m->stat, STAT_REAP_CPUS_ONLY, items, ITEM_NR) : NULL;
+
+	for (unsigned i = 0; i < MACHINE_CPUS; i++)
+		m->busy[i] = -1;
+	for (int i = 0; all && i < all->cpus->total; i++) {
+		struct stat_stack *one = all->cpus->stacks[i];
+		int cpu = STAT_VAL(ITEM_CPU, s_int, one, m->stat);
+		long busy = STAT_VAL(ITEM_BUSY, sl_int, one, m->stat);
+		long total = STAT_VAL(ITEM_TOTAL, sl_int, one, m->stat);
+
+		if (cpu >= 0 && cpu < MACHINE_CPUS && total > 0)
+			m->busy[cpu] = 100.0 * (double)busy / (double)total;
+	}
+}
+
+static void read_nodes(struct machine *m)
+{
+	for (int i = 0; i < MACHINE_NODES; i++) {
+		long long left = -1;
+
+		m->node[i].bytes = -1;
+		if (numa_available() < 0 || i > numa_max_node())
+			continue;
+		m->node[i].bytes = numa_node_size64(i, &left);
+		m->node[i].free = left;
+	}
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void read_own(struct machine *m)
+{
+	uint64_t now = runtime_now_ns(), used = cpu_ns();
+	unsigned long long pages = 0;
+	FILE *statm = fopen("/proc/self/statm", "re");
+
+	m->own_percent = m->read_ns && now > m->read_ns
+				 ? 100.0 * (double)(used - m->own_ns) / (double)(now - m->read_ns)
+				 : -1;
+	m->read_ns = now;
+	m->own_ns = used;
+	if (statm) {
+		if (fscanf(statm, "%*u %llu", &pages) != 1)
+			pages = 0;
+		fclose(statm);
+	}
+	m->own_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void machine_open(struct machine *m)
+{
+	*m = (struct machine){0};
+	if (procps_stat_new(&m->stat) < 0)
+		m->stat = NULL;
+}
+
+void machine_read(struct machine *m)
+{
+	read_cores(m);
+	read_nodes(m);
+	read_own(m);
+}
+
+void machine_close(struct machine *m)
+{
+	if (m->stat)
+		procps_stat_unref(&m->stat);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* screen.c - a terminal by ncurses */
+#include "screen.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define ESCAPE 27
+
+static SCREEN *terminal;
+static bool coloured;
+
+/* What a style is without colour, and its colour. */
+static const struct {
+	attr_t attribute;
+	short colour; /* < 0: the terminal's own */
+} styles[VIEW_STYLES] = {
+	[VIEW_PLAIN] = {A_NORMAL, -1},
+	[VIEW_STRONG] = {A_BOLD, -1},
+	[VIEW_FAINT] = {A_DIM, -1},
+	[VIEW_TITLE] = {A_REVERSE, -1},
+	[VIEW_CHOSEN] = {A_REVERSE | A_BOLD, -1},
+	[VIEW_WORK] = {A_BOLD, COLOR_GREEN},
+	[VIEW_TILE] = {A_NORMAL, COLOR_CYAN},
+	[VIEW_POLL] = {A_NORMAL, COLOR_YELLOW},
+	[VIEW_ALARM] = {A_BOLD, COLOR_RED},
+};
+
+bool screen_open(bool colour)
+{
+	terminal = newterm(NULL, stdout, stdin);
+	if (!terminal)
+		return false;
+	(void)cbreak();
+	(void)noecho();
+	(void)nonl();
+	(void)keypad(stdscr, TRUE);
+	(void)set_escdelay(25);
+	(void)curs_set(0);
+	coloured = colour && has_colors() && start_color() == OK;
+	if (coloured)
+		(void)use_default_colors();
+	for (short i = 1; coloured && i < VIEW_STYLES; i++)
+		if (styles[i].colour >= 0)
+			(void)init_pair(i, styles[i].colour, -1);
+	return true;
+}
+
+void screen_close(void)
+{
+	if (!terminal)
+		return;
+	(void)endwin();
+	delscreen(terminal);
+	terminal = NULL;
+}
+
+void screen_size(unsigned *ret_width, unsigned *ret_height)
+{
+	*ret_width = (unsigned)getmaxx(stdscr);
+	*ret_height = (unsigned)getmaxy(stdscr);
+}
+
+static attr_t attribute_of(unsigned style)
+{
+	attr_t a = styles[style].attribute;
+
+	if (styles[style].colour >= 0 && coloured)
+		a |= (attr_t)COLOR_PAIR(style);
+	return a;
+}
+
+static void draw_line(const struct view_line *line, int y)
+{
+	unsigned from = 0, to;
+
+	while (from < line->length) {
+		for (to = from; to < line->length && line->style[to] == line->style[from]; to++)
+			;
+		(void)attrset((int)attribute_of(line->style[from]));
+		(void)mvaddnstr(y, (int)from, line->text + from, (int)(to - from));
+		from = to;
+	}
+}
+
+void screen_draw(const struct view *v)
+{
+	(void)erase();
+	for (unsigned i = 0; i < v->count && (int)i < getmaxy(stdscr); i++)
+		draw_line(&v->lines[i], (int)i);
+	(void)attrset(A_NORMAL);
+	(void)refresh();
+}
+
+static int translate(int key)
+{
+	switch (key) {
+	case KEY_UP:
+		return SCREEN_UP;
+	case KEY_DOWN:
+		return SCREEN_DOWN;
+	case KEY_PPAGE:
+		return SCREEN_PAGE_UP;
+	case KEY_NPAGE:
+		return SCREEN_PAGE_DOWN;
+	case KEY_HOME:
+		return SCREEN_HOME;
+	case KEY_END:
+		return SCREEN_END;
+	case '\r':
+	case '\n':
+	case KEY_ENTER:
+		return SCREEN_ENTER;
+	case '\b':
+	case 127:
+	case KEY_BACKSPACE:
+		return SCREEN_BACKSPACE;
+	case ESCAPE:
+		return SCREEN_ESCAPE;
+	case KEY_F(1):
+		return SCREEN_HELP;
+	case KEY_F(10):
+		return 'q';
+	case KEY_RESIZE:
+		return SCREEN_RESIZED;
+	default:
+		return key < 256 ? key : SCREEN_NOTHING;
+	}
+}
+
+int screen_key(int timeout_ms)
+{
+	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+	int key;
+
+	timeout(timeout_ms);
+	key = getch();
+	if (key != ERR)
+		return translate(key);
+	/* No key, or no terminal any more: that cannot be told from getch. */
+	return poll(&in, 1, 0) == 1 && in.revents & (POLLHUP | POLLERR | POLLNVAL) ? SCREEN_GONE
+										   : SCREEN_NOTHING;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* view.c - the pages: sessions, one session, help */
+#include "view.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "format.h"
+#include "rates.h"
+#include "view_private.h"
+
+/* ---- what is above the sessions ---- */
+
+static void add_first_line(struct view *v, const struct follow *f, const struct machine *m)
+{
+	const struct counters_origin *d = &follow_now(f)->origin;
+	char clock[16], up[24], own[16];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(clock, sizeof clock, "%H:%M:%S", &tm);
+	format_time(f->read_ns > d->started_ns ? f->read_ns - d->started_ns : 0, up, sizeof up);
+	format_bytes(m->own_bytes, own, sizeof own);
+	if (f->daemon_lives)
+		view_add(v, VIEW_STRONG, "quoitd %u, up %s", d->daemon_pid, up);
+	else
+		view_add(v, VIEW_ALARM, "quoitd %u is dead: its last figures", d->daemon_pid);
+	view_add(v, VIEW_PLAIN, " - %s - top itself: ", clock);
+	if (m->own_percent < 0)
+		view_add(v, VIEW_PLAIN, "-");
+	else
+		view_add(v, VIEW_PLAIN, "%.1f%% of a core", m->own_percent);
+	view_add(v, VIEW_PLAIN, ", %s", own);
+	view_end_line(v);
+}
+
+static void add_rate(struct view *v, const struct rates *r, enum rate rate, const char *format,
+		     const char *words)
+{
+	char text[24] = "-";
+
+	if (r->known[rate] && rates_kind(rate) == RATE_TIME)
+		format_span(r->value[rate], text, sizeof text);
+	else if (r->known[rate])
+		snprintf(text, sizeof text, format, r->value[rate]);
+	view_add(v, VIEW_STRONG, "%s", text);
+	view_add(v, VIEW_PLAIN, "%s", words);
+}
+
+static void add_second_line(struct view *v, const struct follow *f)
+{
+	struct rates r;
+
+	rates_of_all(follow_before(f), follow_now(f), f->read_ns, &r);
+	add_rate(v, &r, RATE_SESSIONS_OF, "%.0f", " sessions, ");
+	add_rate(v, &r, RATE_OPEN_OF, "%.0f", " open jobs; ");
+	add_rate(v, &r, RATE_JOBS_OF, "%.0f", " SQEs/s, ");
+	add_rate(v, &r, RATE_DEPTH_OF, "%.2f", " open on average, ");
+	add_rate(v, &r, RATE_AWAIT_OF, "%.0f", " each; ");
+	add_rate(v, &r, RATE_CORES_OF, "%.2f", " cores at work");
+	if (r.value[RATE_REFUSED_OF] > 0 || r.value[RATE_KILLED_OF] > 0)
+		view_add(v, VIEW_ALARM, "; %.0f refused, %.0f ended", r.value[RATE_REFUSED_OF],
+			 r.value[RATE_KILLED_OF]);
+	view_end_line(v);
+}
+
+/* ---- pages ---- */
+
+static void add_sessions(struct view *v, struct view_options *o, struct follow *f,
+			 const struct machine *m, unsigned height)
+{
+	unsigned left;
+
+	view_cores(v, o, f, m, height);
+	view_nodes(v, f, m);
+	view_end_line(v);
+	left = height > v->count ? height - v->count : height ? 2 : 0;
+	if (f->unreadable && left > 2)
+		left--;
+	view_table(v, o, f, left);
+	if (f->unreadable) {
+		view_add(v, VIEW_FAINT, "%u sessions of other users", f->unreadable);
+		view_end_line(v);
+	}
+}
+
+/* A column's title and figure, as wide as one of FIGURE_WIDTH. */
+#define FIGURE_WIDTH 26u
+
+static void add_figure(struct view *v, const struct session_row *row, enum column column)
+{
+	char text[FORMAT_CELL_BYTES];
+
+	columns_text(row, column, text, sizeof text);
+	view_add(v, VIEW_STRONG, "%-9s ", columns_title(column));
+	view_add(v, VIEW_PLAIN, "%-15s ", text);
+}
+
+/* One below the other, each with what it is; or, where these lines are not enough, beside. */
+static void add_figures(struct view *v, const struct session_row *row, unsigned lines)
+{
+	unsigned across = v->width / FIGURE_WIDTH ? v->width / FIGURE_WIDTH : 1;
+	unsigned down = (COLUMN_NR + across - 1) / across;
+
+	if (lines >= COLUMN_NR || across == 1) {
+		across = 1;
+		down = COLUMN_NR;
+	}
+	for (unsigned y = 0; y < down; y++) {
+		for (unsigned i = y; i < COLUMN_NR; i += down)
+			add_figure(v, row, (enum column)i);
+		if (across == 1)
+			view_add(v, VIEW_FAINT, "%s", columns_help((enum column)y));
+		view_end_line(v);
+	}
+}
+
+static void add_session(struct view *v, const struct view_options *o, const struct follow *f,
+			unsigned height)
+{
+	const struct session_row *row = NULL;
+
+	for (size_t i = 0; i < f->row_count; i++)
+		if (f->rows[i].s.session == o->chosen)
+			row = &f->rows[i];
+	view_end_line(v);
+	if (row) {
+		add_figures(v, row, height > v->count ? height - v->count : 0);
+		return;
+	}
+	view_add(v, VIEW_ALARM, "Session %llu has ended.  Any key goes back.",
+		 (unsigned long long)o->chosen);
+	view_end_line(v);
+}
+
+static void add_help(struct view *v, const struct view_options *o)
+{
+	static const char *const keys[][2] = {
+		{"h ?", "this page; any key leaves it"},
+		{"q", "end"},
+		{"Up Down PgUp PgDn", "choose a session"},
+		{"Enter", "all about the chosen session"},
+		{"P M N T", "sort by %CPU, bytes used, PID, time"},
+		{"< >", "sort by the column to the left, to the right"},
+		{"R", "sort the other way round"},
+		{"u", "only one user's sessions; nothing: everybody's"},
+		{"d s", "another interval, in seconds"},
+		{"1", "all cores in one line, or each"},
+		{"Space", "look now"},
+	};
+
+	view_end_line(v);
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		view_add(v, VIEW_STRONG, "  %-19s", keys[i][0]);
+		view_add(v, VIEW_PLAIN, "%s", keys[i][1]);
+		view_end_line(v);
+	}
+	view_end_line(v);
+	view_add(v, VIEW_PLAIN, "  A core's bar: ");
+	view_add(v, VIEW_WORK, "||| reactor at work (w)");
+	view_add(v, VIEW_PLAIN, "  ");
+	view_add(v, VIEW_TILE, "=== tiles of long jobs (t)");
+	view_add(v, VIEW_PLAIN, "  ");
+	view_add(v, VIEW_POLL, "... reactor looks for work (p)");
+	view_add(v, VIEW_PLAIN, "; blank: it sleeps");
+	view_end_line(v);
+	view_add(v, VIEW_PLAIN,
+		 "  sys: what the system says of the core, others' programs included");
+	view_end_line(v);
+	view_add(v, VIEW_PLAIN, "  Figures are of the last %g s; '-' is not known", o->interval);
+	view_end_line(v);
+}
+
+void view_fill(struct view *v, struct view_options *o, struct follow *f, const struct machine *m,
+	       unsigned width, unsigned height)
+{
+	v->count = 0;
+	v->width = width < VIEW_COLUMNS_MOST ? width : VIEW_COLUMNS_MOST;
+	if (v->room)
+		v->lines[0].length = 0;
+	view_sort(o, f);
+	add_first_line(v, f, m);
+	add_second_line(v, f);
+	if (o->page == VIEW_HELP)
+		add_help(v, o);
+	else if (o->page == VIEW_SESSION)
+		add_session(v, o, f, height);
+	else
+		add_sessions(v, o, f, m, height);
+	if (height && v->count > height)
+		v->count = height;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view.h - what `quoit top` shows, as lines of text, each character with a style.  It knows of no
+ * terminal: a screen draws the lines, and --batch prints them.
+ */
+#ifndef QUOIT_TOOLS_TOP_VIEW_H
+#define QUOIT_TOOLS_TOP_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "columns.h"
+#include "follow.h"
+#include "machine.h"
+
+enum view_style {
+	VIEW_PLAIN,
+	VIEW_STRONG,
+	VIEW_FAINT,
+	VIEW_TITLE,  /* of the table */
+	VIEW_CHOSEN, /* the session under the cursor */
+	VIEW_WORK,   /* of a bar: reactors at work, */
+	VIEW_TILE,   /* tiles, */
+	VIEW_POLL,   /* and reactors that look for work */
+	VIEW_ALARM,
+	VIEW_STYLES
+};
+
+enum view_page { VIEW_SESSIONS, VIEW_SESSION, VIEW_HELP };
+
+struct view_options {
+	struct column_choices columns;
+	enum column sorted_by;
+	bool ascending;
+	bool one_line_of_cores;
+	enum view_page page;
+	uint64_t chosen; /* session number; 0: none */
+	size_t first;    /* row of the table that is shown first */
+	bool only_uid;
+	uint32_t uid;
+	double interval;    /* seconds */
+	const char *prompt; /* in the place of the title line; NULL: none */
+};
+
+#define VIEW_COLUMNS_MOST 512
+
+struct view_line {
+	char text[VIEW_COLUMNS_MOST + 1];
+	uint8_t style[VIEW_COLUMNS_MOST];
+	unsigned length;
+};
+
+struct view {
+	struct view_line *lines;
+	unsigned count, room;
+	unsigned width;
+	bool failed; /* out of memory: something is missing */
+};
+
+/*
+ * Fill in the lines; height 0: as many as it takes.  Sorts f's rows, and keeps what is chosen and
+ * what is first in the options where it can be seen.
+ */
+void view_fill(struct view *v, struct view_options *o, struct follow *f, const struct machine *m,
+	       unsigned width, unsigned height);
+
+void view_free(struct view *v);
+
+/* The session n rows below the chosen one (above: negative), as sorted; 0: there is none. */
+uint64_t view_step(const struct view_options *o, const struct follow *f, long n);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* view_machine.c - a bar for each core, and what nodes have */
+#include <stdio.h>
+#include <string.h>
+
+#include "format.h"
+#include "rates.h"
+#include "view_private.h"
+
+/* A core's cell: "cpu 12 r3 [", the bar, "] 12.3 w 12.3 t 12.3 p 100.0 sys". */
+#define LABEL_WIDTH   12u
+#define FIGURES_WIDTH 32u
+#define BAR_LEAST     8u
+#define BAR_MOST      40u
+#define CELL_LEAST    (LABEL_WIDTH + FIGURES_WIDTH + BAR_LEAST)
+
+/* Cores take no more than this part of the screen. */
+#define CORES_PART 3u
+
+struct core {
+	int cpu, reactor;                 /* reactor -1: none */
+	double work, tiles, poll, system; /* percent */
+	bool work_known, tiles_known, system_known;
+};
+
+/* ---- figures ---- */
+
+static double tile_percent(const struct counters_core *from, const struct counters_core *to,
+			   bool *ret)
+{
+	const struct counter *a = from->value, *b = to->value;
+	uint64_t time = b[QUOIT_CORE_AS_OF].value - a[QUOIT_CORE_AS_OF].value;
+	uint64_t ticks = b[QUOIT_CORE_TILE_TICKS].value - a[QUOIT_CORE_TILE_TICKS].value;
+
+	*ret = b[QUOIT_CORE_AS_OF].known && b[QUOIT_CORE_TILE_TICKS].known &&
+	       b[QUOIT_CORE_AS_OF].value >= a[QUOIT_CORE_AS_OF].value &&
+	       b[QUOIT_CORE_TILE_TICKS].value >= a[QUOIT_CORE_TILE_TICKS].value;
+	return *ret && time ? 100.0 * (double)ticks / (double)time : 0;
+}
+
+static struct core core_of(const struct follow *f, const struct machine *m, unsigned i)
+{
+	const struct counters_totals *to = follow_now(f), *from = follow_before(f);
+	struct core c = {.cpu = to->core[i].cpu, .reactor = -1};
+	struct rates r;
+
+	for (unsigned k = 0; k < to->reactors; k++)
+		if (to->reactor[k].cpu == c.cpu)
+			c.reactor = (int)k;
+	if (from && c.reactor >= 0) {
+		rates_of_reactor(from, to, (unsigned)c.reactor, f->read_ns, &r);
+		c.work_known = r.known[RATE_WORK_OF] && r.known[RATE_POLL_OF];
+		c.work = r.value[RATE_WORK_OF];
+		c.poll = r.value[RATE_POLL_OF];
+	}
+	if (from && i < from->cores)
+		c.tiles = tile_percent(&from->core[i], &to->core[i], &c.tiles_known);
+	c.system_known = c.cpu >= 0 && c.cpu < MACHINE_CPUS && m->busy[c.cpu] >= 0;
+	c.system = c.system_known ? m->busy[c.cpu] : 0;
+	return c;
+}
+
+/* ---- bars ---- */
+
+static unsigned part(double percent, unsigned width, unsigned left)
+{
+	unsigned n = percent > 0 ? (unsigned)(percent * width / 100 + 0.5) : 0;
+
+	return n < left ? n : left;
+}
+
+static void add_bar(struct view *v, const struct core *c, unsigned width)
+{
+	unsigned left = width, n;
+
+	view_add(v, VIEW_STRONG, "[");
+	n = part(c->work, width, left);
+	view_repeat(v, VIEW_WORK, '|', n);
+	left -= n;
+	n = part(c->tiles, width, left);
+	view_repeat(v, VIEW_TILE, '=', n);
+	left -= n;
+	n = part(c->poll, width, left);
+	view_repeat(v, VIEW_POLL, '.', n);
+	view_repeat(v, VIEW_PLAIN, ' ', left - n);
+	view_add(v, VIEW_STRONG, "]");
+}
+
+static void add_percent(struct view *v, bool known, double percent, const char *unit)
+{
+	if (known)
+		view_add(v, VIEW_PLAIN, "%5.1f %s ", percent > 999 ? 999 : percent, unit);
+	else
+		view_add(v, VIEW_PLAIN, "    - %s ", unit);
+}
+
+static void add_core(struct view *v, const struct core *c, unsigned width)
+{
+	unsigned start = view_column(v);
+	unsigned bar = width - LABEL_WIDTH - FIGURES_WIDTH;
+
+	view_add(v, VIEW_PLAIN, "cpu%-3d ", c->cpu);
+	if (c->reactor >= 0)
+		view_add(v, VIEW_PLAIN, "r%d", c->reactor);
+	view_pad(v, VIEW_PLAIN, start + LABEL_WIDTH - 2);
+	add_bar(v, c, bar < BAR_MOST ? bar : BAR_MOST);
+	add_percent(v, c->work_known, c->work, "w");
+	add_percent(v, c->tiles_known, c->tiles, "t");
+	add_percent(v, c->work_known, c->poll, "p");
+	add_percent(v, c->system_known, c->system, "sys");
+	view_pad(v, VIEW_PLAIN, start + width);
+}
+
+static void add_mean(struct view *v, const struct follow *f, const struct machine *m,
+		     unsigned width)
+{
+	unsigned cores = follow_now(f)->cores;
+	struct core sum = {.work_known = true, .tiles_known = true, .system_known = true};
+
+	for (unsigned i = 0; i < cores; i++) {
+		struct core c = core_of(f, m, i);
+
+		sum.work += c.work / cores;
+		sum.tiles += c.tiles / cores;
+		sum.poll += c.poll / cores;
+		sum.system += c.system / cores;
+		sum.tiles_known &= c.tiles_known;
+		sum.system_known &= c.system_known;
+		sum.work_known &= c.work_known || c.reactor < 0;
+	}
+	view_add(v, VIEW_PLAIN, "%u cores  ", cores);
+	view_pad(v, VIEW_PLAIN, LABEL_WIDTH - 2);
+	add_bar(v, &sum,
+		width > CELL_LEAST ? (width - LABEL_WIDTH - FIGURES_WIDTH < BAR_MOST
+					      ? width - LABEL_WIDTH - FIGURES_WIDTH
+					      : BAR_MOST)
+				   : BAR_LEAST);
+	add_percent(v, sum.work_known, sum.work, "w");
+	add_percent(v, sum.tiles_known, sum.tiles, "t");
+	add_percent(v, sum.work_known, sum.poll, "p");
+	add_percent(v, sum.system_known, sum.system, "sys");
+	view_end_line(v);
+}
+
+void view_cores(struct view *v, const struct view_options *o, const struct follow *f,
+		const struct machine *m, unsigned height)
+{
+	unsigned cores = follow_now(f)->cores;
+	unsigned across = v->width / CELL_LEAST ? v->width / CELL_LEAST : 1;
+	unsigned width = v->width / across > CELL_LEAST ? v->width / across : CELL_LEAST;
+	unsigned lines = (cores + across - 1) / across;
+
+	if (o->one_line_of_cores || (height && lines > 2 && lines > height / CORES_PART)) {
+		add_mean(v, f, m, v->width);
+		return;
+	}
+	/* Down the columns first, as numbers are read. */
+	for (unsigned y = 0; y < lines; y++) {
+		for (unsigned x = 0; x < across && x * lines + y < cores; x++) {
+			struct core c = core_of(f, m, x * lines + y);
+
+			add_core(v, &c, width);
+		}
+		view_end_line(v);
+	}
+}
+
+/* ---- nodes ---- */
+
+void view_nodes(struct view *v, const struct follow *f, const struct machine *m)
+{
+	for (int n = 0; n < MACHINE_NODES; n++) {
+		uint64_t used = 0, leased = 0;
+		char bytes[16], left[16], in_use[16], lease[16];
+
+		if (m->node[n].bytes < 0)
+			continue;
+		for (size_t i = 0; i < f->count; i++) {
+			const struct followed *one = &f->list[i];
+			const struct counters_session *s = &one->reading[one->readings % 2];
+
+			if (!one->readings || s->node != n)
+				continue;
+			used += s->value[QUOIT_SESSION_HOST_USED].value;
+			leased += s->value[QUOIT_SESSION_HOST_LEASE].value;
+		}
+		format_bytes((uint64_t)m->node[n].bytes, bytes, sizeof bytes);
+		format_bytes((uint64_t)(m->node[n].free < 0 ? 0 : m->node[n].free), left,
+			     sizeof left);
+		format_bytes(used, in_use, sizeof in_use);
+		format_bytes(leased, lease, sizeof lease);
+		view_add(v, VIEW_PLAIN, "node%-2d    %6s of memory, %6s free; %6s leased, %6s used",
+			 n, bytes, left, lease, in_use);
+		view_end_line(v);
+	}
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view_private.h - what the files behind view.h share: view.c (pages), view_lines.c (lines),
+ * view_machine.c (cores and nodes) and view_table.c (sessions).
+ */
+#ifndef QUOIT_TOOLS_TOP_VIEW_PRIVATE_H
+#define QUOIT_TOOLS_TOP_VIEW_PRIVATE_H
+
+#include "view.h"
+
+/* ---- view_lines.c ---- */
+
+/* Add to the line under way; what does not fit is cut off. */
+__attribute__((format(printf, 3, 4))) void view_add(struct view *v, enum view_style style,
+						    const char *format, ...);
+
+/* The same character, so often. */
+void view_repeat(struct view *v, enum view_style style, char c, unsigned times);
+
+/* Blanks up to this column. */
+void view_pad(struct view *v, enum view_style style, unsigned column);
+
+/* The column that the line under way has come to. */
+unsigned view_column(const struct view *v);
+
+void view_end_line(struct view *v);
+
+/* ---- view_machine.c ---- */
+
+/* height: of the whole view; 0: any. */
+void view_cores(struct view *v, const struct view_options *o, const struct follow *f,
+		const struct machine *m, unsigned height);
+void view_nodes(struct view *v, const struct follow *f, const struct machine *m);
+
+/* ---- view_table.c ---- */
+
+/* Sort the rows and leave out those that are not wanted. */
+void view_sort(const struct view_options *o, struct follow *f);
+
+/* As many sessions as `lines` holds (0: all), with a title. */
+void view_table(struct view *v, struct view_options *o, const struct follow *f, unsigned lines);
+
+#endif
