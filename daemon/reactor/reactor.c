@@ -58,6 +58,7 @@ void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int3
 	struct ring *ring = s->rings[job->ring];
 	uint64_t now = tsc_now();
 
+	s->told = false;
 	job_end(s, job, res, now, sched_push);
 	depth_leave(&r->open, now);
 	reactor_touch(r, ring);
@@ -76,6 +77,7 @@ void reactor_charge(struct reactor *r, struct session *s)
 		r->charged = now;
 	}
 	r->payer = s;
+	s->told = false;
 }
 
 /* A reading of the clock takes as long as many a job: the end of one pass is the start of the next.
@@ -342,6 +344,7 @@ static bool collect(struct reactor *r)
 		any = true;
 	}
 	while ((m = memory_next_answer(r->memory)) != NULL) {
+		m->session->told = false;
 		memory_answer(m->session, m, sched_push);
 		memory_answer_done(r->memory);
 		any = true;

@@ -77,11 +77,17 @@ void reactor_wake(struct reactor *r)
 
 /* ---- counters ---- */
 
-/* A session's are for its own user: they are true whenever we sleep. */
-static void publish_sessions(struct reactor *r)
+/*
+ * A session's are for its own user: whenever we sleep, they have all that we did.  What clients do
+ * by themselves, and time that goes by, is looked at now and then (all).
+ */
+static void publish_sessions(struct reactor *r, bool all)
 {
 	for (struct session *s = r->sessions; s; s = s->next)
-		session_stats_publish(s, r->now, worker_ticks(r->port, s));
+		if (all || !s->told) {
+			session_stats_publish(s, r->now, worker_ticks(r->port, s));
+			s->told = true;
+		}
 }
 
 /* What it has told, a core does not take back: between two words of it a tile may have ended. */
@@ -200,7 +206,7 @@ static void sleep_now(struct reactor *r)
 {
 	uint64_t before = r->now, slept;
 
-	publish_sessions(r);
+	publish_sessions(r, totals_are_due(r));
 	if (totals_are_due(r))
 		publish_totals(r);
 	if (may_sleep(r)) {
@@ -232,7 +238,7 @@ static void chores(struct reactor *r)
 	if (r->active_count > 1)
 		reactor_retire_rings(r);
 	if (totals_are_due(r)) {
-		publish_sessions(r);
+		publish_sessions(r, true);
 		publish_totals(r);
 		reactor_poll(r, 0); /* sockets that rang although we were awake, or hung up */
 	}

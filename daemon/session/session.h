@@ -339,7 +339,8 @@ struct session {
 	uint64_t wakes, kicks;
 	uint64_t core_ticks;
 
-	struct quoit_session_stats *stats; /* its counter file */
+	struct quoit_session_stats *stats; /* its counter file, */
+	bool told;                         /* which has all that was done for it */
 	int stats_fd;
 };
 
