@@ -245,6 +245,8 @@ static void leave_a_launch(struct stage *s, struct raw_client *c, uint64_t ns)
 	CHECK(s, raw_submit(c, &create) && raw_submit(c, &sqe));
 }
 
+#define CROWD 16u
+
 static void clients_die_while_they_load_and_launch(struct stage *s)
 {
 	for (unsigned i = 0; i < stage_times(s, 30, 1000) && !s->bad; i++) {
@@ -261,6 +263,9 @@ static void clients_die_while_they_load_and_launch(struct stage *s)
 		close(fd);
 		usleep(stage_random(s, 3000));
 		stage_die(s, &c);
+		if (i % CROWD ==
+		    0) /* else as many as ever go at a time, and the heap grows with them */
+			bringer_await_none(s);
 	}
 	bringer_await_none(s);
 }

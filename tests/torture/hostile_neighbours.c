@@ -157,7 +157,7 @@ static void tiny_numbers_are_kept(struct stage *s)
 
 /* Elements of a sum, all of them the same one: minutes on a core, in parts of about a second. */
 #ifdef QUOIT_SANITIZE
-#define GIANT_ROWS (1u << 9)
+#define GIANT_ROWS (1u << 11)
 #else
 #define GIANT_ROWS (1u << 15)
 #endif

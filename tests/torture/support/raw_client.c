@@ -256,16 +256,23 @@ void raw_ring_bell(const struct raw_client *c)
 	(void)!send(c->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-bool raw_submit(struct raw_client *c, const struct quoit_sqe *sqe)
+bool raw_submit_all(struct raw_client *c, const struct quoit_sqe *sqes, unsigned count)
 {
 	uint32_t index;
 
-	if (!quoit_ring_reserve(&c->sq, &index))
-		return false;
-	*raw_slot(c, index) = *sqe;
+	for (unsigned i = 0; i < count; i++) {
+		if (!quoit_ring_reserve(&c->sq, &index))
+			return false;
+		*raw_slot(c, index) = sqes[i];
+	}
 	if (quoit_ring_submit_wake(&c->sq, &c->daemon->need_wake))
 		raw_ring_bell(c);
 	return true;
+}
+
+bool raw_submit(struct raw_client *c, const struct quoit_sqe *sqe)
+{
+	return raw_submit_all(c, sqe, 1);
 }
 
 static uint64_t now_ms(void)

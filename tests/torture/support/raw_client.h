@@ -77,8 +77,10 @@ void raw_close(struct raw_client *c);
 /* The slot of an SQ index. */
 struct quoit_sqe *raw_slot(const struct raw_client *c, uint32_t index);
 
-/* Put one job in and publish it, ringing where it is asked for.  False: the SQ is full. */
+/* Put one job in, or so many at once, and publish, ringing where it is asked for.  False: the SQ is
+ * full. */
 bool raw_submit(struct raw_client *c, const struct quoit_sqe *sqe);
+bool raw_submit_all(struct raw_client *c, const struct quoit_sqe *sqes, unsigned count);
 
 /* Send a byte on the ring's socket. */
 void raw_ring_bell(const struct raw_client *c);
