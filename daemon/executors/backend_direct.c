@@ -104,7 +104,7 @@ bool direct_send(struct exec_port *p, struct session *s, struct job *job)
 	s->exec.in_flight[p->number]++;
 	s->exec.in_direct[p->number]++;
 	job->work = QUOIT_EXEC_ENTRIES + (i & MASK);
-	job->state = JOB_RUNNING;
+	job_become(s, job, JOB_RUNNING);
 	job->start = tsc_now();
 	if (!direct_is_busy(p))
 		d->moved = job->start;

@@ -183,7 +183,7 @@ static int send_job(struct exec_port *p, struct session *s, struct job *job)
 	else
 		fill_module_request(s, job, &q);
 	job->work = send_request(p, s, job, 0, &q);
-	job->state = JOB_RUNNING;
+	job_become(s, job, JOB_RUNNING);
 	job->start = tsc_now();
 	if (p->device) {
 		count_streamed(p, s, job);
@@ -226,10 +226,10 @@ static bool send_one(struct reactor *r, struct exec_port *p, struct session *s, 
 	if (res < 0) /* also of one that comes again later */
 		exec_share_leave(p, s);
 	if (res == -EAGAIN) {
-		job->state = JOB_WAITING;
+		job_become(s, job, JOB_WAITING);
 	} else if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
 		job->failed = job->failed ? job->failed : res;
-		job->state = JOB_WAITING;
+		job_become(s, job, JOB_WAITING);
 	} else if (res < 0) {
 		end_unsent(r, p, s, job, job->failed ? job->failed : res);
 	}

@@ -223,7 +223,7 @@ static bool begin(struct reactor *r, struct session *s)
 
 	if (!job)
 		return false;
-	job->state = JOB_RUNNING;
+	job_become(s, job, JOB_RUNNING);
 	job->start = tsc_now();
 	if (!job->failed && job_is_poisoned(s, job))
 		job->failed = -QUOIT_EPOISON;

@@ -2,15 +2,19 @@
 /* totals.c - the daemon's counter file */
 #include "totals.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "log.h"
 #include "tsc.h"
 
 #define LABEL(name, text) text,
@@ -50,44 +54,63 @@ void totals_fill_header(struct quoit_stats_header *h, uint32_t file_bytes, uint3
 					 .pid_namespace = pid_namespace()};
 }
 
+/* Until it is complete and locked, nobody is to see it, or to lock it. */
+#define UNDER_WAY QUOIT_STATS_TOTALS ".new"
+
 static void *map_file(int directory, int *ret_fd)
 {
-	int fd =
-		openat(directory, QUOIT_STATS_TOTALS, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0444);
 	void *map = MAP_FAILED;
+	int fd;
 
+	(void)unlinkat(directory, UNDER_WAY, 0); /* of one that was killed just then */
+	fd = openat(directory, UNDER_WAY, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	/* With its pages: a full disk is to be found here, not by a SIGBUS. */
-	if (fd >= 0 && fallocate(fd, 0, 0, sizeof(struct quoit_totals)) == 0) {
-		(void)fchmod(fd, 0444); /* whatever the umask */
+	if (fd >= 0 && fallocate(fd, 0, 0, sizeof(struct quoit_totals)) == 0)
 		map = mmap(NULL, sizeof(struct quoit_totals), PROT_READ | PROT_WRITE, MAP_SHARED,
 			   fd, 0);
-	}
-	if (fd >= 0)
-		(void)flock(fd, LOCK_EX | LOCK_NB);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
+		log_info("no lock on the totals, by which tools elsewhere see that we live: %s",
+			 strerror(errno));
 	*ret_fd = fd;
 	return map;
 }
 
-struct quoit_totals *totals_open(int directory, uint32_t reactors, int *ret_fd)
+/* Let everybody see it. */
+static void show(int directory, int fd)
 {
-	struct quoit_totals *t = map_file(directory, ret_fd);
+	if (fchmod(fd, 0444) < 0 ||
+	    renameat(directory, UNDER_WAY, directory, QUOIT_STATS_TOTALS) < 0)
+		log_info("nobody sees the totals: %s", strerror(errno));
+}
 
-	if (t == MAP_FAILED)
-		t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			 0);
-	if (t == MAP_FAILED)
-		return NULL;
+static void fill_labels(struct quoit_totals *t)
+{
 	for (unsigned i = 0; i < QUOIT_DAEMON_NR; i++)
 		snprintf(t->daemon_label[i], sizeof t->daemon_label[i], "%s", daemon_labels[i]);
 	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
 		snprintf(t->reactor_label[i], sizeof t->reactor_label[i], "%s", reactor_labels[i]);
 	for (unsigned i = 0; i < QUOIT_CORE_NR; i++)
 		snprintf(t->core_label[i], sizeof t->core_label[i], "%s", core_labels[i]);
+}
+
+struct quoit_totals *totals_open(int directory, uint32_t reactors, int *ret_fd)
+{
+	struct quoit_totals *t = map_file(directory, ret_fd);
+	bool is_file = t != MAP_FAILED;
+
+	if (!is_file)
+		t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+	if (t == MAP_FAILED)
+		return NULL;
+	fill_labels(t);
 	totals_fill_header(&t->header, sizeof *t, offsetof(struct quoit_totals, value),
 			   QUOIT_DAEMON_NR, reactors);
 	t->header.reactor_counters = QUOIT_REACTOR_NR;
 	t->header.cores_at = offsetof(struct quoit_totals, core);
 	t->header.core_counters = QUOIT_CORE_NR;
+	if (is_file)
+		show(directory, *ret_fd);
 	return t;
 }
 

@@ -178,7 +178,7 @@ int io_start(struct reactor *r, struct session *s, struct job *job)
 		slot->session = NULL;
 		return -EBUSY;
 	}
-	job->state = JOB_RUNNING;
+	job_become(s, job, JOB_RUNNING);
 	s->transfers++;
 	return 0;
 }

@@ -137,7 +137,7 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->parked = NIL;
 	job->allocating = 0;
 	job->ring = (uint16_t)r->index;
-	job->state = JOB_WAITING;
+	job_become(s, job, JOB_WAITING);
 	job->tensors = plan->tensors;
 	job->reads = plan->reads;
 	job->writes = plan->writes;

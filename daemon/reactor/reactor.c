@@ -163,7 +163,7 @@ static int publish(struct reactor *r, struct session *s, struct job *job)
 
 	if (err < 0)
 		return err;
-	job->state = JOB_RUNNING;
+	job_become(s, job, JOB_RUNNING);
 	job->start = r->now;
 	s->published++;
 	s->jobs_tiled++;
@@ -195,7 +195,7 @@ static int start(struct reactor *r, struct session *s, struct job *job)
 	if (res < 0)
 		job->failed = res;
 	if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
-		job->state = JOB_WAITING;
+		job_become(s, job, JOB_WAITING);
 		return 0;
 	}
 	if (job_host_zero(job) && (clear_is_long(s, job) || elsewhere))

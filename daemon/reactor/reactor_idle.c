@@ -85,7 +85,7 @@ static void publish_sessions(struct reactor *r, bool all)
 {
 	for (struct session *s = r->sessions; s; s = s->next)
 		if (all || !s->told) {
-			session_stats_publish(s, r->now, worker_ticks(r->port, s));
+			session_stats_publish(s, r->now, worker_ticks(r->port, s), all);
 			s->told = true;
 		}
 }
@@ -101,21 +101,24 @@ static void publish_core(struct reactor *r, uint32_t i, uint64_t tiles, uint64_t
 	__atomic_store_n(&value[QUOIT_CORE_AS_OF], r->now, __ATOMIC_RELAXED);
 }
 
-static void publish_cores(struct reactor *r)
+/* True: one is at work, so that there will be more to tell. */
+static bool publish_cores(struct reactor *r)
 {
 	uint64_t tiles, ticks;
+	bool busy = false;
 
 	for (uint32_t i = r->index; i < QUOIT_MAX_CORES; i += r->core_stride) {
 		if (!workers_count(r->port->workers, i, r->now, &tiles, &ticks))
-			return;
+			break;
+		busy |= ticks > r->cores[i].value[QUOIT_CORE_TILE_TICKS];
 		publish_core(r, i, tiles, ticks);
 	}
+	return busy;
 }
 
 static void publish_totals(struct reactor *r)
 {
 	r->last_stats = r->now;
-	r->told = true;
 	r->count[QUOIT_REACTOR_SESSIONS] = r->session_count;
 	r->count[QUOIT_REACTOR_HEARTBEAT] = r->now;
 	depth_sum(&r->open, r->now);
@@ -126,8 +129,7 @@ static void publish_totals(struct reactor *r)
 	if (r->stats)
 		for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
 			__atomic_store_n(&r->stats->value[i], r->count[i], __ATOMIC_RELAXED);
-	if (r->cores)
-		publish_cores(r);
+	r->told = !r->cores || !publish_cores(r);
 }
 
 static bool totals_are_due(const struct reactor *r)
@@ -135,12 +137,35 @@ static bool totals_are_due(const struct reactor *r)
 	return r->now - r->last_stats >= tsc_from_ns(STATS_NS);
 }
 
-/* When they are to be copied out again: not at all once all is told and nothing runs. */
+/* With a worker or an executor; a file's server may never answer. */
+static bool computes(const struct reactor *r)
+{
+	bool any = r->port->published;
+
+	for (uint32_t i = 0; i < r->executors; i++)
+		any |= r->executor[i]->pending > 0;
+	return any;
+}
+
+/* When they are to be copied out again: not at all once all is told and nothing is computed. */
 static uint64_t totals_timeout(const struct reactor *r)
 {
-	if (r->told && !r->open.now)
+	if (r->told && !computes(r))
 		return SLEEP_MOST_NS;
 	return totals_are_due(r) ? STATS_NS : STATS_NS - tsc_to_ns(r->now - r->last_stats);
+}
+
+/*
+ * There is something to tell after a rest.  It is told when the next tenth of a second begins, and
+ * not a tenth of a second after it was done, which would tell when that was.
+ */
+static void begin_to_tell(struct reactor *r)
+{
+	uint64_t begun = r->now - r->now % tsc_from_ns(STATS_NS);
+
+	r->told = false;
+	if (begun > r->last_stats)
+		r->last_stats = begun;
 }
 
 /* ---- sleep ---- */
@@ -218,7 +243,7 @@ static void sleep_now(struct reactor *r)
 		 * lost. */
 		if (slept < SPIN_MOST_NS)
 			r->spin_ticks = r->spin_ticks * 2 + tsc_from_ns(SPIN_LEAST_NS);
-		else if (slept > 20 * SPIN_MOST_NS)
+		else if (slept > 20 * SPIN_MOST_NS && !computes(r)) /* else it was the totals' */
 			r->spin_ticks /= 2;
 		if (r->spin_ticks > r->spin_most)
 			r->spin_ticks = r->spin_most;
@@ -286,6 +311,8 @@ void reactor_idle(struct reactor *r, bool work)
 {
 	uint64_t gap = r->now - r->last_pass;
 
+	if (work && r->told)
+		begin_to_tell(r);
 	if (r->now >= r->next_chores)
 		chores(r);
 	send_backlog(r);
@@ -293,7 +320,6 @@ void reactor_idle(struct reactor *r, bool work)
 	r->count[QUOIT_REACTOR_LOOPS]++;
 	if (work) {
 		r->last_work = r->now;
-		r->told = false;
 		share_core(r);
 		return;
 	}

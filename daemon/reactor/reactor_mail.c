@@ -215,6 +215,7 @@ static bool let_session_go(struct reactor *r, struct session *s)
 	s->stopped = true; /* what is published from here on finds no memory */
 	if (!exec_leave(r, s) || !memory_close(s))
 		return false;
+	session_stats_publish(s, r->now, 0, true); /* while its rings are guarded */
 	for (uint32_t i = 0; i < s->ring_count; i++) {
 		struct ring *ring = s->rings[i];
 
@@ -223,7 +224,6 @@ static bool let_session_go(struct reactor *r, struct session *s)
 		let_ring_go(r, s, ring);
 		s->rings[i] = ring;
 	}
-	session_stats_publish(s, r->now, 0);
 	remove_session(r, s);
 	answer(r, s->ending, s, NULL, 0);
 	return true;

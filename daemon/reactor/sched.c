@@ -55,7 +55,7 @@ void sched_push(struct session *s, struct job *job)
 		queues = s->file_jobs;
 	else if (job->executor != NO_EXECUTOR || job->cost < SCHED_INLINE_NS)
 		queues = s->short_jobs;
-	job->state = JOB_READY;
+	job_become(s, job, JOB_READY);
 	sched_append(s, &queues[job->sqe.priority], job);
 	s->ready_jobs++;
 }

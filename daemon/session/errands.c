@@ -66,6 +66,14 @@ static struct errands *next_ready(const struct errand_pool *p)
 
 /* ---- the threads ---- */
 
+static void wake_control(struct errand_pool *p)
+{
+	uint64_t one = 1;
+	ssize_t n = write(p->eventfd, &one, sizeof one);
+
+	(void)n;
+}
+
 /* One errand; the lock is let go meanwhile.  Closing comes first: it makes room. */
 static void run_one(struct errand_pool *p, struct errands *e)
 {
@@ -74,6 +82,9 @@ static void run_one(struct errand_pool *p, struct errands *e)
 	uint32_t modes = 0;
 	int result = 0;
 
+	if (closes &&
+	    e->count == ERRANDS_BEHIND) /* who waits for that need not wait for this one */
+		wake_control(p);
 	pthread_mutex_unlock(&p->lock);
 	if (checks)
 		result = files_check(fd, e->uid == geteuid(), &modes);
@@ -115,9 +126,6 @@ static int start_thread(struct errand_pool *p)
 
 static void take(struct errand_pool *p, struct errands *e)
 {
-	uint64_t one = 1;
-	ssize_t n;
-
 	remove_from(&p->queue, e);
 	append(&p->running, e);
 	p->idle--;
@@ -129,8 +137,7 @@ static void take(struct errand_pool *p, struct errands *e)
 	e->queued = has_work(e);
 	if (e->queued)
 		append(&p->queue, e);
-	n = write(p->eventfd, &one, sizeof one);
-	(void)n;
+	wake_control(p);
 }
 
 static void *run(void *arg)

@@ -180,9 +180,9 @@ struct ring {
 	bool closing;
 	bool mute;          /* its client has gone or is leaving: nothing is posted any more */
 	uint64_t last_work; /* TSC of the last SQE */
-	uint32_t sq_most;   /* SQEs that were there to be fetched, at most */
-	uint32_t cq_most;   /* CQEs that were there to be reaped, at most, as far as was looked */
-	uint64_t fetched;   /* TSC of the burst that is being fetched */
+	/* Its queues: how deep when they were last looked at, and at most, as far as was looked. */
+	uint32_t sq_depth, cq_depth, sq_most, cq_most;
+	uint64_t fetched; /* TSC of the burst that is being fetched */
 	struct ring *next_dirty;
 	uint32_t *bucket;       /* jobs by sq_index: heads, cq_entries of them */
 	uint32_t *segment_open; /* open jobs of each segment, cq_entries + 1 of them, wrapping */
@@ -307,7 +307,8 @@ struct session {
 	uint64_t order;          /* of the last fetched job */
 	uint32_t oldest, newest; /* open jobs in fetch order */
 	uint32_t looks;          /* at accesses of open jobs, for the SQE being fetched */
-	struct depth open;       /* so many */
+	struct depth open;       /* so many, */
+	uint32_t running;        /* and of these with a backend */
 	struct job_queue short_jobs[QUOIT_PRIO_NR]; /* ready */
 	struct job_queue long_jobs[QUOIT_PRIO_NR];
 	struct job_queue file_jobs[QUOIT_PRIO_NR];
@@ -377,6 +378,14 @@ void ring_layout(const struct quoit_ring_open *open, struct quoit_ring_layout *r
 uint64_t ring_cost(const struct quoit_ring_layout *layout);
 
 /* ---- the tables (tables.c) ---- */
+
+/* Where the job is now; how many are with a backend is counted. */
+static inline void job_become(struct session *s, struct job *job, enum job_state state)
+{
+	s->running -= job->state == JOB_RUNNING;
+	s->running += state == JOB_RUNNING;
+	job->state = (uint8_t)state;
+}
 
 /* The view that a handle names, NIL: none, or another generation. */
 static inline uint32_t session_view(const struct session *s, uint32_t handle)

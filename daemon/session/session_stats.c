@@ -2,6 +2,7 @@
 /* session_stats.c - a session's counter file */
 #include "session_stats.h"
 
+#include <dirent.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,9 @@
 #include <unistd.h>
 
 #include "host/totals.h"
+
+/* What the names of all sessions' files begin with. */
+#define PREFIX "session."
 
 static void file_name(const struct session *s, char name[32])
 {
@@ -47,6 +51,18 @@ static int let_user_read(int fd, uid_t uid)
 #define LABEL(name, text) text,
 static const char *const labels[QUOIT_SESSION_NR] = {QUOIT_SESSION_STATS(LABEL)};
 #undef LABEL
+
+void session_stats_sweep(int directory)
+{
+	DIR *dir = fdopendir(dup(directory));
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, PREFIX, strlen(PREFIX)))
+			(void)unlinkat(directory, entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+}
 
 int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node)
 {
@@ -82,16 +98,6 @@ int session_stats_open(struct session *s, int directory, uint32_t reactor, int32
 	return let_user_read(s->stats_fd, s->uid);
 }
 
-/* With a worker, the kernel or an executor. */
-static uint32_t running(const struct session *s)
-{
-	uint32_t n = s->published + s->transfers;
-
-	for (unsigned i = 0; i < CONFIG_EXECUTORS; i++)
-		n += s->exec.in_flight[i];
-	return n;
-}
-
 /* What waits: for its turn, for memory, or else for what it reads. */
 static void count_waiting(const struct session *s, uint64_t *value)
 {
@@ -109,27 +115,33 @@ static uint32_t distance(uint32_t ahead, uint32_t behind, uint32_t most)
 	return ahead - behind < most ? ahead - behind : most;
 }
 
-static void count_rings(const struct session *s, uint64_t *value)
+/* Lines that the client writes: looking costs a cache miss each. */
+static void look_at_ring(struct ring *r)
+{
+	r->sq_depth = distance(__atomic_load_n(&r->client->sq_tail, __ATOMIC_RELAXED), r->sq.next,
+			       r->layout.sq_entries);
+	r->cq_depth = distance(r->cq.next, __atomic_load_n(&r->client->cq_head, __ATOMIC_RELAXED),
+			       r->layout.cq_entries);
+	if (r->sq_depth > r->sq_most)
+		r->sq_most = r->sq_depth;
+	if (r->cq_depth > r->cq_most)
+		r->cq_most = r->cq_depth;
+}
+
+static void count_rings(const struct session *s, uint64_t *value, bool look)
 {
 	value[QUOIT_SESSION_RINGS] = value[QUOIT_SESSION_SQ_DEPTH] = value[QUOIT_SESSION_SQ_MOST] =
 		value[QUOIT_SESSION_CQ_DEPTH] = value[QUOIT_SESSION_CQ_MOST] = 0;
 	for (uint32_t i = 0; i < s->ring_count; i++) {
 		struct ring *r = s->rings[i];
-		uint32_t sq, cq;
 
 		if (!r)
 			continue;
-		sq = distance(__atomic_load_n(&r->client->sq_tail, __ATOMIC_RELAXED), r->sq.next,
-			      r->layout.sq_entries);
-		cq = distance(r->cq.next, __atomic_load_n(&r->client->cq_head, __ATOMIC_RELAXED),
-			      r->layout.cq_entries);
-		if (sq > r->sq_most)
-			r->sq_most = sq;
-		if (cq > r->cq_most)
-			r->cq_most = cq;
+		if (look)
+			look_at_ring(r);
 		value[QUOIT_SESSION_RINGS]++;
-		value[QUOIT_SESSION_SQ_DEPTH] += sq;
-		value[QUOIT_SESSION_CQ_DEPTH] += cq;
+		value[QUOIT_SESSION_SQ_DEPTH] += r->sq_depth;
+		value[QUOIT_SESSION_CQ_DEPTH] += r->cq_depth;
 		if (r->sq_most > value[QUOIT_SESSION_SQ_MOST])
 			value[QUOIT_SESSION_SQ_MOST] = r->sq_most;
 		if (r->cq_most > value[QUOIT_SESSION_CQ_MOST])
@@ -137,7 +149,7 @@ static void count_rings(const struct session *s, uint64_t *value)
 	}
 }
 
-void session_stats_publish(struct session *s, uint64_t now, uint64_t tile_ticks)
+void session_stats_publish(struct session *s, uint64_t now, uint64_t tile_ticks, bool look)
 {
 	uint64_t value[QUOIT_SESSION_NR];
 
@@ -150,10 +162,10 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t tile_ticks)
 	value[QUOIT_SESSION_FAILED] = s->jobs_failed;
 	value[QUOIT_SESSION_INLINE] = s->jobs_inline;
 	value[QUOIT_SESSION_TILED] = s->jobs_tiled;
-	value[QUOIT_SESSION_RUNNING] = running(s);
+	value[QUOIT_SESSION_RUNNING] = s->running;
 	value[QUOIT_SESSION_QUEUED] = s->open.now - value[QUOIT_SESSION_RUNNING];
 	count_waiting(s, value);
-	count_rings(s, value);
+	count_rings(s, value, look);
 	value[QUOIT_SESSION_QUEUE_TICKS] = s->open.queue_ticks;
 	value[QUOIT_SESSION_BUSY_TICKS] = s->open.busy_ticks;
 	value[QUOIT_SESSION_MEMORY_TICKS] = s->memory.waiting.busy_ticks;

@@ -9,6 +9,9 @@
 
 #include "session.h"
 
+/* Remove what a quoitd that was killed has left in this directory, which is ours alone. */
+void session_stats_sweep(int directory);
+
 /*
  * Make the session's file in the runtime directory, for its user and us to read; -errno: there
  * is none, or its user cannot read it.  The daemon works without.
@@ -17,10 +20,10 @@
 int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node);
 
 /*
- * Copy the counters out, as of this TSC; tile_ticks: of works that have not come back.  The
- * session's reactor.
+ * Copy the counters out, as of this TSC; tile_ticks: of works that have not come back; look: at
+ * its rings, too, which are still guarded (guard.h).  The session's reactor.
  */
-void session_stats_publish(struct session *s, uint64_t now, uint64_t tile_ticks);
+void session_stats_publish(struct session *s, uint64_t now, uint64_t tile_ticks, bool look);
 
 /* Mark the session as over and remove the file.  Control thread, after the reactor. */
 void session_stats_close(struct session *s, int directory);

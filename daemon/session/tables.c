@@ -59,7 +59,7 @@ struct job *tables_take_job(struct session *s)
 
 void tables_give_job(struct session *s, struct job *job)
 {
-	job->state = JOB_FREE;
+	job_become(s, job, JOB_FREE);
 	job->next = s->free_job;
 	s->free_job = job_index(s, job);
 }

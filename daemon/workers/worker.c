@@ -55,9 +55,10 @@ static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
 	uint64_t turn = tsc_hz() / WORKER_TURNS_PER_SECOND;
 	uint64_t before = atomic_fetch_add_explicit(&work->ticks, ticks, memory_order_relaxed);
 
+	/* In this order nobody counts the tile twice (workers_count). */
+	__atomic_store_n(&me->since, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&me->ticks, me->ticks + ticks, __ATOMIC_RELEASE);
 	__atomic_store_n(&me->tiles, me->tiles + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&me->ticks, me->ticks + ticks, __ATOMIC_RELAXED);
-	__atomic_store_n(&me->since, 0, __ATOMIC_RELAXED);
 	if (before / turn != (before + ticks) / turn)
 		__atomic_store_n(&work->order, atomic_fetch_add(&me->all->order, 1),
 				 __ATOMIC_RELAXED);

@@ -112,7 +112,7 @@ bool workers_count(const struct workers *w, uint32_t i, uint64_t now, uint64_t *
 		return false;
 	one = &w->worker[i];
 	*ret_tiles = __atomic_load_n(&one->tiles, __ATOMIC_RELAXED);
-	*ret_ticks = __atomic_load_n(&one->ticks, __ATOMIC_RELAXED);
+	*ret_ticks = __atomic_load_n(&one->ticks, __ATOMIC_ACQUIRE);
 	since = __atomic_load_n(&one->since, __ATOMIC_RELAXED);
 	if (since && now > since)
 		*ret_ticks += now - since;

@@ -172,7 +172,7 @@ ParameterizedTestParameters(counters, a_header_that_cannot_be_true_is_refused)
 #define FIELD(f) offsetof(struct quoit_stats_header, f)
 	static struct wrong rows[] = {
 		{"another magic", FIELD(magic), 1, -EBADMSG},
-		{"another version", FIELD(version), 2, -EPROTONOSUPPORT},
+		{"another version", FIELD(version), QUOIT_STATS_VERSION + 1, -EPROTONOSUPPORT},
 		{"longer labels", FIELD(label_bytes), 32, -EPROTONOSUPPORT},
 		{"no labels", FIELD(label_bytes), 0, -EPROTONOSUPPORT},
 		{"longer than the file", FIELD(file_bytes), 1 << 20, -EBADMSG},

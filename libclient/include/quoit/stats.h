@@ -25,7 +25,7 @@
 #include <quoit/abi.h>
 
 #define QUOIT_STATS_MAGIC    0x53544f5151554f49ull
-#define QUOIT_STATS_VERSION  1u
+#define QUOIT_STATS_VERSION  2u
 #define QUOIT_STATS_TOTALS   "totals"
 #define QUOIT_STATS_SESSION  "session.%llu"
 #define QUOIT_STATS_TOPOLOGY "topology"
