@@ -83,6 +83,11 @@ int args_next(const struct args_command *command, int argc, char **argv)
 	for (int i = 0; i < count; i++)
 		if (command->options[i].letter && opt == command->options[i].letter)
 			return i;
+	if (opt == UNKNOWN && optopt > 0 && optopt < FIRST) { /* one of several, perhaps */
+		fprintf(stderr, "quoit %s: unknown option '-%c' (see quoit %s --help)\n",
+			command->name, optopt, command->name);
+		return ARGS_BAD;
+	}
 	if (opt == UNKNOWN) {
 		refuse(command, longs, argv[optind - 1]);
 		return ARGS_BAD;

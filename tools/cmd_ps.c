@@ -85,9 +85,11 @@ static bool add_list(const char *list, bool (*parse)(const char *, uint32_t *), 
 		     uint32_t *numbers, unsigned *count)
 {
 	char *copy = strdup(list), *rest = NULL;
-	bool good = copy;
+	bool good = copy && list[strspn(list, ", ")];
 
-	for (char *word = copy ? strtok_r(copy, ", ", &rest) : NULL; word && good;
+	if (copy && !good)
+		fprintf(stderr, "quoit ps: '%s' names no %s\n", list, what);
+	for (char *word = good ? strtok_r(copy, ", ", &rest) : NULL; word && good;
 	     word = strtok_r(NULL, ", ", &rest)) {
 		good = *count < MOST_WANTED && parse(word, &numbers[*count]);
 		if (good)
@@ -143,11 +145,22 @@ static bool take_option(int opt, struct wanted *w)
 	}
 }
 
+/* -ef, -aux and the like: what all of their letters ask ps for is shown anyway. */
+static bool asks_for_all(const char *word)
+{
+	return !strcmp(word, "-aux") ||
+	       (word[0] == '-' && word[1] && !word[1 + strspn(word + 1, "Aaefgjlx")]);
+}
+
 /* 0; 1: it makes no sense, which was said; ARGS_HELP. */
 static int parse(int argc, char **argv, struct wanted *ret)
 {
+	static char all[] = "-e";
 	int opt;
 
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		if (asks_for_all(argv[i]))
+			argv[i] = all;
 	while ((opt = args_next(&command, argc, argv)) >= 0)
 		if (!take_option(opt, ret))
 			return 1;
@@ -194,7 +207,7 @@ static void print_table(const struct sessions *s, const struct wanted *w)
 {
 	columns_print(&w->columns, s->list, s->count, !w->no_headers,
 		      w->wide ? 0 : terminal_width());
-	if (s->unreadable && !w->pids && !w->uids)
+	if (s->unreadable && !w->pids && !w->uids && !w->no_headers)
 		printf("%u sessions of other users\n", s->unreadable);
 }
 

@@ -137,10 +137,10 @@ static void print_line(struct stat *s, const struct rates *r, int reactor)
 	putchar('\n');
 }
 
+/* now: CLOCK_BOOTTIME; 0: nobody knows how long a quoitd that is dead has lived. */
 static void print_lines(struct stat *s, const struct counters_totals *from,
-			const struct counters_totals *to)
+			const struct counters_totals *to, uint64_t now)
 {
-	uint64_t now = runtime_now_ns();
 	struct rates r;
 
 	for (unsigned i = 0; s->reactors && i < to->reactors; i++) {
@@ -192,7 +192,7 @@ static int run(struct stat *s)
 			return no_counters(s, err);
 		if (err || !runtime_daemon_lives(s->directory, &to->origin)) {
 			if (!from)
-				print_lines(s, NULL, to);
+				print_lines(s, NULL, to, 0);
 			fprintf(stderr, "quoit stat: quoitd (PID %u) is dead\n",
 				err ? from->origin.daemon_pid : to->origin.daemon_pid);
 			return 1;
@@ -202,7 +202,7 @@ static int run(struct stat *s)
 				to->origin.daemon_pid);
 			from = NULL;
 		}
-		print_lines(s, from, to);
+		print_lines(s, from, to, runtime_now_ns());
 		if (ferror(stdout))
 			return 1;
 		from = to;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "args.h"
@@ -129,6 +130,29 @@ static bool take_option(int opt, struct top *t)
 	}
 }
 
+/* ---- what is looked up ---- */
+
+static unsigned needs(const struct view_options *o)
+{
+	struct column_choices by = {.count = 1};
+
+	by.list[0].column = o->sorted_by;
+	return columns_need(&o->columns) | columns_need(&by);
+}
+
+/* All about the chosen session, also what costs the kernel a walk through its pages. */
+static void look_at_chosen(struct top *t)
+{
+	for (size_t i = 0; i < t->f.row_count; i++)
+		if (t->f.rows[i].s.session == t->o.chosen && t->f.here) {
+			struct process *one = &t->f.rows[i].process;
+
+			process_look(&one, 1,
+				     PROCESS_NEED_RESIDENT | PROCESS_NEED_FAULTS |
+					     PROCESS_NEED_SMAPS | PROCESS_NEED_NUMA);
+		}
+}
+
 /* ---- keys ---- */
 
 static void sort_beside(struct view_options *o, int step)
@@ -209,8 +233,10 @@ static bool press(struct top *t, int key)
 		o->page = VIEW_HELP;
 		break;
 	case SCREEN_ENTER:
-		if (o->chosen)
+		if (o->chosen) {
 			o->page = VIEW_SESSION;
+			look_at_chosen(t);
+		}
 		break;
 	case SCREEN_ESCAPE:
 		o->chosen = 0;
@@ -272,13 +298,6 @@ static bool press(struct top *t, int key)
 
 /* ---- the loop ---- */
 
-static unsigned needs(const struct view_options *o)
-{
-	/* A session's page has all columns; what costs the kernel a walk is looked up for it alone.
-	 */
-	return columns_need(&o->columns) | (o->page == VIEW_SESSION ? PROCESS_NEED_FAULTS : 0);
-}
-
 static void draw(struct top *t)
 {
 	unsigned width, height;
@@ -305,22 +324,34 @@ static void read_again(struct top *t)
 {
 	(void)follow_read(&t->f, needs(&t->o)); /* what was read before stays */
 	machine_read(&t->m);
+	if (t->o.page == VIEW_SESSION)
+		look_at_chosen(t);
+}
+
+/* The interval may be another one by now. */
+static uint64_t next_reading(const struct top *t, uint64_t since)
+{
+	return since + (uint64_t)(t->o.interval * 1e9);
 }
 
 /* Until `q`, or as many readings as asked for. */
 static void show(struct top *t)
 {
+	bool again = false; /* first what was read at the start: means since then */
+
 	for (;;) {
-		uint64_t next = runtime_now_ns() + (uint64_t)(t->o.interval * 1e9);
+		uint64_t since = runtime_now_ns();
 		int key = SCREEN_NOTHING;
 
-		read_again(t);
+		if (again)
+			read_again(t);
+		again = true;
 		do {
 			draw(t);
-			key = screen_key(until(next));
+			key = screen_key(until(next_reading(t, since)));
 			if (key == SCREEN_GONE || (key >= 0 && !press(t, key)))
 				return;
-		} while (key != ' ' && runtime_now_ns() < next);
+		} while (key != ' ' && runtime_now_ns() < next_reading(t, since));
 		if (t->left && !--t->left)
 			return;
 	}
@@ -351,6 +382,17 @@ static int print(struct top *t)
 	}
 }
 
+/* Two for each session: as many as there may be. */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 static int run(struct top *t, const char *socket)
 {
 	int directory = runtime_open_directory(socket);
@@ -363,6 +405,7 @@ static int run(struct top *t, const char *socket)
 			strerror(-err));
 		return 1;
 	}
+	raise_limit();
 	machine_open(&t->m);
 	machine_read(&t->m);
 	if (t->batch) {

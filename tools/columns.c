@@ -135,6 +135,9 @@ static void set_text(struct figure *f, const char *text)
 	snprintf(f->text, sizeof f->text, "%s", text);
 }
 
+/* A time that is longer is nobody's. */
+#define LONGEST_NS 1e18
+
 /* Users whose name was looked up: that opens a file, or asks a server, each time. */
 #define USERS_KNOWN 64
 
@@ -207,7 +210,8 @@ static double span_ns(const struct session_row *row)
 
 	if (!row->before)
 		return lifetime_ns(row) ? (double)lifetime_ns(row) : -1;
-	if (!to.known || hz <= 0 || to.value < row->before->value[QUOIT_SESSION_AS_OF].value)
+	if (!to.known || !row->before->value[QUOIT_SESSION_AS_OF].known || hz <= 0 ||
+	    to.value < row->before->value[QUOIT_SESSION_AS_OF].value)
 		return -1;
 	return (double)(to.value - row->before->value[QUOIT_SESSION_AS_OF].value) * 1e9 / hz;
 }
@@ -220,9 +224,10 @@ static void set_mean(struct figure *f, const struct session_row *row, unsigned c
 	uint64_t from = row->before ? row->before->value[counter].value : 0;
 	double span = span_ns(row);
 
-	f->known = to.known && to.value >= from && span >= 0;
-	if (f->known && to.value > from) /* else nothing has happened, in whatever time */
-		f->real = times * (double)(to.value - from) / (span > 0 ? span : 1);
+	/* Nothing is nothing in whatever time. */
+	f->known = to.known && span >= 0 && (to.value == from || (to.value > from && span > 0));
+	if (f->known && to.value > from)
+		f->real = times * (double)(to.value - from) / span;
 }
 
 /* What becomes of a counter. */
@@ -245,8 +250,8 @@ static void set_counter(struct figure *f, const struct session_row *row, enum co
 		set_mean(f, row, from, 1e9);
 		break;
 	case COLUMN_TICKS:
-		f->known = c.known && hz > 0;
-		f->count = (uint64_t)((double)c.value * tick_ns);
+		f->known = c.known && hz > 0 && (double)c.value * tick_ns < LONGEST_NS;
+		f->count = f->known ? (uint64_t)((double)c.value * tick_ns) : 0;
 		break;
 	default:
 		f->known = c.known;
@@ -334,10 +339,10 @@ static void set_other(const struct session_row *row, enum column column, struct 
 		set_count(f, p->known, p->resident_bytes);
 		break;
 	case COLUMN_OF_MINOR:
-		set_count(f, p->known, p->minor_faults);
+		set_count(f, p->faults_known, p->minor_faults);
 		break;
 	case COLUMN_OF_MAJOR:
-		set_count(f, p->known, p->major_faults);
+		set_count(f, p->faults_known, p->major_faults);
 		break;
 	case COLUMN_OF_PSS:
 		set_count(f, p->share_known, p->share_bytes);

@@ -259,9 +259,17 @@ int64_t counters_read_file(int directory, const char *name, void *buffer, size_t
 
 bool counters_session_number(const char *name, uint64_t *ret)
 {
-	int end = 0;
+	char again[32];
 
-	return sscanf(name, "session.%20" SCNu64 "%n", ret, &end) == 1 && !name[end];
+	if (sscanf(name, "session.%20" SCNu64, ret) != 1)
+		return false;
+	snprintf(again, sizeof again, QUOIT_STATS_SESSION, (unsigned long long)*ret);
+	return !strcmp(name, again); /* one file a number, without signs and zeros */
+}
+
+bool counters_is_of(const struct counters_session *s, const struct counters_totals *t)
+{
+	return s->origin.daemon_pid == t->origin.daemon_pid && s->opened_ns >= t->origin.started_ns;
 }
 
 int counters_open_session(int directory, uint64_t session)

@@ -71,6 +71,9 @@ int counters_parse_totals(const void *bytes, size_t size, struct counters_totals
 int counters_read_session(int directory, uint64_t session, struct counters_session *ret);
 int counters_read_totals(int directory, struct counters_totals *ret);
 
+/* Is it a session of the daemon with these totals, or was it left by one before? */
+bool counters_is_of(const struct counters_session *s, const struct counters_totals *t);
+
 /* Is this the name of a session's file? */
 bool counters_session_number(const char *name, uint64_t *ret);
 

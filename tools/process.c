@@ -63,6 +63,7 @@ static void take(struct process *p, struct pids_stack *found, struct pids_info *
 	p->known = true;
 	p->resident_bytes = (uint64_t)PIDS_VAL(ITEM_PAGES, ul_int, found, info) *
 			    (uint64_t)sysconf(_SC_PAGESIZE);
+	p->faults_known = true;
 	p->minor_faults = PIDS_VAL(ITEM_MINOR, ul_int, found, info);
 	p->major_faults = PIDS_VAL(ITEM_MAJOR, ul_int, found, info);
 	if (!share)
@@ -75,10 +76,12 @@ static void look_at(struct pids_info *info, struct process *const *list, size_t 
 {
 	unsigned pid[AT_A_TIME];
 	struct pids_fetch *fetch;
+	int known = 0;
 
 	for (size_t i = 0; i < count; i++)
-		pid[i] = list[i]->pid;
-	fetch = procps_pids_select(info, pid, (int)count, PIDS_SELECT_PID);
+		if (list[i]->pid) /* 0, one of another namespace, would end the list */
+			pid[known++] = list[i]->pid;
+	fetch = known ? procps_pids_select(info, pid, known, PIDS_SELECT_PID) : NULL;
 	for (int i = 0; fetch && i < fetch->counts->total; i++)
 		for (size_t j = 0; j < count; j++)
 			if (PIDS_VAL(ITEM_PID, s_int, fetch->stacks[i], info) == (int)list[j]->pid)

@@ -28,7 +28,9 @@ struct process {
 			 */
 
 	bool known; /* it lives, and this is its: */
-	uint64_t resident_bytes, minor_faults, major_faults;
+	uint64_t resident_bytes;
+	bool faults_known;
+	uint64_t minor_faults, major_faults;
 	bool share_known;
 	uint64_t share_bytes; /* PSS */
 	bool nodes_known;

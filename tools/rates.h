@@ -57,7 +57,7 @@ bool rates_are_of_one(const struct counters_totals *from, const struct counters_
 
 /*
  * Of one reactor, and of all together, between two readings of one daemon; from NULL: since it has
- * started.  now_ns: CLOCK_BOOTTIME of the later reading.
+ * started.  now_ns: CLOCK_BOOTTIME of the later reading; 0: not known, nor are means since then.
  */
 void rates_of_reactor(const struct counters_totals *from, const struct counters_totals *to,
 		      unsigned reactor, uint64_t now_ns, struct rates *ret);

@@ -127,6 +127,8 @@ Test(ps, looks_like_ps_aux)
 	cr_expect_eq(tool_run(said, sizeof said, "ps --socket=%s", t.d.socket), 0);
 	cr_expect_eq(tool_run(again, sizeof again, "ps aux --socket=%s", t.d.socket), 0);
 	cr_expect_eq(strncmp(again, "USER ", 5), 0, "%s", again);
+	cr_expect_eq(tool_run(again, sizeof again, "ps -ef --socket=%s", t.d.socket), 0);
+	cr_expect_eq(tool_run(again, sizeof again, "ps -aux --socket=%s", t.d.socket), 0);
 	cr_expect_eq(strncmp(said, "USER ", 5), 0, "%s", said);
 	first = strchr(said, '\n');
 	cr_assert_not_null(first);
@@ -261,6 +263,7 @@ Test(ps, only_the_processes_asked_for_are_shown)
 	snprintf(mine, sizeof mine, "-o session= %d", (int)getpid());
 	expect(&t, mine, 0, "1\n2\n3\n");
 	expect(&t, "-o session= -p 1", 1, "");
+	expect_words(&t, "-p ''", 1, "names no PID");
 	expect_words(&t, "-p 12x", 1, "'12x' is no PID");
 	expect_words(&t, "-p 0", 1, "'0' is no PID");
 	expect_words(&t, "-p -7", 1, "'-7' is no PID");

@@ -48,6 +48,20 @@ static void fill(struct scene *s, unsigned width, unsigned height)
 	cr_assert_not(s->v.failed);
 }
 
+/* Is there room for all of it? */
+Test(view, a_cores_line_is_whole_on_eighty_columns)
+{
+	struct scene *s = scene();
+	bool whole = false;
+
+	fill(s, 80, 24);
+	for (unsigned i = 0; i < s->v.count; i++)
+		whole |= !strncmp(s->v.lines[i].text, "cpu1 ", 5) &&
+			 strstr(s->v.lines[i].text, "sys ");
+	cr_expect(whole);
+	view_free(&s->v);
+}
+
 /* The line of a session, -1: it is not shown. */
 static int line_of(const struct scene *s, unsigned session)
 {
@@ -128,7 +142,7 @@ Test(view, steps_end_at_the_first_and_the_last)
 	cr_expect_eq(view_step(&s->o, &s->f, 3), 47);
 	cr_expect_eq(view_step(&s->o, &s->f, 1000), 1);
 	cr_expect_eq(view_step(&s->o, &s->f, -1000), 50);
-	s->f.row_count = 0;
+	s->f.shown = 0;
 	cr_expect_eq(view_step(&s->o, &s->f, 1), 0);
 	view_free(&s->v);
 }

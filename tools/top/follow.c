@@ -13,26 +13,50 @@
 #include "rates.h"
 #include "runtime.h"
 
+/* ---- totals ---- */
+
+const struct counters_totals *follow_now(const struct follow *f)
+{
+	return f->readings ? &f->totals[f->readings % 2] : NULL;
+}
+
+const struct counters_totals *follow_before(const struct follow *f)
+{
+	const struct counters_totals *before = &f->totals[(f->readings + 1) % 2];
+
+	return f->readings > 1 && rates_are_of_one(before, follow_now(f)) ? before : NULL;
+}
+
 /* ---- one session ---- */
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
 
 static void let_go(struct followed *s)
 {
-	if (s->fd >= 0)
-		close(s->fd);
-	if (s->statm >= 0)
-		close(s->statm);
+	close_fd(&s->fd);
+	close_fd(&s->statm);
 }
 
-/* The file of its process, once it is known to be that: later it is that or nobody's. */
+/* The file of its process: opened first, and then known to be that; later it is that or nobody's.
+ */
 static void find_process(const struct follow *f, struct followed *s)
 {
 	const struct counters_session *c = &s->reading[s->readings % 2];
 	char path[32];
 
+	close_fd(&s->statm);
 	s->process = (struct process){.pid = c->pid, .by_ns = c->opened_ns};
+	if (!f->here || !c->pid)
+		return;
 	snprintf(path, sizeof path, "/proc/%" PRIu32 "/statm", c->pid);
-	if (f->here && process_lives(c->pid, c->opened_ns))
-		s->statm = open(path, O_RDONLY | O_CLOEXEC);
+	s->statm = open(path, O_RDONLY | O_CLOEXEC);
+	if (s->statm >= 0 && !process_lives(c->pid, c->opened_ns))
+		close_fd(&s->statm);
 }
 
 static void read_process(struct followed *s)
@@ -47,14 +71,22 @@ static void read_process(struct followed *s)
 		s->process.resident_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* The file may have come a moment before its user may read it: that is tried again. */
+static int read_counters(const struct follow *f, struct followed *s, struct counters_session *ret)
+{
+	if (s->fd < 0)
+		s->fd = counters_open_session(f->directory, s->session);
+	return s->fd < 0 ? s->fd : counters_reread_session(s->fd, s->session, ret);
+}
+
 static void read_session(struct follow *f, struct followed *s)
 {
 	struct counters_session one;
-	int err = s->fd < 0 ? -EACCES : counters_reread_session(s->fd, s->session, &one);
+	int err = read_counters(f, s, &one);
 
 	if (err) {
 		f->unreadable += err == -EACCES;
-		f->damaged += err != -EACCES;
+		f->damaged += err != -EACCES && err != -ENOENT;
 		s->readings = 0;
 		return;
 	}
@@ -66,12 +98,19 @@ static void read_session(struct follow *f, struct followed *s)
 
 /* ---- all of them ---- */
 
-static struct followed *find(struct follow *f, uint64_t session)
+static int by_number(const void *a, const void *b)
 {
-	for (size_t i = 0; i < f->count; i++)
-		if (f->list[i].session == session)
-			return &f->list[i];
-	return NULL;
+	const struct followed *x = a, *y = b;
+
+	return (x->session > y->session) - (x->session < y->session);
+}
+
+/* Among those of the last reading, which are in order. */
+static struct followed *find(struct follow *f, size_t known, uint64_t session)
+{
+	const struct followed key = {.session = session};
+
+	return known ? bsearch(&key, f->list, known, sizeof *f->list, by_number) : NULL;
 }
 
 static struct followed *begin(struct follow *f, uint64_t session)
@@ -88,9 +127,7 @@ static struct followed *begin(struct follow *f, uint64_t session)
 		f->room = room;
 	}
 	s = &f->list[f->count++];
-	*s = (struct followed){.session = session,
-			       .fd = counters_open_session(f->directory, session),
-			       .statm = -1};
+	*s = (struct followed){.session = session, .fd = -1, .statm = -1};
 	return s;
 }
 
@@ -106,15 +143,9 @@ static void drop_unseen(struct follow *f)
 	f->count = kept;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const struct followed *x = a, *y = b;
-
-	return (x->session > y->session) - (x->session < y->session);
-}
-
 static void read_sessions(struct follow *f)
 {
+	const size_t known = f->count;
 	struct dirent *entry;
 	uint64_t number;
 
@@ -127,7 +158,7 @@ static void read_sessions(struct follow *f)
 
 		if (!counters_session_number(entry->d_name, &number))
 			continue;
-		s = find(f, number);
+		s = find(f, known, number);
 		if (!s)
 			s = begin(f, number);
 		if (!s)
@@ -144,6 +175,7 @@ static void read_sessions(struct follow *f)
 
 static void make_rows(struct follow *f)
 {
+	f->row_count = 0;
 	if (f->count > f->row_room) {
 		void *rows = realloc(f->rows, f->room * sizeof *f->rows);
 
@@ -152,7 +184,6 @@ static void make_rows(struct follow *f)
 		f->rows = rows;
 		f->row_room = f->room;
 	}
-	f->row_count = 0;
 	for (size_t i = 0; i < f->count; i++) {
 		struct followed *s = &f->list[i];
 
@@ -162,7 +193,8 @@ static void make_rows(struct follow *f)
 			.s = s->reading[s->readings % 2],
 			.before = s->readings > 1 ? &s->reading[(s->readings + 1) % 2] : NULL,
 			.process = s->process,
-			.daemon_lives = f->daemon_lives,
+			.daemon_lives = f->daemon_lives &&
+					counters_is_of(&s->reading[s->readings % 2], follow_now(f)),
 			.now_ns = f->read_ns};
 	}
 }
@@ -179,7 +211,42 @@ static void look(struct follow *f, unsigned needs)
 	free(list);
 }
 
+/* ---- cores ---- */
+
+/* A core tells now and then: what it has told stays until it tells something new. */
+static void read_cores(struct follow *f)
+{
+	const struct counters_totals *to = follow_now(f), *from = follow_before(f);
+
+	for (unsigned i = 0; i < QUOIT_MAX_CORES; i++) {
+		const struct counter *a, *b;
+
+		if (!from || i >= from->cores || i >= to->cores) {
+			f->tiles[i] = -1;
+			continue;
+		}
+		a = from->core[i].value;
+		b = to->core[i].value;
+		if (b[QUOIT_CORE_AS_OF].known && b[QUOIT_CORE_TILE_TICKS].known &&
+		    b[QUOIT_CORE_AS_OF].value > a[QUOIT_CORE_AS_OF].value &&
+		    b[QUOIT_CORE_TILE_TICKS].value >= a[QUOIT_CORE_TILE_TICKS].value)
+			f->tiles[i] =
+				100.0 *
+				(double)(b[QUOIT_CORE_TILE_TICKS].value -
+					 a[QUOIT_CORE_TILE_TICKS].value) /
+				(double)(b[QUOIT_CORE_AS_OF].value - a[QUOIT_CORE_AS_OF].value);
+	}
+}
+
 /* ---- all ---- */
+
+/* Of a quoitd that was started anew, session 1 is another one. */
+static void forget_sessions(struct follow *f)
+{
+	for (size_t i = 0; i < f->count; i++)
+		let_go(&f->list[i]);
+	f->count = 0;
+}
 
 int follow_open(struct follow *f, int directory)
 {
@@ -189,8 +256,7 @@ int follow_open(struct follow *f, int directory)
 
 void follow_close(struct follow *f)
 {
-	for (size_t i = 0; i < f->count; i++)
-		let_go(&f->list[i]);
+	forget_sessions(f);
 	if (f->entries)
 		closedir(f->entries);
 	close(f->directory);
@@ -205,27 +271,21 @@ int follow_read(struct follow *f, unsigned needs)
 
 	if (err) {
 		f->daemon_lives = false;
+		for (size_t i = 0; i < f->row_count; i++)
+			f->rows[i].daemon_lives = false;
 		return err;
 	}
 	f->readings++;
+	if (f->readings > 1 && !follow_before(f))
+		forget_sessions(f);
 	f->read_ns = runtime_now_ns();
 	f->here = process_is_here(to->origin.pid_namespace);
 	f->daemon_lives = runtime_daemon_lives(f->directory, &to->origin);
+	read_cores(f);
 	read_sessions(f);
 	make_rows(f);
+	f->shown = f->row_count;
 	if (needs & ~(unsigned)PROCESS_NEED_RESIDENT)
 		look(f, needs);
 	return 0;
-}
-
-const struct counters_totals *follow_now(const struct follow *f)
-{
-	return f->readings ? &f->totals[f->readings % 2] : NULL;
-}
-
-const struct counters_totals *follow_before(const struct follow *f)
-{
-	const struct counters_totals *before = &f->totals[(f->readings + 1) % 2];
-
-	return f->readings > 1 && rates_are_of_one(before, follow_now(f)) ? before : NULL;
 }

@@ -15,7 +15,7 @@
 
 struct followed {
 	uint64_t session;
-	int fd;    /* -1: it cannot be read */
+	int fd;    /* -1: it could not be opened */
 	int statm; /* of its process; -1: not known */
 	bool seen; /* in this reading */
 	unsigned readings;
@@ -37,8 +37,12 @@ struct follow {
 	uint64_t read_ns;                 /* CLOCK_BOOTTIME, of the last one */
 	bool daemon_lives;
 
-	struct session_row *rows; /* of the last reading, as it was read: by session */
+	struct session_row *rows; /* of the last reading */
 	size_t row_count, row_room;
+	size_t shown; /* of these, those that view.c has put first */
+
+	/* What tiles took of each core, in percent, when that was last told; < 0: it never was. */
+	double tiles[QUOIT_MAX_CORES];
 };
 
 /* directory: as runtime_open_directory; it is taken over.  0 or -errno. */

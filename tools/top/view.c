@@ -53,7 +53,7 @@ static void add_second_line(struct view *v, const struct follow *f)
 {
 	struct rates r;
 
-	rates_of_all(follow_before(f), follow_now(f), f->read_ns, &r);
+	rates_of_all(follow_before(f), follow_now(f), f->daemon_lives ? f->read_ns : 0, &r);
 	add_rate(v, &r, RATE_SESSIONS_OF, "%.0f", " sessions, ");
 	add_rate(v, &r, RATE_OPEN_OF, "%.0f", " open jobs; ");
 	add_rate(v, &r, RATE_JOBS_OF, "%.0f", " SQEs/s, ");
@@ -74,7 +74,7 @@ static void add_sessions(struct view *v, struct view_options *o, struct follow *
 	unsigned left;
 
 	view_cores(v, o, f, m, height);
-	view_nodes(v, f, m);
+	view_nodes(v, f, m, height);
 	view_end_line(v);
 	left = height > v->count ? height - v->count : height ? 2 : 0;
 	if (f->unreadable && left > 2)

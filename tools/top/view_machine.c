@@ -9,13 +9,16 @@
 
 /* A core's cell: "cpu 12 r3 [", the bar, "] 12.3 w 12.3 t 12.3 p 100.0 sys". */
 #define LABEL_WIDTH   12u
-#define FIGURES_WIDTH 32u
+#define FIGURES_WIDTH 34u
 #define BAR_LEAST     8u
 #define BAR_MOST      40u
 #define CELL_LEAST    (LABEL_WIDTH + FIGURES_WIDTH + BAR_LEAST)
 
 /* Cores take no more than this part of the screen. */
 #define CORES_PART 3u
+
+/* Nor do nodes of this one. */
+#define NODES_PART 6u
 
 struct core {
 	int cpu, reactor;                 /* reactor -1: none */
@@ -24,19 +27,6 @@ struct core {
 };
 
 /* ---- figures ---- */
-
-static double tile_percent(const struct counters_core *from, const struct counters_core *to,
-			   bool *ret)
-{
-	const struct counter *a = from->value, *b = to->value;
-	uint64_t time = b[QUOIT_CORE_AS_OF].value - a[QUOIT_CORE_AS_OF].value;
-	uint64_t ticks = b[QUOIT_CORE_TILE_TICKS].value - a[QUOIT_CORE_TILE_TICKS].value;
-
-	*ret = b[QUOIT_CORE_AS_OF].known && b[QUOIT_CORE_TILE_TICKS].known &&
-	       b[QUOIT_CORE_AS_OF].value >= a[QUOIT_CORE_AS_OF].value &&
-	       b[QUOIT_CORE_TILE_TICKS].value >= a[QUOIT_CORE_TILE_TICKS].value;
-	return *ret && time ? 100.0 * (double)ticks / (double)time : 0;
-}
 
 static struct core core_of(const struct follow *f, const struct machine *m, unsigned i)
 {
@@ -53,8 +43,8 @@ static struct core core_of(const struct follow *f, const struct machine *m, unsi
 		c.work = r.value[RATE_WORK_OF];
 		c.poll = r.value[RATE_POLL_OF];
 	}
-	if (from && i < from->cores)
-		c.tiles = tile_percent(&from->core[i], &to->core[i], &c.tiles_known);
+	c.tiles_known = f->tiles[i] >= 0;
+	c.tiles = c.tiles_known ? f->tiles[i] : 0;
 	c.system_known = c.cpu >= 0 && c.cpu < MACHINE_CPUS && m->busy[c.cpu] >= 0;
 	c.system = c.system_known ? m->busy[c.cpu] : 0;
 	return c;
@@ -167,30 +157,43 @@ void view_cores(struct view *v, const struct view_options *o, const struct follo
 
 /* ---- nodes ---- */
 
-void view_nodes(struct view *v, const struct follow *f, const struct machine *m)
+static void add_node(struct view *v, const struct follow *f, const struct machine *m, int n)
 {
-	for (int n = 0; n < MACHINE_NODES; n++) {
-		uint64_t used = 0, leased = 0;
-		char bytes[16], left[16], in_use[16], lease[16];
+	uint64_t used = 0, leased = 0;
+	char bytes[16], left[16], in_use[16], lease[16];
 
-		if (m->node[n].bytes < 0)
+	for (size_t i = 0; i < f->count; i++) {
+		const struct followed *one = &f->list[i];
+		const struct counters_session *s = &one->reading[one->readings % 2];
+
+		if (!one->readings || s->node != n)
 			continue;
-		for (size_t i = 0; i < f->count; i++) {
-			const struct followed *one = &f->list[i];
-			const struct counters_session *s = &one->reading[one->readings % 2];
+		used += s->value[QUOIT_SESSION_HOST_USED].value;
+		leased += s->value[QUOIT_SESSION_HOST_LEASE].value;
+	}
+	format_bytes((uint64_t)m->node[n].bytes, bytes, sizeof bytes);
+	format_bytes((uint64_t)(m->node[n].free < 0 ? 0 : m->node[n].free), left, sizeof left);
+	format_bytes(used, in_use, sizeof in_use);
+	format_bytes(leased, lease, sizeof lease);
+	view_add(v, VIEW_PLAIN, "node%-2d    %6s of memory, %6s free; %6s leased, %6s used", n,
+		 bytes, left, lease, in_use);
+	view_end_line(v);
+}
 
-			if (!one->readings || s->node != n)
-				continue;
-			used += s->value[QUOIT_SESSION_HOST_USED].value;
-			leased += s->value[QUOIT_SESSION_HOST_LEASE].value;
+void view_nodes(struct view *v, const struct follow *f, const struct machine *m, unsigned height)
+{
+	unsigned nodes = 0, shown = 0, most;
+
+	for (int n = 0; n < MACHINE_NODES; n++)
+		nodes += m->node[n].bytes > 0; /* those of devices may have none */
+	most = height && nodes > height / NODES_PART ? height / NODES_PART : nodes;
+	for (int n = 0; n < MACHINE_NODES && shown < most; n++)
+		if (m->node[n].bytes > 0) {
+			add_node(v, f, m, n);
+			shown++;
 		}
-		format_bytes((uint64_t)m->node[n].bytes, bytes, sizeof bytes);
-		format_bytes((uint64_t)(m->node[n].free < 0 ? 0 : m->node[n].free), left,
-			     sizeof left);
-		format_bytes(used, in_use, sizeof in_use);
-		format_bytes(leased, lease, sizeof lease);
-		view_add(v, VIEW_PLAIN, "node%-2d    %6s of memory, %6s free; %6s leased, %6s used",
-			 n, bytes, left, lease, in_use);
+	if (shown < nodes) {
+		view_add(v, VIEW_FAINT, "and %u nodes more", nodes - shown);
 		view_end_line(v);
 	}
 }

@@ -30,11 +30,11 @@ void view_end_line(struct view *v);
 /* height: of the whole view; 0: any. */
 void view_cores(struct view *v, const struct view_options *o, const struct follow *f,
 		const struct machine *m, unsigned height);
-void view_nodes(struct view *v, const struct follow *f, const struct machine *m);
+void view_nodes(struct view *v, const struct follow *f, const struct machine *m, unsigned height);
 
 /* ---- view_table.c ---- */
 
-/* Sort the rows and leave out those that are not wanted. */
+/* Put those that are wanted first, sorted: f->shown of them. */
 void view_sort(const struct view_options *o, struct follow *f);
 
 /* As many sessions as `lines` holds (0: all), with a title. */

@@ -23,9 +23,13 @@ void view_sort(const struct view_options *o, struct follow *f)
 
 	by.list[0] = (struct column_choice){.column = o->sorted_by, .descending = !o->ascending};
 	for (size_t i = 0; i < f->row_count; i++)
-		if (!o->only_uid || f->rows[i].s.uid == o->uid)
-			f->rows[kept++] = f->rows[i];
-	f->row_count = kept;
+		if (!o->only_uid || f->rows[i].s.uid == o->uid) {
+			struct session_row wanted = f->rows[i];
+
+			f->rows[i] = f->rows[kept];
+			f->rows[kept++] = wanted;
+		}
+	f->shown = kept;
 	if (kept)
 		qsort_r(f->rows, kept, sizeof *f->rows, by_choice, &by);
 }
@@ -36,14 +40,14 @@ static size_t row_of(const struct follow *f, uint64_t session)
 {
 	size_t i = 0;
 
-	while (i < f->row_count && f->rows[i].s.session != session)
+	while (i < f->shown && f->rows[i].s.session != session)
 		i++;
 	return i;
 }
 
 uint64_t view_step(const struct view_options *o, const struct follow *f, long n)
 {
-	long row = (long)row_of(f, o->chosen), last = (long)f->row_count - 1;
+	long row = (long)row_of(f, o->chosen), last = (long)f->shown - 1;
 
 	if (last < 0)
 		return 0;
@@ -59,14 +63,14 @@ static size_t first_row(const struct view_options *o, const struct follow *f, si
 {
 	size_t chosen = row_of(f, o->chosen), first = o->first;
 
-	if (chosen < f->row_count) {
+	if (chosen < f->shown) {
 		if (chosen < first)
 			first = chosen;
 		else if (chosen >= first + most)
 			first = chosen + 1 - most;
 	}
-	if (first + most > f->row_count)
-		first = f->row_count > most ? f->row_count - most : 0;
+	if (first + most > f->shown)
+		first = f->shown > most ? f->shown - most : 0;
 	return first;
 }
 
@@ -123,10 +127,10 @@ static void measure(const struct column_choices *c, const struct session_row *ro
 void view_table(struct view *v, struct view_options *o, const struct follow *f, unsigned lines)
 {
 	unsigned width[sizeof o->columns.list / sizeof o->columns.list[0]];
-	size_t most = lines > 1 ? lines - 1 : lines ? 1 : f->row_count, shown;
+	size_t most = lines > 1 ? lines - 1 : lines ? 1 : f->shown, shown;
 
 	o->first = first_row(o, f, most);
-	shown = f->row_count - o->first < most ? f->row_count - o->first : most;
+	shown = f->shown - o->first < most ? f->shown - o->first : most;
 	measure(&o->columns, f->rows + o->first, shown, width);
 	if (o->prompt) {
 		view_add(v, VIEW_ALARM, "%s", o->prompt);
