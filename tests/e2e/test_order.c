@@ -228,16 +228,20 @@ Test(order, more_late_after_all_jobs_than_the_ring_has_entries_end_all_the_same)
 
 Test(order, an_urgent_job_is_started_before_those_that_wait)
 {
-	enum { JOBS = 40 };
+	enum { JOBS = 40, LONG = 1 << 16 };
 	const struct quoit_shape many = {.dtype = QUOIT_F32, .dim = {1, 1, 1u << 6, 1u << 25}};
 	quoit_tensor one = quoit_vector(c.q, QUOIT_F32, 1), sum = quoit_vector(c.q, QUOIT_F32, 1);
 	quoit_tensor all = quoit_view(c.q, one, &many, 0), out[JOBS + 1];
 	quoit_job low[JOBS], high;
 	uint64_t last = 0;
 
-	for (unsigned i = 0; i <= JOBS; i++)
-		out[i] = quoit_vector(c.q, QUOIT_F32, 1u << 17);
+	/* With their bytes: those are given in the order of fetch, however urgent a job is. */
+	for (unsigned i = 0; i <= JOBS; i++) {
+		out[i] = quoit_vector(c.q, QUOIT_F32, LONG);
+		cr_assert_eq(quoit_push(c.q, quoit_fill(out[i], 0)), 0);
+	}
 	cr_assert_eq(quoit_push(c.q, quoit_fill(one, 1)), 0);
+	cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
 	/* Behind a long one, so that none begins before all are there. */
 	cr_assert_eq(quoit_push(c.q, quoit_sum(sum, all, QUOIT_AXIS_ALL)), 0);
 	for (unsigned i = 0; i < JOBS; i++)
