@@ -2,7 +2,6 @@
 /* cmd_ps.c - `quoit ps`: a line per session, from the counter files */
 #include <errno.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "format.h"
 #include "runtime.h"
 #include "sessions.h"
+#include "users.h"
 
 #define DEFAULT_COLUMNS                                                                            \
 	"user,pid,session,%cpu,rss,used,leased,device,node,reactor,state,queued,running,done,"     \
@@ -55,29 +55,9 @@ struct wanted {
 
 /* ---- the command line ---- */
 
-static bool number_of(const char *word, uint32_t *ret)
-{
-	char *end;
-	unsigned long n;
-
-	errno = 0;
-	n = strtoul(word, &end, 10);
-	*ret = (uint32_t)n;
-	return *word >= '0' && *word <= '9' && !*end && !errno && n < UINT32_MAX;
-}
-
 static bool pid_of(const char *word, uint32_t *ret)
 {
-	return number_of(word, ret) && *ret;
-}
-
-static bool uid_of(const char *word, uint32_t *ret)
-{
-	const struct passwd *user = getpwnam(word);
-
-	if (user)
-		*ret = user->pw_uid;
-	return user || number_of(word, ret);
+	return users_parse(word, ret) && *ret;
 }
 
 /* Add what a list names; what: how an error calls it. */
@@ -120,7 +100,7 @@ static bool take_option(int opt, struct wanted *w)
 	case PID:
 		return add_list(optarg, pid_of, "PID", w->pid, &w->pids);
 	case USER:
-		return add_list(optarg, uid_of, "user", w->uid, &w->uids);
+		return add_list(optarg, users_number, "user", w->uid, &w->uids);
 	case FORMAT:
 		return columns_choose(&w->columns, optarg, false, "ps");
 	case SORT:
@@ -282,7 +262,7 @@ static int show(const char *socket, struct wanted *w)
 	sessions_filter(&s, is_wanted, w);
 	sessions_look(&s, columns_need(&w->columns) | columns_need(&w->order) |
 				  (w->json ? PROCESS_NEED_RESIDENT : 0));
-	sessions_sort(&s, &w->order);
+	columns_sort(&w->order, s.list, s.count);
 	err = 0;
 	if (w->json)
 		err = !print_json(&s);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_top.c - `quoit top`: cores, nodes and sessions, again and again */
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "top/machine.h"
 #include "top/screen.h"
 #include "top/view.h"
+#include "users.h"
 
 #define DEFAULT_COLUMNS "user,pid,session,%cpu,rate,aqu,wait,rss,used,device,state,command"
 
@@ -68,16 +68,9 @@ static bool parse_interval(const char *word, double *ret)
 /* A name or number; nothing: everybody. */
 static bool parse_user(const char *word, struct view_options *o)
 {
-	const struct passwd *user = *word ? getpwnam(word) : NULL;
-	char *end;
-	unsigned long n = strtoul(word, &end, 10);
-
-	if (user)
-		n = user->pw_uid;
-	else if (*word && (*end || *word < '0' || *word > '9' || n >= UINT32_MAX))
+	if (*word && !users_number(word, &o->uid))
 		return false;
 	o->only_uid = *word;
-	o->uid = (uint32_t)n;
 	return true;
 }
 

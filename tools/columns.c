@@ -3,13 +3,13 @@
 #include "columns.h"
 
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "suggest.h"
+#include "users.h"
 
 /* Where a column comes from: a counter's number is below all of these. */
 enum { HEAD = QUOIT_SESSION_NR, RESIDENT, FAULTS, SMAPS, NUMA };
@@ -137,34 +137,6 @@ static void set_text(struct figure *f, const char *text)
 
 /* A time that is longer is nobody's. */
 #define LONGEST_NS 1e18
-
-/* Users whose name was looked up: that opens a file, or asks a server, each time. */
-#define USERS_KNOWN 64
-
-/* A user's name, or its number.  What is returned stays until there were many others. */
-static const char *user_name(uint32_t uid)
-{
-	static struct {
-		uint32_t uid;
-		char name[64];
-	} known[USERS_KNOWN];
-	static unsigned count;
-	const struct passwd *user;
-	unsigned i = 0;
-
-	while (i < count && i < USERS_KNOWN && known[i].uid != uid)
-		i++;
-	if (i < count && i < USERS_KNOWN)
-		return known[i].name;
-	i = count++ % USERS_KNOWN;
-	user = getpwuid(uid);
-	known[i].uid = uid;
-	if (user)
-		snprintf(known[i].name, sizeof known[i].name, "%s", user->pw_name);
-	else
-		snprintf(known[i].name, sizeof known[i].name, "%" PRIu32, uid);
-	return known[i].name;
-}
 
 static void set_state(struct figure *f, const struct session_row *row)
 {
@@ -302,7 +274,7 @@ static void set_other(const struct session_row *row, enum column column, struct 
 
 	switch (column) {
 	case COLUMN_OF_USER:
-		set_text(f, user_name(s->uid));
+		set_text(f, users_name(s->uid));
 		break;
 	case COLUMN_OF_UID:
 		set_count(f, true, s->uid);
@@ -386,21 +358,28 @@ static int compare(const struct figure *a, const struct figure *b, enum column_k
 	}
 }
 
-int columns_compare(const struct column_choices *by, const struct session_row *a,
-		    const struct session_row *b)
+static int by_columns(const void *a, const void *b, void *arg)
 {
+	const struct session_row *x = a, *y = b;
+	const struct column_choices *by = arg;
 	int order = 0;
 
 	for (unsigned i = 0; i < by->count && !order; i++) {
 		enum column column = by->list[i].column;
-		struct figure x, y;
+		struct figure f, g;
 
-		columns_figure(a, column, &x);
-		columns_figure(b, column, &y);
-		order = compare(&x, &y, columns[column].kind);
+		columns_figure(x, column, &f);
+		columns_figure(y, column, &g);
+		order = compare(&f, &g, columns[column].kind);
 		order = by->list[i].descending ? -order : order;
 	}
-	return order;
+	return order ? order : (x->s.session > y->s.session) - (x->s.session < y->s.session);
+}
+
+void columns_sort(const struct column_choices *by, struct session_row *rows, size_t count)
+{
+	if (count)
+		qsort_r(rows, count, sizeof *rows, by_columns, (void *)by);
 }
 
 /* ---- printing ---- */

@@ -84,9 +84,8 @@ void columns_figure(const struct session_row *row, enum column column, struct fi
 /* The figure as it is printed. */
 void columns_text(const struct session_row *row, enum column column, char *ret, size_t size);
 
-/* < 0: a is before b, by these columns; 0: they are equal. */
-int columns_compare(const struct column_choices *by, const struct session_row *a,
-		    const struct session_row *b);
+/* Put rows in order by these columns, and by their sessions' numbers where these are equal. */
+void columns_sort(const struct column_choices *by, struct session_row *rows, size_t count);
 
 /* Print the rows as a table, no line wider than `width` (0: however wide). */
 void columns_print(const struct column_choices *c, const struct session_row *rows, size_t count,

@@ -46,13 +46,6 @@ static int read_one(struct sessions *s, size_t *room, int directory, uint64_t nu
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const struct session_row *x = a, *y = b;
-
-	return (x->s.session > y->s.session) - (x->s.session < y->s.session);
-}
-
 static int read_all(struct sessions *s, int directory)
 {
 	DIR *dir = fdopendir(dup(directory));
@@ -68,8 +61,7 @@ static int read_all(struct sessions *s, int directory)
 		if (counters_session_number(entry->d_name, &number))
 			err = read_one(s, &room, directory, number);
 	closedir(dir);
-	if (s->count)
-		qsort(s->list, s->count, sizeof *s->list, by_number);
+	columns_sort(&(struct column_choices){0}, s->list, s->count);
 	return err;
 }
 
@@ -102,20 +94,6 @@ void sessions_filter(struct sessions *s, bool (*keep)(const struct session_row *
 		if (keep(&s->list[i], arg))
 			s->list[kept++] = s->list[i];
 	s->count = kept;
-}
-
-static int by_columns(const void *a, const void *b, void *by)
-{
-	const struct session_row *x = a, *y = b;
-	int order = columns_compare(by, x, y);
-
-	return order ? order : by_number(a, b);
-}
-
-void sessions_sort(struct sessions *s, const struct column_choices *by)
-{
-	if (s->count)
-		qsort_r(s->list, s->count, sizeof *s->list, by_columns, (void *)by);
 }
 
 void sessions_look(struct sessions *s, unsigned needs)

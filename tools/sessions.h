@@ -29,8 +29,6 @@ void sessions_free(struct sessions *s);
 void sessions_filter(struct sessions *s, bool (*keep)(const struct session_row *row, void *arg),
 		     void *arg);
 
-void sessions_sort(struct sessions *s, const struct column_choices *by);
-
 /* Look their processes up: bits of enum process_need.  In another PID namespace: nothing. */
 void sessions_look(struct sessions *s, unsigned needs);
 

@@ -8,14 +8,6 @@
 
 /* ---- order ---- */
 
-static int by_choice(const void *a, const void *b, void *by)
-{
-	const struct session_row *x = a, *y = b;
-	int order = columns_compare(by, x, y);
-
-	return order ? order : (x->s.session > y->s.session) - (x->s.session < y->s.session);
-}
-
 void view_sort(const struct view_options *o, struct follow *f)
 {
 	struct column_choices by = {.count = 1};
@@ -30,8 +22,7 @@ void view_sort(const struct view_options *o, struct follow *f)
 			f->rows[kept++] = wanted;
 		}
 	f->shown = kept;
-	if (kept)
-		qsort_r(f->rows, kept, sizeof *f->rows, by_choice, &by);
+	columns_sort(&by, f->rows, kept);
 }
 
 /* ---- where we are ---- */

@@ -7,7 +7,8 @@
  * runs, hangs or is dead.  One writer per file; a reader maps it for reading only,
  * checks magic, version and sizes, and takes every word with one relaxed load: a
  * word is exact, words beside each other may be a burst apart.  A session's are as of
- * the reactor's last sleep, or a tenth of a second old; what a reactor says in the
+ * the reactor's last sleep, or a tenth of a second old, and how deep its queues are a
+ * second where it is quiet; what a reactor says in the
  * totals is never newer than the latter, so that nobody learns there when a job of
  * somebody else has ended.
  *

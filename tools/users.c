@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* users.c - users by their names and numbers */
+#include "users.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Users whose name was looked up: that opens a file, or asks a server, each time. */
+#define USERS_KNOWN 64
+
+const char *users_name(uint32_t uid)
+{
+	static struct {
+		uint32_t uid;
+		char name[64];
+	} known[USERS_KNOWN];
+	static unsigned count;
+	const struct passwd *user;
+	unsigned i = 0;
+
+	while (i < count && i < USERS_KNOWN && known[i].uid != uid)
+		i++;
+	if (i < count && i < USERS_KNOWN)
+		return known[i].name;
+	i = count++ % USERS_KNOWN;
+	user = getpwuid(uid);
+	known[i].uid = uid;
+	if (user)
+		snprintf(known[i].name, sizeof known[i].name, "%s", user->pw_name);
+	else
+		snprintf(known[i].name, sizeof known[i].name, "%" PRIu32, uid);
+	return known[i].name;
+}
+
+bool users_parse(const char *word, uint32_t *ret)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(word, &end, 10);
+	*ret = (uint32_t)n;
+	return *word >= '0' && *word <= '9' && !*end && !errno && n < UINT32_MAX;
+}
+
+bool users_number(const char *word, uint32_t *ret)
+{
+	const struct passwd *user = getpwnam(word);
+
+	if (user)
+		*ret = user->pw_uid;
+	return user || users_parse(word, ret);
+}
