@@ -2,8 +2,10 @@
 /* args.c - a subcommand's options: one table feeds getopt_long, --help and the errors */
 #include "args.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "suggest.h"
@@ -101,4 +103,15 @@ int args_next(const struct args_command *command, int argc, char **argv)
 		return ARGS_HELP;
 	}
 	return opt - FIRST;
+}
+
+bool args_number(const char *word, uint32_t *ret)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(word, &end, 10);
+	*ret = (uint32_t)n;
+	return *word >= '0' && *word <= '9' && !*end && !errno && n < UINT32_MAX;
 }

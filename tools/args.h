@@ -3,6 +3,9 @@
 #ifndef QUOIT_TOOLS_ARGS_H
 #define QUOIT_TOOLS_ARGS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct args_option {
 	const char *name;
 	const char *value; /* how help calls it; NULL: the option takes none */
@@ -28,6 +31,9 @@ enum {
  * may stand anywhere: they are put behind the options.
  */
 int args_next(const struct args_command *command, int argc, char **argv);
+
+/* A plain number, below UINT32_MAX; false: the word is none. */
+bool args_number(const char *word, uint32_t *ret);
 
 /* Print usage, purpose and options on stdout. */
 void args_help(const struct args_command *command);

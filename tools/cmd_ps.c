@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_ps.c - `quoit ps`: a line per session, from the counter files */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +56,7 @@ struct wanted {
 
 static bool pid_of(const char *word, uint32_t *ret)
 {
-	return users_parse(word, ret) && *ret;
+	return args_number(word, ret) && *ret;
 }
 
 /* Add what a list names; what: how an error calls it. */

@@ -2,11 +2,11 @@
 /* users.c - users by their names and numbers */
 #include "users.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "args.h"
 
 /* Users whose name was looked up: that opens a file, or asks a server, each time. */
 #define USERS_KNOWN 64
@@ -35,22 +35,11 @@ const char *users_name(uint32_t uid)
 	return known[i].name;
 }
 
-bool users_parse(const char *word, uint32_t *ret)
-{
-	char *end;
-	unsigned long n;
-
-	errno = 0;
-	n = strtoul(word, &end, 10);
-	*ret = (uint32_t)n;
-	return *word >= '0' && *word <= '9' && !*end && !errno && n < UINT32_MAX;
-}
-
 bool users_number(const char *word, uint32_t *ret)
 {
 	const struct passwd *user = getpwnam(word);
 
 	if (user)
 		*ret = user->pw_uid;
-	return user || users_parse(word, ret);
+	return user || args_number(word, ret);
 }

@@ -12,7 +12,4 @@ const char *users_name(uint32_t uid);
 /* The number of a user that is given by its name or number; false: there is none. */
 bool users_number(const char *word, uint32_t *ret);
 
-/* A plain number, below UINT32_MAX. */
-bool users_parse(const char *word, uint32_t *ret);
-
 #endif
