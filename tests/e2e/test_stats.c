@@ -37,9 +37,12 @@ static uint64_t counter(const struct house *h, unsigned which)
 /* True once the counter has this value; false after five seconds. */
 static bool becomes(const struct house *h, unsigned which, uint64_t value)
 {
-	for (int i = 0; i < 500 && counter(h, which) != value; i++)
+	for (int i = 0; i < 500; i++) {
+		if (counter(h, which) == value)
+			return true;
 		usleep(10 * MS);
-	return counter(h, which) == value;
+	}
+	return false;
 }
 
 /* ---- what waits for what ---- */
@@ -53,7 +56,7 @@ Test(stats, a_job_behind_another_ones_output_waits_for_data)
 	house_submit(h.q, quoit_add_scalar(t, t, 1), 2);
 	house_submit(h.q, quoit_add_scalar(t, t, 1), 3);
 	cr_expect(becomes(&h, QUOIT_SESSION_WAIT_DATA, 2));
-	cr_expect_eq(counter(&h, QUOIT_SESSION_RUNNING), 1);
+	cr_expect(becomes(&h, QUOIT_SESSION_RUNNING, 1));
 	cr_expect_eq(counter(&h, QUOIT_SESSION_QUEUED), 2);
 	cr_expect_eq(counter(&h, QUOIT_SESSION_WAIT_MEMORY), 0);
 	cr_expect_eq(counter(&h, QUOIT_SESSION_WAIT_TURN), 0);
@@ -75,6 +78,7 @@ Test(stats, a_job_that_the_lease_has_no_bytes_for_waits_for_memory)
 	large = quoit_vector(h.q, QUOIT_F32, half);
 	house_submit(h.q, house_nap(&h, large, NAP_MS, SLEEP_WELL), 1);
 	cr_assert_eq(quoit_free(h.q, large), 0);
+	cr_assert(becomes(&h, QUOIT_SESSION_RUNNING, 1)); /* it, too, waits for its pages at first */
 	more = quoit_vector(h.q, QUOIT_F32, half);
 	house_submit(h.q, quoit_fill(more, 1), 2);
 	cr_expect(becomes(&h, QUOIT_SESSION_WAIT_MEMORY, 1));
