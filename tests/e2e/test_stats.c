@@ -78,7 +78,8 @@ Test(stats, a_job_that_the_lease_has_no_bytes_for_waits_for_memory)
 	large = quoit_vector(h.q, QUOIT_F32, half);
 	house_submit(h.q, house_nap(&h, large, NAP_MS, SLEEP_WELL), 1);
 	cr_assert_eq(quoit_free(h.q, large), 0);
-	cr_assert(becomes(&h, QUOIT_SESSION_RUNNING, 1)); /* it, too, waits for its pages at first */
+	cr_assert(
+		becomes(&h, QUOIT_SESSION_RUNNING, 1)); /* it, too, waits for its pages at first */
 	more = quoit_vector(h.q, QUOIT_F32, half);
 	house_submit(h.q, quoit_fill(more, 1), 2);
 	cr_expect(becomes(&h, QUOIT_SESSION_WAIT_MEMORY, 1));

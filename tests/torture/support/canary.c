@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "raw_client.h"
+#include "times.h"
 
 #define SIDE          192u /* a GEMM of this size is cut into tiles */
 #define MATRIX        (SIDE * SIDE)
@@ -21,18 +21,14 @@
 #define PAUSE_US      500
 #define WORDS_IN_TEXT 96
 
-/* Small jobs by their time: for each power of two, so many parts of it. */
-#define PARTS   16u
-#define TIMES   (40 * PARTS)
-#define ENOUGH  1000u /* to say what 99 of 100 are */
-#define A_ROUND 8u    /* small jobs after a round */
+#define A_ROUND 8u /* small jobs after a round */
 
 struct canary_words {
 	_Atomic uint32_t rounds; /* begun and ended: odd while one runs */
 	_Atomic bool failed;
 	char text[WORDS_IN_TEXT];
 	_Atomic bool timed;
-	_Atomic uint32_t times[TIMES];
+	struct times times;
 };
 
 /* ---- the client ---- */
@@ -89,39 +85,17 @@ static int run_round(struct raw_client *c)
 	return 0;
 }
 
-/* The number of the part, and where it ends. */
-static unsigned part_of(uint64_t ns)
-{
-	unsigned power = 63u - (unsigned)__builtin_clzll(ns | PARTS);
-	unsigned part = (power - 4) * PARTS + (unsigned)(ns >> (power - 4)) % PARTS;
-
-	return part < TIMES ? part : TIMES - 1;
-}
-
-static uint64_t end_of(unsigned part)
-{
-	return (uint64_t)(PARTS + part % PARTS + 1) << part / PARTS;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static int time_small_jobs(struct raw_client *c, struct canary_words *w)
 {
 	const struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
 
 	for (unsigned i = 0; i < A_ROUND; i++) {
-		uint64_t from = now_ns();
+		uint64_t from = times_now_ns();
 		int err = raw_run(c, nop);
 
 		if (err)
 			return err;
-		w->times[part_of(now_ns() - from)]++;
+		times_add(&w->times, times_now_ns() - from);
 	}
 	return 0;
 }
@@ -210,23 +184,13 @@ const char *canary_check(struct canary *c)
 
 void canary_time_anew(struct canary *c)
 {
-	for (unsigned i = 0; i < TIMES; i++)
-		c->words->times[i] = 0;
+	times_clear(&c->words->times);
 	c->words->timed = true;
 }
 
 uint64_t canary_p99_ns(const struct canary *c)
 {
-	uint32_t all = 0, slower = 0;
-	unsigned i = TIMES;
-
-	for (unsigned k = 0; k < TIMES; k++)
-		all += c->words->times[k];
-	if (all < ENOUGH)
-		return 0;
-	while (i > 0 && slower <= all / 100)
-		slower += c->words->times[--i];
-	return end_of(i);
+	return times_p99_ns(&c->words->times);
 }
 
 void canary_hold(const struct canary *c, bool still)

@@ -226,7 +226,7 @@ static void check_house(struct stage *s)
 static bool try_case(struct stage *s, const struct stage_case *c)
 {
 	before_case(s, c);
-	pace_begin(&s->pace, s->times && s->totals ? &s->canary : NULL);
+	pace_begin(&s->pace, s->times && s->totals ? &s->canary : NULL, s->daemon.pid);
 	c->run(s);
 	pace_end(&s->pace);
 	check_house(s);
