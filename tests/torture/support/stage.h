@@ -6,8 +6,8 @@
  * the canary has done its jobs, bit by bit; descriptors, mappings, threads and memory of
  * quoitd are what they were, within two seconds; and the counters of reasons have risen by
  * exactly what the case announced with stage_expect or met in stage_leave.  In the long form
- * the canary must not have been twice as slow as a pair of processes that leaves quoitd alone; as
- * machines are noisy, a case that seems to have made it so is tried once more.
+ * the canary must have kept its pace (pace.h); as machines are noisy, a case that seems to have
+ * slowed it down is tried once more.
  *
  * As root the scene is a system's: quoitd serves everybody but its own user, cases connect as
  * one user and the canary is another.  Else quoitd is private, and both are who we are.
