@@ -15,7 +15,7 @@
 #include "host/tsc.h"
 #include "io/backend_io.h"
 #include "reactor/optable.h"
-#include "session/session_stats.h"
+#include "session/session_file.h"
 
 #define DESCRIPTION_BYTES 16384
 
@@ -198,7 +198,7 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	m->config = config;
 	m->directory = directory;
 	m->control_eventfd = -1;
-	session_stats_sweep(directory);
+	session_files_sweep(directory);
 	tsc_init();
 	optable_init();
 	err = disable_operations(config->disable);

@@ -146,7 +146,7 @@ void libquoit_job_reap(struct quoit_ring *q)
 		return;
 	for (uint32_t i = 0; i < n; i++)
 		settle(q, i);
-	quoit_ring_release(&q->cq, n);
+	libquoit_queue_release(q, n);
 	__atomic_store_n(&q->client->last_reap, clock_ticks(), __ATOMIC_RELAXED);
 }
 

@@ -113,7 +113,8 @@ struct quoit_ring {
 	const uint32_t *mine; /* the session's */
 	struct quoit_producer sq;
 	struct quoit_sqe *sqes;
-	struct quoit_note *notes; /* NULL without QUOIT_RING_STAMPS */
+	struct quoit_note *notes;
+	uint32_t sq_sample; /* the next index that is one (quoit/sample.h), */
 	uint32_t sq_mask;
 	uint32_t batch; /* so many unpublished SQEs publish themselves */
 	uint32_t site;  /* the call site that the library submits for; 0: none */
@@ -125,8 +126,9 @@ struct quoit_ring {
 	/* every reap */
 	struct quoit_consumer cq;
 	uint32_t cq_mask;
-	uint64_t looked; /* ticks of libquoit_sleep_look's last look */
-	int broken;      /* 0, or what ended the ring: -ECONNRESET, -EPROTO (quoitd lied) */
+	uint32_t cq_sample; /* and of the CQ */
+	uint64_t looked;    /* ticks of libquoit_sleep_look's last look */
+	int broken;         /* 0, or what ended the ring: -ECONNRESET, -EPROTO (quoitd lied) */
 	const struct quoit_cqe *cqes;
 	const struct quoit_error *errors;
 	const struct quoit_stamps *stamps; /* NULL without QUOIT_RING_STAMPS */
@@ -201,6 +203,9 @@ void libquoit_queue_put(struct quoit_ring *q, uint32_t index, const struct quoit
 
 /* How many CQEs are ready.  A tail that lies breaks the ring. */
 uint32_t libquoit_queue_ready(struct quoit_ring *q);
+
+/* Give n CQEs back; when samples among them were reaped is noted. */
+void libquoit_queue_release(struct quoit_ring *q, uint32_t n);
 
 /* ---- sleep.c ---- */
 

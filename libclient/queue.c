@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include <quoit/sample.h>
+
 #include "clock.h"
 #include "slot.h"
 
@@ -73,7 +75,7 @@ struct quoit_sqe *quoit_sqe(struct quoit_ring *q)
 		(void)quoit_flush(q);
 	if (slot_take(q, &index))
 		return NULL;
-	if (q->notes)
+	if (q->stamps)
 		q->notes[index & q->sq_mask].site = 0;
 	return &q->sqes[index & q->sq_mask];
 }
@@ -92,7 +94,7 @@ unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
 		slot_prefetch(q, index);
 		n++;
 	}
-	for (uint32_t i = 1; UNLIKELY(q->notes != NULL) && i < n; i++)
+	for (uint32_t i = 1; UNLIKELY(q->stamps != NULL) && i < n; i++)
 		q->notes[(first + i) & q->sq_mask].site = 0;
 	return n;
 }
@@ -108,13 +110,34 @@ static __attribute__((noinline)) int kick(struct quoit_ring *q)
 	return 0;
 }
 
+/* Is one of the `n` indices from `first` on a sample? */
+static bool has_sample(uint32_t sample, uint32_t first, uint32_t n)
+{
+#ifdef QUOIT_WITHOUT_LEGS /* to measure what they cost */
+	return false;
+#endif
+	return UNLIKELY(sample - first < n);
+}
+
+/* A word that tells of an SQE which is still in the ring stays. */
+static void note_submit(struct quoit_ring *q, uint64_t now)
+{
+	uint64_t *word = &q->client->submitted[quoit_note_word(q->sq_sample)];
+
+	if (q->sq_sample - q->sq.cached_head < QUOIT_NOTED * QUOIT_SAMPLE_EVERY)
+		__atomic_store_n(word, quoit_note_of(q->sq_sample, now), __ATOMIC_RELAXED);
+	q->sq_sample = quoit_sample_from(q->sq_sample + 1);
+}
+
 /* One reading of the clock for all that is published at once. */
 static __attribute__((noinline)) void stamp(struct quoit_ring *q)
 {
 	uint64_t now = clock_ticks();
 
-	for (uint32_t i = q->sq.published; i != q->sq.next; i++)
+	for (uint32_t i = q->sq.published; q->stamps && i != q->sq.next; i++)
 		q->notes[i & q->sq_mask].submit = now;
+	while (has_sample(q->sq_sample, q->sq.published, q->sq.next - q->sq.published))
+		note_submit(q, now);
 }
 
 int quoit_flush(struct quoit_ring *q)
@@ -123,7 +146,8 @@ int quoit_flush(struct quoit_ring *q)
 		return -EOWNERDEAD;
 	if (q->sq.next == q->sq.published)
 		return 0;
-	if (UNLIKELY(q->notes != NULL))
+	if (UNLIKELY(q->stamps != NULL) ||
+	    has_sample(q->sq_sample, q->sq.published, q->sq.next - q->sq.published))
 		stamp(q);
 	if (quoit_ring_submit_wake(&q->sq, &q->daemon->need_wake))
 		return kick(q);
@@ -179,8 +203,25 @@ const struct quoit_stamps *quoit_stamps_at(const struct quoit_ring *q, unsigned 
 	return q->stamps ? &q->stamps[(q->cq.next + i) & q->cq_mask] : NULL;
 }
 
+static __attribute__((noinline)) void note_reaps(struct quoit_ring *q, uint32_t n)
+{
+	uint64_t now = clock_ticks();
+
+	for (; has_sample(q->cq_sample, q->cq.next, n);
+	     q->cq_sample = quoit_sample_from(q->cq_sample + 1))
+		__atomic_store_n(&q->client->reaped[quoit_note_word(q->cq_sample)],
+				 quoit_note_of(q->cq_sample, now), __ATOMIC_RELAXED);
+}
+
+void libquoit_queue_release(struct quoit_ring *q, uint32_t n)
+{
+	if (has_sample(q->cq_sample, q->cq.next, n))
+		note_reaps(q, n);
+	quoit_ring_release(&q->cq, n);
+}
+
 void quoit_release(struct quoit_ring *q, unsigned n)
 {
 	if (q->raw && libquoit_is_mine(q->mine))
-		quoit_ring_release(&q->cq, n);
+		libquoit_queue_release(q, n);
 }

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <quoit/sample.h>
+
 #include "clock.h"
 #include "library.h"
 
@@ -66,8 +68,10 @@ static void bind_pages(struct quoit_ring *q, bool stamps)
 	q->sqes = (struct quoit_sqe *)(client + l->sqes);
 	q->cqes = (const struct quoit_cqe *)(daemon + l->cqes);
 	q->errors = (const struct quoit_error *)(daemon + l->errors);
+	q->notes = (struct quoit_note *)(client + l->notes);
+	q->sq_sample = quoit_sample_from(0);
+	q->cq_sample = quoit_sample_from(0);
 	if (stamps) {
-		q->notes = (struct quoit_note *)(client + l->notes);
 		q->stamps = (const struct quoit_stamps *)(daemon + l->stamps);
 	}
 	q->sq_mask = l->sq_entries - 1;

@@ -76,7 +76,7 @@ SLOT_INLINE uint64_t slot_user_data(const struct quoit_ring *q, uint32_t index, 
 /* All words of a taken slot are written: publish when a batch is full. */
 SLOT_INLINE void slot_done(struct quoit_ring *q, uint32_t index)
 {
-	if (UNLIKELY(q->notes != NULL))
+	if (UNLIKELY(q->stamps != NULL))
 		q->notes[index & q->sq_mask].site = q->site;
 	/* A failure to wake quoitd is for the next wait to report: the job is in the ring. */
 	if (UNLIKELY(q->sq.next - q->sq.published >= q->batch))

@@ -112,7 +112,7 @@ static int start_here(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t deadl
 	int err;
 
 	q->until = deadline;
-	q->site = q->notes ? libquoit_site_find(&q->sites, here) : 0;
+	q->site = q->stamps ? libquoit_site_find(&q->sites, here) : 0;
 	err = libquoit_job_start(q, sqe, 0, ret);
 	q->until = NEVER;
 	q->site = 0;

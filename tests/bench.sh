@@ -25,6 +25,8 @@ goals() {
 		nop nop_1/sqpoll <= 1 a NOP and back, times io_uring SQPOLL
 		nop nop_256_rate/floor >= 0.55 NOPs a second, 256 in flight, of the floor
 		nop nop_256_rate/sqpoll >= 1 NOPs a second, 256 in flight, of SQPOLL
+		legs legs_1/bare <= 1.05 a NOP and back, times one without timed legs
+		legs legs_256/bare <= 1.05 a NOP, 256 in flight, times one without them
 		submit submit/floor_write <= 3 submit side of a job, times a bare write
 		chain chain/floor <= 10 x = x + 1, window 192, times a request of the floor
 		chain chain/numpy <= 0.1 x = x + 1, times NumPy
@@ -45,6 +47,8 @@ goals() {
 measure() { # BENCHMARK
 	if [ "$1" = w1 ]; then
 		sh tests/bench/w1.sh "$build" ${rounds:+"${rounds#--rounds=}"}
+	elif [ "$1" = legs ]; then
+		sh tests/bench/legs.sh "$build"
 	else
 		"$build/quoit" bench "$1" $rounds
 	fi

@@ -204,13 +204,14 @@ static json_t *figure_json(const struct session_row *row, enum column column)
 	case COLUMN_SHARE:
 	case COLUMN_MEAN:
 	case COLUMN_RATE:
+	case COLUMN_SPAN:
 		return json_real(f.real);
 	default:
 		return json_integer((json_int_t)f.count);
 	}
 }
 
-/* All columns that cost nothing, and those that were asked for. */
+/* All columns; those that cost are null unless they were asked for. */
 static json_t *session_json(const struct session_row *row)
 {
 	static const char *const labels[QUOIT_SESSION_NR] = {
@@ -247,18 +248,21 @@ static int show(const char *socket, struct wanted *w)
 	int directory = runtime_open_directory(socket), err = directory;
 	struct sessions s = {0};
 
-	if (directory >= 0) {
+	if (directory >= 0)
 		err = sessions_read(directory, &s);
-		close(directory);
-	}
 	if (err < 0) {
 		fprintf(stderr, "quoit ps: no counters of quoitd beside %s: %s\n", socket,
 			strerror(-err));
 		sessions_free(&s);
+		if (directory >= 0)
+			close(directory);
 		return 1;
 	}
 	sessions_warn(&s, "ps");
 	sessions_filter(&s, is_wanted, w);
+	if (columns_need_legs(&w->columns) || columns_need_legs(&w->order))
+		sessions_look_at_legs(s.list, s.count, directory);
+	close(directory);
 	sessions_look(&s, columns_need(&w->columns) | columns_need(&w->order) |
 				  (w->json ? PROCESS_NEED_RESIDENT : 0));
 	columns_sort(&w->order, s.list, s.count);

@@ -10,6 +10,7 @@
 #include "args.h"
 #include "commands.h"
 #include "runtime.h"
+#include "sessions.h"
 #include "top/follow.h"
 #include "top/machine.h"
 #include "top/screen.h"
@@ -29,6 +30,7 @@ static const struct args_option options[] = {
 	{"format", "LIST", "these columns (see quoit ps --columns)", 'o'},
 	{"sort", "COLUMN", "by this column; +KEY: the smallest first"},
 	{"user", "USER", "only this user's sessions, by name or number", 'u'},
+	{"session", "NUMBER", "the page of this session"},
 	{"no-color", NULL, "no colours, as with $NO_COLOR"},
 	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
@@ -87,7 +89,7 @@ static bool parse_sort(const char *word, struct view_options *o)
 
 static bool take_option(int opt, struct top *t)
 {
-	enum { BATCH, DELAY, ITERATIONS, FORMAT, SORT, USER, NO_COLOR };
+	enum { BATCH, DELAY, ITERATIONS, FORMAT, SORT, USER, SESSION, NO_COLOR };
 	char *end;
 
 	switch (opt) {
@@ -115,6 +117,13 @@ static bool take_option(int opt, struct top *t)
 			return true;
 		fprintf(stderr, "quoit top: '%s' is no user\n", optarg);
 		return false;
+	case SESSION:
+		t->o.chosen = strtoul(optarg, &end, 10);
+		t->o.page = VIEW_SESSION;
+		if (t->o.chosen && !*end && *optarg >= '0' && *optarg <= '9')
+			return true;
+		fprintf(stderr, "quoit top: '%s' is no session's number\n", optarg);
+		return false;
 	case NO_COLOR:
 		t->colour = false;
 		return true;
@@ -125,25 +134,14 @@ static bool take_option(int opt, struct top *t)
 
 /* ---- what is looked up ---- */
 
-static unsigned needs(const struct view_options *o)
+/* What is shown, and what it is sorted by. */
+static struct column_choices in_use(const struct view_options *o)
 {
-	struct column_choices by = {.count = 1};
+	struct column_choices c = o->columns;
 
-	by.list[0].column = o->sorted_by;
-	return columns_need(&o->columns) | columns_need(&by);
-}
-
-/* All about the chosen session, also what costs the kernel a walk through its pages. */
-static void look_at_chosen(struct top *t)
-{
-	for (size_t i = 0; i < t->f.row_count; i++)
-		if (t->f.rows[i].s.session == t->o.chosen && t->f.here) {
-			struct process *one = &t->f.rows[i].process;
-
-			process_look(&one, 1,
-				     PROCESS_NEED_RESIDENT | PROCESS_NEED_FAULTS |
-					     PROCESS_NEED_SMAPS | PROCESS_NEED_NUMA);
-		}
+	if (c.count < sizeof c.list / sizeof c.list[0])
+		c.list[c.count++].column = o->sorted_by;
+	return c;
 }
 
 /* ---- keys ---- */
@@ -228,7 +226,8 @@ static bool press(struct top *t, int key)
 	case SCREEN_ENTER:
 		if (o->chosen) {
 			o->page = VIEW_SESSION;
-			look_at_chosen(t);
+			chosen_forget(&t->f.chosen);
+			follow_choose(&t->f, o->chosen);
 		}
 		break;
 	case SCREEN_ESCAPE:
@@ -313,12 +312,23 @@ static int until(uint64_t deadline_ns)
 	return now < deadline_ns ? (int)((deadline_ns - now + 999999) / 1000000) : 0;
 }
 
+/* 0 or -errno: what was read before stays. */
+static int read_all(struct top *t)
+{
+	struct column_choices c = in_use(&t->o);
+	int err = follow_read(&t->f, columns_need(&c));
+
+	if (columns_need_legs(&c))
+		sessions_look_at_legs(t->f.rows, t->f.row_count, t->f.directory);
+	if (t->o.page == VIEW_SESSION)
+		follow_choose(&t->f, t->o.chosen);
+	return err;
+}
+
 static void read_again(struct top *t)
 {
-	(void)follow_read(&t->f, needs(&t->o)); /* what was read before stays */
+	(void)read_all(t);
 	machine_read(&t->m);
-	if (t->o.page == VIEW_SESSION)
-		look_at_chosen(t);
 }
 
 /* The interval may be another one by now. */
@@ -392,7 +402,7 @@ static int run(struct top *t, const char *socket)
 	int err = directory < 0 ? directory : follow_open(&t->f, directory);
 
 	if (!err)
-		err = follow_read(&t->f, needs(&t->o));
+		err = read_all(t);
 	if (err) {
 		fprintf(stderr, "quoit top: no counters of quoitd beside %s: %s\n", socket,
 			strerror(-err));
@@ -419,7 +429,7 @@ static int run(struct top *t, const char *socket)
 
 int cmd_top(int argc, char **argv)
 {
-	enum { SOCKET = 7 };
+	enum { SOCKET = 8 };
 	static struct top t;
 	char socket[QUOIT_SOCKET_BYTES];
 	const char *given = NULL, *no_color = getenv("NO_COLOR");

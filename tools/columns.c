@@ -12,7 +12,7 @@
 #include "users.h"
 
 /* Where a column comes from: a counter's number is below all of these. */
-enum { HEAD = QUOIT_SESSION_NR, RESIDENT, FAULTS, SMAPS, NUMA };
+enum { HEAD = QUOIT_SESSION_NR, RESIDENT, FAULTS, SMAPS, NUMA, LEGS };
 
 static const struct {
 	const char *key, *alias, *title;
@@ -111,6 +111,7 @@ unsigned columns_need(const struct column_choices *c)
 		[FAULTS - HEAD] = PROCESS_NEED_FAULTS,
 		[SMAPS - HEAD] = PROCESS_NEED_SMAPS,
 		[NUMA - HEAD] = PROCESS_NEED_NUMA,
+		[LEGS - HEAD] = 0,
 	};
 	unsigned all = 0;
 
@@ -120,6 +121,15 @@ unsigned columns_need(const struct column_choices *c)
 		all |= from < HEAD ? 0 : needs[from - HEAD];
 	}
 	return all;
+}
+
+bool columns_need_legs(const struct column_choices *c)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < c->count; i++)
+		any |= columns[c->list[i].column].from == LEGS;
+	return any;
 }
 
 /* ---- what the figures mean ---- */
@@ -174,8 +184,7 @@ static uint64_t lifetime_ns(const struct session_row *row)
 								   : 0;
 }
 
-/* Over how many nanoseconds means are; negative: that is not known. */
-static double span_ns(const struct session_row *row)
+double columns_span_ns(const struct session_row *row)
 {
 	struct counter to = row->s.value[QUOIT_SESSION_AS_OF];
 	double hz = (double)row->s.origin.tsc_hz;
@@ -194,7 +203,7 @@ static void set_mean(struct figure *f, const struct session_row *row, unsigned c
 {
 	struct counter to = row->s.value[counter];
 	uint64_t from = row->before ? row->before->value[counter].value : 0;
-	double span = span_ns(row);
+	double span = columns_span_ns(row);
 
 	/* Nothing is nothing in whatever time. */
 	f->known = to.known && span >= 0 && (to.value == from || (to.value > from && span > 0));
@@ -267,6 +276,12 @@ static void set_count(struct figure *f, bool known, uint64_t count)
 	f->count = count;
 }
 
+static void set_span(struct figure *f, double ns)
+{
+	f->known = ns > 0;
+	f->real = f->known ? ns / 1e9 : 0;
+}
+
 static void set_other(const struct session_row *row, enum column column, struct figure *f)
 {
 	const struct counters_session *s = &row->s;
@@ -325,6 +340,15 @@ static void set_other(const struct session_row *row, enum column column, struct 
 	case COLUMN_OF_REMOTE:
 		set_remote(f, row);
 		break;
+	case COLUMN_OF_P50:
+		set_span(f, row->limits.p50_ns);
+		break;
+	case COLUMN_OF_P99:
+		set_span(f, row->limits.p99_ns);
+		break;
+	case COLUMN_OF_LIMIT:
+		set_text(f, limits_word(row->limits.by));
+		break;
 	default:
 		break;
 	}
@@ -352,6 +376,7 @@ static int compare(const struct figure *a, const struct figure *b, enum column_k
 	case COLUMN_SHARE:
 	case COLUMN_MEAN:
 	case COLUMN_RATE:
+	case COLUMN_SPAN:
 		return (a->real > b->real) - (a->real < b->real);
 	default:
 		return (a->count > b->count) - (a->count < b->count);
@@ -428,6 +453,9 @@ void columns_text(const struct session_row *row, enum column column, char *ret, 
 	case COLUMN_TICKS:
 	case COLUMN_TIME:
 		format_time(f.count, ret, size);
+		break;
+	case COLUMN_SPAN:
+		format_span(f.real, ret, size);
 		break;
 	case COLUMN_CLOCK:
 		clock_text(f.count, row->now_ns, ret, size);

@@ -12,6 +12,7 @@
 
 #include "counters.h"
 #include "format.h"
+#include "limit.h"
 #include "process.h"
 
 /* What a column's figure is, and where it has a counter, what becomes of that. */
@@ -25,6 +26,7 @@ enum column_kind {
 	COLUMN_RATE,  /* how many a second of it */
 	COLUMN_TICKS, /* ticks as ns */
 	COLUMN_TIME,  /* ns */
+	COLUMN_SPAN,  /* seconds, as real */
 	COLUMN_CLOCK, /* ns, CLOCK_BOOTTIME */
 };
 
@@ -49,6 +51,7 @@ struct session_row {
 	/* What means are since; NULL: since it was opened.  It has to stay while the row does. */
 	const struct counters_session *before;
 	struct process process;
+	struct limits limits; /* from its legs, if these were looked at */
 	bool daemon_lives;
 	uint64_t now_ns; /* CLOCK_BOOTTIME, when it was read */
 };
@@ -74,10 +77,16 @@ bool columns_choose(struct column_choices *c, const char *list, bool sorts, cons
 /* What process_look is to find out for these columns: bits of enum process_need. */
 unsigned columns_need(const struct column_choices *c);
 
+/* Do they need what is in the sessions' legs? */
+bool columns_need_legs(const struct column_choices *c);
+
 enum column_kind columns_kind(enum column column);
 const char *columns_key(enum column column);
 const char *columns_title(enum column column);
 const char *columns_help(enum column column);
+
+/* Over how many nanoseconds a row's means are; negative: that is not known. */
+double columns_span_ns(const struct session_row *row);
 
 void columns_figure(const struct session_row *row, enum column column, struct figure *ret);
 

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "legs.h"
+#include "limit.h"
 #include "runtime.h"
 
 /* ---- reading ---- */
@@ -108,6 +110,20 @@ void sessions_look(struct sessions *s, unsigned needs)
 		list[i] = &s->list[i].process;
 	process_look(list, s->count, needs);
 	free(list);
+}
+
+void sessions_look_at_legs(struct session_row *rows, size_t count, int directory)
+{
+	struct legs *legs = malloc(sizeof *legs);
+
+	for (size_t i = 0; legs && i < count; i++) {
+		struct session_row whole = rows[i];
+
+		whole.before = NULL; /* all since it was opened */
+		if (legs_read(directory, whole.s.session, legs) == 0)
+			limits_find(&whole.s, NULL, legs, columns_span_ns(&whole), &rows[i].limits);
+	}
+	free(legs);
 }
 
 void sessions_warn(const struct sessions *s, const char *command)

@@ -32,6 +32,9 @@ void sessions_filter(struct sessions *s, bool (*keep)(const struct session_row *
 /* Look their processes up: bits of enum process_need.  In another PID namespace: nothing. */
 void sessions_look(struct sessions *s, unsigned needs);
 
+/* Look at the legs of sessions, in the directory that they were read from. */
+void sessions_look_at_legs(struct session_row *rows, size_t count, int directory);
+
 /* Say on stderr what is wrong with the daemon or its files. */
 void sessions_warn(const struct sessions *s, const char *command);
 

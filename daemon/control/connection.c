@@ -13,6 +13,7 @@
 #include "connection_kernels.h"
 #include "host/ctl_io.h"
 #include "host/log.h"
+#include "session/legs.h"
 #include "session/session_stats.h"
 
 /* ---- replies ---- */
@@ -63,6 +64,7 @@ static void give_session_back(struct connection *c)
 	struct control *control = c->control;
 
 	session_stats_close(c->session, control->directory);
+	legs_close(c->session, control->directory);
 	session_free(c->session);
 	c->session = NULL;
 	control->sessions_of[c->reactor]--;

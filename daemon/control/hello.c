@@ -11,6 +11,7 @@
 #include "host/tsc.h"
 #include "memory/bind.h"
 #include "reactor/optable.h"
+#include "session/legs.h"
 #include "session/session_stats.h"
 
 #define DEFAULT_TENSORS 16384u
@@ -224,6 +225,13 @@ static void bind_memory(const struct control *control, struct session *s,
 		bind_pinned(s, device->memory_node);
 }
 
+static void log_counters(const struct connection *c, const struct session *s, int err)
+{
+	if (err < 0)
+		log_client(c->uid, "counter file of session %llu: %s", (unsigned long long)s->id,
+			   strerror(-err));
+}
+
 static void hand_over(struct connection *c, struct session *s, bool asked_device)
 {
 	struct control *control = c->control;
@@ -231,7 +239,6 @@ static void hand_over(struct connection *c, struct session *s, bool asked_device
 	const struct placement_device *device = NULL;
 	struct mail m = {.type = MAIL_SESSION_ADD, .session = s};
 	int32_t node = client_node(c);
-	int err;
 
 	if (asked_device)
 		device = placement_device_near(control->places->device, control->places->count,
@@ -242,10 +249,9 @@ static void hand_over(struct connection *c, struct session *s, bool asked_device
 	control->sessions_of[c->reactor]++;
 	s->reactor = &control->reactors[c->reactor];
 	bind_memory(control, s, core, device);
-	err = session_stats_open(s, control->directory, c->reactor, (int32_t)core->node);
-	if (err < 0)
-		log_client(c->uid, "counter file of session %llu: %s", (unsigned long long)s->id,
-			   strerror(-err));
+	log_counters(c, s,
+		     session_stats_open(s, control->directory, c->reactor, (int32_t)core->node));
+	log_counters(c, s, LEGS_ON ? legs_open(s, control->directory) : 0);
 	mailbox_send(&s->reactor->inbox, &m);
 }
 

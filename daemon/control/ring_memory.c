@@ -10,6 +10,7 @@
 #include "host/features.h"
 #include "host/log.h"
 #include "host/memfd.h"
+#include "reactor/sample.h"
 #include "session/errands.h"
 #include "session/session.h"
 
@@ -68,6 +69,7 @@ static void place_pointers(struct ring *r, uint8_t *client, uint8_t *daemon)
 		r->client = (struct quoit_client_words *)client;
 		r->sqes = (const struct quoit_sqe *)(client + l->sqes);
 		r->notes = (const struct quoit_note *)(client + l->notes);
+		r->sites = (const struct quoit_site *)(client + l->sites);
 	}
 	if (daemon) {
 		r->daemon = (struct quoit_daemon_words *)daemon;
@@ -131,6 +133,7 @@ static int open_bookkeeping(struct ring *r)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		r->bucket[i] = NIL;
+	sample_init(r);
 	return 0;
 }
 

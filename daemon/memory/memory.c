@@ -316,7 +316,7 @@ static void allocated(struct session *s, const struct memory_message *m, memory_
 
 	job->allocating--;
 	if (!memory_holds_up(job))
-		depth_leave(&s->memory.waiting, tsc_now());
+		memory_is_given(s, job);
 	if (m->result < 0 && !job->failed)
 		take_back(s, job, m);
 	job->waits--;

@@ -7,6 +7,7 @@
 #ifndef QUOITD_MEMORY_PRIVATE_H
 #define QUOITD_MEMORY_PRIVATE_H
 
+#include "host/tsc.h"
 #include "memory.h"
 
 /*
@@ -60,6 +61,13 @@ bool memory_reserve(struct session *s, struct job *job);
 static inline bool memory_holds_up(const struct job *job)
 {
 	return job->memory_waits || job->allocating;
+}
+
+/* It no longer is. */
+static inline void memory_is_given(struct session *s, struct job *job)
+{
+	job->memory = tsc_now();
+	depth_leave(&s->memory.waiting, job->memory);
 }
 
 /* A buffer that nobody uses and nobody waits for: its bytes and its entry may go to another. */

@@ -119,7 +119,7 @@ static struct job *pop(struct session *s)
 		s->memory.tail = NIL;
 	job->memory_waits = false;
 	if (!memory_holds_up(job))
-		depth_leave(&s->memory.waiting, tsc_now());
+		memory_is_given(s, job);
 	return job;
 }
 

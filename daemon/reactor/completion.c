@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sample.h"
+
 /* A CQ has one who waits for it; how many a client has put there must not be our time. */
 #define MOST_WOKEN 8
 
@@ -23,6 +25,7 @@ int completion_credits(struct ring *r)
 		if (!quoit_ring_refresh(&r->cq))
 			return -EPROTO;
 		unread = r->cq.next - r->cq.cached_head;
+		sample_collect(r);
 	}
 	return (int)(most - r->in_flight - unread);
 }
@@ -83,6 +86,7 @@ static void ring_descriptor(struct ring *r)
 void completion_flush(struct ring *r)
 {
 	r->dirty = false;
+	sample_flush(r);
 	if (quoit_ring_submit_wake(&r->cq, &r->client->cq_wait))
 		wake(r);
 	ring_descriptor(r);

@@ -209,7 +209,7 @@ int deps_add(struct session *s, struct job *job, uint32_t link)
 	return 0;
 }
 
-void deps_remove(struct session *s, struct job *job, deps_ready_fn *ready)
+void deps_remove(struct session *s, struct job *job, uint64_t now, deps_ready_fn *ready)
 {
 	uint32_t self = job_index(s, job), next;
 
@@ -222,6 +222,7 @@ void deps_remove(struct session *s, struct job *job, deps_ready_fn *ready)
 		next = s->edges[e].next;
 		tables_give_edge(s, e);
 		after->waits--;
+		after->data = now;
 		if (job->in_stream)
 			unease(after, job);
 		if (job->in_direct)

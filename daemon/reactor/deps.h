@@ -57,10 +57,10 @@ void deps_in_stream(struct session *s, struct job *job, deps_ready_fn *ready);
 void deps_in_direct(struct session *s, struct job *job, deps_ready_fn *ready);
 
 /*
- * The job has ended: take it off the lists and count down those who wait for it.
+ * The job has ended, at this TSC: take it off the lists and count down those who wait for it.
  * Calls ready() for each whose last wait this was.
  */
-void deps_remove(struct session *s, struct job *job, deps_ready_fn *ready);
+void deps_remove(struct session *s, struct job *job, uint64_t now, deps_ready_fn *ready);
 
 /* ---- jobs of one ring by their SQ index ---- */
 

@@ -12,6 +12,7 @@
 #include "memory/memory.h"
 #include "optable.h"
 #include "reactor_mail.h"
+#include "sample.h"
 #include "sched.h"
 #include "session/tensor.h"
 #include "session/tensor_bits.h"
@@ -303,10 +304,13 @@ static int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 
 /*
  * One SQE; plain: of a ring without stamps and cancels.  -EAGAIN: a table of the session is
- * full; nothing was done, try again later.
+ * full; nothing was done, try again later.  Part of the loop below, where most of it is for most
+ * SQEs.
  */
-static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, bool plain,
-		     uint64_t *cost)
+static inline __attribute__((always_inline)) int fetch_one(struct ring *ring,
+							   const struct quoit_sqe *sqe,
+							   uint32_t sq_index, bool plain,
+							   uint64_t *cost)
 {
 	struct session *s = ring->session;
 	struct fault fault;
@@ -332,19 +336,88 @@ static int fetch_one(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq
 	return err;
 }
 
+/* A private copy of an SQE that its client may be changing. */
+static inline void copy_sqe(const struct ring *ring, uint32_t index, struct quoit_sqe *ret)
+{
+	const uint32_t mask = ring->layout.sq_entries - 1;
+
+	__builtin_prefetch(&ring->sqes[(index + FETCH_AHEAD) & mask]);
+	quoit_ring_copy((uint64_t *)ret, (const uint64_t *)&ring->sqes[index & mask],
+			sizeof *ret / sizeof(uint64_t));
+}
+
+/* SQEs from `index` on, up to `end` or until they have cost a turn; the first that is left. */
+static uint32_t fetch_run(struct ring *ring, uint32_t index, uint32_t end, uint64_t *cost)
+{
+	bool plain = !ring->cancels && !ring->stamps;
+	uint32_t counted = index; /* those before it have been, by their operations */
+	uint8_t opcode = QUOIT_OP_NOP;
+
+	for (; index != end && *cost < SCHED_TURN_NS; index++) {
+		struct quoit_sqe sqe;
+
+		copy_sqe(ring, index, &sqe);
+		if (fetch_one(ring, &sqe, index, plain, cost) < 0) {
+			ring->stalled = true;
+			break;
+		}
+		if (sqe.opcode != opcode) {
+			legs_count(ring->session, opcode, index - counted);
+			opcode = sqe.opcode;
+			counted = index;
+		}
+		if (!plain)
+			forget_cancel(ring, index);
+	}
+	legs_count(ring->session, opcode, index - counted);
+	return index;
+}
+
+/* The one SQE that is the next sample, timed; false: it is left. */
+static bool fetch_sample(struct ring *ring, uint32_t index, uint64_t *cost)
+{
+	struct session *s = ring->session;
+	struct sample sample = sample_begin(ring, index);
+	uint64_t jobs = s->order;
+	uint8_t opcode = __atomic_load_n(&ring->sqes[index & (ring->layout.sq_entries - 1)].opcode,
+					 __ATOMIC_RELAXED);
+
+	if (fetch_run(ring, index, index + 1, cost) == index)
+		return false;
+	if (s->order != jobs)
+		sample_is_job(ring, &sample, deps_ring_find(ring, index));
+	else
+		sample_was_run(ring, &sample, opcode);
+	return true;
+}
+
+/* All of them, in one turn; the first that is left. */
+static uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end)
+{
+	uint64_t cost = 0;
+
+	while (sample_is_in(ring, index, end)) {
+		index = fetch_run(ring, index, ring->samples.sq, &cost);
+		if (index != ring->samples.sq || cost >= SCHED_TURN_NS ||
+		    !fetch_sample(ring, index, &cost))
+			return index;
+		index++;
+	}
+	return fetch_run(ring, index, end, &cost);
+}
+
 bool fetch_ring(struct reactor *r, struct ring *ring)
 {
 	struct session *s = ring->session;
-	const struct quoit_sqe *sqes = ring->sqes;
-	uint32_t ready = quoit_ring_peek(&ring->sq), index = ring->sq.next, taken;
-	uint32_t mask = ring->layout.sq_entries - 1, end;
-	bool plain = !ring->cancels && !ring->stamps;
+	bool looks = ring->sq.cached_tail == ring->sq.next; /* at the client's line */
+	uint32_t ready = quoit_ring_peek(&ring->sq), index, taken;
 	struct session *outer;
-	uint64_t cost = 0;
 	int credits;
 
 	if (!ready)
 		return false;
+	if (looks)
+		sample_look(ring, ready);
 	reactor_charge(r, s);
 	if (s->memory.tidying) {
 		ring->stalled = true;
@@ -370,19 +443,7 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	 */
 	ring->fetched = ring->stamps ? tsc_now() : r->now;
 	outer = guard_enter(s);
-	for (end = index + ready; index != end && cost < SCHED_TURN_NS; index++) {
-		struct quoit_sqe sqe;
-
-		__builtin_prefetch(&sqes[(index + FETCH_AHEAD) & mask]);
-		quoit_ring_copy((uint64_t *)&sqe, (const uint64_t *)&sqes[index & mask],
-				sizeof sqe / sizeof(uint64_t));
-		if (fetch_one(ring, &sqe, index, plain, &cost) < 0) {
-			ring->stalled = true;
-			break;
-		}
-		if (!plain)
-			forget_cancel(ring, index);
-	}
+	index = fetch_burst(ring, ring->sq.next, ring->sq.next + ready);
 	taken = index - ring->sq.next;
 	guard_leave(outer);
 	if (!taken)

@@ -10,6 +10,7 @@
 #include "host/tsc.h"
 #include "memory/memory.h"
 #include "optable.h"
+#include "sample.h"
 #include "session/files.h"
 #include "session/kernels.h"
 #include "session/tensor.h"
@@ -128,6 +129,8 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->start = job->end = 0;
 	job->device_start = job->device_end = job->device_error = 0;
 	job->submit = 0;
+	job->data = job->memory = 0;
+	job->weight = 0;
 	job->deadline = 0;
 	job->elements = plan->elements;
 	job->cost = plan->cost;
@@ -210,12 +213,13 @@ static void enter(struct ring *r, struct job *job, uint64_t now)
 		job->submit = r->notes[job->sq_index & (r->layout.sq_entries - 1)].submit;
 }
 
-static void leave_segments(struct session *s, struct ring *r, job_ready_fn *ready)
+static void leave_segments(struct session *s, struct ring *r, uint64_t now, job_ready_fn *ready)
 {
 	struct job *after;
 
 	while ((after = deps_segment_next(r)) != NULL) {
 		after->waits--;
+		after->data = now;
 		if (job_may_start(after))
 			ready(s, after);
 	}
@@ -242,7 +246,7 @@ int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *pl
 	if (job_may_start(job))
 		ready(s, job);
 	else if (sqe->flags & QUOIT_SQE_AFTER_ALL)
-		leave_segments(s, r, ready); /* all before it may have ended already */
+		leave_segments(s, r, now, ready); /* all before it may have ended already */
 	if (job->memory_waits && s->oldest == job_index(s, job))
 		memory_advance(s, ready); /* nobody's end will do it */
 	return 0;
@@ -250,8 +254,10 @@ int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *pl
 
 /* ---- ending ---- */
 
-static void post(struct ring *r, struct job *job, int32_t res, uint64_t now)
+/* True: with a CQE. */
+static bool post(struct ring *r, struct job *job, int32_t res, uint64_t now)
 {
+	uint32_t index = r->cq.next;
 	struct quoit_stamps stamps = {.submit = job->submit,
 				      .fetch = job->fetch,
 				      .start = job->start,
@@ -264,6 +270,7 @@ static void post(struct ring *r, struct job *job, int32_t res, uint64_t now)
 	job->posted = true;
 	r->in_flight--;
 	completion_post(r, &job->sqe, res, &job->error, &stamps);
+	return r->cq.next != index;
 }
 
 void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t now)
@@ -309,15 +316,17 @@ static void mark_outputs(struct session *s, const struct ring *r, struct job *jo
 void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_ready_fn *ready)
 {
 	struct ring *r = ring_of(s, job);
+	bool posted;
 
 	mark_outputs(s, r, job, res);
-	deps_remove(s, job, ready);
+	deps_remove(s, job, now, ready);
 	deps_ring_remove(r, job);
 	open_list_remove(s, job, now);
 	if (job->deadline)
 		s->deadlines--;
-	if (!job->posted)
-		post(r, job, res, now);
+	posted = !job->posted && post(r, job, res, now);
+	if (res >= 0)
+		sample_job(r, job, posted);
 	if (res < 0)
 		s->jobs_failed++;
 	else
@@ -332,7 +341,7 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 	deps_segment_leave(r, job);
 	r->jobs--;
 	tables_give_job(s, job);
-	leave_segments(s, r, ready);
+	leave_segments(s, r, now, ready);
 	if (s->memory.head != NIL)
 		memory_advance(s, ready);
 }

@@ -15,6 +15,7 @@
 #include "memory/memory_pinned.h"
 #include "reactor_idle.h"
 #include "reactor_rings.h"
+#include "sample.h"
 #include "sched.h"
 #include "session/files.h"
 #include "session/session_stats.h"
@@ -179,6 +180,8 @@ static void let_ring_go(struct reactor *r, struct session *s, struct ring *ring)
 		completion_flush(ring);
 	if (ring->queued)
 		unhook_dirty(r, ring);
+	sample_collect(ring); /* while its pages are guarded */
+	legs_tell_sites(s, ring->index, ring->sites);
 	reactor_remove_ring(r, ring);
 	s->rings[ring->index] = NULL;
 }

@@ -62,7 +62,8 @@ uint64_t session_cost(const struct session_limits *limits)
 	struct layout l;
 
 	lay_out(limits, &l);
-	return l.bytes + sizeof(struct session) + (has_bridge(limits) ? BRIDGE_BYTES : 0) +
+	return l.bytes + sizeof(struct session) + sizeof(struct quoit_session_stats) +
+	       sizeof(struct quoit_session_legs) + (has_bridge(limits) ? BRIDGE_BYTES : 0) +
 	       (limits->kernels ? sizeof(struct kernels) : 0);
 }
 
@@ -123,7 +124,8 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 		return -ENOMEM;
 	s->id = id;
 	s->memory_node = -1;
-	s->state_fd = s->arena_fd = s->pinned_fd = s->stats_fd = s->region.fd = -1;
+	s->legs_long = UINT64_MAX;
+	s->state_fd = s->arena_fd = s->pinned_fd = s->stats_fd = s->legs_fd = s->region.fd = -1;
 	s->arena_bytes = limits->arena_bytes;
 	s->pinned_bytes = limits->pinned_bytes;
 	s->eager = limits->eager;
@@ -205,6 +207,8 @@ void session_free(struct session *s)
 	close_fd(s->state_fd);
 	close_fd(s->bridge.fd);
 	unmap(s->stats, sizeof *s->stats);
+	unmap(s->legs, sizeof *s->legs);
 	close_fd(s->stats_fd);
+	close_fd(s->legs_fd);
 	free(s);
 }

@@ -103,6 +103,7 @@ struct job {
 	struct quoit_sqe sqe;               /* the private copy */
 	uint64_t order;                     /* of fetch, over all rings of the session */
 	uint64_t fetch, start, end, submit; /* TSC */
+	uint64_t data, memory;              /* TSC: until when it waited for them; 0: not at all */
 	uint64_t deadline;                  /* TSC; 0: none */
 	uint64_t elements;                  /* largest tensor, for the cost */
 	uint64_t cost;                      /* predicted nanoseconds on one core */
@@ -131,7 +132,8 @@ struct job {
 	bool refused; /* no valid job: its outputs fail in its place, and it has nothing else */
 	bool memory_waits; /* in the memory queue */
 	bool posted;       /* its CQE is out although it has not ended */
-	int32_t failed;    /* decided before it ran: -errno, error holds the record */
+	uint32_t weight; /* its legs are counted for so many, however short it is; 0: only if not */
+	int32_t failed;  /* decided before it ran: -errno, error holds the record */
 	uint32_t view[QUOIT_MAX_TENSORS_PER_JOB];
 	struct access access[QUOIT_MAX_TENSORS_PER_JOB];
 	struct quoit_error error;
@@ -153,6 +155,28 @@ struct edge {
 
 #define CANCEL_SLOTS 16
 
+/* What is timed on its way to the client (reactor/sample.h). */
+#define SAMPLES_POSTING 16u
+#define SAMPLES_POSTED  8u
+struct ring_samples {
+	uint32_t sq, cq;         /* the next samples' indices, */
+	uint32_t sq_from;        /* the first that the former stands for, */
+	uint32_t submit_from;    /* and of those whose submit is known; */
+	uint64_t noted;          /* what the client has noted of it; 0: nothing was looked at */
+	uint64_t sq_gap, cq_gap; /* TSC: none before */
+	uint32_t posting;        /* so many have a CQE that is not yet flushed: */
+	struct {
+		uint64_t end; /* TSC */
+		uint32_t weight;
+	} job[SAMPLES_POSTING];
+	uint32_t posted, reaped; /* free-running, into: */
+	struct {
+		uint64_t tsc;
+		uint32_t index, weight;
+	} cqe[SAMPLES_POSTED];
+	uint32_t cq_from; /* the first that the next CQE stands for */
+};
+
 struct ring {
 	struct session *session;
 	uint32_t index;
@@ -163,6 +187,7 @@ struct ring {
 	struct quoit_daemon_words *daemon;
 	const struct quoit_sqe *sqes;
 	const struct quoit_note *notes;
+	const struct quoit_site *sites;
 	struct quoit_cqe *cqes;
 	struct quoit_error *errors;
 	struct quoit_stamps *stamps; /* NULL: not asked for */
@@ -183,6 +208,7 @@ struct ring {
 	/* Its queues: how deep when they were last looked at, and at most, as far as was looked. */
 	uint32_t sq_depth, cq_depth, sq_most, cq_most;
 	uint64_t fetched; /* TSC of the burst that is being fetched */
+	struct ring_samples samples;
 	struct ring *next_dirty;
 	uint32_t *bucket;       /* jobs by sq_index: heads, cq_entries of them */
 	uint32_t *segment_open; /* open jobs of each segment, cq_entries + 1 of them, wrapping */
@@ -343,6 +369,9 @@ struct session {
 	struct quoit_session_stats *stats; /* its counter file, */
 	bool told;                         /* which has all that was done for it */
 	int stats_fd;
+	struct quoit_session_legs *legs; /* its file of legs; NULL: there is none */
+	uint64_t legs_long, legs_gap;    /* LEGS_LONG_NS, LEGS_GAP_NS; TSC */
+	int legs_fd;
 };
 
 struct session_limits {

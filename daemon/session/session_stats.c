@@ -2,87 +2,27 @@
 /* session_stats.c - a session's counter file */
 #include "session_stats.h"
 
-#include <dirent.h>
-#include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/posix_acl.h>
-#include <linux/posix_acl_xattr.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/xattr.h>
-#include <unistd.h>
 
 #include "host/totals.h"
-
-/* What the names of all sessions' files begin with. */
-#define PREFIX "session."
-
-static void file_name(const struct session *s, char name[32])
-{
-	snprintf(name, 32, QUOIT_STATS_SESSION, (unsigned long long)s->id);
-}
-
-/*
- * The file is ours, for reading by us: let the session's user read it as well.  Giving it away
- * would need a right that we do not have; an access list needs only that we own it.
- */
-static int let_user_read(int fd, uid_t uid)
-{
-	struct {
-		struct posix_acl_xattr_header header;
-		struct posix_acl_xattr_entry entry[5];
-	} acl = {.header = {htole32(POSIX_ACL_XATTR_VERSION)},
-		 .entry = {
-			 {htole16(ACL_USER_OBJ), htole16(ACL_READ), htole32(ACL_UNDEFINED_ID)},
-			 {htole16(ACL_USER), htole16(ACL_READ), htole32(uid)},
-			 {htole16(ACL_GROUP_OBJ), 0, htole32(ACL_UNDEFINED_ID)},
-			 {htole16(ACL_MASK), htole16(ACL_READ), htole32(ACL_UNDEFINED_ID)},
-			 {htole16(ACL_OTHER), 0, htole32(ACL_UNDEFINED_ID)},
-		 }};
-
-	if (uid == geteuid())
-		return 0;
-	return fsetxattr(fd, "system.posix_acl_access", &acl, sizeof acl, 0) < 0 ? -errno : 0;
-}
+#include "reactor/sample.h"
+#include "session_file.h"
 
 #define LABEL(name, text) text,
 static const char *const labels[QUOIT_SESSION_NR] = {QUOIT_SESSION_STATS(LABEL)};
 #undef LABEL
 
-void session_stats_sweep(int directory)
-{
-	DIR *dir = fdopendir(dup(directory));
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, PREFIX, strlen(PREFIX)))
-			(void)unlinkat(directory, entry->d_name, 0);
-	if (dir)
-		closedir(dir);
-}
-
 int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node)
 {
 	struct quoit_session_stats *stats;
-	char name[32];
+	void *map;
+	int err = session_file_open(s, directory, QUOIT_STATS_SESSION, sizeof *stats, &s->stats_fd,
+				    &map);
 
-	file_name(s, name);
-	s->stats_fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
-	if (s->stats_fd < 0)
-		return -errno;
-	stats = MAP_FAILED;
-	if (fallocate(s->stats_fd, 0, 0, sizeof *stats) == 0) /* a full disk: no SIGBUS later */
-		stats = mmap(NULL, sizeof *stats, PROT_READ | PROT_WRITE, MAP_SHARED, s->stats_fd,
-			     0);
-	if (stats == MAP_FAILED) {
-		int err = -errno;
-
-		(void)unlinkat(directory, name, 0);
+	if (!map)
 		return err;
-	}
+	stats = map;
 	totals_fill_header(&stats->header, sizeof *stats,
 			   offsetof(struct quoit_session_stats, value), QUOIT_SESSION_NR, 1);
 	stats->session = s->id;
@@ -95,7 +35,7 @@ int session_stats_open(struct session *s, int directory, uint32_t reactor, int32
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
 		snprintf(stats->label[i], sizeof stats->label[i], "%s", labels[i]);
 	s->stats = stats;
-	return let_user_read(s->stats_fd, s->uid);
+	return err;
 }
 
 /* What waits: for its turn, for memory, or else for what it reads. */
@@ -122,6 +62,8 @@ static void look_at_ring(struct ring *r)
 			       r->layout.sq_entries);
 	r->cq_depth = distance(r->cq.next, __atomic_load_n(&r->client->cq_head, __ATOMIC_RELAXED),
 			       r->layout.cq_entries);
+	sample_collect(r);
+	legs_tell_sites(r->session, r->index, r->sites);
 	if (r->sq_depth > r->sq_most)
 		r->sq_most = r->sq_depth;
 	if (r->cq_depth > r->cq_most)
@@ -200,11 +142,8 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t tile_ticks,
 
 void session_stats_close(struct session *s, int directory)
 {
-	char name[32];
-
 	if (!s->stats)
 		return;
 	__atomic_store_n(&s->stats->ended, 1, __ATOMIC_RELAXED);
-	file_name(s, name);
-	(void)unlinkat(directory, name, 0);
+	session_file_remove(s, directory, QUOIT_STATS_SESSION, s->stats_fd);
 }

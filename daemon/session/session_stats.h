@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * session_stats.h - a session's counter file.
- *
- * The file is output only: the daemon never reads back what lies there.
  */
 #ifndef QUOITD_SESSION_STATS_H
 #define QUOITD_SESSION_STATS_H
 
 #include "session.h"
-
-/* Remove what a quoitd that was killed has left in this directory, which is ours alone. */
-void session_stats_sweep(int directory);
 
 /*
  * Make the session's file in the runtime directory, for its user and us to read; -errno: there

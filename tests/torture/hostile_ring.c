@@ -249,7 +249,36 @@ static void cancelled_again_before_it_comes(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
+/* Anything at all, and what is nearly right. */
+static uint64_t lie(struct stage *s)
+{
+	uint64_t noise = (uint64_t)stage_random(s, UINT32_MAX) << 32 | stage_random(s, UINT32_MAX);
+
+	return stage_random(s, 2) ? noise : noise >> stage_random(s, 64);
+}
+
+static void times_that_are_lies(struct stage *s)
+{
+	const uint32_t times = stage_times(s, 100, 10000);
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &small))
+		return;
+	for (uint32_t i = 0; i < times && !s->bad; i++) {
+		for (uint32_t k = 0; k < ENTRIES; k++)
+			__atomic_store_n(&c.notes[k].submit, lie(s), __ATOMIC_RELAXED);
+		for (uint32_t k = 0; k < QUOIT_NOTED; k++) {
+			__atomic_store_n(&c.client->submitted[k], lie(s), __ATOMIC_RELAXED);
+			__atomic_store_n(&c.client->reaped[k], lie(s), __ATOMIC_RELAXED);
+		}
+		raw_submit_nops(&c, ENTRIES);
+		CHECK(s, raw_reap_good(&c, ENTRIES));
+	}
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
 static const struct stage_case cases[] = {
+	{"times that are lies", times_that_are_lies},
 	{"cancelled again before it comes", cancelled_again_before_it_comes},
 	{"tail beyond the ring", tail_beyond_the_ring},
 	{"tail below the head", tail_below_the_head},

@@ -76,6 +76,8 @@ Test(abi, words_of_two_writers_share_no_line)
 		SIZE(struct quoit_client_words, 192),
 		PLACE(struct quoit_client_words, sq_tail, 0),
 		PLACE(struct quoit_client_words, cq_head, 64),
+		PLACE(struct quoit_client_words, submitted, 8),
+		PLACE(struct quoit_client_words, reaped, 72),
 		PLACE(struct quoit_client_words, cq_wait, 128),
 		PLACE(struct quoit_client_words, arm, 132),
 		PLACE(struct quoit_client_words, last_reap, 136),

@@ -81,7 +81,7 @@ static void on_ready(struct session *s, struct job *job)
 
 static void end(struct job *job)
 {
-	deps_remove(session, job, on_ready);
+	deps_remove(session, job, 0, on_ready);
 	tables_give_job(session, job);
 }
 

@@ -257,11 +257,29 @@ int follow_open(struct follow *f, int directory)
 void follow_close(struct follow *f)
 {
 	forget_sessions(f);
+	chosen_free(&f->chosen);
 	if (f->entries)
 		closedir(f->entries);
 	close(f->directory);
 	free(f->list);
 	free(f->rows);
+}
+
+void follow_choose(struct follow *f, uint64_t session)
+{
+	for (size_t i = 0; i < f->row_count; i++) {
+		struct process *one = &f->rows[i].process;
+
+		if (f->rows[i].s.session != session)
+			continue;
+		if (f->here)
+			process_look(&one, 1,
+				     PROCESS_NEED_RESIDENT | PROCESS_NEED_FAULTS |
+					     PROCESS_NEED_SMAPS | PROCESS_NEED_NUMA);
+		chosen_read(&f->chosen, f->directory, &f->rows[i]);
+		if (f->chosen.known)
+			f->rows[i].limits = f->chosen.ever;
+	}
 }
 
 int follow_read(struct follow *f, unsigned needs)

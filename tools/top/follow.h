@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 
+#include "chosen.h"
 #include "columns.h"
 #include "counters.h"
 
@@ -40,6 +41,7 @@ struct follow {
 	struct session_row *rows; /* of the last reading */
 	size_t row_count, row_room;
 	size_t shown; /* of these, those that view.c has put first */
+	struct chosen chosen;
 
 	/* What tiles took of each core, in percent, when that was last told; < 0: it never was. */
 	double tiles[QUOIT_MAX_CORES];
@@ -54,6 +56,10 @@ void follow_close(struct follow *f);
  * totals cannot be read any more, and what was last read stays.
  */
 int follow_read(struct follow *f, unsigned needs);
+
+/* Look closer at one of the last reading's sessions; also at what costs the kernel a walk through
+ * its pages. */
+void follow_choose(struct follow *f, uint64_t session);
 
 /* The last totals, and those before; NULL: they are another daemon's, or there are none. */
 const struct counters_totals *follow_now(const struct follow *f);

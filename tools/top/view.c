@@ -86,37 +86,6 @@ static void add_sessions(struct view *v, struct view_options *o, struct follow *
 	}
 }
 
-/* A column's title and figure, as wide as one of FIGURE_WIDTH. */
-#define FIGURE_WIDTH 26u
-
-static void add_figure(struct view *v, const struct session_row *row, enum column column)
-{
-	char text[FORMAT_CELL_BYTES];
-
-	columns_text(row, column, text, sizeof text);
-	view_add(v, VIEW_STRONG, "%-9s ", columns_title(column));
-	view_add(v, VIEW_PLAIN, "%-15s ", text);
-}
-
-/* One below the other, each with what it is; or, where these lines are not enough, beside. */
-static void add_figures(struct view *v, const struct session_row *row, unsigned lines)
-{
-	unsigned across = v->width / FIGURE_WIDTH ? v->width / FIGURE_WIDTH : 1;
-	unsigned down = (COLUMN_NR + across - 1) / across;
-
-	if (lines >= COLUMN_NR || across == 1) {
-		across = 1;
-		down = COLUMN_NR;
-	}
-	for (unsigned y = 0; y < down; y++) {
-		for (unsigned i = y; i < COLUMN_NR; i += down)
-			add_figure(v, row, (enum column)i);
-		if (across == 1)
-			view_add(v, VIEW_FAINT, "%s", columns_help((enum column)y));
-		view_end_line(v);
-	}
-}
-
 static void add_session(struct view *v, const struct view_options *o, const struct follow *f,
 			unsigned height)
 {
@@ -127,11 +96,11 @@ static void add_session(struct view *v, const struct view_options *o, const stru
 			row = &f->rows[i];
 	view_end_line(v);
 	if (row) {
-		add_figures(v, row, height > v->count ? height - v->count : 0);
+		view_session(v, row, &f->chosen, height);
 		return;
 	}
-	view_add(v, VIEW_ALARM, "Session %llu has ended.  Any key goes back.",
-		 (unsigned long long)o->chosen);
+	view_add(v, VIEW_ALARM, "Session %llu has ended%s.  Any key goes back.",
+		 (unsigned long long)o->chosen, f->unreadable ? ", or is another user's" : "");
 	view_end_line(v);
 }
 

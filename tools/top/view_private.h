@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * view_private.h - what the files behind view.h share: view.c (pages), view_lines.c (lines),
- * view_machine.c (cores and nodes) and view_table.c (sessions).
+ * view_machine.c (cores and nodes), view_table.c (sessions) and view_session.c (one of them).
  */
 #ifndef QUOIT_TOOLS_TOP_VIEW_PRIVATE_H
 #define QUOIT_TOOLS_TOP_VIEW_PRIVATE_H
@@ -39,5 +39,11 @@ void view_sort(const struct view_options *o, struct follow *f);
 
 /* As many sessions as `lines` holds (0: all), with a title. */
 void view_table(struct view *v, struct view_options *o, const struct follow *f, unsigned lines);
+
+/* ---- view_session.c ---- */
+
+/* height: of the whole view; 0: any. */
+void view_session(struct view *v, const struct session_row *row, const struct chosen *c,
+		  unsigned height);
 
 #endif

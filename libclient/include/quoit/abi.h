@@ -256,16 +256,22 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_stamps) == 64, "one line per job");
 
 /* ---- pages that the client writes and quoitd reads ---- */
 
+/* When samples (sample.h) were submitted and reaped is beside the index that the peer reads anyway.
+ */
+#define QUOIT_NOTED 7u
+
 struct quoit_client_words {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t sq_tail;
+	uint64_t submitted[QUOIT_NOTED];
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_head;
+	uint64_t reaped[QUOIT_NOTED];
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_wait; /* 1: sleeps on the CQ tail */
 	uint32_t arm; /* changed at every arm: one byte on the ring's socket at the next CQE */
 	uint64_t last_reap; /* TSC */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_client_words) == 3 * QUOIT_LINE, "a line each");
 
-/* Beside SQE slot i: when it was submitted and by which call site. */
+/* Beside SQE slot i: when it was submitted and by which call site; with QUOIT_RING_STAMPS. */
 struct quoit_note {
 	uint64_t submit; /* TSC */
 	uint32_t site;   /* index into the call-site table; 0: unknown */

@@ -2,7 +2,7 @@
 /*
  * stats.h - the counter files: what the tools read, without asking the daemon.
  *
- * They lie beside the socket: "totals" for everybody, "session.N" for the
+ * They lie beside the socket: "totals" for everybody, "session.N" and "legs.N" for the
  * session's uid and root, "topology" as text.  They can be read while the daemon
  * runs, hangs or is dead.  One writer per file; a reader maps it for reading only,
  * checks magic, version and sizes, and takes every word with one relaxed load: a
@@ -29,6 +29,7 @@
 #define QUOIT_STATS_VERSION  2u
 #define QUOIT_STATS_TOTALS   "totals"
 #define QUOIT_STATS_SESSION  "session.%llu"
+#define QUOIT_STATS_LEGS     "legs.%llu"
 #define QUOIT_STATS_TOPOLOGY "topology"
 #define QUOIT_LABEL_BYTES    24
 #define QUOIT_MAX_REACTORS   64
@@ -100,6 +101,20 @@
 	X(TILES, "tiles")                                                                          \
 	X(TILE_TICKS, "tile_ticks")
 
+/*
+ * The legs of a job's way through quoitd.  Timed are one job of each 64 (sample.h), which stands
+ * for all since the one before, and each that ran for more than 10 us outside of its fetch.
+ */
+#define QUOIT_LEGS(X)                                                                              \
+	X(SUBMIT, "submit_to_fetch") /* of samples; as the client says */                          \
+	X(DATA, "waiting_for_data")                                                                \
+	X(MEMORY, "waiting_for_memory")                                                            \
+	X(TURN, "waiting_for_a_turn")                                                              \
+	X(RUN, "start_to_end")                                                                     \
+	X(POST, "end_to_post")                                                                     \
+	X(WHOLE, "fetch_to_end")                                                                   \
+	X(REAP, "post_to_reap") /* of one CQE of each 64; as the client says */
+
 /* Reasons why a connection or a session was ended, or a request refused. */
 #define QUOIT_DAEMON_STATS(X)                                                                      \
 	X(CONNECTIONS, "connections")                                                              \
@@ -131,10 +146,12 @@
 #define QUOIT_STAT_ENUM_R(name, label) QUOIT_REACTOR_##name,
 #define QUOIT_STAT_ENUM_C(name, label) QUOIT_CORE_##name,
 #define QUOIT_STAT_ENUM_D(name, label) QUOIT_DAEMON_##name,
+#define QUOIT_STAT_ENUM_L(name, label) QUOIT_LEG_##name,
 enum { QUOIT_SESSION_STATS(QUOIT_STAT_ENUM_S) QUOIT_SESSION_NR };
 enum { QUOIT_REACTOR_STATS(QUOIT_STAT_ENUM_R) QUOIT_REACTOR_NR };
 enum { QUOIT_CORE_STATS(QUOIT_STAT_ENUM_C) QUOIT_CORE_NR };
 enum { QUOIT_DAEMON_STATS(QUOIT_STAT_ENUM_D) QUOIT_DAEMON_NR };
+enum { QUOIT_LEGS(QUOIT_STAT_ENUM_L) QUOIT_LEG_NR };
 
 struct quoit_stats_header {
 	uint64_t magic;
@@ -169,6 +186,56 @@ struct quoit_session_stats {
 	char name[32];
 	char label[QUOIT_SESSION_NR][QUOIT_LABEL_BYTES];
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t value[QUOIT_SESSION_NR];
+};
+
+/*
+ * How many took how long, ticks of the TSC: each of the first 64 is a bucket, then each power of
+ * two has 64, so that none is wider than 1/64 of what is in it.  The last one has all that is
+ * longer.
+ */
+#define QUOIT_LEG_PARTS   64u
+#define QUOIT_LEG_BUCKETS (35u * QUOIT_LEG_PARTS)
+
+static inline uint32_t quoit_leg_bucket(uint64_t ticks)
+{
+	uint32_t shift = ticks < 2 * QUOIT_LEG_PARTS ? 0 : 57u - (uint32_t)__builtin_clzll(ticks);
+	uint64_t bucket = shift * QUOIT_LEG_PARTS + (ticks >> shift);
+
+	return bucket < QUOIT_LEG_BUCKETS ? (uint32_t)bucket : QUOIT_LEG_BUCKETS - 1;
+}
+
+/* The least that a bucket has; that of the bucket behind it is one more than its most. */
+static inline uint64_t quoit_leg_least(uint32_t bucket)
+{
+	uint32_t shift = bucket < 2 * QUOIT_LEG_PARTS ? 0 : bucket / QUOIT_LEG_PARTS - 1;
+
+	return (uint64_t)(bucket - shift * QUOIT_LEG_PARTS) << shift;
+}
+
+/* Of one operation in one session. */
+struct quoit_operation_block {
+	uint64_t jobs;  /* fetched */
+	uint64_t timed; /* about so many of them have run, by the legs: a sample stands for 64, */
+	uint64_t ticks; /* for so long, all together */
+};
+
+/* Of so many rings of a session it is told where the program waited on them. */
+#define QUOIT_SITE_RINGS 8u
+
+/* legs.N; the labels are the legs', in whose order the counts are. */
+struct quoit_session_legs {
+	struct quoit_stats_header header;
+	uint64_t session;
+	uint32_t buckets; /* of each leg */
+	uint32_t parts;   /* of a power of two */
+	uint32_t operations;
+	uint32_t operations_at;
+	uint32_t sites_at;
+	uint32_t site_rings; /* a table of QUOIT_MAX_SITES each, as the client has it */
+	char label[QUOIT_LEG_NR][QUOIT_LABEL_BYTES];
+	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_operation_block operation[QUOIT_OP_NR];
+	QUOIT_ALIGNED(QUOIT_LINE) uint64_t count[QUOIT_LEG_NR][QUOIT_LEG_BUCKETS];
+	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_site site[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
 };
 
 struct quoit_reactor_block {

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* sample.c - the legs of those who are timed */
+#include "sample.h"
+
+#include "reactor.h"
+
+void sample_init(struct ring *r)
+{
+	const uint32_t first = quoit_sample_from(0);
+
+	r->samples = (struct ring_samples){.sq = first, .cq = first};
+}
+
+/* ---- fetch ---- */
+
+bool sample_is_early(struct ring *r, uint32_t end)
+{
+	if (r->fetched >= r->samples.sq_gap)
+		return false;
+	r->samples.sq = quoit_sample_from(end);
+	return true;
+}
+
+struct sample sample_begin(const struct ring *r, uint32_t sq_index)
+{
+	return (struct sample){.fetch = tsc_now(),
+			       .weight = sq_index + 1 - r->samples.sq_from,
+			       .posted = r->cq.next,
+			       .failed = r->session->jobs_failed};
+}
+
+static void count_submit(struct ring *r, uint64_t fetch)
+{
+	struct ring_samples *m = &r->samples;
+	uint64_t submit = quoit_note_time(m->noted, m->sq, fetch);
+
+	m->noted = 0;
+	if (!submit)
+		return;
+	legs_add(r->session, QUOIT_LEG_SUBMIT, fetch - submit, m->sq + 1 - m->submit_from);
+	m->submit_from = m->sq + 1;
+}
+
+static void go_on(struct ring *r, uint64_t fetch)
+{
+	struct ring_samples *m = &r->samples;
+
+	count_submit(r, fetch);
+	m->sq_from = m->sq + 1;
+	m->sq_gap = fetch + r->session->legs_gap;
+	m->sq = quoit_sample_from(m->sq + 1);
+}
+
+void sample_is_job(struct ring *r, const struct sample *sample, struct job *job)
+{
+	job->weight = sample->weight;
+	job->fetch = sample->fetch;
+	go_on(r, sample->fetch);
+}
+
+/* Its CQE waits to be flushed; who comes after many others is left out. */
+static void await_flush(struct ring *r, uint64_t end, uint32_t weight)
+{
+	struct ring_samples *m = &r->samples;
+
+	if (m->posting == SAMPLES_POSTING)
+		return;
+	m->job[m->posting].end = end;
+	m->job[m->posting].weight = weight;
+	m->posting++;
+}
+
+void sample_was_run(struct ring *r, const struct sample *sample, uint8_t opcode)
+{
+	struct session *s = r->session;
+	uint64_t end = tsc_now();
+
+	go_on(r, sample->fetch);
+	if (s->jobs_failed != sample->failed)
+		return;
+	legs_add(s, QUOIT_LEG_DATA, 0, sample->weight);
+	legs_add(s, QUOIT_LEG_MEMORY, 0, sample->weight);
+	legs_add(s, QUOIT_LEG_TURN, 0, sample->weight);
+	legs_run(s, opcode, end - sample->fetch, sample->weight);
+	legs_add(s, QUOIT_LEG_WHOLE, end - sample->fetch, sample->weight);
+	if (r->cq.next != sample->posted)
+		await_flush(r, end, sample->weight);
+}
+
+/* ---- the end of a job ---- */
+
+/* A moment between two others, as far as it is known. */
+static uint64_t between(uint64_t from, uint64_t moment, uint64_t to)
+{
+	return moment < from ? from : moment > to ? to : moment;
+}
+
+/*
+ * Where it started before its data were there, as jobs in streams do, it began when they were; and
+ * the time of its fetch may have been read after that of the pass in which it started.
+ */
+void sample_count_job(struct ring *r, const struct job *job, bool posted)
+{
+	struct session *s = r->session;
+	uint64_t data = between(job->fetch, job->data, job->end);
+	uint64_t start = between(data, job->start, job->end);
+	uint64_t memory = between(data, job->memory, start);
+	bool is_long = job->end - job->start > s->legs_long && !job->direct;
+	uint32_t weight = is_long ? 1 : job->weight; /* all that are long are counted */
+
+	if (!job->start || job->end < job->fetch)
+		return; /* it never ran */
+	legs_add(s, QUOIT_LEG_DATA, data - job->fetch, weight);
+	legs_add(s, QUOIT_LEG_MEMORY, memory - data, weight);
+	legs_add(s, QUOIT_LEG_TURN, start - memory, weight);
+	legs_run(s, job->sqe.opcode, job->end - start, weight);
+	legs_add(s, QUOIT_LEG_WHOLE, job->end - job->fetch, weight);
+	if (posted)
+		await_flush(r, job->end, weight);
+}
+
+/* ---- CQEs ---- */
+
+void sample_collect(struct ring *r)
+{
+	struct ring_samples *m = &r->samples;
+	uint64_t now = m->reaped == m->posted ? 0 : tsc_now();
+
+	for (; m->reaped != m->posted; m->reaped++) {
+		uint32_t i = m->reaped % SAMPLES_POSTED;
+		const uint64_t *word = &r->client->reaped[quoit_note_word(m->cqe[i].index)];
+		uint64_t reap = quoit_note_time(__atomic_load_n(word, __ATOMIC_RELAXED),
+						m->cqe[i].index, now);
+
+		if (!reap && (int32_t)(m->cqe[i].index - r->cq.cached_head) >= 0)
+			return; /* not yet */
+		if (reap >= m->cqe[i].tsc)
+			legs_add(r->session, QUOIT_LEG_REAP, reap - m->cqe[i].tsc,
+				 m->cqe[i].weight);
+	}
+}
+
+/* So many are waited for at a time: a large CQ may have more. */
+static void post_sample(struct ring *r, uint64_t now)
+{
+	struct ring_samples *m = &r->samples;
+	uint32_t i = m->posted % SAMPLES_POSTED;
+
+	if (m->posted - m->reaped == SAMPLES_POSTED)
+		return;
+	m->cqe[i].tsc = now;
+	m->cqe[i].index = m->cq;
+	m->cqe[i].weight = m->cq + 1 - m->cq_from;
+	m->cq_from = m->cq + 1;
+	m->cq_gap = now + r->session->legs_gap;
+	m->posted++;
+}
+
+static bool has_sample(const struct ring *r)
+{
+	return r->samples.cq - r->cq.published < r->cq.next - r->cq.published;
+}
+
+void sample_count_posts(struct ring *r)
+{
+	struct ring_samples *m = &r->samples;
+	bool any = m->posting || r->session->reactor->now >= m->cq_gap;
+	uint64_t now = any ? tsc_now() : 0;
+
+	for (uint32_t i = 0; i < m->posting; i++)
+		legs_add(r->session, QUOIT_LEG_POST, now - m->job[i].end, m->job[i].weight);
+	m->posting = 0;
+	for (; has_sample(r); m->cq = quoit_sample_from(m->cq + 1))
+		if (any && now >= m->cq_gap)
+			post_sample(r, now);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * legs.h - how long a session's jobs took, leg by leg, and how many there were of each operation.
+ *
+ * The file (quoit_session_legs) is written where it lies.
+ */
+#ifndef QUOITD_LEGS_H
+#define QUOITD_LEGS_H
+
+#include "session.h"
+
+/* To measure what all this costs: make CFLAGS='-O2 -g -DQUOIT_WITHOUT_LEGS' B=build/bare. */
+#ifdef QUOIT_WITHOUT_LEGS
+#define LEGS_ON false
+#else
+#define LEGS_ON true
+#endif
+
+#define LEGS_LONG_NS 10000u /* jobs that run longer are all timed */
+#define LEGS_GAP_NS  4000u  /* samples of a ring are no closer: they cost 100 ns each */
+
+/*
+ * Make the session's file, for its user and us to read; -errno: there is none, or its user cannot
+ * read it.  The daemon works without.  Control thread, before the reactor has the session.
+ */
+int legs_open(struct session *s, int directory);
+
+/* Remove the file.  Control thread, after the reactor. */
+void legs_close(struct session *s, int directory);
+
+/* `weight` jobs took so long; the second: for their run.  The session's reactor. */
+void legs_add(struct session *s, unsigned leg, uint64_t ticks, uint32_t weight);
+void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight);
+
+/* Copy what a ring's client tells of its waits; `from` is guarded (guard.h). */
+void legs_tell_sites(struct session *s, uint32_t ring, const struct quoit_site *from);
+
+/* So many jobs of this operation were fetched. */
+static inline void legs_count(struct session *s, uint8_t opcode, uint32_t count)
+{
+	uint64_t *jobs;
+
+	if (!LEGS_ON || !s->legs)
+		return;
+	jobs = &s->legs->operation[opcode].jobs;
+	__atomic_store_n(jobs, *jobs + count, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* session_file.c - files of a session in the runtime directory */
+#include "session_file.h"
+
+#include <dirent.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+struct name {
+	char text[40];
+};
+
+static struct name name_of(const struct session *s, const char *format)
+{
+	struct name name;
+
+	snprintf(name.text, sizeof name.text, format, (unsigned long long)s->id);
+	return name;
+}
+
+/*
+ * The file is ours, for reading by us: let the session's user read it as well.  Giving it away
+ * would need a right that we do not have; an access list needs only that we own it.
+ */
+static int let_user_read(int fd, uid_t uid)
+{
+	struct {
+		struct posix_acl_xattr_header header;
+		struct posix_acl_xattr_entry entry[5];
+	} acl = {.header = {htole32(POSIX_ACL_XATTR_VERSION)},
+		 .entry = {
+			 {htole16(ACL_USER_OBJ), htole16(ACL_READ), htole32(ACL_UNDEFINED_ID)},
+			 {htole16(ACL_USER), htole16(ACL_READ), htole32(uid)},
+			 {htole16(ACL_GROUP_OBJ), 0, htole32(ACL_UNDEFINED_ID)},
+			 {htole16(ACL_MASK), htole16(ACL_READ), htole32(ACL_UNDEFINED_ID)},
+			 {htole16(ACL_OTHER), 0, htole32(ACL_UNDEFINED_ID)},
+		 }};
+
+	if (uid == geteuid())
+		return 0;
+	return fsetxattr(fd, "system.posix_acl_access", &acl, sizeof acl, 0) < 0 ? -errno : 0;
+}
+
+/* Does the name begin as the sessions' do, up to their number? */
+static bool is_like(const char *name, const char *format)
+{
+	return !strncmp(name, format, strcspn(format, "%"));
+}
+
+void session_files_sweep(int directory)
+{
+	DIR *dir = fdopendir(dup(directory));
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (is_like(entry->d_name, QUOIT_STATS_SESSION) ||
+		    is_like(entry->d_name, QUOIT_STATS_LEGS))
+			(void)unlinkat(directory, entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+}
+
+static int map_file(int fd, size_t size, void **ret_map)
+{
+	void *map;
+
+	if (fallocate(fd, 0, 0, (off_t)size) < 0)
+		return -errno;
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	memset(map, 0, size); /* a page's first write is a time of change of the file */
+	*ret_map = map;
+	return 0;
+}
+
+int session_file_open(const struct session *s, int directory, const char *format, size_t size,
+		      int *ret_fd, void **ret_map)
+{
+	struct name name = name_of(s, format);
+	int fd = openat(directory, name.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0400), err;
+
+	*ret_map = NULL;
+	if (fd < 0)
+		return -errno;
+	err = map_file(fd, size, ret_map);
+	if (err) {
+		(void)unlinkat(directory, name.text, 0);
+		close(fd);
+		return err;
+	}
+	*ret_fd = fd;
+	return let_user_read(fd, s->uid);
+}
+
+void session_file_remove(const struct session *s, int directory, const char *format, int fd)
+{
+	if (fd < 0)
+		return;
+	(void)unlinkat(directory, name_of(s, format).text, 0);
+	(void)!ftruncate(fd, 0);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample.h - which jobs are timed leg by leg: one of each 64 indices of a ring.
+ *
+ * Client and daemon find the same ones without a word.  The place in the block moves from block
+ * to block, so that no rhythm of a program keeps to one side of it; the first job of a ring, for
+ * which much is done that no other needs, is none.
+ *
+ * The client notes when it submitted such an SQE, and when it has reaped such a CQE, in words that
+ * lie beside the index which it writes then anyway (quoit_client_words): the block's lowest 16 bits
+ * above 48 of the TSC, so that one word tells both.
+ */
+#ifndef QUOIT_SAMPLE_H
+#define QUOIT_SAMPLE_H
+
+#include <stdint.h>
+
+#include <quoit/abi.h>
+
+#define QUOIT_SAMPLE_EVERY 64u
+
+/* The sample of the block that this index is in. */
+static inline uint32_t quoit_sample_of(uint32_t index)
+{
+	return index / QUOIT_SAMPLE_EVERY * QUOIT_SAMPLE_EVERY +
+	       (index / QUOIT_SAMPLE_EVERY * 37u + 23u) % QUOIT_SAMPLE_EVERY;
+}
+
+/* The first sample that is not before this index. */
+static inline uint32_t quoit_sample_from(uint32_t index)
+{
+	uint32_t sample = quoit_sample_of(index);
+
+	return (int32_t)(sample - index) >= 0 ? sample
+					      : quoit_sample_of(index + QUOIT_SAMPLE_EVERY);
+}
+
+/* The word for the sample with this index, and what is in it at this time. */
+static inline uint32_t quoit_note_word(uint32_t index)
+{
+	return index / QUOIT_SAMPLE_EVERY % QUOIT_NOTED;
+}
+
+static inline uint64_t quoit_note_of(uint32_t index, uint64_t tsc)
+{
+	return (uint64_t)(index / QUOIT_SAMPLE_EVERY) << 48 | (tsc & 0xffffffffffffu);
+}
+
+/* When the sample was noted, as seen at `now`; 0: the word is another one's, or tells no time
+ * before it. */
+static inline uint64_t quoit_note_time(uint64_t word, uint32_t index, uint64_t now)
+{
+	uint64_t ago = (now - word) & 0xffffffffffffu;
+
+	if (!word || word >> 48 != (index / QUOIT_SAMPLE_EVERY & 0xffffu) || ago >> 47 || ago > now)
+		return 0;
+	return now - ago;
+}
+
+#endif

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# legs.sh BUILD [PAIRS] - what timing the legs of jobs costs a NOP
+#
+# BUILD against one without (BUILD/bare), in turns: medians of PAIRS ratios (7), and their spread.
+build=$1
+pairs=${2:-7}
+make -s B="$build/bare" CFLAGS="${CFLAGS:--O2 -g} -DQUOIT_WITHOUT_LEGS" \
+	"$build/bare/quoit" "$build/bare/quoitd" "$build/bare/quoit-peer" >/dev/null || exit 1
+
+figures() { # BUILD: ns of a NOP at depth 1 and at 256
+	"$1/quoit" bench nop --rounds 3 |
+		awk '$1 == "quoit_1" { one = $2 } $1 == "quoit_256" { print one, $2 }'
+}
+
+for pair in $(seq "$pairs"); do
+	if [ $((pair % 2)) -eq 0 ]; then
+		with=$(figures "$build") without=$(figures "$build/bare")
+	else
+		without=$(figures "$build/bare") with=$(figures "$build")
+	fi
+	echo "$with $without"
+done | awk -v pairs="$pairs" '
+	NF == 4 { one[++n] = $1 / $3; many[n] = $2 / $4 }
+	function say(name, list, n,   i, j, x) {
+		for (i = 2; i <= n; i++)
+			for (j = i; j > 1 && list[j - 1] > list[j]; j--) {
+				x = list[j]; list[j] = list[j - 1]; list[j - 1] = x
+			}
+		printf "%-19s %7.3f %15s ratio\n", name, list[int((n + 1) / 2)], sprintf("%.3f-%.3f", list[1], list[n])
+	}
+	END { if (n < pairs) exit 1; say("legs_1/bare", one, n); say("legs_256/bare", many, n) }'

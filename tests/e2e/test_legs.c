@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* test_legs.c - what a session's file of legs says, against this test's own clock and counts */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include <quoit.h>
+#include <quoit/sample.h>
+#include <quoit/stats.h>
+
+#include "client.h"
+#include "executor.h"
+#include "tool.h"
+
+#define MS       1000 /* for usleep */
+#define PATIENCE 500  /* times 10 ms */
+
+static struct quoit_session_legs file;
+
+static void read_file(const struct house *h)
+{
+	struct quoit_info info;
+	char path[256], name[32];
+	int fd;
+
+	quoit_info(h->s, &info);
+	snprintf(name, sizeof name, QUOIT_STATS_LEGS, (unsigned long long)info.session);
+	snprintf(path, sizeof path, "%s/%s", h->d.folder, name);
+	fd = open(path, O_RDONLY);
+	cr_assert_geq(fd, 0, "%s", path);
+	cr_assert_eq(read(fd, &file, sizeof file), (ssize_t)sizeof file);
+	close(fd);
+}
+
+static uint64_t jobs_of(unsigned leg)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
+		all += file.count[leg][i];
+	return all;
+}
+
+/* True once the leg stands for so many jobs, but for those behind the last sample. */
+static bool becomes(const struct house *h, unsigned leg, uint64_t jobs)
+{
+	for (int i = 0; i < PATIENCE; i++) {
+		read_file(h);
+		if (jobs_of(leg) <= jobs && jobs_of(leg) + QUOIT_SAMPLE_EVERY > jobs)
+			return true;
+		usleep(10 * MS);
+	}
+	return false;
+}
+
+/* True once somebody was timed on this leg. */
+static bool begins(const struct house *h, unsigned leg)
+{
+	for (int i = 0; i < PATIENCE; i++) {
+		read_file(h);
+		if (jobs_of(leg))
+			return true;
+		usleep(10 * MS);
+	}
+	return false;
+}
+
+/* Seconds at which the bucket begins that the shortest, and the longest, of a leg is in. */
+static double least_of(unsigned leg)
+{
+	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
+		if (file.count[leg][i])
+			return (double)quoit_leg_least(i) / (double)file.header.tsc_hz;
+	return -1;
+}
+
+static double most_of(unsigned leg)
+{
+	for (unsigned i = QUOIT_LEG_BUCKETS; i-- > 0;)
+		if (file.count[leg][i])
+			return (double)quoit_leg_least(i) / (double)file.header.tsc_hz;
+	return -1;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void run_nops(const struct house *h, unsigned count)
+{
+	struct quoit_sqe nop = quoit_nop(QUOIT_NO_TENSOR);
+
+	for (unsigned i = 0; i < count; i++)
+		cr_assert_eq(house_run(h->q, nop), 0);
+}
+
+/* ---- samples ---- */
+
+Test(legs, one_of_each_64_stands_for_all)
+{
+	const unsigned count = 20 * QUOIT_SAMPLE_EVERY;
+	static const unsigned legs[] = {QUOIT_LEG_SUBMIT, QUOIT_LEG_DATA, QUOIT_LEG_MEMORY,
+					QUOIT_LEG_TURN,   QUOIT_LEG_RUN,  QUOIT_LEG_POST,
+					QUOIT_LEG_WHOLE,  QUOIT_LEG_REAP};
+	struct house h = house_open(64);
+
+	run_nops(&h, count);
+	for (size_t i = 0; i < sizeof legs / sizeof legs[0]; i++)
+		cr_expect(becomes(&h, legs[i], count), "%s: %llu", file.label[legs[i]],
+			  (unsigned long long)jobs_of(legs[i]));
+	house_close(&h);
+}
+
+Test(legs, operations_are_counted_each)
+{
+	struct house h = house_open(64);
+	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 16);
+
+	cr_assert_eq(house_run(h.q, quoit_fill(t, 1)), 0);
+	for (int i = 0; i < 100; i++)
+		cr_assert_eq(house_run(h.q, quoit_add_scalar(t, t, 1)), 0);
+	cr_assert_neq(house_run(h.q, quoit_add_scalar(t, QUOIT_NO_TENSOR, 1)), 0);
+	read_file(&h);
+	cr_expect_eq(file.operation[QUOIT_OP_CREATE].jobs, 1);
+	cr_expect_eq(file.operation[QUOIT_OP_FILL].jobs, 1);
+	cr_expect_eq(file.operation[QUOIT_OP_ADD].jobs, 101);
+	cr_expect_eq(file.operation[QUOIT_OP_NOP].jobs, 0);
+	house_close(&h);
+}
+
+/* ---- times ---- */
+
+Test(legs, a_job_behind_another_waited_for_its_data_as_long_as_that_ran)
+{
+	struct house h = house_open(8);
+	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 16);
+	double from, ended, both;
+
+	from = now();
+	*quoit_sqe(h.q) = house_nap(&h, t, 600, SLEEP_WELL);
+	*quoit_sqe(h.q) = house_nap(&h, t, 10, SLEEP_WELL);
+	cr_assert_eq(quoit_flush(h.q), 0);
+	cr_expect_eq(house_reap(h.q, NULL).res, 0);
+	ended = now();
+	cr_expect_eq(house_reap(h.q, NULL).res, 0);
+	both = now();
+	for (int i = 0; i < PATIENCE && jobs_of(QUOIT_LEG_RUN) != 2; i++, usleep(10 * MS))
+		read_file(&h);
+	cr_assert_eq(jobs_of(QUOIT_LEG_RUN), 2);
+	cr_expect_eq(jobs_of(QUOIT_LEG_DATA), 2);
+	cr_expect_geq(most_of(QUOIT_LEG_DATA), 0.98 * 0.6);
+	cr_expect_leq(most_of(QUOIT_LEG_DATA), ended - from);
+	cr_expect_geq(most_of(QUOIT_LEG_RUN), 0.98 * 0.6);
+	cr_expect_leq(most_of(QUOIT_LEG_RUN), both - from);
+	cr_expect_geq(most_of(QUOIT_LEG_WHOLE), 0.98 * 0.61);
+	house_close(&h);
+}
+
+Test(legs, results_that_nobody_looks_at_wait_to_be_reaped)
+{
+	struct house h = house_open(256);
+	struct quoit_sqe nop = quoit_nop(QUOIT_NO_TENSOR);
+
+	for (int i = 0; i < 128; i++)
+		*quoit_sqe(h.q) = nop;
+	cr_assert_eq(quoit_flush(h.q), 0);
+	cr_assert(begins(&h, QUOIT_LEG_POST));
+	usleep(300 * MS);
+	for (int i = 0; i < 128; i++)
+		(void)house_reap(h.q, NULL);
+	cr_assert(begins(&h, QUOIT_LEG_REAP));
+	cr_expect_geq(least_of(QUOIT_LEG_REAP), 0.98 * 0.3);
+	house_close(&h);
+}
+
+/* ---- waits ---- */
+
+static void wait_here(struct client *c, quoit_tensor t, const char *here)
+{
+	cr_assert_eq(quoit_push(c->q, quoit_add_scalar(t, t, 1)), 0);
+	cr_assert_eq(quoit_wait_all_at(c->q, QUOIT_FOREVER, here), 0);
+}
+
+Test(legs, waits_are_told_by_their_place_in_the_program)
+{
+	struct client c;
+	quoit_tensor t;
+	char said[8192];
+	bool told = false;
+
+	client_open(&c, NULL, NULL);
+	t = client_large(&c);
+	for (int i = 0; i < 20; i++)
+		wait_here(&c, t, "some/folder/often.c:7");
+	wait_here(&c, t, "once.c:8");
+	for (int i = 0; i < PATIENCE && !told; i++) {
+		cr_assert_eq(tool_run(said, sizeof said, "top --batch -n1 --session=1 --socket=%s",
+				      c.d.socket),
+			     0);
+		told = strstr(said, "once.c:8");
+		usleep(10 * MS);
+	}
+	cr_expect(strstr(said, "\noften.c:7                             20 "), "%s", said);
+	cr_expect(strstr(said, "\nonce.c:8                               1 "), "%s", said);
+	client_close(&c);
+}
+
+/* ---- the files ---- */
+
+static void leave_files(const struct daemon *d)
+{
+	static const char *const formats[] = {QUOIT_STATS_SESSION, QUOIT_STATS_LEGS};
+
+	for (int i = 0; i < 2; i++) {
+		char name[32], path[256];
+
+		snprintf(name, sizeof name, formats[i], 77ull);
+		snprintf(path, sizeof path, "%s/%s", d->folder, name);
+		close(open(path, O_WRONLY | O_CREAT, 0400));
+	}
+}
+
+Test(legs, what_a_quoitd_that_was_killed_has_left_is_removed)
+{
+	char said[256];
+	struct daemon d;
+
+	cr_assert_eq(daemon_start_prepared(&d, NULL, leave_files), 0);
+	snprintf(said, sizeof said, "%s/session.77", d.folder);
+	cr_expect_neq(access(said, F_OK), 0);
+	snprintf(said, sizeof said, "%s/legs.77", d.folder);
+	cr_expect_neq(access(said, F_OK), 0);
+	daemon_stop(&d);
+}
+
+Test(legs, the_file_goes_with_its_session)
+{
+	struct house h = house_open(8);
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/legs.1", h.d.folder);
+	cr_expect_eq(access(path, F_OK), 0);
+	quoit_close(h.s, 0);
+	for (int i = 0; i < PATIENCE && access(path, F_OK) == 0; i++)
+		usleep(10 * MS);
+	cr_expect_neq(access(path, F_OK), 0);
+	daemon_stop(&h.d);
+}
+
+/* ---- what limits a session ---- */
+
+static void expect_limit(const struct house *h, const char *limit)
+{
+	char said[256];
+
+	cr_expect_eq(tool_run(said, sizeof said, "ps --socket=%s -o limit=", h->d.socket), 0);
+	said[strcspn(said, "\n")] = '\0';
+	cr_expect_str_eq(said, limit);
+}
+
+static void reap_all(const struct house *h, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		cr_assert_eq(house_reap(h->q, NULL).res, 0);
+}
+
+Test(legs, a_client_that_thinks_between_jobs_limits_itself)
+{
+	struct house h = house_open(8);
+
+	for (int i = 0; i < 10; i++) {
+		cr_assert_eq(house_run(h.q, quoit_nop(QUOIT_NO_TENSOR)), 0);
+		usleep(40 * MS);
+	}
+	expect_limit(&h, "client");
+	house_close(&h);
+}
+
+Test(legs, a_chain_waits_for_data)
+{
+	struct house h = house_open(64);
+	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 16);
+
+	for (unsigned i = 0; i < 30; i++)
+		house_submit(h.q, house_nap(&h, t, 30, SLEEP_WELL), i);
+	reap_all(&h, 30);
+	expect_limit(&h, "data");
+	house_close(&h);
+}
+
+Test(legs, jobs_beyond_the_lease_wait_for_memory)
+{
+	struct house h = house_open(64);
+	struct quoit_info info;
+	uint32_t much;
+
+	quoit_info(h.s, &info);
+	much = (uint32_t)(info.host_bytes / 3 * 2 / sizeof(float));
+	for (unsigned i = 0; i < 12; i++) {
+		quoit_tensor t = quoit_vector(h.q, QUOIT_F32, much);
+
+		house_submit(h.q, house_nap(&h, t, 100, SLEEP_WELL), i);
+		cr_assert_eq(quoit_free(h.q, t), 0);
+	}
+	reap_all(&h, 12);
+	expect_limit(&h, "memory");
+	house_close(&h);
+}
+
+Test(legs, many_long_jobs_wait_for_their_turn)
+{
+	struct house h = house_open(1024);
+	quoit_tensor a = quoit_matrix(h.q, QUOIT_F32, 64, 10000);
+	quoit_tensor b = quoit_matrix(h.q, QUOIT_F32, 10000, 64), c[200];
+	char said[8192];
+
+	house_submit(h.q, quoit_fill(a, 1), 0);
+	house_submit(h.q, quoit_fill(b, 1), 0);
+	for (unsigned i = 0; i < 200; i++) {
+		c[i] = quoit_matrix(h.q, QUOIT_F32, 64, 64);
+		house_submit(h.q, quoit_fill(c[i], 1), i); /* so that it has its bytes */
+	}
+	reap_all(&h, 202);
+	for (unsigned i = 0; i < 200; i++)
+		house_submit(h.q, quoit_gemm(c[i], a, b, 0, 1, 0), i);
+	reap_all(&h, 200);
+	expect_limit(&h, "turn");
+	cr_expect_eq(
+		tool_run(said, sizeof said, "top --batch -n1 --session=1 --socket=%s", h.d.socket),
+		0);
+	cr_expect(strstr(said, "Limited by cores or devices: jobs wait"), "%s", said);
+	cr_expect(strstr(said, "of what ran, gemm took"), "%s", said);
+	house_close(&h);
+}
+
+Test(legs, one_long_job_at_a_time_is_limited_by_how_long_it_runs)
+{
+	struct house h = house_open(8);
+
+	cr_assert_eq(house_run(h.q, house_nap(&h, QUOIT_NO_TENSOR, 0, SLEEP_WELL)), 0);
+	for (int i = 0; i < 8; i++)
+		cr_assert_eq(house_run(h.q, house_nap(&h, QUOIT_NO_TENSOR, 200, SLEEP_WELL)), 0);
+	expect_limit(&h, "run");
+	house_close(&h);
+}

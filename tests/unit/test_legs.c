@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* test_legs.c - buckets of times, files of legs, and what they say */
+#include <errno.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include <quoit/sample.h>
+
+#include "legs.h"
+
+/* ---- buckets ---- */
+
+Test(legs, a_bucket_begins_where_the_one_before_ends)
+{
+	for (uint32_t i = 0; i < QUOIT_LEG_BUCKETS; i++) {
+		cr_assert_eq(quoit_leg_bucket(quoit_leg_least(i)), i, "%u", i);
+		if (i)
+			cr_assert_eq(quoit_leg_bucket(quoit_leg_least(i) - 1), i - 1, "%u", i);
+	}
+}
+
+Test(legs, no_bucket_is_wider_than_two_percent)
+{
+	for (uint32_t i = 2 * QUOIT_LEG_PARTS; i < QUOIT_LEG_BUCKETS; i++) {
+		double least = (double)quoit_leg_least(i), next = (double)quoit_leg_least(i + 1);
+
+		cr_assert_leq(next, 1.02 * least, "%u: %g to %g", i, least, next);
+	}
+}
+
+Test(legs, what_is_longer_than_all_is_in_the_last)
+{
+	cr_expect_eq(quoit_leg_bucket(UINT64_MAX), QUOIT_LEG_BUCKETS - 1);
+	cr_expect_eq(quoit_leg_bucket(UINT64_C(1) << 40), QUOIT_LEG_BUCKETS - 1);
+}
+
+/* ---- samples ---- */
+
+Test(legs, one_index_of_each_64_is_a_sample_and_none_is_favoured)
+{
+	bool seen[QUOIT_SAMPLE_EVERY] = {false};
+	uint32_t first = UINT32_MAX - 20000 / 64 * 64 + 1, sample = quoit_sample_from(first);
+
+	/* Across the wrap of the index. */
+	for (uint32_t i = 0; i < 40000 / 64; i++) {
+		cr_assert_eq(sample / QUOIT_SAMPLE_EVERY, first / QUOIT_SAMPLE_EVERY);
+		seen[sample % QUOIT_SAMPLE_EVERY] = true;
+		sample = quoit_sample_from(sample + 1);
+		first += QUOIT_SAMPLE_EVERY;
+	}
+	for (uint32_t i = 0; i < QUOIT_SAMPLE_EVERY; i++)
+		cr_expect(seen[i], "%u", i);
+}
+
+Test(legs, a_note_tells_its_sample_and_its_time)
+{
+	const uint64_t now = UINT64_C(0x123456789abcdef), then = now - 1000;
+	uint64_t word = quoit_note_of(6400, then);
+
+	cr_expect_eq(quoit_note_time(word, 6400, now), then);
+	cr_expect_eq(quoit_note_time(word, 6463, now), then, "the same block");
+	cr_expect_eq(quoit_note_time(word, 6464, now), 0, "the next one");
+	cr_expect_eq(quoit_note_time(quoit_note_of(6400, now + 1), 6400, now), 0, "not before now");
+	cr_expect_eq(quoit_note_time(quoit_note_of(6400, then), 6400, 500), 0, "before the start");
+}
+
+/* ---- files ---- */
+
+static struct quoit_session_legs file;
+
+static void make_file(void)
+{
+	static const char *const labels[QUOIT_LEG_NR] = {
+#define LABEL(name, text) text,
+		QUOIT_LEGS(LABEL)
+#undef LABEL
+	};
+
+	memset(&file, 0, sizeof file);
+	file.header = (struct quoit_stats_header){
+		.magic = QUOIT_STATS_MAGIC,
+		.version = QUOIT_STATS_VERSION,
+		.header_bytes = offsetof(struct quoit_session_legs, count),
+		.file_bytes = sizeof file,
+		.label_bytes = QUOIT_LABEL_BYTES,
+		.tsc_hz = 1000000000,
+		.counters = QUOIT_LEG_NR};
+	file.session = 7;
+	file.buckets = QUOIT_LEG_BUCKETS;
+	file.parts = QUOIT_LEG_PARTS;
+	file.operations = QUOIT_OP_NR;
+	file.operations_at = offsetof(struct quoit_session_legs, operation);
+	file.sites_at = offsetof(struct quoit_session_legs, site);
+	file.site_rings = QUOIT_SITE_RINGS;
+	for (unsigned i = 0; i < QUOIT_LEG_NR; i++)
+		strcpy(file.label[i], labels[i]);
+}
+
+static void count(unsigned leg, uint64_t ticks, uint64_t jobs)
+{
+	file.count[leg][quoit_leg_bucket(ticks)] += jobs;
+}
+
+static struct legs *parse(void)
+{
+	static struct legs l;
+
+	cr_assert_eq(legs_parse(&file, sizeof file, &l), 0);
+	return &l;
+}
+
+Test(legs, percentiles_are_within_a_bucket)
+{
+	struct legs *l;
+
+	make_file();
+	count(QUOIT_LEG_RUN, 1000, 50);
+	count(QUOIT_LEG_RUN, 20000, 49);
+	count(QUOIT_LEG_RUN, 3000000, 1);
+	l = parse();
+	cr_expect_eq(legs_jobs(l, QUOIT_LEG_RUN), 100);
+	cr_expect_float_eq(legs_percentile(l, QUOIT_LEG_RUN, 50), 1000, 10);
+	cr_expect_float_eq(legs_percentile(l, QUOIT_LEG_RUN, 99), 20000, 200);
+	cr_expect_float_eq(legs_percentile(l, QUOIT_LEG_RUN, 100), 3e6, 3e4);
+	cr_expect_float_eq(legs_sum(l, QUOIT_LEG_RUN), 50e3 + 980e3 + 3e6, 4e4);
+	cr_expect_lt(legs_percentile(l, QUOIT_LEG_DATA, 50), 0, "nobody was timed there");
+}
+
+Test(legs, since_is_what_came_between_two_readings)
+{
+	static struct legs before;
+	struct legs *l;
+
+	make_file();
+	count(QUOIT_LEG_RUN, 1000, 50);
+	file.operation[QUOIT_OP_GEMM].jobs = 4;
+	before = *parse();
+	count(QUOIT_LEG_RUN, 20000, 3);
+	file.operation[QUOIT_OP_GEMM].jobs = 9;
+	l = parse();
+	legs_since(&before, l);
+	cr_expect_eq(legs_jobs(l, QUOIT_LEG_RUN), 3);
+	cr_expect_eq(l->operation[QUOIT_OP_GEMM].jobs, 5);
+}
+
+Test(legs, an_operation_of_which_few_are_timed_is_not_taken_for_64)
+{
+	struct legs *l;
+
+	make_file();
+	file.operation[QUOIT_OP_ADD] =
+		(struct quoit_operation_block){.jobs = 16, .timed = 64, .ticks = 6400};
+	l = parse();
+	cr_expect_float_eq(legs_operation_ns(l, QUOIT_OP_ADD), 1600, 1e-6);
+	cr_expect_float_eq(legs_operation_mean(l, QUOIT_OP_ADD), 100, 1e-6);
+	cr_expect_lt(legs_operation_mean(l, QUOIT_OP_GEMM), 0, "none was timed");
+}
+
+/* They were fetched before, and end now. */
+Test(legs, an_operation_of_which_none_was_fetched_has_run)
+{
+	static struct legs before;
+	struct legs *l;
+
+	make_file();
+	file.operation[QUOIT_OP_GEMM] =
+		(struct quoit_operation_block){.jobs = 500, .timed = 40, .ticks = 4000};
+	before = *parse();
+	file.operation[QUOIT_OP_GEMM].timed += 30;
+	file.operation[QUOIT_OP_GEMM].ticks += 3000;
+	l = parse();
+	legs_since(&before, l);
+	cr_expect_eq(l->operation[QUOIT_OP_GEMM].jobs, 0);
+	cr_expect_float_eq(legs_operation_ns(l, QUOIT_OP_GEMM), 3000, 1e-6);
+}
+
+static void wait_at(unsigned ring, unsigned index, const char *name, uint64_t ticks)
+{
+	struct quoit_site *site = &file.site[ring][index];
+
+	memcpy(site->name, name, strnlen(name, sizeof site->name));
+	site->waits++;
+	site->ticks += ticks;
+	site->longest = ticks;
+}
+
+Test(legs, a_place_is_one_on_whichever_ring_it_waited)
+{
+	const char *longest = "forty bytes of a name that has no end...";
+	static struct legs before;
+	struct legs *l;
+
+	make_file();
+	wait_at(0, 1, "a.c:1", 100);
+	wait_at(0, 2, longest, 7);
+	wait_at(3, 5, "a.c:1", 50);
+	before = *parse();
+	cr_assert_eq(before.sites, 2);
+	cr_expect_str_eq(before.site[0].name, "a.c:1");
+	cr_expect_eq(before.site[0].waits, 2);
+	cr_expect_eq(before.site[0].ticks, 150);
+	cr_expect_eq(before.site[0].longest, 100);
+	cr_expect_str_eq(before.site[1].name, longest);
+	wait_at(3, 5, "a.c:1", 30);
+	l = parse();
+	legs_since(&before, l);
+	cr_expect_eq(l->site[0].waits, 1);
+	cr_expect_eq(l->site[0].ticks, 30);
+	cr_expect_eq(l->site[1].waits, 0);
+}
+
+Test(legs, legs_go_by_their_labels)
+{
+	struct legs *l;
+
+	make_file();
+	strcpy(file.label[QUOIT_LEG_RUN], "of_another_version");
+	count(QUOIT_LEG_RUN, 1000, 50);
+	l = parse();
+	cr_expect_not(l->known[QUOIT_LEG_RUN]);
+	cr_expect_lt(legs_percentile(l, QUOIT_LEG_RUN, 50), 0);
+	cr_expect(l->known[QUOIT_LEG_DATA]);
+}
+
+/* What is damaged like this is refused like that. */
+#define EXPECT_REFUSED(damage, err)                                                                \
+	do {                                                                                       \
+		static struct legs l;                                                              \
+                                                                                                   \
+		make_file();                                                                       \
+		damage;                                                                            \
+		cr_expect_eq(legs_parse(&file, sizeof file, &l), (err), "%s", #damage);            \
+	} while (0)
+
+Test(legs, files_that_contradict_themselves_are_refused)
+{
+	EXPECT_REFUSED(file.header.magic++, -EBADMSG);
+	EXPECT_REFUSED(file.header.version++, -EPROTONOSUPPORT);
+	EXPECT_REFUSED(file.parts = 32, -EPROTONOSUPPORT);
+	EXPECT_REFUSED(file.buckets--, -EPROTONOSUPPORT);
+	EXPECT_REFUSED(file.header.file_bytes++, -EBADMSG);
+	EXPECT_REFUSED(file.header.counters = UINT32_MAX, -EBADMSG);
+	EXPECT_REFUSED(file.header.header_bytes = UINT32_MAX, -EBADMSG);
+	EXPECT_REFUSED(file.header.header_bytes = 0, -EBADMSG);
+	EXPECT_REFUSED(file.operations = UINT32_MAX, -EBADMSG);
+	EXPECT_REFUSED(file.operations_at = sizeof file, -EBADMSG);
+	EXPECT_REFUSED(file.operations_at = UINT32_MAX, -EBADMSG);
+	EXPECT_REFUSED(file.site_rings = UINT32_MAX, -EBADMSG);
+	EXPECT_REFUSED(file.sites_at = sizeof file - 1, -EBADMSG);
+}
+
+Test(legs, files_cut_short_are_refused)
+{
+	static struct legs l;
+
+	make_file();
+	for (size_t size = 0; size < sizeof file; size += size < 4096 ? 1 : 4096)
+		cr_assert_lt(legs_parse(&file, size, &l), 0, "%zu", size);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* legs.c - a session's legs and operations */
+#include "legs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters.h"
+
+#define MOST_BYTES  (1u << 20)
+#define TABLE_BYTES (QUOIT_MAX_SITES * sizeof(struct quoit_site))
+
+#define LABEL(name, text) text,
+static const char *const labels[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
+#undef LABEL
+
+const char *legs_label(unsigned leg)
+{
+	return labels[leg];
+}
+
+/* ---- reading ---- */
+
+/* Its head, as far as the labels. */
+static int check(const struct quoit_session_legs *head, size_t size)
+{
+	const size_t labels_at = offsetof(struct quoit_session_legs, label);
+	const struct quoit_stats_header *h = &head->header;
+	const size_t leg_bytes = QUOIT_LEG_BUCKETS * sizeof(uint64_t);
+
+	if (size < labels_at || h->magic != QUOIT_STATS_MAGIC)
+		return -EBADMSG;
+	if (h->version != QUOIT_STATS_VERSION || h->label_bytes != QUOIT_LABEL_BYTES ||
+	    head->buckets != QUOIT_LEG_BUCKETS || head->parts != QUOIT_LEG_PARTS)
+		return -EPROTONOSUPPORT;
+	if (h->file_bytes > size || h->header_bytes > h->file_bytes ||
+	    h->counters > (h->file_bytes - h->header_bytes) / leg_bytes ||
+	    h->header_bytes < labels_at ||
+	    h->counters > (h->header_bytes - labels_at) / QUOIT_LABEL_BYTES ||
+	    head->operations > QUOIT_OP_NR || head->operations_at > h->file_bytes ||
+	    head->operations * sizeof(struct quoit_operation_block) >
+		    h->file_bytes - head->operations_at ||
+	    head->site_rings > QUOIT_SITE_RINGS || head->sites_at > h->file_bytes ||
+	    head->site_rings * TABLE_BYTES > h->file_bytes - head->sites_at)
+		return -EBADMSG;
+	return 0;
+}
+
+static unsigned find(const char *label)
+{
+	unsigned i = 0;
+
+	while (i < QUOIT_LEG_NR && strncmp(label, labels[i], QUOIT_LABEL_BYTES))
+		i++;
+	return i;
+}
+
+static const struct legs_site *find_site(const struct legs *l, const char *name)
+{
+	for (unsigned i = 0; i < l->sites; i++)
+		if (!strcmp(l->site[i].name, name))
+			return &l->site[i];
+	return NULL;
+}
+
+/* Places with one name are one; those that find no room are left out. */
+static void add_site(struct legs *l, const struct quoit_site *from)
+{
+	struct legs_site one = {
+		.waits = from->waits, .ticks = from->ticks, .longest = from->longest};
+	struct legs_site *known;
+
+	if (!from->waits)
+		return;
+	memcpy(one.name, from->name, sizeof from->name);
+	known = (struct legs_site *)find_site(l, one.name);
+	if (known) {
+		known->waits += one.waits;
+		known->ticks += one.ticks;
+		known->longest = one.longest > known->longest ? one.longest : known->longest;
+	} else if (l->sites < QUOIT_MAX_SITES) {
+		l->site[l->sites++] = one;
+	}
+}
+
+static void take_sites(const uint8_t *at, unsigned rings, struct legs *ret)
+{
+	for (unsigned i = 0; i < rings * QUOIT_MAX_SITES; i++) {
+		struct quoit_site site;
+
+		memcpy(&site, at + i * sizeof site, sizeof site);
+		add_site(ret, &site);
+	}
+}
+
+int legs_parse(const void *bytes, size_t size, struct legs *ret)
+{
+	const size_t labels_at = offsetof(struct quoit_session_legs, label);
+	struct quoit_session_legs head;
+	const uint8_t *file = bytes;
+	int err;
+
+	memset(&head, 0, labels_at);
+	memcpy(&head, file, size < labels_at ? size : labels_at);
+	err = check(&head, size);
+	if (err)
+		return err;
+	*ret = (struct legs){.session = head.session,
+			     .tick_ns = head.header.tsc_hz ? 1e9 / (double)head.header.tsc_hz : 0};
+	for (unsigned i = 0; i < head.header.counters; i++) {
+		unsigned leg = find((const char *)file + labels_at + i * QUOIT_LABEL_BYTES);
+
+		if (leg == QUOIT_LEG_NR)
+			continue;
+		ret->known[leg] = true;
+		memcpy(ret->count[leg], file + head.header.header_bytes + i * sizeof ret->count[0],
+		       sizeof ret->count[0]);
+	}
+	for (unsigned i = 0; i < head.operations; i++) {
+		struct quoit_operation_block block;
+
+		memcpy(&block, file + head.operations_at + i * sizeof block, sizeof block);
+		ret->operation[i] =
+			(struct legs_operation){block.jobs, block.timed, block.ticks, 1};
+		if (block.timed > block.jobs)
+			ret->operation[i].share = (double)block.jobs / (double)block.timed;
+	}
+	take_sites(file + head.sites_at, head.site_rings, ret);
+	return 0;
+}
+
+int legs_read(int directory, uint64_t session, struct legs *ret)
+{
+	char name[32], *buffer = malloc(MOST_BYTES);
+	int64_t n = -ENOMEM;
+
+	snprintf(name, sizeof name, QUOIT_STATS_LEGS, (unsigned long long)session);
+	if (buffer)
+		n = counters_read_file(directory, name, buffer, MOST_BYTES);
+	if (n >= 0)
+		n = legs_parse(buffer, (size_t)n, ret);
+	if (!n && ret->session != session)
+		n = -EBADMSG;
+	free(buffer);
+	return (int)n;
+}
+
+/* ---- what they say ---- */
+
+static uint64_t less(uint64_t to, uint64_t from)
+{
+	return to > from ? to - from : 0;
+}
+
+void legs_since(const struct legs *from, struct legs *to)
+{
+	if (!from || from->session != to->session)
+		return;
+	for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
+		for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
+			to->count[leg][i] = less(to->count[leg][i], from->count[leg][i]);
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
+		struct legs_operation *o = &to->operation[i];
+
+		o->jobs = less(o->jobs, from->operation[i].jobs);
+		o->timed = less(o->timed, from->operation[i].timed);
+		o->ticks = less(o->ticks, from->operation[i].ticks);
+	}
+	for (unsigned i = 0; i < to->sites; i++) {
+		const struct legs_site *before = find_site(from, to->site[i].name);
+
+		if (!before)
+			continue;
+		to->site[i].waits = less(to->site[i].waits, before->waits);
+		to->site[i].ticks = less(to->site[i].ticks, before->ticks);
+	}
+}
+
+uint64_t legs_jobs(const struct legs *l, unsigned leg)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
+		all += l->count[leg][i];
+	return all;
+}
+
+static double middle_ns(const struct legs *l, unsigned bucket)
+{
+	double least = (double)quoit_leg_least(bucket);
+	double most = (double)quoit_leg_least(bucket + 1) - 1;
+
+	return (least + most) / 2 * l->tick_ns;
+}
+
+double legs_percentile(const struct legs *l, unsigned leg, double percent)
+{
+	double all = (double)legs_jobs(l, leg), below = 0;
+
+	if (!l->known[leg] || all <= 0 || l->tick_ns <= 0)
+		return -1;
+	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++) {
+		below += (double)l->count[leg][i];
+		if (l->count[leg][i] && below >= all * percent / 100)
+			return middle_ns(l, i);
+	}
+	return -1;
+}
+
+double legs_sum(const struct legs *l, unsigned leg)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
+		sum += (double)l->count[leg][i] * middle_ns(l, i);
+	return sum;
+}
+
+double legs_operation_ns(const struct legs *l, unsigned operation)
+{
+	const struct legs_operation *o = &l->operation[operation];
+
+	return (double)o->ticks * l->tick_ns * o->share;
+}
+
+double legs_operation_mean(const struct legs *l, unsigned operation)
+{
+	const struct legs_operation *o = &l->operation[operation];
+
+	return o->timed ? (double)o->ticks * l->tick_ns / (double)o->timed : -1;
+}

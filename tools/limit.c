@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* limit.c - what limits a session */
+#include "limit.h"
+
+#include <stdio.h>
+
+#include "format.h"
+
+/* A ring that is empty for longer is what limits its session. */
+#define MOSTLY_EMPTY 50.0
+
+static const char *const words[] = {
+	[LIMIT_UNKNOWN] = "",  [LIMIT_CLIENT] = "client", [LIMIT_FETCH] = "fetch",
+	[LIMIT_DATA] = "data", [LIMIT_MEMORY] = "memory", [LIMIT_TURN] = "turn",
+	[LIMIT_RUN] = "run",
+};
+
+const char *limits_word(enum limit by)
+{
+	return words[by];
+}
+
+const char *limits_operation(unsigned operation)
+{
+	static const char *const names[QUOIT_OP_NR] = {
+#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) [nr] = #name,
+#include <quoit/ops.def>
+#undef QUOIT_OP
+	};
+
+	if (operation >= QUOIT_OP_MODULE_FIRST && operation <= QUOIT_OP_MODULE_LAST)
+		return "of a module";
+	return names[operation] ? names[operation] : "(none)";
+}
+
+/* ---- finding it ---- */
+
+/* Of all time, in percent; negative: not known. */
+static double percent(const struct counters_session *s, const struct counters_session *before,
+		      unsigned counter, double span_ns)
+{
+	uint64_t from = before ? before->value[counter].value : 0;
+	struct counter to = s->value[counter];
+	double share;
+
+	if (!to.known || to.value < from || span_ns <= 0 || !s->origin.tsc_hz)
+		return -1;
+	share = 1e11 * (double)(to.value - from) / (double)s->origin.tsc_hz / span_ns;
+	return share < 100 ? share : 100;
+}
+
+/*
+ * How much of the time it has had something to do, at most: open jobs; jobs that ran at their
+ * fetch, of which their cost tells; SQEs that waited for it, if there never were two.
+ */
+static double busy_percent(const struct counters_session *s, const struct counters_session *before,
+			   const struct legs *l, double span_ns)
+{
+	double open = percent(s, before, QUOIT_SESSION_BUSY_TICKS, span_ns);
+	double cost = percent(s, before, QUOIT_SESSION_CORE_TICKS, span_ns);
+
+	if (open < 0 || cost < 0)
+		return -1;
+	return open + cost + 100 * legs_sum(l, QUOIT_LEG_SUBMIT) / span_ns;
+}
+
+static void find_operation(const struct legs *l, struct limits *ret)
+{
+	double all = 0, most = 0;
+
+	ret->operation = QUOIT_OP_NR;
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
+		double ns = legs_operation_ns(l, i);
+
+		all += ns;
+		if (ns > most) {
+			most = ns;
+			ret->operation = i;
+		}
+	}
+	ret->operation_percent = all > 0 ? 100 * most / all : 0;
+}
+
+/* The leg that had most of the jobs' time. */
+static void find_leg(const struct legs *l, struct limits *ret)
+{
+	static const struct {
+		unsigned leg;
+		enum limit limit;
+	} legs[] = {
+		{QUOIT_LEG_SUBMIT, LIMIT_FETCH},  {QUOIT_LEG_DATA, LIMIT_DATA},
+		{QUOIT_LEG_MEMORY, LIMIT_MEMORY}, {QUOIT_LEG_TURN, LIMIT_TURN},
+		{QUOIT_LEG_RUN, LIMIT_RUN},
+	};
+	double all = 0, most = 0;
+
+	for (unsigned i = 0; i < sizeof legs / sizeof legs[0]; i++) {
+		double sum = l->known[legs[i].leg] ? legs_sum(l, legs[i].leg) : 0;
+
+		all += sum;
+		if (sum > most) {
+			most = sum;
+			ret->by = legs[i].limit;
+		}
+	}
+	ret->percent = all > 0 ? 100 * most / all : 0;
+}
+
+void limits_find(const struct counters_session *s, const struct counters_session *before,
+		 const struct legs *l, double span_ns, struct limits *ret)
+{
+	double busy = busy_percent(s, before, l, span_ns);
+
+	*ret = (struct limits){.p50_ns = legs_percentile(l, QUOIT_LEG_WHOLE, 50),
+			       .p99_ns = legs_percentile(l, QUOIT_LEG_WHOLE, 99)};
+	ret->memory_percent = percent(s, before, QUOIT_SESSION_MEMORY_TICKS, span_ns);
+	find_operation(l, ret);
+	find_leg(l, ret);
+	if (busy >= 0 && busy < 100 - MOSTLY_EMPTY) {
+		ret->by = LIMIT_CLIENT;
+		ret->percent = 100 - busy;
+	}
+}
+
+/* ---- saying it ---- */
+
+void limits_text(const struct limits *limits, char *ret, size_t size)
+{
+	static const char *const formats[] = {
+		[LIMIT_UNKNOWN] = "not known: no job was timed",
+		[LIMIT_CLIENT] = "the client: %.0f%% of the time it has nothing open",
+		[LIMIT_FETCH] = "fetching: SQEs are %.0f%% of their time in the ring",
+		[LIMIT_DATA] = "data: jobs wait %.0f%% of their time for what others write",
+		[LIMIT_MEMORY] = "memory: jobs wait %.0f%% of their time for bytes",
+		[LIMIT_TURN] = "cores or devices: jobs wait %.0f%% of their time for a turn",
+		[LIMIT_RUN] = "work: jobs run %.0f%% of their time",
+	};
+
+	snprintf(ret, size, formats[limits->by], limits->percent);
+}
+
+static void detail_memory(const struct limits *limits, const struct counters_session *s, char *ret,
+			  size_t size)
+{
+	struct counter used = s->value[QUOIT_SESSION_HOST_USED];
+	struct counter lease = s->value[QUOIT_SESSION_HOST_LEASE];
+	char used_text[16], lease_text[16];
+
+	if (!used.known || !lease.known || limits->memory_percent < 0)
+		return;
+	format_bytes(used.value, used_text, sizeof used_text);
+	format_bytes(lease.value, lease_text, sizeof lease_text);
+	snprintf(ret, size, "%s of %s on the host are in use; some job waited %.0f%% of the time",
+		 used_text, lease_text, limits->memory_percent);
+}
+
+void limits_detail(const struct limits *limits, const struct counters_session *s, char *ret,
+		   size_t size)
+{
+	*ret = '\0';
+	if (limits->by == LIMIT_MEMORY)
+		detail_memory(limits, s, ret, size);
+	else if (limits->by == LIMIT_FETCH)
+		snprintf(ret, size, "the reactor is busy, tables are full, or CQEs are not reaped");
+	else if (limits->by >= LIMIT_DATA && limits->operation < QUOIT_OP_NR)
+		snprintf(ret, size, "of what ran, %s took %.0f%%",
+			 limits_operation(limits->operation), limits->operation_percent);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* chosen.c - what is read of one session beyond its row */
+#include "chosen.h"
+
+#include <stdlib.h>
+
+static bool make(struct chosen *c)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (!c->reading[i])
+			c->reading[i] = malloc(sizeof **c->reading);
+	if (!c->since)
+		c->since = malloc(sizeof *c->since);
+	return c->reading[0] && c->reading[1] && c->since;
+}
+
+void chosen_read(struct chosen *c, int directory, const struct session_row *row)
+{
+	struct session_row whole = *row;
+	struct legs *now;
+
+	if (c->session != row->s.session || !row->before)
+		c->readings = 0;
+	c->session = row->s.session;
+	c->known = make(c);
+	if (!c->known)
+		return;
+	now = c->reading[(c->readings + 1) % 2];
+	c->known = legs_read(directory, c->session, now) == 0;
+	if (!c->known)
+		return;
+	*c->since = *now;
+	whole.before = NULL;
+	limits_find(&whole.s, NULL, now, columns_span_ns(&whole), &c->ever);
+	c->limits = c->ever;
+	if (!c->readings++)
+		return;
+	legs_since(c->reading[(c->readings + 1) % 2], c->since);
+	limits_find(&row->s, row->before, c->since, columns_span_ns(row), &c->limits);
+}
+
+void chosen_forget(struct chosen *c)
+{
+	c->readings = 0;
+}
+
+void chosen_free(struct chosen *c)
+{
+	free(c->reading[0]);
+	free(c->reading[1]);
+	free(c->since);
+	*c = (struct chosen){0};
+}

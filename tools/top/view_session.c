@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* view_session.c - the page of one session: what limits it, its legs, operations and figures */
+#include <inttypes.h>
+#include <limits.h>
+
+#include "format.h"
+#include "view_private.h"
+
+/* ---- legs ---- */
+
+static void add_span(struct view *v, double ns)
+{
+	char text[24] = "-";
+
+	if (ns >= 0)
+		format_span(ns / 1e9, text, sizeof text);
+	view_add(v, VIEW_PLAIN, "%8s", text);
+}
+
+/* One of those that add up to the time until a job's end. */
+static bool is_before_end(unsigned leg)
+{
+	return leg != QUOIT_LEG_POST && leg != QUOIT_LEG_WHOLE && leg != QUOIT_LEG_REAP;
+}
+
+static void add_leg(struct view *v, const struct legs *l, unsigned leg, double all)
+{
+	static const double percents[] = {50, 90, 99, 100};
+	double sum = legs_sum(l, leg), jobs = (double)legs_jobs(l, leg);
+
+	view_add(v, VIEW_STRONG, "%-19s", legs_label(leg));
+	for (unsigned i = 0; i < sizeof percents / sizeof percents[0]; i++)
+		add_span(v, legs_percentile(l, leg, percents[i]));
+	add_span(v, jobs > 0 ? sum / jobs : -1);
+	if (is_before_end(leg) && all > 0 && jobs > 0)
+		view_add(v, VIEW_PLAIN, "%7.1f ", 100 * sum / all);
+	view_end_line(v);
+}
+
+static void add_legs(struct view *v, const struct legs *l)
+{
+	double all = 0;
+
+	for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
+		all += is_before_end(leg) ? legs_sum(l, leg) : 0;
+	view_add(v, VIEW_TITLE, "%-19s%8s%8s%8s%8s%8s%7s ", "LEG", "P50", "P90", "P99", "MOST",
+		 "MEAN", "%TIME");
+	view_end_line(v);
+	for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
+		add_leg(v, l, leg, all);
+	view_end_line(v);
+}
+
+/* ---- operations ---- */
+
+/* The one that ran for longest of those that are not shown; QUOIT_OP_NR: none. */
+static unsigned next_operation(const struct legs *l, const bool *shown)
+{
+	unsigned most = QUOIT_OP_NR;
+
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
+		if (!shown[i] && (l->operation[i].jobs || l->operation[i].timed) &&
+		    (most == QUOIT_OP_NR || legs_operation_ns(l, i) > legs_operation_ns(l, most)))
+			most = i;
+	return most;
+}
+
+static void add_operation(struct view *v, const struct legs *l, unsigned operation, double all)
+{
+	view_add(v, VIEW_STRONG, "%-19s", limits_operation(operation));
+	view_add(v, VIEW_PLAIN, "%12" PRIu64, l->operation[operation].jobs);
+	add_span(v, legs_operation_mean(l, operation));
+	if (all > 0 && l->operation[operation].timed)
+		view_add(v, VIEW_PLAIN, "%8.1f ", 100 * legs_operation_ns(l, operation) / all);
+	else
+		view_add(v, VIEW_PLAIN, "%8s ", "-");
+	view_end_line(v);
+}
+
+static void add_operations(struct view *v, const struct legs *l, unsigned lines)
+{
+	bool shown[QUOIT_OP_NR] = {false};
+	double all = 0;
+
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
+		all += legs_operation_ns(l, i);
+	view_add(v, VIEW_TITLE, "%-19s%12s%8s%8s ", "OPERATION", "JOBS", "EACH", "%RUN");
+	view_end_line(v);
+	for (unsigned n = 0; n < lines; n++) {
+		unsigned i = next_operation(l, shown);
+
+		if (i == QUOIT_OP_NR)
+			break;
+		shown[i] = true;
+		add_operation(v, l, i, all);
+	}
+	view_end_line(v);
+}
+
+/* ---- waits ---- */
+
+/* The one that was waited at for longest of those that are not shown; NULL: none. */
+static const struct legs_site *next_site(const struct legs *l, bool *shown)
+{
+	unsigned most = QUOIT_MAX_SITES;
+
+	for (unsigned i = 0; i < l->sites; i++)
+		if (!shown[i] && l->site[i].waits &&
+		    (most == QUOIT_MAX_SITES || l->site[i].ticks > l->site[most].ticks))
+			most = i;
+	if (most == QUOIT_MAX_SITES)
+		return NULL;
+	shown[most] = true;
+	return &l->site[most];
+}
+
+static void add_sites(struct view *v, const struct legs *l, unsigned lines)
+{
+	bool shown[QUOIT_MAX_SITES] = {false};
+	const struct legs_site *site = next_site(l, shown);
+	char name[4 * sizeof site->name];
+
+	if (!site)
+		return;
+	view_add(v, VIEW_TITLE, "%-28s%12s%8s%8s%8s ", "WAITED AT", "TIMES", "IN ALL", "MEAN",
+		 "MOST");
+	view_end_line(v);
+	for (; site && lines; site = next_site(l, shown), lines--) {
+		format_escape(site->name, name, sizeof name);
+		view_add(v, VIEW_STRONG, "%-28s", *name ? name : "(somewhere)");
+		view_add(v, VIEW_PLAIN, "%12" PRIu64, site->waits);
+		add_span(v, (double)site->ticks * l->tick_ns);
+		add_span(v, (double)site->ticks * l->tick_ns / (double)site->waits);
+		add_span(v, (double)site->longest * l->tick_ns);
+		view_end_line(v);
+	}
+	view_end_line(v);
+}
+
+/* ---- figures ---- */
+
+/* A column's title and figure, as wide as one of FIGURE_WIDTH. */
+#define FIGURE_WIDTH 26u
+
+static void add_figure(struct view *v, const struct session_row *row, enum column column)
+{
+	char text[FORMAT_CELL_BYTES];
+
+	columns_text(row, column, text, sizeof text);
+	view_add(v, VIEW_STRONG, "%-9s ", columns_title(column));
+	view_add(v, VIEW_PLAIN, "%-15s ", text);
+}
+
+/* One below the other, each with what it is; or, where these lines are not enough, beside. */
+static void add_figures(struct view *v, const struct session_row *row, unsigned lines)
+{
+	unsigned across = v->width / FIGURE_WIDTH ? v->width / FIGURE_WIDTH : 1;
+	unsigned down = (COLUMN_NR + across - 1) / across;
+
+	if (lines >= COLUMN_NR || across == 1) {
+		across = 1;
+		down = COLUMN_NR;
+	}
+	for (unsigned y = 0; y < down; y++) {
+		for (unsigned i = y; i < COLUMN_NR; i += down)
+			add_figure(v, row, (enum column)i);
+		if (across == 1)
+			view_add(v, VIEW_FAINT, "%s", columns_help((enum column)y));
+		view_end_line(v);
+	}
+}
+
+/* ---- all of it ---- */
+
+/* What is known of it beyond its row. */
+static void add_chosen(struct view *v, const struct session_row *row, const struct chosen *c)
+{
+	char text[128];
+
+	limits_text(&c->limits, text, sizeof text);
+	view_add(v, VIEW_STRONG, "Limited by %s", text);
+	view_end_line(v);
+	limits_detail(&c->limits, &row->s, text, sizeof text);
+	view_add(v, VIEW_PLAIN, "           %s", text);
+	view_end_line(v);
+	view_end_line(v);
+	add_legs(v, c->since);
+	add_operations(v, c->since, 6);
+	add_sites(v, c->since, 6);
+}
+
+void view_session(struct view *v, const struct session_row *row, const struct chosen *c,
+		  unsigned height)
+{
+	if (c->known && c->session == row->s.session)
+		add_chosen(v, row, c);
+	add_figures(v, row, !height ? UINT_MAX : height > v->count ? height - v->count : 0);
+}
