@@ -114,7 +114,8 @@ struct quoit_ring {
 	struct quoit_producer sq;
 	struct quoit_sqe *sqes;
 	struct quoit_note *notes;
-	uint32_t sq_sample; /* the next index that is one (quoit/sample.h), */
+	uint32_t sq_sample;             /* the next index that is one (quoit/sample.h), */
+	uint32_t sq_noted[QUOIT_NOTED]; /* behind which index each word may tell of another, */
 	uint32_t sq_mask;
 	uint32_t batch; /* so many unpublished SQEs publish themselves */
 	uint32_t site;  /* the call site that the library submits for; 0: none */

@@ -122,10 +122,15 @@ static bool has_sample(uint32_t sample, uint32_t first, uint32_t n)
 /* A word that tells of an SQE which is still in the ring stays. */
 static void note_submit(struct quoit_ring *q, uint64_t now)
 {
-	uint64_t *word = &q->client->submitted[quoit_note_word(q->sq_sample)];
+	uint32_t word = quoit_note_word(q->sq_sample), *noted = &q->sq_noted[word];
 
-	if (q->sq_sample - q->sq.cached_head < QUOIT_NOTED * QUOIT_SAMPLE_EVERY)
-		__atomic_store_n(word, quoit_note_of(q->sq_sample, now), __ATOMIC_RELAXED);
+	if ((int32_t)(q->sq.cached_head - *noted) < 0)
+		(void)quoit_ring_refresh(&q->sq);
+	if ((int32_t)(q->sq.cached_head - *noted) >= 0) {
+		__atomic_store_n(&q->client->submitted[word], quoit_note_of(q->sq_sample, now),
+				 __ATOMIC_RELAXED);
+		*noted = q->sq_sample + 1;
+	}
 	q->sq_sample = quoit_sample_from(q->sq_sample + 1);
 }
 

@@ -119,9 +119,9 @@ check 'h is help' shows 'sort the other way round'
 press x
 check 'any key leaves it' shows 'COMMAND'
 press Down Enter
-check 'Enter shows all about a session' shows '%REMOTE'
+check 'Enter shows all about a session' shows '^Limited by '
 press x
-check 'any key leaves that' hides '%REMOTE'
+check 'any key leaves that' hides '^Limited by '
 press u nobody Enter
 check 'another user has no sessions' hides w1_train
 press u Enter

@@ -285,7 +285,9 @@ int counters_reread_session(int fd, uint64_t session, struct counters_session *r
 	char buffer[MOST_SESSION_BYTES];
 	int64_t n = read_all(fd, buffer, sizeof buffer);
 
-	if (n >= 0)
+	if (!n)
+		return -ENOENT; /* the session is over, and its file was emptied */
+	if (n > 0)
 		n = counters_parse_session(buffer, (size_t)n, ret);
 	if (!n && ret->session != session)
 		n = -EBADMSG;

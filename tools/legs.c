@@ -139,7 +139,9 @@ int legs_read(int directory, uint64_t session, struct legs *ret)
 	snprintf(name, sizeof name, QUOIT_STATS_LEGS, (unsigned long long)session);
 	if (buffer)
 		n = counters_read_file(directory, name, buffer, MOST_BYTES);
-	if (n >= 0)
+	if (!n)
+		n = -ENOENT; /* the session is over, and its file was emptied */
+	if (n > 0)
 		n = legs_parse(buffer, (size_t)n, ret);
 	if (!n && ret->session != session)
 		n = -EBADMSG;

@@ -51,17 +51,20 @@ static double percent(const struct counters_session *s, const struct counters_se
 
 /*
  * How much of the time it has had something to do, at most: open jobs; jobs that ran at their
- * fetch, of which their cost tells; SQEs that waited for it, if there never were two.
+ * fetch, of which their cost tells; SQEs that waited for it, as many at a time as there ever were.
  */
 static double busy_percent(const struct counters_session *s, const struct counters_session *before,
 			   const struct legs *l, double span_ns)
 {
 	double open = percent(s, before, QUOIT_SESSION_BUSY_TICKS, span_ns);
 	double cost = percent(s, before, QUOIT_SESSION_CORE_TICKS, span_ns);
+	double at_most = (double)s->value[QUOIT_SESSION_SQ_MOST].value;
 
 	if (open < 0 || cost < 0)
 		return -1;
-	return open + cost + 100 * legs_sum(l, QUOIT_LEG_SUBMIT) / span_ns;
+	if (at_most < 1)
+		at_most = 1;
+	return open + cost + 100 * legs_sum(l, QUOIT_LEG_SUBMIT) / at_most / span_ns;
 }
 
 static void find_operation(const struct legs *l, struct limits *ret)

@@ -10,6 +10,7 @@
 #include "executors/backend_exec.h"
 #include "host/tsc.h"
 #include "reactor_mail.h"
+#include "sample.h"
 #include "session/errands.h"
 
 #define EVENTS       64
@@ -36,6 +37,7 @@ static void activate(struct reactor *r, struct ring *ring)
 	ring->last_work = r->now;
 	quoit_ring_awake(&ring->daemon->need_wake);
 	swap_rings(r, ring->slot, r->active_count++);
+	sample_look(ring, ring->sq.cached_tail - ring->sq.next);
 }
 
 /* Put need_wake up; false: an SQE has come meanwhile, and the ring stays active. */
@@ -44,6 +46,7 @@ static bool deactivate(struct reactor *r, struct ring *ring)
 	if (!quoit_ring_sleep(&ring->sq, &ring->daemon->need_wake) && !ring->stalled &&
 	    !ring->session->stopped) {
 		quoit_ring_awake(&ring->daemon->need_wake);
+		sample_look(ring, ring->sq.cached_tail - ring->sq.next);
 		return false;
 	}
 	ring->active = false;

@@ -125,6 +125,7 @@ void sample_collect(struct ring *r)
 {
 	struct ring_samples *m = &r->samples;
 	uint64_t now = m->reaped == m->posted ? 0 : tsc_now();
+	uint32_t head = __atomic_load_n(&r->client->cq_head, __ATOMIC_RELAXED);
 
 	for (; m->reaped != m->posted; m->reaped++) {
 		uint32_t i = m->reaped % SAMPLES_POSTED;
@@ -132,7 +133,7 @@ void sample_collect(struct ring *r)
 		uint64_t reap = quoit_note_time(__atomic_load_n(word, __ATOMIC_RELAXED),
 						m->cqe[i].index, now);
 
-		if (!reap && (int32_t)(m->cqe[i].index - r->cq.cached_head) >= 0)
+		if (!reap && (int32_t)(m->cqe[i].index - head) >= 0)
 			return; /* not yet */
 		if (reap >= m->cqe[i].tsc)
 			legs_add(r->session, QUOIT_LEG_REAP, reap - m->cqe[i].tsc,
@@ -146,6 +147,8 @@ static void post_sample(struct ring *r, uint64_t now)
 	struct ring_samples *m = &r->samples;
 	uint32_t i = m->posted % SAMPLES_POSTED;
 
+	if (m->posted - m->reaped == SAMPLES_POSTED)
+		sample_collect(r);
 	if (m->posted - m->reaped == SAMPLES_POSTED)
 		return;
 	m->cqe[i].tsc = now;
@@ -164,11 +167,12 @@ static bool has_sample(const struct ring *r)
 void sample_count_posts(struct ring *r)
 {
 	struct ring_samples *m = &r->samples;
-	bool any = m->posting || r->session->reactor->now >= m->cq_gap;
+	struct session *s = r->session;
+	bool any = s->legs && (m->posting || s->reactor->now >= m->cq_gap);
 	uint64_t now = any ? tsc_now() : 0;
 
-	for (uint32_t i = 0; i < m->posting; i++)
-		legs_add(r->session, QUOIT_LEG_POST, now - m->job[i].end, m->job[i].weight);
+	for (uint32_t i = 0; any && i < m->posting; i++)
+		legs_add(s, QUOIT_LEG_POST, now - m->job[i].end, m->job[i].weight);
 	m->posting = 0;
 	for (; has_sample(r); m->cq = quoit_sample_from(m->cq + 1))
 		if (any && now >= m->cq_gap)

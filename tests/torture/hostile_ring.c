@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <quoit/sample.h>
+
 #include "stage.h"
 
 #define ENTRIES     16u
@@ -257,6 +259,12 @@ static uint64_t lie(struct stage *s)
 	return stage_random(s, 2) ? noise : noise >> stage_random(s, 64);
 }
 
+/* Half of them are of the sample that is next. */
+static uint64_t note(struct stage *s, uint32_t index)
+{
+	return stage_random(s, 2) ? lie(s) : quoit_note_of(quoit_sample_from(index), lie(s));
+}
+
 static void times_that_are_lies(struct stage *s)
 {
 	const uint32_t times = stage_times(s, 100, 10000);
@@ -268,8 +276,10 @@ static void times_that_are_lies(struct stage *s)
 		for (uint32_t k = 0; k < ENTRIES; k++)
 			__atomic_store_n(&c.notes[k].submit, lie(s), __ATOMIC_RELAXED);
 		for (uint32_t k = 0; k < QUOIT_NOTED; k++) {
-			__atomic_store_n(&c.client->submitted[k], lie(s), __ATOMIC_RELAXED);
-			__atomic_store_n(&c.client->reaped[k], lie(s), __ATOMIC_RELAXED);
+			__atomic_store_n(&c.client->submitted[k], note(s, c.sq.next),
+					 __ATOMIC_RELAXED);
+			__atomic_store_n(&c.client->reaped[k], note(s, c.cq.next),
+					 __ATOMIC_RELAXED);
 		}
 		raw_submit_nops(&c, ENTRIES);
 		CHECK(s, raw_reap_good(&c, ENTRIES));

@@ -96,6 +96,15 @@ Test(limit, who_waits_to_be_fetched_has_something_to_do)
 	expect(&s, LIMIT_FETCH, 99);
 }
 
+Test(limit, bursts_do_not_make_a_client_busy)
+{
+	struct counters_session s = busy(1);
+
+	s.value[QUOIT_SESSION_SQ_MOST].value = 1000;
+	count(QUOIT_LEG_SUBMIT, 50000, 100000);
+	expect(&s, LIMIT_CLIENT, 99);
+}
+
 Test(limit, results_that_lie_in_the_cq_hold_up_nobody)
 {
 	struct counters_session s = busy(90);

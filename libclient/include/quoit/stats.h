@@ -4,8 +4,8 @@
  *
  * They lie beside the socket: "totals" for everybody, "session.N" and "legs.N" for the
  * session's uid and root, "topology" as text.  They can be read while the daemon
- * runs, hangs or is dead.  One writer per file; a reader maps it for reading only,
- * checks magic, version and sizes, and takes every word with one relaxed load: a
+ * runs, hangs or is dead.  One writer per file; a reader reads it (a session's is emptied when that
+ * is over, under whoever has it mapped), and checks magic, version and sizes: a
  * word is exact, words beside each other may be a burst apart.  A session's are as of
  * the reactor's last sleep, or a tenth of a second old, and how deep its queues are a
  * second where it is quiet; what a reactor says in the
