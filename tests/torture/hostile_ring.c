@@ -273,8 +273,6 @@ static void times_that_are_lies(struct stage *s)
 	if (!stage_open(s, &c, &small))
 		return;
 	for (uint32_t i = 0; i < times && !s->bad; i++) {
-		for (uint32_t k = 0; k < ENTRIES; k++)
-			__atomic_store_n(&c.notes[k].submit, lie(s), __ATOMIC_RELAXED);
 		for (uint32_t k = 0; k < QUOIT_NOTED; k++) {
 			__atomic_store_n(&c.client->submitted[k], note(s, c.sq.next),
 					 __ATOMIC_RELAXED);

@@ -215,7 +215,7 @@ static inline uint64_t quoit_leg_least(uint32_t bucket)
 /* Of one operation in one session. */
 struct quoit_operation_block {
 	uint64_t jobs;  /* fetched */
-	uint64_t timed; /* about so many of them have run, by the legs: a sample stands for 64, */
+	uint64_t timed; /* about so many of them have run: what the timed ones stand for, */
 	uint64_t ticks; /* for so long, all together */
 };
 

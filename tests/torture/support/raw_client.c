@@ -163,7 +163,6 @@ static int map_ring(struct raw_client *c)
 	if (!client || !daemon)
 		return -ENOMEM;
 	c->sqes = (struct quoit_sqe *)(client + l->sqes);
-	c->notes = (struct quoit_note *)(client + l->notes);
 	c->cqes = (const struct quoit_cqe *)(daemon + l->cqes);
 	c->errors = (const struct quoit_error *)(daemon + l->errors);
 	c->stamps = l->stamps ? (const struct quoit_stamps *)(daemon + l->stamps) : NULL;

@@ -31,7 +31,6 @@ struct raw_client {
 	struct quoit_client_words *client;
 	const struct quoit_daemon_words *daemon;
 	struct quoit_sqe *sqes;
-	struct quoit_note *notes;
 	const struct quoit_cqe *cqes;
 	const struct quoit_error *errors;
 	const struct quoit_stamps *stamps; /* NULL without QUOIT_RING_STAMPS */
