@@ -6,6 +6,7 @@
  *	ring.c     open, close, arm     queue.c  SQ and CQ (slot.h: the path of every SQE)
  *	sleep.c    waiting for them
  *	job.c      the job table        wait.c   waits, with their call sites (site.c)
+ *	event.c    what a recorder sees
  *	tensor.c   handles (handle.c)   region.c memory both see (arena.c, transfer.c)
  *	file.c     files                kernels.c kernels
  *
@@ -26,6 +27,7 @@
 #pragma GCC visibility pop
 #include <quoit/ctl.h>
 #include <quoit/ring.h>
+#include <quoit/trace.h>
 
 #include "arena.h"
 #include "handle.h"
@@ -137,6 +139,11 @@ struct quoit_ring {
 	const struct quoit_daemon_words *daemon;
 	struct job_table jobs;
 
+	struct quoit_ring_events *events; /* what is noted while somebody records (event.c), */
+	uint32_t recorded;                /* the daemon's word for that, at the last flush; */
+	uint32_t allowance;               /* the one that allowed the last note, */
+	uint32_t events_left;             /* and how many more */
+
 	quoit_job window[QUOIT_MAX_WINDOW]; /* ends of batches, the oldest first */
 	unsigned window_count;
 	void *staging[STAGING_PIECES]; /* arena memory of copies in flight; NULL: none */
@@ -241,6 +248,20 @@ struct job_slot *libquoit_job_find(struct quoit_ring *q, quoit_job job);
 
 /* Free the slot of an ended job. */
 void libquoit_job_end(struct quoit_ring *q, struct job_slot *slot);
+
+/* ---- event.c ---- */
+
+/* Note that something was done with the ring's `index` (quoit/trace.h), for who records it. */
+void libquoit_event_note(struct quoit_ring *q, enum quoit_trace_event_kind kind, uint32_t index,
+			 uint32_t site);
+
+/* The same, if somebody did so at the last flush. */
+static inline void libquoit_event(struct quoit_ring *q, enum quoit_trace_event_kind kind,
+				  uint32_t index, uint32_t site)
+{
+	if (UNLIKELY(q->recorded))
+		libquoit_event_note(q, kind, index, site);
+}
 
 /* ---- wait.c ---- */
 

@@ -147,6 +147,8 @@ static __attribute__((noinline)) void stamp(struct quoit_ring *q)
 
 int quoit_flush(struct quoit_ring *q)
 {
+	bool wake;
+
 	if (UNLIKELY(!libquoit_is_mine(q->mine)))
 		return -EOWNERDEAD;
 	if (q->sq.next == q->sq.published)
@@ -154,9 +156,11 @@ int quoit_flush(struct quoit_ring *q)
 	if (UNLIKELY(q->stamps != NULL) ||
 	    has_sample(q->sq_sample, q->sq.published, q->sq.next - q->sq.published))
 		stamp(q);
-	if (quoit_ring_submit_wake(&q->sq, &q->daemon->need_wake))
-		return kick(q);
-	return 0;
+	libquoit_event(q, QUOIT_EVENT_SUBMIT, q->sq.next, 0);
+	wake = quoit_ring_submit_wake(&q->sq, &q->daemon->need_wake);
+	/* On the line that has just been read for that. */
+	q->recorded = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
+	return wake ? kick(q) : 0;
 }
 
 /* ---- CQ ---- */
@@ -222,6 +226,7 @@ void libquoit_queue_release(struct quoit_ring *q, uint32_t n)
 {
 	if (has_sample(q->cq_sample, q->cq.next, n))
 		note_reaps(q, n);
+	libquoit_event(q, QUOIT_EVENT_REAP, q->cq.next + n, 0);
 	quoit_ring_release(&q->cq, n);
 }
 

@@ -36,6 +36,7 @@ static bool layout_is_sane(const struct quoit_ring_layout *l, bool stamps)
 	       fits(l->client_bytes, l->sqes, sq * sizeof(struct quoit_sqe)) &&
 	       fits(l->client_bytes, l->notes, sq * sizeof(struct quoit_note)) &&
 	       fits(l->client_bytes, l->sites, QUOIT_MAX_SITES * sizeof(struct quoit_site)) &&
+	       fits(l->client_bytes, l->events, sizeof(struct quoit_ring_events)) &&
 	       fits(l->daemon_bytes, l->cqes, cq * sizeof(struct quoit_cqe)) &&
 	       fits(l->daemon_bytes, l->errors, cq * sizeof(struct quoit_error)) &&
 	       (!stamps || fits(l->daemon_bytes, l->stamps, cq * sizeof(struct quoit_stamps)));
@@ -69,6 +70,8 @@ static void bind_pages(struct quoit_ring *q, bool stamps)
 	q->cqes = (const struct quoit_cqe *)(daemon + l->cqes);
 	q->errors = (const struct quoit_error *)(daemon + l->errors);
 	q->notes = (struct quoit_note *)(client + l->notes);
+	q->events = (struct quoit_ring_events *)(client + l->events);
+	q->recorded = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
 	q->sq_sample = quoit_sample_from(0);
 	q->cq_sample = quoit_sample_from(0);
 	if (stamps) {

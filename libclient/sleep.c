@@ -112,7 +112,12 @@ int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms)
 
 	if (err == -EOWNERDEAD || !q->raw)
 		return err == -EOWNERDEAD ? err : -EINVAL;
-	return libquoit_queue_ready(q) ? 0 : libquoit_sleep_cq(q, clock_deadline(timeout_ms));
+	if (libquoit_queue_ready(q))
+		return 0;
+	libquoit_event(q, QUOIT_EVENT_WAIT, q->cq.next, 0);
+	err = libquoit_sleep_cq(q, clock_deadline(timeout_ms));
+	libquoit_event(q, QUOIT_EVENT_GO, q->cq.next, 0);
+	return err;
 }
 
 /* ---- SQ ---- */
@@ -131,13 +136,10 @@ static bool has_room(struct quoit_ring *q)
  * SQ room would cost quoitd a check on every fetch.  So the head is polled, in
  * sleeps that grow: a full ring holds work for longer than the sleep.
  */
-int libquoit_sleep_sq(struct quoit_ring *q)
+static int sleep_sq(struct quoit_ring *q)
 {
 	struct timespec nap = {.tv_nsec = NAP_FIRST_NS};
-	int err = quoit_flush(q);
 
-	if (err)
-		return err;
 	if (spin(q, has_room))
 		return 0;
 	while (!has_room(q)) {
@@ -151,4 +153,16 @@ int libquoit_sleep_sq(struct quoit_ring *q)
 		check_daemon(q);
 	}
 	return 0;
+}
+
+int libquoit_sleep_sq(struct quoit_ring *q)
+{
+	int err = quoit_flush(q);
+
+	if (err)
+		return err;
+	libquoit_event(q, QUOIT_EVENT_WAIT, q->cq.next, q->site);
+	err = sleep_sq(q);
+	libquoit_event(q, QUOIT_EVENT_GO, q->cq.next, q->site);
+	return err;
 }

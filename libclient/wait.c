@@ -6,6 +6,29 @@
 #include "clock.h"
 #include "library.h"
 
+/* ---- a wait, as others see it ---- */
+
+struct waiting {
+	uint32_t site;
+	uint64_t begun; /* ticks */
+};
+
+static struct waiting begin(struct quoit_ring *q, const char *here)
+{
+	struct waiting w = {libquoit_site_find(&q->sites, here), clock_ticks()};
+
+	libquoit_event(q, QUOIT_EVENT_WAIT, q->cq.next, w.site);
+	return w;
+}
+
+static void end(struct quoit_ring *q, const struct waiting *w)
+{
+	libquoit_site_count(&q->sites, w->site, clock_ticks() - w->begun);
+	libquoit_event(q, QUOIT_EVENT_GO, q->cq.next, w->site);
+}
+
+/* ---- waits ---- */
+
 /* How many of the jobs have ended, -EINVAL: one of them is none. */
 static int count_ended(struct quoit_ring *q, const quoit_job *jobs, unsigned count)
 {
@@ -40,7 +63,7 @@ static int sleep_until(struct quoit_ring *q, const quoit_job *jobs, unsigned cou
 static int wait_jobs(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int n,
 		     uint64_t deadline, const char *here)
 {
-	uint64_t begin;
+	struct waiting w;
 	int ended;
 
 	(void)quoit_flush(q); /* quoitd may be gone, but what it posted still counts */
@@ -48,21 +71,21 @@ static int wait_jobs(struct quoit_ring *q, const quoit_job *jobs, unsigned count
 	ended = count_ended(q, jobs, count);
 	if (ended < 0 || ended >= n)
 		return ended;
-	begin = clock_ticks();
+	w = begin(q, here);
 	ended = sleep_until(q, jobs, count, n, deadline);
-	libquoit_site_count(&q->sites, libquoit_site_find(&q->sites, here), clock_ticks() - begin);
+	end(q, &w);
 	return ended;
 }
 
 int libquoit_wait_progress(struct quoit_ring *q, const char *here)
 {
-	uint64_t begin = clock_ticks();
+	struct waiting w = begin(q, here);
 	int err;
 
 	(void)quoit_flush(q);
 	err = libquoit_sleep_cq(q, NEVER);
 	libquoit_job_reap(q);
-	libquoit_site_count(&q->sites, libquoit_site_find(&q->sites, here), clock_ticks() - begin);
+	end(q, &w);
 	return err;
 }
 

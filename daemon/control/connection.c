@@ -13,6 +13,7 @@
 #include "connection_kernels.h"
 #include "host/ctl_io.h"
 #include "host/log.h"
+#include "recorder.h"
 #include "session/legs.h"
 #include "session/session_stats.h"
 
@@ -65,6 +66,7 @@ static void give_session_back(struct connection *c)
 
 	session_stats_close(c->session, control->directory);
 	legs_close(c->session, control->directory);
+	recorder_session_ended(control, c->session);
 	session_free(c->session);
 	c->session = NULL;
 	control->sessions_of[c->reactor]--;
@@ -147,6 +149,8 @@ void connection_end(struct connection *c, uint32_t counter, const char *text)
 		errands_close(&c->errands, c->held_fd);
 	errands_hang_up(&c->errands, c->fd);
 	c->fd = c->pidfd = c->held_fd = -1;
+	if (c->state == CONNECTION_RECORDS)
+		recorder_leave(c);
 	c->state = CONNECTION_GONE;
 	if (c->session)
 		connection_send_mail(c, MAIL_DEAD, 0, 0);

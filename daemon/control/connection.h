@@ -3,8 +3,9 @@
  * connection.h - one client's control socket and the state machine behind it.
  *
  *	new ──HELLO──► open ──CLOSE──► closing
- *	 │               │                │
- *	 └───────────────┴── end ─────────┴──► gone, once the reactor has let go
+ *	 ├──TRACE──► records                │
+ *	 │               │                  │
+ *	 └───────────────┴── end ───────────┴──► gone, once the reactor has let go
  */
 #ifndef QUOITD_CONNECTION_H
 #define QUOITD_CONNECTION_H
@@ -19,7 +20,14 @@ enum connection_state {
 	CONNECTION_NEW,
 	CONNECTION_OPEN,
 	CONNECTION_CLOSING, /* CLOSE is with the reactor */
+	CONNECTION_RECORDS, /* the sessions of others: it has none */
 	CONNECTION_GONE,    /* hung up; the session is coming back, errands are run */
+};
+
+/* What a connection records. */
+struct recorder {
+	uint64_t session; /* 0: all of its user's; root: everybody's */
+	uint32_t records; /* of each file */
 };
 
 struct connection {
@@ -38,6 +46,7 @@ struct connection {
 	uint32_t rings;
 	uint32_t reactor;
 	bool has_own; /* counted among its user's sessions that bring kernels */
+	struct recorder records;
 
 	/* the request that a reactor is answering; type 0: none */
 	uint16_t pending;

@@ -5,10 +5,12 @@
 #include "connection_private.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "hello.h"
 #include "host/log.h"
+#include "recorder.h"
 #include "reactor/optable.h"
 
 /* ---- requests that are answered here ---- */
@@ -195,6 +197,9 @@ static size_t body_bytes(uint16_t type)
 		return sizeof m.end;
 	case QUOIT_CTL_KILL:
 		return sizeof m.end.session;
+	case QUOIT_CTL_TRACE:
+		return offsetof(struct quoit_ctl, trace.sessions) -
+		       offsetof(struct quoit_ctl, trace);
 	default:
 		return 0;
 	}
@@ -214,6 +219,7 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	switch (type) {
 	case QUOIT_CTL_HELLO:
 	case QUOIT_CTL_KILL:
+	case QUOIT_CTL_TRACE:
 		return c->state == CONNECTION_NEW;
 	case QUOIT_CTL_RING_OPEN:
 	case QUOIT_CTL_RING_CLOSE:
@@ -285,6 +291,9 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 	case QUOIT_CTL_CLOSE:
 		c->state = CONNECTION_CLOSING;
 		ask_reactor(c, m, MAIL_CLOSE, m->end.flags, 0);
+		break;
+	case QUOIT_CTL_TRACE:
+		recorder_request(c, m);
 		break;
 	default:
 		on_kill(c, m);

@@ -16,6 +16,7 @@
 #include "host/log.h"
 #include "listener.h"
 #include "peer.h"
+#include "recorder.h"
 
 #define EVENTS  64
 #define TICK_MS 100
@@ -132,8 +133,13 @@ static void read_mail(struct control *c)
 	(void)n;
 	for (uint32_t i = 0; i < c->reactor_count; i++)
 		while (mailbox_receive(c->outbox[i], &m)) {
-			struct connection *conn = control_find_owner(c, m.session);
+			struct connection *conn;
 
+			if (m.type == MAIL_TRACE_END) { /* its session may have gone */
+				recorder_answer(c, m.a);
+				continue;
+			}
+			conn = control_find_owner(c, m.session);
 			if (!conn)
 				continue;
 			if (m.type == MAIL_KILL)
@@ -247,6 +253,7 @@ void control_run(struct control *c)
 	until = totals_now_ns() + ERRANDS_MS * UINT64_C(1000000);
 	while (is_ending(c, until))
 		pass(c);
+	recorder_done(c);
 }
 
 /* ---- start ---- */

@@ -20,6 +20,7 @@
 
 struct connection;
 struct errand_pool;
+struct lent;
 
 struct control {
 	const struct config *config;
@@ -42,6 +43,8 @@ struct control {
 	struct errand_pool *errands;
 	struct quoit_totals *totals;
 	struct connection *connections;
+	struct lent *lent; /* traces, the newest first (recorder.h) */
+	uint32_t last_lent;
 	uint32_t *sessions_of; /* sessions each reactor has */
 	uint64_t next_session;
 	uint64_t accept_from_ns; /* CLOCK_BOOTTIME; 0: accepting */

@@ -11,6 +11,7 @@
 #include "host/tsc.h"
 #include "memory/bind.h"
 #include "reactor/optable.h"
+#include "recorder.h"
 #include "session/legs.h"
 #include "session/session_stats.h"
 
@@ -252,6 +253,7 @@ static void hand_over(struct connection *c, struct session *s, bool asked_device
 	log_counters(c, s,
 		     session_stats_open(s, control->directory, c->reactor, (int32_t)core->node));
 	log_counters(c, s, LEGS_ON ? legs_open(s, control->directory) : 0);
+	recorder_meet(control, s);
 	mailbox_send(&s->reactor->inbox, &m);
 }
 

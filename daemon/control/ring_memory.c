@@ -35,6 +35,7 @@ void ring_layout(const struct quoit_ring_open *open, struct quoit_ring_layout *r
 					  .cq_entries = open->cq_entries};
 	place(&end, sizeof(struct quoit_client_words));
 	ret->sites = place(&end, QUOIT_MAX_SITES * sizeof(struct quoit_site));
+	ret->events = place(&end, sizeof(struct quoit_ring_events));
 	ret->sqes = place(&end, open->sq_entries * sizeof(struct quoit_sqe));
 	ret->notes = place(&end, open->sq_entries * sizeof(struct quoit_note));
 	ret->client_bytes = whole_pages(end);
@@ -70,6 +71,7 @@ static void place_pointers(struct ring *r, uint8_t *client, uint8_t *daemon)
 		r->sqes = (const struct quoit_sqe *)(client + l->sqes);
 		r->notes = (const struct quoit_note *)(client + l->notes);
 		r->sites = (const struct quoit_site *)(client + l->sites);
+		r->events = (const struct quoit_ring_events *)(client + l->events);
 	}
 	if (daemon) {
 		r->daemon = (struct quoit_daemon_words *)daemon;

@@ -53,7 +53,7 @@ void device_fill_request(const struct session *s, const struct job *job,
 	q->arg = job->sqe.arg;
 	q->urgent = job->sqe.priority == QUOIT_PRIO_HIGH;
 	q->zero = job->zero;
-	q->stamps = s->rings[job->ring]->stamps != NULL;
+	q->stamps = s->rings[job->ring]->stamps != NULL || (s->trace && !job->direct);
 	q->direct = job->direct && !job->failed;
 	for (unsigned i = 0; i < 2; i++)
 		q->scalar[i] = job->sqe.scalar[i];

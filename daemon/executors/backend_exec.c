@@ -61,19 +61,14 @@ static bool is_result(const struct exec_port *p, int32_t res)
 	return res > -QUOIT_EPOISON && (!p->device || res <= 0);
 }
 
-static uint64_t within(uint64_t time, uint64_t first, uint64_t last)
-{
-	return time < first ? first : time > last ? last : time;
-}
-
 /*
  * Whatever its clock says: it began after it was sent, and ended before it was answered.  The legs
  * of a copy between devices are one job, from the first begin to the last end.
  */
 static void take_stamps(struct job *job, const struct quoit_exec_answer *a)
 {
-	uint64_t now = tsc_now(), start = within(a->start, job->start, now);
-	uint64_t end = within(a->end, start, now);
+	uint64_t now = tsc_now(), start = tsc_between(job->start, a->start, now);
+	uint64_t end = tsc_between(start, a->end, now);
 
 	if (!a->start && !a->end)
 		return;

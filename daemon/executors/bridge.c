@@ -49,7 +49,7 @@ int bridge_send_leg(struct reactor *r, struct session *s, const struct job *job,
 	if (!q->type)
 		q->type = QUOIT_EXEC_RUN;
 	q->urgent = job->sqe.priority == QUOIT_PRIO_HIGH;
-	q->stamps = q->op == QUOIT_OP_COPY && s->rings[job->ring]->stamps != NULL;
+	q->stamps = q->op == QUOIT_OP_COPY && (s->rings[job->ring]->stamps || s->trace);
 	return exec_send_leg(bridge_port(r, s, job, tensor), s, job, leg, q);
 }
 

@@ -33,6 +33,12 @@ static inline uint64_t tsc_now(void)
 }
 #endif
 
+/* A moment between two others, as far as it is known. */
+static inline uint64_t tsc_between(uint64_t from, uint64_t moment, uint64_t to)
+{
+	return moment < from ? from : moment > to ? to : moment;
+}
+
 /*
  * Finds the rate; takes about 5 ms.  A rate that the processor or the hypervisor
  * tells is taken if measuring agrees within 1%: a virtual machine that was moved to

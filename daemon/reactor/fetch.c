@@ -12,6 +12,7 @@
 #include "memory/memory.h"
 #include "optable.h"
 #include "reactor_mail.h"
+#include "record.h"
 #include "sample.h"
 #include "sched.h"
 #include "session/tensor.h"
@@ -391,19 +392,53 @@ static bool fetch_sample(struct ring *ring, uint32_t index, uint64_t *cost)
 	return true;
 }
 
-/* All of them, in one turn; the first that is left. */
-static uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end)
+/* SQEs from `index` on, as fetch_run, with samples among them. */
+static uint32_t fetch_timed(struct ring *ring, uint32_t index, uint32_t end, uint64_t *cost)
 {
-	uint64_t cost = 0;
-
 	while (sample_is_in(ring, index, end)) {
-		index = fetch_run(ring, index, ring->samples.sq, &cost);
-		if (index != ring->samples.sq || cost >= SCHED_TURN_NS ||
-		    !fetch_sample(ring, index, &cost))
+		index = fetch_run(ring, index, ring->samples.sq, cost);
+		if (index != ring->samples.sq || *cost >= SCHED_TURN_NS ||
+		    !fetch_sample(ring, index, cost))
 			return index;
 		index++;
 	}
-	return fetch_run(ring, index, end, &cost);
+	return fetch_run(ring, index, end, cost);
+}
+
+/* As fetch_timed, one by one, each into the session's trace while there is room. */
+static uint32_t fetch_recorded(struct ring *ring, uint32_t index, uint32_t end, uint64_t *cost)
+{
+	uint64_t start = ring->fetched;
+
+	while (index != end && *cost < SCHED_TURN_NS && record_has_room(ring->session)) {
+		struct record_sqe sqe = record_begin(ring, index);
+
+		if (sample_is_in(ring, index, index + 1)
+			    ? !fetch_sample(ring, index, cost)
+			    : fetch_run(ring, index, index + 1, cost) == index)
+			break;
+		record_end(ring, &sqe, index++, &start);
+	}
+	return index;
+}
+
+/* All of them, in one turn; the first that is left. */
+static uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end)
+{
+	struct session *s = ring->session;
+	uint32_t first;
+	uint64_t cost = 0, jobs;
+
+	if (__builtin_expect(!s->trace, 1))
+		return fetch_timed(ring, index, end, &cost);
+	index = fetch_recorded(ring, index, end, &cost);
+	if (ring->stalled || record_has_room(s))
+		return index;
+	first = index;
+	jobs = s->order;
+	index = fetch_timed(ring, index, end, &cost);
+	record_drop(s, index - first, s->order - jobs);
+	return index;
 }
 
 bool fetch_ring(struct reactor *r, struct ring *ring)
@@ -439,9 +474,10 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	if (ready > FETCH_BURST)
 		ready = FETCH_BURST;
 	ring->stalled = !ready; /* for want of credits */
-	/* The pass may have begun before the client put them in, and who has stamps would see it.
+	/* The pass may have begun before the client put them in, and who has stamps, or records it,
+	 * would see it.
 	 */
-	ring->fetched = ring->stamps ? tsc_now() : r->now;
+	ring->fetched = ring->stamps || s->trace ? tsc_now() : r->now;
 	outer = guard_enter(s);
 	index = fetch_burst(ring, ring->sq.next, ring->sq.next + ready);
 	taken = index - ring->sq.next;

@@ -10,6 +10,7 @@
 #include "host/tsc.h"
 #include "memory/memory.h"
 #include "optable.h"
+#include "record.h"
 #include "sample.h"
 #include "session/files.h"
 #include "session/kernels.h"
@@ -128,7 +129,8 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->fetch = now;
 	job->start = job->end = 0;
 	job->device_start = job->device_end = job->device_error = 0;
-	job->submit = 0;
+	job->submit = job->post = 0;
+	job->has_cqe = false;
 	job->data = job->memory = 0;
 	job->weight = 0;
 	job->deadline = 0;
@@ -254,6 +256,14 @@ int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *pl
 
 /* ---- ending ---- */
 
+/* It is posted; index: of the next CQE before. */
+static void note_post(const struct ring *r, struct job *job, uint32_t index, uint64_t now)
+{
+	job->cq_index = index;
+	job->has_cqe = r->cq.next != index;
+	job->post = now;
+}
+
 /* True: with a CQE. */
 static bool post(struct ring *r, struct job *job, int32_t res, uint64_t now)
 {
@@ -270,7 +280,8 @@ static bool post(struct ring *r, struct job *job, int32_t res, uint64_t now)
 	job->posted = true;
 	r->in_flight--;
 	completion_post(r, &job->sqe, res, &job->error, &stamps);
-	return r->cq.next != index;
+	note_post(r, job, index, now);
+	return job->has_cqe;
 }
 
 void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t now)
@@ -286,6 +297,9 @@ void job_refuse(struct session *s, struct job *job, const struct quoit_error *er
 	job->error = *error;
 	job->posted = true;
 	ring_of(s, job)->in_flight--;
+	job->cq_index = ring_of(s, job)->cq.next; /* it is the next */
+	job->has_cqe = !ring_of(s, job)->mute;
+	job->post = job->fetch;
 }
 
 /* The record that readers of this job's outputs will get. */
@@ -327,6 +341,7 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 	posted = !job->posted && post(r, job, res, now);
 	if (res >= 0)
 		sample_job(r, job, posted);
+	record_job(r, job, res);
 	if (res < 0)
 		s->jobs_failed++;
 	else

@@ -14,6 +14,7 @@
 #include <quoit/ring.h>
 
 struct kernels_ask;
+struct trace;
 struct session;
 struct ring;
 
@@ -26,6 +27,8 @@ enum mail_type {
 	MAIL_FILE_ADD,    /* a: fd, b: 1 readable, 2 writable; answered with the index */
 	MAIL_FILE_REMOVE, /* a: index */
 	MAIL_KERNELS,     /* ask; answered when the device's process has answered */
+	MAIL_TRACE_BEGIN, /* trace: lent until MAIL_TRACE_END; not answered */
+	MAIL_TRACE_END,   /* a: its id, returned in the answer; of a session that has gone, too */
 	MAIL_CLOSE,       /* a: QUOIT_CLOSE_*; answered when all jobs have ended */
 	MAIL_DEAD,        /* the client is gone; answered when nothing uses the session any more */
 	/* from the reactor, unasked */
@@ -38,6 +41,7 @@ struct mail {
 	struct session *session;
 	struct ring *ring;
 	struct kernels_ask *ask; /* its sender's until the answer */
+	struct trace *trace;
 	uint32_t a, b;
 };
 

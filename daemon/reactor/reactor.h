@@ -68,6 +68,8 @@ struct reactor {
 	struct quoit_reactor_block *stats; /* its block of the totals file, */
 	struct quoit_core_block *cores;    /* and there the first of every core; NULL: neither */
 	uint32_t core_stride; /* those from its index on, so many apart, are its to write */
+	uint32_t notes;       /* so many of clients that are recorded may be taken, */
+	uint64_t noted;       /* as of then; TSC */
 	int stop;             /* atomic */
 };
 

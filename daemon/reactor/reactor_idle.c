@@ -17,6 +17,7 @@
 #include "io/backend_io.h"
 #include "memory/memory.h"
 #include "reactor_rings.h"
+#include "record.h"
 #include "session/session_stats.h"
 
 #define SPIN_LEAST_NS      2000u
@@ -28,6 +29,7 @@
 #define TRIM_NS            1000000000u
 #define BUSY_SHARE_NS      500000u /* a busy reactor leaves its core to tiles as long as it had it */
 #define SLEEP_MOST_NS      1000000000u
+#define NOTES_AT_ONCE      1024u
 #define STALL_LEAST_NS     50000u
 #define STALL_MOST_NS      20000000u
 
@@ -218,6 +220,8 @@ static uint64_t sleep_timeout(struct reactor *r)
 	for (struct session *s = r->sessions; s; s = s->next) {
 		uint64_t t;
 
+		if (s->trace && timeout > RECORD_SLEEP_NS)
+			timeout = RECORD_SLEEP_NS;
 		if (!s->deadlines)
 			continue;
 		t = s->next_deadline > r->now ? tsc_to_ns(s->next_deadline - r->now) : 0;
@@ -227,11 +231,29 @@ static uint64_t sleep_timeout(struct reactor *r)
 	return timeout;
 }
 
+/* ---- what is recorded ---- */
+
+/* One more note may be taken each microsecond, for who is recorded costs the others' time. */
+static void record_sessions(struct reactor *r)
+{
+	uint64_t notes = r->notes + tsc_to_ns(r->now - r->noted) / 1000;
+
+	if (notes == r->notes)
+		return;
+	r->notes = notes < NOTES_AT_ONCE ? (uint32_t)notes : NOTES_AT_ONCE;
+	r->noted = r->now;
+	for (struct session *s = r->sessions; s; s = s->next)
+		record_tick(s, r->now, &r->notes);
+}
+
+/* ---- sleep ---- */
+
 static void sleep_now(struct reactor *r)
 {
 	uint64_t before = r->now, slept;
 
 	publish_sessions(r, totals_are_due(r));
+	record_sessions(r);
 	if (totals_are_due(r))
 		publish_totals(r);
 	if (may_sleep(r)) {
@@ -260,6 +282,7 @@ static void chores(struct reactor *r)
 {
 	r->next_chores = r->now + tsc_from_ns(CHORES_NS);
 	reactor_scan_rings(r);
+	record_sessions(r);
 	if (r->active_count > 1)
 		reactor_retire_rings(r);
 	if (totals_are_due(r)) {

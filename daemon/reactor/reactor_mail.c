@@ -15,6 +15,7 @@
 #include "memory/memory_pinned.h"
 #include "reactor_idle.h"
 #include "reactor_rings.h"
+#include "record.h"
 #include "sample.h"
 #include "sched.h"
 #include "session/files.h"
@@ -56,6 +57,7 @@ static void add_ring(struct reactor *r, struct session *s, struct ring *ring)
 		s->rings[ring->index] = ring;
 		if (ring->index >= s->ring_count)
 			s->ring_count = ring->index + 1;
+		record_ring(ring);
 	}
 	answer(r, MAIL_RING_ADD, s, ring, err);
 }
@@ -180,6 +182,7 @@ static void let_ring_go(struct reactor *r, struct session *s, struct ring *ring)
 		completion_flush(ring);
 	if (ring->queued)
 		unhook_dirty(r, ring);
+	record_ring_goes(ring);
 	sample_collect(ring); /* while its pages are guarded */
 	legs_tell_sites(s, ring->index, ring->sites);
 	reactor_remove_ring(r, ring);
@@ -227,6 +230,7 @@ static bool let_session_go(struct reactor *r, struct session *s)
 		let_ring_go(r, s, ring);
 		s->rings[i] = ring;
 	}
+	record_tell(s, r->now);
 	remove_session(r, s);
 	answer(r, s->ending, s, NULL, 0);
 	return true;
@@ -263,6 +267,15 @@ void reactor_kill(struct reactor *r, struct session *s, uint32_t reason)
 	mailbox_send(r->outbox, &m);
 }
 
+static void end_trace(struct reactor *r, struct session *s, uint32_t id)
+{
+	struct mail m = {.type = MAIL_TRACE_END, .session = s, .a = id};
+
+	if (is_ours(r, s))
+		record_detach(s, id);
+	mailbox_send(r->outbox, &m);
+}
+
 /* ---- the mailbox ---- */
 
 static void read_letter(struct reactor *r, const struct mail *m)
@@ -290,6 +303,13 @@ static void read_letter(struct reactor *r, const struct mail *m)
 		break;
 	case MAIL_KERNELS:
 		kernels_ask(r, s, m->ask);
+		break;
+	case MAIL_TRACE_BEGIN:
+		if (is_ours(r, s))
+			record_attach(s, m->trace);
+		break;
+	case MAIL_TRACE_END:
+		end_trace(r, s, m->a);
 		break;
 	default:
 		begin_end(r, s, m->type, m->a);

@@ -89,12 +89,6 @@ void sample_was_run(struct ring *r, const struct sample *sample, uint8_t opcode)
 
 /* ---- the end of a job ---- */
 
-/* A moment between two others, as far as it is known. */
-static uint64_t between(uint64_t from, uint64_t moment, uint64_t to)
-{
-	return moment < from ? from : moment > to ? to : moment;
-}
-
 /*
  * Where it started before its data were there, as jobs in streams do, it began when they were; and
  * the time of its fetch may have been read after that of the pass in which it started.
@@ -102,9 +96,9 @@ static uint64_t between(uint64_t from, uint64_t moment, uint64_t to)
 void sample_count_job(struct ring *r, const struct job *job, bool posted)
 {
 	struct session *s = r->session;
-	uint64_t data = between(job->fetch, job->data, job->end);
-	uint64_t start = between(data, job->start, job->end);
-	uint64_t memory = between(data, job->memory, start);
+	uint64_t data = tsc_between(job->fetch, job->data, job->end);
+	uint64_t start = tsc_between(data, job->start, job->end);
+	uint64_t memory = tsc_between(data, job->memory, start);
 	bool is_long = job->end - job->start > s->legs_long && !job->direct;
 	uint32_t weight = is_long ? 1 : job->weight; /* all that are long are counted */
 

@@ -46,7 +46,7 @@ int legs_open(struct session *s, int directory)
 
 void legs_close(struct session *s, int directory)
 {
-	session_file_remove(s, directory, QUOIT_STATS_LEGS, s->legs_fd);
+	session_file_remove(s->id, directory, QUOIT_STATS_LEGS, s->legs_fd);
 }
 
 void legs_add(struct session *s, unsigned leg, uint64_t ticks, uint32_t weight)

@@ -22,6 +22,7 @@
 #include <quoit/exec.h>
 #include <quoit/ring.h>
 #include <quoit/stats.h>
+#include <quoit/trace.h>
 
 #include "executors/bridge.h"
 #include "host/config.h"
@@ -131,7 +132,10 @@ struct job {
 	bool in_direct;    /* and in that ring */
 	bool refused; /* no valid job: its outputs fail in its place, and it has nothing else */
 	bool memory_waits; /* in the memory queue */
-	bool posted;       /* its CQE is out although it has not ended */
+	bool posted;       /* its CQE is out although it has not ended, */
+	bool has_cqe;      /* or it has one at all, */
+	uint32_t cq_index; /* which is this */
+	uint64_t post;     /* TSC */
 	uint32_t weight; /* its legs are counted for so many, however short it is; 0: only if not */
 	int32_t failed;  /* decided before it ran: -errno, error holds the record */
 	uint32_t view[QUOIT_MAX_TENSORS_PER_JOB];
@@ -188,6 +192,9 @@ struct ring {
 	const struct quoit_sqe *sqes;
 	const struct quoit_note *notes;
 	const struct quoit_site *sites;
+	const struct quoit_ring_events *events;
+	uint32_t events_taken;   /* of these, free-running, */
+	uint32_t events_dropped; /* and how many its client did not note, as last seen */
 	struct quoit_cqe *cqes;
 	struct quoit_error *errors;
 	struct quoit_stamps *stamps; /* NULL: not asked for */
@@ -283,6 +290,7 @@ struct file_slot {
 struct errands;
 struct kernels;
 struct reactor;
+struct trace;
 
 struct session {
 	uint64_t id;
@@ -372,6 +380,7 @@ struct session {
 	struct quoit_session_legs *legs; /* its file of legs; NULL: there is none */
 	uint64_t legs_long, legs_gap;    /* LEGS_LONG_NS, LEGS_GAP_NS; TSC */
 	int legs_fd;
+	struct trace *trace; /* what records it (trace.h); NULL: nobody does */
 };
 
 struct session_limits {

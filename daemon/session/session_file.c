@@ -19,11 +19,11 @@ struct name {
 	char text[40];
 };
 
-static struct name name_of(const struct session *s, const char *format)
+static struct name name_of(uint64_t session, const char *format)
 {
 	struct name name;
 
-	snprintf(name.text, sizeof name.text, format, (unsigned long long)s->id);
+	snprintf(name.text, sizeof name.text, format, (unsigned long long)session);
 	return name;
 }
 
@@ -63,7 +63,8 @@ void session_files_sweep(int directory)
 
 	while (dir && (entry = readdir(dir)))
 		if (is_like(entry->d_name, QUOIT_STATS_SESSION) ||
-		    is_like(entry->d_name, QUOIT_STATS_LEGS))
+		    is_like(entry->d_name, QUOIT_STATS_LEGS) ||
+		    is_like(entry->d_name, QUOIT_STATS_TRACE))
 			(void)unlinkat(directory, entry->d_name, 0);
 	if (dir)
 		closedir(dir);
@@ -78,7 +79,9 @@ static int map_file(int fd, size_t size, void **ret_map)
 	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return -errno;
-	memset(map, 0, size); /* a page's first write is a time of change of the file */
+	for (size_t at = 0; at < size;
+	     at += PAGE_BYTES) /* a page's first write is a time of change */
+		((volatile uint8_t *)map)[at] = 0;
 	*ret_map = map;
 	return 0;
 }
@@ -86,7 +89,7 @@ static int map_file(int fd, size_t size, void **ret_map)
 int session_file_open(const struct session *s, int directory, const char *format, size_t size,
 		      int *ret_fd, void **ret_map)
 {
-	struct name name = name_of(s, format);
+	struct name name = name_of(s->id, format);
 	int fd = openat(directory, name.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0400), err;
 
 	*ret_map = NULL;
@@ -102,10 +105,10 @@ int session_file_open(const struct session *s, int directory, const char *format
 	return let_user_read(fd, s->uid);
 }
 
-void session_file_remove(const struct session *s, int directory, const char *format, int fd)
+void session_file_remove(uint64_t session, int directory, const char *format, int fd)
 {
 	if (fd < 0)
 		return;
-	(void)unlinkat(directory, name_of(s, format).text, 0);
+	(void)unlinkat(directory, name_of(session, format).text, 0);
 	(void)!ftruncate(fd, 0);
 }

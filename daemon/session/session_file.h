@@ -21,6 +21,6 @@ int session_file_open(const struct session *s, int directory, const char *format
 		      int *ret_fd, void **ret_map);
 
 /* Remove it, and give its pages back: somebody may have it open for ever.  fd -1: there is none. */
-void session_file_remove(const struct session *s, int directory, const char *format, int fd);
+void session_file_remove(uint64_t session, int directory, const char *format, int fd);
 
 #endif

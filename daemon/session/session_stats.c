@@ -145,5 +145,5 @@ void session_stats_close(struct session *s, int directory)
 	if (!s->stats)
 		return;
 	__atomic_store_n(&s->stats->ended, 1, __ATOMIC_RELAXED);
-	session_file_remove(s, directory, QUOIT_STATS_SESSION, s->stats_fd);
+	session_file_remove(s->id, directory, QUOIT_STATS_SESSION, s->stats_fd);
 }

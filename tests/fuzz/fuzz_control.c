@@ -4,7 +4,7 @@
  *
  * The reactor's part is played here, its answers come when the input says so.  Required:
  * every request is answered once, in its turn, or ends the connection; and when both clients
- * are gone no descriptor, no lease and no session is left.
+ * are gone no descriptor, no lease, no session and no trace is left.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "control/connection.h"
+#include "control/recorder.h"
 #include "host/log.h"
 #include "host/tsc.h"
 #include "reactor/mail.h"
@@ -60,6 +61,26 @@ static uint32_t reactor_core;
 static const struct placement plan = {
 	.nr_cores = 1, .nr_reactors = 1, .cores = &core, .reactors = &reactor_core};
 
+/* ---- the runtime directory ---- */
+
+static char folder[] = "/dev/shm/fuzz_control.XXXXXX";
+
+static void remove_directory(void)
+{
+	(void)rmdir(folder);
+}
+
+static int make_directory(void)
+{
+	int fd;
+
+	REQUIRE(mkdtemp(folder));
+	REQUIRE(atexit(remove_directory) == 0);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	REQUIRE(fd >= 0);
+	return fd;
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const struct budget_limits limits = {
@@ -84,7 +105,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 				   .reactors = &reactor,
 				   .reactor_count = 1,
 				   .epoll = -1,
-				   .directory = -1,
+				   .directory = make_directory(),
 				   .budget = budget_new(&limits),
 				   .totals = totals_open(-1, 1, &no_file),
 				   .sessions_of = &sessions_of};
@@ -182,8 +203,12 @@ static bool answer(bool fail)
 	if (!mailbox_receive(&reactor.inbox, &m))
 		return false;
 	owner = control_find_owner(&control, m.session);
-	if (m.type == MAIL_SESSION_ADD)
+	if (m.type == MAIL_SESSION_ADD || m.type == MAIL_TRACE_BEGIN)
 		return true;
+	if (m.type == MAIL_TRACE_END) {
+		recorder_answer(&control, m.a);
+		return true;
+	}
 	if (m.type == MAIL_RING_ADD)
 		add_ring(&m, fail);
 	else if (m.type == MAIL_RING_CLOSE)
@@ -278,6 +303,10 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 		break;
 	case QUOIT_CTL_KILL:
 		m->end.session = control.next_session - take(in, 1) % 4;
+		break;
+	case QUOIT_CTL_TRACE:
+		m->trace.session = take(in, 1) % 2 ? control.next_session - take(in, 1) % 4 : 0;
+		m->trace.records = take(in, 1) % 2 ? QUOIT_TRACE_LEAST << take(in, 1) % 8 : 0;
 		break;
 	case QUOIT_CTL_IMAGE_ADD:
 	case QUOIT_CTL_IMAGE_REMOVE:
@@ -425,6 +454,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	for (unsigned i = 0; i < CLIENTS; i++)
 		disconnect(&client[i]);
+	REQUIRE(!control.lent);
 	REQUIRE(budget_leased(control.budget) == 0);
 	REQUIRE(control.sessions_of[0] == 0);
 	control.connections = NULL;

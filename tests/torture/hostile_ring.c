@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* hostile_ring.c - clients that lie about their indices */
+#include <fcntl.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <quoit/sample.h>
+#include <quoit/trace.h>
 
 #include "stage.h"
 
@@ -285,7 +288,76 @@ static void times_that_are_lies(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
+/* ---- recorded ---- */
+
+/* Let all sessions be recorded. */
+static bool record(struct stage *s, struct raw_client *ret)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_TRACE, .trace.records = QUOIT_TRACE_LEAST};
+	unsigned none;
+
+	return CHECK(s, !raw_connect(ret, s->daemon.socket)) &&
+	       CHECK(s, !raw_call(ret, &m, NULL, 0, &none));
+}
+
+static void scribble(struct stage *s, const struct raw_client *c)
+{
+	struct quoit_ring_events *e = (void *)((char *)c->client + c->layout.events);
+
+	for (uint32_t i = 0; i < QUOIT_EVENTS; i++)
+		e->event[i] = (struct quoit_trace_event){lie(s), (uint32_t)lie(s), (uint16_t)lie(s),
+							 (uint16_t)lie(s)};
+	__atomic_store_n(&e->dropped, (uint32_t)lie(s), __ATOMIC_RELAXED);
+	__atomic_store_n(&e->head, (uint32_t)lie(s), __ATOMIC_RELEASE);
+}
+
+/* What is a client's in a trace says so, and no more of it than may be. */
+static bool trace_is_whole(struct stage *s, uint64_t session)
+{
+	static struct {
+		struct quoit_trace file;
+		struct quoit_trace_record record[QUOIT_TRACE_LEAST];
+	} trace;
+	char path[160];
+	int fd, n;
+
+	n = snprintf(path, sizeof path, "%s/", s->daemon.folder);
+	snprintf(path + n, sizeof path - (size_t)n, QUOIT_STATS_TRACE, (unsigned long long)session);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (!CHECK(s, fd >= 0))
+		return false;
+	CHECK(s, read(fd, &trace, sizeof trace) == sizeof trace);
+	close(fd);
+	CHECK(s, trace.file.session == session && trace.file.records == QUOIT_TRACE_LEAST);
+	for (uint64_t i = 0; i < trace.file.head && i < QUOIT_TRACE_LEAST && !s->bad; i++)
+		CHECK(s, trace.record[i].kind != QUOIT_TRACE_CLIENT ||
+				 (trace.record[i].opcode &&
+				  trace.record[i].opcode <= QUOIT_TRACE_EVENTS));
+	return !s->bad;
+}
+
+static void notes_that_are_lies(struct stage *s)
+{
+	struct raw_client c, recorder;
+
+	if (!stage_open(s, &c, &small))
+		return;
+	if (!record(s, &recorder))
+		return;
+	for (uint32_t i = 0; i < stage_times(s, 100, 10000) && !s->bad; i++) {
+		scribble(s, &c);
+		raw_submit_nops(&c, ENTRIES);
+		CHECK(s, raw_reap_good(&c, ENTRIES));
+		if (i % 64 == 63)
+			trace_is_whole(s, c.info.session);
+	}
+	stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 1);
+	raw_close(&recorder);
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
 static const struct stage_case cases[] = {
+	{"notes that are lies", notes_that_are_lies},
 	{"times that are lies", times_that_are_lies},
 	{"cancelled again before it comes", cancelled_again_before_it_comes},
 	{"tail beyond the ring", tail_beyond_the_ring},

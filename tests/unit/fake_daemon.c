@@ -100,6 +100,7 @@ static void ring_make(struct fake_daemon *f, struct fake_ring *r, const struct q
 
 	*l = (struct quoit_ring_layout){.sq_entries = o->sq_entries, .cq_entries = cq};
 	l->sites = place(&end, QUOIT_MAX_SITES * sizeof(struct quoit_site));
+	l->events = place(&end, sizeof(struct quoit_ring_events));
 	l->sqes = place(&end, o->sq_entries * sizeof(struct quoit_sqe));
 	l->notes = place(&end, o->sq_entries * sizeof(struct quoit_note));
 	l->client_bytes = (end + 4095) & ~4095u;
@@ -340,4 +341,16 @@ uint32_t fake_tensors_alive(struct fake_daemon *f)
 const struct quoit_site *fake_sites(struct fake_daemon *f)
 {
 	return (const struct quoit_site *)(f->ring[0].client + f->ring[0].layout.sites);
+}
+
+const struct quoit_ring_events *fake_events(struct fake_daemon *f)
+{
+	return (const struct quoit_ring_events *)(f->ring[0].client + f->ring[0].layout.events);
+}
+
+void fake_record(struct fake_daemon *f, uint32_t allowance)
+{
+	struct quoit_daemon_words *words = (struct quoit_daemon_words *)f->ring[0].daemon;
+
+	__atomic_store_n(&words->tracing, allowance, __ATOMIC_RELAXED);
 }

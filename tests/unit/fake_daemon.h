@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <quoit/ctl.h>
+#include <quoit/trace.h>
 
 #define FAKE_TENSORS 64u
 #define FAKE_LOG     4096u
@@ -62,4 +63,8 @@ uint32_t fake_closed(struct fake_daemon *f);
 
 /* The first ring's call sites, as a tool would see them. */
 const struct quoit_site *fake_sites(struct fake_daemon *f);
+
+/* What the first ring's client notes while it is recorded; 0: it is not. */
+const struct quoit_ring_events *fake_events(struct fake_daemon *f);
+void fake_record(struct fake_daemon *f, uint32_t allowance);
 #endif

@@ -6,6 +6,7 @@
 
 #include <quoit/ctl.h>
 #include <quoit/stats.h>
+#include <quoit/trace.h>
 
 struct place {
 	const char *what;
@@ -87,7 +88,28 @@ Test(abi, words_of_two_writers_share_no_line)
 		PLACE(struct quoit_daemon_words, need_wake, 68),
 		SIZE(struct quoit_note, 16),
 		SIZE(struct quoit_site, 64),
-		SIZE(struct quoit_ring_layout, 40),
+		PLACE(struct quoit_daemon_words, tracing, 72),
+		SIZE(struct quoit_ring_layout, 44),
+		SIZE(struct quoit_trace_event, 16),
+		PLACE(struct quoit_ring_events, event, 64),
+	};
+
+	CHECK(places);
+}
+
+Test(abi, a_trace_has_its_words_where_they_were)
+{
+	static const struct place places[] = {
+		SIZE(struct quoit_trace_record, 64),
+		PLACE(struct quoit_trace_record, res, 4),
+		PLACE(struct quoit_trace_record, job.fetch, 16),
+		PLACE(struct quoit_trace_record, job.post, 56),
+		PLACE(struct quoit_trace_record, event, 8),
+		PLACE(struct quoit_trace_record, counts.host_used, 24),
+		PLACE(struct quoit_trace, session, 72),
+		PLACE(struct quoit_trace, head, 192),
+		PLACE(struct quoit_trace, ended, 216),
+		SIZE(struct quoit_trace, 256),
 	};
 
 	CHECK(places);

@@ -401,6 +401,79 @@ Test(managed, waits_are_counted_under_their_place)
 	fake_hold_jobs(f, false);
 }
 
+/* ---- recorded ---- */
+
+static unsigned count_events(unsigned kind)
+{
+	const struct quoit_ring_events *e = fake_events(f);
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < e->head && i < QUOIT_EVENTS; i++)
+		n += e->event[i].kind == kind;
+	return n;
+}
+
+/* The first of that kind, from this one on. */
+static const struct quoit_trace_event *find_event(unsigned kind, uint32_t from)
+{
+	const struct quoit_ring_events *e = fake_events(f);
+
+	while (from < e->head && e->event[from].kind != kind)
+		from++;
+	cr_assert_lt(from, e->head);
+	return &e->event[from];
+}
+
+/* The client knows of it when it has published something. */
+static void record(uint32_t allowance)
+{
+	fake_record(f, allowance);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+}
+
+Test(managed, nothing_is_noted_while_nobody_records)
+{
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	cr_expect_eq(fake_events(f)->head, 0);
+	cr_expect_eq(fake_events(f)->dropped, 0);
+}
+
+Test(managed, submits_reaps_and_waits_are_noted_with_their_place)
+{
+	const struct quoit_trace_event *event;
+	uint32_t begun;
+
+	record(1);
+	begun = fake_events(f)->head;
+	fake_hold_jobs(f, true);
+	cr_assert_eq(quoit_wait_all_at(q, 5, "some/where/far.c:12"), -ETIME);
+	fake_hold_jobs(f, false);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	cr_expect_geq(count_events(QUOIT_EVENT_SUBMIT), 2);
+	cr_expect_geq(count_events(QUOIT_EVENT_REAP), 1);
+	cr_expect_geq(count_events(QUOIT_EVENT_WAIT), 1);
+	cr_expect_eq(count_events(QUOIT_EVENT_WAIT), count_events(QUOIT_EVENT_GO));
+	event = find_event(QUOIT_EVENT_WAIT, begun);
+	cr_expect_str_eq(fake_sites(f)[event->site].name, "far.c:12");
+	event = find_event(QUOIT_EVENT_SUBMIT, begun);
+	cr_expect_eq(event->index, 2, "the second SQE of all");
+	cr_expect_leq(event->tsc, find_event(QUOIT_EVENT_WAIT, begun)->tsc);
+}
+
+Test(managed, no_more_is_noted_than_is_allowed)
+{
+	const struct quoit_ring_events *e = fake_events(f);
+
+	record(1);
+	for (unsigned i = 0; i < QUOIT_EVENTS_ALLOWED; i++)
+		cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	cr_expect_eq(e->head, QUOIT_EVENTS_ALLOWED);
+	cr_expect_geq(e->dropped, QUOIT_EVENTS_ALLOWED);
+	fake_record(f, 2);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	cr_expect_gt(e->head, QUOIT_EVENTS_ALLOWED);
+}
+
 Test(managed, stamps_are_kept_when_asked_for)
 {
 	struct quoit_ring_params params = {.flags = QUOIT_RING_STAMPS};

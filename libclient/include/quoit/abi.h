@@ -22,7 +22,7 @@
 #define QUOIT_ALIGNED(n)                _Alignas(n)
 #endif
 
-#define QUOIT_ABI_VERSION 1u
+#define QUOIT_ABI_VERSION 2u
 
 /* The cache line that words of different writers keep apart by. */
 #define QUOIT_LINE 64
@@ -295,6 +295,7 @@ struct quoit_daemon_words {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t sq_head;
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_tail; /* also the word that a client sleeps on */
 	uint32_t need_wake; /* 1: the reactor sleeps; ring the doorbell after a submit */
+	uint32_t tracing;   /* not 0: somebody records (trace.h); changed for each allowance */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_daemon_words) == 2 * QUOIT_LINE, "a line each");
 
@@ -309,11 +310,12 @@ struct quoit_ring_layout {
 	uint32_t sqes;         /* struct quoit_sqe[sq_entries] */
 	uint32_t notes;        /* struct quoit_note[sq_entries] */
 	uint32_t sites;        /* struct quoit_site[QUOIT_MAX_SITES] */
+	uint32_t events;       /* struct quoit_ring_events (trace.h) */
 	uint32_t daemon_bytes; /* length of the mapping */
 	uint32_t cqes;         /* struct quoit_cqe[cq_entries] */
 	uint32_t errors;       /* struct quoit_error[cq_entries] */
 	uint32_t stamps;       /* struct quoit_stamps[cq_entries]; 0 without QUOIT_RING_STAMPS */
 };
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_layout) == 40, "no padding in a layout");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_layout) == 44, "no padding in a layout");
 
 #endif

@@ -10,10 +10,11 @@
  * the connection with a reason that is counted.
  *
  *   state    allowed requests
- *   new      HELLO, KILL
+ *   new      HELLO, KILL, TRACE
  *   open     RING_OPEN, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP, DEVICE, IMAGE_ADD,
  *            IMAGE_REMOVE, KERNEL_ADD, CLOSE
  *   closing  none: CLOSE's reply is the last message
+ *   records  none: the recording ends with the connection
  */
 #ifndef QUOIT_CTL_H
 #define QUOIT_CTL_H
@@ -44,6 +45,11 @@ enum quoit_ctl_type {
 	QUOIT_CTL_IMAGE_ADD,
 	QUOIT_CTL_IMAGE_REMOVE, /* and its kernels; jobs that were put in before still have them */
 	QUOIT_CTL_KERNEL_ADD,
+	/*
+	 * Record sessions into files (trace.h): one of the own uid's, or all of these, also those
+	 * that are opened later; root: anybody's.  It ends with the connection.
+	 */
+	QUOIT_CTL_TRACE,
 	QUOIT_CTL_NR,
 };
 
@@ -154,6 +160,11 @@ struct quoit_ctl {
 			uint32_t flags;
 			uint32_t reserved;
 		} end; /* CLOSE: flags; KILL: session */
+		struct {
+			uint64_t session;  /* 0: all */
+			uint32_t records;  /* of each file, a power of two; 0: the default */
+			uint32_t sessions; /* in the reply: so many are recorded now */
+		} trace;
 		struct {
 			uint32_t number; /* counted from 1 */
 			uint32_t reserved;

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder.c - traces: lent to reactors, asked back, removed */
+#include "recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "connection_private.h"
+#include "host/log.h"
+#include "session/trace.h"
+
+enum lent_state {
+	LENT,
+	ASKED_BACK, /* nobody wants it any more, but its reactor still has it */
+	ENDED,      /* its session has gone, and its recorder has not */
+};
+
+/* A trace, where it is, and for whom. */
+struct lent {
+	struct lent *next;
+	struct connection *recorder; /* ASKED_BACK: NULL */
+	struct trace *trace;
+	enum lent_state state;
+};
+
+/* ---- making and removing ---- */
+
+static void show_leased(struct control *c)
+{
+	totals_set(c->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(c->budget));
+}
+
+static void remove_lent(struct control *c, struct lent **link)
+{
+	struct lent *l = *link;
+
+	*link = l->next;
+	budget_return(c->budget, l->trace->uid, l->trace->bytes);
+	show_leased(c);
+	trace_free(l->trace, c->directory);
+	free(l);
+}
+
+static struct lent *find(struct control *c, const struct session *s)
+{
+	for (struct lent *l = c->lent; l; l = l->next)
+		if (l->trace->session == s->id)
+			return l;
+	return NULL;
+}
+
+/* What a user pays for; and of that, for the sessions of one. */
+static void bytes_of(const struct control *c, uid_t uid, uid_t owner, uint64_t *ret_all,
+		     uint64_t *ret_own)
+{
+	*ret_all = *ret_own = 0;
+	for (const struct lent *l = c->lent; l; l = l->next) {
+		if (l->trace->uid != uid)
+			continue;
+		*ret_all += l->trace->bytes;
+		*ret_own += l->trace->file->uid == owner ? l->trace->bytes : 0;
+	}
+}
+
+/* Who records everybody has room for everybody: no one user's sessions take it all. */
+static bool has_room(const struct control *c, uid_t uid, uid_t owner, uint64_t bytes)
+{
+	uint64_t all, own;
+
+	bytes_of(c, uid, owner, &all, &own);
+	return all + bytes <= RECORDER_UID_BYTES &&
+	       (uid == owner || own + bytes <= RECORDER_UID_BYTES / 4);
+}
+
+/* A trace of the session for this recorder, who pays for it; -errno. */
+static int make(struct connection *recorder, const struct session *s, struct trace **ret)
+{
+	struct control *c = recorder->control;
+	struct lent *l = malloc(sizeof *l);
+	uint64_t bytes = trace_bytes(recorder->records.records), left;
+	int err = l ? 0 : -ENOMEM;
+
+	if (!err && !has_room(c, recorder->uid, s->uid, bytes))
+		err = -EDQUOT;
+	if (!err)
+		err = budget_lease(c->budget, recorder->uid, bytes, &left);
+	if (!err) {
+		err = trace_new(s, c->directory, s->reactor, recorder->records.records, ret);
+		if (err < 0)
+			budget_return(c->budget, recorder->uid, bytes);
+	}
+	if (err < 0) {
+		free(l);
+		return err;
+	}
+	(*ret)->id = ++c->last_lent;
+	(*ret)->uid = recorder->uid;
+	*l = (struct lent){.next = c->lent, .recorder = recorder, .trace = *ret, .state = LENT};
+	c->lent = l;
+	show_leased(c);
+	return 0;
+}
+
+/* ---- who may record what ---- */
+
+static bool is_open(const struct connection *c)
+{
+	return c->session && c->state == CONNECTION_OPEN;
+}
+
+static bool may_record(const struct connection *recorder, uid_t uid)
+{
+	return recorder->uid == 0 || recorder->uid == uid;
+}
+
+/* Lend a trace to the reactor of a session that is open. */
+static int record(struct connection *recorder, struct connection *owner)
+{
+	struct mail m = {.type = MAIL_TRACE_BEGIN, .session = owner->session};
+	int err;
+
+	if (find(recorder->control, owner->session))
+		return -EBUSY;
+	err = make(recorder, owner->session, &m.trace);
+	if (!err)
+		mailbox_send(&owner->session->reactor->inbox, &m);
+	return err;
+}
+
+void recorder_meet(struct control *c, struct session *s)
+{
+	for (struct connection *r = c->connections; r; r = r->next)
+		if (r->state == CONNECTION_RECORDS && !r->records.session &&
+		    may_record(r, s->uid) && make(r, s, &s->trace) == 0)
+			return;
+}
+
+/* ---- requests ---- */
+
+static bool is_size(uint32_t records)
+{
+	return records >= QUOIT_TRACE_LEAST && records <= QUOIT_TRACE_MOST &&
+	       !(records & (records - 1));
+}
+
+static const char *refusal(int err)
+{
+	switch (err) {
+	case -EBUSY:
+		return "somebody records it already";
+	case -EDQUOT:
+		return "no memory is left for it";
+	default:
+		return strerror(-err);
+	}
+}
+
+static void refuse(struct connection *c, const struct quoit_ctl *m, int err, const char *why)
+{
+	c->records = (struct recorder){0};
+	connection_reply_result(c, m->type, m->seq, err, "%s", why);
+}
+
+/* Those that cannot be recorded are left out: the reply says how many are not. */
+static uint32_t record_all(struct connection *c)
+{
+	uint32_t n = 0;
+
+	for (struct connection *i = c->control->connections; i; i = i->next)
+		n += is_open(i) && may_record(c, i->uid) && record(c, i) == 0;
+	return n;
+}
+
+static int record_one(struct connection *c, uint64_t id)
+{
+	struct connection *owner = control_find_session(c->control, id);
+
+	/* The same answer for both: whose session it is is nobody's business. */
+	if (!owner || !is_open(owner) || !may_record(c, owner->uid))
+		return -ESRCH;
+	return record(c, owner);
+}
+
+void recorder_request(struct connection *c, const struct quoit_ctl *m)
+{
+	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
+	uint32_t records = m->trace.records ? m->trace.records : QUOIT_TRACE_DEFAULT;
+	int err = 0;
+
+	if (!is_size(records)) {
+		refuse(c, m, -EINVAL, "records: a power of two from 4096 to 65536");
+		return;
+	}
+	c->records = (struct recorder){.session = m->trace.session, .records = records};
+	answer.trace.sessions = 1;
+	if (m->trace.session)
+		err = record_one(c, m->trace.session);
+	else
+		answer.trace.sessions = record_all(c);
+	if (err < 0) {
+		refuse(c, m, err, err == -ESRCH ? "no such session of yours" : refusal(err));
+		return;
+	}
+	c->state = CONNECTION_RECORDS;
+	log_client(c->uid, "pid %d of uid %u records %u sessions", c->pid, c->uid,
+		   answer.trace.sessions);
+	connection_reply(c, &answer, NULL, 0);
+}
+
+/* ---- the end ---- */
+
+/* The oldest are the last in the list. */
+static void forget_oldest(struct control *c, const struct connection *recorder, uid_t owner)
+{
+	struct lent **oldest = NULL;
+	uint32_t ended = 0;
+
+	for (struct lent **link = &c->lent; *link; link = &(*link)->next)
+		if ((*link)->recorder == recorder && (*link)->state == ENDED &&
+		    (*link)->trace->file->uid == owner) {
+			oldest = link;
+			ended++;
+		}
+	if (ended > RECORDER_ENDED)
+		remove_lent(c, oldest);
+}
+
+void recorder_session_ended(struct control *c, const struct session *s)
+{
+	for (struct lent **link = &c->lent; *link; link = &(*link)->next) {
+		struct lent *l = *link;
+
+		if (l->trace->session != s->id)
+			continue;
+		if (l->state == ASKED_BACK) {
+			remove_lent(c, link);
+			return;
+		}
+		trace_end(l->trace);
+		l->state = ENDED;
+		forget_oldest(c, l->recorder, s->uid);
+		return;
+	}
+}
+
+/* Who came meanwhile, and records all, could not have this session yet. */
+static void lend_again(struct control *c, uint64_t session)
+{
+	struct connection *owner = control_find_session(c, session);
+
+	for (struct connection *r = c->connections; owner && r; r = r->next)
+		if (r->state == CONNECTION_RECORDS && !r->records.session && is_open(owner) &&
+		    may_record(r, owner->uid) && record(r, owner) == 0)
+			return;
+}
+
+void recorder_answer(struct control *c, uint32_t id)
+{
+	for (struct lent **link = &c->lent; *link; link = &(*link)->next) {
+		uint64_t session = (*link)->trace->session;
+
+		if ((*link)->trace->id != id || (*link)->state != ASKED_BACK)
+			continue;
+		remove_lent(c, link);
+		lend_again(c, session);
+		return;
+	}
+}
+
+/* True: its reactor has it no more. */
+static bool ask_back(struct control *c, struct lent *l)
+{
+	struct mail m = {.type = MAIL_TRACE_END, .a = l->trace->id};
+
+	if (l->state == ENDED)
+		return true;
+	for (struct connection *i = c->connections; i; i = i->next)
+		if (i->session && i->session->id == l->trace->session)
+			m.session = i->session;
+	l->recorder = NULL;
+	l->state = ASKED_BACK;
+	mailbox_send(&m.session->reactor->inbox, &m);
+	return false;
+}
+
+void recorder_leave(struct connection *c)
+{
+	struct control *control = c->control;
+
+	for (struct lent **link = &control->lent; *link;)
+		if ((*link)->recorder == c && ask_back(control, *link))
+			remove_lent(control, link);
+		else
+			link = &(*link)->next;
+}
+
+void recorder_done(struct control *c)
+{
+	while (c->lent)
+		remove_lent(c, &c->lent);
+}

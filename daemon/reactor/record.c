@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* record.c - records of jobs, of clients and of counts */
+#include "record.h"
+
+#include <errno.h>
+
+#include "host/tsc.h"
+#include "optable.h"
+
+/* ---- clients' notes ---- */
+
+/* Our word beside need_wake: a new one each time, but 0 when nobody records. */
+static void allow(struct ring *r, uint32_t allowance)
+{
+	__atomic_store_n(&r->daemon->tracing, allowance, __ATOMIC_RELAXED);
+}
+
+/* Both words of a note, as they are: what they say is for who reads the trace to judge. */
+static void copy_event(const struct quoit_trace_event *from, struct quoit_trace_event *to)
+{
+	const uint64_t *in = (const uint64_t *)from;
+	uint64_t *out = (uint64_t *)to;
+
+	out[0] = __atomic_load_n(&in[0], __ATOMIC_RELAXED);
+	out[1] = __atomic_load_n(&in[1], __ATOMIC_RELAXED);
+}
+
+static void put_events(struct trace *t, struct ring *r, uint32_t count)
+{
+	struct quoit_trace_record *record = trace_next(t, QUOIT_TRACE_CLIENT, r->index);
+
+	record->opcode = (uint8_t)count;
+	for (uint32_t i = 0; i < count; i++, r->events_taken++)
+		copy_event(&r->events->event[r->events_taken % QUOIT_EVENTS], &record->event[i]);
+	trace_put(t);
+}
+
+/* A client may write anything there. */
+static void count_dropped(struct trace *t, struct ring *r)
+{
+	uint32_t dropped = __atomic_load_n(&r->events->dropped, __ATOMIC_RELAXED);
+
+	t->events_dropped += dropped - r->events_dropped;
+	r->events_dropped = dropped;
+}
+
+/* Up to *most of them, which are then that many less.  True: none is left. */
+static bool take_events(struct trace *t, struct ring *r, uint32_t *most)
+{
+	uint32_t head = __atomic_load_n(&r->events->head, __ATOMIC_ACQUIRE);
+
+	count_dropped(t, r);
+	if (head - r->events_taken > QUOIT_EVENTS) { /* more than it may */
+		t->events_dropped += head - r->events_taken - QUOIT_EVENTS;
+		r->events_taken = head - QUOIT_EVENTS;
+	}
+	while (r->events_taken != head && *most) {
+		uint32_t n = head - r->events_taken;
+
+		n = n < QUOIT_TRACE_EVENTS ? n : QUOIT_TRACE_EVENTS;
+		put_events(t, r, n);
+		*most -= n < *most ? n : *most;
+	}
+	return r->events_taken == head;
+}
+
+/* ---- counts ---- */
+
+static void put_counts(struct session *s, uint64_t now)
+{
+	struct quoit_trace_record *r = trace_next(s->trace, QUOIT_TRACE_COUNTS, 0);
+
+	r->counts.tsc = now;
+	r->counts.open = s->open.now;
+	r->counts.running = s->running;
+	r->counts.host_used = s->memory.used;
+	for (uint32_t i = 0; i < s->devices; i++)
+		r->counts.device_used += s->device[i].used;
+	for (uint32_t i = 0; i < s->ring_count; i++) {
+		const struct ring *ring = s->rings[i];
+
+		if (!ring)
+			continue;
+		r->counts.sq_depth += ring->sq.cached_tail - ring->sq.next;
+		r->counts.cq_depth += ring->cq.next - ring->cq.cached_head;
+	}
+	trace_put(s->trace);
+}
+
+/* ---- room ---- */
+
+/* A pause lets more come at a time. */
+static void make_room(struct trace *t, uint64_t now)
+{
+	uint64_t ticks = (now - t->next_tick) / t->tick + 1;
+	uint64_t room = t->room + (ticks > t->most ? t->most : ticks) * TRACE_PER_TICK;
+
+	t->room = room > t->most ? t->most : (uint32_t)room;
+	t->next_tick = now + t->tick;
+}
+
+static void next_allowance(struct trace *t)
+{
+	if (!++t->allowance)
+		t->allowance++;
+}
+
+void record_tell(struct session *s, uint64_t now)
+{
+	struct trace *t = s->trace;
+
+	if (!t)
+		return;
+	if (t->head != t->told)
+		put_counts(s, now);
+	t->told = t->head;
+	__atomic_store_n(&t->file->dropped, t->dropped, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->file->events_dropped, t->events_dropped, __ATOMIC_RELAXED);
+}
+
+/* Those whose notes are all taken may note more.  Another ring is the first each time. */
+static void take_notes(struct session *s, uint32_t *most)
+{
+	struct trace *t = s->trace;
+
+	next_allowance(t);
+	for (uint32_t i = 0; i < s->ring_count; i++) {
+		struct ring *r = s->rings[(t->first_ring + i) % s->ring_count];
+
+		if (r && take_events(t, r, most))
+			allow(r, t->allowance);
+	}
+	t->first_ring++;
+}
+
+/* The time that it takes is its own session's. */
+void record_tick(struct session *s, uint64_t now, uint32_t *notes)
+{
+	struct trace *t = s->trace;
+	uint64_t begun;
+	uint32_t most, left;
+
+	if (!t || now < t->next_tick)
+		return;
+	begun = tsc_now();
+	most = left = *notes < TRACE_PER_TICK ? *notes : TRACE_PER_TICK;
+	take_notes(s, &left);
+	*notes -= most - left;
+	record_tell(s, now);
+	make_room(t, now);
+	s->core_ticks += tsc_now() - begun;
+}
+
+/* ---- coming and going ---- */
+
+void record_ring(struct ring *r)
+{
+	if (!r->session->trace)
+		return;
+	r->events_taken = __atomic_load_n(&r->events->head, __ATOMIC_RELAXED);
+	r->events_dropped = __atomic_load_n(&r->events->dropped, __ATOMIC_RELAXED);
+	allow(r, r->session->trace->allowance);
+}
+
+void record_ring_goes(struct ring *r)
+{
+	uint32_t most = QUOIT_EVENTS;
+
+	if (!r->session->trace)
+		return;
+	(void)take_events(r->session->trace, r, &most);
+	allow(r, 0);
+}
+
+void record_attach(struct session *s, struct trace *t)
+{
+	uint64_t now = tsc_now();
+
+	s->trace = t;
+	t->next_tick = now + t->tick;
+	for (uint32_t i = 0; i < s->ring_count; i++)
+		if (s->rings[i])
+			record_ring(s->rings[i]);
+	put_counts(s, now);
+}
+
+void record_detach(struct session *s, uint32_t id)
+{
+	if (!s->trace || s->trace->id != id)
+		return;
+	for (uint32_t i = 0; i < s->ring_count; i++)
+		if (s->rings[i])
+			allow(s->rings[i], 0);
+	s->trace = NULL;
+}
+
+/* ---- jobs ---- */
+
+static struct quoit_trace_record *next_job(struct ring *r, uint8_t opcode, int32_t res, bool posted)
+{
+	struct trace *t = r->session->trace;
+	struct quoit_trace_record *record;
+
+	t->room--;
+	record = trace_next(t, posted ? QUOIT_TRACE_JOB : QUOIT_TRACE_QUIET, r->index);
+	record->opcode = opcode;
+	record->res = res;
+	return record;
+}
+
+struct record_sqe record_begin(const struct ring *r, uint32_t sq_index)
+{
+	const struct quoit_sqe *sqe = &r->sqes[sq_index & (r->layout.sq_entries - 1)];
+
+	return (struct record_sqe){.jobs = r->session->order,
+				   .failed = r->session->jobs_failed,
+				   .refused = r->session->jobs_refused,
+				   .posted = r->cq.next,
+				   .opcode = __atomic_load_n(&sqe->opcode, __ATOMIC_RELAXED)};
+}
+
+/* As its CQE says; of one that is not posted, only whether it has failed. */
+static int32_t result_at_fetch(const struct ring *r, const struct record_sqe *sqe)
+{
+	if (r->cq.next != sqe->posted)
+		return r->cqes[sqe->posted & (r->layout.cq_entries - 1)].res;
+	return r->session->jobs_failed != sqe->failed ? -EIO : 0;
+}
+
+void record_end(struct ring *r, const struct record_sqe *sqe, uint32_t sq_index, uint64_t *start)
+{
+	struct session *s = r->session;
+	uint64_t end = tsc_now();
+
+	if (s->order == sqe->jobs) {
+		bool ran = s->jobs_refused == sqe->refused;
+		struct quoit_trace_record *record = next_job(
+			r, sqe->opcode, result_at_fetch(r, sqe), r->cq.next != sqe->posted);
+
+		record->place = ran ? QUOIT_TRACE_REACTOR : QUOIT_TRACE_NOWHERE;
+		record->job = (struct quoit_trace_job){.sq_index = sq_index,
+						       .cq_index = sqe->posted,
+						       .fetch = r->fetched,
+						       .start = ran ? *start : 0,
+						       .end = ran ? end : 0,
+						       .post = end};
+		trace_put(s->trace);
+	}
+	*start = end;
+}
+
+void record_drop(struct session *s, uint32_t fetched, uint64_t jobs)
+{
+	s->trace->dropped += fetched - jobs; /* those that became jobs are counted at their end */
+}
+
+/* Where it has failed without it, a start says only when that was found. */
+static bool has_run(const struct job *job)
+{
+	return job->start && !job->refused &&
+	       (job->state == JOB_RUNNING || (!job->failed && job->executor == NO_EXECUTOR));
+}
+
+static uint8_t place_of(const struct session *s, const struct job *job)
+{
+	if (!has_run(job))
+		return QUOIT_TRACE_NOWHERE;
+	if (job->executor == BRIDGE_EXECUTOR)
+		return QUOIT_TRACE_BRIDGE;
+	if (job->executor != NO_EXECUTOR && s->devices && job->executor >= s->first_device)
+		return (uint8_t)(QUOIT_TRACE_DEVICE + 1 + job->executor - s->first_device);
+	if (job->executor != NO_EXECUTOR)
+		return (uint8_t)(QUOIT_TRACE_MODULE + job->executor);
+	if (optable_find(job->sqe.opcode)->flags & OP_FILE)
+		return QUOIT_TRACE_KERNEL;
+	return job->state == JOB_RUNNING ? QUOIT_TRACE_WORKERS : QUOIT_TRACE_REACTOR;
+}
+
+/* Times of its start and end that came from elsewhere, or are those of a pass, are put in order. */
+static void fill_run(struct quoit_trace_job *to, const struct job *job)
+{
+	uint64_t end = job->device_end ? job->device_end : job->end;
+	uint64_t start = job->device_start ? job->device_start : job->start;
+
+	to->end = tsc_between(job->fetch, end, job->post);
+	to->start = tsc_between(job->fetch, start, to->end);
+	if (job->data)
+		to->data = tsc_between(job->fetch, job->data, to->end);
+	if (job->memory)
+		to->memory = tsc_between(job->fetch, job->memory, to->end);
+}
+
+void record_count_job(struct ring *r, const struct job *job, int32_t res)
+{
+	struct session *s = r->session;
+	struct quoit_trace_record *record;
+
+	if (!s->trace->room) {
+		s->trace->dropped++;
+		return;
+	}
+	record = next_job(r, job->sqe.opcode, res, job->has_cqe);
+	record->place = place_of(s, job);
+	record->job.sq_index = job->sq_index;
+	record->job.cq_index = job->cq_index;
+	record->job.fetch = job->fetch;
+	record->job.post = job->post;
+	if (record->place != QUOIT_TRACE_NOWHERE)
+		fill_run(&record->job, job);
+	trace_put(s->trace);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.h - what is written into a session's trace while somebody records it (session/trace.h).
+ *
+ * Who is not recorded pays for a look at a pointer, once for each burst and each job of the table.
+ */
+#ifndef QUOITD_RECORD_H
+#define QUOITD_RECORD_H
+
+#include "session/trace.h"
+
+/* While it is recorded, a reactor that sleeps looks so often whether its client has noted more. */
+#define RECORD_SLEEP_NS 20000000u
+
+/* A trace is lent, or asked back by its number; the session is this reactor's. */
+void record_attach(struct session *s, struct trace *t);
+void record_detach(struct session *s, uint32_t id);
+
+/* A ring has come; it goes, while its pages are guarded (guard.h). */
+void record_ring(struct ring *r);
+void record_ring_goes(struct ring *r);
+
+/* Is there room for one more job? */
+static inline bool record_has_room(const struct session *s)
+{
+	return s->trace->room > 0;
+}
+
+/* An SQE that is being fetched. */
+struct record_sqe {
+	uint64_t jobs, failed, refused; /* so many there were before it */
+	uint32_t posted;                /* index of the next CQE */
+	uint8_t opcode;
+};
+
+struct record_sqe record_begin(const struct ring *r, uint32_t sq_index);
+
+/* It has ended at its fetch, or has become a job.  *start: TSC of its start; then of the next. */
+void record_end(struct ring *r, const struct record_sqe *sqe, uint32_t sq_index, uint64_t *start);
+
+/* So many that were fetched without room; they became so many jobs. */
+void record_drop(struct session *s, uint32_t fetched, uint64_t jobs);
+
+/* A job of the table has ended. */
+void record_count_job(struct ring *r, const struct job *job, int32_t res);
+
+static inline void record_job(struct ring *r, const struct job *job, int32_t res)
+{
+	if (__builtin_expect(r->session->trace != NULL, 0))
+		record_count_job(r, job, res);
+}
+
+/*
+ * When it is time: take what clients have noted, as far as *notes allows for all sessions together,
+ * say how much there is of what, and make room.  Rings' pages are guarded.
+ */
+void record_tick(struct session *s, uint64_t now, uint32_t *notes);
+
+/* Say how much there is of what now. */
+void record_tell(struct session *s, uint64_t now);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* event.c - submits, reaps and waits, noted for who records the session (quoit/trace.h) */
+#include "clock.h"
+#include "library.h"
+
+void libquoit_event_note(struct quoit_ring *q, enum quoit_trace_event_kind kind, uint32_t index,
+			 uint32_t site)
+{
+	struct quoit_ring_events *e = q->events;
+	uint32_t allowance = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
+	uint32_t head = e->head;
+
+	q->recorded = allowance;
+	if (!allowance)
+		return;
+	if (allowance != q->allowance) {
+		q->allowance = allowance;
+		q->events_left = QUOIT_EVENTS_ALLOWED;
+	}
+	if (!q->events_left) {
+		__atomic_store_n(&e->dropped, e->dropped + 1, __ATOMIC_RELAXED);
+		return;
+	}
+	q->events_left--;
+	e->event[head % QUOIT_EVENTS] = (struct quoit_trace_event){.tsc = clock_ticks(),
+								   .index = index,
+								   .kind = (uint16_t)kind,
+								   .site = (uint16_t)site};
+	__atomic_store_n(&e->head, head + 1, __ATOMIC_RELEASE);
+}
