@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include <quoit/nearest.h>
 
 #include "executors/executors.h"
 #include "host/log.h"
@@ -141,12 +144,22 @@ static int make_reactors(struct machine *m)
 
 static int disable_operations(const char *list)
 {
-	const char *bad;
+	const char *bad, *nearest = NULL;
+	unsigned distance = UINT_MAX;
 	int err = optable_disable(list, &bad);
+	char word[sizeof((struct config *)0)->disable];
 
-	if (err < 0)
-		log_error("disable: '%.*s' is no operation, or none that can be switched off",
-			  (int)strcspn(bad, ","), bad);
+	if (!err)
+		return 0;
+	snprintf(word, sizeof word, "%.*s", (int)strcspn(bad, ","), bad);
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
+		const struct op_row *row = optable_find((uint8_t)i);
+
+		if (row && quoit_nearest_is(word, row->name, &distance))
+			nearest = row->name;
+	}
+	log_error("disable: '%s' is no operation, or none that can be switched off%s%s%s", word,
+		  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 	return err;
 }
 

@@ -64,7 +64,7 @@ static bool refuse(const char *word, const char *command)
 		suggest_try(&s, columns[i].key);
 	fprintf(stderr, "quoit %s: unknown column '%s'", command, word);
 	suggest_print(&s, "", stderr);
-	fprintf(stderr, " (see quoit %s --columns)\n", command);
+	fprintf(stderr, " (see quoit ps --columns)\n");
 	return false;
 }
 

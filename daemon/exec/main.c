@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -78,6 +79,11 @@ int main(int argc, char **argv)
 {
 	int err;
 
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "--version"))) {
+		printf("quoit-exec %s: quoitd starts it for each module and device; see quoitd --help\n",
+		       QUOIT_VERSION);
+		return 0;
+	}
 	if (argc < 3 || confine(argv[2]) < 0) {
 		fprintf(stderr, "quoit-exec is started by quoitd\n");
 		return 2;

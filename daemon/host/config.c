@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <getopt.h>
 #include <ini.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum type { TYPE_TEXT, TYPE_NUMBER, TYPE_BYTES, TYPE_FLAG, TYPE_LIST };
+#include <quoit/nearest.h>
+
+enum type { TYPE_TEXT, TYPE_LEVEL, TYPE_NUMBER, TYPE_BYTES, TYPE_FLAG, TYPE_LIST };
 
 struct option_row {
 	const char *name;
@@ -47,7 +50,7 @@ static const struct option_row rows[] = {
 	{"max-jobs", TYPE_NUMBER, FIELD(max_jobs), 64, 65536, "N", "jobs in flight of one session"},
 	{"max-tensors", TYPE_NUMBER, FIELD(max_tensors), 64, 1048576, "N",
 	 "tensors alive of one session, at most"},
-	{"log", TYPE_TEXT, FIELD(log), 0, 0, "LEVEL", "error, warning, info or debug"},
+	{"log", TYPE_LEVEL, FIELD(log), 0, 0, "LEVEL", "error, warning, info or debug"},
 	{"module", TYPE_LIST, FIELD(module), 0, 0, "PATH",
 	 "a plug-in module with operations; may be repeated"},
 	{"module-ms", TYPE_NUMBER, FIELD(module_ms), 10, 86400000, "MS",
@@ -100,6 +103,19 @@ static const struct option_row *find(const char *name)
 	return NULL;
 }
 
+/* "; did you mean ...?", or nothing where no option is near. */
+static void suggest(const char *word, const char *prefix, FILE *err)
+{
+	const char *nearest = NULL;
+	unsigned distance = UINT_MAX;
+
+	for (size_t i = 0; i < ROWS; i++)
+		if (quoit_nearest_is(word, rows[i].name, &distance))
+			nearest = rows[i].name;
+	if (nearest)
+		fprintf(err, "; did you mean '%s%s'?", prefix, nearest);
+}
+
 /* "4096", "64M", "2G": bytes with an optional K, M, G or T. */
 static bool parse_number(const char *text, bool bytes, uint64_t *ret)
 {
@@ -127,6 +143,16 @@ static bool parse_flag(const char *text, bool *ret)
 	return *ret || !strcmp(text, "no") || !strcmp(text, "false") || !strcmp(text, "0");
 }
 
+static bool is_level(const char *text)
+{
+	static const char *const levels[] = {"error", "warning", "info", "debug"};
+
+	for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
+		if (!strcmp(text, levels[i]))
+			return true;
+	return false;
+}
+
 /* Put a value into its field; false: it does not fit the row. */
 static bool assign(struct config *c, const struct option_row *row, const char *text)
 {
@@ -137,7 +163,8 @@ static bool assign(struct config *c, const struct option_row *row, const char *t
 	case TYPE_FLAG:
 		return parse_flag(text, field);
 	case TYPE_TEXT:
-		if (strlen(text) >= row->size)
+	case TYPE_LEVEL:
+		if (strlen(text) >= row->size || (row->type == TYPE_LEVEL && !is_level(text)))
 			return false;
 		strcpy(field, text);
 		return true;
@@ -178,8 +205,11 @@ static int on_pair(void *user, const char *section, const char *name, const char
 	const struct option_row *row = find(name);
 
 	if (*section || !row) {
-		fprintf(r->err, "quoitd: %s: unknown %s '%s'\n", r->path,
+		fprintf(r->err, "quoitd: %s: unknown %s '%s'", r->path,
 			*section ? "section" : "option", *section ? section : name);
+		if (!*section)
+			suggest(name, "", r->err);
+		fputc('\n', r->err);
 		return 0;
 	}
 	if (assign(r->config, row, value))
@@ -207,11 +237,13 @@ int config_file(struct config *c, const char *path, FILE *err)
 
 /* ---- command line ---- */
 
+#define PURPOSE     "Runs jobs of other processes on this machine's cores."
+#define CONFIG_HELP "read options from FILE; those behind it on the command line win"
+
 static void help(FILE *out)
 {
-	fprintf(out,
-		"usage: quoitd [options]\n\nRuns jobs of other processes on this machine's cores.\n\n"
-		"  --config FILE             read options from FILE first\n");
+	fprintf(out, "usage: quoitd [options]\n\n" PURPOSE
+		     "\n\n  --config FILE             " CONFIG_HELP "\n");
 	for (size_t i = 0; i < ROWS; i++) {
 		char left[32];
 
@@ -224,9 +256,26 @@ static void help(FILE *out)
 
 enum { OPT_CONFIG = 1000, OPT_HELP, OPT_VERSION };
 
-static int unknown_option(const char *word, FILE *err)
+static int unknown_word(const char *word, FILE *err)
 {
-	fprintf(err, "quoitd: unknown option or missing value: %s (see quoitd --help)\n", word);
+	char name[64];
+
+	fprintf(err, "quoitd: unknown option or unwanted value: '%s'", word);
+	snprintf(name, sizeof name, "%s", word + strspn(word, "-"));
+	name[strcspn(name, "=")] = '\0';
+	suggest(name, "--", err);
+	fprintf(err, " (see quoitd --help)\n");
+	return -EINVAL;
+}
+
+/* What getopt_long does not take: it says why, and the letter where it was one of several. */
+static int refuse(int why, const char *word, FILE *err)
+{
+	const char letter[] = {'-', (char)optopt, '\0'};
+
+	if (why != ':')
+		return unknown_word(optopt > 0 && optopt < OPT_CONFIG ? letter : word, err);
+	fprintf(err, "quoitd: %s needs a value (see quoitd --help)\n", word);
 	return -EINVAL;
 }
 
@@ -257,10 +306,10 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 									 : required_argument,
 					       NULL, (int)i + 1};
 	opterr = 0;
-	optind = 1;
-	while (!status && (opt = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		if (opt == '?' || opt == ':')
-			return unknown_option(argv[optind - 1], err);
+	optind = 0; /* anew, also within a word */
+	while (!status && (opt = getopt_long(argc, argv, ":", longs, NULL)) != -1) {
+		if (opt == ':' || opt == '?')
+			return refuse(opt, argv[optind - 1], err);
 		if (opt == OPT_CONFIG) {
 			status = config_file(c, optarg, err);
 		} else if (opt == OPT_HELP) {
@@ -276,7 +325,7 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 		}
 	}
 	if (!status && optind < argc)
-		return unknown_option(argv[optind], err);
+		return unknown_word(argv[optind], err);
 	return status ? status : settle_socket(c, err);
 }
 

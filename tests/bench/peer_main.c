@@ -174,16 +174,19 @@ static const struct {
 
 #define PEERS (sizeof peers / sizeof peers[0])
 
-static int usage(void)
+static void usage(FILE *out)
 {
-	fprintf(stderr, "usage: quoit-peer CLIENT-CPU SERVER-CPU WHAT\n\n");
+	fprintf(out, "usage: quoit-peer CLIENT-CPU SERVER-CPU WHAT\n\n");
 	for (size_t i = 0; i < PEERS; i++)
-		fprintf(stderr, "  %-7s %s\n", peers[i].name, peers[i].usage);
-	return STATUS_USAGE;
+		fprintf(out, "  %-7s %s\n", peers[i].name, peers[i].usage);
 }
 
 int main(int argc, char **argv)
 {
+	if (argc == 2 && !strcmp(argv[1], "--help")) {
+		usage(stdout);
+		return 0;
+	}
 	for (size_t i = 0; argc > 3 && i < PEERS; i++) {
 		struct cpus cpus = {.client = atoi(argv[1]), .server = atoi(argv[2])};
 		int err;
@@ -195,5 +198,6 @@ int main(int argc, char **argv)
 			fprintf(stderr, "quoit-peer: %s: %s\n", argv[3], strerror(-err));
 		return !err ? 0 : err == -ENOTSUP ? STATUS_NOT_HERE : STATUS_FAILED;
 	}
-	return usage();
+	usage(stderr);
+	return STATUS_USAGE;
 }

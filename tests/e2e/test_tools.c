@@ -115,6 +115,22 @@ ParameterizedTest(struct outcome *row, tools, run_exits_as_the_program_does)
 		     row->arguments, said);
 }
 
+Test(tools, quoitd_names_what_it_does_not_know_and_what_is_near)
+{
+	static const char *const rows[][2] = {
+		{"--reactrs=1", "'--reactrs=1'; did you mean '--reactors'?"},
+		{"--disable=fill,gem", "'gem' is no operation"},
+		{"--disable=fill,gem", "did you mean 'gemm'?"},
+		{"--log=debgu", "'debgu' is no value for log"},
+	};
+	char said[4096];
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		cr_expect_eq(tool_run(said, sizeof said, "run %s -- true", rows[i][0]), 125);
+		cr_expect(strstr(said, rows[i][1]), "%s: %s", rows[i][0], said);
+	}
+}
+
 /* quoit run knows which options of quoitd take no value: as many as quoitd's help shows. */
 Test(tools, run_takes_no_command_for_the_value_of_a_flag)
 {

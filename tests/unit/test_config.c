@@ -160,7 +160,13 @@ Test(config, what_is_wrong_on_the_command_line_is_named)
 	static const struct line lines[] = {
 		{{"--frobnicate"}, "--frobnicate"},
 		{{"--socket"}, "--socket"},
-		{{"-x"}, "-x"},
+		{{"--socket"}, "needs a value"},
+		{{"-x"}, "'-x'"},
+		{{"-xy"}, "'-x'"},
+		{{"--help=please"}, "--help=please"},
+		{{"--memroy=1G"}, "'--memroy=1G'; did you mean '--memory'?"},
+		{{"--log=debgu"},
+		 "'debgu' is no value for log; it is: error, warning, info or debug"},
 		{{"word"}, "word"},
 		{{"--private", "word"}, "word"},
 		{{"--max-jobs=63"}, "64 to 65536"},
@@ -235,6 +241,8 @@ Test(config, what_is_wrong_in_a_file_is_named_with_its_line)
 	cr_expect_eq(read_file("socket = /tmp/s\nfrobnicate = 1\n"), -EINVAL);
 	cr_expect(strstr(said, "frobnicate"), "%s", said);
 	cr_expect(strstr(said, "line 2"), "%s", said);
+	cr_expect_eq(read_file("memroy = 1G\n"), -EINVAL);
+	cr_expect(strstr(said, "did you mean 'memory'?"), "%s", said);
 	cr_expect_eq(read_file("[section]\nmemory = 1G\n"), -EINVAL);
 	cr_expect(strstr(said, "section"), "%s", said);
 	cr_expect_eq(read_file("\n\nmax-jobs = 1\n"), -EINVAL);
@@ -253,6 +261,14 @@ Test(config, the_sample_is_a_file_without_effect)
 	cr_expect_str_eq(config.socket, "");
 	cr_expect(strstr(text, "max-tensors"));
 	free(text);
+}
+
+Test(config, what_is_near_to_nothing_is_taken_for_nothing)
+{
+	const char *const words[WORDS] = {"--frobnicate"};
+
+	cr_expect_lt(read_args(words), 0);
+	cr_expect_not(strstr(said, "did you mean"), "%s", said);
 }
 
 Test(config, help_and_version_end_well)

@@ -238,9 +238,11 @@ int main(int argc, char **argv)
 	int devices = 0;
 
 	if (!count) {
-		fprintf(stderr, "usage: quoit-peer-cuda "
-				"add|sync|chain|gemm|gemm_bf16|in|out SIZE COUNT\n");
-		return 2;
+		const bool help = argc == 2 && !strcmp(argv[1], "--help");
+
+		fprintf(help ? stdout : stderr, "usage: quoit-peer-cuda "
+						"add|sync|chain|gemm|gemm_bf16|in|out SIZE COUNT\n");
+		return help ? 0 : 2;
 	}
 	if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) {
 		fprintf(stderr, "quoit-peer-cuda: no device\n");
