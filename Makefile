@@ -12,6 +12,9 @@ BINDIR := $(PREFIX)/bin
 LIBDIR := $(PREFIX)/lib
 LIBEXECDIR := $(PREFIX)/libexec/quoit
 INCLUDEDIR := $(PREFIX)/include
+MANDIR := $(PREFIX)/share/man
+BASHDIR := $(PREFIX)/share/bash-completion/completions
+ZSHDIR := $(PREFIX)/share/zsh/site-functions
 B ?= build
 SAN ?=
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -19,7 +22,7 @@ CFLAGS ?= -O2 -g
 
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
 	libproc2-dev libncurses-dev libcriterion-dev libopenblas0-pthread spin clang libclang-rt-14-dev \
-	clang-format qemu-system-x86 cpio tmux
+	clang-format qemu-system-x86 cpio tmux mandoc zsh
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
@@ -67,6 +70,10 @@ fuzzers := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c)
 liar := $(B)/liar/quoitd $(B)/liar/quoit-exec
 modules := $(patsubst tests/modules/%.c,$(B)/modules/%.so,$(wildcard tests/modules/*.c))
 
+# A call's page is that of its group, where it has none of its name.
+pages := $(notdir $(wildcard docs/man/*.[1-8]))
+pages := $(sort $(pages) $(addsuffix .3,$(shell sed -n 's/^@calls //p' docs/man/*.3)))
+
 programs := $(B)/quoitd $(B)/quoit-exec $(B)/quoit $(B)/quoit-peer
 libraries := $(B)/libquoit.so.$(SOVERSION) $(B)/libquoit.a
 
@@ -75,7 +82,7 @@ say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
 
 .PHONY: all tests fuzzers deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help
 .SECONDARY:
-all: $(programs) $(libraries) $(examples) $(modules)
+all: $(programs) $(libraries) $(examples) $(modules) $(B)/man/made $(B)/completion/made
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
 fuzzers: base += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DQUOIT_SANITIZE
 fuzzers: $(fuzzers)
@@ -160,6 +167,18 @@ $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools.a $(B)/daemon.a $(B)/libquoit.a
 $(B)/tests/torture/%: $(B)/tests/torture/%.o $(torture_help) $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,$(daemon_libs))
 
+# What options there are, the programs say.
+$(B)/tables/made: $(B)/quoit $(B)/quoitd libclient/include/quoit.h $(wildcard libclient/include/quoit/*) \
+		docs/man/tables.sh docs/man/calls.awk docs/man/texts.awk
+	$(call say,GEN,$(@D))
+	$(Q)CC='$(CC)' sh docs/man/tables.sh $(B) && touch $@
+$(B)/man/made: $(B)/tables/made $(wildcard docs/man/*) libclient/examples/hello.c
+	$(call say,GEN,$(@D))
+	$(Q)sh docs/man/build.sh $(B) $(PREFIX) $(LIBEXECDIR) && touch $@
+$(B)/completion/made: $(B)/tables/made $(wildcard tools/completion/*)
+	$(call say,GEN,$(@D))
+	$(Q)sh tools/completion/build.sh $(B) && touch $@
+
 , := ,
 include cuda/rules.mk
 -include $(shell [ -d $(B) ] && find $(B) -name '*.d')
@@ -199,9 +218,15 @@ install: all
 	install -m 644 libclient/include/quoit.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 libclient/include/quoit/* $(DESTDIR)$(INCLUDEDIR)/quoit
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' libclient/quoit.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libquoit.pc
+	for page in $(pages); do install -D -m 644 $(B)/man/man$${page##*.}/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit 1; done
+	install -D -m 644 $(B)/completion/quoit $(DESTDIR)$(BASHDIR)/quoit
+	ln -sf quoit $(DESTDIR)$(BASHDIR)/quoitd
+	install -D -m 644 $(B)/completion/_quoit $(DESTDIR)$(ZSHDIR)/_quoit
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,quoit quoitd) $(addprefix $(DESTDIR)$(LIBEXECDIR)/,quoit-exec quoit-peer quoit-cuda.so quoit-peer-cuda)
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libquoit.so libquoit.so.$(SOVERSION) libquoit.a pkgconfig/libquoit.pc)
+	rm -f $(foreach page,$(pages),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page))
+	rm -f $(addprefix $(DESTDIR)$(BASHDIR)/,quoit quoitd) $(DESTDIR)$(ZSHDIR)/_quoit
 	rm -f $(DESTDIR)$(INCLUDEDIR)/quoit.h $(addprefix $(DESTDIR)$(INCLUDEDIR)/quoit/,$(notdir $(wildcard libclient/include/quoit/*)))
 	-rmdir $(DESTDIR)$(INCLUDEDIR)/quoit $(DESTDIR)$(LIBEXECDIR)
 clean:

@@ -57,11 +57,27 @@ stage_tree() {
 	[ -z "$(find "$tree/stage" -type f -o -type l)" ] && [ -f "$tree/usr/bin/quoit" ]
 }
 
+# man follows a link from the folder of all sections.
+find_pages() {
+	for page in man1/quoit-ps.1 man3/quoit_push.3 man5/quoitd.conf.5 man7/quoit_ops.7 man8/quoitd.8; do
+		link=$(sed -n 's/^\.so //p' "$tree/usr/share/man/$page") || return 1
+		grep "^\.Dt" "$tree/usr/share/man/${link:-$page}" || return 1
+	done
+}
+
+load_completion() {
+	bash --norc -c 'source "$0" && complete -p quoit' "$tree/usr/share/bash-completion/completions/quoit" &&
+		bash --norc -c 'source "$0" && complete -p quoitd' "$tree/usr/share/bash-completion/completions/quoitd" &&
+		grep '^#compdef quoit quoitd$' "$tree/usr/share/zsh/site-functions/_quoit"
+}
+
 try 'make install' make_tree
 try 'make install DESTDIR= lays the same tree there, uninstall takes it away' stage_tree
 try 'the program of the README compiles with pkg-config' compile
 try 'it is at most 40 lines' test "$(wc -l <"$tree/hello.c")" -le 40
 try 'it runs under quoit run of the installed tree' run_hello
+try 'there are manual pages of all sections' find_pages
+try 'there is completion for both programs' load_completion
 try 'make uninstall removes our files, and no others' remove_tree
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -49,7 +49,7 @@ check 'ring.h includes no header of ours' "$(grep -n '^#include <quoit' libclien
 check 'libquoit needs only libc' \
 	"$(grep -lE '#include <(hwloc|numa|liburing|jansson|ini)' libclient/*.c libclient/*.h)"
 check 'every file has its licence line' \
-	"$(files '*.c' '*.h' '*.sh' '*.def' '*.pml' Makefile | xargs grep -L 'SPDX-License-Identifier: MIT')"
+	"$(files '*.c' '*.h' '*.sh' '*.def' '*.pml' '*.awk' 'docs/man/*' 'tools/completion/*' Makefile | xargs grep -L 'SPDX-License-Identifier: MIT')"
 if command -v clang-format >/dev/null; then
 	check 'clang-format' "$(files '*.c' '*.h' | xargs clang-format --dry-run 2>&1 | grep -m 20 warning)"
 else

@@ -46,15 +46,42 @@ static void help_line(const struct args_option *o)
 	printf("  %-20s  %s\n", left, o->help);
 }
 
+static const struct args_option help = {"help", NULL, "print this"};
+
 void args_help(const struct args_command *command)
 {
-	static const struct args_option help = {"help", NULL, "print this"};
-
 	printf("usage: quoit %s [options]%s%s\n\n%s\n\n", command->name,
 	       *command->operands ? " " : "", command->operands, command->purpose);
 	for (const struct args_option *o = command->options; o->name; o++)
 		help_line(o);
 	help_line(&help);
+	if (command->words)
+		putchar('\n');
+	for (const struct args_word *w = command->words; w && w->name; w++)
+		printf("  %-20s  %s\n", w->name, w->help);
+}
+
+static void describe_option(const struct args_option *o)
+{
+	const char letter[] = {o->letter, '\0'};
+
+	printf("option\t%s\t%s\t%s\t%s\n", o->name, letter, o->value ? o->value : "", o->help);
+}
+
+bool args_describe(const struct args_command *command, int argc, char **argv)
+{
+	if (argc != 2 || strcmp(argv[1], "--describe") != 0)
+		return false;
+	printf("command\t%s\t%s\t", command->name, command->operands);
+	for (const char *c = command->purpose; *c; c++)
+		putchar(*c == '\n' ? ' ' : *c);
+	putchar('\n');
+	for (const struct args_option *o = command->options; o->name; o++)
+		describe_option(o);
+	describe_option(&help);
+	for (const struct args_word *w = command->words; w && w->name; w++)
+		printf("word\t%s\t%s\n", w->name, w->help);
+	return true;
 }
 
 static void refuse(const struct args_command *command, const struct option *longs, const char *word)
@@ -78,6 +105,8 @@ int args_next(const struct args_command *command, int argc, char **argv)
 	int count = fill(longs, letters, command->options);
 	int opt;
 
+	if (args_describe(command, argc, argv))
+		return ARGS_HELP;
 	opterr = 0;
 	opt = getopt_long(argc, argv, letters, longs, NULL);
 	if (opt == -1)

@@ -13,16 +13,21 @@ struct args_option {
 	char letter; /* for short; 0: it has none */
 };
 
+struct args_word {
+	const char *name, *help;
+};
+
 struct args_command {
 	const char *name;                  /* "ps" */
 	const char *operands;              /* what follows the options in the usage line */
 	const char *purpose;               /* sentences below it */
 	const struct args_option *options; /* ended by a name that is NULL; --help is added */
+	const struct args_word *words;     /* what the operand may be, ended likewise; or NULL */
 };
 
 enum {
 	ARGS_END = -1,  /* no option is left: operands start at argv[optind] */
-	ARGS_HELP = -2, /* help was printed: exit 0 */
+	ARGS_HELP = -2, /* what was asked for was printed: exit 0 */
 	ARGS_BAD = -3,  /* the offending word was named on stderr: exit 2 */
 };
 
@@ -37,5 +42,11 @@ bool args_number(const char *word, uint32_t *ret);
 
 /* Print usage, purpose and options on stdout. */
 void args_help(const struct args_command *command);
+
+/*
+ * `quoit COMMAND --describe`, which help does not mention: the same with tabs, of which manual
+ * pages and completion are made.  args_next does it; true: it was asked for and printed.
+ */
+bool args_describe(const struct args_command *command, int argc, char **argv);
 
 #endif

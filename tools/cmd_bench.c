@@ -29,12 +29,14 @@ static const struct args_option options[] = {
 	{NULL},
 };
 
+static struct args_word names[PLANS + 1]; /* of the plans, ended by a NULL */
+
 static const struct args_command command = {
-	"bench", "nop|submit|chain|gemm|randn|wake|syscalls|idle|device",
+	"bench", "BENCHMARK",
 	"Measure quoitd, the floor of the hardware and its peers in turn, round after round.\n"
 	"Prints the median of each series, its least and most, and the ratios of medians.\n"
 	"gemm and randn always start a quoitd of their own, with one core and with two.",
-	options};
+	options, names};
 
 /* ---- CPUs ---- */
 
@@ -220,6 +222,8 @@ int cmd_bench(int argc, char **argv)
 	bool json = false;
 	int opt;
 
+	for (size_t i = 0; i < PLANS; i++)
+		names[i] = (struct args_word){plans[i]->name, plans[i]->help};
 	while ((opt = args_next(&command, argc, argv)) >= 0) {
 		if (opt == SOCKET)
 			given = optarg;

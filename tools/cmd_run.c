@@ -150,6 +150,8 @@ int cmd_run(int argc, char **argv)
 	char *gpu = NULL;
 	size_t n = 0;
 
+	if (args_describe(&command, argc, argv))
+		return 0;
 	for (int i = 1; i < end; i++)
 		if (!strcmp(argv[i], "--help")) {
 			args_help(&command);

@@ -35,6 +35,13 @@ static void usage(FILE *out)
 		"\n`quoit COMMAND --help` lists the options of one; `quoit` alone is `quoit ps`.\n");
 }
 
+/* As args_describe does for one command: for those who document all. */
+static void describe(void)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("%s\t%s\n", commands[i].name, commands[i].description);
+}
+
 static int refuse(const char *word)
 {
 	struct suggestion s = {.word = word};
@@ -68,6 +75,10 @@ static int run(int argc, char **argv)
 		return cmd_ps(1, ps);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
 		usage(stdout);
+		return 0;
+	}
+	if (!strcmp(argv[1], "--describe")) {
+		describe();
 		return 0;
 	}
 	if (!strcmp(argv[1], "--version")) {

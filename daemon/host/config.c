@@ -279,6 +279,36 @@ static int refuse(int why, const char *word, FILE *err)
 	return -EINVAL;
 }
 
+static void describe_default(const struct option_row *row, const void *value, FILE *out)
+{
+	if (row->type == TYPE_FLAG)
+		fputs(*(const bool *)value ? "yes" : "no", out);
+	else if (row->type == TYPE_TEXT || row->type == TYPE_LEVEL)
+		fputs(value, out);
+	else if (row->type == TYPE_NUMBER && *(const uint64_t *)value <= row->most)
+		fprintf(out, "%llu\t%llu\t%llu", (unsigned long long)*(const uint64_t *)value,
+			(unsigned long long)row->least, (unsigned long long)row->most);
+}
+
+/*
+ * `quoitd --describe`, which help does not mention: the options with tabs, of which manual pages
+ * and completion are made.  A default comes last, of a number with the least and most.
+ */
+static void describe(FILE *out)
+{
+	struct config defaults;
+
+	config_init(&defaults);
+	fprintf(out, "command\tquoitd\t\t" PURPOSE "\noption\tconfig\t\tFILE\t" CONFIG_HELP "\n");
+	for (size_t i = 0; i < ROWS; i++) {
+		fprintf(out, "option\t%s\t\t%s\t%s\t", rows[i].name,
+			rows[i].value ? rows[i].value : "", rows[i].help);
+		describe_default(&rows[i], (const char *)&defaults + rows[i].offset, out);
+		fputc('\n', out);
+	}
+	fprintf(out, "option\thelp\t\t\tprint this\noption\tversion\t\t\tprint the version\n");
+}
+
 /* Where nothing says where to listen, a private quoitd is where its user's programs look. */
 static int settle_socket(struct config *c, FILE *err)
 {
@@ -305,6 +335,10 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 					       rows[i].type == TYPE_FLAG ? optional_argument
 									 : required_argument,
 					       NULL, (int)i + 1};
+	if (argc == 2 && !strcmp(argv[1], "--describe")) {
+		describe(out);
+		return 1;
+	}
 	opterr = 0;
 	optind = 0; /* anew, also within a word */
 	while (!status && (opt = getopt_long(argc, argv, ":", longs, NULL)) != -1) {

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# tables.sh BUILD - what manual pages and completion are made of, as tables with tabs, in BUILD/tables
+#
+# What programs take, they say themselves; calls and operations are what the headers say.
+set -eu
+cd "$(dirname "$0")/../.."
+build=${1:?}
+tables=$build/tables
+include=libclient/include
+tab=$(printf '\t')
+mkdir -p "$tables"
+
+"$build/quoit" --describe >"$tables/commands"
+{
+	cut -f 1 "$tables/commands" | while read -r command; do
+		"$build/quoit" "$command" --describe | sed "s/^/$command$tab/"
+	done
+	"$build/quoitd" --describe | sed "s/^/quoitd$tab/"
+} >"$tables/options"
+
+{
+	"$build/quoit" ps --columns | sed -E "s/^ *([^ ]+) +[^ ]+ +/ps$tab\\1$tab/"
+	"$build/quoit" stat --columns | sed -E "s/^ *([^ ]+) +/stat$tab\\1$tab/"
+} >"$tables/columns"
+
+sed -nE "s/^QUOIT_OP\(([0-9]+), [A-Z_]+, ([a-z_0-9]+), \"(....)\", [A-Z]+, ([A-Z]), [0-9]+, ([A-Z]+), \"(.*)\"\)$/\\1$tab\\2$tab\\3$tab\\4$tab\\5$tab\\6/p" \
+	"$include/quoit/ops.def" >"$tables/operations"
+
+${CC:-cc} -std=gnu17 -E -P -I"$include" "$include/quoit.h" |
+	awk -f docs/man/calls.awk stage=macros "$include/quoit.h" stage=calls - >"$tables/calls"
+awk -f docs/man/texts.awk "$include/quoit.h" >"$tables/texts"

@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# completion.sh BUILD - what bash and zsh make of words that are half typed
+#
+# Commands and options are taken from --help, and not from the tables of which completion is made.
+cd "$(dirname "$0")/.." || exit 1
+build=$PWD/${1:-build}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C PATH="$build:$PATH" QUOIT_SOCKET="$work/quoitd.sock"
+passed=0 failed=0 skipped=0
+
+check() { # NAME EXPECTED FOUND
+	if [ "$2" = "$3" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'failed: %s\n  expected: %s\n  found: %s\n' "$1" "$2" "$3"
+	fi
+}
+
+# ---- bash: the function is called as the shell does ----
+
+bash_makes() { # WORD...: of the last one
+	bash --norc -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _quoit 2>/dev/null; printf "%s\n" "${COMPREPLY[@]}"' \
+		"$build/completion/quoit" "$@" | sort -u | tr '\n' ' ' | sed 's/ $//'
+}
+
+expect() { # WHAT EXPECTED WORD...
+	what=$1 expected=$2
+	shift 2
+	check "bash: $what" "$expected" "$(bash_makes "$@")"
+}
+
+# Where there are few files.
+bash_in() { # FOLDER WORD...
+	(cd "$1" && shift && bash_makes "$@")
+}
+
+commands() {
+	quoit --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'
+}
+
+long_options() { # COMMAND...
+	"$@" --help | grep -oE '^  (-., )?--[a-z][a-z-]*(, --[a-z]+)?' | grep -oE -- '--[a-z][a-z-]*' | sort | tr '\n' ' ' | sed 's/ $//'
+}
+
+check 'bash completes quoit and quoitd' 'complete -F _quoit quoit complete -F _quoit quoitd' \
+	"$(bash --norc -c 'source "$0"; complete -p quoit; complete -p quoitd' "$build/completion/quoit" | tr '\n' ' ' | sed 's/ $//')"
+check 'bash: every command' "$({ commands; printf '%s\n' --help --version; } | sort | tr '\n' ' ' | sed 's/ $//')" "$(bash_makes quoit '')"
+for command in $(commands); do
+	[ "$command" != run ] || continue
+	check "bash: every option of $command" "$(long_options quoit "$command")" "$(bash_makes quoit "$command" --)"
+done
+check 'bash: every option of quoitd' "$(long_options quoitd)" "$(bash_makes quoitd --)"
+check 'bash: of run those of quoitd, but what it sets itself' \
+	"$(long_options quoitd | tr ' ' '\n' | grep -vxE -- '--(socket|private|ready-fd|version)' | tr '\n' ' ' | sed 's/ $//')" "$(bash_makes quoit run --)"
+check 'bash: every column' "$(quoit ps --columns | awk '{ print $1 }' | sort | tr '\n' ' ' | sed 's/ $//')" "$(bash_makes quoit ps -o '')"
+expect 'a command' ps quoit p
+expect 'an option' '--socket --sort' quoit ps --so
+expect 'the last element of a list' user,session quoit ps -o user,sess
+expect 'a column to sort by' -etime quoit ps --sort = -etim
+expect 'of a value that is empty everything' "$(bash_makes quoit ps -o '')" quoit ps --format ''
+expect 'a column of top' %busy quoit top --sort %bu
+expect 'a benchmark' 'submit syscalls' quoit bench s
+expect 'the values of an option' 'debug error info warning' quoitd --log ''
+expect 'the same behind =' 'debug error info warning' quoitd --log =
+expect 'and once one is begun' warning quoitd --log = w
+expect 'operations that can be switched off' file_read,file_write quoitd --disable file_read,file_w
+expect 'and no others' '' quoitd --disable fre
+expect 'an option of quoitd before the program of run' debug quoit run --lease 1G --log = d
+expect 'none that run sets itself' '' quoit run --socket
+expect 'nothing for what is no command' '' quoit frobnicate --
+mkdir "$work/files"
+touch "$work/files/one.sock" "$work/files/other"
+check 'bash: a path is a file' one.sock "$(bash_in "$work/files" quoit stat --socket on)"
+check 'bash: --config=FILE, too' 'one.sock other' "$(bash_in "$work/files" quoitd --config = o)"
+check "bash: what run's program is given are its own" 'one.sock other' "$(bash_in "$work/files" quoit run --lease 1G -- cat o)"
+check 'bash: a program of run' quoit-exec "$(bash_makes quoit run --log error quoit-exe)"
+
+# ---- zsh: a terminal, in which Tab is pressed ----
+
+zsh_makes() { # LINE: what is on the line then
+	zsh -f -c '
+		zmodload zsh/zpty
+		zpty terminal zsh -f -i
+		zpty -w terminal "PS1=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D"
+		zpty -w terminal "tab() { zle complete-word; print -r -- \"<<\$BUFFER>>\"; exit }; zle -N tab; bindkey \"^I\" tab"
+		zpty -w -n terminal "$2"$'"'\\t'"'
+		while zpty -r terminal line; do print -r -- $line; done' zsh "$build/completion" "$1" |
+		sed -n 's/.*<<\(.*\)>>.*/\1/p' | tail -n 1
+}
+
+expect_zsh() { # LINE EXPECTED
+	check "zsh: $1" "$2" "$(zsh_makes "$1")"
+}
+
+if command -v zsh >/dev/null; then
+	check 'zsh reads it' '' "$(zsh -n "$build/completion/_quoit" 2>&1)"
+	for command in $(commands); do
+		[ "$(commands | grep -c "^${command%?}")" -ne 1 ] || expect_zsh "quoit ${command%?}" "quoit $command "
+	done
+	expect_zsh 'quoit ps --sor' 'quoit ps --sort='
+	expect_zsh 'quoit ps -o user,sess' 'quoit ps -o user,session'
+	expect_zsh 'quoit ps --sort=-etim' 'quoit ps --sort=-etime'
+	expect_zsh 'quoit bench ch' 'quoit bench chain '
+	expect_zsh 'quoit run --leas' 'quoit run --lease='
+	expect_zsh 'quoit run --log=debug quoit-exe' 'quoit run --log=debug quoit-exec '
+	expect_zsh 'quoitd --log=wa' 'quoitd --log=warning '
+	expect_zsh 'quoitd --gpu-pe' 'quoitd --gpu-peers '
+	expect_zsh 'quoitd --disable=file_r' 'quoitd --disable=file_read'
+else
+	skipped=1
+	echo 'skipped: zsh is missing'
+fi
+
+# ---- with a quoitd: the sessions that there are ----
+
+quoitd --private --log=error --ready-fd=3 3>"$work/ready" &
+daemon=$!
+for _ in $(seq 200); do
+	[ ! -s "$work/ready" ] || break
+	sleep 0.1
+done
+"$build/examples/w1_train" --batches 1000000 >/dev/null 2>&1 &
+client=$!
+for _ in $(seq 200); do
+	session=$(quoit ps --no-headers -o session 2>/dev/null | tr -d ' ')
+	[ -z "$session" ] || break
+	sleep 0.1
+done
+expect 'the sessions' "${session:-none}" quoit kill ''
+expect 'the session to show' "${session:-none}" quoit top --session ''
+[ "$skipped" -ne 0 ] || expect_zsh 'quoit kill ' "quoit kill ${session:-none} "
+kill "$client" "$daemon"
+wait 2>/dev/null
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,207 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# manual.sh BUILD - every command, option, call and operation is in the manual, and --help is everywhere
+#
+# What there is, is taken from what programs and headers say to their users, and not from the tables
+# of which the pages are made.
+cd "$(dirname "$0")/.." || exit 1
+build=${1:-build}
+man=$build/man
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C
+passed=0 failed=0
+
+command -v mandoc >/dev/null || {
+	echo 'skipped: mandoc is missing'
+	exit 77
+}
+
+check() { # NAME OUTPUT: nothing is good
+	if [ -z "$2" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'failed: %s\n%s\n' "$1" "$2"
+	fi
+}
+
+sources() {
+	find "$man" -name '*.[1-8]' | while read -r page; do
+		grep -q '^\.so ' "$page" || echo "$page"
+	done | sort
+}
+
+# As it is read; a hyphen at the end of a line is none of ours.
+rendered() { # PAGE
+	mandoc -T ascii -O width=1000 "$man/man${1##*.}/$1" | sed 's/.\x08//g'
+}
+
+commands() {
+	"$build/quoit" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'
+}
+
+long_options() { # COMMAND...
+	"$@" --help | grep -oE '^  (-., )?--[a-z][a-z-]*(, --[a-z]+)?' | grep -oE -- '--[a-z][a-z-]*'
+}
+
+# Where pages refer to each other, mandoc looks for them on the system alone.
+lint() {
+	sources | xargs mandoc -T lint 2>/dev/null | grep -v 'referenced manual not found'
+}
+
+references_to_nothing() {
+	sources | xargs sed -nE 's/^\.(It )?Xr (lib)?(quoit[^ ]*) ([1-8]).*/\2\3 \4/p' | sort -u | while read -r name section; do
+		[ -f "$man/man$section/$name.$section" ] || echo "$name($section)"
+	done
+}
+
+commands_without_page() {
+	for command in $(commands); do
+		[ -f "$man/man1/quoit-$command.1" ] || echo "$command"
+	done
+}
+
+options_missing() { # PAGE COMMAND...
+	page=$1
+	shift
+	rendered "$page" >"$work/page"
+	for option in $(long_options "$@"); do
+		grep -qE -- "^ +(-., )?$option( |\$)" "$work/page" || echo "$page: $option"
+	done
+	[ -n "$(long_options "$@")" ] || echo "$page: no options were found"
+}
+
+all_options_missing() {
+	for command in $(commands); do
+		options_missing "quoit-$command.1" "$build/quoit" "$command"
+	done
+	options_missing quoitd.8 "$build/quoitd"
+}
+
+settings_missing() {
+	rendered quoitd.conf.5 >"$work/page"
+	for option in $(long_options "$build/quoitd" | grep -vxE -- '--(config|help|version)'); do
+		grep -q "^ *${option#--} = " "$work/page" || echo "$option"
+	done
+}
+
+benchmarks() {
+	sed -n 's/^const struct bench_plan bench_\([a-z]*\) .*/\1/p' tools/cmd_bench_*.c
+}
+
+# Columns and benchmarks are the tags of lists.
+tags_missing() { # PAGE TAG...
+	page=$1
+	shift
+	rendered "$page" >"$work/page"
+	for tag; do
+		grep -qE "^     $tag( |\$)" "$work/page" || echo "$page: $tag"
+	done
+	[ $# -gt 5 ] || echo "$page: there were only $#"
+}
+
+all_tags_missing() {
+	tags_missing quoit-ps.1 $("$build/quoit" ps --columns | awk '{ print $1 }')
+	tags_missing quoit-stat.1 $("$build/quoit" stat --columns | awk '{ print $1 }')
+	tags_missing quoit-bench.1 $(benchmarks)
+}
+
+# Functions that are exported or inline, and macros; of the inline ones that a macro makes, their names.
+calls() {
+	sed -n 's/^\t\(quoit_.*\);$/\1/p' libclient/libquoit.map
+	sed -nE 's/^#define (quoit_[a-z0-9_]+)\(.*/\1/p; s/^static inline .*[ *](quoit_[a-z0-9_]+)\(.*/\1/p
+		s/^QUOIT_BUILD(1|_REDUCE)\(([a-z0-9_]+), .*/quoit_\2/p
+		s/^QUOIT_BUILD2\(([a-z0-9_]+), .*/quoit_\1\nquoit_\1_scalar\nquoit_\1_int/p' \
+		libclient/include/quoit.h libclient/include/quoit/half.h
+}
+
+calls_not_in_one_page() {
+	sources | grep '/man3/' | xargs sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([a-z0-9_]*\).*/\1/p' | sort >"$work/named"
+	calls | sort -u | while read -r call; do
+		[ "$(grep -cx "$call" "$work/named")" -eq 1 ] || echo "$call: in $(grep -cx "$call" "$work/named") pages"
+		[ -f "$man/man3/$call.3" ] || echo "$call: man does not find it"
+	done
+	calls | sort -u | comm -13 - "$work/named" | grep -vx libquoit | sed 's/$/: there is no such call/'
+}
+
+# What a page names it also explains, below its synopsis.
+calls_not_described() {
+	sources | grep '/man3/' | while read -r page; do
+		sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \(quoit[a-z0-9_]*\).*/\1/p' "$page" | while read -r call; do
+			case $call in
+			*_scalar | *_int) continue ;; # by their rule
+			esac
+			sed '1,/^\.Sh DESCRIPTION/d' "$page" | grep -qE "(^|[^a-z0-9_])$call([^a-z0-9_]|\$)" || echo "$call"
+		done
+	done
+}
+
+# The builders of operations are under the operations' names.
+operations_missing() {
+	rendered quoit_ops.7 >"$work/page"
+	sed -nE 's/^QUOIT_OP\(([0-9]+), [A-Z_]+, ([a-z_0-9]+), .*/\2 (\1,/p' libclient/include/quoit/ops.def >"$work/operations"
+	while read -r operation; do
+		grep -qF "     $operation tensors " "$work/page" || echo "$operation"
+	done <"$work/operations"
+	[ -s "$work/operations" ] || echo 'no operations were found'
+}
+
+links_to_nothing() {
+	grep -rh '^\.so ' "$man" | sort -u | while read -r _ page; do
+		[ -f "$man/$page" ] || echo "$page"
+	done
+}
+
+# Every variable that a program reads, but for those that its own child is told by.
+variables_missing() {
+	grep -rhoE 'getenv\("[A-Z_]+"\)|setenv\("QUOIT_SOCKET"' daemon tools libclient/*.[ch] libclient/include |
+		grep -oE '[A-Z_]{3,}' | sort -u | grep -vxE 'QUOIT_SOFT_(DEVICES|BYTES)' | while read -r name; do
+		sources | xargs grep -qE "^\.(It )?Ev .*\<$name\>" || echo "$name"
+	done
+}
+
+# The programs of EXAMPLES, and the module of quoit-exec(8).
+examples_that_do_not_compile() {
+	sources | while read -r page; do
+		sed -n '/^\.Bd -literal/,/^\.Ed/p' "$page" | awk -v name="$work/${page##*/}" '
+			/^\.Bd/ { n++; next }
+			/^\.Ed/ { next }
+			{ sub(/^\\&/, ""); gsub(/\\e/, "\\"); print >(name "." n ".c") }'
+	done
+	for program in "$work"/*.c; do
+		grep -q '^#include' "$program" || continue
+		${CC:-gcc} -std=gnu17 -Wall -Wextra -Werror -Ilibclient/include -fsyntax-only "$program" 2>&1
+	done
+	[ "$(grep -l '^#include' "$work"/*.c | wc -l)" -ge 12 ] || echo 'there were fewer than twelve'
+}
+
+without_help() {
+	for command in $(commands); do
+		"$build/quoit" "$command" --help | grep -q '^usage: ' || echo "quoit $command"
+	done
+	for program in quoit quoitd quoit-peer quoit-peer-cuda; do
+		[ -e "$build/$program" ] || [ "$program" != quoit-peer-cuda ] || continue # nvcc's
+		"$build/$program" --help | grep -q '^usage: ' || echo "$program"
+	done
+	"$build/quoit-exec" --help | grep -q 'quoitd' || echo quoit-exec
+	for benchmark in $(benchmarks); do
+		"$build/quoit" bench "$benchmark" --help | grep -q "^  $benchmark  *[A-Za-z1]" || echo "quoit bench $benchmark"
+	done
+}
+
+check 'mandoc has nothing to say' "$(lint)"
+check 'pages refer to pages that there are' "$(references_to_nothing)"
+check 'every command has a page' "$(commands_without_page)"
+check 'every option is in the page of its command' "$(all_options_missing)"
+check 'every column and benchmark is in the page of its command' "$(all_tags_missing)"
+check 'every option of quoitd is in quoitd.conf(5)' "$(settings_missing)"
+check 'every call is in one page, and no other' "$(calls_not_in_one_page)"
+check 'every call is described' "$(calls_not_described)"
+check 'every operation is in quoit_ops(7)' "$(operations_missing)"
+check 'no page is a link to nothing' "$(links_to_nothing)"
+check 'every environment variable is in a page' "$(variables_missing)"
+check 'the programs of the pages compile' "$(examples_that_do_not_compile)"
+check '--help is everywhere' "$(without_help)"
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,41 @@
+#compdef quoit quoitd
+# SPDX-License-Identifier: MIT
+# quoit.zsh - completion of quoit and quoitd; build.sh puts the tables in the place of @TABLES@
+
+_quoit_columns() {
+	compset -P '*,'
+	compset -P '[-+]'
+	compadd -S '' -- $columns
+}
+
+_quoit_operations() {
+	compset -P '*,'
+	compadd -S '' -- $operations
+}
+
+_quoit_sessions() {
+	compadd -- ${(f)"$(_call_program sessions $program ps --no-headers -o session 2>/dev/null)"}
+}
+
+_quoit() {
+	local -a subcommands columns operations
+	local -A specs
+	local curcontext=$curcontext state line ret=1
+	local program=$words[1]
+
+@TABLES@
+
+	if [[ $service == quoitd ]]; then
+		eval "_arguments -s $specs[quoitd]"
+		return
+	fi
+	_arguments -C '(- *)--help[list the commands]' '(- *)--version[print the version]' \
+		'1:command:->command' '*::argument:->argument' && ret=0
+	case $state in
+	command) _describe command subcommands && ret=0 ;;
+	argument) [[ -z $specs[$words[1]] ]] || eval "_arguments -s $specs[$words[1]]" && ret=0 ;;
+	esac
+	return ret
+}
+
+_quoit "$@"
