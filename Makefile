@@ -15,6 +15,7 @@ INCLUDEDIR := $(PREFIX)/include
 MANDIR := $(PREFIX)/share/man
 BASHDIR := $(PREFIX)/share/bash-completion/completions
 ZSHDIR := $(PREFIX)/share/zsh/site-functions
+SHAREDIR := $(PREFIX)/share/quoit
 B ?= build
 SAN ?=
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -22,6 +23,7 @@ CFLAGS ?= -O2 -g
 
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
 	libproc2-dev libncurses-dev libcriterion-dev libopenblas0-pthread spin clang libclang-rt-14-dev \
+	libmicrohttpd-dev prometheus python3-prometheus-client \
 	clang-format qemu-system-x86 cpio tmux mandoc zsh
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -55,7 +57,7 @@ daemon_obj := $(daemon_src:%.c=$(B)/%.o) \
 exec_src := $(wildcard daemon/exec/*.c)
 exec_obj := $(exec_src:%.c=$(B)/%.o)
 soft_obj := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/exec/soft/*.c))
-tool_src := $(wildcard tools/*.c tools/top/*.c)
+tool_src := $(wildcard tools/*.c tools/exporter/*.c tools/top/*.c)
 tool_obj := $(tool_src:%.c=$(B)/%.o)
 bench_obj := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/*.c))
 examples := $(patsubst libclient/examples/%.c,$(B)/examples/%,$(wildcard libclient/examples/*.c))
@@ -210,13 +212,15 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 install: all
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(INCLUDEDIR)/quoit
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(INCLUDEDIR)/quoit \
+		$(DESTDIR)$(SHAREDIR)
 	install -m 755 $(B)/quoit $(B)/quoitd $(DESTDIR)$(BINDIR)
 	install -m 755 $(B)/quoit-exec $(B)/quoit-peer $(cuda_so) $(cuda_peer) $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 $(libraries) $(DESTDIR)$(LIBDIR)
 	ln -sf libquoit.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libquoit.so
 	install -m 644 libclient/include/quoit.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 libclient/include/quoit/* $(DESTDIR)$(INCLUDEDIR)/quoit
+	install -m 644 tools/exporter/grafana.json $(DESTDIR)$(SHAREDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' libclient/quoit.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libquoit.pc
 	for page in $(pages); do install -D -m 644 $(B)/man/man$${page##*.}/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit 1; done
 	install -D -m 644 $(B)/completion/quoit $(DESTDIR)$(BASHDIR)/quoit
@@ -228,6 +232,7 @@ uninstall:
 	rm -f $(foreach page,$(pages),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page))
 	rm -f $(addprefix $(DESTDIR)$(BASHDIR)/,quoit quoitd) $(DESTDIR)$(ZSHDIR)/_quoit
 	rm -f $(DESTDIR)$(INCLUDEDIR)/quoit.h $(addprefix $(DESTDIR)$(INCLUDEDIR)/quoit/,$(notdir $(wildcard libclient/include/quoit/*)))
-	-rmdir $(DESTDIR)$(INCLUDEDIR)/quoit $(DESTDIR)$(LIBEXECDIR)
+	rm -f $(DESTDIR)$(SHAREDIR)/grafana.json
+	-rmdir $(DESTDIR)$(INCLUDEDIR)/quoit $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR)
 clean:
 	rm -rf $(B)

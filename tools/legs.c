@@ -189,7 +189,7 @@ uint64_t legs_jobs(const struct legs *l, unsigned leg)
 	return all;
 }
 
-static double middle_ns(const struct legs *l, unsigned bucket)
+double legs_middle_ns(const struct legs *l, unsigned bucket)
 {
 	double least = (double)quoit_leg_least(bucket);
 	double most = (double)quoit_leg_least(bucket + 1) - 1;
@@ -206,7 +206,7 @@ double legs_percentile(const struct legs *l, unsigned leg, double percent)
 	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++) {
 		below += (double)l->count[leg][i];
 		if (l->count[leg][i] && below >= all * percent / 100)
-			return middle_ns(l, i);
+			return legs_middle_ns(l, i);
 	}
 	return -1;
 }
@@ -216,7 +216,7 @@ double legs_sum(const struct legs *l, unsigned leg)
 	double sum = 0;
 
 	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
-		sum += (double)l->count[leg][i] * middle_ns(l, i);
+		sum += (double)l->count[leg][i] * legs_middle_ns(l, i);
 	return sum;
 }
 

@@ -52,6 +52,9 @@ void legs_since(const struct legs *from, struct legs *to);
 /* How many jobs a leg stands for. */
 uint64_t legs_jobs(const struct legs *l, unsigned leg);
 
+/* What a bucket stands for, nanoseconds: its middle. */
+double legs_middle_ns(const struct legs *l, unsigned bucket);
+
 /*
  * Within how many nanoseconds so many in 100 of them were through: the middle of a bucket.
  * Negative: nobody knows.

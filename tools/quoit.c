@@ -19,6 +19,7 @@ static const struct {
 	{"top", cmd_top, "cores, nodes and sessions, again and again"},
 	{"stat", cmd_stat, "what quoitd does, line after line"},
 	{"topo", cmd_topo, "what quoitd found on this machine, and what its reactors do"},
+	{"exporter", cmd_exporter, "what quoitd counts, for Prometheus"},
 	{"kill", cmd_kill, "end sessions"},
 	{"run", cmd_run, "run a program with a quoitd of its own"},
 	{"bench", cmd_bench, "measure quoitd beside the floor of the hardware and its peers"},
@@ -30,7 +31,7 @@ static void usage(FILE *out)
 {
 	fprintf(out, "usage: quoit COMMAND [options]\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(out, "  %-8s%s\n", commands[i].name, commands[i].description);
+		fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].description);
 	fprintf(out,
 		"\n`quoit COMMAND --help` lists the options of one; `quoit` alone is `quoit ps`.\n");
 }

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* test_exporter.c - quoit exporter: what it serves, to whom, and what strangers cannot do to it */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <quoit.h>
+
+#include "client.h"
+#include "daemon.h"
+#include "exporter.h"
+#include "tool.h"
+
+#define PATIENCE    1000 /* times 10 ms */
+#define OPENMETRICS "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"
+
+/* As a textfile collector would run it: its text into a file. */
+static int once(const struct daemon *d, const char *options, const char *into)
+{
+	char line[512];
+
+	snprintf(line, sizeof line, "%s/quoit exporter --once %s --socket=%s >%s", tool_folder(),
+		 options, d->socket, into);
+	return system(line);
+}
+
+static void run_jobs(struct client *c, unsigned jobs)
+{
+	for (unsigned i = 0; i < jobs; i++)
+		cr_assert_eq(quoit_push(c->q, quoit_nop(QUOIT_NO_TENSOR)), 0);
+	cr_assert_eq(quoit_wait_all(c->q, QUOIT_FOREVER), 0);
+}
+
+/* As the counter file has it. */
+static double fetched(const struct daemon *d)
+{
+	const struct quoit_totals *t = daemon_totals(d);
+	double sum = 0;
+
+	cr_assert(t);
+	for (unsigned i = 0; i < t->header.reactors; i++)
+		sum += (double)__atomic_load_n(&t->reactor[i].value[QUOIT_REACTOR_JOBS],
+					       __ATOMIC_RELAXED);
+	daemon_totals_unmap(t);
+	return sum;
+}
+
+/* ---- what it serves ---- */
+
+Test(exporter, serves_the_counters_of_the_moment)
+{
+	static const char *const one[] = {"--reactors=1", NULL};
+	struct http_answer a = {0};
+	struct exporter e;
+	struct client c;
+	char line[256];
+	const char *at;
+
+	client_open(&c, one, NULL);
+	exporter_start(&e, c.d.socket, NULL, NULL);
+	run_jobs(&c, 1000);
+	for (int i = 0; i < PATIENCE && fetched(&c.d) < 1000; i++)
+		usleep(10000);
+	exporter_metrics(&e, NULL, &a);
+	cr_expect_str_eq(a.type, "text/plain; version=0.0.4; charset=utf-8");
+	cr_expect_eq(exporter_value(a.body, "quoit_up"), 1, "%s", a.body);
+	at = strstr(a.body, "\nquoit_reactor_jobs_total{reactor=\"0\",");
+	cr_assert(at && sscanf(at, "\n%255s", line) == 1, "%s", a.body);
+	cr_expect_eq(exporter_value(a.body, line), fetched(&c.d), "%s", a.body);
+	cr_expect_eq(exporter_value(a.body, "quoit_sessions_opened_total"), 1, "%s", a.body);
+	http_free(&a);
+	exporter_stop(&e);
+	client_close(&c);
+}
+
+Test(exporter, openmetrics_is_served_to_who_takes_it)
+{
+	struct http_answer a;
+	struct exporter e;
+	struct daemon d;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	exporter_start(&e, d.socket, NULL, NULL);
+	exporter_metrics(&e, OPENMETRICS, &a);
+	cr_expect_str_eq(a.type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+	cr_expect_str_eq(a.body + strlen(a.body) - 6, "# EOF\n", "%s", a.body);
+	http_free(&a);
+	exporter_stop(&e);
+	daemon_stop(&d);
+}
+
+Test(exporter, a_daemon_that_dies_is_down_and_its_last_figures_are_served)
+{
+	static const char *const sessions[] = {"--sessions", NULL};
+	char errors[80], said[4096] = "";
+	struct http_answer a;
+	struct exporter e;
+	struct daemon d;
+	FILE *from;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	snprintf(errors, sizeof errors, "%s/errors", d.folder);
+	exporter_start(&e, d.socket, sessions, errors);
+	daemon_kill(&d);
+	for (int i = 0; i < 3; i++) {
+		exporter_metrics(&e, NULL, &a);
+		cr_expect_eq(exporter_value(a.body, "quoit_up"), 0, "%s", a.body);
+		cr_expect(strstr(a.body, "quoit_reactor_jobs_total{"), "its last figures: %s",
+			  a.body);
+		http_free(&a);
+	}
+	from = fopen(errors, "re");
+	cr_assert(from && fread(said, 1, sizeof said - 1, from));
+	fclose(from);
+	cr_expect(strstr(said, "is dead; these are its last figures\n"), "%s", said);
+	cr_expect_eq(strchr(said, '\n'), said + strlen(said) - 1, "said once: %s", said);
+	daemon_stop(&d);
+	exporter_metrics(&e, NULL, &a);
+	cr_expect_eq(exporter_value(a.body, "quoit_up"), 0, "%s", a.body);
+	cr_expect_not(strstr(a.body, "quoit_reactor"), "%s", a.body);
+	http_free(&a);
+	exporter_stop(&e);
+}
+
+/* Also a file that is in the way is no crash, and the next good one is served. */
+Test(exporter, a_totals_file_that_is_garbage_is_an_answer_that_says_so)
+{
+	char path[96], kept[96], random[4096];
+	struct http_answer a;
+	struct exporter e;
+	struct daemon d;
+	FILE *file;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	exporter_start(&e, d.socket, NULL, "/dev/null");
+	snprintf(path, sizeof path, "%s/totals", d.folder);
+	snprintf(kept, sizeof kept, "%s/kept", d.folder);
+	cr_assert_eq(rename(path, kept), 0);
+	memset(random, 0xa5, sizeof random);
+	file = fopen(path, "we");
+	cr_assert(file && fwrite(random, 1, sizeof random, file) && fclose(file) == 0);
+	http_get(e.port, "/metrics", NULL, &a);
+	cr_expect_eq(a.status, 503);
+	cr_expect(strstr(a.body, "the totals file is damaged"), "%s", a.body);
+	http_free(&a);
+	cr_expect_eq(once(&d, "", "/dev/null 2>&1") >> 8, 1);
+	cr_assert_eq(unlink(path), 0);
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	http_get(e.port, "/metrics", NULL, &a);
+	cr_expect_eq(a.status, 503);
+	http_free(&a);
+	cr_assert_eq(rename(kept, path), 0);
+	exporter_metrics(&e, NULL, &a);
+	cr_expect_eq(exporter_value(a.body, "quoit_up"), 1, "%s", a.body);
+	http_free(&a);
+	exporter_stop(&e);
+	daemon_stop(&d);
+}
+
+/* ---- the text, as others read it ---- */
+
+/* A session that has done something, with a name that is no text. */
+static void open_session(struct client *c)
+{
+	struct quoit_open_params p = {.name = "a\"b\\c\n\xff"};
+
+	cr_assert_eq(daemon_start(&c->d, NULL), 0);
+	p.socket = c->d.socket;
+	cr_assert_eq(quoit_open(&c->s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&c->q, c->s, NULL), 0);
+	run_jobs(c, 1000);
+}
+
+Test(exporter, promtool_finds_nothing_wrong_with_names_and_units)
+{
+	char path[96], line[256];
+	struct client c;
+
+	if (system("command -v promtool >/dev/null"))
+		cr_skip_test("promtool is missing");
+	open_session(&c);
+	snprintf(path, sizeof path, "%s/metrics", c.d.folder);
+	cr_assert_eq(once(&c.d, "--sessions", path), 0);
+	snprintf(line, sizeof line, "promtool check metrics <%s", path);
+	cr_expect_eq(system(line), 0);
+	client_close(&c);
+}
+
+/* promtool knows the old format alone. */
+Test(exporter, a_strict_parser_of_openmetrics_takes_all_of_it)
+{
+	static const char *const sessions[] = {"--sessions", NULL};
+	static const char program[] =
+		"/usr/bin/python3 -c '"
+		"import sys; from prometheus_client.openmetrics.parser import *; "
+		"names = [f.name for f in text_string_to_metric_families(sys.stdin.read())]; "
+		"sys.exit(not \"quoit_session_leg_seconds\" in names)'";
+	struct http_answer a;
+	struct exporter e;
+	struct client c;
+	FILE *to;
+
+	if (system("/usr/bin/python3 -c 'import prometheus_client' 2>/dev/null"))
+		cr_skip_test("python3-prometheus-client is missing");
+	open_session(&c);
+	exporter_start(&e, c.d.socket, sessions, NULL);
+	exporter_metrics(&e, OPENMETRICS, &a);
+	to = popen(program, "w");
+	cr_assert(to);
+	fputs(a.body, to);
+	cr_expect_eq(pclose(to), 0, "%s", a.body);
+	http_free(&a);
+	exporter_stop(&e);
+	client_close(&c);
+}
+
+/* ---- requests ---- */
+
+struct request {
+	char text[96];
+	int status;
+	char body[48]; /* that it begins with */
+};
+
+ParameterizedTestParameters(exporter, only_what_is_there_is_answered)
+{
+	static struct request rows[] = {
+		{"GET / HTTP/1.0\r\n\r\n", 200, "quoit exporter: the metrics"},
+		{"GET /metrics?x=y HTTP/1.1\r\nHost: x\r\n\r\n", 200, "# TYPE quoit_up gauge"},
+		{"HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 200, ""},
+		{"GET /metrics/ HTTP/1.0\r\n\r\n", 404, "quoit exporter: the metrics"},
+		{"GET /metricsx HTTP/1.0\r\n\r\n", 404, "quoit exporter: the metrics"},
+		{"GET /../../etc/passwd HTTP/1.0\r\n\r\n", 404, "quoit exporter: the metrics"},
+		{"POST /metrics HTTP/1.0\r\nContent-Length: 9\r\n\r\nx", 405,
+		 "quoit exporter: only"},
+		{"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n", 405, "quoit"},
+		{"DELETE /metrics HTTP/1.0\r\n\r\n", 405, "quoit exporter: only"},
+		{"get /metrics HTTP/1.0\r\n\r\n", 405, "quoit exporter: only"},
+	};
+
+	return cr_make_param_array(struct request, rows, sizeof rows / sizeof rows[0]);
+}
+
+ParameterizedTest(struct request *row, exporter, only_what_is_there_is_answered)
+{
+	struct http_answer a;
+	struct exporter e;
+
+	exporter_start(&e, "/nowhere/quoitd.sock", NULL, "/dev/null");
+	http_send(e.port, row->text, &a);
+	cr_expect_eq(a.status, row->status, "%s: %d %s", row->text, a.status, a.head);
+	cr_expect_eq(strncmp(a.body, row->body, strlen(row->body)), 0, "%s: %s", row->text, a.body);
+	cr_expect((row->status == 405) == !!strstr(a.head, "\r\nAllow: GET, HEAD"), "%s", a.head);
+	if (!strncmp(row->text, "HEAD", 4))
+		cr_expect_str_eq(a.body, "");
+	http_free(&a);
+	exporter_stop(&e);
+}
+
+/* ---- strangers ---- */
+
+static void expect_served(const struct exporter *e)
+{
+	struct http_answer a;
+
+	exporter_metrics(e, NULL, &a);
+	cr_expect(strstr(a.body, "quoit_up 0\n"), "%s", a.body);
+	http_free(&a);
+}
+
+Test(exporter, a_request_without_end_is_refused)
+{
+	static const char start[] = "GET /metrics HTTP/1.0\r\nX: ";
+	char *request = malloc(1 << 20);
+	struct http_answer a;
+	struct exporter e;
+
+	cr_assert(request);
+	memset(request, 'x', (1 << 20) - 1);
+	memcpy(request, start, sizeof start - 1);
+	request[(1 << 20) - 1] = '\0';
+	exporter_start(&e, "/nowhere/quoitd.sock", NULL, "/dev/null");
+	http_send(e.port, request, &a);
+	cr_expect(a.status == 0 || (a.status >= 400 && a.status < 500), "%d", a.status);
+	http_free(&a);
+	memset(request, '/', 1 << 20);
+	memcpy(request, "GET ", 4);
+	request[(1 << 20) - 1] = '\0';
+	http_send(e.port, request, &a);
+	cr_expect(a.status == 0 || (a.status >= 400 && a.status < 500), "%d", a.status);
+	http_free(&a);
+	expect_served(&e);
+	exporter_stop(&e);
+	free(request);
+}
+
+/* So many that they would not be over in our patience, were they let in one behind the other. */
+#define HANGING 600
+
+Test(exporter, connections_that_hang_keep_nobody_away)
+{
+	static const char *const halves[] = {"", "G", "GET /metrics HT",
+					     "GET /metrics HTTP/1.0\r\nAccept: "};
+	struct exporter e;
+	int fds[HANGING];
+
+	exporter_start(&e, "/nowhere/quoitd.sock", NULL, "/dev/null");
+	for (int i = 0; i < HANGING; i++) {
+		const char *half = halves[i % 4];
+
+		fds[i] = http_connect(e.port);
+		cr_assert_geq(fds[i], 0, "%d: %s", i, strerror(-fds[i]));
+		cr_assert_eq(send(fds[i], half, strlen(half), MSG_NOSIGNAL), (ssize_t)strlen(half));
+	}
+	expect_served(&e);
+	expect_served(&e);
+	for (int i = 0; i < HANGING; i++)
+		close(fds[i]);
+	exporter_stop(&e);
+}
+
+/* One byte now and then would keep a time-out that counts silence away for ever. */
+Test(exporter, a_request_that_comes_byte_by_byte_is_ended)
+{
+	struct exporter e;
+	int fd, i = 0;
+	char byte;
+
+	exporter_start(&e, "/nowhere/quoitd.sock", NULL, "/dev/null");
+	fd = http_connect(e.port);
+	cr_assert_geq(fd, 0);
+	(void)send(fd, "GET /", 5, MSG_NOSIGNAL);
+	while (i < 600 && send(fd, "x", 1, MSG_NOSIGNAL) == 1 &&
+	       recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN) {
+		usleep(100000);
+		i++;
+	}
+	cr_expect_lt(i, 600, "it is let go on for a minute");
+	close(fd);
+	expect_served(&e);
+	exporter_stop(&e);
+}
+
+/* ---- the command line ---- */
+
+Test(exporter, words_that_make_no_sense_are_named)
+{
+	static const char *const rows[][2] = {
+		{"--listen localhost:80", "'localhost:80' is no ADDRESS:PORT"},
+		{"--listen 127.0.0.1:70000", "'127.0.0.1:70000'"},
+		{"--lisen x", "did you mean '--listen'?"},
+		{"9090", "takes no operand: '9090'"},
+	};
+	char said[4096];
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		cr_expect_eq(tool_run(said, sizeof said, "exporter %s", rows[i][0]), 2, "%s",
+			     rows[i][0]);
+		cr_expect(strstr(said, rows[i][1]), "%s: %s", rows[i][0], said);
+	}
+}
+
+Test(exporter, a_port_that_is_taken_is_said)
+{
+	struct exporter e;
+	char said[4096];
+
+	exporter_start(&e, "/nowhere/quoitd.sock", NULL, "/dev/null");
+	cr_expect_eq(tool_run(said, sizeof said, "exporter --listen=127.0.0.1:%u", e.port), 1);
+	cr_expect(strstr(said, "Address already in use"), "%s", said);
+	exporter_stop(&e);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* test_exporter_prometheus.c - a Prometheus that scrapes quoit exporter, and the dashboard's
+ * queries */
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include <jansson.h>
+#include <quoit.h>
+
+#include "client.h"
+#include "exporter.h"
+
+#define PROGRAM   "/usr/bin/prometheus"
+#define DASHBOARD "tools/exporter/grafana.json"
+#define PATIENCE  600 /* times 50 ms */
+
+/* ---- Prometheus ---- */
+
+struct prometheus {
+	pid_t pid;
+	unsigned port;
+	char folder[32];
+};
+
+static void write_config(const struct prometheus *p, unsigned exporter_port)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/prometheus.yml", p->folder);
+	file = fopen(path, "we");
+	cr_assert(file);
+	fprintf(file,
+		"global:\n"
+		"  scrape_interval: 200ms\n"
+		"  scrape_timeout: 200ms\n"
+		"scrape_configs:\n"
+		"- job_name: quoit\n"
+		"  static_configs:\n"
+		"  - targets: ['127.0.0.1:%u']\n",
+		exporter_port);
+	fclose(file);
+}
+
+static void become_prometheus(const struct prometheus *p, int log)
+{
+	char config[96], storage[96];
+	char *argv[] = {
+		PROGRAM, config, storage, "--web.listen-address=127.0.0.1:0", "--log.level=info",
+		NULL};
+
+	snprintf(config, sizeof config, "--config.file=%s/prometheus.yml", p->folder);
+	snprintf(storage, sizeof storage, "--storage.tsdb.path=%s/data", p->folder);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0)
+		execv(PROGRAM, argv);
+	_exit(127);
+}
+
+/* The port is the kernel's choice: 9090 may be another's. */
+static unsigned read_port(const char *log)
+{
+	static const char listening[] = "\"Listening on\" address=127.0.0.1:";
+	char line[1024];
+	FILE *from = fopen(log, "re");
+	unsigned port = 0;
+
+	while (from && !port && fgets(line, sizeof line, from)) {
+		const char *at = strstr(line, listening);
+
+		if (at)
+			port = (unsigned)strtoul(at + sizeof listening - 1, NULL, 10);
+	}
+	if (from)
+		fclose(from);
+	return port;
+}
+
+static void start(struct prometheus *p, unsigned exporter_port)
+{
+	char log[64];
+	FILE *file;
+
+	*p = (struct prometheus){.folder = "/tmp/quoit-prom-XXXXXX"};
+	cr_assert(mkdtemp(p->folder));
+	write_config(p, exporter_port);
+	snprintf(log, sizeof log, "%s/log", p->folder);
+	file = fopen(log, "we");
+	cr_assert(file);
+	fflush(NULL);
+	p->pid = fork();
+	cr_assert_geq(p->pid, 0);
+	if (p->pid == 0)
+		become_prometheus(p, fileno(file));
+	fclose(file);
+	for (int i = 0; i < PATIENCE && !p->port; i++) {
+		usleep(50000);
+		p->port = read_port(log);
+	}
+	cr_assert(p->port, "it does not listen: see %s", log);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+static void stop(struct prometheus *p)
+{
+	kill(p->pid, SIGKILL);
+	(void)waitpid(p->pid, NULL, 0);
+	(void)nftw(p->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- queries ---- */
+
+/* What it answers, to be dropped; NULL: it does not yet. */
+static json_t *query(const struct prometheus *p, const char *expression)
+{
+	char path[3072] = "/api/v1/query?query=", *to = path + strlen(path);
+	struct http_answer a;
+	json_t *json;
+
+	for (; *expression && to < path + sizeof path - 4; expression++)
+		to += sprintf(to, "%%%02X", (unsigned char)*expression);
+	http_get(p->port, path, NULL, &a);
+	cr_assert_neq(a.status, 400, "%s", a.body);
+	json = a.status == 200 ? json_loads(a.body, 0, NULL) : NULL;
+	http_free(&a);
+	return json;
+}
+
+/* How many series, and the value of the first. */
+static size_t ask(const struct prometheus *p, const char *expression, double *ret)
+{
+	json_t *json = query(p, expression);
+	json_t *result = json_object_get(json_object_get(json, "data"), "result");
+	json_t *value = json_object_get(json_array_get(result, 0), "value");
+	const char *text = json_string_value(json_array_get(value, 1));
+	size_t count = json_array_size(result);
+
+	*ret = text ? strtod(text, NULL) : -1;
+	json_decref(json);
+	return count;
+}
+
+/* Until the answer is that. */
+static void expect(const struct prometheus *p, const char *expression, double expected)
+{
+	double value = -1;
+
+	for (int i = 0; i < PATIENCE && value != expected; i++) {
+		usleep(50000);
+		(void)ask(p, expression, &value);
+	}
+	cr_expect_eq(value, expected, "%s is %f, not %f", expression, value, expected);
+}
+
+/* ---- a quoitd with some work ---- */
+
+struct setting {
+	struct client c;
+	struct exporter e;
+	struct prometheus p;
+};
+
+static void begin(struct setting *s)
+{
+	static const char *const sessions[] = {"--sessions", NULL};
+
+	if (access(PROGRAM, X_OK) < 0)
+		cr_skip_test("prometheus is missing");
+	client_open(&s->c, NULL, NULL);
+	exporter_start(&s->e, s->c.d.socket, sessions, "/dev/null");
+	start(&s->p, s->e.port);
+}
+
+static void end(struct setting *s)
+{
+	stop(&s->p);
+	exporter_stop(&s->e);
+}
+
+static void run_jobs(struct setting *s, unsigned jobs)
+{
+	for (unsigned i = 0; i < jobs; i++)
+		cr_assert_eq(quoit_push(s->c.q, quoit_nop(QUOIT_NO_TENSOR)), 0);
+	cr_assert_eq(quoit_wait_all(s->c.q, QUOIT_FOREVER), 0);
+}
+
+/* As the counter file has it, once all is in it. */
+static double fetched(const struct setting *s, double at_least)
+{
+	double sum = 0;
+
+	for (int i = 0; i < PATIENCE && sum < at_least; i++) {
+		const struct quoit_totals *t = daemon_totals(&s->c.d);
+
+		cr_assert(t);
+		sum = 0;
+		for (unsigned r = 0; r < t->header.reactors; r++)
+			sum += (double)__atomic_load_n(&t->reactor[r].value[QUOIT_REACTOR_JOBS],
+						       __ATOMIC_RELAXED);
+		daemon_totals_unmap(t);
+		if (sum < at_least)
+			usleep(50000);
+	}
+	return sum;
+}
+
+Test(exporter_prometheus, scrapes_what_the_counter_file_says)
+{
+	struct setting s;
+
+	begin(&s);
+	expect(&s.p, "up{job=\"quoit\"}", 1);
+	expect(&s.p, "quoit_up", 1);
+	run_jobs(&s, 1234);
+	expect(&s.p, "sum(quoit_reactor_jobs_total)", fetched(&s, 1234));
+	run_jobs(&s, 1000);
+	expect(&s.p, "sum(quoit_reactor_jobs_total)", fetched(&s, 2234));
+	expect(&s.p, "quoit_sessions_opened_total", 1);
+	daemon_kill(&s.c.d);
+	expect(&s.p, "quoit_up", 0);
+	expect(&s.p, "up{job=\"quoit\"}", 1);
+	end(&s);
+	quoit_close(s.c.s, 0);
+	daemon_stop(&s.c.d);
+}
+
+/* ---- the dashboard ---- */
+
+/* With what Grafana would put in for its variables. */
+static void fill_in(const char *expression, char *ret, size_t size)
+{
+	static const char *const variables[][2] = {
+		{"$__rate_interval", "5s"}, {"$instance", ".*"}, {"$__range", "5s"}};
+	size_t used = 0;
+
+	while (*expression && used + 8 < size) {
+		size_t i = 0;
+
+		while (i < 3 && strncmp(expression, variables[i][0], strlen(variables[i][0])) != 0)
+			i++;
+		if (i < 3) {
+			used += (size_t)sprintf(ret + used, "%s", variables[i][1]);
+			expression += strlen(variables[i][0]);
+		} else {
+			ret[used++] = *expression++;
+		}
+	}
+	ret[used] = '\0';
+	cr_assert_not(strchr(ret, '$'), "a variable that nobody knows: %s", ret);
+}
+
+/* Every string under the key "expr", wherever it is. */
+static unsigned each_expression(const json_t *json, void (*each)(const char *, void *), void *arg)
+{
+	const char *key;
+	json_t *value;
+	size_t i;
+	unsigned n = 0;
+
+	json_object_foreach((json_t *)(size_t)json, key, value)
+	{
+		if (!strcmp(key, "expr") && json_is_string(value)) {
+			each(json_string_value(value), arg);
+			n++;
+		}
+		n += each_expression(value, each, arg);
+	}
+	json_array_foreach(json, i, value) n += each_expression(value, each, arg);
+	return n;
+}
+
+/* Some rates take two scrapes, and the legs a job that was timed. */
+static void expect_series(const char *expression, void *arg)
+{
+	struct setting *s = arg;
+	char filled[2048];
+	size_t count = 0;
+	double value;
+
+	fill_in(expression, filled, sizeof filled);
+	for (int i = 0; i < PATIENCE && !count; i++) {
+		run_jobs(s, 100);
+		count = ask(&s->p, filled, &value);
+		if (!count)
+			usleep(50000);
+	}
+	cr_expect_gt(count, 0, "there is nothing in %s", filled);
+}
+
+Test(exporter_prometheus, every_query_of_the_dashboard_has_an_answer)
+{
+	struct setting s;
+	json_error_t why;
+	json_t *dashboard = json_load_file(DASHBOARD, 0, &why);
+
+	cr_assert(dashboard, "%s", why.text);
+	begin(&s);
+	run_jobs(&s, 1000);
+	cr_expect_gt(each_expression(dashboard, expect_series, &s), 20);
+	json_decref(dashboard);
+	end(&s);
+	client_close(&s.c);
+}

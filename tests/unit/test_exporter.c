@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/* test_exporter.c - what becomes of counters, and of files that are not what they should be */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include "exporter/collect.h"
+#include "exporter/listen.h"
+#include "exporter/metrics.h"
+#include "runtime.h"
+
+#define HZ 1000000000u /* a tick is a nanosecond */
+
+#define LABEL(name, text) text,
+static const char *const daemon_labels[] = {QUOIT_DAEMON_STATS(LABEL)};
+static const char *const reactor_labels[] = {QUOIT_REACTOR_STATS(LABEL)};
+static const char *const core_labels[] = {QUOIT_CORE_STATS(LABEL)};
+static const char *const session_labels[] = {QUOIT_SESSION_STATS(LABEL)};
+static const char *const leg_labels[] = {QUOIT_LEGS(LABEL)};
+#undef LABEL
+
+/* ---- the table ---- */
+
+static unsigned rows_of(enum metric_of of, unsigned counter)
+{
+	unsigned n = 0;
+
+	for (const struct metric *m = metrics; m->help; m++)
+		n += m->of == of && m->counter == counter;
+	return n;
+}
+
+Test(exporter, every_counter_is_in_the_table_once)
+{
+	for (unsigned i = 0; i < QUOIT_DAEMON_NR; i++)
+		cr_expect_eq(rows_of(METRIC_OF_DAEMON, i), 1, "%s", daemon_labels[i]);
+	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
+		cr_expect_eq(rows_of(METRIC_OF_REACTOR, i), 1, "%s", reactor_labels[i]);
+	for (unsigned i = 0; i < QUOIT_CORE_NR; i++)
+		cr_expect_eq(rows_of(METRIC_OF_CORE, i), 1, "%s", core_labels[i]);
+	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
+		cr_expect_eq(rows_of(METRIC_OF_SESSION, i), 1, "%s", session_labels[i]);
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), k = strlen(end);
+
+	return n > k && !strcmp(name + n - k, end);
+}
+
+Test(exporter, names_are_by_the_conventions)
+{
+	for (const struct metric *m = metrics; m->help; m++) {
+		struct exposition_family f = metrics_family(m);
+		char unit[16] = "";
+
+		if (m->kind == METRIC_LEFT_OUT)
+			continue;
+		cr_expect_eq(strncmp(f.name, "quoit_", 6), 0, "%s", f.name);
+		cr_expect_eq(f.name[strspn(f.name, "abcdefghijklmnopqrstuvwxyz_")], '\0', "%s",
+			     f.name);
+		cr_expect_not(ends_with(f.name, "_total"), "%s: its type adds that", f.name);
+		if (f.unit)
+			snprintf(unit, sizeof unit, "_%s", f.unit);
+		cr_expect(!f.unit || ends_with(f.name, unit), "%s", f.name);
+		cr_expect(f.unit || (!strstr(f.name, "seconds") && !strstr(f.name, "bytes")), "%s",
+			  f.name);
+		cr_expect(isupper(f.help[0]) && ends_with(f.help, "."), "%s: %s", f.name, f.help);
+		cr_expect_not(strpbrk(f.help, "\\\n"), "%s", f.name);
+	}
+}
+
+/* The text would name one twice, or a sample; either makes all of it void. */
+Test(exporter, rows_of_one_family_are_together_and_differ_in_a_label)
+{
+	for (const struct metric *m = metrics; m->help; m++)
+		for (const struct metric *k = metrics; m->name && k < m; k++) {
+			if (!k->name || strcmp(k->name, m->name) != 0)
+				continue;
+			cr_expect(m[-1].name && !strcmp(m[-1].name, m->name), "%s", m->name);
+			cr_expect(k->of == m->of && k->kind == m->kind, "%s", m->name);
+			cr_expect_str_eq(k->help, m->help, "%s", m->name);
+			cr_expect_str_eq(k->label.name, m->label.name, "%s", m->name);
+			cr_expect_str_neq(k->label.value, m->label.value, "%s", m->name);
+		}
+}
+
+/* ---- a folder with counter files ---- */
+
+static struct collect collect;
+static struct quoit_totals totals;
+static struct quoit_session_stats session;
+static struct quoit_session_legs legs;
+static char folder[] = "/tmp/quoit-exporter-XXXXXX";
+
+static struct quoit_stats_header header(size_t header_bytes, size_t file_bytes, unsigned counters)
+{
+	return (struct quoit_stats_header){.magic = QUOIT_STATS_MAGIC,
+					   .version = QUOIT_STATS_VERSION,
+					   .header_bytes = (uint32_t)header_bytes,
+					   .file_bytes = (uint32_t)file_bytes,
+					   .label_bytes = QUOIT_LABEL_BYTES,
+					   .tsc_hz = HZ,
+					   .started_ns = runtime_now_ns(),
+					   .daemon_pid = (uint32_t)getpid(),
+					   .counters = counters};
+}
+
+static void put_labels(char (*ret)[QUOIT_LABEL_BYTES], const char *const *labels, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		snprintf(ret[i], QUOIT_LABEL_BYTES, "%s", labels[i]);
+}
+
+/* Counter i of the daemon is 100 + i, of reactor r 1000 (r + 1) + i, of the core 3000000000 + i. */
+static void make_totals(void)
+{
+	totals.header =
+		header(offsetof(struct quoit_totals, value), sizeof totals, QUOIT_DAEMON_NR);
+	totals.header.reactors = 2;
+	totals.header.reactor_counters = QUOIT_REACTOR_NR;
+	totals.header.cores = 1;
+	totals.header.cores_at = offsetof(struct quoit_totals, core);
+	totals.header.core_counters = QUOIT_CORE_NR;
+	put_labels(totals.daemon_label, daemon_labels, QUOIT_DAEMON_NR);
+	put_labels(totals.reactor_label, reactor_labels, QUOIT_REACTOR_NR);
+	put_labels(totals.core_label, core_labels, QUOIT_CORE_NR);
+	for (unsigned i = 0; i < QUOIT_DAEMON_NR; i++)
+		totals.value[i] = 100 + i;
+	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
+		for (unsigned r = 0; r < 2; r++)
+			totals.reactor[r].value[i] = 1000 * (r + 1) + i;
+	for (unsigned i = 0; i < QUOIT_CORE_NR; i++)
+		totals.core[0].value[i] = 3000000000 + i;
+	totals.reactor[1].cpu = 4;
+	totals.reactor[1].node = -1;
+	totals.core[0].cpu = 9;
+}
+
+/* Counter i is 200 + i. */
+static void make_session(uint64_t number, const char *name)
+{
+	memset(&session, 0, sizeof session);
+	session.header = header(offsetof(struct quoit_session_stats, value), sizeof session,
+				QUOIT_SESSION_NR);
+	session.session = number;
+	session.uid = 77;
+	session.pid = 78;
+	session.opened_ns = runtime_now_ns();
+	memcpy(session.name, name, strlen(name));
+	put_labels(session.label, session_labels, QUOIT_SESSION_NR);
+	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
+		session.value[i] = 200 + i;
+}
+
+static void put(const char *name, const void *bytes, size_t size)
+{
+	char path[sizeof folder + 32];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	file = fopen(path, "we");
+	cr_assert(file);
+	cr_assert_eq(fwrite(bytes, 1, size, file), size);
+	fclose(file);
+}
+
+static void put_totals(void)
+{
+	put("totals", &totals, sizeof totals);
+}
+
+static void put_session(void)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, QUOIT_STATS_SESSION, (unsigned long long)session.session);
+	put(name, &session, sizeof session);
+}
+
+static void make_folder(void)
+{
+	cr_assert(mkdtemp(folder));
+	snprintf(collect.socket, sizeof collect.socket, "%s/quoitd.sock", folder);
+	make_totals();
+}
+
+static void remove_folder(void)
+{
+	char command[sizeof folder + 16];
+
+	snprintf(command, sizeof command, "rm -r %s", folder);
+	cr_expect_eq(system(command), 0);
+}
+
+TestSuite(exporter_files, .init = make_folder, .fini = remove_folder);
+
+static char *text;
+
+/* What is written of the folder; the result of that. */
+static int write_text(bool openmetrics)
+{
+	size_t size;
+	FILE *out;
+	int err;
+
+	free(text);
+	out = open_memstream(&text, &size);
+	cr_assert(out);
+	err = collect_write(&collect, out, openmetrics);
+	fclose(out);
+	return err;
+}
+
+/* Is this a whole line of it? */
+static bool has(const char *line)
+{
+	size_t n = strlen(line);
+	const char *at = text;
+
+	while ((at = strstr(at, line)) && !((at == text || at[-1] == '\n') && at[n] == '\n'))
+		at++;
+	return at != NULL;
+}
+
+/* ---- totals ---- */
+
+Test(exporter_files, counters_are_told_with_their_places_and_ticks_in_seconds)
+{
+	char line[120];
+
+	put_totals();
+	cr_assert_eq(write_text(false), 0);
+	cr_expect(has("quoit_up 1"), "%s", text);
+	snprintf(line, sizeof line, "quoit_refusals_total{reason=\"lease\"} %u",
+		 100 + QUOIT_DAEMON_REFUSED_LEASE);
+	cr_expect(has(line), "%s", text);
+	snprintf(line, sizeof line,
+		 "quoit_reactor_jobs_total{reactor=\"0\",cpu=\"0\",node=\"0\"} %u",
+		 1000 + QUOIT_REACTOR_JOBS);
+	cr_expect(has(line), "%s", text);
+	snprintf(line, sizeof line, "quoit_reactor_jobs_total{reactor=\"1\",cpu=\"4\"} %u",
+		 2000 + QUOIT_REACTOR_JOBS);
+	cr_expect(has(line), "its node is not known: %s", text);
+	snprintf(line, sizeof line, "quoit_core_tile_seconds_total{cpu=\"9\",node=\"0\"} 3.%09u",
+		 QUOIT_CORE_TILE_TICKS);
+	cr_expect(has(line), "%s", text);
+	cr_expect_not(strstr(text, "# EOF"));
+	cr_assert_eq(write_text(true), 0);
+	cr_expect(has("# EOF"));
+}
+
+Test(exporter_files, quoitd_started_when_the_wall_clock_says)
+{
+	static const char name[] = "\nquoit_start_time_seconds ";
+	double start, now = (double)time(NULL);
+	const char *at;
+
+	put_totals();
+	cr_assert_eq(write_text(false), 0);
+	at = strstr(text, name);
+	cr_assert(at, "%s", text);
+	start = strtod(at + sizeof name - 1, NULL);
+	cr_expect(start > now - 60 && start < now + 60, "%f, %f", start, now);
+}
+
+/* Who counts the changes of the start counts the starts. */
+Test(exporter_files, a_wall_clock_that_drifts_moves_no_start_and_one_that_jumps_does)
+{
+	int64_t clock, drifted;
+
+	put_totals();
+	cr_assert_eq(write_text(false), 0);
+	clock = collect.clock_ns;
+	drifted = collect.clock_ns = clock - 200000000;
+	cr_assert_eq(write_text(false), 0);
+	cr_expect_eq(collect.clock_ns, drifted);
+	collect.clock_ns = clock - 5000000000;
+	cr_assert_eq(write_text(false), 0);
+	cr_expect(llabs(collect.clock_ns - clock) < 1000000000);
+}
+
+Test(exporter_files, a_counter_of_another_version_is_left_out_and_ours_that_it_lacks)
+{
+	snprintf(totals.reactor_label[QUOIT_REACTOR_JOBS], QUOIT_LABEL_BYTES, "of_a_later_version");
+	put_totals();
+	cr_assert_eq(write_text(false), 0);
+	cr_expect_not(strstr(text, "quoit_reactor_jobs_total"), "%s", text);
+	cr_expect_not(strstr(text, "later_version"), "%s", text);
+	cr_expect(strstr(text, "quoit_reactor_sleeps_total{"), "%s", text);
+}
+
+Test(exporter_files, without_the_rate_of_the_tsc_no_times_are_told)
+{
+	totals.header.tsc_hz = 0;
+	put_totals();
+	cr_assert_eq(write_text(false), 0);
+	cr_expect_not(strstr(text, "_seconds_total"), "%s", text);
+	cr_expect(strstr(text, "quoit_reactor_jobs_total{"), "%s", text);
+}
+
+Test(exporter_files, a_dead_daemon_is_down_and_its_last_figures_are_told)
+{
+	totals.header.daemon_pid = INT32_MAX;
+	put_totals();
+	cr_assert_eq(write_text(false), 0);
+	cr_expect(has("quoit_up 0"), "%s", text);
+	cr_expect(strstr(text, "quoit_reactor_jobs_total{"), "%s", text);
+}
+
+Test(exporter_files, without_a_daemon_there_is_nothing_but_that)
+{
+	cr_assert_eq(write_text(false), 0);
+	cr_expect(has("quoit_up 0"), "%s", text);
+	cr_expect(strstr(text, "quoit_exporter_build_info{version="), "%s", text);
+	cr_expect_not(strstr(text, "quoit_reactor"), "%s", text);
+	snprintf(collect.socket, sizeof collect.socket, "%s/gone/quoitd.sock", folder);
+	cr_assert_eq(write_text(true), 0);
+	cr_expect(has("quoit_up 0") && has("# EOF"), "%s", text);
+}
+
+Test(exporter_files, garbage_is_an_error_and_no_metrics)
+{
+	struct quoit_totals garbage;
+
+	memset(&garbage, 0xa5, sizeof garbage);
+	put("totals", &garbage, sizeof garbage);
+	cr_expect_eq(write_text(false), -EBADMSG);
+	cr_expect_str_eq(text, "");
+	put("totals", "", 0);
+	cr_expect_eq(write_text(false), -EBADMSG);
+	totals.header.version++;
+	put_totals();
+	cr_expect_eq(write_text(false), -EPROTONOSUPPORT);
+	cr_expect_str_eq(text, "");
+}
+
+/* ---- sessions ---- */
+
+Test(exporter_files, sessions_are_told_only_where_that_is_asked_for)
+{
+	char line[160];
+
+	put_totals();
+	make_session(5, "sum");
+	put_session();
+	cr_assert_eq(write_text(false), 0);
+	cr_expect_not(strstr(text, "quoit_session_"), "%s", text);
+	collect.sessions = true;
+	cr_assert_eq(write_text(false), 0);
+	snprintf(
+		line, sizeof line,
+		"quoit_session_jobs_done_total{session=\"5\",uid=\"77\",pid=\"78\",name=\"sum\"} %u",
+		200 + QUOIT_SESSION_DONE);
+	cr_expect(has(line), "%s", text);
+	snprintf(line, sizeof line,
+		 "quoit_session_jobs_waiting{session=\"5\",uid=\"77\",pid=\"78\",name=\"sum\","
+		 "for=\"data\"} %u",
+		 200 + QUOIT_SESSION_WAIT_DATA);
+	cr_expect(has(line), "%s", text);
+}
+
+Test(exporter_files, a_name_of_any_bytes_is_plain_text_in_a_label)
+{
+	put_totals();
+	make_session(5, "a\"b\\c\nd\xff\x01");
+	put_session();
+	collect.sessions = true;
+	cr_assert_eq(write_text(false), 0);
+	cr_expect(strstr(text, ",name=\"a\\\"b\\\\x5cc\\\\x0ad\\\\xff\\\\x01\"}"), "%s", text);
+	for (const char *at = text; *at; at++)
+		cr_assert((*at >= ' ' && *at <= '~') || *at == '\n', "%#x", (unsigned)*at);
+}
+
+Test(exporter_files, sessions_that_are_over_or_of_a_daemon_before_are_not_told)
+{
+	make_session(5, "before");
+	put_session();
+	totals.header.started_ns = runtime_now_ns();
+	put_totals();
+	make_session(6, "over");
+	session.ended = 1;
+	put_session();
+	make_session(7, "open");
+	put_session();
+	put("session.8", "garbage", 7);
+	collect.sessions = true;
+	cr_assert_eq(write_text(false), 0);
+	cr_expect_not(strstr(text, "name=\"before\""), "%s", text);
+	cr_expect_not(strstr(text, "name=\"over\""), "%s", text);
+	cr_expect(strstr(text, "name=\"open\""), "%s", text);
+	cr_expect(has("quoit_sessions_not_exported{reason=\"damaged\"} 1"), "%s", text);
+}
+
+Test(exporter_files, sessions_beyond_a_limit_are_counted)
+{
+	put_totals();
+	for (uint64_t i = 1; i <= COLLECT_MOST_SESSIONS + 2; i++) {
+		make_session(i, "one");
+		put_session();
+	}
+	collect.sessions = true;
+	cr_assert_eq(write_text(false), 0);
+	cr_expect(has("quoit_sessions_not_exported{reason=\"too_many\"} 2"));
+	cr_expect(strstr(text, "quoit_session_rings{session=\"256\""));
+	cr_expect_not(strstr(text, "{session=\"257\""));
+}
+
+Test(exporter_files, legs_are_histograms)
+{
+	const char *start = "quoit_session_leg_seconds_bucket{session=\"5\",uid=\"77\",pid=\"78\","
+			    "name=\"sum\",leg=\"start_to_end\",le=";
+	const struct {
+		const char *le;
+		unsigned count;
+	} rows[] = {{"1e-06", 0}, {"1e-05", 3}, {"0.01", 3}, {"0.1", 8}, {"+Inf", 15}};
+	char line[200];
+
+	put_totals();
+	make_session(5, "sum");
+	put_session();
+	legs.header = header(offsetof(struct quoit_session_legs, count), sizeof legs, QUOIT_LEG_NR);
+	legs.session = 5;
+	legs.buckets = QUOIT_LEG_BUCKETS;
+	legs.parts = QUOIT_LEG_PARTS;
+	put_labels(legs.label, leg_labels, QUOIT_LEG_NR);
+	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(5000)] = 3;         /* 5 us */
+	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(50000000)] = 5;     /* 50 ms */
+	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(60000000000u)] = 7; /* a minute */
+	put("legs.5", &legs, sizeof legs);
+	collect.sessions = true;
+	cr_assert_eq(write_text(false), 0);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(line, sizeof line, "%s\"%s\"} %u", start, rows[i].le, rows[i].count);
+		cr_expect(has(line), "%s in %s", line, text);
+	}
+}
+
+/* ---- where it listens ---- */
+
+struct address {
+	char word[80];
+	char text[80]; /* "": it is none */
+};
+
+ParameterizedTestParameters(exporter, an_address_is_numbers_with_a_port)
+{
+	static struct address rows[] = {
+		{"127.0.0.1:19684", "127.0.0.1:19684"},
+		{"0.0.0.0:0", "0.0.0.0:0"},
+		{"[::1]:65535", "[::1]:65535"},
+		{"127.0.0.1", ""},
+		{"127.0.0.1:", ""},
+		{":80", ""},
+		{"::1:80", ""},
+		{"[::1]", ""},
+		{"[127.0.0.1]:80", ""},
+		{"[]:80", ""},
+		{"127.0.0.1:65536", ""},
+		{"127.0.0.1:4294967376", ""},
+		{"127.0.0.1:-1", ""},
+		{"127.0.0.1:80x", ""},
+		{"localhost:80", ""},
+		{"127.0.0.1 :80", ""},
+		{"1111111111111111111111111111111111111111111111111111111111111111111:80", ""},
+		{"", ""},
+	};
+
+	return cr_make_param_array(struct address, rows, sizeof rows / sizeof rows[0]);
+}
+
+ParameterizedTest(struct address *row, exporter, an_address_is_numbers_with_a_port)
+{
+	struct listen_address a;
+	char again[80] = "";
+
+	if (listen_parse(row->word, &a))
+		listen_text(&a, again, sizeof again);
+	cr_expect_str_eq(again, row->text, "%s", row->word);
+}
+
+Test(exporter, by_default_it_listens_on_loopback)
+{
+	struct listen_address a;
+
+	cr_assert(listen_parse(LISTEN_DEFAULT, &a));
+	cr_expect_eq(strncmp(LISTEN_DEFAULT, "127.0.0.1:", 10), 0);
+}

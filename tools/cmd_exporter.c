@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_exporter.c - `quoit exporter`: what quoitd counts, for Prometheus */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "commands.h"
+#include "exporter/collect.h"
+#include "exporter/listen.h"
+#include "exporter/microhttpd.h"
+#include "exporter/server.h"
+
+static const struct args_option options[] = {
+	{"listen", "ADDRESS:PORT", "where; [::1]:PORT for IPv6, port 0 for any", 'l'},
+	{"sessions", NULL, "each session that you may see, too"},
+	{"once", NULL, "print the metrics, and exit"},
+	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
+	{NULL},
+};
+
+static const struct args_command command = {
+	"exporter", "",
+	"Serve what quoitd counts to Prometheus, at http://" LISTEN_DEFAULT "/metrics unless told\n"
+	"otherwise: as OpenMetrics to who takes that, else in the older text format, which --once\n"
+	"prints, too.  The counter files are read at each request; without a quoitd quoit_up is 0.\n"
+	"Whoever reaches the port may read everything, on loopback every user of the machine: with\n"
+	"--sessions also what quoitd tells each user of their own sessions only.  Exit status 1: it\n"
+	"cannot listen; with --once, the counter files cannot be read.",
+	options};
+
+static int print_once(struct collect *c)
+{
+	return collect_write(c, stdout, false) < 0;
+}
+
+/* Signals that end us are read beside the connections, between two answers. */
+static int open_stop(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Serve until a signal comes; 0 or a negative errno. */
+static int serve(struct collect *c, const struct listen_address *where, int listener)
+{
+	int stop = open_stop(), err;
+	char text[96];
+
+	if (stop < 0)
+		return stop;
+	listen_text(where, text, sizeof text);
+	printf("listening on http://%s/metrics\n", text);
+	fflush(stdout);
+	err = server_run(c, listener, stop);
+	close(stop);
+	return err;
+}
+
+static int serve_at(struct collect *c, struct listen_address *where, const char *word)
+{
+	const char *missing = microhttpd_load();
+	int listener, err;
+
+	if (missing) {
+		fprintf(stderr, "quoit exporter: libmicrohttpd cannot be loaded: %s\n", missing);
+		return 1;
+	}
+	listener = listen_open(where);
+	if (listener < 0) {
+		fprintf(stderr, "quoit exporter: cannot listen at '%s': %s\n", word,
+			strerror(-listener));
+		return 1;
+	}
+	err = serve(c, where, listener);
+	close(listener);
+	if (err < 0)
+		fprintf(stderr, "quoit exporter: cannot serve: %s\n", strerror(-err));
+	return err < 0;
+}
+
+int cmd_exporter(int argc, char **argv)
+{
+	enum { LISTEN, SESSIONS, ONCE, SOCKET };
+	const char *given = NULL, *word = LISTEN_DEFAULT;
+	struct listen_address where;
+	struct collect c = {0};
+	bool once = false;
+	int opt;
+
+	while ((opt = args_next(&command, argc, argv)) >= 0) {
+		if (opt == SOCKET)
+			given = optarg;
+		if (opt == LISTEN)
+			word = optarg;
+		c.sessions |= opt == SESSIONS;
+		once |= opt == ONCE;
+	}
+	if (opt != ARGS_END)
+		return opt == ARGS_HELP ? 0 : 2;
+	if (optind < argc) {
+		fprintf(stderr, "quoit exporter: takes no operand: '%s'\n", argv[optind]);
+		return 2;
+	}
+	if (!listen_parse(word, &where)) {
+		fprintf(stderr,
+			"quoit exporter: '%s' is no ADDRESS:PORT, as " LISTEN_DEFAULT
+			" or [::1]:19684\n",
+			word);
+		return 2;
+	}
+	if (quoit_socket_path(given, false, c.socket) < 0) {
+		fprintf(stderr, "quoit exporter: the socket's path is empty or too long\n");
+		return 2;
+	}
+	return once ? print_once(&c) : serve_at(&c, &where, word);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* collect_sessions.c - the metrics of sessions, one by one */
+#include "exporter/collect_sessions.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "exporter/collect.h"
+#include "exporter/metrics.h"
+#include "format.h"
+#include "legs.h"
+
+/* ---- which ---- */
+
+struct choice {
+	const struct session_row *list[COLLECT_MOST_SESSIONS];
+	unsigned count;
+	uint64_t left_out;
+	struct legs legs; /* of one of them after the other */
+};
+
+/* Those of this quoitd that are open; it may have found the files of one before. */
+static void choose(struct choice *c, const struct sessions *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct counters_session *one = &s->list[i].s;
+
+		if (one->ended || !counters_is_of(one, &s->totals))
+			continue;
+		if (c->count < COLLECT_MOST_SESSIONS)
+			c->list[c->count++] = &s->list[i];
+		else
+			c->left_out++;
+	}
+}
+
+static void write_left_out(struct exposition *e, const struct sessions *s, uint64_t left_out)
+{
+	const struct {
+		const char *reason;
+		uint64_t count;
+	} rows[] = {{"unreadable", s->unreadable}, {"damaged", s->damaged}, {"too_many", left_out}};
+
+	exposition_family(e, &(struct exposition_family){
+				     .name = "quoit_sessions_not_exported",
+				     .type = EXPOSITION_GAUGE,
+				     .help = "Sessions of which nothing is told one by one."});
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		exposition_count(e, (struct exposition_label[]){{"reason", rows[i].reason}, {0}},
+				 rows[i].count);
+}
+
+/* ---- one session ---- */
+
+struct identity {
+	char session[24], uid[12], pid[12], name[FORMAT_CELL_BYTES];
+	struct exposition_label labels[6];
+};
+
+/* A name may be any bytes, and a text with bytes that are no UTF-8 is thrown away whole. */
+static void identify(struct identity *id, const struct counters_session *s,
+		     struct exposition_label own)
+{
+	snprintf(id->session, sizeof id->session, "%" PRIu64, s->session);
+	snprintf(id->uid, sizeof id->uid, "%" PRIu32, s->uid);
+	snprintf(id->pid, sizeof id->pid, "%" PRIu32, s->pid);
+	format_escape(s->name, id->name, sizeof id->name);
+	id->labels[0] = (struct exposition_label){"session", id->session};
+	id->labels[1] = (struct exposition_label){"uid", id->uid};
+	id->labels[2] = (struct exposition_label){"pid", id->pid};
+	id->labels[3] = (struct exposition_label){"name", id->name};
+	id->labels[4] = own;
+	id->labels[5] = (struct exposition_label){0};
+}
+
+static void write_counters(struct exposition *e, const struct choice *c)
+{
+	struct identity id;
+
+	for (const struct metric *m = metrics; m->help; m++)
+		for (unsigned i = 0; m->of == METRIC_OF_SESSION && i < c->count; i++) {
+			const struct counters_session *s = &c->list[i]->s;
+
+			identify(&id, s, m->label);
+			metrics_write(e, m, id.labels, s->value[m->counter], s->origin.tsc_hz);
+		}
+}
+
+/* ---- its legs ---- */
+
+/* A few bounds out of the legs' hundreds of buckets, which are narrow enough for that. */
+static const struct {
+	const char *le;
+	double ns;
+} bounds[] = {{"1e-06", 1e3}, {"1e-05", 1e4}, {"0.0001", 1e5}, {"0.001", 1e6},
+	      {"0.01", 1e7},  {"0.1", 1e8},   {"1.0", 1e9},    {"10.0", 1e10}};
+
+#define BOUNDS (sizeof bounds / sizeof bounds[0])
+
+/* A bucket on both sides of a bound is where its larger part is. */
+static void write_leg(struct exposition *e, const struct exposition_label *labels,
+		      const struct legs *l, unsigned leg)
+{
+	struct exposition_bucket buckets[BOUNDS];
+	unsigned i = 0;
+	uint64_t below = 0;
+
+	for (unsigned b = 0; b < BOUNDS; b++) {
+		for (; i < QUOIT_LEG_BUCKETS && legs_middle_ns(l, i) <= bounds[b].ns; i++)
+			below += l->count[leg][i];
+		buckets[b] = (struct exposition_bucket){bounds[b].le, below};
+	}
+	exposition_histogram(e, labels, buckets, BOUNDS, legs_jobs(l, leg), legs_sum(l, leg) / 1e9);
+}
+
+static void write_legs(struct exposition *e, struct choice *c, int directory)
+{
+	struct identity id;
+
+	exposition_family(
+		e, &(struct exposition_family){
+			   .name = "quoit_session_leg_seconds",
+			   .type = EXPOSITION_HISTOGRAM,
+			   .unit = "seconds",
+			   .help = "Where a job's time goes: by one job of each 64, which stands "
+				   "for all, and by long ones."});
+	for (unsigned i = 0; i < c->count; i++) {
+		const struct counters_session *s = &c->list[i]->s;
+
+		if (legs_read(directory, s->session, &c->legs) < 0 || c->legs.tick_ns <= 0)
+			continue;
+		for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++) {
+			identify(&id, s, (struct exposition_label){"leg", legs_label(leg)});
+			if (c->legs.known[leg])
+				write_leg(e, id.labels, &c->legs, leg);
+		}
+	}
+}
+
+int collect_sessions(struct exposition *e, const struct sessions *s, int directory)
+{
+	struct choice *c = calloc(1, sizeof *c);
+
+	if (!c)
+		return -ENOMEM;
+	choose(c, s);
+	write_left_out(e, s, c->left_out);
+	write_counters(e, c);
+	write_legs(e, c, directory);
+	free(c);
+	return 0;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics.c - what becomes of each counter */
+#include "exporter/metrics.h"
+
+#include <stddef.h>
+
+#include <quoit/stats.h>
+
+#define DAEMON(COUNTER)  METRIC_OF_DAEMON, QUOIT_DAEMON_##COUNTER
+#define REACTOR(COUNTER) METRIC_OF_REACTOR, QUOIT_REACTOR_##COUNTER
+#define CORE(COUNTER)    METRIC_OF_CORE, QUOIT_CORE_##COUNTER
+#define SESSION(COUNTER) METRIC_OF_SESSION, QUOIT_SESSION_##COUNTER
+
+/* Of one family each, told apart by a label. */
+#define REFUSED(COUNTER)                                                                           \
+	DAEMON(REFUSED_##COUNTER), METRIC_COUNT, "quoit_refusals",                                 \
+		"Connections, sessions and rings that quoitd has refused."
+#define KILLED(COUNTER)                                                                            \
+	DAEMON(KILL_##COUNTER), METRIC_COUNT, "quoit_kills", "Connections that quoitd has ended."
+#define WAITING(COUNTER)                                                                           \
+	SESSION(WAIT_##COUNTER), METRIC_GAUGE, "quoit_session_jobs_waiting",                       \
+		"Of the queued jobs, those that wait for this."
+
+#define A_READING "a reading of the TSC: no rate of it says anything, and it stands still at rest"
+
+const struct metric metrics[] = {
+	{DAEMON(CONNECTIONS), METRIC_COUNT, "quoit_connections", "Connections taken."},
+	{DAEMON(SESSIONS_OPENED), METRIC_COUNT, "quoit_sessions_opened", "Sessions opened."},
+	{DAEMON(SESSIONS_CLOSED), METRIC_COUNT, "quoit_sessions_closed",
+	 "Sessions that are over, for whatever reason."},
+	{DAEMON(SESSIONS_STOPPED), METRIC_COUNT, "quoit_sessions_stopped",
+	 "Connections ended because quoitd ends."},
+	{DAEMON(HOST_LIMIT), METRIC_BYTES, "quoit_host_limit_bytes",
+	 "Host memory for all leases, tables and rings."},
+	{DAEMON(HOST_LEASED), METRIC_BYTES, "quoit_host_leased_bytes",
+	 "Of that, what sessions have."},
+	{REFUSED(UID), {"reason", "uid"}},
+	{REFUSED(CONNECTIONS), {"reason", "connections"}},
+	{REFUSED(VERSION), {"reason", "version"}},
+	{REFUSED(LEASE), {"reason", "lease"}},
+	{REFUSED(RINGS), {"reason", "rings"}},
+	{REFUSED(KERNELS), {"reason", "kernels"}},
+	{KILLED(PROTO), {"reason", "proto"}},
+	{KILLED(SLOW_CTL), {"reason", "slow_ctl"}},
+	{KILLED(HANDSHAKE), {"reason", "handshake"}},
+	{KILLED(RING_TAIL), {"reason", "ring_tail"}},
+	{KILLED(CQ_HEAD), {"reason", "cq_head"}},
+	{KILLED(MEM_VANISHED), {"reason", "mem_vanished"}},
+	{KILLED(ASKED), {"reason", "asked"}},
+	{KILLED(SHORTAGE), {"reason", "shortage"}},
+	{DAEMON(CLIENTS_DIED), METRIC_COUNT, "quoit_clients_died",
+	 "Clients that went away with a session open."},
+	{DAEMON(CLIENTS_LEFT), METRIC_COUNT, "quoit_clients_left",
+	 "Clients that went away without one."},
+	{DAEMON(EXECUTORS_DIED), METRIC_COUNT, "quoit_executors_died",
+	 "Processes of modules and devices that died, or were ended."},
+	{DAEMON(LOG_SUPPRESSED), METRIC_COUNT, "quoit_log_lines_suppressed",
+	 "Log lines that were counted and not written."},
+
+	{REACTOR(SESSIONS), METRIC_GAUGE, "quoit_reactor_sessions", "Open sessions."},
+	{REACTOR(JOBS), METRIC_COUNT, "quoit_reactor_jobs", "Jobs fetched (SQEs)."},
+	{REACTOR(OPEN), METRIC_GAUGE, "quoit_reactor_jobs_open", "Jobs fetched and not yet done."},
+	{REACTOR(QUEUE_TICKS), METRIC_TICKS, "quoit_reactor_queue_seconds",
+	 "Number of open jobs, summed up over time: its rate is how many are open on average; "
+	 "divided by the rate of jobs, for how long each."},
+	{REACTOR(BUSY_TICKS), METRIC_TICKS, "quoit_reactor_busy_seconds",
+	 "Time with open jobs or work."},
+	{REACTOR(WORK_TICKS), METRIC_TICKS, "quoit_reactor_work_seconds",
+	 "Time in which the reactor worked."},
+	{REACTOR(POLL_TICKS), METRIC_TICKS, "quoit_reactor_poll_seconds",
+	 "Time in which it looked for work and found none; in the rest it slept."},
+	{REACTOR(TILE_TICKS), METRIC_TICKS, "quoit_reactor_tile_seconds",
+	 "Time of the cores that ran tiles for its sessions."},
+	{REACTOR(LOOPS), METRIC_COUNT, "quoit_reactor_loops", "Passes of its loop."},
+	{REACTOR(SLEEPS), METRIC_COUNT, "quoit_reactor_sleeps", "How often it went to sleep."},
+	{REACTOR(EXEC_REQUESTS), METRIC_COUNT, "quoit_reactor_executor_requests",
+	 "Requests to processes of modules and devices."},
+	{REACTOR(EXEC_ANSWERS), METRIC_COUNT, "quoit_reactor_executor_answers",
+	 "Answers of these."},
+	{REACTOR(EXEC_BELLS), METRIC_COUNT, "quoit_reactor_executor_bells",
+	 "How often one of them was woken."},
+	{REACTOR(EXEC_QUERIES), METRIC_COUNT, "quoit_reactor_executor_event_queries",
+	 "Questions to a device's driver whether something is done."},
+	{REACTOR(PEER_COPIES), METRIC_COUNT, "quoit_reactor_device_copies_direct",
+	 "Copies that one device's process read from another device's memory."},
+	{REACTOR(HEARTBEAT), METRIC_LEFT_OUT, NULL, A_READING},
+
+	{CORE(TILES), METRIC_COUNT, "quoit_core_tiles", "Tiles that ran on this core."},
+	{CORE(TILE_TICKS), METRIC_TICKS, "quoit_core_tile_seconds", "Time that they took."},
+	{CORE(AS_OF), METRIC_LEFT_OUT, NULL, A_READING},
+
+	{SESSION(SUBMITTED), METRIC_COUNT, "quoit_session_jobs_fetched", "Jobs fetched (SQEs)."},
+	{SESSION(DONE), METRIC_COUNT, "quoit_session_jobs_done", "Jobs that succeeded."},
+	{SESSION(FAILED), METRIC_COUNT, "quoit_session_jobs_failed", "Jobs that failed."},
+	{SESSION(REFUSED), METRIC_COUNT, "quoit_session_jobs_refused",
+	 "Of the failed ones, those that were no valid jobs."},
+	{SESSION(INLINE), METRIC_COUNT, "quoit_session_jobs_inline",
+	 "Jobs that the reactor ran itself."},
+	{SESSION(TILED), METRIC_COUNT, "quoit_session_jobs_tiled", "Jobs that cores ran in tiles."},
+	{SESSION(DEVICE_JOBS), METRIC_COUNT, "quoit_session_jobs_on_devices",
+	 "Jobs that ran on devices."},
+	{SESSION(DIRECT), METRIC_COUNT, "quoit_session_jobs_direct",
+	 "Of these, those in GPU-direct mode."},
+	{SESSION(DIRECT_STREAMED), METRIC_COUNT, "quoit_session_jobs_direct_streamed",
+	 "Jobs meant for GPU-direct mode that went through a stream."},
+	{SESSION(MEMORY_WAITS), METRIC_COUNT, "quoit_session_jobs_waited_memory",
+	 "Jobs that had to wait for bytes."},
+	{SESSION(QUEUED), METRIC_GAUGE, "quoit_session_jobs_queued", "Jobs that wait."},
+	{WAITING(DATA), {"for", "data"}},
+	{WAITING(MEMORY), {"for", "memory"}},
+	{WAITING(TURN), {"for", "turn"}},
+	{SESSION(RUNNING), METRIC_GAUGE, "quoit_session_jobs_running", "Jobs at work."},
+	{SESSION(QUEUE_TICKS), METRIC_TICKS, "quoit_session_queue_seconds",
+	 "Number of open jobs, summed up over time."},
+	{SESSION(BUSY_TICKS), METRIC_TICKS, "quoit_session_busy_seconds", "Time with open jobs."},
+	{SESSION(MEMORY_TICKS), METRIC_TICKS, "quoit_session_memory_wait_seconds",
+	 "Time with jobs that waited for bytes."},
+	{SESSION(CORE_TICKS), METRIC_TICKS, "quoit_session_core_seconds",
+	 "Time of cores charged to the session."},
+	{SESSION(SQ_DEPTH), METRIC_GAUGE, "quoit_session_sq_depth",
+	 "SQEs not yet fetched, of all its rings."},
+	{SESSION(SQ_MOST), METRIC_GAUGE, "quoit_session_sq_depth_most",
+	 "The most that one ring had."},
+	{SESSION(CQ_DEPTH), METRIC_GAUGE, "quoit_session_cq_depth",
+	 "CQEs not yet reaped, of all its rings."},
+	{SESSION(CQ_MOST), METRIC_GAUGE, "quoit_session_cq_depth_most",
+	 "The most that one ring was seen with."},
+	{SESSION(WAKES), METRIC_COUNT, "quoit_session_client_wakes",
+	 "How often the client was woken."},
+	{SESSION(KICKS), METRIC_COUNT, "quoit_session_doorbells",
+	 "How often it has rung a ring's bell."},
+	{SESSION(RINGS), METRIC_GAUGE, "quoit_session_rings", "Open rings."},
+	{SESSION(TENSORS), METRIC_GAUGE, "quoit_session_tensors", "Tensors alive."},
+	{SESSION(HOST_LEASE), METRIC_BYTES, "quoit_session_host_leased_bytes",
+	 "Host memory that it may use."},
+	{SESSION(HOST_USED), METRIC_BYTES, "quoit_session_host_used_bytes", "Host memory in use."},
+	{SESSION(HOST_CACHED), METRIC_BYTES, "quoit_session_host_cached_bytes",
+	 "Host memory that is free and kept for it."},
+	{SESSION(HOST_PEAK), METRIC_BYTES, "quoit_session_host_peak_bytes",
+	 "The most that was in use."},
+	{SESSION(PINNED), METRIC_BYTES, "quoit_session_pinned_bytes",
+	 "Of the lease, the pinned region."},
+	{SESSION(PINNED_LOCKED), METRIC_BYTES, "quoit_session_pinned_locked_bytes",
+	 "Of that, what cannot be paged out."},
+	{SESSION(PINNED_REGISTERED), METRIC_BYTES, "quoit_session_pinned_registered_bytes",
+	 "And what is registered for files."},
+	{SESSION(PINNED_REFUSED), METRIC_BYTES_COUNTED, "quoit_session_pinned_refused_bytes",
+	 "What drivers of devices did not take of it."},
+	{SESSION(DEVICE_LEASE), METRIC_BYTES, "quoit_session_device_leased_bytes",
+	 "Memory that it may use on each device."},
+	{SESSION(DEVICE_USED), METRIC_BYTES, "quoit_session_device_used_bytes",
+	 "Memory in use on devices."},
+	{SESSION(AS_OF), METRIC_LEFT_OUT, NULL, A_READING},
+	{0},
+};
+
+struct exposition_family metrics_family(const struct metric *m)
+{
+	bool counts = m->kind == METRIC_COUNT || m->kind == METRIC_TICKS ||
+		      m->kind == METRIC_BYTES_COUNTED;
+	bool bytes = m->kind == METRIC_BYTES || m->kind == METRIC_BYTES_COUNTED;
+
+	return (struct exposition_family){
+		.name = m->name,
+		.type = counts ? EXPOSITION_COUNTER : EXPOSITION_GAUGE,
+		.unit = bytes                     ? "bytes"
+			: m->kind == METRIC_TICKS ? "seconds"
+						  : NULL,
+		.help = m->help,
+	};
+}
+
+void metrics_write(struct exposition *e, const struct metric *m,
+		   const struct exposition_label *labels, struct counter value, uint64_t hz)
+{
+	struct exposition_family family = metrics_family(m);
+
+	if (m->kind == METRIC_LEFT_OUT || !value.known || (m->kind == METRIC_TICKS && !hz))
+		return;
+	exposition_family(e, &family);
+	if (m->kind == METRIC_TICKS)
+		exposition_real(e, labels, (double)value.value / (double)hz);
+	else
+		exposition_count(e, labels, value.value);
+}
