@@ -57,7 +57,8 @@ daemon_obj := $(daemon_src:%.c=$(B)/%.o) \
 exec_src := $(wildcard daemon/exec/*.c)
 exec_obj := $(exec_src:%.c=$(B)/%.o)
 soft_obj := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/exec/soft/*.c))
-tool_src := $(wildcard tools/*.c tools/exporter/*.c tools/top/*.c)
+tool_folders := doctor exporter top
+tool_src := $(wildcard tools/*.c $(tool_folders:%=tools/%/*.c))
 tool_obj := $(tool_src:%.c=$(B)/%.o)
 bench_obj := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/*.c))
 examples := $(patsubst libclient/examples/%.c,$(B)/examples/%,$(wildcard libclient/examples/*.c))

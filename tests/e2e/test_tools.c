@@ -289,6 +289,10 @@ ParameterizedTestParameters(tools, a_wrong_word_is_named_with_the_nearest_right_
 		{"topo --jsno", "'--json'"},
 		{"bench nob", "'nop'"},
 		{"topo --sockt=x", "'--socket'"},
+		{"docter", "'doctor'"},
+		{"doctor --jsno", "'--json'"},
+		{"doctor memlok", "'memlock'"},
+		{"doctor --no-measure nvida", "'nvidia'"},
 	};
 
 	return cr_make_param_array(struct word, rows, sizeof rows / sizeof rows[0]);
@@ -304,7 +308,7 @@ ParameterizedTest(struct word *row, tools, a_wrong_word_is_named_with_the_neares
 
 Test(tools, every_command_explains_itself)
 {
-	static const char *const names[] = {"ps", "stat", "topo", "kill", "run", "bench"};
+	static const char *const names[] = {"ps", "stat", "topo", "doctor", "kill", "run", "bench"};
 	char said[4096], expected[64];
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

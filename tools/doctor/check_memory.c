@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* check_memory.c - locked memory, huge pages, NUMA balancing */
+#include <stdio.h>
+#include <string.h>
+
+#include "checks.h"
+#include "tree.h"
+#include "trials.h"
+
+#define THP "sys/kernel/mm/transparent_hugepage/"
+
+void check_memlock(struct examination *e)
+{
+	judge_memlock(examination_add(e), &e->subject, e->cgroup.unit);
+}
+
+/* Of the usual size; those of 1 GiB are set aside at boot, by who knows why. */
+void check_huge_pages(struct examination *e)
+{
+	uint64_t pages = 0;
+	char text[4096];
+	const char *field = NULL;
+	unsigned long long kilobytes = 2048;
+
+	(void)tree_number(e->root, &pages, "proc/sys/vm/nr_hugepages");
+	if (tree_read(e->root, text, sizeof text, "proc/meminfo") > 0)
+		field = tree_field(text, "Hugepagesize:");
+	if (field)
+		(void)sscanf(field, "%llu", &kilobytes);
+	judge_huge_pages(examination_add(e), pages, kilobytes << 10, e->machine_bytes);
+}
+
+/* "always within_size [advise] never": what is in brackets, in its place. */
+static const char *chosen(char *line)
+{
+	char *begin = strchr(line, '['), *end = begin ? strchr(begin, ']') : NULL;
+
+	if (!end)
+		return NULL;
+	*end = '\0';
+	return begin + 1;
+}
+
+/* What is allowed need not be given: it is tried as well. */
+void check_shmem(struct examination *e)
+{
+	char all[128], of_2m[128];
+	bool has_all = tree_line(e->root, all, sizeof all, THP "shmem_enabled");
+	bool has_2m = tree_line(e->root, of_2m, sizeof of_2m, THP "hugepages-2048kB/shmem_enabled");
+
+	struct finding *f = examination_add(e);
+	int err;
+
+	judge_shmem(f, has_all ? chosen(all) : NULL, has_2m ? chosen(of_2m) : NULL);
+	err = f->level == LEVEL_OK && e->live ? trial_run(FEATURE_HUGE_PAGES) : 0;
+	if (err)
+		judge_feature(f, FEATURE_HUGE_PAGES, err);
+}
+
+void check_balancing(struct examination *e)
+{
+	uint64_t mode = 0;
+	bool known = tree_number(e->root, &mode, "proc/sys/kernel/numa_balancing");
+
+	judge_numa_balancing(examination_add(e), known, mode, numbers_count(&e->nodes));
+}

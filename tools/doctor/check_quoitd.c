@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* check_quoitd.c - the quoitd that runs: does it answer, what does it miss, what has it lost */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "checks.h"
+#include "trials.h"
+
+#define LINE_BYTES 200
+
+/* ---- is it there ---- */
+
+static void say_where(const struct running *r, struct finding *f)
+{
+	if (r->pid)
+		finding_say(f, LEVEL_OK, "it runs as process %u at %s, and answers", r->pid,
+			    r->socket);
+	else
+		finding_say(f, LEVEL_OK, "one answers at %s, of which no process is seen here",
+			    r->socket);
+}
+
+static void say_what_is_wrong(const struct running *r, struct finding *f)
+{
+	static const char why[] = "no program finds it";
+
+	switch (r->state) {
+	case RUNNING_DEAD:
+		finding_say(f, LEVEL_FAILURE, "it has left %s behind, and is dead", r->socket);
+		finding_mend(f, why, "quoitd --socket=%s",
+			     finding_is_plain(r->socket) ? r->socket : "PATH");
+		break;
+	case RUNNING_FORBIDDEN:
+		finding_say(f, LEVEL_FAILURE, "one is at %s, and we may not connect", r->socket);
+		finding_mend(f, "so it is for all programs of this user", "namei -l %s",
+			     finding_is_plain(r->socket) ? r->socket : "PATH");
+		break;
+	case RUNNING_REFUSES:
+		finding_say(f, LEVEL_FAILURE, "the one at %s refuses us: %.100s", r->socket,
+			    r->refusal);
+		finding_mend(f, "so it does with all programs of this user",
+			     "quoitd --private  # one of one's own; or: unset QUOIT_SOCKET");
+		break;
+	case RUNNING_SILENT:
+		finding_say(f, LEVEL_FAILURE, "the one at %s does not answer within a second",
+			    r->socket);
+		if (r->pid)
+			finding_mend(f, "programs wait for it without end",
+				     "sudo kill -KILL %u  # and start it anew", r->pid);
+		else
+			finding_mend(f, "programs wait for it without end",
+				     "sudo ss -xlp  # whose process is it? end that");
+		break;
+	default:
+		finding_say(f, LEVEL_FAILURE, "what answers at %s is no quoitd", r->socket);
+		finding_mend(f, why, "sudo ss -xlp  # whose process is it? end that");
+	}
+}
+
+void check_quoitd(struct examination *e)
+{
+	struct finding *f = examination_add(e);
+
+	if (!e->live)
+		finding_say(f, LEVEL_NOTE,
+			    "not looked for: this is another machine's /proc and /sys");
+	else if (e->running.state == RUNNING_NOT)
+		finding_say(f, LEVEL_NOTE,
+			    "none runs at %s: what follows holds for one started from here",
+			    e->running.socket);
+	else if (e->running.state == RUNNING_WELL)
+		say_where(&e->running, f);
+	else
+		say_what_is_wrong(&e->running, f);
+}
+
+/* ---- its topology text ---- */
+
+/* The next line that begins so, what follows it into `ret`; NULL: there is none. */
+static const char *next_line(const char *text, const char *name, char ret[LINE_BYTES])
+{
+	size_t length = strlen(name);
+
+	while (strncmp(text, name, length) != 0) {
+		text = strchr(text, '\n');
+		if (!text++)
+			return NULL;
+	}
+	text += length;
+	snprintf(ret, LINE_BYTES, "%.*s", (int)strcspn(text, "\n"), text);
+	return text;
+}
+
+/* Huge pages are tried with the setting that decides on them (check_shmem). */
+static void try_all(struct examination *e)
+{
+	for (unsigned i = 0; i < FEATURE_NR; i++)
+		if (i != FEATURE_HUGE_PAGES)
+			judge_feature(examination_add(e), (enum feature)i,
+				      trial_run((enum feature)i));
+}
+
+/* What quoitd has found out itself counts more than what we find in its place. */
+void check_features(struct examination *e)
+{
+	char line[LINE_BYTES];
+
+	if (!e->live) {
+		finding_say(examination_add(e), LEVEL_NOTE, "not tried: this is another machine's");
+		return;
+	}
+	if (!e->running.has_text) {
+		try_all(e);
+		return;
+	}
+	for (const char *at = next_line(e->running.text, "missing: ", line); at;
+	     at = next_line(at, "missing: ", line))
+		judge_missing(examination_add(e), line);
+}
+
+static void judge_device(struct finding *f, const char *line)
+{
+	finding_word(f, line);
+	if (strstr(line, "left out: ") || strstr(line, ", lost: ")) {
+		finding_say(f, LEVEL_FAILURE, "%s", line);
+		finding_mend(
+			f, "jobs for it fail with -ENODEV",
+			"quoit doctor driver device-files  # mend these, then start quoitd anew");
+	} else {
+		finding_say(f, LEVEL_OK, "%s", line);
+	}
+}
+
+void check_devices(struct examination *e)
+{
+	char line[LINE_BYTES];
+
+	if (!e->running.has_text)
+		return;
+	for (const char *at = next_line(e->running.text, "device: ", line); at;
+	     at = next_line(at, "device: ", line))
+		judge_device(examination_add(e), line);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * checks.h - the checks: each reads or measures, has what it got judged, and adds findings.
+ *
+ * A new one is a function, a line here and one in the table of checks.c.
+ */
+#ifndef QUOIT_TOOLS_DOCTOR_CHECKS_H
+#define QUOIT_TOOLS_DOCTOR_CHECKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cgroup.h"
+#include "finding.h"
+#include "judge.h"
+#include "running.h"
+#include "subject.h"
+
+/* One look at a machine: what several checks want to know is read once. */
+struct examination {
+	int root;          /* below which /proc, /sys and /dev are */
+	bool live;         /* it is this machine: things may be tried, measured and connected to */
+	const char *check; /* the name of the one that runs */
+	struct findings findings;
+
+	struct running running; /* live: the quoitd at the socket */
+	struct subject subject;
+	struct cgroup cgroup;
+	struct judge_cpus cpus;
+	struct numbers nodes;
+	uint64_t machine_bytes;
+	bool is_virtual;
+};
+
+typedef void check_fn(struct examination *e);
+
+struct check {
+	const char *name, *group;
+	check_fn *run;
+	const char *help;
+};
+
+extern const struct check checks[];
+extern const unsigned checks_count;
+
+/* Group of those that take their time, and the machine's. */
+#define CHECKS_MEASURE "measure"
+
+/* Read what examination has. */
+void examination_read(struct examination *e, const char *socket);
+
+/* Run one check. */
+void examination_run(struct examination *e, const struct check *check);
+
+/* A finding of the check that runs. */
+struct finding *examination_add(struct examination *e);
+
+check_fn check_quoitd, check_features, check_devices;              /* check_quoitd.c */
+check_fn check_cgroup, check_cgroup_memory, check_cgroup_cpu;      /* check_cgroup.c */
+check_fn check_cpuset, check_isolated, check_governor, check_idle, /* check_cpu.c */
+	check_virtual, check_clock;
+check_fn check_memlock, check_huge_pages, check_shmem, check_balancing; /* check_memory.c */
+check_fn check_kernel, check_io_uring;                                  /* check_kernel.c */
+check_fn check_driver, check_device_files, check_link, check_mps;       /* check_nvidia.c */
+check_fn check_hop, check_wake, check_bandwidth;                        /* check_measured.c */
+check_fn check_device;                                                  /* check_device.c */
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* judge_kernel.c - what the kernel's version, features and permissions mean for Quoit */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge.h"
+#include "tree.h"
+
+#define VERSION(major, minor) ((major)*1000u + (minor))
+
+/* 0: not understood. */
+static unsigned version_of(const char *release)
+{
+	unsigned major, minor;
+
+	if (!release || sscanf(release, "%3u.%3u", &major, &minor) != 2)
+		return 0;
+	return VERSION(major, minor);
+}
+
+void judge_kernel(struct finding *f, const char *release)
+{
+	unsigned version = version_of(release);
+
+	finding_word(f, version ? release : "");
+	if (!version) {
+		finding_say(f, LEVEL_NOTE, "the kernel's version is not understood");
+	} else if (version < VERSION(5, 4)) {
+		/* pidfd_open is of 5.3, io_uring in a useful state of 5.4 */
+		finding_say(f, LEVEL_WARNING, "Linux %s has neither pidfds nor a useful io_uring",
+			    release);
+		finding_mend(f, "files are moved by threads, and ends of processes seen late",
+			     "sudo apt-get install linux-image-amd64 && sudo reboot");
+	} else if (version < VERSION(5, 19)) {
+		/* a sparse table of buffers, as quoitd's reactors have one, is of 5.19 */
+		finding_say(f, LEVEL_NOTE, "Linux %s registers no buffers one by one", release);
+		finding_mend(f, "pages of pinned memory are looked up for each transfer",
+			     "sudo apt-get install linux-image-amd64 && sudo reboot");
+	} else if (version >= VERSION(6, 6) && version < VERSION(6, 12)) {
+		/* EEVDF is of 6.6, a task's own slice (docs/performance.md) of 6.12 */
+		finding_say(f, LEVEL_WARNING, "Linux %s does not know of slices", release);
+		finding_mend(
+			f, "a reactor that wakes on the core of a busy worker may wait for some ms",
+			"sudo apt-get install linux-image-amd64 && sudo reboot");
+	} else {
+		finding_say(f, LEVEL_OK, "Linux %s", release);
+	}
+}
+
+/* ---- io_uring ---- */
+
+/* Documentation/admin-guide/sysctl/kernel.rst: 1: for a group and CAP_SYS_ADMIN; 2: for nobody. */
+void judge_io_uring(struct finding *f, bool known, uint64_t disabled, const char *group,
+		    const char *release, const struct subject *s)
+{
+	static const char why[] = "files are read and written by threads, which is slower";
+	uint64_t gid = 0;
+	bool has_group = group && tree_parse_number(group, &gid); /* -1: nobody's */
+	unsigned version = version_of(release);
+
+	if (known)
+		finding_number(f, (double)disabled);
+	if (!known && version && version < VERSION(5, 1)) {
+		finding_say(f, LEVEL_WARNING, "the kernel has no io_uring");
+		finding_mend(f, why, "sudo apt-get install linux-image-amd64 && sudo reboot");
+	} else if (!known || !disabled) {
+		finding_say(f, LEVEL_OK, "everybody may use io_uring");
+	} else if (disabled > 1) {
+		finding_say(f, LEVEL_WARNING, "nobody may use io_uring");
+		finding_mend(f, why, "sudo sysctl kernel.io_uring_disabled=0");
+	} else if (!s->known) {
+		finding_say(f, LEVEL_NOTE, "io_uring is for some; who quoitd is, is not known");
+	} else if (s->capabilities & SUBJECT_MAY_ADMINISTER ||
+		   (has_group && subject_is_in_group(s, gid))) {
+		finding_say(f, LEVEL_OK, "io_uring is for some, and quoitd is one of them");
+	} else {
+		finding_say(f, LEVEL_WARNING, "io_uring is for some, and not for quoitd");
+		finding_mend(f, why, "sudo sysctl kernel.io_uring_group=%u", s->gid);
+	}
+}
+
+/* ---- features ---- */
+
+static const struct {
+	const char *name, *why, *mend;
+	enum level level;
+} features[FEATURE_NR] = {
+	[FEATURE_MEMFD] =
+		{"sealed shared memory", "quoitd does not start: its rings lie there",
+		 "grep Seccomp /proc/self/status  # memfd_create has to pass (SystemCallFilter=)",
+		 LEVEL_FAILURE},
+	[FEATURE_IO_URING] =
+		{"io_uring", "files are read and written by threads, which is slower",
+		 "grep Seccomp /proc/self/status  # io_uring_setup has to pass (SystemCallFilter=)",
+		 LEVEL_WARNING},
+	[FEATURE_PIDFD] =
+		{"pidfd", "the end of a process is seen by its sockets, or asked for",
+		 "grep Seccomp /proc/self/status  # pidfd_open has to pass (SystemCallFilter=)",
+		 LEVEL_WARNING},
+	[FEATURE_MBIND] =
+		{"mbind", "the kernel decides on which node memory lies",
+		 "grep Seccomp /proc/self/status  # mbind has to pass (SystemCallFilter=)",
+		 LEVEL_WARNING},
+	[FEATURE_HUGE_PAGES] =
+		{"huge pages for shared memory",
+		 "tensors lie in pages of 4 KiB: more TLB misses, slower to touch",
+		 "echo advise | sudo tee /sys/kernel/mm/transparent_hugepage/shmem_enabled",
+		 LEVEL_WARNING},
+	[FEATURE_MEMLOCK] = {"memlock", "pinned memory and rings may be paged out",
+			     "ulimit -l unlimited  # or LimitMEMLOCK=infinity of the unit",
+			     LEVEL_WARNING},
+};
+
+void judge_feature(struct finding *f, enum feature which, int err)
+{
+	finding_word(f, features[which].name);
+	if (!err) {
+		finding_say(f, LEVEL_OK, "tried: %s", features[which].name);
+		return;
+	}
+	finding_say(f, features[which].level, "tried: no %s (%s)", features[which].name,
+		    err == -ENOMSG ? "asked for, and not given" : strerror(-err));
+	finding_mend(f, features[which].why, "%s", features[which].mend);
+}
+
+/* The names that quoitd gives its features (quoit topo), and ours. */
+void judge_missing(struct finding *f, const char *line)
+{
+	static const struct {
+		const char *name;
+		enum feature which;
+	} names[] = {{"io_uring", FEATURE_IO_URING},     {"registered buffers", FEATURE_MEMLOCK},
+		     {"pidfd", FEATURE_PIDFD},           {"mbind", FEATURE_MBIND},
+		     {"huge pages", FEATURE_HUGE_PAGES}, {"memlock", FEATURE_MEMLOCK}};
+
+	finding_word(f, line);
+	if (!strncmp(line, "nothing", 7)) {
+		finding_say(f, LEVEL_OK, "quoitd misses nothing");
+		return;
+	}
+	finding_say(f, LEVEL_WARNING, "quoitd misses %s", line);
+	finding_mend(f, "what is missing has a fall-back that is slower", "quoit topo");
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (!strncmp(line, names[i].name, strlen(names[i].name)))
+			finding_mend(f, features[names[i].which].why, "%s",
+				     features[names[i].which].mend);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* judge_nvidia.c - what an NVIDIA driver, its files and MPS mean for Quoit */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "judge.h"
+
+/*
+ * What the runtime in quoit-cuda.so asks of the driver by its major version (CUDA's release notes,
+ * minor version compatibility): 525 for CUDA 12, the oldest that Quoit is built with, 580 for 13.
+ */
+#define LEAST_DRIVER  525
+#define LATEST_DRIVER 580
+
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  ...": the word like 570.86. */
+static unsigned find_version(const char *line, char *ret, size_t size)
+{
+	for (const char *at = line; *at; at += strspn(at, " \t")) {
+		size_t n = strcspn(at, " \t"), digits = strspn(at, "0123456789");
+
+		if (digits && digits < 5 && at[digits] == '.') {
+			snprintf(ret, size, "%.*s", (int)n, at);
+			return (unsigned)strtoul(at, NULL, 10);
+		}
+		at += n;
+	}
+	return 0;
+}
+
+static void judge_no_driver(struct finding *f, unsigned gpus, const char *module)
+{
+	static const char why[] = "quoitd finds no device";
+
+	if (module && !strcmp(module, "nouveau")) {
+		finding_say(f, LEVEL_FAILURE, "%u NVIDIA GPU%s, driven by nouveau", gpus,
+			    gpus > 1 ? "s" : "");
+		finding_mend(
+			f, why,
+			"echo blacklist nouveau | sudo tee /etc/modprobe.d/nouveau.conf && sudo "
+			"apt-get install nvidia-driver && sudo reboot");
+	} else if (module && !strcmp(module, "vfio-pci")) {
+		finding_say(f, LEVEL_NOTE, "%u NVIDIA GPU%s, kept for virtual machines (vfio-pci)",
+			    gpus, gpus > 1 ? "s" : "");
+	} else {
+		finding_say(f, LEVEL_FAILURE, "%u NVIDIA GPU%s, and no driver is loaded", gpus,
+			    gpus > 1 ? "s" : "");
+		finding_mend(f, why, "sudo modprobe nvidia || sudo apt-get install nvidia-driver");
+	}
+}
+
+void judge_driver(struct finding *f, unsigned gpus, const char *module, const char *version)
+{
+	char number[32];
+	unsigned major;
+
+	if (!version) {
+		if (gpus)
+			judge_no_driver(f, gpus, module);
+		else
+			finding_say(f, LEVEL_OK, "no NVIDIA GPU and no driver");
+		return;
+	}
+	major = find_version(version, number, sizeof number);
+	finding_word(f, major ? number : "");
+	if (!major) {
+		finding_say(f, LEVEL_NOTE, "an NVIDIA driver of a version that is not understood");
+	} else if (major < LEAST_DRIVER) {
+		finding_say(f, LEVEL_FAILURE, "NVIDIA driver %s", number);
+		finding_mend(f, "quoit-cuda.so needs 525 or later: quoitd finds no device",
+			     "sudo apt-get install nvidia-driver && sudo reboot");
+	} else if (major < LATEST_DRIVER) {
+		finding_say(f, LEVEL_OK,
+			    "NVIDIA driver %s: enough where Quoit was built with CUDA 12 (13: 580)",
+			    number);
+	} else {
+		finding_say(f, LEVEL_OK, "NVIDIA driver %s", number);
+	}
+}
+
+void judge_device_file(struct finding *f, const struct judge_file *file, const struct subject *s)
+{
+	static const char why[] = "the device's process cannot open it: quoitd has no device";
+
+	finding_word(f, file->path);
+	if (file->err) {
+		finding_say(f, LEVEL_FAILURE, "%s is not there", file->path);
+		finding_mend(f, why, "sudo nvidia-modprobe -c 0 -u");
+	} else if (!file->is_device) {
+		finding_say(f, LEVEL_FAILURE, "%s is no device file", file->path);
+		finding_mend(f, why, "sudo rm -r %s && sudo nvidia-modprobe -c 0 -u", file->path);
+	} else if (!s->known) {
+		finding_say(f, LEVEL_NOTE, "%s is there; who quoitd is, is not known", file->path);
+	} else if (subject_may_use(s, file->mode, file->uid, file->gid)) {
+		finding_say(f, LEVEL_OK, "%s may be used", file->path);
+	} else if ((file->mode & (S_IRGRP | S_IWGRP)) == (S_IRGRP | S_IWGRP) && file->gid) {
+		finding_say(f, LEVEL_FAILURE, "%s is for group %u, and user %u is not in it",
+			    file->path, file->gid, s->uid);
+		finding_mend(
+			f, why,
+			"sudo usermod -aG \"$(getent group %u | cut -d: -f1)\" \"$(id -un %u)\"  # "
+			"then start quoitd anew",
+			file->gid, s->uid);
+	} else {
+		finding_say(f, LEVEL_FAILURE, "%s may not be used by user %u (mode %03o)",
+			    file->path, s->uid, (unsigned)file->mode & 0777);
+		finding_mend(f, why, "sudo chmod 0666 %s", file->path);
+	}
+}
+
+/* The width is that of the slot at all times; the rate of an idle link is lowered, and says
+ * nothing. */
+void judge_link(struct finding *f, const char *address, unsigned lanes, unsigned most_lanes)
+{
+	finding_number(f, lanes);
+	if (!lanes || !most_lanes || lanes >= most_lanes) {
+		finding_say(f, LEVEL_OK, "GPU %s has all lanes of its link (%u)", address, lanes);
+		return;
+	}
+	finding_say(f, LEVEL_WARNING, "GPU %s has %u of %u lanes", address, lanes, most_lanes);
+	finding_mend(f, "copies from and to the host are so much slower",
+		     "sudo lspci -vv -s %s | grep Lnk  # a slot with more lanes?",
+		     finding_is_plain(address) ? address : "ADDRESS");
+}
+
+/* NVIDIA's MPS guide: a fatal fault is reported to all clients on the GPU. */
+void judge_mps(struct finding *f, const char *folder, bool has_folder, uint64_t process)
+{
+	finding_word(f, process ? folder : "");
+	if (process) {
+		finding_say(f, LEVEL_WARNING, "MPS runs (process %llu, %s)",
+			    (unsigned long long)process, folder);
+		finding_mend(
+			f,
+			"a fault of one client of MPS ends the work of all: users' kernels are no "
+			"longer kept apart",
+			"echo quit | CUDA_MPS_PIPE_DIRECTORY=%s nvidia-cuda-mps-control",
+			finding_is_plain(folder) ? folder : "FOLDER");
+	} else if (has_folder) {
+		finding_say(f, LEVEL_NOTE, "MPS has left %s behind, and does not run", folder);
+	} else {
+		finding_say(f, LEVEL_OK, "MPS does not run: processes take turns at the GPU");
+	}
+}

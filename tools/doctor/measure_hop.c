@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* measure_hop.c - one way through a ring between two CPUs */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "bench.h"
+#include "measure.h"
+
+#define LINE    64
+#define SLOTS   256u
+#define ROUNDS  21
+#define TRIPS   2000u
+#define ROUND_S 0.02 /* where a trip takes long, a round has fewer */
+#define STOP    UINT64_MAX
+
+/* Tails alone, each on a line of its own; requests are as large as Quoit's. */
+struct hop {
+	_Alignas(LINE) uint64_t request_tail;
+	_Alignas(LINE) uint64_t reply_tail;
+	_Alignas(LINE) uint64_t request[SLOTS][8];
+	double round_ns[ROUNDS];
+};
+
+static uint64_t await_change(const uint64_t *word, uint64_t old)
+{
+	uint64_t value;
+
+	while ((value = __atomic_load_n(word, __ATOMIC_ACQUIRE)) == old)
+		bench_pause();
+	return value;
+}
+
+/* Answers each request as soon as it sees it. */
+static void answer(void *arg)
+{
+	struct hop *h = arg;
+	uint64_t tail = 0, sum = 0;
+
+	while ((tail = await_change(&h->request_tail, tail)) != STOP) {
+		sum += h->request[tail % SLOTS][0];
+		/* The sum is always that of 1 to tail: whoever reads it has read the request. */
+		__atomic_store_n(&h->reply_tail, sum == tail * (tail + 1) / 2 ? tail : STOP - 1,
+				 __ATOMIC_RELEASE);
+	}
+}
+
+static uint64_t one_trip(struct hop *h, uint64_t tail)
+{
+	for (unsigned i = 0; i < 8; i++)
+		h->request[tail % SLOTS][i] = tail;
+	__atomic_store_n(&h->request_tail, tail, __ATOMIC_RELEASE);
+	return await_change(&h->reply_tail, tail - 1);
+}
+
+static void ask(void *arg)
+{
+	struct hop *h = arg;
+	uint64_t tail = 0;
+
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		double start = bench_now(), now = start;
+		unsigned trips = 0;
+
+		while (trips < TRIPS && now - start < ROUND_S) {
+			for (unsigned i = 0; i < 4; i++)
+				(void)one_trip(h, ++tail);
+			trips += 4;
+			now = bench_now();
+		}
+		h->round_ns[round] = (now - start) * 1e9 / trips / 2;
+	}
+	__atomic_store_n(&h->request_tail, STOP, __ATOMIC_RELEASE);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+int measure_hop(unsigned from, unsigned to, double *ret_ns)
+{
+	struct hop *h = aligned_alloc(LINE, sizeof *h);
+	void *asker = NULL, *answerer = NULL;
+	int err = h ? 0 : -ENOMEM;
+
+	if (h)
+		*h = (struct hop){0};
+	if (!err)
+		err = measure_start(to, answer, h, &answerer);
+	if (!err)
+		err = measure_start(from, ask, h, &asker);
+	if (err && answerer)
+		__atomic_store_n(&h->request_tail, STOP, __ATOMIC_RELEASE);
+	measure_join(asker);
+	measure_join(answerer);
+	if (!err) {
+		qsort(h->round_ns, ROUNDS, sizeof h->round_ns[0], by_value);
+		*ret_ns = h->round_ns[ROUNDS / 2];
+	}
+	free(h);
+	return err;
+}

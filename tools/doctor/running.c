@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* running.c - the quoitd at a socket: is there one, does it live, does it answer, what it found */
+#include "running.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <quoit/ctl.h>
+
+#include "counters.h"
+#include "format.h"
+#include "process.h"
+
+#define ANSWER_MS 1000
+
+/* ---- its files ---- */
+
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if ((*text < ' ' || *text > '~') && *text != '\n')
+			*text = '?';
+}
+
+/* Does the one that wrote these files live? */
+static bool look_at_files(struct running *r)
+{
+	int directory = runtime_open_directory(r->socket);
+	struct counters_totals totals;
+	bool lives = false;
+	int64_t n = -1;
+
+	if (directory < 0)
+		return false;
+	if (counters_read_totals(directory, &totals) == 0)
+		lives = runtime_daemon_lives(directory, &totals.origin);
+	if (lives && process_is_here(totals.origin.pid_namespace))
+		r->pid = totals.origin.daemon_pid;
+	if (lives)
+		n = counters_read_file(directory, QUOIT_STATS_TOPOLOGY, r->text,
+				       sizeof r->text - 1);
+	r->has_text = n >= 0;
+	r->text[n < 0 ? 0 : n] = '\0';
+	make_printable(r->text);
+	close(directory);
+	return lives;
+}
+
+/* ---- its answer ---- */
+
+/* Sessions are counted from 1: to end number 0 ends nobody, and any answer will do. */
+static int ask(int fd, struct quoit_ctl *ret)
+{
+	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_KILL, .seq = 1};
+	ssize_t n;
+
+	/* Whoever refuses us has said so, and hung up, before we could ask. */
+	if (send(fd, &m, sizeof m, MSG_NOSIGNAL) < 0 && errno != EPIPE && errno != ECONNRESET)
+		return -errno;
+	n = recv(fd, ret, sizeof *ret, 0);
+	if (n < 0 && errno == ECONNRESET) /* of a question left unread; last words come next */
+		n = recv(fd, ret, sizeof *ret, 0);
+	if (n < 0)
+		return -errno;
+	return n == sizeof *ret && ret->magic == QUOIT_CTL_MAGIC ? 0 : -EPROTO;
+}
+
+static enum running_state look_at_answer(struct running *r, int fd)
+{
+	struct quoit_ctl m;
+	int err = ask(fd, &m);
+
+	if (err == -EAGAIN)
+		return RUNNING_SILENT;
+	if (err)
+		return RUNNING_STRANGE;
+	if (m.type != QUOIT_CTL_END)
+		return RUNNING_WELL;
+	m.text[sizeof m.text - 1] = '\0';
+	format_escape(m.text, r->refusal, sizeof r->refusal);
+	return RUNNING_REFUSES;
+}
+
+void running_look(const char *socket, struct running *ret)
+{
+	bool lives;
+	int fd;
+
+	*ret = (struct running){.state = RUNNING_NOT};
+	snprintf(ret->socket, sizeof ret->socket, "%s", socket);
+	lives = look_at_files(ret);
+	fd = runtime_connect(socket, ANSWER_MS);
+	if (fd >= 0) {
+		ret->state = look_at_answer(ret, fd);
+		close(fd);
+	} else if (fd == -EACCES || fd == -EPERM) {
+		ret->state = RUNNING_FORBIDDEN;
+	} else if (lives) {
+		ret->state = RUNNING_SILENT;
+	} else if (fd == -ECONNREFUSED || fd == -EPROTOTYPE) {
+		ret->state = RUNNING_DEAD;
+	}
+}
