@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_run.c - `quoit run`: a program with a quoitd of its own */
-#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,9 +11,7 @@
 #include "args.h"
 #include "commands.h"
 #include "private_daemon.h"
-
-/* The exit statuses of env(1) and nohup(1). */
-enum { STATUS_OURS = 125, STATUS_CANNOT_EXEC = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
+#include "program.h"
 
 static const struct args_option options[] = {
 	{"reactors", "N", "and every other option of quoitd: see quoitd --help"},
@@ -74,23 +71,6 @@ static const char *find_reserved(char **argv, int end)
 
 /* ---- the program ---- */
 
-static void exec_program(char **argv, const char *socket, const sigset_t *mask)
-{
-	if (setenv("QUOIT_SOCKET", socket, 1) == 0) {
-		sigprocmask(SIG_SETMASK, mask, NULL);
-		execvp(argv[0], argv);
-	}
-	fprintf(stderr, "quoit run: %s: %s\n", argv[0], strerror(errno));
-	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_EXEC);
-}
-
-/* Ours to pass on, unless the terminal has sent it to the program as well. */
-static void forward(pid_t program, const siginfo_t *info)
-{
-	if (info->si_code != SI_KERNEL)
-		(void)kill(program, info->si_signo);
-}
-
 static int await_program(pid_t program, pid_t *keeper, const sigset_t *signals)
 {
 	siginfo_t info;
@@ -100,12 +80,11 @@ static int await_program(pid_t program, pid_t *keeper, const sigset_t *signals)
 		if (sigwaitinfo(signals, &info) < 0)
 			continue;
 		if (info.si_signo != SIGCHLD) {
-			forward(program, &info);
+			program_forward(program, &info);
 			continue;
 		}
 		if (waitpid(program, &status, WNOHANG) == program)
-			return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status)
-						   : WEXITSTATUS(status);
+			return program_status(status);
 		if (*keeper > 0 && waitpid(*keeper, &status, WNOHANG) == *keeper) {
 			fprintf(stderr, "quoit run: quoitd has ended (status %d)\n",
 				WEXITSTATUS(status));
@@ -119,26 +98,14 @@ static int run(char **argv, const char *const *daemon_options)
 	struct private_daemon daemon;
 	sigset_t signals, before;
 	pid_t program;
-	int status = STATUS_OURS;
+	int status = PROGRAM_OURS;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGQUIT);
-	sigaddset(&signals, SIGUSR1); /* these two are how batch systems ask for a checkpoint */
-	sigaddset(&signals, SIGUSR2);
-	sigaddset(&signals, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &signals, &before);
+	program_block_signals(&signals, &before);
 	if (private_daemon_start(&daemon, daemon_options) < 0)
 		return status;
-	program = fork();
-	if (program == 0)
-		exec_program(argv, daemon.socket, &before);
+	program = program_start(argv, daemon.socket, &before, "run");
 	if (program > 0)
 		status = await_program(program, &daemon.keeper, &signals);
-	else
-		fprintf(stderr, "quoit run: %s\n", strerror(errno));
 	private_daemon_stop(&daemon);
 	return status;
 }
@@ -159,15 +126,15 @@ int cmd_run(int argc, char **argv)
 		}
 	if (reserved) {
 		fprintf(stderr, "quoit run: '%s' is set by quoit run itself\n", reserved);
-		return STATUS_OURS;
+		return PROGRAM_OURS;
 	}
 	if (first >= argc) {
 		fprintf(stderr, "quoit run: which program? (see quoit run --help)\n");
-		return STATUS_OURS;
+		return PROGRAM_OURS;
 	}
 	daemon_options = calloc((size_t)end + 1, sizeof *daemon_options);
 	if (!daemon_options || (getenv(GPU) && asprintf(&gpu, "--gpu=%s", getenv(GPU)) < 0))
-		return STATUS_OURS;
+		return PROGRAM_OURS;
 	if (gpu) /* first: an option wins */
 		daemon_options[n++] = gpu;
 	for (int i = 1; i < end; i++)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* program.c - a program that a subcommand runs: started, signalled, waited for */
+#include "program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void program_block_signals(sigset_t *ret_signals, sigset_t *ret_before)
+{
+	sigemptyset(ret_signals);
+	sigaddset(ret_signals, SIGINT);
+	sigaddset(ret_signals, SIGTERM);
+	sigaddset(ret_signals, SIGHUP);
+	sigaddset(ret_signals, SIGQUIT);
+	sigaddset(ret_signals, SIGUSR1); /* these two are how batch systems ask for a checkpoint */
+	sigaddset(ret_signals, SIGUSR2);
+	sigaddset(ret_signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, ret_signals, ret_before);
+}
+
+pid_t program_start(char *const *argv, const char *socket, const sigset_t *before,
+		    const char *command)
+{
+	pid_t program = fork();
+
+	if (program < 0)
+		fprintf(stderr, "quoit %s: %s\n", command, strerror(errno));
+	if (program)
+		return program;
+	if (setenv("QUOIT_SOCKET", socket, 1) == 0) {
+		sigprocmask(SIG_SETMASK, before, NULL);
+		execvp(argv[0], argv);
+	}
+	fprintf(stderr, "quoit %s: %s: %s\n", command, argv[0], strerror(errno));
+	_exit(errno == ENOENT ? PROGRAM_NOT_FOUND : PROGRAM_CANNOT_EXEC);
+}
+
+void program_forward(pid_t program, const siginfo_t *info)
+{
+	if (info->si_code != SI_KERNEL)
+		(void)kill(program, info->si_signo);
+}
+
+int program_status(int status)
+{
+	return WIFSIGNALED(status) ? PROGRAM_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
