@@ -24,7 +24,7 @@ CFLAGS ?= -O2 -g
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
 	libproc2-dev libncurses-dev libcriterion-dev libopenblas0-pthread spin clang libclang-rt-14-dev \
 	libmicrohttpd-dev prometheus python3-prometheus-client \
-	clang-format qemu-system-x86 cpio tmux mandoc zsh
+	clang-format qemu-system-x86 cpio tmux mandoc zsh chromium
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
@@ -57,7 +57,7 @@ daemon_obj := $(daemon_src:%.c=$(B)/%.o) \
 exec_src := $(wildcard daemon/exec/*.c)
 exec_obj := $(exec_src:%.c=$(B)/%.o)
 soft_obj := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/exec/soft/*.c))
-tool_folders := doctor exporter top
+tool_folders := doctor exporter top trace
 tool_src := $(wildcard tools/*.c $(tool_folders:%=tools/%/*.c))
 tool_obj := $(tool_src:%.c=$(B)/%.o)
 bench_obj := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/*.c))
@@ -125,6 +125,9 @@ define link
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ldflags) $(filter %.o,$^) $(filter %.a,$^) $(1) -o $@
 endef
+
+# What it takes in as it is.
+$(B)/tools/trace/parts.o: $(wildcard tools/report/*)
 
 $(B)/libquoit.a: $(lib_obj)
 	$(Q)rm -f $@ && ar rcs $@ $^

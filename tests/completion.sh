@@ -70,12 +70,25 @@ expect 'operations that can be switched off' file_read,file_write quoitd --disab
 expect 'and no others' '' quoitd --disable fre
 expect 'an option of quoitd before the program of run' debug quoit run --lease 1G --log = d
 expect 'none that run sets itself' '' quoit run --socket
+expect 'the subcommands' 'json record' quoit trace ''
+expect 'one of them' record quoit trace r
+expect 'beside its command its options' --help quoit trace --
+for subcommand in record json; do
+	check "bash: every option of trace $subcommand" "$(long_options quoit trace "$subcommand")" "$(bash_makes quoit trace "$subcommand" --)"
+done
+expect 'an option of a subcommand' --output quoit trace record --o
+expect 'checks of doctor' 'cpu cpuset' quoit doctor cpu
 expect 'nothing for what is no command' '' quoit frobnicate --
 mkdir "$work/files"
 touch "$work/files/one.sock" "$work/files/other"
 check 'bash: a path is a file' one.sock "$(bash_in "$work/files" quoit stat --socket on)"
 check 'bash: --config=FILE, too' 'one.sock other' "$(bash_in "$work/files" quoitd --config = o)"
 check "bash: what run's program is given are its own" 'one.sock other' "$(bash_in "$work/files" quoit run --lease 1G -- cat o)"
+check 'bash: a recording for report' 'one.sock other' "$(bash_in "$work/files" quoit report o)"
+check 'bash: a recording for trace json' other "$(bash_in "$work/files" quoit trace json ot)"
+check 'bash: a file to record into' other "$(bash_in "$work/files" quoit trace record -o ot)"
+check 'bash: a program to record' quoit-exec "$(bash_makes quoit trace record -o a.trace -- quoit-exe)"
+check 'bash: and what it is given' 'one.sock other' "$(bash_in "$work/files" quoit trace record --output = a.trace -- cat o)"
 check 'bash: a program of run' quoit-exec "$(bash_makes quoit run --log error quoit-exe)"
 
 # ---- zsh: a terminal, in which Tab is pressed ----
@@ -106,6 +119,13 @@ if command -v zsh >/dev/null; then
 	expect_zsh 'quoit bench ch' 'quoit bench chain '
 	expect_zsh 'quoit run --leas' 'quoit run --lease='
 	expect_zsh 'quoit run --log=debug quoit-exe' 'quoit run --log=debug quoit-exec '
+	expect_zsh 'quoit run -- quoit-exe' 'quoit run -- quoit-exec '
+	expect_zsh 'quoit trace r' 'quoit trace record '
+	expect_zsh 'quoit trace record --o' 'quoit trace record --output='
+	expect_zsh 'quoit trace record -o a -- quoit-exe' 'quoit trace record -o a -- quoit-exec '
+	expect_zsh 'quoit trace json docs/archi' 'quoit trace json docs/architecture.md '
+	expect_zsh 'quoit report docs/archi' 'quoit report docs/architecture.md '
+	expect_zsh 'quoit doctor wak' 'quoit doctor wake-up '
 	expect_zsh 'quoitd --log=wa' 'quoitd --log=warning '
 	expect_zsh 'quoitd --gpu-pe' 'quoitd --gpu-peers '
 	expect_zsh 'quoitd --disable=file_r' 'quoitd --disable=file_read'

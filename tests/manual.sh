@@ -41,6 +41,16 @@ commands() {
 	"$build/quoit" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'
 }
 
+subcommands() { # COMMAND
+	"$build/quoit" "$1" --help | sed -n '/^usage: quoit [a-z]* COMMAND /,$s/^  \([a-z][a-z]*\) .*/\1/p'
+}
+
+subcommands_not_found() {
+	for subcommand in record json; do
+		subcommands trace | grep -qx "$subcommand" || echo "trace $subcommand"
+	done
+}
+
 long_options() { # COMMAND...
 	"$@" --help | grep -oE '^  (-., )?--[a-z][a-z-]*(, --[a-z]+)?' | grep -oE -- '--[a-z][a-z-]*'
 }
@@ -75,6 +85,10 @@ options_missing() { # PAGE COMMAND...
 all_options_missing() {
 	for command in $(commands); do
 		options_missing "quoit-$command.1" "$build/quoit" "$command"
+		for subcommand in $(subcommands "$command"); do
+			options_missing "quoit-$command.1" "$build/quoit" "$command" "$subcommand"
+			sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' "$work/page" | grep -q "^ *quoit $command $subcommand " || echo "quoit-$command.1: no synopsis of $subcommand"
+		done
 	done
 	options_missing quoitd.8 "$build/quoitd"
 }
@@ -90,7 +104,7 @@ benchmarks() {
 	sed -n 's/^const struct bench_plan bench_\([a-z]*\) .*/\1/p' tools/cmd_bench_*.c
 }
 
-# Columns and benchmarks are the tags of lists.
+# Columns, benchmarks and checks are the tags of lists.
 tags_missing() { # PAGE TAG...
 	page=$1
 	shift
@@ -105,6 +119,7 @@ all_tags_missing() {
 	tags_missing quoit-ps.1 $("$build/quoit" ps --columns | awk '{ print $1 }')
 	tags_missing quoit-stat.1 $("$build/quoit" stat --columns | awk '{ print $1 }')
 	tags_missing quoit-bench.1 $(benchmarks)
+	tags_missing quoit-doctor.1 $("$build/quoit" doctor --checks | awk '{ print $1; print $2 }')
 }
 
 # Functions that are exported or inline, and macros; of the inline ones that a macro makes, their names.
@@ -179,6 +194,9 @@ examples_that_do_not_compile() {
 without_help() {
 	for command in $(commands); do
 		"$build/quoit" "$command" --help | grep -q '^usage: ' || echo "quoit $command"
+		for subcommand in $(subcommands "$command"); do
+			"$build/quoit" "$command" "$subcommand" --help | grep -q '^usage: ' || echo "quoit $command $subcommand"
+		done
 	done
 	for program in quoit quoitd quoit-peer quoit-peer-cuda; do
 		[ -e "$build/$program" ] || [ "$program" != quoit-peer-cuda ] || continue # nvcc's
@@ -193,8 +211,9 @@ without_help() {
 check 'mandoc has nothing to say' "$(lint)"
 check 'pages refer to pages that there are' "$(references_to_nothing)"
 check 'every command has a page' "$(commands_without_page)"
+check 'the subcommands of trace are found' "$(subcommands_not_found)"
 check 'every option is in the page of its command' "$(all_options_missing)"
-check 'every column and benchmark is in the page of its command' "$(all_tags_missing)"
+check 'every column, benchmark and check is in the page of its command' "$(all_tags_missing)"
 check 'every option of quoitd is in quoitd.conf(5)' "$(settings_missing)"
 check 'every call is in one page, and no other' "$(calls_not_in_one_page)"
 check 'every call is described' "$(calls_not_described)"

@@ -48,9 +48,16 @@ static void help_line(const struct args_option *o)
 
 static const struct args_option help = {"help", NULL, "print this"};
 
+static bool has_subcommands(const struct args_command *command)
+{
+	return command->words && command->words->run;
+}
+
 void args_help(const struct args_command *command)
 {
-	printf("usage: quoit %s [options]%s%s\n\n%s\n\n", command->name,
+	const char *first = has_subcommands(command) ? "" : " [options]";
+
+	printf("usage: quoit %s%s%s%s\n\n%s\n\n", command->name, first,
 	       *command->operands ? " " : "", command->operands, command->purpose);
 	for (const struct args_option *o = command->options; o->name; o++)
 		help_line(o);
@@ -80,7 +87,7 @@ bool args_describe(const struct args_command *command, int argc, char **argv)
 		describe_option(o);
 	describe_option(&help);
 	for (const struct args_word *w = command->words; w && w->name; w++)
-		printf("word\t%s\t%s\n", w->name, w->help);
+		printf("%s\t%s\t%s\n", w->run ? "subcommand" : "word", w->name, w->help);
 	return true;
 }
 
@@ -132,6 +139,29 @@ int args_next(const struct args_command *command, int argc, char **argv)
 		return ARGS_HELP;
 	}
 	return opt - FIRST;
+}
+
+int args_run(const struct args_command *command, int argc, char **argv)
+{
+	struct suggestion s = {.word = argc > 1 ? argv[1] : ""};
+	int opt;
+
+	for (const struct args_word *w = command->words; argc > 1 && w->name; w++) {
+		if (!strcmp(argv[1], w->name))
+			return w->run(argc - 1, argv + 1);
+		suggest_try(&s, w->name);
+	}
+	opt = args_next(command, argc, argv);
+	if (opt != ARGS_END)
+		return opt == ARGS_HELP ? 0 : 2;
+	fprintf(stderr, "quoit %s: ", command->name);
+	if (argc > 1)
+		fprintf(stderr, "unknown command '%s'", argv[1]);
+	else
+		fprintf(stderr, "which command?");
+	suggest_print(&s, "", stderr);
+	fprintf(stderr, " (see quoit %s --help)\n", command->name);
+	return 2;
 }
 
 bool args_number(const char *word, uint32_t *ret)

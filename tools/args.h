@@ -15,6 +15,7 @@ struct args_option {
 
 struct args_word {
 	const char *name, *help;
+	int (*run)(int argc, char **argv); /* of a subcommand; NULL: the word is an operand */
 };
 
 struct args_command {
@@ -36,6 +37,12 @@ enum {
  * may stand anywhere: they are put behind the options.
  */
 int args_next(const struct args_command *command, int argc, char **argv);
+
+/*
+ * Run the subcommand that argv[1] names, of a command all of whose words are some; its exit status.
+ * `quoit trace --describe` lists them, and `quoit trace record --describe` is the one's own.
+ */
+int args_run(const struct args_command *command, int argc, char **argv);
 
 /* A plain number, below UINT32_MAX; false: the word is none. */
 bool args_number(const char *word, uint32_t *ret);

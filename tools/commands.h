@@ -12,9 +12,11 @@ int cmd_doctor(int argc, char **argv);
 int cmd_exporter(int argc, char **argv);
 int cmd_kill(int argc, char **argv);
 int cmd_ps(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_topo(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
 
 #endif

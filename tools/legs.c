@@ -95,16 +95,22 @@ static void take_sites(const uint8_t *at, unsigned rings, struct legs *ret)
 	}
 }
 
+static int take_head(const void *bytes, size_t size, struct quoit_session_legs *ret)
+{
+	const size_t labels_at = offsetof(struct quoit_session_legs, label);
+
+	memset(ret, 0, labels_at);
+	memcpy(ret, bytes, size < labels_at ? size : labels_at);
+	return check(ret, size);
+}
+
 int legs_parse(const void *bytes, size_t size, struct legs *ret)
 {
 	const size_t labels_at = offsetof(struct quoit_session_legs, label);
 	struct quoit_session_legs head;
 	const uint8_t *file = bytes;
-	int err;
+	int err = take_head(bytes, size, &head);
 
-	memset(&head, 0, labels_at);
-	memcpy(&head, file, size < labels_at ? size : labels_at);
-	err = check(&head, size);
 	if (err)
 		return err;
 	*ret = (struct legs){.session = head.session,
@@ -131,20 +137,55 @@ int legs_parse(const void *bytes, size_t size, struct legs *ret)
 	return 0;
 }
 
-int legs_read(int directory, uint64_t session, struct legs *ret)
+/* A session's file in memory, to be freed by the caller; how many bytes, or -errno. */
+static int64_t read_file(int directory, uint64_t session, char **ret)
 {
-	char name[32], *buffer = malloc(MOST_BYTES);
-	int64_t n = -ENOMEM;
+	char name[32];
+	int64_t n;
 
 	snprintf(name, sizeof name, QUOIT_STATS_LEGS, (unsigned long long)session);
-	if (buffer)
-		n = counters_read_file(directory, name, buffer, MOST_BYTES);
-	if (!n)
-		n = -ENOENT; /* the session is over, and its file was emptied */
+	*ret = malloc(MOST_BYTES);
+	if (!*ret)
+		return -ENOMEM;
+	n = counters_read_file(directory, name, *ret, MOST_BYTES);
+	return n ? n : -ENOENT; /* the session is over, and its file was emptied */
+}
+
+int legs_read(int directory, uint64_t session, struct legs *ret)
+{
+	char *buffer;
+	int64_t n = read_file(directory, session, &buffer);
+
 	if (n > 0)
 		n = legs_parse(buffer, (size_t)n, ret);
 	if (!n && ret->session != session)
 		n = -EBADMSG;
+	free(buffer);
+	return (int)n;
+}
+
+int legs_parse_sites(const void *bytes, size_t size,
+		     struct quoit_site ret[QUOIT_SITE_RINGS][QUOIT_MAX_SITES])
+{
+	struct quoit_session_legs head;
+	int err;
+
+	err = take_head(bytes, size, &head);
+	if (err)
+		return err;
+	memset(ret, 0, QUOIT_SITE_RINGS * TABLE_BYTES);
+	memcpy(ret, (const uint8_t *)bytes + head.sites_at, head.site_rings * TABLE_BYTES);
+	return 0;
+}
+
+int legs_read_sites(int directory, uint64_t session,
+		    struct quoit_site ret[QUOIT_SITE_RINGS][QUOIT_MAX_SITES])
+{
+	char *buffer;
+	int64_t n = read_file(directory, session, &buffer);
+
+	if (n > 0)
+		n = legs_parse_sites(buffer, (size_t)n, ret);
 	free(buffer);
 	return (int)n;
 }

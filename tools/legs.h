@@ -43,8 +43,14 @@ struct legs {
  */
 int legs_parse(const void *bytes, size_t size, struct legs *ret);
 
+/* The tables of call sites as they are in the file, ring by ring. */
+int legs_parse_sites(const void *bytes, size_t size,
+		     struct quoit_site ret[QUOIT_SITE_RINGS][QUOIT_MAX_SITES]);
+
 /* As counters_read_session. */
 int legs_read(int directory, uint64_t session, struct legs *ret);
+int legs_read_sites(int directory, uint64_t session,
+		    struct quoit_site ret[QUOIT_SITE_RINGS][QUOIT_MAX_SITES]);
 
 /* What has come since `from`, a former reading of the same file; NULL: all. */
 void legs_since(const struct legs *from, struct legs *to);

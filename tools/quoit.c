@@ -23,6 +23,8 @@ static const struct {
 	{"exporter", cmd_exporter, "what quoitd counts, for Prometheus"},
 	{"kill", cmd_kill, "end sessions"},
 	{"run", cmd_run, "run a program with a quoitd of its own"},
+	{"trace", cmd_trace, "record what happens to each job"},
+	{"report", cmd_report, "make a page of a recording"},
 	{"bench", cmd_bench, "measure quoitd beside the floor of the hardware and its peers"},
 };
 

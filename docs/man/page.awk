@@ -264,6 +264,11 @@ function columns(command, i, n, field) {
 	}
 }
 
+# What follows the first word: "trace record".
+function rest() {
+	return substr($0, index($0, " ") + 1)
+}
+
 /^@calls / { calls(); next }
 /^@prototypes$/ { prototypes(); next }
 /^@text / { call_texts(); next }
@@ -271,12 +276,12 @@ function columns(command, i, n, field) {
 /^@file / { file($2); next }
 /^@operations$/ { operations(); next }
 /^@commands$/ { command_list(); next }
-/^@usage / { usage($2); next }
-/^@operands / { operands($2); next }
-/^@options / { options($2); next }
-/^@settings / { settings($2); next }
-/^@words / { words($2); next }
-/^@columns / { columns($2); next }
+/^@usage / { usage(rest()); next }
+/^@operands / { operands(rest()); next }
+/^@options / { options(rest()); next }
+/^@settings / { settings(rest()); next }
+/^@words / { words(rest()); next }
+/^@columns / { columns(rest()); next }
 /^@/ { fail("what is " $1 "?") }
 
 /^\.Bd -literal/ { literal = 1 }

@@ -11,11 +11,23 @@ include=libclient/include
 tab=$(printf '\t')
 mkdir -p "$tables"
 
+describe() { # COMMAND [SUBCOMMAND]
+	"$build/quoit" "$@" --describe | sed "s/^/$*$tab/"
+	"$build/quoit" "$@" --describe | sed -n "s/^subcommand$tab\([^$tab]*\).*/\1/p" | while read -r subcommand; do
+		describe "$@" "$subcommand"
+	done
+}
+
 "$build/quoit" --describe >"$tables/commands"
 {
 	cut -f 1 "$tables/commands" | while read -r command; do
-		"$build/quoit" "$command" --describe | sed "s/^/$command$tab/"
+		describe "$command"
 	done
+	"$build/quoit" doctor --checks |
+		sed -E "s/^ *([^ ]+) +([^ ]+) +(.*)/\1$tab\2$tab\3/" |
+		awk -F "$tab" -v OFS="$tab" '
+			$1 != group { print "doctor", "word", $1, "the checks of this group, which follow" }
+			{ print "doctor", "word", $2, $3; group = $1 }'
 	"$build/quoitd" --describe | sed "s/^/quoitd$tab/"
 } >"$tables/options"
 

@@ -210,6 +210,21 @@ Test(legs, a_place_is_one_on_whichever_ring_it_waited)
 	cr_expect_eq(l->site[1].waits, 0);
 }
 
+Test(legs, places_are_also_told_ring_by_ring)
+{
+	static struct quoit_site site[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
+
+	make_file();
+	wait_at(0, 1, "a.c:1", 100);
+	wait_at(3, 5, "a.c:1", 50);
+	cr_assert_eq(legs_parse_sites(&file, sizeof file, site), 0);
+	cr_expect_str_eq(site[0][1].name, "a.c:1");
+	cr_expect_eq(site[3][5].ticks, 50);
+	cr_expect_str_eq(site[3][1].name, "");
+	file.site_rings = QUOIT_SITE_RINGS + 1;
+	cr_expect_eq(legs_parse_sites(&file, sizeof file, site), -EBADMSG);
+}
+
 Test(legs, legs_go_by_their_labels)
 {
 	struct legs *l;

@@ -49,11 +49,11 @@ _quoit_operand() { # COMMAND WORD
 	esac
 }
 
-# The program of quoit run begins at $begin; what is before are options of quoitd.
-_quoit_find_program() {
-	local word
+# The program of a command begins at $begin; what is before are options: for run, of quoitd.
+_quoit_find_program() { # COMMAND
+	local word names=($1)
 
-	for ((begin = 2; begin < COMP_CWORD; begin++)); do
+	for ((begin = 1 + ${#names[@]}; begin < COMP_CWORD; begin++)); do
 		word=${COMP_WORDS[begin]}
 		if [[ $word == -- ]]; then
 			((begin++))
@@ -62,25 +62,25 @@ _quoit_find_program() {
 		[[ $word == -* ]] || return
 		if [[ ${COMP_WORDS[begin + 1]} == = ]]; then
 			((begin += 2))
-		elif [[ ${_quoit_values[run $word]} ]]; then
+		elif [[ ${_quoit_values[$1 $word]} ]]; then
 			((begin++))
 		fi
 	done
 }
 
-_quoit_run() { # WORD: true: it was of the program
+_quoit_run() { # COMMAND WORD: true: it was of the program
 	local begin
 
-	_quoit_find_program
+	_quoit_find_program "$1"
 	if ((begin < COMP_CWORD)); then
 		if declare -F _command_offset >/dev/null; then
 			_command_offset "$begin"
 		else
-			_quoit_files "$1" f
+			_quoit_files "$2" f
 		fi
-	elif ((begin == COMP_CWORD)) && [[ $1 != -* || ${COMP_WORDS[begin - 1]} == -- ]]; then
+	elif ((begin == COMP_CWORD)) && [[ $2 != -* || ${COMP_WORDS[begin - 1]} == -- ]]; then
 		compopt -o filenames 2>/dev/null
-		mapfile -t COMPREPLY < <(compgen -c -- "$1")
+		mapfile -t COMPREPLY < <(compgen -c -- "$2")
 	else
 		return 1
 	fi
@@ -96,8 +96,11 @@ _quoit() {
 			return
 		fi
 		command=${COMP_WORDS[1]}
+		if ((COMP_CWORD > 2)) && [[ ${_quoit_options[$command ${COMP_WORDS[2]}]} ]]; then # a subcommand
+			command+=" ${COMP_WORDS[2]}"
+		fi
 	fi
-	[[ $command != run ]] || ! _quoit_run "$word" || return 0
+	[[ ${_quoit_operands[$command]} != *CMD* ]] || ! _quoit_run "$command" "$word" || return 0
 	# --option=value are three words.
 	if [[ $word == = ]]; then
 		word=

@@ -20,7 +20,7 @@ _quoit_sessions() {
 _quoit() {
 	local -a subcommands columns operations
 	local -A specs
-	local curcontext=$curcontext state line ret=1
+	local curcontext=$curcontext state line key ret=1
 	local program=$words[1]
 
 @TABLES@
@@ -33,7 +33,15 @@ _quoit() {
 		'1:command:->command' '*::argument:->argument' && ret=0
 	case $state in
 	command) _describe command subcommands && ret=0 ;;
-	argument) [[ -z $specs[$words[1]] ]] || eval "_arguments -s $specs[$words[1]]" && ret=0 ;;
+	argument)
+		key=$words[1]
+		if ((CURRENT > 2)) && [[ -n "${specs[$key $words[2]]}" ]]; then # a subcommand
+			key+=" $words[2]"
+			shift words
+			((CURRENT--))
+		fi
+		[[ -z $specs[$key] ]] || eval "_arguments -s -S $specs[$key]" && ret=0
+		;;
 	esac
 	return ret
 }

@@ -60,7 +60,7 @@ function zsh_action(command, name, value, help) {
 }
 
 function zsh_option(command, f, many, rest) {
-	many = f[3] ~ /^(module|format|pid|user)$/ ? "*" : ""
+	many = f[3] ~ /^(module|format|pid|user|quoitd)$/ ? "*" : ""
 	rest = "[" message(f[6]) "]" (f[5] == "" ? "" : ":" f[5] ":" zsh_action(command, f[3], f[5], f[6]))
 	specs[command] = specs[command] " " quoted(many "--" f[3] (f[5] == "" ? "" : "=") rest)
 	if (f[4] != "")
@@ -68,7 +68,7 @@ function zsh_option(command, f, many, rest) {
 }
 
 function zsh_operand(command) {
-	if (command == "run")
+	if (operands[command] ~ /CMD/)
 		return quoted("(-):program: _command_names -e") " " quoted("*::argument: _normal")
 	if (operands[command] ~ /SESSION/)
 		return quoted("*:session:_quoit_sessions")
@@ -112,7 +112,7 @@ function read_options(line, f) {
 		if (f[2] == "command") {
 			operands[f[1]] = f[4]
 			order[++count] = f[1]
-		} else if (f[2] == "word")
+		} else if (f[2] == "word" || f[2] == "subcommand")
 			words[f[1]] = words[f[1]] (words[f[1]] == "" ? "" : " ") f[3]
 		else if (f[1] != "run")
 			option(f[1], f)
@@ -127,10 +127,10 @@ function print_bash(i, command) {
 	print "_quoit_operations=" quoted(operations)
 	for (i = 1; i <= count; i++) {
 		command = order[i]
-		print "_quoit_options[" command "]=" quoted(substr(options[command], 2))
-		print "_quoit_operands[" command "]=" quoted(operands[command])
+		print "_quoit_options[" quoted(command) "]=" quoted(substr(options[command], 2))
+		print "_quoit_operands[" quoted(command) "]=" quoted(operands[command])
 		if (words[command] != "")
-			print "_quoit_words[" command "]=" quoted(words[command])
+			print "_quoit_words[" quoted(command) "]=" quoted(words[command])
 	}
 }
 
@@ -139,7 +139,7 @@ function print_zsh(i) {
 	print "\tcolumns=(" columns ")"
 	print "\toperations=(" operations ")"
 	for (i = 1; i <= count; i++)
-		print "\tspecs[" order[i] "]=" quoted(substr(specs[order[i]], 2) " " zsh_operand(order[i]))
+		print "\tspecs+=(" quoted(order[i]) " " quoted(substr(specs[order[i]], 2) " " zsh_operand(order[i])) ")"
 }
 
 BEGIN {

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* test_trace_tool.c - quoit trace: record what happens to jobs, and what is made of it */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include <jansson.h>
+#include <quoit.h>
+#include <quoit/trace.h>
+
+#include "client.h"
+#include "daemon.h"
+#include "tool.h"
+
+/* ---- a recorder beside the test ---- */
+
+static char folder[] = "/tmp/quoit-trace.XXXXXX";
+
+static void make_folder(void)
+{
+	cr_assert(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+	char line[128];
+
+	snprintf(line, sizeof line, "rm -r %s", folder);
+	cr_expect_eq(system(line), 0);
+}
+
+TestSuite(trace_tool, .init = make_folder, .fini = remove_folder, .timeout = 120);
+
+struct recorder {
+	FILE *from;
+	pid_t pid;
+	char said[4096];
+};
+
+static uint64_t session_of(const struct client *c)
+{
+	struct quoit_info info;
+
+	quoit_info(c->s, &info);
+	return info.session;
+}
+
+/* Has its reactor begun to write this file?  The first thing there is how much is open. */
+static bool has_begun(const char *path)
+{
+	struct quoit_trace head = {.head = 0};
+	int fd = open(path, O_RDONLY);
+	bool begun = fd >= 0 && pread(fd, &head, sizeof head, 0) == sizeof head && head.head > 0;
+
+	if (fd >= 0)
+		close(fd);
+	return begun;
+}
+
+/* Begin to record into "trace" of the folder, and wait until what comes now is recorded. */
+static void begin(struct recorder *r, const struct client *c, const char *options)
+{
+	char line[512], path[160];
+
+	snprintf(line, sizeof line,
+		 "exec 2>&1; %s/quoit trace record %s --socket=%s -o %s/trace & echo $!; wait $!; "
+		 "echo =$?",
+		 tool_folder(), options, c->d.socket, folder);
+	r->from = popen(line, "r");
+	cr_assert(r->from && fgets(r->said, sizeof r->said, r->from));
+	r->pid = (pid_t)atoi(r->said);
+	snprintf(path, sizeof path, "%s/trace.%llu", c->d.folder,
+		 (unsigned long long)session_of(c));
+	for (int i = 0; i < 1000 && !has_begun(path); i++)
+		usleep(5000);
+	cr_assert(has_begun(path), "nobody records");
+}
+
+/* What it says at the end. */
+static void end(struct recorder *r, int sig)
+{
+	size_t n;
+
+	if (sig)
+		kill(r->pid, sig);
+	n = fread(r->said, 1, sizeof r->said - 1, r->from);
+	r->said[n] = '\0';
+	pclose(r->from);
+}
+
+/* The number before these words. */
+static uint64_t before(const char *said, const char *words)
+{
+	const char *at = strstr(said, words);
+
+	cr_assert(at, "%s: %s", words, said);
+	while (at > said && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	return strtoull(at, NULL, 10);
+}
+
+static void push(const struct client *c, unsigned jobs)
+{
+	for (unsigned i = 0; i < jobs; i++)
+		cr_assert_eq(quoit_push(c->q, quoit_nop(QUOIT_NO_TENSOR)), 0);
+	cr_assert_eq(quoit_wait_all(c->q, QUOIT_FOREVER), 0);
+}
+
+static uint64_t done(const struct client *c)
+{
+	return daemon_session_counter(&c->d, session_of(c), QUOIT_SESSION_DONE);
+}
+
+/* ---- recording ---- */
+
+Test(trace_tool, every_job_of_a_process_is_recorded)
+{
+	struct recorder r;
+	struct client c;
+	char options[32];
+	uint64_t jobs = 0;
+
+	client_open(&c, NULL, NULL);
+	snprintf(options, sizeof options, "-p %d", (int)getpid());
+	begin(&r, &c, options);
+	push(&c, 3000);
+	for (int i = 0; i < 500 && jobs < 3000; i++, usleep(10000))
+		jobs = done(&c);
+	end(&r, SIGINT);
+	cr_expect_geq(jobs, 3000);
+	cr_expect_eq(before(r.said, " jobs,"), jobs, "%s", r.said);
+	cr_expect_gt(before(r.said, " events"), 0, "%s", r.said);
+	cr_expect(strstr(r.said, "dropped by quoitd 0, lost 0, beyond --size 0"), "%s", r.said);
+	cr_expect(strstr(r.said, "of a core here"), "%s", r.said);
+	cr_expect(strstr(r.said, "=0\n"), "%s", r.said);
+	client_close(&c);
+}
+
+Test(trace_tool, all_sessions_are_recorded_for_a_time)
+{
+	struct recorder r;
+	struct client c;
+
+	client_open(&c, NULL, NULL);
+	begin(&r, &c, "-a -t 0.3");
+	push(&c, 10);
+	end(&r, 0);
+	cr_expect_geq(before(r.said, " jobs,"), 10, "%s", r.said);
+	cr_expect_eq(before(r.said, " sessions"), 1, "%s", r.said);
+	client_close(&c);
+}
+
+/* A program that is recorded in whole: its JSON, to be dropped. */
+static json_t *record_program(const char *program)
+{
+	char said[4096], path[128];
+	json_error_t error;
+	json_t *json;
+
+	cr_assert_eq(tool_run(said, sizeof said, "trace record -o %s/trace -- %s/examples/%s",
+			      folder, tool_folder(), program),
+		     0, "%s", said);
+	cr_expect(strstr(said, "lost 0, beyond --size 0"), "%s", said);
+	cr_assert_eq(tool_run(said, sizeof said, "trace json %s/trace -o %s/json", folder, folder),
+		     0, "%s", said);
+	snprintf(path, sizeof path, "%s/json", folder);
+	json = json_load_file(path, 0, &error);
+	cr_assert(json, "%s at line %d", error.text, error.line);
+	return json;
+}
+
+static unsigned count(const json_t *events, const char *ph, const char *name)
+{
+	unsigned n = 0;
+	size_t i;
+	json_t *e;
+
+	json_array_foreach(events, i, e) n +=
+		!strcmp(json_string_value(json_object_get(e, "ph")), ph) &&
+		(!name || !strcmp(json_string_value(json_object_get(e, "name")), name));
+	return n;
+}
+
+Test(trace_tool, a_program_becomes_tracks_arrows_and_counters, .timeout = 120)
+{
+	json_t *json = record_program("w1_queue"), *events = json_object_get(json, "traceEvents");
+
+	/* Ten products, and five more, each on its ring and where it ran. */
+	cr_expect_geq(count(events, "X", "gemm"), 30);
+	cr_expect_geq(count(events, "s", NULL), 15);
+	cr_expect_eq(count(events, "s", NULL), count(events, "f", NULL));
+	cr_expect_geq(count(events, "C", "jobs"), 2);
+	cr_expect_geq(count(events, "C", "memory"), 2);
+	cr_expect_geq(count(events, "X", "submit"), 2);
+	json_decref(json);
+}
+
+Test(trace_tool, a_program_has_its_own_exit_status)
+{
+	char said[4096];
+
+	cr_expect_eq(
+		tool_run(said, sizeof said, "trace record -o %s/trace -- sh -c 'exit 7'", folder),
+		7, "%s", said);
+	cr_expect(strstr(said, "0 jobs"), "%s", said);
+	cr_expect_eq(
+		tool_run(said, sizeof said, "trace record -o %s/trace -- /no/such/program", folder),
+		127, "%s", said);
+	cr_expect_eq(tool_run(said, sizeof said,
+			      "trace record -o %s/trace --quoitd=--no-such -- true", folder),
+		     125, "%s", said);
+}
+
+/* ---- what goes wrong ---- */
+
+Test(trace_tool, a_daemon_that_dies_meanwhile_leaves_what_there_was)
+{
+	struct recorder r;
+	struct client c;
+	char said[4096];
+
+	client_open(&c, NULL, NULL);
+	begin(&r, &c, "-a");
+	push(&c, 200);
+	usleep(100000);
+	daemon_kill(&c.d);
+	end(&r, 0);
+	cr_expect(strstr(r.said, "has ended; this is what there was"), "%s", r.said);
+	cr_expect_geq(before(r.said, " jobs,"), 200, "%s", r.said);
+	cr_expect(strstr(r.said, "=1\n"), "%s", r.said);
+	cr_expect_eq(tool_run(said, sizeof said, "report %s/trace -o %s/page", folder, folder), 0);
+	cr_expect(strstr(said, "quoitd has ended while it was recorded"), "%s", said);
+	quoit_close(c.s, 0);
+	daemon_stop(&c.d);
+}
+
+Test(trace_tool, a_recorder_that_is_killed_leaves_a_file_that_can_be_read)
+{
+	struct recorder r;
+	struct client c;
+	char said[4096];
+
+	client_open(&c, NULL, NULL);
+	begin(&r, &c, "-a");
+	push(&c, 100);
+	usleep(300000); /* it has written that by now, and if not, the file is as good */
+	end(&r, SIGKILL);
+	cr_expect_eq(tool_run(said, sizeof said, "report %s/trace -o %s/page", folder, folder), 0,
+		     "%s", said);
+	cr_expect(strstr(said, "it ends early"), "%s", said);
+	push(&c, 10); /* quoitd goes on without it */
+	client_close(&c);
+}
+
+Test(trace_tool, a_file_that_is_full_counts_what_it_has_no_room_for)
+{
+	struct recorder r;
+	struct client c;
+
+	client_open(&c, NULL, NULL);
+	begin(&r, &c, "-a --size=2M");
+	for (int i = 0; i < 40; i++, usleep(2000))
+		push(&c, 1000);
+	end(&r, SIGINT);
+	cr_expect_not(strstr(r.said, "beyond --size 0\n"), "%s", r.said);
+	cr_expect(strstr(r.said, "=0\n"), "%s", r.said);
+	client_close(&c);
+}
+
+Test(trace_tool, a_disk_that_is_full_is_said)
+{
+	char said[4096];
+
+	cr_expect_eq(tool_run(said, sizeof said, "trace record -o /dev/full -- true"), 125, "%s",
+		     said);
+	cr_expect(strstr(said, "/dev/full: No space left"), "%s", said);
+	cr_expect_eq(tool_run(said, sizeof said, "trace record -o %s/trace -- true", folder), 0);
+	cr_expect_eq(tool_run(said, sizeof said, "report %s/trace -o /dev/full", folder), 1);
+	cr_expect(strstr(said, "/dev/full: No space left"), "%s", said);
+	cr_expect_eq(tool_run(said, sizeof said, "trace json %s/trace >/dev/full", folder), 1);
+}
+
+Test(trace_tool, a_pipe_that_is_closed_ends_it)
+{
+	char said[4096], line[128];
+
+	cr_expect_eq(tool_run(said, sizeof said, "trace record -o %s/trace -- true", folder), 0);
+	cr_expect_eq(tool_run(said, sizeof said, "trace json %s/trace | true", folder), 0, "%s",
+		     said);
+	cr_expect_eq(tool_run(said, sizeof said,
+			      "trace record -o /dev/stdout -- sleep 0.2 2>%s/said | true", folder),
+		     0);
+	snprintf(line, sizeof line, "grep -q 'Broken pipe' %s/said", folder);
+	cr_expect_eq(system(line), 0,
+		     "it was ended by a signal, and the program was not waited for");
+}
+
+Test(trace_tool, what_is_no_recording_is_refused)
+{
+	static const char *const commands[] = {"trace json", "report -o -"};
+	char said[4096];
+
+	for (size_t i = 0; i < 2; i++) {
+		cr_expect_eq(tool_run(said, sizeof said, "%s /proc/self/exe", commands[i]), 1);
+		cr_expect(strstr(said, "it is no recording"), "%s", said);
+		cr_expect_eq(tool_run(said, sizeof said, "%s /dev/zero", commands[i]), 1);
+		cr_expect(strstr(said, "no regular file"), "%s", said);
+		cr_expect_eq(tool_run(said, sizeof said, "%s %s/none", commands[i], folder), 1);
+		cr_expect(strstr(said, "No such file"), "%s", said);
+	}
+}
+
+Test(trace_tool, without_a_daemon_there_is_nothing_to_record)
+{
+	char said[4096];
+
+	cr_expect_eq(tool_run(said, sizeof said, "trace record -a --socket=%s/none -o %s/trace",
+			      folder, folder),
+		     1);
+	cr_expect(strstr(said, "no counters of quoitd beside"), "%s", said);
+}
+
+Test(trace_tool, a_process_without_a_session_is_said_to_have_none)
+{
+	struct daemon d;
+	char said[4096], path[64];
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	cr_expect_eq(tool_run(said, sizeof said, "trace record -p 1 --socket=%s -o %s/trace",
+			      d.socket, folder),
+		     1);
+	cr_expect(strstr(said, "no session of PID 1"), "%s", said);
+	snprintf(path, sizeof path, "%s/trace", folder);
+	cr_expect_eq(access(path, F_OK), -1, "what was there before stays as it is");
+	daemon_stop(&d);
+}
+
+Test(trace_tool, words_that_make_no_sense_are_named)
+{
+	static const char *const rows[][2] = {
+		{"trace", "which command?"},
+		{"trace --", "unknown command '--'"},
+		{"trace --recrod", "'--recrod'"},
+		{"trace rekord", "did you mean 'record'"},
+		{"trace record", "what?"},
+		{"trace record ls", "'ls': a program goes behind `--`"},
+		{"trace record -a -- ls", "no program with them"},
+		{"trace record -a -p 5", "not both"},
+		{"trace record -p x", "'x' is no PID"},
+		{"trace record -a -t 1s", "'1s' is no time"},
+		{"trace record -t 1 -- ls", "until it ends"},
+		{"trace record -a --size=9x", "'9x' is no size"},
+		{"trace record -a --records=1000", "'1000' is no power of two"},
+		{"trace record -a --quoitd=--eager", "--quoitd is for a private quoitd"},
+		{"trace record -a --recrods=4096", "did you mean '--records'"},
+		{"trace json", "which recording?"},
+		{"trace json a b", "not 'b'"},
+		{"report", "which recording?"},
+		{"report a b", "not 'b'"},
+		{"reprot", "did you mean 'report'"},
+	};
+	char said[4096];
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		cr_expect_eq(tool_run(said, sizeof said, "%s", rows[i][0]), 2, "%s: %s", rows[i][0],
+			     said);
+		cr_expect(strstr(said, rows[i][1]), "%s: %s", rows[i][0], said);
+	}
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* test_trace_json.c - recordings as JSON: lanes, arrows, counters */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include <jansson.h>
+
+#include "recording_case.h"
+#include "trace/chrome.h"
+#include "trace/lanes.h"
+#include "trace/notes.h"
+
+static void put(struct recording_case *c, struct quoit_trace_record job)
+{
+	case_put(c, 1, &job);
+}
+
+/* ---- lanes ---- */
+
+Test(trace_lanes, nothing_in_a_lane_overlaps)
+{
+	struct lanes l = {0};
+	int64_t end[LANES] = {0};
+	unsigned none = 0;
+
+	for (int64_t at = 100; at < 20000; at += 7) {
+		int64_t begin = at - at * 7919 % 97;
+		unsigned lane = lanes_find(&l, begin, at);
+
+		none += lane == LANES;
+		if (lane == LANES)
+			continue;
+		cr_assert_geq(begin, end[lane]);
+		end[lane] = at;
+	}
+	cr_expect_eq(none, 0, "97 / 7 overlap at a time, and there are 16");
+	for (unsigned i = 0; i < LANES; i++)
+		(void)lanes_find(&l, 19000, 30000 + i);
+	cr_expect_eq(lanes_find(&l, 19000, 40000), LANES);
+}
+
+/* ---- notes ---- */
+
+/* Of a client that submits jobs 0 to 9 and 10 to 19, across the wrap of the index, and reaps them.
+ */
+static void begin_with_notes(struct recording_case *c, struct notes *n, uint32_t first)
+{
+	case_begin(c);
+	case_session(c, 1, "");
+	case_event(c, 1, QUOIT_EVENT_SUBMIT, 100, first + 10, 0);
+	case_event(c, 1, QUOIT_EVENT_SUBMIT, 200, first + 20, 0);
+	case_event(c, 1, QUOIT_EVENT_REAP, 5000, first + 10, 0);
+	case_event(c, 1, QUOIT_EVENT_REAP, 50, first + 4000, 0); /* it cannot be: it is earlier */
+	case_event(c, 1, QUOIT_EVENT_REAP, 6000, first + 20, 0);
+	put(c, case_job(first, 7000, 7100, 7200));
+	cr_assert_eq(case_load(c), 0);
+	cr_assert_eq(notes_load(n, &c->reader, &c->rec), 0);
+}
+
+Test(trace_notes, a_job_is_of_the_first_submit_and_the_first_reap_behind_it)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t first = i ? UINT32_MAX - 4 : 77;
+		struct recording_case c;
+		struct recording_job job = {.fetch = 300, .post = 4000};
+		struct notes n;
+		int64_t at = 0;
+
+		begin_with_notes(&c, &n, first);
+		job.session = &c.rec.session[0];
+		job.sq_index = job.cq_index = first;
+		cr_expect(notes_submit(&n, &c.rec, &job, &at) && at == 100, "%d", (int)at);
+		cr_expect(notes_reap(&n, &c.rec, &job, &at) && at == 5000, "%d", (int)at);
+		job.sq_index = job.cq_index = first + 9;
+		cr_expect(notes_submit(&n, &c.rec, &job, &at) && at == 100, "%d", (int)at);
+		cr_expect(notes_reap(&n, &c.rec, &job, &at) && at == 5000, "%d", (int)at);
+		job.sq_index = job.cq_index = first + 10;
+		cr_expect(notes_submit(&n, &c.rec, &job, &at) && at == 200, "%d", (int)at);
+		cr_expect(notes_reap(&n, &c.rec, &job, &at) && at == 6000, "%d", (int)at);
+		job.sq_index = job.cq_index = first + 20;
+		cr_expect_not(notes_submit(&n, &c.rec, &job, &at), "nobody has noted it");
+		cr_expect_not(notes_reap(&n, &c.rec, &job, &at));
+		job.sq_index = first;
+		job.fetch = 50;
+		cr_expect_not(notes_submit(&n, &c.rec, &job, &at), "it was fetched before that");
+		job.quiet = true;
+		job.cq_index = first;
+		cr_expect_not(notes_reap(&n, &c.rec, &job, &at), "it has no CQE");
+		notes_free(&n);
+		case_end(&c);
+	}
+}
+
+/* ---- JSON ---- */
+
+static json_t *events_of(struct recording_case *c)
+{
+	json_error_t error;
+	json_t *json, *events;
+	char *text;
+
+	text = case_text(c, chrome_write);
+	json = json_loads(text, 0, &error);
+	cr_assert(json, "%s at line %d", error.text, error.line);
+	free(text);
+	events = json_incref(json_object_get(json, "traceEvents"));
+	json_decref(json);
+	return events;
+}
+
+static double number(const json_t *event, const char *key)
+{
+	return json_number_value(json_object_get(event, key));
+}
+
+static const char *word(const json_t *event, const char *key)
+{
+	return json_string_value(json_object_get(event, key));
+}
+
+/* How many events of this kind (ph) and name (NULL: any) there are. */
+static unsigned count(json_t *events, const char *ph, const char *name)
+{
+	unsigned n = 0;
+	size_t i;
+	json_t *e;
+
+	json_array_foreach(events, i, e) n +=
+		!strcmp(word(e, "ph"), ph) && (!name || !strcmp(word(e, "name"), name));
+	return n;
+}
+
+Test(trace_json, each_arrow_has_both_ends_and_goes_through_its_job)
+{
+	struct recording_case c;
+	json_t *events, *e;
+	unsigned begun[64] = {0}, ended[64] = {0};
+	size_t i;
+
+	case_busy(&c, "busy");
+	events = events_of(&c);
+	cr_expect_eq(count(events, "s", NULL), 40);
+	cr_expect_eq(count(events, "f", NULL), 40);
+	json_array_foreach(events, i, e)
+	{
+		unsigned id = (unsigned)number(e, "id") % 64;
+
+		if (*word(e, "ph") == 's')
+			begun[id]++;
+		if (*word(e, "ph") == 'f') {
+			ended[id]++;
+			cr_expect_str_eq(word(e, "bp"), "e");
+		}
+	}
+	for (i = 0; i < 64; i++)
+		cr_expect(begun[i] == ended[i] && begun[i] <= 1, "%zu", i);
+	json_decref(events);
+	case_end(&c);
+}
+
+Test(trace_json, slices_of_a_track_do_not_overlap_and_none_is_missing)
+{
+	struct recording_case c;
+	json_t *events, *a, *b;
+	size_t i, k;
+
+	case_busy(&c, "busy");
+	events = events_of(&c);
+	/* On the ring's lanes or beside them; where it ran; and the client's submit, wait and reap.
+	 */
+	cr_expect_eq(count(events, "X", "gemm") + count(events, "b", "gemm"), 80);
+	cr_expect_eq(count(events, "b", NULL), 40 - LANES);
+	cr_expect_eq(count(events, "b", NULL), count(events, "e", NULL));
+	cr_expect_eq(count(events, "X", "submit"), 1);
+	cr_expect_eq(count(events, "X", "reap"), 1);
+	cr_expect_eq(count(events, "X", "waits at ?"), 1);
+	json_array_foreach(events, i, a) json_array_foreach(
+		events, k, b) if (i < k && *word(a, "ph") == 'X' && *word(b, "ph") == 'X' &&
+				  number(a, "pid") == number(b, "pid") &&
+				  number(a, "tid") == number(b, "tid"))
+		cr_expect(number(a, "ts") + number(a, "dur") <= number(b, "ts") + 1e-9 ||
+				  number(b, "ts") + number(b, "dur") <= number(a, "ts") + 1e-9,
+			  "%zu %zu", i, k);
+	json_decref(events);
+	case_end(&c);
+}
+
+Test(trace_json, counters_and_names_of_tracks_are_there)
+{
+	struct recording_case c;
+	json_t *events;
+
+	case_busy(&c, "busy");
+	events = events_of(&c);
+	cr_expect_eq(count(events, "C", "jobs"), 1);
+	cr_expect_eq(count(events, "C", "queue depth"), 1);
+	cr_expect_eq(count(events, "C", "memory"), 1);
+	cr_expect_eq(count(events, "M", "process_name"), 2);
+	cr_expect_geq(count(events, "M", "thread_name"), 3);
+	json_decref(events);
+	case_end(&c);
+}
+
+Test(trace_json, a_recording_of_nothing_is_valid_json)
+{
+	struct recording_case c;
+
+	case_begin(&c);
+	json_decref(events_of(&c));
+	case_end(&c);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_report.c - `quoit report`: make a page of a recording */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "commands.h"
+#include "trace/output.h"
+#include "trace/page.h"
+
+#define DEFAULT_PATH "report.html"
+
+static const struct args_option options[] = {
+	{"output", "FILE", "the page; report.html by default, - is standard output", 'o'},
+	{NULL},
+};
+
+static const struct args_command command = {
+	"report", "FILE",
+	"Make one page of a recording of `quoit trace record`: timeline, cores, queue depth, memory\n"
+	"and a table of operations.  It needs nothing else: no network, no other file.",
+	options};
+
+int cmd_report(int argc, char **argv)
+{
+	const char *path = DEFAULT_PATH;
+	int opt;
+
+	while ((opt = args_next(&command, argc, argv)) >= 0)
+		path = optarg;
+	if (opt != ARGS_END)
+		return opt == ARGS_HELP ? 0 : 2;
+	if (argc == optind) {
+		fprintf(stderr, "quoit report: which recording? (see quoit report --help)\n");
+		return 2;
+	}
+	if (argc - optind > 1) {
+		fprintf(stderr, "quoit report: one recording: not '%s'\n", argv[optind + 1]);
+		return 2;
+	}
+	return output_write("report", argv[optind], path, page_write);
+}

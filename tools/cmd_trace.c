@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_trace.c - `quoit trace`: record what happens to jobs, and convert such a recording */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "commands.h"
+#include "trace/chrome.h"
+#include "trace/output.h"
+#include "trace/record.h"
+
+static const struct args_option options[] = {
+	{"output", "FILE", "where to; to standard output by default", 'o'},
+	{NULL},
+};
+
+static const struct args_command command = {
+	"trace json", "FILE",
+	"Convert a recording to JSON in Chrome's trace event format, which ui.perfetto.dev and\n"
+	"chrome://tracing read: tracks of rings, reactors, workers, devices and clients, arrows from\n"
+	"submit to reap, counters of jobs, queues, memory and cores.",
+	options};
+
+static int json(int argc, char **argv)
+{
+	const char *path = NULL;
+	int opt;
+
+	while ((opt = args_next(&command, argc, argv)) >= 0)
+		path = optarg;
+	if (opt != ARGS_END)
+		return opt == ARGS_HELP ? 0 : 2;
+	if (argc - optind != 1) {
+		fprintf(stderr, "quoit trace json: %s%s%s\n",
+			argc == optind ? "which recording?" : "one recording: not '",
+			argc == optind ? "" : argv[optind + 1], argc == optind ? "" : "'");
+		return 2;
+	}
+	return output_write("trace json", argv[optind], path, chrome_write);
+}
+
+static const struct args_option no_options[] = {{NULL}};
+
+static const struct args_word subcommands[] = {
+	{"record", "record a program, a process or all, into a file", trace_record},
+	{"json", "convert a recording for Perfetto", json},
+	{NULL},
+};
+
+static const struct args_command trace = {
+	"trace", "COMMAND [options]",
+	"`quoit trace COMMAND --help` lists the options of one; `quoit report` makes a page of a\n"
+	"recording.",
+	no_options, subcommands};
+
+int cmd_trace(int argc, char **argv)
+{
+	return args_run(&trace, argc, argv);
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chrome.c - a recording as JSON of Chrome's trace event format, which Perfetto reads.
+ *
+ * A process for each session and one for quoitd; what is a thread there is a track here.  Slices of
+ * a track must not overlap, so jobs of a ring are in lanes, tracks of the same name; those for
+ * which no lane is free are asynchronous events.  Arrows end at slices, so a submit is one, too.
+ */
+#include "trace/chrome.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/lanes.h"
+#include "trace/notes.h"
+#include "trace/text.h"
+#include "trace/work.h"
+
+#define QUOITD       1u /* the processes' numbers */
+#define FIRST        2u
+#define TRACKS       256u /* of quoitd */
+#define TRACK_STEP   100u /* of tracks' numbers: lanes are between */
+#define CLIENT_TRACK 50u  /* behind a ring's lanes */
+#define MOMENT       200  /* ns: how long a submit is drawn */
+
+/* What was noted on a ring and is not written yet. */
+struct pending {
+	bool waits, noted;
+	int64_t wait_at, at;
+	unsigned site, kind;
+	uint32_t index, submitted, reaped;
+};
+
+struct ring_tracks {
+	struct lanes lanes;
+	bool named[LANES], client_named, index_known[2];
+	struct pending pending;
+};
+
+struct place_track {
+	unsigned place, reactor;
+	struct lanes lanes;
+	bool named[LANES];
+};
+
+struct chrome {
+	FILE *out;
+	struct recording *rec;
+	struct notes notes;
+	struct ring_tracks *(*ring)[QUOIT_MAX_RINGS]; /* by session */
+	struct place_track place[TRACKS];
+	unsigned places;
+	struct work work;
+	uint64_t flows;
+	bool first, failed;
+};
+
+/* ---- an event's head ---- */
+
+/* Microseconds. */
+static void put_time(FILE *out, const char *key, int64_t ns)
+{
+	ns = ns < 0 ? 0 : ns;
+	fprintf(out, ",\"%s\":%" PRId64 ".%03d", key, ns / 1000, (int)(ns % 1000));
+}
+
+static void begin(struct chrome *c, char ph, unsigned process, unsigned track)
+{
+	fprintf(c->out, "%s\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u", c->first ? "" : ",", ph,
+		process, track);
+	c->first = false;
+}
+
+static void put_name(struct chrome *c, const char *name)
+{
+	fputs(",\"name\":", c->out);
+	text_put_json(c->out, name);
+}
+
+static void end(struct chrome *c)
+{
+	fputc('}', c->out);
+}
+
+/* ---- names of tracks ---- */
+
+static void name_one(struct chrome *c, const char *what, unsigned process, unsigned track,
+		     const char *name)
+{
+	begin(c, 'M', process, track);
+	put_name(c, what);
+	fputs(",\"args\":{\"name\":", c->out);
+	text_put_json(c->out, name);
+	fputc('}', c->out);
+	end(c);
+}
+
+static void order_one(struct chrome *c, const char *what, unsigned process, unsigned track)
+{
+	begin(c, 'M', process, track);
+	put_name(c, what);
+	fprintf(c->out, ",\"args\":{\"sort_index\":%u}", what[0] == 'p' ? process : track);
+	end(c);
+}
+
+static void name_track(struct chrome *c, bool *named, unsigned process, unsigned track,
+		       const char *name)
+{
+	if (*named)
+		return;
+	*named = true;
+	name_one(c, "thread_name", process, track, name);
+	order_one(c, "thread_sort_index", process, track);
+}
+
+static void name_processes(struct chrome *c)
+{
+	char name[320];
+
+	name_one(c, "process_name", QUOITD, 0, "quoitd");
+	order_one(c, "process_sort_index", QUOITD, 0);
+	for (unsigned i = 0; i < c->rec->sessions; i++) {
+		const struct recording_session *s = &c->rec->session[i];
+
+		snprintf(name, sizeof name, "session %" PRIu64 " %s (PID %" PRIu32 ")", s->number,
+			 s->name, s->s.pid);
+		name_one(c, "process_name", FIRST + i, 0, name);
+		order_one(c, "process_sort_index", FIRST + i, 0);
+	}
+}
+
+static unsigned process_of(const struct chrome *c, const struct recording_session *s)
+{
+	return FIRST + (unsigned)(s - c->rec->session);
+}
+
+static struct ring_tracks *ring_of(struct chrome *c, const struct recording_session *s,
+				   unsigned ring)
+{
+	struct ring_tracks **at = &c->ring[s - c->rec->session][ring];
+
+	if (!*at)
+		*at = calloc(1, sizeof **at);
+	c->failed |= !*at;
+	return *at;
+}
+
+/* NULL: there are too many. */
+static struct place_track *place_of(struct chrome *c, const struct recording_job *job)
+{
+	unsigned reactor = job->place < QUOIT_TRACE_BRIDGE ? job->session->s.reactor : 0;
+
+	for (unsigned i = 0; i < c->places; i++)
+		if (c->place[i].place == job->place && c->place[i].reactor == reactor)
+			return &c->place[i];
+	if (c->places == TRACKS)
+		return NULL;
+	c->place[c->places] = (struct place_track){.place = job->place, .reactor = reactor};
+	return &c->place[c->places++];
+}
+
+/* ---- jobs ---- */
+
+/* Where an arrow goes through. */
+struct point {
+	unsigned process, track;
+	int64_t at;
+};
+
+static void put_arrow(struct chrome *c, const struct point *point, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		bool last = i + 1 == count;
+
+		begin(c, i == 0 ? 's' : last ? 'f' : 't', point[i].process, point[i].track);
+		put_time(c->out, "ts", point[i].at);
+		fprintf(c->out,
+			"%s,\"id\":%" PRIu64 ",\"cat\":\"arrow\",\"name\":\"submit to reap\"",
+			last ? ",\"bp\":\"e\"" : "", c->flows);
+		end(c);
+	}
+	c->flows += count > 0;
+}
+
+static void put_leg(FILE *out, const char *name, int64_t ns)
+{
+	if (ns > 0)
+		fprintf(out, ",\"%s_us\":%" PRId64 ".%03d", name, ns / 1000, (int)(ns % 1000));
+}
+
+static void put_job_args(struct chrome *c, const struct recording_job *job)
+{
+	fprintf(c->out, ",\"args\":{\"sq_index\":%" PRIu32, job->sq_index);
+	if (job->failed)
+		fprintf(c->out, ",\"error\":%d", -job->res);
+	put_leg(c->out, "waited_data", job->data - job->fetch);
+	put_leg(c->out, "waited_memory", job->memory - job->data);
+	put_leg(c->out, "waited_turn", job->start - job->memory);
+	put_leg(c->out, "ran", job->end - job->start);
+	fputc('}', c->out);
+}
+
+static void put_slice(struct chrome *c, unsigned process, unsigned track, int64_t from, int64_t to,
+		      const char *name)
+{
+	from = from < 0 ? 0 : from;
+	begin(c, 'X', process, track);
+	put_time(c->out, "ts", from);
+	put_time(c->out, "dur", to > from ? to - from : 1);
+	put_name(c, name);
+}
+
+/* From its fetch until it was posted. */
+static bool put_on_ring(struct chrome *c, const struct recording_job *job, const char *operation,
+			struct point *ret)
+{
+	struct ring_tracks *ring = ring_of(c, job->session, job->ring);
+	unsigned process = process_of(c, job->session), track = TRACK_STEP * (job->ring + 1), lane;
+	int64_t to = job->post > job->fetch ? job->post : job->fetch + 1;
+	char name[32];
+
+	if (!ring)
+		return false;
+	lane = lanes_find(&ring->lanes, job->fetch, to);
+	if (lane == LANES) {
+		for (unsigned i = 0; i < 2; i++) {
+			begin(c, i ? 'e' : 'b', process, track);
+			put_time(c->out, "ts", i ? to : job->fetch);
+			fprintf(c->out, ",\"cat\":\"ring %u, more\",\"id\":%" PRIu64, job->ring,
+				c->flows + 1);
+			put_name(c, operation);
+			if (!i)
+				put_job_args(c, job);
+			end(c);
+		}
+		c->flows++;
+		return false;
+	}
+	snprintf(name, sizeof name, "ring %u", job->ring);
+	name_track(c, &ring->named[lane], process, track + lane, name);
+	put_slice(c, process, track + lane, job->fetch, to, operation);
+	put_job_args(c, job);
+	end(c);
+	*ret = (struct point){process, track + lane, job->fetch};
+	return true;
+}
+
+/* While it ran, where it ran. */
+static bool put_on_place(struct chrome *c, const struct recording_job *job, const char *operation,
+			 struct point *ret)
+{
+	struct place_track *place = job->ran ? place_of(c, job) : NULL;
+	int64_t to = job->end > job->start ? job->end : job->start + 1;
+	char name[RECORDING_PLACE_BYTES];
+	unsigned lane, track;
+
+	if (!place)
+		return false;
+	lane = lanes_find(&place->lanes, job->start, to);
+	if (lane == LANES)
+		return false;
+	track = TRACK_STEP * (unsigned)(place - c->place + 1) + lane;
+	recording_place(job, name);
+	name_track(c, &place->named[lane], QUOITD, track, name);
+	put_slice(c, QUOITD, track, job->start, to, operation);
+	fprintf(c->out, ",\"args\":{\"session\":%" PRIu64 ",\"ring\":%u}", job->session->number,
+		job->ring);
+	end(c);
+	*ret = (struct point){QUOITD, track, job->start};
+	return true;
+}
+
+static void put_job(const struct recording_job *job, void *arg)
+{
+	struct chrome *c = arg;
+	struct point point[4];
+	unsigned n = 0, client = TRACK_STEP * (job->ring + 1) + CLIENT_TRACK;
+	unsigned process = process_of(c, job->session);
+	char text[40];
+	const char *operation = recording_operation(job->opcode, text, sizeof text);
+	bool submitted = notes_submit(&c->notes, c->rec, job, &point[0].at);
+
+	point[0].process = process;
+	point[0].track = client;
+	n = submitted;
+	n += put_on_ring(c, job, operation, &point[n]);
+	n += put_on_place(c, job, operation, &point[n]);
+	if (n > submitted && notes_reap(&c->notes, c->rec, job, &point[n].at)) {
+		point[n].process = process;
+		point[n++].track = client;
+	}
+	if (submitted && n > 1)
+		put_arrow(c, point, n);
+}
+
+/* ---- the client ---- */
+
+static void put_moment(struct chrome *c, const struct recording_event *e, struct pending *p)
+{
+	unsigned track = TRACK_STEP * (e->ring + 1) + CLIENT_TRACK;
+	int64_t to = e->at - p->at < MOMENT ? e->at : p->at + MOMENT;
+	bool *known = ring_of(c, e->session, e->ring)->index_known;
+	bool submit = p->kind == QUOIT_EVENT_SUBMIT;
+	uint32_t *before = submit ? &p->submitted : &p->reaped;
+
+	put_slice(c, process_of(c, e->session), track, p->at, to, submit ? "submit" : "reap");
+	if (known[submit])
+		fprintf(c->out, ",\"args\":{\"jobs\":%" PRIu32 "}", p->index - *before);
+	end(c);
+	*before = p->index;
+	known[submit] = true;
+	p->noted = false;
+}
+
+static void put_wait(struct chrome *c, const struct recording_event *e, struct pending *p)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "waits at %s", recording_site(e->session, e->ring, p->site));
+	put_slice(c, process_of(c, e->session), TRACK_STEP * (e->ring + 1) + CLIENT_TRACK,
+		  p->wait_at, e->at, name);
+	end(c);
+	p->waits = false;
+}
+
+static void put_event(const struct recording_event *e, void *arg)
+{
+	struct chrome *c = arg;
+	struct ring_tracks *ring = ring_of(c, e->session, e->ring);
+	struct pending *p = ring ? &ring->pending : NULL;
+	char name[32];
+
+	if (!p || (p->noted && e->at < p->at) || (p->waits && e->at < p->wait_at))
+		return;
+	snprintf(name, sizeof name, "client, ring %u", e->ring);
+	name_track(c, &ring->client_named, process_of(c, e->session),
+		   TRACK_STEP * (e->ring + 1) + CLIENT_TRACK, name);
+	if (p->noted)
+		put_moment(c, e, p);
+	if (e->kind == QUOIT_EVENT_GO && p->waits)
+		put_wait(c, e, p);
+	if (e->kind == QUOIT_EVENT_WAIT) {
+		p->waits = true;
+		p->wait_at = e->at;
+		p->site = e->site;
+	} else if (e->kind != QUOIT_EVENT_GO) {
+		p->noted = true;
+		p->at = e->at;
+		p->kind = e->kind;
+		p->index = e->index;
+	}
+}
+
+static void put_rest(struct chrome *c, const struct recording_session *s, unsigned ring,
+		     struct pending *p)
+{
+	struct recording_event e = {.session = (struct recording_session *)s, .ring = ring};
+
+	e.at = p->noted && p->at > c->rec->span_ns ? p->at : c->rec->span_ns;
+	if (p->noted)
+		put_moment(c, &e, p);
+	if (p->waits && p->wait_at <= e.at)
+		put_wait(c, &e, p);
+}
+
+/* What came last has nothing behind it. */
+static void put_last_events(struct chrome *c)
+{
+	for (unsigned i = 0; i < c->rec->sessions; i++)
+		for (unsigned k = 0; k < QUOIT_MAX_RINGS; k++)
+			if (c->ring[i][k])
+				put_rest(c, &c->rec->session[i], k, &c->ring[i][k]->pending);
+}
+
+/* ---- counters ---- */
+
+static void begin_counter(struct chrome *c, unsigned process, int64_t at, const char *name)
+{
+	begin(c, 'C', process, 0);
+	put_time(c->out, "ts", at);
+	put_name(c, name);
+}
+
+static void put_counts(const struct recording_counts *counts, void *arg)
+{
+	struct chrome *c = arg;
+	unsigned process = process_of(c, counts->session);
+	const struct quoit_trace_counts *n = &counts->c;
+
+	begin_counter(c, process, counts->at, "jobs");
+	fprintf(c->out, ",\"args\":{\"open\":%" PRIu32 ",\"running\":%" PRIu32 "}", n->open,
+		n->running);
+	end(c);
+	begin_counter(c, process, counts->at, "queue depth");
+	fprintf(c->out, ",\"args\":{\"SQ\":%" PRIu32 ",\"CQ\":%" PRIu32 "}", n->sq_depth,
+		n->cq_depth);
+	end(c);
+	begin_counter(c, process, counts->at, "memory");
+	fprintf(c->out, ",\"args\":{\"host\":%" PRIu64 ",\"devices\":%" PRIu64 "}", n->host_used,
+		n->device_used);
+	end(c);
+}
+
+static void put_totals(const struct recording_totals *totals, void *arg)
+{
+	struct chrome *c = arg;
+
+	if (!work_next(&c->work, totals))
+		return;
+	begin_counter(c, QUOITD, c->work.from, "cores at work");
+	fprintf(c->out, ",\"args\":{\"tiles\":%.3f,\"reactors\":%.3f}", c->work.tiles,
+		c->work.reacting);
+	end(c);
+	begin_counter(c, QUOITD, c->work.from, "cores polling");
+	fprintf(c->out, ",\"args\":{\"reactors\":%.3f}", c->work.polling);
+	end(c);
+}
+
+/* ---- all of it ---- */
+
+static void put_all(struct chrome *c, struct trace_reader *r, int *ret_err)
+{
+	const struct recording_visitor v = {put_job, put_event, put_counts, put_totals, c};
+	const struct trace_header *h = &c->rec->header;
+
+	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"machine\":", c->out);
+	text_put_json(c->out, h->machine);
+	fputs(",\"cpu\":", c->out);
+	text_put_json(c->out, h->cpu);
+	fputs(",\"command\":", c->out);
+	text_put_json(c->out, h->command);
+	fprintf(c->out, ",\"begun_ns\":\"%" PRIu64 "\",\"dropped\":%" PRIu64 ",\"lost\":%" PRIu64,
+		h->real_ns, c->rec->end.dropped, c->rec->end.lost);
+	fputs("},\"traceEvents\":[", c->out);
+	name_processes(c);
+	*ret_err = recording_visit(r, c->rec, &v);
+	put_last_events(c);
+	fputs("\n]}\n", c->out);
+}
+
+int chrome_write(struct trace_reader *r, struct recording *rec, FILE *out)
+{
+	struct chrome *c = calloc(1, sizeof *c);
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->out = out;
+	c->rec = rec;
+	c->first = true;
+	c->work.tick_ns = rec->tick_ns;
+	c->ring = calloc(rec->sessions ? rec->sessions : 1, sizeof *c->ring);
+	err = notes_load(&c->notes, r, rec);
+	if (!c->ring)
+		err = -ENOMEM;
+	if (!err)
+		put_all(c, r, &err);
+	if (!err && c->failed)
+		err = -ENOMEM;
+	for (unsigned i = 0; c->ring && i < rec->sessions; i++)
+		for (unsigned k = 0; k < QUOIT_MAX_RINGS; k++)
+			free(c->ring[i][k]);
+	free(c->ring);
+	notes_free(&c->notes);
+	free(c);
+	return err;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* output.c - make something else of a recording, in a file or on standard output */
+#include "trace/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What the reader should know before it believes what it sees. */
+static void warn(const char *command, const struct trace_reader *r, const struct recording *rec)
+{
+	const struct trace_end *e = &rec->end;
+
+	if (r->cut || !rec->ended)
+		fprintf(stderr,
+			"quoit %s: it ends early: its recorder was killed, or the disk was full\n",
+			command);
+	if (e->how & TRACE_DAEMON_DIED)
+		fprintf(stderr, "quoit %s: quoitd has ended while it was recorded\n", command);
+	if (e->dropped || e->lost || e->unwritten)
+		fprintf(stderr,
+			"quoit %s: not all is there: quoitd has dropped %" PRIu64
+			" jobs, the recorder lost %" PRIu64 " records and had no room for %" PRIu64
+			"\n",
+			command, e->dropped, e->lost, e->unwritten);
+	if (rec->damaged || rec->foreign)
+		fprintf(stderr, "quoit %s: %" PRIu64 " records make no sense and are left out\n",
+			command, rec->damaged + rec->foreign);
+}
+
+/* ---- the file ---- */
+
+static int no_file(const char *command, const char *path)
+{
+	fprintf(stderr, "quoit %s: %s: %s\n", command, path, strerror(errno));
+	return 1;
+}
+
+static int write_stdout(struct trace_reader *r, struct recording *rec, output_fn *write)
+{
+	int err = write(r, rec, stdout);
+
+	if (err)
+		return err;
+	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
+}
+
+/* A device or a pipe is written to as it is; nothing else may take its place. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* Under another name first: who reads the old one meanwhile, or kills us, has a whole file. */
+static int write_file(const char *command, struct trace_reader *r, struct recording *rec,
+		      const char *path, output_fn *write)
+{
+	bool special = is_special(path);
+	char *new = NULL;
+	FILE *out = NULL;
+	int err = 0;
+
+	if (asprintf(&new, "%s%s", path, special ? "" : ".new") < 0)
+		return -ENOMEM;
+	out = fopen(new, "we");
+	if (!out) {
+		err = no_file(command, new);
+		free(new);
+		return err;
+	}
+	err = write(r, rec, out);
+	if (!err && (fflush(out) || ferror(out)))
+		err = no_file(command, new);
+	fclose(out);
+	if (!err && !special && rename(new, path) < 0)
+		err = no_file(command, path);
+	if (err && !special)
+		(void)unlink(new);
+	free(new);
+	return err;
+}
+
+int output_write(const char *command, const char *from, const char *to, output_fn *write)
+{
+	struct trace_reader r;
+	struct recording rec = {0};
+	int err = trace_reader_open(&r, from);
+
+	if (!err)
+		err = recording_load(&r, &rec);
+	if (!err)
+		warn(command, &r, &rec);
+	if (!err)
+		err = to && strcmp(to, "-") != 0 ? write_file(command, &r, &rec, to, write)
+						 : write_stdout(&r, &rec, write);
+	if (err == -EIO && !*r.why)
+		err = 1; /* of standard output, and said by whoever flushes it last */
+	if (err < 0)
+		fprintf(stderr, "quoit %s: %s: %s\n", command, from,
+			*r.why ? r.why : strerror(-err));
+	recording_free(&rec);
+	trace_reader_close(&r);
+	return err != 0;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* parts.c - the files of tools/report/, taken in by the assembler; paths are from the Makefile's */
+#include "trace/parts.h"
+
+#define PART(name, path)                                                                           \
+	__asm__(".section .rodata\n.global " name "\n.type " name ", %object\n" name               \
+		":\n.incbin \"" path "\"\n.byte 0\n.size " name ", . - " name "\n.previous\n")
+
+PART("report_part_page", "tools/report/page.html");
+PART("report_part_style", "tools/report/report.css");
+PART("report_part_script", "tools/report/report.js");

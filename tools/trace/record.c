@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* record.c - `quoit trace record`: a program, a process or all, until it ends or for a time */
+#include "trace/record.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <quoit/socket.h>
+
+#include "args.h"
+#include "private_daemon.h"
+#include "program.h"
+#include "trace/recorder.h"
+
+#define DEFAULT_PATH    "quoit.trace"
+#define DEFAULT_SIZE    (UINT64_C(256) << 20)
+#define LEAST_SIZE      (UINT64_C(2) << 20)
+#define DEFAULT_RECORDS 16384u /* of 32 sessions at a time these find room in quoitd */
+#define MOST_SECONDS    86400.0
+#define MOST_OPTIONS    32u
+#define SETTLE_MS       1000u /* so long at most for what quoitd has still to tell */
+#define QUIET_LOOKS     3u    /* and until so many looks see nothing more */
+
+enum { OUTPUT, PID, ALL, TIME, SIZE, RECORDS, QUOITD, SOCKET, SHARED };
+
+static const struct args_option options[] = {
+	[OUTPUT] = {"output", "FILE", "the recording; quoit.trace by default", 'o'},
+	[PID] = {"pid", "PID", "record the sessions that this process has", 'p'},
+	[ALL] = {"all", NULL, "record all sessions: your own, or everybody's for root", 'a'},
+	[TIME] = {"time", "SECONDS", "with -p and -a: for so long, not until interrupted", 't'},
+	[SIZE] = {"size", "BYTES", "of the file at most: 256M; what is beyond is counted"},
+	[RECORDS] = {"records", "N", "of each session's ring in quoitd: 16384 by default"},
+	[QUOITD] = {"quoitd", "OPTION", "for the private quoitd, as --quoitd=--lease=256M"},
+	[SOCKET] = {"socket", "PATH", "record with the quoitd there, not with a private one"},
+	[SHARED] = {"shared", NULL, "the same, where programs look for it"},
+	{NULL},
+};
+
+static const struct args_command command = {
+	"trace record", "-- CMD [ARG...]",
+	"Record what happens to each job: of CMD, with a quoitd of its own, until it ends; or with -p\n"
+	"or -a of a quoitd that runs, until interrupted.  `quoit report` and `quoit trace json` read\n"
+	"the file.  Exit status: CMD's own, as with quoit run; with -p and -a 1 when it failed.",
+	options};
+
+struct record {
+	struct recorder_what what;
+	bool all, shared;
+	double seconds; /* 0: until interrupted */
+	const char *socket;
+	const char *daemon_options[MOST_OPTIONS + 2]; /* $QUOIT_GPU's first, NULL behind the last */
+	unsigned daemon_options_used;
+	char gpu[64];
+};
+
+/* ---- the command line ---- */
+
+/* "256M"; false: it is no size. */
+static bool parse_size(const char *word, uint64_t *ret)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(word, &end, 10);
+	if (*word < '0' || *word > '9' || errno)
+		return false;
+	unit = *end ? strchr(units, *end) : NULL;
+	if (unit && !end[1] && *ret < UINT64_C(1) << 30) {
+		*ret <<= 10 * (unit - units + 1);
+		return true;
+	}
+	return !*end;
+}
+
+static bool is_records(uint32_t n)
+{
+	return n >= QUOIT_TRACE_LEAST && n <= QUOIT_TRACE_MOST && !(n & (n - 1));
+}
+
+static int bad(const char *word, const char *what)
+{
+	fprintf(stderr, "quoit trace record: '%s' is %s\n", word, what);
+	return ARGS_BAD;
+}
+
+static int take_option(struct record *r, int opt, const char *value)
+{
+	char *end;
+
+	r->all |= opt == ALL;
+	r->shared |= opt == SHARED;
+	if (opt == OUTPUT)
+		r->what.path = value;
+	if (opt == SOCKET)
+		r->socket = value;
+	if (opt == PID && (!args_number(value, &r->what.pid) || !r->what.pid))
+		return bad(value, "no PID");
+	if (opt == SIZE && (!parse_size(value, &r->what.size) || r->what.size < LEAST_SIZE))
+		return bad(value, "no size of 2M and more, as 256M");
+	if (opt == RECORDS &&
+	    (!args_number(value, &r->what.records) || !is_records(r->what.records)))
+		return bad(value, "no power of two from 4096 to 65536");
+	if (opt == TIME) {
+		r->seconds = strtod(value, &end);
+		if (*end || end == value || !(r->seconds >= 0.001 && r->seconds <= MOST_SECONDS))
+			return bad(value, "no time in seconds (0.001 to 86400)");
+	}
+	if (opt == QUOITD) {
+		if (r->daemon_options_used == MOST_OPTIONS)
+			return bad(value, "one option of quoitd too many");
+		r->daemon_options[r->daemon_options_used++] = value;
+	}
+	return 0;
+}
+
+/* What stands before a first `--` is ours. */
+static int count_ours(int argc, char **argv)
+{
+	int i = 1;
+
+	while (i < argc && strcmp(argv[i], "--") != 0)
+		i++;
+	return i;
+}
+
+/* One of a program, a process, and all. */
+static int check_choice(const struct record *r, int left, const char *first)
+{
+	const char *wrong = NULL;
+
+	if (left)
+		wrong = "a program goes behind `--`, as in quoit trace record -- CMD";
+	else if (r->what.command && (r->what.pid || r->all))
+		wrong = "-p and -a record what runs already: no program with them";
+	else if (r->what.pid && r->all)
+		wrong = "-p or -a, not both";
+	else if (!r->what.command && !r->what.pid && !r->all)
+		wrong = "what?  `-- CMD`, -p PID or -a (see quoit trace record --help)";
+	else if (r->what.command && r->seconds > 0)
+		wrong = "-t is for -p and -a: a program is recorded until it ends";
+	else if (r->daemon_options_used && (!r->what.command || r->socket || r->shared))
+		wrong = "--quoitd is for a private quoitd";
+	if (!wrong)
+		return 0;
+	fprintf(stderr, "quoit trace record: %s%s%s%s\n", left ? "'" : "", left ? first : "",
+		left ? "': " : "", wrong);
+	return ARGS_BAD;
+}
+
+/* 0, or what args_next said last. */
+static int parse(struct record *r, int argc, char **argv)
+{
+	int ours = count_ours(argc, argv), opt, err;
+
+	r->what = (struct recorder_what){
+		.path = DEFAULT_PATH, .size = DEFAULT_SIZE, .records = DEFAULT_RECORDS};
+	if (ours + 1 < argc)
+		r->what.command = argv + ours + 1;
+	if (getenv("QUOIT_GPU"))
+		snprintf(r->gpu, sizeof r->gpu, "--gpu=%s", getenv("QUOIT_GPU"));
+	while ((opt = args_next(&command, ours, argv)) >= 0) {
+		err = take_option(r, opt, optarg);
+		if (err)
+			return err;
+	}
+	if (opt != ARGS_END)
+		return opt;
+	return check_choice(r, ours - optind, argv[optind]);
+}
+
+/* ---- until it ends ---- */
+
+static struct timespec pause_of(unsigned ms)
+{
+	return (struct timespec){.tv_nsec = ms * 1000000L};
+}
+
+/* What quoitd has not told yet: a session's last jobs, and that it has ended. */
+static void settle(struct recorder *r)
+{
+	unsigned quiet = 0;
+
+	for (unsigned ms = 0; ms < SETTLE_MS && quiet < QUIET_LOOKS; ms += 20) {
+		struct timespec pause = pause_of(20);
+		uint64_t came = recorder_look(r);
+
+		quiet = came || (!recorder_is_over(r) && !r->daemon_died) ? 0 : quiet + 1;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* The program's exit status. */
+static int await_program(struct recorder *r, pid_t program, pid_t *keeper, const sigset_t *signals)
+{
+	uint64_t came = 0;
+	siginfo_t info;
+	int status;
+
+	for (;;) {
+		struct timespec pause = pause_of(recorder_pause_ms(r, came));
+		int sig = sigtimedwait(signals, &info, &pause);
+
+		came = recorder_look(r);
+		if (sig > 0 && sig != SIGCHLD)
+			program_forward(program, &info);
+		if (sig == SIGCHLD && *keeper > 0 && waitpid(*keeper, NULL, WNOHANG) == *keeper)
+			*keeper = 0;
+		if (sig == SIGCHLD && waitpid(program, &status, WNOHANG) == program)
+			return program_status(status);
+	}
+}
+
+static double seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Until a signal says so, the time is over, quoitd has ended or the file cannot be written. */
+static void await_time(struct recorder *r, double seconds, const sigset_t *signals)
+{
+	double until = seconds > 0 ? seconds_now() + seconds : 0;
+	uint64_t came = 0;
+	int sig = 0;
+
+	while (!r->daemon_died && !recorder_has_failed(r) && (sig <= 0 || sig == SIGCHLD) &&
+	       (seconds <= 0 || seconds_now() < until)) {
+		struct timespec pause = pause_of(recorder_pause_ms(r, came));
+
+		sig = sigtimedwait(signals, NULL, &pause);
+		came = recorder_look(r);
+	}
+	(void)recorder_look(r);
+}
+
+static int record_running(struct record *r, const sigset_t *signals)
+{
+	struct recorder recorder;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (recorder_begin(&recorder, &r->what) < 0)
+		return 1;
+	await_time(&recorder, r->seconds, signals);
+	return recorder_finish(&recorder) < 0 || recorder.daemon_died;
+}
+
+static int record_program(struct record *r, const sigset_t *signals, const sigset_t *before,
+			  pid_t *keeper)
+{
+	struct recorder recorder;
+	int status = PROGRAM_OURS;
+	pid_t program;
+
+	if (recorder_begin(&recorder, &r->what) < 0)
+		return status;
+	program = program_start(r->what.command, r->what.socket, before, "trace record");
+	(void)signal(SIGPIPE, SIG_IGN); /* it keeps its own */
+	if (program > 0) {
+		status = await_program(&recorder, program, keeper, signals);
+		settle(&recorder);
+	}
+	if (recorder_finish(&recorder) < 0 && !status)
+		status = PROGRAM_OURS;
+	return status;
+}
+
+static int record_privately(struct record *r, const sigset_t *signals, const sigset_t *before)
+{
+	const char *daemon_options[MOST_OPTIONS + 2] = {NULL};
+	struct private_daemon daemon;
+	unsigned n = 0;
+	int status;
+
+	if (*r->gpu) /* first: an option wins */
+		daemon_options[n++] = r->gpu;
+	for (unsigned i = 0; i < r->daemon_options_used; i++)
+		daemon_options[n++] = r->daemon_options[i];
+	if (private_daemon_start(&daemon, daemon_options) < 0)
+		return PROGRAM_OURS;
+	r->what.socket = daemon.socket;
+	r->what.alone = true;
+	status = record_program(r, signals, before, &daemon.keeper);
+	private_daemon_stop(&daemon);
+	return status;
+}
+
+int trace_record(int argc, char **argv)
+{
+	static struct record r;
+	char socket[QUOIT_SOCKET_BYTES];
+	sigset_t signals, before;
+	pid_t no_keeper = 0;
+	int err = parse(&r, argc, argv);
+
+	if (err)
+		return err == ARGS_HELP ? 0 : 2;
+	if (quoit_socket_path(r.socket, false, socket) < 0) {
+		fprintf(stderr, "quoit trace record: the socket's path is empty or too long\n");
+		return 2;
+	}
+	program_block_signals(&signals, &before);
+	if (r.what.command && !r.socket && !r.shared)
+		return record_privately(&r, &signals, &before);
+	r.what.socket = socket;
+	return r.what.command ? record_program(&r, &signals, &before, &no_keeper)
+			      : record_running(&r, &signals);
+}

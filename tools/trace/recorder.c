@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder.c - follow what quoitd records, and copy it into a file */
+#include "trace/recorder_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format.h"
+#include "legs.h"
+#include "runtime.h"
+
+#define SCAN_NS        10000000u
+#define TOTALS_NS      100000000u
+#define SITES_NS       20000000u
+#define BUFFER_RECORDS (TRACE_MOST_CHUNK / sizeof(struct quoit_trace_record))
+#define CLOSING_BYTES  (1u << 20) /* of the size: for what must not be left out */
+#define PAUSE_BUSY_MS  5u
+#define PAUSE_IDLE_MS  20u
+#define RECORDS_A_MS   1024u
+
+/* ---- begin ---- */
+
+/* Only when there is something to record: an older recording may be there. */
+static int open_file(struct recorder *r, const struct trace_header *header)
+{
+	int fd = open(r->what.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0) {
+		fprintf(stderr, "quoit trace: %s: %s\n", r->what.path, strerror(errno));
+		return -1;
+	}
+	if (trace_writer_open(&r->writer, fd, r->what.size - CLOSING_BYTES, header) < 0) {
+		close(fd);
+		return -1;
+	}
+	return 0;
+}
+
+static int open_directory(struct recorder *r)
+{
+	static struct counters_totals totals;
+	int err = r->directory = runtime_open_directory(r->what.socket);
+
+	if (err >= 0)
+		err = counters_read_totals(r->directory, &totals);
+	r->origin = totals.origin;
+	r->opened = totals.value[QUOIT_DAEMON_SESSIONS_OPENED].value;
+	if (err >= 0 && !r->origin.tsc_hz)
+		err = -ENODATA;
+	if (err < 0)
+		fprintf(stderr, "quoit trace: no counters of quoitd beside %s: %s\n",
+			r->what.socket, strerror(-err));
+	return err < 0 ? -1 : 0;
+}
+
+static void free_all(struct recorder *r)
+{
+	recorder_hang_up(r);
+	for (unsigned i = 0; i < r->tails; i++)
+		tail_close(&r->tail[i].tail);
+	if (r->directory >= 0)
+		close(r->directory);
+	free(r->tail);
+	free(r->buffer);
+}
+
+int recorder_begin(struct recorder *r, const struct recorder_what *what)
+{
+	struct trace_header header;
+	int err;
+
+	*r = (struct recorder){.what = *what, .directory = -1};
+	r->begun_ns = recorder_clock(CLOCK_MONOTONIC);
+	r->begun_cpu_ns = recorder_clock(CLOCK_PROCESS_CPUTIME_ID);
+	r->tail = calloc(RECORDER_MOST_TAILS, sizeof *r->tail);
+	r->buffer = malloc(TRACE_MOST_CHUNK);
+	err = r->tail && r->buffer ? open_directory(r) : -1;
+	if (!err) {
+		recorder_fill_header(r, &header); /* what quoitd makes for us is younger */
+		r->since = header.tsc;
+		err = r->what.pid ? recorder_ask_for_pid(r) : recorder_ask_for_all(r);
+	}
+	if (!err)
+		err = open_file(r, &header);
+	if (err)
+		free_all(r);
+	return err;
+}
+
+/* ---- sessions that come ---- */
+
+static void put_session(struct recorder *r, struct tail *t)
+{
+	t->s.ended = t->ended;
+	trace_writer_put(&r->writer, TRACE_SESSION, t->number, &t->s, sizeof t->s);
+}
+
+static struct recorder_tail *find_tail(struct recorder *r, uint64_t number)
+{
+	for (unsigned i = 0; i < r->tails; i++)
+		if (r->tail[i].tail.number == number)
+			return &r->tail[i];
+	return NULL;
+}
+
+/* False: there are too many. */
+static bool follow(struct recorder *r, uint64_t number)
+{
+	struct recorder_tail *known = find_tail(r, number), *t = &r->tail[r->tails];
+
+	if (known) {
+		known->present = true;
+		return true;
+	}
+	if (r->tails == RECORDER_MOST_TAILS)
+		return false;
+	*t = (struct recorder_tail){.present = true};
+	if (tail_open(&t->tail, r->directory, number, &r->origin, r->since) < 0 ||
+	    (r->what.pid && t->tail.s.pid != r->what.pid)) {
+		tail_close(&t->tail); /* somebody else's, or not whole yet: look again */
+		return true;
+	}
+	r->tails++;
+	r->end.sessions++;
+	put_session(r, &t->tail);
+	return true;
+}
+
+/* Those that are over are only kept so as not to be taken for new ones. */
+static void forget_gone(struct recorder *r)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < r->tails; i++)
+		if (r->tail[i].present || !r->tail[i].tail.over)
+			r->tail[kept++] = r->tail[i];
+	r->tails = kept;
+}
+
+static void scan(struct recorder *r)
+{
+	DIR *dir = fdopendir(dup(r->directory));
+	struct dirent *entry;
+	uint64_t number, missed = 0;
+
+	if (!dir)
+		return;
+	for (unsigned i = 0; i < r->tails; i++)
+		r->tail[i].present = false;
+	rewinddir(dir);
+	while ((entry = readdir(dir)))
+		if (tail_number(entry->d_name, &number))
+			missed += !follow(r, number);
+	closedir(dir);
+	r->missed = missed > r->missed ? missed : r->missed;
+	forget_gone(r);
+}
+
+/* ---- call sites ---- */
+
+static void want_sites(struct recorder_tail *t, const struct quoit_trace_record *record)
+{
+	for (unsigned i = 0; i < QUOIT_TRACE_EVENTS && i < record->opcode; i++)
+		if (record->event[i].kind == QUOIT_EVENT_WAIT && record->ring < QUOIT_SITE_RINGS &&
+		    record->event[i].site && record->event[i].site < QUOIT_MAX_SITES)
+			t->wanted[record->ring] |= UINT64_C(1) << record->event[i].site;
+}
+
+static bool lacks_sites(const struct recorder_tail *t)
+{
+	for (unsigned ring = 0; ring < QUOIT_SITE_RINGS; ring++)
+		if (t->wanted[ring] & ~t->known[ring])
+			return true;
+	return false;
+}
+
+/* The client's names, as it has written them by now. */
+static void put_sites(struct recorder *r, struct recorder_tail *t)
+{
+	static struct quoit_site table[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
+	static struct trace_site new[QUOIT_SITE_RINGS * QUOIT_MAX_SITES];
+	unsigned count = 0;
+
+	if (legs_read_sites(r->directory, t->tail.number, table) < 0)
+		return;
+	for (uint32_t ring = 0; ring < QUOIT_SITE_RINGS; ring++)
+		for (uint32_t site = 0; site < QUOIT_MAX_SITES; site++) {
+			if (!*table[ring][site].name || t->known[ring] >> site & 1)
+				continue;
+			t->known[ring] |= UINT64_C(1) << site;
+			new[count] = (struct trace_site){.ring = ring, .site = site};
+			memcpy(new[count++].name, table[ring][site].name, sizeof new->name);
+		}
+	if (count && trace_writer_has_room(&r->writer, count * sizeof *new))
+		trace_writer_put(&r->writer, TRACE_SITES, t->tail.number, new, count * sizeof *new);
+}
+
+static void look_at_sites(struct recorder *r, struct recorder_tail *t, uint64_t now)
+{
+	if (!lacks_sites(t) || now < t->next_sites_ns)
+		return;
+	t->next_sites_ns = now + SITES_NS;
+	put_sites(r, t);
+}
+
+/* ---- records ---- */
+
+static void count_records(struct recorder *r, struct recorder_tail *t, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct quoit_trace_record *record = &r->buffer[i];
+
+		if (record->kind == QUOIT_TRACE_CLIENT) {
+			r->end.events += record->opcode;
+			want_sites(t, record);
+		} else if (record->kind != QUOIT_TRACE_COUNTS) {
+			r->end.jobs++;
+		}
+	}
+	r->end.records += count;
+}
+
+static void put_records(struct recorder *r, struct recorder_tail *t, size_t count)
+{
+	const size_t bytes = count * sizeof *r->buffer;
+
+	if (!trace_writer_has_room(&r->writer, bytes)) {
+		r->end.how |= r->writer.error ? 0 : TRACE_FULL;
+		t->tail.s.unwritten += count;
+		return;
+	}
+	count_records(r, t, count);
+	trace_writer_put(&r->writer, TRACE_RECORDS, t->tail.number, r->buffer, bytes);
+}
+
+/* What a session told for the last time. */
+static void add_up(struct recorder *r, struct tail *t)
+{
+	put_session(r, t);
+	r->end.dropped += t->s.dropped;
+	r->end.events_dropped += t->s.events_dropped;
+	r->end.lost += t->s.lost;
+	r->end.unwritten += t->s.unwritten;
+	tail_close(t);
+}
+
+static uint64_t look_at_tail(struct recorder *r, struct recorder_tail *t, uint64_t now)
+{
+	uint64_t all = 0;
+	size_t n;
+
+	if (t->tail.fd < 0)
+		return 0;
+	do {
+		n = tail_read(&t->tail, r->buffer, BUFFER_RECORDS);
+		if (n)
+			put_records(r, t, n);
+		all += n;
+	} while (n == BUFFER_RECORDS && all < 2 * QUOIT_TRACE_MOST);
+	look_at_sites(r, t, now);
+	if (t->tail.over)
+		add_up(r, &t->tail);
+	return all;
+}
+
+/* ---- totals ---- */
+
+static void put_totals(struct recorder *r)
+{
+	static struct counters_totals totals;
+	static struct {
+		struct trace_totals head;
+		uint64_t rest[(QUOIT_MAX_REACTORS * sizeof(struct trace_reactor) +
+			       QUOIT_MAX_CORES * sizeof(struct trace_core)) /
+			      8];
+	} out;
+	struct trace_reactor *reactor = (struct trace_reactor *)out.rest;
+	struct trace_core *core;
+	size_t bytes;
+
+	if (counters_read_totals(r->directory, &totals) < 0)
+		return;
+	out.head = (struct trace_totals){recorder_ticks(), totals.reactors, totals.cores};
+	for (unsigned i = 0; i < totals.reactors; i++) {
+		const struct counters_reactor *from = &totals.reactor[i];
+
+		*reactor++ = (struct trace_reactor){from->cpu, from->node,
+						    from->value[QUOIT_REACTOR_WORK_TICKS].value,
+						    from->value[QUOIT_REACTOR_POLL_TICKS].value};
+	}
+	core = (struct trace_core *)reactor;
+	for (unsigned i = 0; i < totals.cores; i++)
+		*core++ = (struct trace_core){totals.core[i].cpu, totals.core[i].node,
+					      totals.core[i].value[QUOIT_CORE_TILE_TICKS].value};
+	bytes = (size_t)((uint8_t *)core - (uint8_t *)&out);
+	if (trace_writer_has_room(&r->writer, bytes))
+		trace_writer_put(&r->writer, TRACE_TOTALS, 0, &out, bytes);
+}
+
+/* ---- the look ---- */
+
+uint64_t recorder_look(struct recorder *r)
+{
+	uint64_t now = recorder_clock(CLOCK_MONOTONIC), all = 0;
+
+	recorder_look_at_connections(r);
+	if (now >= r->next_scan_ns) {
+		r->next_scan_ns = now + SCAN_NS;
+		scan(r);
+	}
+	if (now >= r->next_totals_ns) {
+		r->next_totals_ns = now + TOTALS_NS;
+		put_totals(r);
+		trace_writer_flush(&r->writer); /* so that little is lost when we are killed */
+	}
+	for (unsigned i = 0; i < r->tails; i++)
+		all += look_at_tail(r, &r->tail[i], now);
+	return all;
+}
+
+/*
+ * After a pause quoitd fills half of a ring at once, and then adds 512 jobs and 333 records of
+ * clients' notes in a millisecond at most: the other half must do for the time between two looks.
+ */
+unsigned recorder_pause_ms(const struct recorder *r, uint64_t records)
+{
+	unsigned most = records ? PAUSE_BUSY_MS : PAUSE_IDLE_MS;
+	unsigned room = r->what.records / 2 / RECORDS_A_MS;
+
+	return room < most ? room : most;
+}
+
+bool recorder_has_failed(const struct recorder *r)
+{
+	return r->writer.error != 0;
+}
+
+bool recorder_is_over(const struct recorder *r)
+{
+	for (unsigned i = 0; i < r->tails; i++)
+		if (!r->tail[i].tail.over)
+			return false;
+	return true;
+}
+
+/* ---- the end ---- */
+
+/* Sessions that were opened and have no file: quoitd had no memory for it, or they were too many.
+ */
+static uint64_t count_missed(const struct recorder *r)
+{
+	static struct counters_totals totals;
+	uint64_t opened;
+
+	if (!r->what.alone || counters_read_totals(r->directory, &totals) < 0)
+		return r->missed;
+	opened = totals.value[QUOIT_DAEMON_SESSIONS_OPENED].value - r->opened;
+	return opened > r->end.sessions ? opened - r->end.sessions : 0;
+}
+
+static void summarize(const struct recorder *r)
+{
+	const struct trace_end *e = &r->end;
+	const uint64_t missed = count_missed(r);
+	char bytes[16], each[16] = "-";
+
+	format_bytes(e->bytes, bytes, sizeof bytes);
+	if (e->jobs)
+		format_span((double)e->cpu_ns / 1e9 / (double)e->jobs, each, sizeof each);
+	fprintf(stderr,
+		"quoit trace: %s (%s): %" PRIu64 " jobs, %" PRIu64 " events of %" PRIu32
+		" sessions; dropped by quoitd %" PRIu64 ", lost %" PRIu64 ", beyond --size %" PRIu64
+		"\n",
+		r->what.path, bytes, e->jobs, e->events, e->sessions, e->dropped, e->lost,
+		e->unwritten);
+	fprintf(stderr, "quoit trace: recording took %.1f%% of a core here, %s a job\n",
+		e->wall_ns ? 100 * (double)e->cpu_ns / (double)e->wall_ns : 0, each);
+	if (e->lost && r->what.records < QUOIT_TRACE_MOST)
+		fprintf(stderr, "quoit trace: --records=%u loses fewer\n", QUOIT_TRACE_MOST);
+	if (missed)
+		fprintf(stderr,
+			"quoit trace: %" PRIu64
+			" more sessions were not recorded: there were too many "
+			"at a time; with fewer --records more find room in quoitd\n",
+			missed);
+	if (r->daemon_died)
+		fprintf(stderr,
+			"quoit trace: quoitd (PID %" PRIu32
+			") has ended; this is what there was until then\n",
+			r->origin.daemon_pid);
+}
+
+int recorder_finish(struct recorder *r)
+{
+	struct trace_end *e = &r->end;
+	int err;
+
+	for (unsigned i = 0; i < r->tails; i++)
+		if (r->tail[i].tail.fd >= 0)
+			add_up(r, &r->tail[i].tail);
+	put_totals(r);
+	recorder_hang_up(r);
+	e->how |= r->daemon_died ? TRACE_DAEMON_DIED : 0;
+	e->tsc = recorder_ticks();
+	e->wall_ns = recorder_clock(CLOCK_MONOTONIC) - r->begun_ns;
+	e->cpu_ns = recorder_clock(CLOCK_PROCESS_CPUTIME_ID) - r->begun_cpu_ns;
+	e->bytes = r->writer.bytes + sizeof(struct trace_chunk) + sizeof *e;
+	trace_writer_put(&r->writer, TRACE_END, 0, e, sizeof *e);
+	err = trace_writer_close(&r->writer);
+	if (err)
+		fprintf(stderr, "quoit trace: %s: %s\n", r->what.path, strerror(-err));
+	else
+		summarize(r);
+	free_all(r);
+	return err ? -1 : 0;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder_ask.c - ask quoitd to record, and hear when it ends */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <quoit/ctl.h>
+
+#include "format.h"
+#include "runtime.h"
+#include "sessions.h"
+#include "trace/recorder_private.h"
+
+#define REPLY_MS 5000
+
+/* A connection that records, and how many sessions; -errno after a message. */
+static int ask(const struct recorder *r, uint64_t session, uint32_t *ret_sessions)
+{
+	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC,
+			      .type = QUOIT_CTL_TRACE,
+			      .seq = 1,
+			      .trace = {.session = session, .records = r->what.records}};
+	char text[4 * QUOIT_TEXT_BYTES + 1];
+	int fd = runtime_connect(r->what.socket, REPLY_MS), err;
+	ssize_t n = -1;
+
+	if (fd < 0) {
+		fprintf(stderr, "quoit trace: no quoitd at %s: %s\n", r->what.socket,
+			strerror(-fd));
+		return fd;
+	}
+	if (send(fd, &m, sizeof m, MSG_NOSIGNAL) == sizeof m)
+		n = recv(fd, &m, sizeof m, 0);
+	err = n < 0 ? -errno : 0;
+	if (!err && n == sizeof m && m.magic == QUOIT_CTL_MAGIC && m.result == 0) {
+		*ret_sessions = m.trace.sessions;
+		return fd;
+	}
+	m.text[sizeof m.text - 1] = '\0';
+	format_escape(m.text, text, sizeof text);
+	if (err)
+		fprintf(stderr, "quoit trace: quoitd does not answer: %s\n", strerror(-err));
+	else if (n != sizeof m || m.magic != QUOIT_CTL_MAGIC || m.result > 0)
+		fprintf(stderr, "quoit trace: what answers at %s records nothing\n",
+			r->what.socket);
+	else if (session)
+		fprintf(stderr, "quoit trace: session %" PRIu64 ": %s\n", session, text);
+	else
+		fprintf(stderr, "quoit trace: quoitd does not record: %s\n", text);
+	close(fd);
+	return err ? err : -EPROTO;
+}
+
+static bool is_of_pid(const struct session_row *row, void *arg)
+{
+	const struct recorder *r = arg;
+
+	return row->s.pid == r->what.pid && !row->s.ended && row->daemon_lives;
+}
+
+int recorder_ask_for_pid(struct recorder *r)
+{
+	struct sessions s;
+	int err = sessions_read(r->directory, &s), fd = 0;
+	uint32_t sessions;
+
+	if (!err)
+		sessions_filter(&s, is_of_pid, r);
+	if (err || !s.count)
+		fprintf(stderr, "quoit trace: no session of PID %" PRIu32 " (see quoit ps)\n",
+			r->what.pid);
+	for (size_t i = 0; i < s.count && r->connections < RECORDER_MOST_CONNECTIONS; i++) {
+		fd = ask(r, s.list[i].s.session, &sessions);
+		if (fd >= 0)
+			r->connection[r->connections++] = fd;
+	}
+	sessions_free(&s);
+	return r->connections ? 0 : -1;
+}
+
+static bool is_live(const struct session_row *row, void *arg)
+{
+	(void)arg;
+	return !row->s.ended && row->daemon_lives;
+}
+
+/* Those that somebody else records already, or for which no memory is left. */
+static void say_left_out(const struct recorder *r, uint32_t recorded)
+{
+	struct sessions s;
+
+	if (sessions_read(r->directory, &s) == 0)
+		sessions_filter(&s, is_live, NULL);
+	if (s.count > recorded)
+		fprintf(stderr,
+			"quoit trace: %zu of %zu sessions are not recorded: somebody else does, or no "
+			"memory is left for it\n",
+			s.count - recorded, s.count);
+	sessions_free(&s);
+}
+
+int recorder_ask_for_all(struct recorder *r)
+{
+	uint32_t sessions;
+	int fd = ask(r, 0, &sessions);
+
+	if (fd < 0)
+		return -1;
+	r->connection[r->connections++] = fd;
+	say_left_out(r, sessions);
+	return 0;
+}
+
+/* Nothing is ever said to us but that. */
+void recorder_look_at_connections(struct recorder *r)
+{
+	char byte;
+
+	for (unsigned i = 0; i < r->connections; i++) {
+		ssize_t n = recv(r->connection[i], &byte, 1, MSG_DONTWAIT);
+
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+			r->daemon_died = true;
+	}
+}
+
+void recorder_hang_up(struct recorder *r)
+{
+	while (r->connections)
+		close(r->connection[--r->connections]);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recording.h - what a recording holds: its sessions, and its jobs one after the other.
+ *
+ * What the file says is made sane here: times are in order and within the recording, names end,
+ * numbers have limits.  Times are nanoseconds since the recording began.
+ */
+#ifndef QUOIT_TOOLS_TRACE_RECORDING_H
+#define QUOIT_TOOLS_TRACE_RECORDING_H
+
+#include "trace/reader.h"
+
+#define RECORDING_MOST_SESSIONS 4096u
+#define RECORDING_UNKNOWN       "?"
+
+struct recording_names { /* of call sites, by ring and site; "": not known */
+	char name[QUOIT_SITE_RINGS][QUOIT_MAX_SITES][sizeof((struct trace_site *)0)->name + 1];
+};
+
+struct recording_session {
+	uint64_t number;
+	struct trace_session s;
+	char name[4 * sizeof((struct trace_session *)0)->name + 1]; /* escaped */
+	struct recording_names *names;                              /* NULL: none */
+	uint64_t jobs, failed, events;
+	uint64_t rings; /* bit i: something was seen of ring i */
+};
+
+struct recording {
+	struct trace_header header;
+	double tick_ns;
+	struct recording_session *session; /* by their numbers */
+	unsigned sessions, room;
+	uint64_t jobs, events, samples; /* in the file; samples: of totals */
+	uint64_t damaged;               /* records that say what cannot be; they are left out */
+	uint64_t foreign;               /* chunks of sessions that it does not tell of */
+	bool ended;                     /* `end` is known: else the recorder was killed */
+	struct trace_end end;
+	int64_t span_ns; /* all of it */
+};
+
+/* A job, its times in order: what it did not come to takes no time. */
+struct recording_job {
+	struct recording_session *session;
+	unsigned ring, opcode, place; /* place: enum quoit_trace_place */
+	bool quiet, failed, ran;
+	int32_t res;
+	uint32_t sq_index, cq_index;
+	int64_t fetch, data, memory, start, end, post;
+};
+
+struct recording_event {
+	struct recording_session *session;
+	unsigned ring, kind, site; /* kind: enum quoit_trace_event_kind */
+	uint32_t index;
+	int64_t at;
+};
+
+struct recording_counts {
+	struct recording_session *session;
+	int64_t at;
+	struct quoit_trace_counts c;
+};
+
+struct recording_totals {
+	int64_t at;
+	unsigned reactors, cores;
+	const struct trace_reactor *reactor;
+	const struct trace_core *core;
+};
+
+/* What there is, to be called for each; any may be NULL. */
+struct recording_visitor {
+	void (*job)(const struct recording_job *job, void *arg);
+	void (*event)(const struct recording_event *event, void *arg);
+	void (*counts)(const struct recording_counts *counts, void *arg);
+	void (*totals)(const struct recording_totals *totals, void *arg);
+	void *arg;
+};
+
+/*
+ * Read all once and find out what there is.  0, -ENOMEM, or the reader's error.
+ * recording_free it in any case.
+ */
+int recording_load(struct trace_reader *r, struct recording *ret);
+void recording_free(struct recording *rec);
+
+/* Read all again, in the order of the file: jobs of a ring by their ends. */
+int recording_visit(struct trace_reader *r, struct recording *rec,
+		    const struct recording_visitor *v);
+
+/* NULL: it has none of this number. */
+struct recording_session *recording_find(const struct recording *rec, uint64_t number);
+
+/* A call site's name, not escaped; RECORDING_UNKNOWN. */
+const char *recording_site(const struct recording_session *s, unsigned ring, unsigned site);
+
+/* "gemm", "module operation 192"; into ret where it needs to be made. */
+const char *recording_operation(unsigned opcode, char *ret, size_t size);
+
+/* Who ran it, as a track's name; all that have one name are one track. */
+#define RECORDING_PLACE_BYTES 40
+void recording_place(const struct recording_job *job, char ret[RECORDING_PLACE_BYTES]);
+
+#endif
