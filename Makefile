@@ -22,9 +22,10 @@ CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CFLAGS ?= -O2 -g
 
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
-	libproc2-dev libncurses-dev libcriterion-dev libopenblas0-pthread spin clang libclang-rt-14-dev \
-	libmicrohttpd-dev prometheus python3-prometheus-client \
-	clang-format qemu-system-x86 cpio tmux mandoc zsh chromium
+	libproc2-dev libncurses-dev libmicrohttpd-dev libopenblas0-pthread
+# What only tests need.
+TEST_DEPS := libcriterion-dev spin clang libclang-rt-14-dev clang-format qemu-system-x86 cpio tmux mandoc zsh \
+	prometheus python3-prometheus-client chromium
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
@@ -83,7 +84,7 @@ libraries := $(B)/libquoit.so.$(SOVERSION) $(B)/libquoit.a
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
 
-.PHONY: all tests fuzzers deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help
+.PHONY: all tests fuzzers deps build-deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help
 .SECONDARY:
 all: $(programs) $(libraries) $(examples) $(modules) $(B)/man/made $(B)/completion/made
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
@@ -190,8 +191,10 @@ include cuda/rules.mk
 -include $(shell [ -d $(B) ] && find $(B) -name '*.d')
 
 deps:
+	@sh tests/deps.sh $(DEPS) $(TEST_DEPS)
+build-deps:
 	@sh tests/deps.sh $(DEPS)
-demo: deps
+demo: build-deps
 	@$(MAKE) --no-print-directory all
 	@sh tests/demo.sh $(B)
 check: deps
@@ -201,7 +204,7 @@ check-vm: deps
 	@sh tests/vm/placement.sh $(B)
 check-gpu:
 	@sh tests/gpu.sh $(B)
-bench: deps
+bench: build-deps
 	@$(MAKE) --no-print-directory all
 	@sh tests/bench.sh $(B)
 bench-gpu:
