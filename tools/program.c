@@ -26,6 +26,7 @@ pid_t program_start(char *const *argv, const char *socket, const sigset_t *befor
 		    const char *command)
 {
 	pid_t program = fork();
+	int err;
 
 	if (program < 0)
 		fprintf(stderr, "quoit %s: %s\n", command, strerror(errno));
@@ -35,8 +36,9 @@ pid_t program_start(char *const *argv, const char *socket, const sigset_t *befor
 		sigprocmask(SIG_SETMASK, before, NULL);
 		execvp(argv[0], argv);
 	}
-	fprintf(stderr, "quoit %s: %s: %s\n", command, argv[0], strerror(errno));
-	_exit(errno == ENOENT ? PROGRAM_NOT_FOUND : PROGRAM_CANNOT_EXEC);
+	err = errno;
+	fprintf(stderr, "quoit %s: %s: %s\n", command, argv[0], strerror(err));
+	_exit(err == ENOENT ? PROGRAM_NOT_FOUND : PROGRAM_CANNOT_EXEC);
 }
 
 void program_forward(pid_t program, const siginfo_t *info)

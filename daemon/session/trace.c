@@ -40,9 +40,10 @@ static void fill(struct quoit_trace *f, const struct session *s, const struct re
 	f->records = records;
 	f->records_at = sizeof *f;
 	f->record_bytes = sizeof(struct quoit_trace_record);
-	f->begun = tsc_now();
-	f->begun_ns = real_ns();
 	memcpy(f->name, s->name, sizeof f->name);
+	/* The last: until then it is not whole. */
+	f->begun_ns = real_ns();
+	__atomic_store_n(&f->begun, tsc_now(), __ATOMIC_RELEASE);
 }
 
 int trace_new(const struct session *s, int directory, const struct reactor *home, uint32_t records,

@@ -51,35 +51,52 @@ static uint64_t session_of(const struct client *c)
 	return info.session;
 }
 
-/* Has its reactor begun to write this file?  The first thing there is how much is open. */
-static bool has_begun(const char *path)
+/* When the session's file was begun, once its reactor writes to it; 0: nobody records. */
+static uint64_t begun(const struct client *c)
 {
 	struct quoit_trace head = {.head = 0};
-	int fd = open(path, O_RDONLY);
-	bool begun = fd >= 0 && pread(fd, &head, sizeof head, 0) == sizeof head && head.head > 0;
+	char path[160];
+	int fd;
 
-	if (fd >= 0)
-		close(fd);
-	return begun;
+	snprintf(path, sizeof path, "%s/trace.%llu", c->d.folder,
+		 (unsigned long long)session_of(c));
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return 0;
+	if (pread(fd, &head, sizeof head, 0) != sizeof head || !head.head)
+		head.begun = 0; /* the first thing there is how much is open */
+	close(fd);
+	return head.begun;
+}
+
+/* Wait until it is recorded, into another file than this one. */
+static void await_begin(const struct client *c, uint64_t other)
+{
+	for (int i = 0; i < 1000 && (!begun(c) || begun(c) == other); i++)
+		usleep(5000);
+	cr_assert(begun(c) && begun(c) != other, "nobody records");
+}
+
+/* Begin to record into a file of the folder. */
+static void begin_into(struct recorder *r, const struct client *c, const char *options,
+		       const char *name)
+{
+	char line[512];
+
+	snprintf(line, sizeof line,
+		 "exec 2>&1; %s/quoit trace record %s --socket=%s -o %s/%s & echo $!; wait $!; "
+		 "echo =$?",
+		 tool_folder(), options, c->d.socket, folder, name);
+	r->from = popen(line, "r");
+	cr_assert(r->from && fgets(r->said, sizeof r->said, r->from));
+	r->pid = (pid_t)atoi(r->said);
 }
 
 /* Begin to record into "trace" of the folder, and wait until what comes now is recorded. */
 static void begin(struct recorder *r, const struct client *c, const char *options)
 {
-	char line[512], path[160];
-
-	snprintf(line, sizeof line,
-		 "exec 2>&1; %s/quoit trace record %s --socket=%s -o %s/trace & echo $!; wait $!; "
-		 "echo =$?",
-		 tool_folder(), options, c->d.socket, folder);
-	r->from = popen(line, "r");
-	cr_assert(r->from && fgets(r->said, sizeof r->said, r->from));
-	r->pid = (pid_t)atoi(r->said);
-	snprintf(path, sizeof path, "%s/trace.%llu", c->d.folder,
-		 (unsigned long long)session_of(c));
-	for (int i = 0; i < 1000 && !has_begun(path); i++)
-		usleep(5000);
-	cr_assert(has_begun(path), "nobody records");
+	begin_into(r, c, options, "trace");
+	await_begin(c, 0);
 }
 
 /* What it says at the end. */
@@ -139,6 +156,28 @@ Test(trace_tool, every_job_of_a_process_is_recorded)
 	cr_expect(strstr(r.said, "dropped by quoitd 0, lost 0, beyond --size 0"), "%s", r.said);
 	cr_expect(strstr(r.said, "of a core here"), "%s", r.said);
 	cr_expect(strstr(r.said, "=0\n"), "%s", r.said);
+	client_close(&c);
+}
+
+Test(trace_tool, a_second_recorder_goes_on_where_the_first_has_left)
+{
+	struct recorder first, second;
+	struct client c;
+	uint64_t before_it;
+
+	client_open(&c, NULL, NULL);
+	begin(&first, &c, "-a");
+	push(&c, 100);
+	begin_into(&second, &c, "-a", "second");
+	usleep(500000); /* it has asked by then, and is told that another has the session */
+	before_it = begun(&c);
+	end(&first, SIGINT);
+	await_begin(&c, before_it);
+	push(&c, 1000);
+	usleep(200000);
+	end(&second, SIGINT);
+	cr_expect_geq(before(second.said, " jobs,"), 1000, "%s", second.said);
+	cr_expect(strstr(second.said, " lost 0,"), "%s", second.said);
 	client_close(&c);
 }
 

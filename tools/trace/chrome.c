@@ -194,7 +194,7 @@ static void put_job_args(struct chrome *c, const struct recording_job *job)
 {
 	fprintf(c->out, ",\"args\":{\"sq_index\":%" PRIu32, job->sq_index);
 	if (job->failed)
-		fprintf(c->out, ",\"error\":%d", -job->res);
+		fprintf(c->out, ",\"error\":%" PRId64, -(int64_t)job->res);
 	put_leg(c->out, "waited_data", job->data - job->fetch);
 	put_leg(c->out, "waited_memory", job->memory - job->data);
 	put_leg(c->out, "waited_turn", job->start - job->memory);

@@ -3,6 +3,7 @@
 #include "trace/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,17 @@ static bool is_special(const char *path)
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
+/* As private as the recording is. */
+static FILE *open_new(char *name, bool special)
+{
+	int fd = special ? open(name, O_WRONLY | O_CLOEXEC) : mkostemp(name, O_CLOEXEC);
+	FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+	if (fd >= 0 && !out)
+		close(fd);
+	return out;
+}
+
 /* Under another name first: who reads the old one meanwhile, or kills us, has a whole file. */
 static int write_file(const char *command, struct trace_reader *r, struct recording *rec,
 		      const char *path, output_fn *write)
@@ -65,9 +77,9 @@ static int write_file(const char *command, struct trace_reader *r, struct record
 	FILE *out = NULL;
 	int err = 0;
 
-	if (asprintf(&new, "%s%s", path, special ? "" : ".new") < 0)
+	if (asprintf(&new, "%s%s", path, special ? "" : ".XXXXXX") < 0)
 		return -ENOMEM;
-	out = fopen(new, "we");
+	out = open_new(new, special);
 	if (!out) {
 		err = no_file(command, new);
 		free(new);
@@ -76,7 +88,8 @@ static int write_file(const char *command, struct trace_reader *r, struct record
 	err = write(r, rec, out);
 	if (!err && (fflush(out) || ferror(out)))
 		err = no_file(command, new);
-	fclose(out);
+	if (fclose(out) && !err)
+		err = no_file(command, new);
 	if (!err && !special && rename(new, path) < 0)
 		err = no_file(command, path);
 	if (err && !special)

@@ -243,14 +243,25 @@ static void await_time(struct recorder *r, double seconds, const sigset_t *signa
 	(void)recorder_look(r);
 }
 
+/* As nohup means it: a blocked signal would come all the same. */
+static void leave_out_ignored(sigset_t *signals)
+{
+	struct sigaction action;
+
+	if (sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+		sigdelset(signals, SIGHUP);
+}
+
 static int record_running(struct record *r, const sigset_t *signals)
 {
 	struct recorder recorder;
+	sigset_t wanted = *signals;
 
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (recorder_begin(&recorder, &r->what) < 0)
 		return 1;
-	await_time(&recorder, r->seconds, signals);
+	leave_out_ignored(&wanted);
+	await_time(&recorder, r->seconds, &wanted);
 	return recorder_finish(&recorder) < 0 || recorder.daemon_died;
 }
 

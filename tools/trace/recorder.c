@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format.h"
@@ -18,6 +19,7 @@
 #define SCAN_NS        10000000u
 #define TOTALS_NS      100000000u
 #define SITES_NS       20000000u
+#define SITES_MOST_NS  1000000000u
 #define BUFFER_RECORDS (TRACE_MOST_CHUNK / sizeof(struct quoit_trace_record))
 #define CLOSING_BYTES  (1u << 20) /* of the size: for what must not be left out */
 #define PAUSE_BUSY_MS  5u
@@ -26,13 +28,31 @@
 
 /* ---- begin ---- */
 
+/* Who made the file that is there already may read what comes into it: then it must be us. */
+static int make_private(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -1;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	if (st.st_uid != geteuid()) {
+		errno = EPERM;
+		return -1;
+	}
+	return fchmod(fd, 0600) < 0 ? -1 : ftruncate(fd, 0);
+}
+
 /* Only when there is something to record: an older recording may be there. */
 static int open_file(struct recorder *r, const struct trace_header *header)
 {
-	int fd = open(r->what.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = open(r->what.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
-	if (fd < 0) {
+	if (fd < 0 || make_private(fd) < 0) {
 		fprintf(stderr, "quoit trace: %s: %s\n", r->what.path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
 		return -1;
 	}
 	if (trace_writer_open(&r->writer, fd, r->what.size - CLOSING_BYTES, header) < 0) {
@@ -109,6 +129,34 @@ static struct recorder_tail *find_tail(struct recorder *r, uint64_t number)
 	return NULL;
 }
 
+/* Add what is missing of a session to what is of all, or take it back. */
+static void sum(struct recorder *r, const struct tail *t, int sign)
+{
+	const uint64_t times = (uint64_t)sign;
+
+	r->end.dropped += times * t->s.dropped;
+	r->end.events_dropped += times * t->s.events_dropped;
+	r->end.lost += times * t->s.lost;
+	r->end.unwritten += times * t->s.unwritten;
+}
+
+/* Its file was somebody else's, whose recording has ended, and is made again for us. */
+static void follow_again(struct recorder *r, struct recorder_tail *known)
+{
+	struct tail again;
+
+	if (!known->tail.over || known->tail.ended ||
+	    tail_open(&again, r->directory, known->tail.number, &r->origin, r->since) < 0)
+		return;
+	if (again.s.begun == known->tail.s.begun) {
+		tail_close(&again);
+		return;
+	}
+	tail_go_on(&again, &known->tail);
+	sum(r, &known->tail, -1); /* they will be added again */
+	known->tail = again;
+}
+
 /* False: there are too many. */
 static bool follow(struct recorder *r, uint64_t number)
 {
@@ -116,6 +164,7 @@ static bool follow(struct recorder *r, uint64_t number)
 
 	if (known) {
 		known->present = true;
+		follow_again(r, known);
 		return true;
 	}
 	if (r->tails == RECORDER_MOST_TAILS)
@@ -205,8 +254,12 @@ static void look_at_sites(struct recorder *r, struct recorder_tail *t, uint64_t 
 {
 	if (!lacks_sites(t) || now < t->next_sites_ns)
 		return;
-	t->next_sites_ns = now + SITES_NS;
 	put_sites(r, t);
+	/* A client may name sites that it never has. */
+	t->sites_pause_ns = lacks_sites(t) && t->sites_pause_ns < SITES_MOST_NS
+				    ? 2 * t->sites_pause_ns + SITES_NS
+				    : SITES_NS;
+	t->next_sites_ns = now + t->sites_pause_ns;
 }
 
 /* ---- records ---- */
@@ -217,9 +270,10 @@ static void count_records(struct recorder *r, struct recorder_tail *t, size_t co
 		const struct quoit_trace_record *record = &r->buffer[i];
 
 		if (record->kind == QUOIT_TRACE_CLIENT) {
-			r->end.events += record->opcode;
+			r->end.events += record->opcode < QUOIT_TRACE_EVENTS ? record->opcode
+									     : QUOIT_TRACE_EVENTS;
 			want_sites(t, record);
-		} else if (record->kind != QUOIT_TRACE_COUNTS) {
+		} else if (record->kind == QUOIT_TRACE_JOB || record->kind == QUOIT_TRACE_QUIET) {
 			r->end.jobs++;
 		}
 	}
@@ -243,10 +297,7 @@ static void put_records(struct recorder *r, struct recorder_tail *t, size_t coun
 static void add_up(struct recorder *r, struct tail *t)
 {
 	put_session(r, t);
-	r->end.dropped += t->s.dropped;
-	r->end.events_dropped += t->s.events_dropped;
-	r->end.lost += t->s.lost;
-	r->end.unwritten += t->s.unwritten;
+	sum(r, t, 1);
 	tail_close(t);
 }
 

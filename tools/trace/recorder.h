@@ -29,9 +29,11 @@ struct recorder_what {
 
 struct recorder_tail {
 	struct tail tail;
-	bool present;                                    /* its file was there at the last look */
-	uint64_t wanted[QUOIT_SITE_RINGS];               /* call sites that were seen, */
-	uint64_t known[QUOIT_SITE_RINGS], next_sites_ns; /* whose names are written; look then */
+	bool present;                      /* its file was there at the last look */
+	uint64_t wanted[QUOIT_SITE_RINGS]; /* call sites that were seen, */
+	uint64_t known[QUOIT_SITE_RINGS];  /* and whose names are written; */
+	uint64_t next_sites_ns;            /* look for others then, */
+	uint64_t sites_pause_ns;           /* and so much later again */
 };
 
 struct recorder {

@@ -418,7 +418,7 @@ int summary_make(struct summary *s, struct trace_reader *r, struct recording *re
 
 	*s = (struct summary){.rec = rec, .bin_ns = (double)rec->span_ns / SUMMARY_BINS};
 	s->track = calloc(SUMMARY_TRACKS, sizeof *s->track);
-	s->cores.share = calloc(rec->samples ? QUOIT_MAX_CORES : 1, sizeof *s->cores.share);
+	s->cores.share = calloc(QUOIT_MAX_CORES, sizeof *s->cores.share);
 	if (!m)
 		return -ENOMEM;
 	m->s = s;

@@ -40,9 +40,10 @@ static bool is_sound(const struct quoit_trace *f, uint64_t session, uint64_t siz
 {
 	const uint64_t bytes = (uint64_t)f->records * sizeof(struct quoit_trace_record);
 
-	return f->header.magic == QUOIT_STATS_MAGIC && f->header.version == QUOIT_STATS_VERSION &&
-	       f->session == session && f->records >= QUOIT_TRACE_LEAST &&
-	       f->records <= QUOIT_TRACE_MOST && !(f->records & (f->records - 1)) &&
+	return f->begun && f->header.magic == QUOIT_STATS_MAGIC &&
+	       f->header.version == QUOIT_STATS_VERSION && f->session == session &&
+	       f->records >= QUOIT_TRACE_LEAST && f->records <= QUOIT_TRACE_MOST &&
+	       !(f->records & (f->records - 1)) &&
 	       f->record_bytes == sizeof(struct quoit_trace_record) && f->records_at >= sizeof *f &&
 	       f->records_at <= size && bytes <= size - f->records_at;
 }
@@ -95,6 +96,14 @@ void tail_close(struct tail *t)
 	t->over = true;
 }
 
+void tail_go_on(struct tail *t, const struct tail *before)
+{
+	t->dropped = before->s.dropped;
+	t->events_dropped = before->s.events_dropped;
+	t->s.lost = before->s.lost;
+	t->s.unwritten = before->s.unwritten;
+}
+
 /* ---- reading ---- */
 
 static bool read_state(const struct tail *t, struct state *ret)
@@ -114,10 +123,10 @@ static bool copy(const struct tail *t, struct quoit_trace_record *ret, size_t co
 		read_all(t->fd, ret + first, (count - first) * sizeof *ret, t->records_at));
 }
 
-/* What is older may have been written over, and one may just be. */
-static uint64_t oldest(const struct tail *t, uint64_t head)
+/* What is older has been written over, or `margin` of them may just be. */
+static uint64_t oldest(const struct tail *t, uint64_t head, uint64_t margin)
 {
-	return head >= t->records ? head - t->records + 1 : 0;
+	return head + margin > t->records ? head + margin - t->records : 0;
 }
 
 static void pass_over(struct tail *t, uint64_t until)
@@ -132,28 +141,30 @@ size_t tail_read(struct tail *t, struct quoit_trace_record *ret, size_t most)
 {
 	struct state before, after;
 	size_t count, spoilt;
-	uint64_t first;
+	uint64_t first, whole;
 
 	if (t->over || !read_state(t, &before)) {
 		tail_close(t);
 		return 0;
 	}
-	t->s.dropped = before.dropped;
-	t->s.events_dropped = before.events_dropped;
+	t->s.dropped = t->dropped + before.dropped;
+	t->s.events_dropped = t->events_dropped + before.events_dropped;
 	if (before.head == t->next) {
 		t->over = t->ended; /* said when all was there */
 		t->ended = before.ended != 0;
 		return 0;
 	}
 	t->ended = before.ended != 0;
-	pass_over(t, oldest(t, before.head));
+	pass_over(t, oldest(t, before.head, 0));
 	count = before.head - t->next < most ? (size_t)(before.head - t->next) : most;
 	if (!copy(t, ret, count) || !read_state(t, &after)) {
+		t->s.lost += before.head - t->next; /* it was emptied before it was read */
 		tail_close(t);
 		return 0;
 	}
 	first = t->next;
-	pass_over(t, oldest(t, after.head) < first + count ? oldest(t, after.head) : first + count);
+	whole = oldest(t, after.head, QUOIT_TRACE_MARGIN);
+	pass_over(t, whole < first + count ? whole : first + count);
 	spoilt = (size_t)(t->next - first);
 	memmove(ret, ret + spoilt, (count - spoilt) * sizeof *ret);
 	t->next = first + count;

@@ -13,9 +13,10 @@ struct tail {
 	uint64_t number; /* the session's */
 	int fd;          /* -1: closed */
 	uint32_t records, records_at;
-	uint64_t next; /* the record to be read next */
-	bool ended;    /* the session is; there may be more to read */
-	bool over;     /* nothing comes any more */
+	uint64_t next;                    /* the record to be read next */
+	bool ended;                       /* the session is; there may be more to read */
+	bool over;                        /* nothing comes any more */
+	uint64_t dropped, events_dropped; /* in files of this session before this one */
 	struct trace_session s;
 };
 
@@ -26,6 +27,9 @@ struct tail {
 int tail_open(struct tail *t, int directory, uint64_t session, const struct counters_origin *origin,
 	      uint64_t since);
 void tail_close(struct tail *t);
+
+/* It is of the same session as one that is over, whose counts it goes on with. */
+void tail_go_on(struct tail *t, const struct tail *before);
 
 /*
  * At most so many records that have come since the last call, and how many.  It counts in t->s

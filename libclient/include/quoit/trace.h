@@ -10,8 +10,8 @@
  * It is a ring of records of 64 bytes that the session's reactor writes over again and again: who
  * reads too seldom loses the oldest, and `head` tells how many.  It is read so: load head, copy
  * records, load head again (acquire, and an acquire fence before the second); what is within
- * `records`, less 8 that may just be written, of the second head is whole.  A program's busiest
- * moments are thinned out before they come here
+ * `records`, less a margin of 8 that may just be written, of the second head is whole.  A program's
+ * busiest moments are thinned out before they come here
  * (`dropped`): so is each ring's part that the client writes, into its own pages, and that the
  * reactor copies.
  */
@@ -22,6 +22,8 @@
 #include <quoit/stats.h>
 
 #define QUOIT_STATS_TRACE "trace.%llu"
+
+#define QUOIT_TRACE_MARGIN 8u /* as said above */
 
 #define QUOIT_TRACE_LEAST   4096u /* records: a power of two; */
 #define QUOIT_TRACE_DEFAULT 8192u
