@@ -30,7 +30,7 @@ TEST_DEPS := libcriterion-dev spin clang libclang-rt-14-dev clang-format qemu-sy
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
 base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) -Werror -Ilibclient/include \
-	-DQUOIT_VERSION='"$(VERSION)"' -DQUOIT_LIBEXECDIR='"$(LIBEXECDIR)"' -DQUOIT_PREFIX='"$(PREFIX)"' \
+	-DQUOIT_VERSION='"$(VERSION)"' -DQUOIT_LIBEXECDIR='"$(LIBEXECDIR)"' \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -DQUOIT_SANITIZE)
 # Neighbouring fields are not read as one vector, kernels apart: they were written one by one just
 # before, and such a load waits until those stores have reached the cache.
