@@ -27,6 +27,8 @@ goals() {
 		nop nop_256_rate/sqpoll >= 1 NOPs a second, 256 in flight, of SQPOLL
 		legs legs_1/bare <= 1.05 a NOP and back, times one without timed legs
 		legs legs_256/bare <= 1.05 a NOP, 256 in flight, times one without them
+		trace recorded_1/not <= 1.15 a NOP and back, recorded, times one that is not
+		trace recorded_256_rate/not >= 0.7 NOPs a second, 256 in flight, recorded, of not
 		submit submit/floor_write <= 3 submit side of a job, times a bare write
 		chain chain/floor <= 10 x = x + 1, window 192, times a request of the floor
 		chain chain/numpy <= 0.1 x = x + 1, times NumPy
@@ -47,8 +49,8 @@ goals() {
 measure() { # BENCHMARK
 	if [ "$1" = w1 ]; then
 		sh tests/bench/w1.sh "$build" ${rounds:+"${rounds#--rounds=}"}
-	elif [ "$1" = legs ]; then
-		sh tests/bench/legs.sh "$build"
+	elif [ "$1" = legs ] || [ "$1" = trace ]; then
+		sh "tests/bench/$1.sh" "$build"
 	else
 		"$build/quoit" bench "$1" $rounds
 	fi

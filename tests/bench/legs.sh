@@ -20,13 +20,4 @@ for pair in $(seq "$pairs"); do
 		without=$(figures "$build/bare") with=$(figures "$build")
 	fi
 	echo "$with $without"
-done | awk -v pairs="$pairs" '
-	NF == 4 { one[++n] = $1 / $3; many[n] = $2 / $4 }
-	function say(name, list, n,   i, j, x) {
-		for (i = 2; i <= n; i++)
-			for (j = i; j > 1 && list[j - 1] > list[j]; j--) {
-				x = list[j]; list[j] = list[j - 1]; list[j - 1] = x
-			}
-		printf "%-19s %7.3f %15s ratio\n", name, list[int((n + 1) / 2)], sprintf("%.3f-%.3f", list[1], list[n])
-	}
-	END { if (n < pairs) exit 1; say("legs_1/bare", one, n); say("legs_256/bare", many, n) }'
+done | awk -v pairs="$pairs" -v names='legs_1/bare legs_256/bare' -f tests/bench/ratios.awk

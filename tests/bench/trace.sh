@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# trace.sh BUILD [PAIRS] - what recording a session costs its NOPs
+#
+# The same with and without a recorder, in turns: medians of PAIRS ratios (11), and their spread.
+build=$1
+pairs=${2:-11}
+recording=$(mktemp -d) || exit 1
+trap 'rm -rf "$recording"' EXIT
+
+figures() { # COMMAND...: ns of a NOP at depth 1, and millions a second at 256
+	"$@" -- "$build/quoit" bench nop --rounds 1 2>/dev/null |
+		awk '$1 == "quoit_1" { one = $2 } $1 == "quoit_256_rate" { print one, $2 }'
+}
+with() {
+	figures "$build/quoit" trace record -o "$recording/nop.trace"
+}
+without() {
+	figures "$build/quoit" run
+}
+
+for pair in $(seq "$pairs"); do
+	if [ $((pair % 2)) -eq 0 ]; then
+		with=$(with) without=$(without)
+	else
+		without=$(without) with=$(with)
+	fi
+	echo "$with $without"
+done | awk -v pairs="$pairs" -v names='recorded_1/not recorded_256_rate/not' -f tests/bench/ratios.awk
