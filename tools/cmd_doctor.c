@@ -72,6 +72,14 @@ static bool is_wanted(const struct wanted *w, const struct check *check)
 	return named && !(w->no_measure && !strcmp(check->group, CHECKS_MEASURE));
 }
 
+static bool any_is_wanted(const struct wanted *w)
+{
+	for (unsigned i = 0; i < checks_count; i++)
+		if (is_wanted(w, &checks[i]))
+			return true;
+	return false;
+}
+
 static void print_checks(void)
 {
 	for (unsigned i = 0; i < checks_count; i++)
@@ -153,5 +161,9 @@ int cmd_doctor(int argc, char **argv)
 	for (int i = 0; i < w.count; i++)
 		if (!name_is_known(w.names[i]))
 			return 2;
+	if (!any_is_wanted(&w)) {
+		fprintf(stderr, "quoit doctor: --no-measure leaves none of these checks\n");
+		return 2;
+	}
 	return run(&w);
 }

@@ -47,16 +47,16 @@ Test(doctor, a_memory_limit_is_as_bad_as_the_room_that_it_leaves)
 {
 	struct cgroup c = group(CGROUP_UNLIMITED, CGROUP_UNLIMITED);
 
-	judge_cgroup_memory(&f, &c, 16 * GIB);
+	judge_cgroup_memory(&f, &c, 16 * GIB, 0);
 	expect(LEVEL_OK, "no control group");
 	c = group(4 * GIB, 4 * GIB);
-	judge_cgroup_memory(&f, &c, 16 * GIB);
+	judge_cgroup_memory(&f, &c, 16 * GIB, 0);
 	expect(LEVEL_OK, "4.0G");
 	c = group(GIB / 16, GIB / 16);
-	judge_cgroup_memory(&f, &c, 16 * GIB);
+	judge_cgroup_memory(&f, &c, 16 * GIB, 0);
 	expect(LEVEL_FAILURE, "systemctl set-property quoitd.service MemoryMax=infinity");
 	strcpy(c.memory.path, "/sys/fs/cgroup/quoitd.service/memory.high");
-	judge_cgroup_memory(&f, &c, 16 * GIB);
+	judge_cgroup_memory(&f, &c, 16 * GIB, 0);
 	expect(LEVEL_FAILURE, "systemctl set-property quoitd.service MemoryHigh=infinity");
 }
 
@@ -64,20 +64,33 @@ Test(doctor, a_tighter_group_above_is_what_quoitd_does_not_see)
 {
 	struct cgroup c = group(CGROUP_UNLIMITED, 4 * GIB);
 
-	judge_cgroup_memory(&f, &c, 16 * GIB);
+	judge_cgroup_memory(&f, &c, 16 * GIB, 0);
 	expect(LEVEL_FAILURE, "quoitd --memory=2147483648");
 	c = group(CGROUP_UNLIMITED, 10 * GIB);
-	judge_cgroup_memory(&f, &c, 16 * GIB);
+	judge_cgroup_memory(&f, &c, 16 * GIB, 0);
 	expect(LEVEL_WARNING, "quoitd --memory=5368709120");
 	c = group(CGROUP_UNLIMITED, 14 * GIB);
-	judge_cgroup_memory(&f, &c, 16 * GIB);
+	judge_cgroup_memory(&f, &c, 16 * GIB, 0);
 	expect(LEVEL_OK, "14.0G");
 	c = group(CGROUP_UNLIMITED, 4 * GIB);
-	judge_cgroup_memory(&f, &c, 4 * GIB);
+	judge_cgroup_memory(&f, &c, 4 * GIB, 0);
 	expect(LEVEL_OK, "4.0G");
 }
 
-Test(doctor, a_quota_of_time_fails_where_it_stopped_quoitd)
+Test(doctor, what_a_quoitd_that_runs_lends_out_is_its_own_word)
+{
+	struct cgroup c = group(CGROUP_UNLIMITED, 4 * GIB);
+
+	judge_cgroup_memory(&f, &c, 16 * GIB, GIB);
+	expect(LEVEL_OK, "lends out 1.0G");
+	judge_cgroup_memory(&f, &c, 16 * GIB, 3 * GIB);
+	expect(LEVEL_WARNING, "lends out 3.0G");
+	c = group(4 * GIB, 4 * GIB);
+	judge_cgroup_memory(&f, &c, 16 * GIB, 4 * GIB);
+	expect(LEVEL_FAILURE, "quoitd --memory=2147483648");
+}
+
+Test(doctor, a_quota_of_time_is_as_bad_as_it_is_often_used_up)
 {
 	struct cgroup c = group(CGROUP_UNLIMITED, CGROUP_UNLIMITED);
 
@@ -89,9 +102,17 @@ Test(doctor, a_quota_of_time_fails_where_it_stopped_quoitd)
 	c.cpu.cpus = 2.5;
 	judge_cgroup_cpu(&f, &c, 4);
 	expect(LEVEL_WARNING, "2.5 CPUs");
-	c.cpu.throttled = 7;
+	c.cpu.cpus = 4;
+	c.cpu.periods = 1000;
+	c.cpu.throttled = 10;
 	judge_cgroup_cpu(&f, &c, 4);
-	expect(LEVEL_FAILURE, "7 times");
+	expect(LEVEL_OK, "4 CPUs");
+	c.cpu.throttled = 20;
+	judge_cgroup_cpu(&f, &c, 4);
+	expect(LEVEL_WARNING, "in 2 % of");
+	c.cpu.throttled = 200;
+	judge_cgroup_cpu(&f, &c, 4);
+	expect(LEVEL_FAILURE, "in 20 % of");
 	c.cpu.throttled = 0;
 	c.cpu.cpus = 0.5;
 	judge_cgroup_cpu(&f, &c, 4);
@@ -123,6 +144,17 @@ Test(doctor, a_plain_word_is_no_option_and_nothing_that_a_shell_reads)
 		cr_expect_not(finding_is_plain(not_plain[i]), "%s", not_plain[i]);
 }
 
+Test(doctor, a_command_that_does_not_fit_is_not_given_in_part)
+{
+	char path[FINDING_BYTES];
+
+	memset(path, 'a', sizeof path - 1);
+	path[sizeof path - 1] = '\0';
+	finding_mend(&f, "", "sudo rm %s.d/file", path);
+	cr_expect_eq(*f.mend, '#', "%s", f.mend);
+	f = (struct finding){.check = "test"};
+}
+
 /* ---- CPUs ---- */
 
 Test(doctor, one_cpu_of_several_is_a_failure)
@@ -137,6 +169,11 @@ Test(doctor, one_cpu_of_several_is_a_failure)
 	c.allowed = list("2");
 	judge_cpuset(&f, &c);
 	expect(LEVEL_FAILURE, "taskset -c 0-3 quoitd");
+	for (unsigned i = 0; i < 200; i += 2)
+		numbers_put(&c.online, i);
+	judge_cpuset(&f, &c);
+	cr_expect_not(strstr(f.mend, "..."), "%s", f.mend);
+	expect(LEVEL_FAILURE, "# start quoitd with more CPUs");
 	c.online = list("2");
 	judge_cpuset(&f, &c);
 	expect(LEVEL_WARNING, "one CPU");
@@ -212,11 +249,13 @@ Test(doctor, deep_idle_states_stolen_time_and_slow_clocks_are_warnings)
 	expect(LEVEL_NOTE, "0.1 %");
 	judge_virtual(&f, true, 50, 1000);
 	expect(LEVEL_WARNING, "5 %");
-	judge_clock(&f, "tsc");
+	judge_clock(&f, "tsc", true);
 	expect(LEVEL_OK, "tsc");
-	judge_clock(&f, "hpet");
-	expect(LEVEL_WARNING, "current_clocksource");
-	judge_clock(&f, NULL);
+	judge_clock(&f, "hpet", true);
+	expect(LEVEL_WARNING, "echo tsc | sudo tee");
+	judge_clock(&f, "hpet", false);
+	expect(LEVEL_WARNING, "dmesg");
+	judge_clock(&f, NULL, false);
 	expect(LEVEL_NOTE, "");
 }
 
@@ -224,7 +263,7 @@ Test(doctor, deep_idle_states_stolen_time_and_slow_clocks_are_warnings)
 
 Test(doctor, memlock_is_enough_without_a_limit_or_with_the_capability)
 {
-	struct subject s = {.known = true};
+	struct subject s = {.known = true, .uid = 990};
 
 	judge_memlock(&f, &s, "");
 	expect(LEVEL_NOTE, "not known");
@@ -234,7 +273,7 @@ Test(doctor, memlock_is_enough_without_a_limit_or_with_the_capability)
 	expect(LEVEL_OK, "all memory");
 	s.memlock = 65536;
 	judge_memlock(&f, &s, "");
-	expect(LEVEL_WARNING, "limits.d/quoit.conf");
+	expect(LEVEL_WARNING, "$(id -un 990) - memlock");
 	s.pid = 77;
 	judge_memlock(&f, &s, "quoitd.service");
 	expect(LEVEL_WARNING, "prlimit --memlock=unlimited --pid 77");
@@ -243,14 +282,15 @@ Test(doctor, memlock_is_enough_without_a_limit_or_with_the_capability)
 	expect(LEVEL_OK, "CAP_IPC_LOCK");
 }
 
-Test(doctor, huge_pages_set_aside_are_a_warning_where_they_take_much)
+Test(doctor, huge_pages_set_aside_and_unused_are_a_warning_where_they_are_many)
 {
-	judge_huge_pages(&f, 0, 2 << 20, 16 * GIB);
+	judge_huge_pages(&f, 0, 0, 2 << 20, 16 * GIB);
 	expect(LEVEL_OK, "");
-	judge_huge_pages(&f, 100, 2 << 20, 16 * GIB);
+	judge_huge_pages(&f, 4096, 100, 2 << 20, 16 * GIB);
 	expect(LEVEL_OK, "200M");
-	judge_huge_pages(&f, 4096, 2 << 20, 16 * GIB);
-	expect(LEVEL_WARNING, "vm.nr_hugepages=0");
+	judge_huge_pages(&f, 4096, 4096, 2 << 20, 16 * GIB);
+	cr_expect_not(strstr(f.mend, "nr_hugepages="), "%s", f.mend);
+	expect(LEVEL_WARNING, "ask who set them aside");
 }
 
 Test(doctor, the_setting_of_large_pages_of_shared_memory_is_the_one_that_holds)
@@ -268,7 +308,7 @@ Test(doctor, the_setting_of_large_pages_of_shared_memory_is_the_one_that_holds)
 		{"never", "inherit", LEVEL_WARNING, "transparent_hugepage/shmem_enabled"},
 		{"advise", "never", LEVEL_WARNING, "hugepages-2048kB/shmem_enabled"},
 		{"never", "advise", LEVEL_OK, ""},
-		{NULL, NULL, LEVEL_WARNING, "linux-image"},
+		{NULL, NULL, LEVEL_WARNING, "CONFIG_TRANSPARENT_HUGEPAGE"},
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -335,7 +375,10 @@ Test(doctor, io_uring_is_for_those_whom_the_sysctls_name)
 	judge_io_uring(&f, true, 1, "-1", "6.12", &s);
 	expect(LEVEL_WARNING, "kernel.io_uring_group=1000");
 	judge_io_uring(&f, true, 1, "28", "6.12", &s);
-	expect(LEVEL_WARNING, "not for quoitd");
+	expect(LEVEL_WARNING, "usermod -aG \"$(getent group 28 | cut -d: -f1)\"");
+	judge_io_uring(&f, true, 1, "0", "6.12", &s);
+	cr_expect_not(strstr(f.mend, "usermod"), "%s", f.mend);
+	expect(LEVEL_WARNING, "root's");
 	s.capabilities = SUBJECT_MAY_ADMINISTER;
 	judge_io_uring(&f, true, 1, "28", "6.12", &s);
 	expect(LEVEL_OK, "");
@@ -375,7 +418,7 @@ Test(doctor, a_gpu_needs_a_driver_that_cuda_can_use)
 	judge_driver(&f, 2, NULL, NULL);
 	expect(LEVEL_FAILURE, "2 NVIDIA GPUs, and no driver");
 	judge_driver(&f, 1, "nouveau", NULL);
-	expect(LEVEL_FAILURE, "blacklist nouveau");
+	expect(LEVEL_FAILURE, "update-initramfs");
 	judge_driver(&f, 1, "vfio-pci", NULL);
 	expect(LEVEL_NOTE, "virtual machines");
 	judge_driver(&f, 1, NULL, DRIVER("470.256.02"));
@@ -411,11 +454,20 @@ Test(doctor, a_device_file_has_to_be_one_that_quoitd_may_open)
 	judge_device_file(&f, &file, &s);
 	expect(LEVEL_OK, "may be used");
 	file.is_device = false;
+	file.path = "/dev/nvidia3";
 	judge_device_file(&f, &file, &s);
-	expect(LEVEL_FAILURE, "no device file");
+	expect(LEVEL_FAILURE, "rm /dev/nvidia3 && sudo nvidia-modprobe -c 3");
 	file.err = -ENOENT;
 	judge_device_file(&f, &file, &s);
-	expect(LEVEL_FAILURE, "nvidia-modprobe");
+	expect(LEVEL_FAILURE, "nvidia-modprobe -c 3");
+	file.path = "/dev/nvidiactl";
+	judge_device_file(&f, &file, &s);
+	expect(LEVEL_FAILURE, "nvidia-modprobe -c 255");
+	file.path = "/dev/nvidia-uvm";
+	judge_device_file(&f, &file, &s);
+	expect(LEVEL_FAILURE, "nvidia-modprobe -u -c 0");
+	judge_no_device_files(&f);
+	expect(LEVEL_NOTE, "container");
 }
 
 Test(doctor, lanes_and_mps)
@@ -434,6 +486,8 @@ Test(doctor, lanes_and_mps)
 	expect(LEVEL_WARNING, "CUDA_MPS_PIPE_DIRECTORY=/run/mps");
 	judge_mps(&f, "/run/$(reboot)", true, 77);
 	expect(LEVEL_WARNING, "CUDA_MPS_PIPE_DIRECTORY=FOLDER");
+	judge_mps(&f, "/run/mps", true, 77);
+	expect(LEVEL_WARNING, "# ends the work of all");
 }
 
 /* ---- measured ---- */

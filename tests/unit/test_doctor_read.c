@@ -243,6 +243,7 @@ Test(doctor_read, the_tightest_limit_above_a_group_holds)
 	cr_expect_eq(c.memory.least, 1073741824);
 	cr_expect_str_eq(c.memory.path, "/sys/fs/cgroup/a.slice/memory.max");
 	cr_expect_float_eq(c.cpu.cpus, 1.5, 1e-9);
+	cr_expect_eq(c.cpu.periods, 5);
 	cr_expect_eq(c.cpu.throttled, 3);
 	cr_expect_str_eq(c.cpu.path, "/sys/fs/cgroup/a.slice/cpu.max");
 	put("sys/fs/cgroup/a.slice/quoitd.service/memory.high", "536870912\n");

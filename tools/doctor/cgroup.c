@@ -66,21 +66,26 @@ static void take_memory(int root, const char *group, unsigned version, bool own,
 		take_limit(root, group, "memory.high", m);
 }
 
+static uint64_t count_of(const char *stat, const char *name)
+{
+	const char *field = tree_field(stat, name);
+
+	return field ? strtoull(field, NULL, 10) : 0;
+}
+
 static void take_cpu(int root, const char *group, unsigned version, struct cgroup_cpu *c)
 {
 	double limit = cpu_limit(root, group, version);
-	const char *field = NULL;
-	char stat[1024];
+	char stat[1024] = "";
 
 	if (limit <= 0 || (c->cpus > 0 && limit >= c->cpus))
 		return;
 	c->cpus = limit;
 	snprintf(c->path, sizeof c->path, "/%.*s/%s", CGROUP_PATH_BYTES - 32, group,
 		 version == 2 ? "cpu.max" : "cpu.cfs_quota_us");
-	if (tree_read(root, stat, sizeof stat, "%s/cpu.stat", group) > 0)
-		field = tree_field(stat, "nr_throttled ");
-	c->has_throttled = field != NULL;
-	c->throttled = field ? strtoull(field, NULL, 10) : 0;
+	(void)tree_read(root, stat, sizeof stat, "%s/cpu.stat", group);
+	c->periods = count_of(stat, "nr_periods ");
+	c->throttled = count_of(stat, "nr_throttled ");
 }
 
 /* ---- from the group up to the root ---- */

@@ -21,9 +21,9 @@ struct cgroup_memory {
 };
 
 struct cgroup_cpu {
-	double cpus;        /* so many CPUs' time at a time; 0: no limit */
-	uint64_t throttled; /* how often the group has been stopped since it was made */
-	bool has_throttled;
+	double cpus; /* so many CPUs' time at a time; 0: no limit */
+	/* Since the group was made: periods in which it ran, and in which it was stopped. */
+	uint64_t periods, throttled;
 	char path[CGROUP_PATH_BYTES]; /* the file with the limit */
 };
 

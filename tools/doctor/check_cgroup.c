@@ -9,7 +9,8 @@ void check_cgroup(struct examination *e)
 
 void check_cgroup_memory(struct examination *e)
 {
-	judge_cgroup_memory(examination_add(e), &e->cgroup, e->machine_bytes);
+	judge_cgroup_memory(examination_add(e), &e->cgroup, e->machine_bytes,
+			    e->running.host_limit);
 }
 
 void check_cgroup_cpu(struct examination *e)

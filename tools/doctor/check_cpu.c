@@ -7,6 +7,7 @@
 #include "tree.h"
 
 #define CPU         "sys/devices/system/cpu/cpu%d/"
+#define CLOCK       "sys/devices/system/clocksource/clocksource0/"
 #define MOST_STATES 16
 
 void check_cpuset(struct examination *e)
@@ -91,11 +92,23 @@ void check_virtual(struct examination *e)
 	judge_virtual(examination_add(e), e->is_virtual, t[7], sum);
 }
 
+static bool has_word(char *line, const char *word)
+{
+	char *rest = NULL;
+
+	for (char *one = strtok_r(line, " ", &rest); one; one = strtok_r(NULL, " ", &rest))
+		if (!strcmp(one, word))
+			return true;
+	return false;
+}
+
 void check_clock(struct examination *e)
 {
-	char source[64];
-	bool known = tree_line(e->root, source, sizeof source,
-			       "sys/devices/system/clocksource/clocksource0/current_clocksource");
+	char source[64], available[256];
+	bool known = tree_line(e->root, source, sizeof source, CLOCK "current_clocksource");
+	bool listed =
+		tree_line(e->root, available, sizeof available, CLOCK "available_clocksource");
 
-	judge_clock(examination_add(e), known ? source : NULL);
+	judge_clock(examination_add(e), known ? source : NULL,
+		    listed && has_word(available, "tsc"));
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "checks.h"
 #include "measure.h"
 #include "pci.h"
@@ -41,7 +42,7 @@ static void measure_through(struct examination *e, const char *socket, bool is_s
 		return;
 	}
 	f = examination_add(e);
-	if (err == -EDQUOT || err == -EACCES) {
+	if (err == -EDQUOT || err == -EACCES || err == -ENOMEM) {
 		finding_say(f, LEVEL_NOTE, "not measured: %s", m.text);
 		return;
 	}
@@ -76,14 +77,18 @@ void check_device(struct examination *e)
 	if (!e->live)
 		finding_say(examination_add(e), LEVEL_NOTE,
 			    "not measured: this is another machine's");
+	else if (e->measure_until > 0 && bench_now() > e->measure_until)
+		finding_say(examination_add(e), LEVEL_NOTE,
+			    "not measured: measuring has taken long enough");
 	else if (e->running.state == RUNNING_WELL && device &&
 		 strncmp(device, "\ndevice: none", 13) != 0)
 		measure_through(e, e->running.socket, !strncmp(device, "\ndevice: soft", 13));
 	else if (kind && *kind && strcmp(kind, "none") != 0)
 		measure_privately(e, kind);
-	else if (tree_line(e->root, line, sizeof line, "proc/driver/nvidia/version"))
+	else if (tree_line(e->root, line, sizeof line, "proc/driver/nvidia/version") &&
+		 check_has_device_files(e))
 		measure_privately(e, "cuda");
 	else
 		finding_say(examination_add(e), LEVEL_NOTE,
-			    "not measured: no NVIDIA driver is loaded");
+			    "not measured: no NVIDIA driver is loaded, or no GPU is ours");
 }

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "checks.h"
 #include "measure.h"
 #include "tree.h"
 
-#define MOST_NODES 16 /* of which each pair is measured */
+#define MOST_NODES 16   /* of which each pair is measured, */
+#define GROUP_S    10.0 /* until so much time has gone by */
 
 /* ---- where ---- */
 
@@ -48,6 +50,11 @@ static bool find_place(const struct examination *e, int node, const struct numbe
 		       struct place *ret)
 {
 	struct numbers cpus = numbers_both(around, &e->cpus.allowed);
+	struct numbers rest = numbers_without(&cpus, &e->running.reactors);
+
+	/* A reactor that works would be in the way, and we in its. */
+	if (numbers_count(&rest) >= 2)
+		cpus = rest;
 
 	*ret = (struct place){
 		.node = node, .first = numbers_next(&cpus, 0), .second = -1, .far = -1};
@@ -100,8 +107,22 @@ static unsigned distance(const struct examination *e, int from, int to)
 	return value >= 10 && value < 256 ? value : 20;
 }
 
+/* All that is measured here has one deadline; what is left then is said once for each check. */
+static bool has_time(struct examination *e, const char *what, bool *said)
+{
+	if (bench_now() < e->measure_until)
+		return true;
+	if (!*said)
+		finding_say(examination_add(e), LEVEL_NOTE,
+			    "%s is not measured any more: %g s have gone by", what, GROUP_S);
+	*said = true;
+	return false;
+}
+
 static bool can_measure(struct examination *e, const char *what, unsigned places)
 {
+	if (e->measure_until <= 0)
+		e->measure_until = bench_now() + GROUP_S;
 	if (e->live && places)
 		return true;
 	finding_say(examination_add(e), LEVEL_NOTE, "%s is not measured: %s", what,
@@ -116,13 +137,24 @@ static void say_failed(struct examination *e, const char *what, int err)
 
 /* ---- between cores ---- */
 
-typedef void between_fn(struct examination *e, const struct judge_place *p);
+struct between {
+	const char *what;
+	void (*measure)(struct examination *e, const struct judge_place *p);
+	unsigned pairs;
+	bool said; /* that there was no time */
+};
+
+static void measure_pair(struct examination *e, const struct judge_place *p, struct between *b)
+{
+	b->pairs++;
+	if (has_time(e, b->what, &b->said))
+		b->measure(e, p);
+}
 
 /* Those of one node: cores that share a cache, and that do not. */
-static unsigned within_node(struct examination *e, const struct place *place, between_fn *measure)
+static void within_node(struct examination *e, const struct place *place, struct between *b)
 {
 	const int to[] = {place->second, place->far};
-	unsigned pairs = 0;
 
 	for (unsigned i = 0; i < sizeof to / sizeof to[0]; i++) {
 		const struct judge_place p = {.is_virtual = e->is_virtual,
@@ -130,42 +162,37 @@ static unsigned within_node(struct examination *e, const struct place *place, be
 					      .to = (unsigned)to[i],
 					      .distance = 10};
 
-		if (to[i] < 0)
-			continue;
-		measure(e, &p);
-		pairs++;
+		if (to[i] >= 0)
+			measure_pair(e, &p, b);
 	}
-	return pairs;
 }
 
-static void between_nodes(struct examination *e, const struct place *a, const struct place *b,
-			  between_fn *measure)
+static void between_nodes(struct examination *e, const struct place *from, const struct place *to,
+			  struct between *b)
 {
 	const struct judge_place p = {.is_virtual = e->is_virtual,
-				      .from = (unsigned)a->first,
-				      .to = (unsigned)b->first,
-				      .distance = distance(e, a->node, b->node)};
+				      .from = (unsigned)from->first,
+				      .to = (unsigned)to->first,
+				      .distance = distance(e, from->node, to->node)};
 
-	measure(e, &p);
+	measure_pair(e, &p, b);
 }
 
-static void between_cores(struct examination *e, const char *what, between_fn *measure)
+static void between_cores(struct examination *e, struct between b)
 {
 	struct place place[MOST_NODES];
-	unsigned places = find_places(e, place), pairs = 0;
+	unsigned places = find_places(e, place);
 
-	if (!can_measure(e, what, places))
+	if (!can_measure(e, b.what, places))
 		return;
 	for (unsigned i = 0; i < places; i++) {
-		pairs += within_node(e, &place[i], measure);
-		for (unsigned k = i + 1; k < places; k++) {
-			between_nodes(e, &place[i], &place[k], measure);
-			pairs++;
-		}
+		within_node(e, &place[i], &b);
+		for (unsigned k = i + 1; k < places; k++)
+			between_nodes(e, &place[i], &place[k], &b);
 	}
-	if (!pairs)
+	if (!b.pairs)
 		finding_say(examination_add(e), LEVEL_NOTE, "%s is not measured: it takes two CPUs",
-			    what);
+			    b.what);
 }
 
 static void hop_between(struct examination *e, const struct judge_place *p)
@@ -181,7 +208,7 @@ static void hop_between(struct examination *e, const struct judge_place *p)
 
 void check_hop(struct examination *e)
 {
-	between_cores(e, "a hop", hop_between);
+	between_cores(e, (struct between){.what = "a hop", .measure = hop_between});
 }
 
 static void wake_between(struct examination *e, const struct judge_place *p)
@@ -197,7 +224,7 @@ static void wake_between(struct examination *e, const struct judge_place *p)
 
 void check_wake(struct examination *e)
 {
-	between_cores(e, "a wake-up", wake_between);
+	between_cores(e, (struct between){.what = "a wake-up", .measure = wake_between});
 }
 
 /* ---- memory ---- */
@@ -217,7 +244,7 @@ static void read_node(struct examination *e, const struct place *place, unsigned
 	struct measure_memory m;
 	int err = measure_memory_open(&m, (unsigned)node, most);
 
-	for (unsigned i = 0; i < places && !err; i++)
+	for (unsigned i = 0; i < places && !err && bench_now() < e->measure_until; i++)
 		err = measure_memory_read(&m, (unsigned)place[i].first, &r->gb_s[i][r->count]);
 	measure_memory_close(&m);
 	r->to[r->count++] = node;
@@ -258,11 +285,13 @@ void check_bandwidth(struct examination *e)
 	struct place place[MOST_NODES];
 	unsigned places = find_places(e, place);
 	struct rates r = {0};
+	bool said = false;
 
 	if (!can_measure(e, "memory", places))
 		return;
 	for (int i = numbers_next(&nodes, 0); i >= 0 && r.count < MOST_NODES;
 	     i = numbers_next(&nodes, (unsigned)i + 1))
-		read_node(e, place, places, i, &r);
+		if (has_time(e, "memory", &said))
+			read_node(e, place, places, i, &r);
 	judge_rates(e, place, places, &r);
 }

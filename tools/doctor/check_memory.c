@@ -14,20 +14,26 @@ void check_memlock(struct examination *e)
 	judge_memlock(examination_add(e), &e->subject, e->cgroup.unit);
 }
 
+static uint64_t count_of(const char *text, const char *name, uint64_t otherwise)
+{
+	const char *field = tree_field(text, name);
+	unsigned long long n;
+
+	return field && sscanf(field, "%llu", &n) == 1 ? n : otherwise;
+}
+
 /* Of the usual size; those of 1 GiB are set aside at boot, by who knows why. */
 void check_huge_pages(struct examination *e)
 {
-	uint64_t pages = 0;
-	char text[4096];
-	const char *field = NULL;
-	unsigned long long kilobytes = 2048;
+	char text[4096] = "";
+	uint64_t pages, unused, reserved;
 
-	(void)tree_number(e->root, &pages, "proc/sys/vm/nr_hugepages");
-	if (tree_read(e->root, text, sizeof text, "proc/meminfo") > 0)
-		field = tree_field(text, "Hugepagesize:");
-	if (field)
-		(void)sscanf(field, "%llu", &kilobytes);
-	judge_huge_pages(examination_add(e), pages, kilobytes << 10, e->machine_bytes);
+	(void)tree_read(e->root, text, sizeof text, "proc/meminfo");
+	pages = count_of(text, "HugePages_Total:", 0);
+	unused = count_of(text, "HugePages_Free:", 0);
+	reserved = count_of(text, "HugePages_Rsvd:", 0);
+	judge_huge_pages(examination_add(e), pages, unused > reserved ? unused - reserved : 0,
+			 count_of(text, "Hugepagesize:", 2048) << 10, e->machine_bytes);
 }
 
 /* "always within_size [advise] never": what is in brackets, in its place. */

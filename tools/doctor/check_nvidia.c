@@ -58,7 +58,7 @@ void check_driver(struct examination *e)
 		return;
 	}
 	judge_driver(f, gpus, NULL, line);
-	if (e->live && e->running.state == RUNNING_NOT)
+	if (e->live && e->running.state == RUNNING_NOT && check_has_device_files(e))
 		check_object(e);
 }
 
@@ -79,6 +79,20 @@ static void look(const struct examination *e, const char *path, struct judge_fil
 	ret->gid = st.st_gid;
 }
 
+bool check_has_device_files(const struct examination *e)
+{
+	struct stat st;
+	char path[32];
+
+	for (unsigned i = 0; i < MOST_DEVICES; i++) {
+		snprintf(path, sizeof path, "dev/nvidia%u", i);
+		if (fstatat(e->root, path, &st, 0) == 0)
+			return true;
+	}
+	return fstatat(e->root, "dev/nvidiactl", &st, 0) == 0 ||
+	       fstatat(e->root, "dev/nvidia-uvm", &st, 0) == 0;
+}
+
 static void check_file(struct examination *e, const char *path)
 {
 	struct judge_file file;
@@ -94,6 +108,10 @@ void check_device_files(struct examination *e)
 
 	if (!has_driver(e))
 		return;
+	if (!check_has_device_files(e)) {
+		judge_no_device_files(examination_add(e));
+		return;
+	}
 	check_file(e, "/dev/nvidiactl");
 	check_file(e, "/dev/nvidia-uvm");
 	for (unsigned i = 0; i < MOST_DEVICES; i++) {

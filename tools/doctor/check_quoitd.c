@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "checks.h"
+#include "tree.h"
 #include "trials.h"
 
 #define LINE_BYTES 200
@@ -21,8 +22,26 @@ static void say_where(const struct running *r, struct finding *f)
 			    r->socket);
 }
 
-static void say_what_is_wrong(const struct running *r, struct finding *f)
+/* Why it is silent is to be seen before anybody ends it: jobs of others are in it. */
+static void say_silent(const struct examination *e, struct finding *f)
 {
+	const struct running *r = &e->running;
+	char name[32];
+
+	finding_say(f, LEVEL_FAILURE, "the one at %s does not answer within %u seconds", r->socket,
+		    RUNNING_PATIENCE_S);
+	if (r->pid && tree_line(e->root, name, sizeof name, "proc/%u/comm", r->pid) &&
+	    !strcmp(name, "quoitd"))
+		finding_mend(f, "programs wait for it without end",
+			     "ps -o pid,stat,wchan:20,comm -p %u", r->pid);
+	else
+		finding_mend(f, "programs wait for it without end",
+			     "# look for its process, and whether that is stopped or very busy");
+}
+
+static void say_what_is_wrong(const struct examination *e, struct finding *f)
+{
+	const struct running *r = &e->running;
 	static const char why[] = "no program finds it";
 
 	switch (r->state) {
@@ -43,18 +62,11 @@ static void say_what_is_wrong(const struct running *r, struct finding *f)
 			     "quoitd --private  # one of one's own; or: unset QUOIT_SOCKET");
 		break;
 	case RUNNING_SILENT:
-		finding_say(f, LEVEL_FAILURE, "the one at %s does not answer within a second",
-			    r->socket);
-		if (r->pid)
-			finding_mend(f, "programs wait for it without end",
-				     "sudo kill -KILL %u  # and start it anew", r->pid);
-		else
-			finding_mend(f, "programs wait for it without end",
-				     "sudo ss -xlp  # whose process is it? end that");
+		say_silent(e, f);
 		break;
 	default:
 		finding_say(f, LEVEL_FAILURE, "what answers at %s is no quoitd", r->socket);
-		finding_mend(f, why, "sudo ss -xlp  # whose process is it? end that");
+		finding_mend(f, why, "sudo ss -xlp  # whose process is it?");
 	}
 }
 
@@ -72,7 +84,7 @@ void check_quoitd(struct examination *e)
 	else if (e->running.state == RUNNING_WELL)
 		say_where(&e->running, f);
 	else
-		say_what_is_wrong(&e->running, f);
+		say_what_is_wrong(e, f);
 }
 
 /* ---- its topology text ---- */

@@ -30,6 +30,7 @@ struct examination {
 	struct numbers nodes;
 	uint64_t machine_bytes;
 	bool is_virtual;
+	double measure_until; /* when measuring ends (bench_now()); 0: it has not begun */
 };
 
 typedef void check_fn(struct examination *e);
@@ -51,6 +52,9 @@ void examination_read(struct examination *e, const char *socket);
 
 /* Run one check. */
 void examination_run(struct examination *e, const struct check *check);
+
+/* Is there any of /dev/nvidia*? */
+bool check_has_device_files(const struct examination *e);
 
 /* A finding of the check that runs. */
 struct finding *examination_add(struct examination *e);

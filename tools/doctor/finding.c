@@ -65,7 +65,8 @@ void finding_mend(struct finding *f, const char *why, const char *format, ...)
 
 	f->why = why;
 	va_start(args, format);
-	vsnprintf(f->mend, sizeof f->mend, format, args);
+	if (vsnprintf(f->mend, sizeof f->mend, format, args) >= (int)sizeof f->mend)
+		snprintf(f->mend, sizeof f->mend, "# the command is too long to be shown");
 	va_end(args);
 }
 

@@ -21,8 +21,9 @@ struct finding {
 	const char *check; /* the check's name */
 	enum level level;
 	char what[FINDING_BYTES];
-	const char *why;          /* NULL: there is nothing to explain */
-	char mend[FINDING_BYTES]; /* a command; empty: there is nothing to mend */
+	const char *why; /* NULL: there is nothing to explain */
+	/* A command, or a sentence behind a "#"; empty: there is nothing to mend. */
+	char mend[FINDING_BYTES];
 
 	/* What was read or measured, for scripts: a number, a word, or neither. */
 	bool is_number;
@@ -49,7 +50,7 @@ size_t findings_count(const struct findings *f, enum level level);
 __attribute__((format(printf, 3, 4))) void finding_say(struct finding *f, enum level level,
 						       const char *format, ...);
 
-/* Why it matters, and the command that mends it. */
+/* Why it matters, and the command that mends it.  One that is too long is not given in part. */
 __attribute__((format(printf, 3, 4))) void finding_mend(struct finding *f, const char *why,
 							const char *format, ...);
 

@@ -22,8 +22,9 @@
 
 void judge_cgroup(struct finding *f, const struct cgroup *c);
 
-/* machine_bytes: 0, not known. */
-void judge_cgroup_memory(struct finding *f, const struct cgroup *c, uint64_t machine_bytes);
+/* host_limit: what the quoitd that runs lends out; each 0: not known. */
+void judge_cgroup_memory(struct finding *f, const struct cgroup *c, uint64_t machine_bytes,
+			 uint64_t host_limit);
 
 /* cpus: how many may be used. */
 void judge_cgroup_cpu(struct finding *f, const struct cgroup *c, unsigned cpus);
@@ -51,12 +52,15 @@ void judge_idle_state(struct finding *f, int number, const char *name, uint64_t 
 /* Does it say hypervisor?  Ticks that it took, of all since the machine's start. */
 void judge_virtual(struct finding *f, bool is_virtual, uint64_t stolen, uint64_t ticks);
 
-void judge_clock(struct finding *f, const char *source);
+/* has_tsc: may the kernel be told to keep the time by the CPUs' own counters? */
+void judge_clock(struct finding *f, const char *source, bool has_tsc);
 
 /* ---- judge_memory.c ---- */
 
 void judge_memlock(struct finding *f, const struct subject *s, const char *unit);
-void judge_huge_pages(struct finding *f, uint64_t pages, uint64_t page_bytes,
+
+/* spare: pages that are free, and that nobody has reserved. */
+void judge_huge_pages(struct finding *f, uint64_t pages, uint64_t spare, uint64_t page_bytes,
 		      uint64_t machine_bytes);
 
 /* The words in brackets of the machine's setting, and of that of pages of 2 MiB (or NULL). */
@@ -100,6 +104,9 @@ struct judge_file {
 	mode_t mode;
 	uint32_t uid, gid;
 };
+
+/* A driver is loaded, and there is no file of any GPU. */
+void judge_no_device_files(struct finding *f);
 
 void judge_device_file(struct finding *f, const struct judge_file *file, const struct subject *s);
 

@@ -42,7 +42,10 @@ static void mend_limit(struct finding *f, const char *why, const struct cgroup *
 			"hand");
 }
 
-/* quoitd asks its own group's maximum alone, and lends out half of it, and of the machine's. */
+/*
+ * One that runs says what it lends out (--memory).  Else it would ask its own group's maximum
+ * alone, and lend out half of it, or of the machine's.
+ */
 static void judge_lent(struct finding *f, uint64_t least, uint64_t lent)
 {
 	static const char *const why[] = {
@@ -53,22 +56,21 @@ static void judge_lent(struct finding *f, uint64_t least, uint64_t lent)
 			"they were lent",
 	};
 	enum level level = lent >= least ? LEVEL_FAILURE : LEVEL_WARNING;
-	char allowed[16], half[16];
+	char allowed[16], part[16];
 
 	format_bytes(least, allowed, sizeof allowed);
-	format_bytes(lent, half, sizeof half);
-	if (lent / 2 * 3 <= least) {
+	format_bytes(lent, part, sizeof part);
+	if (lent <= least / 3 * 2) { /* what a quoitd says may be any number */
 		finding_say(f, LEVEL_OK, "control groups allow %s, of which quoitd lends out %s",
-			    allowed, half);
+			    allowed, part);
 		return;
 	}
-	finding_say(f, level,
-		    "control groups allow %s, and quoitd, which asks its own, lends out %s",
-		    allowed, half);
+	finding_say(f, level, "control groups allow %s, and quoitd lends out %s", allowed, part);
 	finding_mend(f, why[level], "quoitd --memory=%llu", (unsigned long long)(least / 2));
 }
 
-void judge_cgroup_memory(struct finding *f, const struct cgroup *c, uint64_t machine_bytes)
+void judge_cgroup_memory(struct finding *f, const struct cgroup *c, uint64_t machine_bytes,
+			 uint64_t host_limit)
 {
 	const struct cgroup_memory *m = &c->memory;
 	const char *last = strrchr(m->path, '/');
@@ -84,7 +86,9 @@ void judge_cgroup_memory(struct finding *f, const struct cgroup *c, uint64_t mac
 		seen = machine_bytes;
 	finding_number(f, (double)m->least);
 	if (m->least >= LEAST_BYTES) {
-		judge_lent(f, m->least, (seen == CGROUP_UNLIMITED ? m->least : seen) / 2);
+		judge_lent(f, m->least,
+			   host_limit ? host_limit
+				      : (seen == CGROUP_UNLIMITED ? m->least : seen) / 2);
 		return;
 	}
 	format_bytes(m->least, least, sizeof least);
@@ -94,6 +98,10 @@ void judge_cgroup_memory(struct finding *f, const struct cgroup *c, uint64_t mac
 		   c->version == 2 ? "max" : "-1");
 }
 
+/* Of a hundred periods in which the group ran; a few are stopped at any machine's start. */
+#define STOPPED_WARNING 1
+#define STOPPED_FAILURE 10
+
 void judge_cgroup_cpu(struct finding *f, const struct cgroup *c, unsigned cpus)
 {
 	static const char why[] =
@@ -101,23 +109,28 @@ void judge_cgroup_cpu(struct finding *f, const struct cgroup *c, unsigned cpus)
 		"rule), reactors too";
 	const char *none = c->version == 2 ? "max" : "-1";
 	const struct cgroup_cpu *limit = &c->cpu;
+	double stopped =
+		limit->periods ? 100.0 * (double)limit->throttled / (double)limit->periods : 0;
 
 	if (limit->cpus <= 0) {
 		finding_say(f, LEVEL_OK, "no control group limits the time of CPUs");
 		return;
 	}
 	finding_number(f, limit->cpus);
-	if (limit->cpus >= cpus && cpus && !limit->throttled) {
+	if (limit->cpus >= cpus && cpus && stopped <= STOPPED_WARNING) {
 		finding_say(f, LEVEL_OK,
 			    "control groups allow the time of %g CPUs, and %u may be used",
 			    limit->cpus, cpus);
 		return;
 	}
-	if (limit->throttled)
+	if (stopped > STOPPED_WARNING)
 		finding_say(
-			f, LEVEL_FAILURE,
-			"control groups allow the time of %g CPUs, and have stopped it %llu times",
-			limit->cpus, (unsigned long long)limit->throttled);
+			f,
+			stopped > STOPPED_FAILURE || limit->cpus < 1 ? LEVEL_FAILURE
+								     : LEVEL_WARNING,
+			"control groups allow the time of %g CPUs, and stopped it in %.2g %% of "
+			"the periods",
+			limit->cpus, stopped);
 	else
 		finding_say(f, limit->cpus < 1 ? LEVEL_FAILURE : LEVEL_WARNING,
 			    "control groups allow the time of %g CPUs, and %u may be used",

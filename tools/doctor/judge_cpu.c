@@ -9,6 +9,16 @@
 
 /* ---- which ---- */
 
+/* A list that was cut is nothing to copy. */
+static void mend_by_cpus(struct finding *f, const char *why, const char *list, const char *comment)
+{
+	if (strstr(list, "..."))
+		finding_mend(f, why,
+			     "# start quoitd with more CPUs: taskset, or its unit's AllowedCPUs=");
+	else
+		finding_mend(f, why, "taskset -c %s quoitd  # %s", list, comment);
+}
+
 void judge_cpuset(struct finding *f, const struct judge_cpus *c)
 {
 	struct numbers missing = numbers_without(&c->memories_wanted, &c->memories_allowed);
@@ -29,13 +39,16 @@ void judge_cpuset(struct finding *f, const struct judge_cpus *c)
 		finding_say(f, LEVEL_WARNING,
 			    "CPUs %s may be used, memory of their node %s may not", list, nodes);
 		finding_mend(f, "sessions there have their memory on another node, which is slower",
-			     "sudo systemctl set-property quoitd.service AllowedMemoryNodes=%s",
+			     "%s%s",
+			     strstr(both, "...") ? "# allow quoitd.service memory of nodes "
+						 : "sudo systemctl set-property quoitd.service "
+						   "AllowedMemoryNodes=",
 			     both);
 	} else if (allowed == 1 && there > 1) {
 		finding_say(f, LEVEL_FAILURE, "one CPU of %u may be used, number %s", there, list);
-		finding_mend(f,
+		mend_by_cpus(f,
 			     "a client and its reactor take turns on it, at a context switch each",
-			     "taskset -c %s quoitd  # or AllowedCPUs= of its unit", online);
+			     online, "or AllowedCPUs= of its unit");
 	} else if (allowed == 1) {
 		finding_say(f, LEVEL_WARNING, "the machine has one CPU");
 		finding_mend(f,
@@ -66,17 +79,17 @@ void judge_isolated(struct finding *f, const struct judge_cpus *c)
 	} else if (!numbers_count(&ours)) {
 		finding_say(f, LEVEL_NOTE, "CPUs %s are isolated, and quoitd uses none of them",
 			    list);
-		finding_mend(f, "nobody else runs there: reactors would answer without delays",
-			     "taskset -c %s quoitd  # or CPUAffinity= of its unit", online);
+		mend_by_cpus(f, "nobody else runs there: reactors would answer without delays",
+			     online, "or CPUAffinity= of its unit");
 	} else if (!numbers_count(&rest)) {
 		numbers_print(&ours, list, sizeof list);
 		finding_say(f, LEVEL_WARNING, "all CPUs that quoitd may use (%s) are isolated",
 			    list);
-		finding_mend(
+		mend_by_cpus(
 			f,
 			"the kernel does not spread threads over these: devices' processes and "
 			"file transfers all stay on one",
-			"taskset -c %s quoitd  # it needs a CPU that is not isolated, too", online);
+			online, "it needs a CPU that is not isolated, too");
 	} else {
 		finding_say(f, LEVEL_OK, "CPUs %s are isolated, and quoitd uses some of them",
 			    list);
@@ -173,7 +186,7 @@ void judge_virtual(struct finding *f, bool is_virtual, uint64_t stolen, uint64_t
 }
 
 /* Without one of these each look at the clock is a system call, or a read from a slow bus. */
-void judge_clock(struct finding *f, const char *source)
+void judge_clock(struct finding *f, const char *source, bool has_tsc)
 {
 	static const char *const fast[] = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page",
 					   "arch_sys_counter"};
@@ -190,6 +203,8 @@ void judge_clock(struct finding *f, const char *source)
 		}
 	finding_say(f, LEVEL_WARNING, "the kernel keeps the time by %s", source);
 	finding_mend(f, "clients and quoitd read the clock often, and this one takes about 1 us",
-		     "echo tsc | sudo tee "
-		     "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+		     "%s",
+		     has_tsc ? "echo tsc | sudo tee "
+			       "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+			     : "sudo dmesg | grep -i -e tsc -e clocksource  # why it is not tsc");
 }

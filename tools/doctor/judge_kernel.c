@@ -7,6 +7,9 @@
 #include "judge.h"
 #include "tree.h"
 
+/* Who has which kernels in store is not known here. */
+#define NEWER_KERNEL "# install a kernel of 6.12 or later"
+
 #define VERSION(major, minor) ((major)*1000u + (minor))
 
 /* 0: not understood. */
@@ -31,24 +34,39 @@ void judge_kernel(struct finding *f, const char *release)
 		finding_say(f, LEVEL_WARNING, "Linux %s has neither pidfds nor a useful io_uring",
 			    release);
 		finding_mend(f, "files are moved by threads, and ends of processes seen late",
-			     "sudo apt-get install linux-image-amd64 && sudo reboot");
+			     NEWER_KERNEL);
 	} else if (version < VERSION(5, 19)) {
 		/* a sparse table of buffers, as quoitd's reactors have one, is of 5.19 */
 		finding_say(f, LEVEL_NOTE, "Linux %s registers no buffers one by one", release);
 		finding_mend(f, "pages of pinned memory are looked up for each transfer",
-			     "sudo apt-get install linux-image-amd64 && sudo reboot");
+			     NEWER_KERNEL);
 	} else if (version >= VERSION(6, 6) && version < VERSION(6, 12)) {
 		/* EEVDF is of 6.6, a task's own slice (docs/performance.md) of 6.12 */
 		finding_say(f, LEVEL_WARNING, "Linux %s does not know of slices", release);
 		finding_mend(
 			f, "a reactor that wakes on the core of a busy worker may wait for some ms",
-			"sudo apt-get install linux-image-amd64 && sudo reboot");
+			NEWER_KERNEL);
 	} else {
 		finding_say(f, LEVEL_OK, "Linux %s", release);
 	}
 }
 
 /* ---- io_uring ---- */
+
+/* Whoever has named a group means it.  Into root's nobody is put for this. */
+static void mend_group(struct finding *f, const char *why, bool has_group, uint64_t gid,
+		       const struct subject *s)
+{
+	if (!has_group)
+		finding_mend(f, why, "sudo sysctl kernel.io_uring_group=%u", s->gid);
+	else if (gid)
+		finding_mend(f, why,
+			     "sudo usermod -aG \"$(getent group %llu | cut -d: -f1)\" \"$(id -un "
+			     "%u)\"  # then start quoitd anew",
+			     (unsigned long long)gid, s->uid);
+	else
+		finding_mend(f, why, "sysctl kernel.io_uring_group  # root's: name another one?");
+}
 
 /* Documentation/admin-guide/sysctl/kernel.rst: 1: for a group and CAP_SYS_ADMIN; 2: for nobody. */
 void judge_io_uring(struct finding *f, bool known, uint64_t disabled, const char *group,
@@ -63,7 +81,7 @@ void judge_io_uring(struct finding *f, bool known, uint64_t disabled, const char
 		finding_number(f, (double)disabled);
 	if (!known && version && version < VERSION(5, 1)) {
 		finding_say(f, LEVEL_WARNING, "the kernel has no io_uring");
-		finding_mend(f, why, "sudo apt-get install linux-image-amd64 && sudo reboot");
+		finding_mend(f, why, NEWER_KERNEL);
 	} else if (!known || !disabled) {
 		finding_say(f, LEVEL_OK, "everybody may use io_uring");
 	} else if (disabled > 1) {
@@ -76,7 +94,7 @@ void judge_io_uring(struct finding *f, bool known, uint64_t disabled, const char
 		finding_say(f, LEVEL_OK, "io_uring is for some, and quoitd is one of them");
 	} else {
 		finding_say(f, LEVEL_WARNING, "io_uring is for some, and not for quoitd");
-		finding_mend(f, why, "sudo sysctl kernel.io_uring_group=%u", s->gid);
+		mend_group(f, why, has_group, gid, s);
 	}
 }
 

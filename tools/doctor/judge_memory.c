@@ -37,32 +37,39 @@ void judge_memlock(struct finding *f, const struct subject *s, const char *unit)
 			     "sudo prlimit --memlock=unlimited --pid %u  # for good: "
 			     "LimitMEMLOCK=infinity of %s",
 			     s->pid, unit);
+	else if (s->known)
+		finding_mend(f, why,
+			     "echo \"$(id -un %u) - memlock unlimited\" | sudo tee -a "
+			     "/etc/security/limits.d/quoit.conf  # log in anew",
+			     s->uid);
 	else
-		finding_mend(
-			f, why,
-			"echo '* - memlock unlimited' | sudo tee /etc/security/limits.d/quoit.conf "
-			" # log in anew");
+		finding_mend(f, why, "# raise the limit of the user that quoitd runs as");
 }
 
-/* quoitd takes huge pages as it goes, and none of those that were set aside. */
-void judge_huge_pages(struct finding *f, uint64_t pages, uint64_t page_bytes,
+/*
+ * quoitd takes huge pages as it goes, and none of those that were set aside.  Those that somebody
+ * uses or has reserved do their service.
+ */
+void judge_huge_pages(struct finding *f, uint64_t pages, uint64_t spare, uint64_t page_bytes,
 		      uint64_t machine_bytes)
 {
-	double bytes = (double)pages * (double)page_bytes;
+	double bytes = (double)spare * (double)page_bytes;
 	char size[16];
 
-	finding_number(f, (double)pages);
+	finding_number(f, (double)spare);
 	format_bytes((uint64_t)bytes, size, sizeof size);
 	if (!pages) {
 		finding_say(f, LEVEL_OK, "no huge pages are set aside: quoitd needs none of these");
 	} else if (!machine_bytes || bytes < 0.1 * (double)machine_bytes) {
-		finding_say(f, LEVEL_OK,
-			    "%s are set aside as huge pages, which quoitd does not use", size);
+		finding_say(f, LEVEL_OK, "of the huge pages that are set aside %s are unused",
+			    size);
 	} else {
 		finding_say(f, LEVEL_WARNING,
-			    "%s are set aside as huge pages, which quoitd cannot use", size);
+			    "%s are set aside as huge pages, unused, and quoitd cannot use them",
+			    size);
 		finding_mend(f, "so much less memory is there for sessions",
-			     "sudo sysctl vm.nr_hugepages=0");
+			     "grep Huge /proc/meminfo  # ask who set them aside before you lower "
+			     "vm.nr_hugepages");
 	}
 }
 
@@ -77,7 +84,7 @@ void judge_shmem(struct finding *f, const char *all, const char *of_2m)
 	if (!holds || !*holds) {
 		finding_say(f, LEVEL_WARNING, "the kernel has no transparent huge pages");
 		finding_mend(f, "tensors lie in pages of 4 KiB: more TLB misses, slower to touch",
-			     "sudo apt-get install linux-image-amd64 && sudo reboot");
+			     "# take a kernel that has them (CONFIG_TRANSPARENT_HUGEPAGE)");
 	} else if (strcmp(holds, "never") != 0 && strcmp(holds, "deny") != 0) {
 		finding_say(f, LEVEL_OK, "shared memory gets transparent huge pages (%s)", holds);
 	} else {

@@ -38,15 +38,17 @@ static void judge_no_driver(struct finding *f, unsigned gpus, const char *module
 			    gpus > 1 ? "s" : "");
 		finding_mend(
 			f, why,
-			"echo blacklist nouveau | sudo tee /etc/modprobe.d/nouveau.conf && sudo "
-			"apt-get install nvidia-driver && sudo reboot");
+			"echo blacklist nouveau | sudo tee /etc/modprobe.d/nouveau.conf  # then: "
+			"update-initramfs -u or the like, install NVIDIA's driver, start the "
+			"machine anew");
 	} else if (module && !strcmp(module, "vfio-pci")) {
 		finding_say(f, LEVEL_NOTE, "%u NVIDIA GPU%s, kept for virtual machines (vfio-pci)",
 			    gpus, gpus > 1 ? "s" : "");
 	} else {
 		finding_say(f, LEVEL_FAILURE, "%u NVIDIA GPU%s, and no driver is loaded", gpus,
 			    gpus > 1 ? "s" : "");
-		finding_mend(f, why, "sudo modprobe nvidia || sudo apt-get install nvidia-driver");
+		finding_mend(f, why,
+			     "sudo modprobe nvidia  # if there is none: install NVIDIA's driver");
 	}
 }
 
@@ -69,7 +71,7 @@ void judge_driver(struct finding *f, unsigned gpus, const char *module, const ch
 	} else if (major < LEAST_DRIVER) {
 		finding_say(f, LEVEL_FAILURE, "NVIDIA driver %s", number);
 		finding_mend(f, "quoit-cuda.so needs 525 or later: quoitd finds no device",
-			     "sudo apt-get install nvidia-driver && sudo reboot");
+			     "# install NVIDIA's driver of version 525 or later");
 	} else if (major < LATEST_DRIVER) {
 		finding_say(f, LEVEL_OK,
 			    "NVIDIA driver %s: enough where Quoit was built with CUDA 12 (13: 580)",
@@ -79,17 +81,45 @@ void judge_driver(struct finding *f, unsigned gpus, const char *module, const ch
 	}
 }
 
+/* A container sees the driver of the machine, and those files that it was given. */
+void judge_no_device_files(struct finding *f)
+{
+	finding_say(f, LEVEL_NOTE,
+		    "a driver is loaded, and there is no /dev/nvidia*: a container without a GPU?");
+	finding_mend(f, "quoitd finds no device",
+		     "sudo nvidia-modprobe -c 255 -c 0 && sudo nvidia-modprobe -u -c 0  # on the "
+		     "machine; a container is given them at its start");
+}
+
+/*
+ * nvidia-modprobe makes a file by its minor number: a GPU's is its own, that of /dev/nvidiactl 255.
+ * With -u it makes those of nvidia-uvm instead.
+ */
+static const char *making(const char *path, char option[16])
+{
+	static const char before[] = "/dev/nvidia";
+	const char *number =
+		strncmp(path, before, sizeof before - 1) ? "" : path + sizeof before - 1;
+
+	if (!strcmp(number, "-uvm"))
+		return "-u -c 0";
+	snprintf(option, 16, "-c %lu", *number == 'c' ? 255 : strtoul(number, NULL, 10));
+	return option;
+}
+
 void judge_device_file(struct finding *f, const struct judge_file *file, const struct subject *s)
 {
 	static const char why[] = "the device's process cannot open it: quoitd has no device";
+	char option[16];
 
 	finding_word(f, file->path);
 	if (file->err) {
 		finding_say(f, LEVEL_FAILURE, "%s is not there", file->path);
-		finding_mend(f, why, "sudo nvidia-modprobe -c 0 -u");
+		finding_mend(f, why, "sudo nvidia-modprobe %s", making(file->path, option));
 	} else if (!file->is_device) {
 		finding_say(f, LEVEL_FAILURE, "%s is no device file", file->path);
-		finding_mend(f, why, "sudo rm -r %s && sudo nvidia-modprobe -c 0 -u", file->path);
+		finding_mend(f, why, "sudo rm %s && sudo nvidia-modprobe %s", file->path,
+			     making(file->path, option));
 	} else if (!s->known) {
 		finding_say(f, LEVEL_NOTE, "%s is there; who quoitd is, is not known", file->path);
 	} else if (subject_may_use(s, file->mode, file->uid, file->gid)) {
@@ -135,7 +165,8 @@ void judge_mps(struct finding *f, const char *folder, bool has_folder, uint64_t 
 			f,
 			"a fault of one client of MPS ends the work of all: users' kernels are no "
 			"longer kept apart",
-			"echo quit | CUDA_MPS_PIPE_DIRECTORY=%s nvidia-cuda-mps-control",
+			"echo quit | CUDA_MPS_PIPE_DIRECTORY=%s nvidia-cuda-mps-control  # ends "
+			"the work of all that use MPS: ask them",
 			finding_is_plain(folder) ? folder : "FOLDER");
 	} else if (has_folder) {
 		finding_say(f, LEVEL_NOTE, "MPS has left %s behind, and does not run", folder);

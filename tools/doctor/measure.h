@@ -3,14 +3,23 @@
 #ifndef QUOIT_TOOLS_DOCTOR_MEASURE_H
 #define QUOIT_TOOLS_DOCTOR_MEASURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "runtime.h"
 
+/* What a measurement may take where a CPU does not run our thread, or seldom: then -ETIMEDOUT. */
+#define MEASURE_MOST_S 2.0
+
 /* A thread on that CPU alone; whoever has started it has to join it. */
 int measure_start(unsigned cpu, void (*run)(void *arg), void *arg, void **ret_thread);
-void measure_join(void *thread);
+
+/*
+ * Waits for a while.  False: it has not ended, since its CPU does not run it, and never may.  Then
+ * what it uses must be left alone until the process ends.
+ */
+bool measure_join(void *thread);
 
 /* Nanoseconds from a store on one CPU until the other sees it, through a ring; a median. */
 int measure_hop(unsigned from, unsigned to, double *ret_ns);
@@ -28,7 +37,7 @@ struct measure_memory {
 };
 
 int measure_memory_open(struct measure_memory *m, unsigned node, uint64_t most);
-int measure_memory_read(const struct measure_memory *m, unsigned cpu, double *ret_gb_s);
+int measure_memory_read(struct measure_memory *m, unsigned cpu, double *ret_gb_s);
 void measure_memory_close(struct measure_memory *m);
 
 /* What device 1 of a quoitd does. */

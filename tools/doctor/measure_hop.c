@@ -13,21 +13,29 @@
 #define TRIPS   2000u
 #define ROUND_S 0.02 /* where a trip takes long, a round has fewer */
 #define STOP    UINT64_MAX
+#define SPINS   4096u /* between two looks at the clock */
 
 /* Tails alone, each on a line of its own; requests are as large as Quoit's. */
 struct hop {
 	_Alignas(LINE) uint64_t request_tail;
 	_Alignas(LINE) uint64_t reply_tail;
 	_Alignas(LINE) uint64_t request[SLOTS][8];
+	double until; /* both give up then */
 	double round_ns[ROUNDS];
+	bool late;
 };
 
-static uint64_t await_change(const uint64_t *word, uint64_t old)
+/* STOP: it is too late; the other CPU may not run its thread at all. */
+static uint64_t await_change(const uint64_t *word, uint64_t old, double until)
 {
 	uint64_t value;
+	unsigned spins = 0;
 
-	while ((value = __atomic_load_n(word, __ATOMIC_ACQUIRE)) == old)
+	while ((value = __atomic_load_n(word, __ATOMIC_ACQUIRE)) == old) {
+		if (++spins % SPINS == 0 && bench_now() > until)
+			return STOP;
 		bench_pause();
+	}
 	return value;
 }
 
@@ -37,7 +45,7 @@ static void answer(void *arg)
 	struct hop *h = arg;
 	uint64_t tail = 0, sum = 0;
 
-	while ((tail = await_change(&h->request_tail, tail)) != STOP) {
+	while ((tail = await_change(&h->request_tail, tail, h->until)) != STOP) {
 		sum += h->request[tail % SLOTS][0];
 		/* The sum is always that of 1 to tail: whoever reads it has read the request. */
 		__atomic_store_n(&h->reply_tail, sum == tail * (tail + 1) / 2 ? tail : STOP - 1,
@@ -50,7 +58,24 @@ static uint64_t one_trip(struct hop *h, uint64_t tail)
 	for (unsigned i = 0; i < 8; i++)
 		h->request[tail % SLOTS][i] = tail;
 	__atomic_store_n(&h->request_tail, tail, __ATOMIC_RELEASE);
-	return await_change(&h->reply_tail, tail - 1);
+	return await_change(&h->reply_tail, tail - 1, h->until);
+}
+
+/* False: an answer is too late. */
+static bool ask_for_a_round(struct hop *h, uint64_t *tail, double *ret_ns)
+{
+	double start = bench_now(), now = start;
+	unsigned trips = 0;
+
+	while (trips < TRIPS && now - start < ROUND_S) {
+		for (unsigned i = 0; i < 4; i++)
+			if (one_trip(h, ++*tail) == STOP)
+				return false;
+		trips += 4;
+		now = bench_now();
+	}
+	*ret_ns = (now - start) * 1e9 / trips / 2;
+	return true;
 }
 
 static void ask(void *arg)
@@ -58,18 +83,8 @@ static void ask(void *arg)
 	struct hop *h = arg;
 	uint64_t tail = 0;
 
-	for (unsigned round = 0; round < ROUNDS; round++) {
-		double start = bench_now(), now = start;
-		unsigned trips = 0;
-
-		while (trips < TRIPS && now - start < ROUND_S) {
-			for (unsigned i = 0; i < 4; i++)
-				(void)one_trip(h, ++tail);
-			trips += 4;
-			now = bench_now();
-		}
-		h->round_ns[round] = (now - start) * 1e9 / trips / 2;
-	}
+	for (unsigned round = 0; round < ROUNDS && !h->late; round++)
+		h->late = bench_now() > h->until || !ask_for_a_round(h, &tail, &h->round_ns[round]);
 	__atomic_store_n(&h->request_tail, STOP, __ATOMIC_RELEASE);
 }
 
@@ -85,17 +100,22 @@ int measure_hop(unsigned from, unsigned to, double *ret_ns)
 	struct hop *h = aligned_alloc(LINE, sizeof *h);
 	void *asker = NULL, *answerer = NULL;
 	int err = h ? 0 : -ENOMEM;
+	bool ended;
 
 	if (h)
-		*h = (struct hop){0};
+		*h = (struct hop){.until = bench_now() + MEASURE_MOST_S};
 	if (!err)
 		err = measure_start(to, answer, h, &answerer);
 	if (!err)
 		err = measure_start(from, ask, h, &asker);
 	if (err && answerer)
 		__atomic_store_n(&h->request_tail, STOP, __ATOMIC_RELEASE);
-	measure_join(asker);
-	measure_join(answerer);
+	ended = measure_join(asker);
+	ended = measure_join(answerer) && ended;
+	if (!ended)
+		return -ETIMEDOUT; /* and `h` stays theirs */
+	if (!err && h->late)
+		err = -ETIMEDOUT;
 	if (!err) {
 		qsort(h->round_ns, ROUNDS, sizeof h->round_ns[0], by_value);
 		*ret_ns = h->round_ns[ROUNDS / 2];

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <numa.h>
 #include <numaif.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -103,13 +104,23 @@ static void read_passes(void *arg)
 	} while (now - start < READ_S);
 }
 
-int measure_memory_read(const struct measure_memory *m, unsigned cpu, double *ret_gb_s)
+int measure_memory_read(struct measure_memory *m, unsigned cpu, double *ret_gb_s)
 {
-	struct reading r = {.words = m->map, .count = m->bytes / sizeof(uint64_t)};
+	struct reading *r = calloc(1, sizeof *r);
 	void *thread;
-	int err = measure_start(cpu, read_passes, &r, &thread);
+	int err;
 
-	measure_join(thread);
-	*ret_gb_s = r.gb_s;
-	return err ? err : r.sum % 8 ? -EIO : 0;
+	if (!r)
+		return -ENOMEM;
+	*r = (struct reading){.words = m->map, .count = m->bytes / sizeof(uint64_t)};
+	err = measure_start(cpu, read_passes, r, &thread);
+	if (!measure_join(thread)) {
+		m->map = MAP_FAILED; /* its, as `r` is */
+		return -ETIMEDOUT;
+	}
+	*ret_gb_s = r->gb_s;
+	if (!err && r->sum % 8)
+		err = -EIO;
+	free(r);
+	return err;
 }

@@ -4,8 +4,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "measure.h"
+
+#define JOIN_S 3 /* later than MEASURE_MOST_S, so that who runs at all has ended */
 
 struct thread {
 	pthread_t id;
@@ -58,12 +61,19 @@ int measure_start(unsigned cpu, void (*run)(void *arg), void *arg, void **ret_th
 	return -err;
 }
 
-void measure_join(void *thread)
+bool measure_join(void *thread)
 {
 	struct thread *t = thread;
+	struct timespec until;
 
 	if (!t)
-		return;
-	pthread_join(t->id, NULL);
+		return true;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += JOIN_S;
+	if (pthread_clockjoin_np(t->id, NULL, CLOCK_MONOTONIC, &until)) {
+		pthread_detach(t->id); /* it may still read *t */
+		return false;
+	}
 	free(t);
+	return true;
 }

@@ -2,6 +2,7 @@
 /* measure_wake.c - from the system call that wakes a thread until it runs */
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -13,12 +14,14 @@
 #define SAMPLES  100u
 #define SLEEP_NS 2000000 /* long enough for a CPU to go into a deep idle state */
 #define MOST_S   1.0
+#define SPINS    4096u /* between two looks at the clock */
 
 struct wake {
 	_Alignas(64) uint32_t word; /* counts calls */
 	double called;              /* when the last one was made */
 	_Alignas(64) uint32_t woken;
 	unsigned samples;
+	bool late;
 	double us[SAMPLES];
 };
 
@@ -43,18 +46,29 @@ static void call_once(struct wake *w, double now)
 	(void)syscall(SYS_futex, &w->word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+/* False: it is too late; the other CPU may not run its thread at all. */
+static bool await_woken(const struct wake *w, double until)
+{
+	for (unsigned spins = 1; __atomic_load_n(&w->woken, __ATOMIC_ACQUIRE) != w->samples;
+	     spins++) {
+		if (spins % SPINS == 0 && bench_now() > until)
+			return false;
+		bench_pause();
+	}
+	return true;
+}
+
 static void call(void *arg)
 {
 	const struct timespec pause = {.tv_nsec = SLEEP_NS};
 	const double start = bench_now();
 	struct wake *w = arg;
 
-	while (w->samples < SAMPLES && (!w->samples || bench_now() - start < MOST_S)) {
+	while (!w->late && w->samples < SAMPLES && (!w->samples || bench_now() - start < MOST_S)) {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 		call_once(w, bench_now());
 		w->samples++;
-		while (__atomic_load_n(&w->woken, __ATOMIC_ACQUIRE) != w->samples)
-			bench_pause();
+		w->late = !await_woken(w, start + MEASURE_MOST_S);
 	}
 	call_once(w, 0);
 }
@@ -71,6 +85,7 @@ int measure_wake(unsigned from, unsigned to, double *ret_median, double *ret_p99
 	struct wake *w = aligned_alloc(64, sizeof *w);
 	void *caller = NULL, *sleeper = NULL;
 	int err = w ? 0 : -ENOMEM;
+	bool ended;
 
 	if (w)
 		*w = (struct wake){0};
@@ -80,8 +95,12 @@ int measure_wake(unsigned from, unsigned to, double *ret_median, double *ret_p99
 		err = measure_start(from, call, w, &caller);
 	if (err && sleeper)
 		call_once(w, 0);
-	measure_join(caller);
-	measure_join(sleeper);
+	ended = measure_join(caller);
+	ended = measure_join(sleeper) && ended;
+	if (!ended)
+		return -ETIMEDOUT; /* and `w` stays theirs */
+	if (!err && w->late)
+		err = -ETIMEDOUT;
 	if (!err) {
 		qsort(w->us, w->samples, sizeof w->us[0], by_value);
 		*ret_median = w->us[w->samples / 2];

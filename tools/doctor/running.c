@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <quoit/ctl.h>
@@ -25,6 +26,18 @@ static void make_printable(char *text)
 			*text = '?';
 }
 
+static void take_totals(struct running *r, const struct counters_totals *t)
+{
+	const struct counter *limit = &t->value[QUOIT_DAEMON_HOST_LIMIT];
+
+	if (process_is_here(t->origin.pid_namespace))
+		r->pid = t->origin.daemon_pid;
+	r->host_limit = limit->known ? limit->value : 0;
+	for (unsigned i = 0; i < t->reactors; i++)
+		if (t->reactor[i].cpu >= 0)
+			numbers_put(&r->reactors, (unsigned)t->reactor[i].cpu);
+}
+
 /* Does the one that wrote these files live? */
 static bool look_at_files(struct running *r)
 {
@@ -37,8 +50,8 @@ static bool look_at_files(struct running *r)
 		return false;
 	if (counters_read_totals(directory, &totals) == 0)
 		lives = runtime_daemon_lives(directory, &totals.origin);
-	if (lives && process_is_here(totals.origin.pid_namespace))
-		r->pid = totals.origin.daemon_pid;
+	if (lives)
+		take_totals(r, &totals);
 	if (lives)
 		n = counters_read_file(directory, QUOIT_STATS_TOPOLOGY, r->text,
 				       sizeof r->text - 1);
@@ -84,7 +97,7 @@ static enum running_state look_at_answer(struct running *r, int fd)
 	return RUNNING_REFUSES;
 }
 
-void running_look(const char *socket, struct running *ret)
+static void look_once(const char *socket, struct running *ret)
 {
 	bool lives;
 	int fd;
@@ -98,9 +111,26 @@ void running_look(const char *socket, struct running *ret)
 		close(fd);
 	} else if (fd == -EACCES || fd == -EPERM) {
 		ret->state = RUNNING_FORBIDDEN;
-	} else if (lives) {
+	} else if (fd == -EPROTOTYPE) { /* a socket of another kind, and somebody has it */
+		ret->state = RUNNING_STRANGE;
+	} else if (lives || fd == -EAGAIN) {
 		ret->state = RUNNING_SILENT;
-	} else if (fd == -ECONNREFUSED || fd == -EPROTOTYPE) {
+	} else if (fd == -ECONNREFUSED) {
 		ret->state = RUNNING_DEAD;
+	}
+}
+
+/* On a busy machine it may answer late, and one that is about to start or end not at once. */
+void running_look(const char *socket, struct running *ret)
+{
+	const struct timespec pause = {.tv_nsec = 200000000};
+	const uint64_t start = runtime_now_ns();
+
+	for (;;) {
+		look_once(socket, ret);
+		if (ret->state != RUNNING_SILENT ||
+		    runtime_now_ns() - start >= RUNNING_PATIENCE_S * UINT64_C(1000000000))
+			return;
+		nanosleep(&pause, NULL);
 	}
 }

@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "numbers.h"
 #include "runtime.h"
+
+#define RUNNING_PATIENCE_S 5
 
 enum running_state {
 	RUNNING_NOT,       /* there is no socket, nor counter files of one that lives */
@@ -25,9 +28,14 @@ struct running {
 	bool has_text;      /* it lives, and its topology text could be read: */
 	char text[65536];   /* printable, ended by a NUL */
 	char refusal[1024]; /* in its own words, escaped */
+
+	/* It lives, and its totals could be read: */
+	uint64_t host_limit;     /* what it lends out, in bytes; 0: not known */
+	struct numbers reactors; /* CPUs of its reactors */
 };
 
-/* socket: the path, as quoit_socket_path says.  Waits a second for an answer at most. */
+/* socket: the path, as quoit_socket_path says.  Asks again for RUNNING_PATIENCE_S while it is
+ * silent. */
 void running_look(const char *socket, struct running *ret);
 
 #endif
