@@ -26,7 +26,8 @@ static const struct args_command command = {
 	"exporter", "",
 	"Serve what quoitd counts to Prometheus, at http://" LISTEN_DEFAULT "/metrics unless told\n"
 	"otherwise: as OpenMetrics to who takes that, else in the older text format, which --once\n"
-	"prints, too.  The counter files are read at each request; without a quoitd quoit_up is 0.\n"
+	"prints, too.  The counter files are read when it is asked, at most every 250 ms for each\n"
+	"format; without a quoitd quoit_up is 0.\n"
 	"Whoever reaches the port may read everything, on loopback every user of the machine: with\n"
 	"--sessions also what quoitd tells each user of their own sessions only.  Exit status 1: it\n"
 	"cannot listen; with --once, the counter files cannot be read.",

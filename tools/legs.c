@@ -114,6 +114,8 @@ int legs_parse(const void *bytes, size_t size, struct legs *ret)
 	if (err)
 		return err;
 	*ret = (struct legs){.session = head.session,
+			     .daemon_pid = head.header.daemon_pid,
+			     .started_ns = head.header.started_ns,
 			     .tick_ns = head.header.tsc_hz ? 1e9 / (double)head.header.tsc_hz : 0};
 	for (unsigned i = 0; i < head.header.counters; i++) {
 		unsigned leg = find((const char *)file + labels_at + i * QUOIT_LABEL_BYTES);

@@ -29,7 +29,9 @@ struct legs_site {
 /* Large: for the heap, or static. */
 struct legs {
 	uint64_t session;
-	double tick_ns; /* 0: not known */
+	uint32_t daemon_pid;
+	uint64_t started_ns; /* CLOCK_BOOTTIME: when quoitd has made the file */
+	double tick_ns;      /* 0: not known */
 	bool known[QUOIT_LEG_NR];
 	uint64_t count[QUOIT_LEG_NR][QUOIT_LEG_BUCKETS];
 	struct legs_operation operation[QUOIT_OP_NR];

@@ -21,6 +21,9 @@
 #define SOCKET_NAME  "/quoitd.sock"
 #define CANNOT_EXEC  127
 
+/* Far more than it needs to start, or to end, also under a sanitizer; beyond it hangs. */
+#define PATIENCE_MS 30000
+
 bool private_daemon_beside(const char *program, char ret[static PATH_MAX])
 {
 	char self[PATH_MAX];
@@ -123,7 +126,7 @@ static void close_all_but(int a, int b)
 	(void)close_range(high + 1, ~0u, 0);
 }
 
-/* Until quoitd has ended, or our parent wants it to. */
+/* Until quoitd has ended, or our parent wants it to; then it is told to, and made to. */
 static void await_end(pid_t daemon, int lifeline)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, daemon, 0);
@@ -131,6 +134,9 @@ static void await_end(pid_t daemon, int lifeline)
 
 	while (poll(fds, pidfd < 0 ? 1 : 2, -1) < 0 && errno == EINTR)
 		;
+	(void)kill(daemon, SIGTERM);
+	if (pidfd >= 0 && poll(&fds[1], 1, PATIENCE_MS) == 0)
+		(void)kill(daemon, SIGKILL);
 }
 
 static void keep(const char *directory, const char *socket, const char *const *options,
@@ -152,7 +158,6 @@ static void keep(const char *directory, const char *socket, const char *const *o
 	close(ready_fd);
 	if (daemon > 0) {
 		await_end(daemon, lifeline);
-		(void)kill(daemon, SIGTERM);
 		while (waitpid(daemon, &status, 0) < 0 && errno == EINTR)
 			;
 	}
@@ -186,14 +191,20 @@ static int fork_keeper(struct private_daemon *d, const char *directory, const ch
 
 static int await_ready(int ready)
 {
+	struct pollfd fd = {.fd = ready, .events = POLLIN};
+	uint64_t end = runtime_now_ns() / 1000000 + PATIENCE_MS, now;
 	char byte;
-	ssize_t n;
+	ssize_t n = -1;
+	int came = 0;
 
-	do
+	do {
+		now = runtime_now_ns() / 1000000;
+		came = poll(&fd, 1, now < end ? (int)(end - now) : 0);
+	} while (came < 0 && errno == EINTR);
+	if (came > 0)
 		n = read(ready, &byte, 1);
-	while (n < 0 && errno == EINTR);
 	close(ready);
-	return n == 1 ? 0 : -ECHILD;
+	return n == 1 ? 0 : came == 0 ? -ETIMEDOUT : -ECHILD;
 }
 
 int private_daemon_start(struct private_daemon *ret, const char *const *options)
@@ -215,8 +226,12 @@ int private_daemon_start(struct private_daemon *ret, const char *const *options)
 	}
 	err = await_ready(ready);
 	if (err < 0) {
+		if (err == -ETIMEDOUT)
+			fprintf(stderr, "quoit: the private quoitd was not ready within %d s\n",
+				PATIENCE_MS / 1000);
 		private_daemon_stop(ret);
-		fprintf(stderr, "quoit: the private quoitd did not start\n");
+		if (err != -ETIMEDOUT)
+			fprintf(stderr, "quoit: the private quoitd did not start\n");
 	}
 	return err;
 }

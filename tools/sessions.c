@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,14 +51,18 @@ static int read_one(struct sessions *s, size_t *room, int directory, uint64_t nu
 
 static int read_all(struct sessions *s, int directory)
 {
-	DIR *dir = fdopendir(dup(directory));
+	int fd = fcntl(directory, F_DUPFD_CLOEXEC, 0), err = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	uint64_t number;
 	size_t room = 0;
-	int err = 0;
 
-	if (!dir)
-		return -errno;
+	if (!dir) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
 	rewinddir(dir); /* the descriptor that we have was perhaps read before */
 	while (!err && (entry = readdir(dir)))
 		if (counters_session_number(entry->d_name, &number))

@@ -3,6 +3,7 @@
 #include "exporter.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "tool.h"
 
 #define MOST_OPTIONS 8
+#define PATIENCE_MS  60000 /* longer than one under a sanitizer needs on a busy machine */
 
 static void become_exporter(const char *socket, const char *const *options, const char *errors,
 			    int out)
@@ -39,6 +41,7 @@ void exporter_start(struct exporter *e, const char *socket, const char *const *o
 {
 	char line[128] = "";
 	int out[2];
+	struct pollfd says;
 	FILE *from;
 
 	cr_assert_eq(pipe2(out, O_CLOEXEC), 0);
@@ -48,6 +51,8 @@ void exporter_start(struct exporter *e, const char *socket, const char *const *o
 	if (e->pid == 0)
 		become_exporter(socket, options, errors, out[1]);
 	close(out[1]);
+	says = (struct pollfd){.fd = out[0], .events = POLLIN};
+	cr_assert_eq(poll(&says, 1, PATIENCE_MS), 1, "it says nothing");
 	from = fdopen(out[0], "r");
 	cr_assert(from && fgets(line, sizeof line, from), "it says where it listens");
 	cr_assert_eq(sscanf(line, "listening on http://127.0.0.1:%u/metrics", &e->port), 1, "%s",

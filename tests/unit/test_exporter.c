@@ -416,6 +416,19 @@ Test(exporter_files, sessions_beyond_a_limit_are_counted)
 	cr_expect_not(strstr(text, "{session=\"257\""));
 }
 
+/* Of session 5. */
+static void make_legs(void)
+{
+	legs.header = header(offsetof(struct quoit_session_legs, count), sizeof legs, QUOIT_LEG_NR);
+	legs.session = 5;
+	legs.buckets = QUOIT_LEG_BUCKETS;
+	legs.parts = QUOIT_LEG_PARTS;
+	put_labels(legs.label, leg_labels, QUOIT_LEG_NR);
+	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(5000)] = 3;         /* 5 us */
+	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(50000000)] = 5;     /* 50 ms */
+	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(60000000000u)] = 7; /* a minute */
+}
+
 Test(exporter_files, legs_are_histograms)
 {
 	const char *start = "quoit_session_leg_seconds_bucket{session=\"5\",uid=\"77\",pid=\"78\","
@@ -429,14 +442,7 @@ Test(exporter_files, legs_are_histograms)
 	put_totals();
 	make_session(5, "sum");
 	put_session();
-	legs.header = header(offsetof(struct quoit_session_legs, count), sizeof legs, QUOIT_LEG_NR);
-	legs.session = 5;
-	legs.buckets = QUOIT_LEG_BUCKETS;
-	legs.parts = QUOIT_LEG_PARTS;
-	put_labels(legs.label, leg_labels, QUOIT_LEG_NR);
-	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(5000)] = 3;         /* 5 us */
-	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(50000000)] = 5;     /* 50 ms */
-	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(60000000000u)] = 7; /* a minute */
+	make_legs();
 	put("legs.5", &legs, sizeof legs);
 	collect.sessions = true;
 	cr_assert_eq(write_text(false), 0);
@@ -444,6 +450,25 @@ Test(exporter_files, legs_are_histograms)
 		snprintf(line, sizeof line, "%s\"%s\"} %u", start, rows[i].le, rows[i].count);
 		cr_expect(has(line), "%s in %s", line, text);
 	}
+}
+
+/* It may have had the same number, and another user's times. */
+Test(exporter_files, legs_of_a_daemon_before_are_not_told)
+{
+	make_legs();
+	put("legs.5", &legs, sizeof legs);
+	totals.header.started_ns = runtime_now_ns();
+	put_totals();
+	make_session(5, "sum");
+	put_session();
+	collect.sessions = true;
+	cr_assert_eq(write_text(false), 0);
+	cr_expect_not(strstr(text, "quoit_session_leg_seconds"), "%s", text);
+	make_legs();
+	legs.header.daemon_pid++;
+	put("legs.5", &legs, sizeof legs);
+	cr_assert_eq(write_text(false), 0);
+	cr_expect_not(strstr(text, "quoit_session_leg_seconds"), "%s", text);
 }
 
 /* ---- where it listens ---- */

@@ -7,36 +7,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "exporter/collect.h"
 #include "exporter/exposition.h"
 #include "exporter/microhttpd.h"
 
 static const char index_text[] = "quoit exporter: the metrics of quoitd are at /metrics\n";
 
-/* One connection, one request: what it costs us ends with the answer. */
-static enum MHD_Result send_answer(struct MHD_Connection *connection, unsigned status,
-				   struct MHD_Response *r, const char *type)
-{
-	enum MHD_Result done = MHD_NO;
+/* ---- responses ---- */
 
+/* One connection, one request: what it costs us ends with the answer. */
+static struct MHD_Response *describe(struct MHD_Response *r, const char *type)
+{
 	if (r && mhd.add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
-	    mhd.add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES &&
-	    (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
-	     mhd.add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES))
-		done = mhd.queue_response(connection, status, r);
+	    mhd.add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES)
+		return r;
 	if (r)
 		mhd.destroy_response(r);
-	return done;
+	return NULL;
 }
 
 static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
 				 const char *text)
 {
-	struct MHD_Response *r = mhd.create_response_from_buffer(
-		strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
+	struct MHD_Response *r =
+		describe(mhd.create_response_from_buffer(strlen(text), (void *)(uintptr_t)text,
+							 MHD_RESPMEM_MUST_COPY),
+			 "text/plain; charset=utf-8");
+	enum MHD_Result done = MHD_NO;
 
-	return send_answer(connection, status, r, "text/plain; charset=utf-8");
+	if (r && (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
+		  mhd.add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES))
+		done = mhd.queue_response(connection, status, r);
+	if (r)
+		mhd.destroy_response(r);
+	return done;
 }
 
 /* What cannot be read is no metrics: the scrape fails, and says why. */
@@ -49,10 +54,62 @@ static enum MHD_Result send_failure(struct MHD_Connection *connection, int err)
 	return send_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, text);
 }
 
-static enum MHD_Result send_metrics(struct collect *c, struct MHD_Connection *connection)
+/* ---- the metrics ---- */
+
+static uint64_t now_ms(void)
 {
-	bool openmetrics = exposition_accepts_openmetrics(
-		mhd.lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* A text that is still to be sent to some. */
+struct held {
+	struct answer_text *of;
+	char *text;
+};
+
+/* Nobody is to get it any more. */
+static void let_go(void *arg)
+{
+	struct held *h = arg;
+
+	h->of->held--;
+	free(h->text);
+	free(h);
+}
+
+static void forget(struct answer_text *t)
+{
+	if (t->response)
+		mhd.destroy_response(t->response);
+	t->response = NULL;
+}
+
+/* Takes the text over; 0 or -ENOMEM. */
+static int hold(struct answer_text *t, char *text, size_t size, const char *type)
+{
+	struct held *h = malloc(sizeof *h);
+	struct MHD_Response *r = NULL;
+
+	if (h) {
+		*h = (struct held){t, text};
+		r = mhd.create_response_from_buffer_with_free_callback_cls(size, text, let_go, h);
+	}
+	if (!r) {
+		free(text);
+		free(h);
+		return -ENOMEM;
+	}
+	t->held++;
+	t->response = describe(r, type);
+	return t->response ? 0 : -ENOMEM;
+}
+
+/* 0 or -errno: then there is none. */
+static int make(struct answer_text *t, struct collect *c, bool openmetrics)
+{
 	size_t size = 0;
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &size);
@@ -62,27 +119,51 @@ static enum MHD_Result send_metrics(struct collect *c, struct MHD_Connection *co
 		err = -ENOMEM;
 	if (err) {
 		free(text);
-		return send_failure(connection, err);
+		return err;
 	}
-	return send_answer(connection, MHD_HTTP_OK,
-			   mhd.create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE),
-			   exposition_content_type(openmetrics));
+	return hold(t, text, size, exposition_content_type(openmetrics));
 }
 
-enum MHD_Result answer_request(void *arg, struct MHD_Connection *connection, const char *url,
-			       const char *method, const char *version, const char *body,
-			       size_t *body_size, void **state)
+/* An old one is better than as many as there are who read slowly: those are ended soon. */
+static bool is_fresh(const struct answer_text *t)
 {
-	(void)version;
-	(void)body;
-	(void)body_size;
-	(void)state;
+	return t->response && (now_ms() - t->made_ms < ANSWER_FRESH_MS || t->held >= ANSWER_TEXTS);
+}
+
+static enum MHD_Result send_metrics(struct answers *a, struct MHD_Connection *connection)
+{
+	bool openmetrics = exposition_accepts_openmetrics(
+		mhd.lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
+	struct answer_text *t = &a->text[openmetrics];
+	int err = 0;
+
+	if (!is_fresh(t)) {
+		forget(t);
+		err = make(t, a->collect, openmetrics);
+		t->made_ms = now_ms();
+	}
+	if (err)
+		return send_failure(connection, err);
+	return mhd.queue_response(connection, MHD_HTTP_OK, t->response);
+}
+
+/* ---- requests ---- */
+
+enum MHD_Result answer_request(struct answers *a, struct MHD_Connection *connection,
+			       const char *url, const char *method)
+{
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 				 "quoit exporter: only GET and HEAD\n");
 	if (!strcmp(url, "/metrics"))
-		return send_metrics(arg, connection);
+		return send_metrics(a, connection);
 	if (!strcmp(url, "/"))
 		return send_text(connection, MHD_HTTP_OK, index_text);
 	return send_text(connection, MHD_HTTP_NOT_FOUND, index_text);
+}
+
+void answers_free(struct answers *a)
+{
+	forget(&a->text[false]);
+	forget(&a->text[true]);
 }

@@ -3,16 +3,42 @@
 #ifndef QUOIT_TOOLS_EXPORTER_ANSWER_H
 #define QUOIT_TOOLS_EXPORTER_ANSWER_H
 
-#include <stddef.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include <microhttpd.h>
 
+#include "exporter/collect.h"
+
 /*
- * libmicrohttpd's handler, for a struct collect; microhttpd_load was called before.  All of the
- * request's head has come when it is called; its body, if it has one, nobody reads.
+ * A text with many sessions has megabytes and takes long to write: it is for all who ask within
+ * this time.  Who reads slowly keeps an old one; while there are so many of a format, no new one is
+ * made.
  */
-enum MHD_Result answer_request(void *collect, struct MHD_Connection *connection, const char *url,
-			       const char *method, const char *version, const char *body,
-			       size_t *body_size, void **state);
+#define ANSWER_FRESH_MS 250
+#define ANSWER_TEXTS    4
+
+/* The metrics in one format, as they were served last. */
+struct answer_text {
+	struct MHD_Response *response; /* NULL: there is none */
+	uint64_t made_ms;              /* CLOCK_MONOTONIC */
+	unsigned held;                 /* texts that somebody is still to get, and this one */
+};
+
+/* All zero but the first. */
+struct answers {
+	struct collect *collect;
+	struct answer_text text[2]; /* [openmetrics] */
+};
+
+/*
+ * What a request gets, whose head has come; its body, if it has one, nobody reads.  microhttpd_load
+ * was called before.
+ */
+enum MHD_Result answer_request(struct answers *a, struct MHD_Connection *connection,
+			       const char *url, const char *method);
+
+/* When no connection is left. */
+void answers_free(struct answers *a);
 
 #endif

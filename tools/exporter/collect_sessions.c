@@ -90,6 +90,12 @@ static void write_counters(struct exposition *e, const struct choice *c)
 
 /* ---- its legs ---- */
 
+/* One before may have left a file of the same number. */
+static bool are_of(const struct legs *l, const struct counters_totals *t)
+{
+	return l->daemon_pid == t->origin.daemon_pid && l->started_ns >= t->origin.started_ns;
+}
+
 /* A few bounds out of the legs' hundreds of buckets, which are narrow enough for that. */
 static const struct {
 	const char *le;
@@ -115,7 +121,8 @@ static void write_leg(struct exposition *e, const struct exposition_label *label
 	exposition_histogram(e, labels, buckets, BOUNDS, legs_jobs(l, leg), legs_sum(l, leg) / 1e9);
 }
 
-static void write_legs(struct exposition *e, struct choice *c, int directory)
+static void write_legs(struct exposition *e, struct choice *c, const struct counters_totals *t,
+		       int directory)
 {
 	struct identity id;
 
@@ -129,7 +136,8 @@ static void write_legs(struct exposition *e, struct choice *c, int directory)
 	for (unsigned i = 0; i < c->count; i++) {
 		const struct counters_session *s = &c->list[i]->s;
 
-		if (legs_read(directory, s->session, &c->legs) < 0 || c->legs.tick_ns <= 0)
+		if (legs_read(directory, s->session, &c->legs) < 0 || c->legs.tick_ns <= 0 ||
+		    !are_of(&c->legs, t))
 			continue;
 		for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++) {
 			identify(&id, s, (struct exposition_label){"leg", legs_label(leg)});
@@ -148,7 +156,7 @@ int collect_sessions(struct exposition *e, const struct sessions *s, int directo
 	choose(c, s);
 	write_left_out(e, s, c->left_out);
 	write_counters(e, c);
-	write_legs(e, c, directory);
+	write_legs(e, c, &s->totals, directory);
 	free(c);
 	return 0;
 }

@@ -20,6 +20,7 @@
 	X(get_connection_info)                                                                     \
 	X(lookup_connection_value)                                                                 \
 	X(create_response_from_buffer)                                                             \
+	X(create_response_from_buffer_with_free_callback_cls)                                      \
 	X(add_response_header)                                                                     \
 	X(queue_response)                                                                          \
 	X(destroy_response)

@@ -21,11 +21,12 @@
 struct visit {
 	int fd; /* -1: nobody's place */
 	uint64_t since_ms;
+	bool asked; /* its request has come, and the answer is under way */
 	bool ended;
 };
 
 struct server {
-	struct collect *collect;
+	struct answers answers;
 	struct MHD_Daemon *http;
 	struct visit visits[VISITS];
 	unsigned count; /* of them that are not ended */
@@ -57,17 +58,35 @@ static struct visit *find_place(struct server *s)
 	return NULL;
 }
 
-static struct visit *find_oldest(struct server *s)
+/* Among those who have asked, or who have not; how many these are. */
+static unsigned find_oldest(struct server *s, bool asked, struct visit **ret)
 {
-	struct visit *oldest = NULL;
+	unsigned count = 0;
 
+	*ret = NULL;
 	for (unsigned i = 0; i < VISITS; i++) {
 		struct visit *v = &s->visits[i];
 
-		if (v->fd >= 0 && !v->ended && (!oldest || v->since_ms < oldest->since_ms))
-			oldest = v;
+		if (v->fd < 0 || v->ended || v->asked != asked)
+			continue;
+		if (!*ret || v->since_ms < (*ret)->since_ms)
+			*ret = v;
+		count++;
 	}
-	return oldest;
+	return count;
+}
+
+/*
+ * Those who come and ask for nothing end no answer that is under way; but those who do not read
+ * theirs take half of the places at most from who is about to ask.
+ */
+static void make_room(struct server *s)
+{
+	struct visit *asked, *silent;
+	unsigned answers = find_oldest(s, true, &asked);
+
+	(void)find_oldest(s, false, &silent);
+	end_visit(s, answers > SERVER_CONNECTIONS / 2 || !silent ? asked : silent);
 }
 
 static void come(struct server *s, struct MHD_Connection *connection, void **context)
@@ -79,7 +98,7 @@ static void come(struct server *s, struct MHD_Connection *connection, void **con
 	if (!v || !info)
 		return; /* never: there are as many places as the library lets in */
 	if (s->count == SERVER_CONNECTIONS)
-		end_visit(s, find_oldest(s));
+		make_room(s);
 	*v = (struct visit){.fd = info->connect_fd, .since_ms = now_ms()};
 	s->count++;
 	*context = v;
@@ -103,11 +122,39 @@ static void come_or_go(void *arg, struct MHD_Connection *connection, void **cont
 static int end_old_visits(struct server *s)
 {
 	uint64_t now = now_ms();
-	struct visit *v;
+	int left = -1;
 
-	while ((v = find_oldest(s)) && now - v->since_ms >= SERVER_SECONDS * 1000)
-		end_visit(s, v);
-	return v ? (int)(v->since_ms + SERVER_SECONDS * 1000 - now) : -1;
+	for (unsigned i = 0; i < VISITS; i++) {
+		struct visit *v = &s->visits[i];
+		uint64_t end = v->since_ms + SERVER_SECONDS * 1000;
+
+		if (v->fd < 0 || v->ended)
+			continue;
+		if (now >= end)
+			end_visit(s, v);
+		else if (left < 0 || end - now < (unsigned)left)
+			left = (int)(end - now);
+	}
+	return left;
+}
+
+/* libmicrohttpd's handler: all of a request's head has come. */
+static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, const char *url,
+			      const char *method, const char *version, const char *body,
+			      size_t *body_size, void **state)
+{
+	struct server *s = arg;
+	const union MHD_ConnectionInfo *info =
+		mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct visit *v = info ? info->socket_context : NULL;
+
+	(void)version;
+	(void)body;
+	(void)body_size;
+	(void)state;
+	if (v)
+		v->asked = true;
+	return answer_request(&s->answers, connection, url, method);
 }
 
 /* ---- the loop ---- */
@@ -119,7 +166,7 @@ static int start(struct server *s, int listener)
 
 	if (fd < 0)
 		return -errno;
-	s->http = mhd.start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer_request, s->collect,
+	s->http = mhd.start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, s,
 				   MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
 				   (unsigned)VISITS, MHD_OPTION_CONNECTION_TIMEOUT,
 				   (unsigned)SERVER_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
@@ -155,7 +202,7 @@ static void serve(struct server *s, int stop)
 
 int server_run(struct collect *c, int listener, int stop)
 {
-	struct server s = {.collect = c};
+	struct server s = {.answers = {.collect = c}};
 	int err;
 
 	for (unsigned i = 0; i < VISITS; i++)
@@ -165,5 +212,6 @@ int server_run(struct collect *c, int listener, int stop)
 		return err;
 	serve(&s, stop);
 	mhd.stop_daemon(s.http);
+	answers_free(&s.answers);
 	return 0;
 }

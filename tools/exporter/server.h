@@ -4,7 +4,8 @@
  *
  * Whoever reaches the port is a stranger.  A connection is for one request and is over after
  * SERVER_SECONDS, however slowly it comes; where there are many, the oldest makes room for a new
- * one.  So nobody keeps a scrape away by holding connections.
+ * one, first of those that have asked for nothing yet.  So nobody keeps a scrape away by holding
+ * connections.
  */
 #ifndef QUOIT_TOOLS_EXPORTER_SERVER_H
 #define QUOIT_TOOLS_EXPORTER_SERVER_H
