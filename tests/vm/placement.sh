@@ -46,13 +46,14 @@ make_tree() {
 }
 
 # A machine of two nodes with two cores of two threads each.  QEMU gives threads to Intel's only.
+# The kernel does not test its ciphers: emulated, that has hung before anything of ours began.
 boot() { # NAME QEMU-OPTION...
 	name=$1
 	shift
 	timeout $limit qemu-system-x86_64 -accel tcg,thread=multi -cpu max,vendor=GenuineIntel -M q35 -m 512M \
 		-smp 8,sockets=2,cores=2,threads=2 "$@" -nodefaults -no-user-config -display none -serial stdio \
 		-no-reboot -kernel "$kernel" -initrd "$b/vm/initrd" \
-		-append "console=ttyS0 quiet panic=-1 machine=$name" </dev/null 2>&1 |
+		-append "console=ttyS0 quiet panic=-1 cryptomgr.notests machine=$name" </dev/null 2>&1 |
 		tr -d '\r' >"$b/vm/$name.log"
 	echo "$name:"
 	grep -av -e '^[0-9]* passed' -e 'reboot: Power down' "$b/vm/$name.log"
