@@ -2,7 +2,7 @@
 /* charge.c - a connection's share of the budget, and the counters that show it */
 #include "charge.h"
 
-static void show(const struct control *control)
+void charge_show(const struct control *control)
 {
 	totals_set(control->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(control->budget));
 }
@@ -16,7 +16,7 @@ int charge_memory(struct connection *c, uint64_t bytes, uint64_t *ret_left)
 		return err;
 	}
 	c->leased += bytes;
-	show(c->control);
+	charge_show(c->control);
 	return 0;
 }
 
@@ -24,7 +24,7 @@ void charge_return_memory(struct connection *c, uint64_t bytes)
 {
 	c->leased -= bytes;
 	budget_return(c->control->budget, c->uid, bytes);
-	show(c->control);
+	charge_show(c->control);
 }
 
 int charge_device(struct connection *c, uint64_t bytes, uint64_t *ret_left)

@@ -15,6 +15,9 @@ int charge_memory(struct connection *c, uint64_t bytes, uint64_t *ret_left);
 
 void charge_return_memory(struct connection *c, uint64_t bytes);
 
+/* Put what is leased of all into the counters: also of what no connection has, as traces. */
+void charge_show(const struct control *control);
+
 /* The same with memory of devices: so many bytes on each. */
 int charge_device(struct connection *c, uint64_t bytes, uint64_t *ret_left);
 void charge_return_device(struct connection *c, uint64_t bytes);

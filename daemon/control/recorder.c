@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "charge.h"
 #include "connection_private.h"
 #include "host/log.h"
 #include "session/trace.h"
@@ -26,18 +27,13 @@ struct lent {
 
 /* ---- making and removing ---- */
 
-static void show_leased(struct control *c)
-{
-	totals_set(c->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(c->budget));
-}
-
 static void remove_lent(struct control *c, struct lent **link)
 {
 	struct lent *l = *link;
 
 	*link = l->next;
 	budget_return(c->budget, l->trace->uid, l->trace->bytes);
-	show_leased(c);
+	charge_show(c);
 	trace_free(l->trace, c->directory);
 	free(l);
 }
@@ -98,7 +94,7 @@ static int make(struct connection *recorder, const struct session *s, struct tra
 	(*ret)->uid = recorder->uid;
 	*l = (struct lent){.next = c->lent, .recorder = recorder, .trace = *ret, .state = LENT};
 	c->lent = l;
-	show_leased(c);
+	charge_show(c);
 	return 0;
 }
 
@@ -162,7 +158,7 @@ static void refuse(struct connection *c, const struct quoit_ctl *m, int err, con
 	connection_reply_result(c, m->type, m->seq, err, "%s", why);
 }
 
-/* Those that cannot be recorded are left out: the reply says how many are not. */
+/* Those that cannot be recorded are left out: the reply says how many there are. */
 static uint32_t record_all(struct connection *c)
 {
 	uint32_t n = 0;
