@@ -124,15 +124,17 @@ static unsigned find_series(const struct report *r, const char *name)
 	return i;
 }
 
-/* The ratio of the medians; least and most are those within a round. */
+/*
+ * Of the ratios within each round: what changes the machine for seconds, as a move of the virtual
+ * cores does, changes both sides of a round.  The two medians may be of different machines.
+ */
 static bool sum_up_ratio(const struct report *r, const struct bench_ratio *ratio,
 			 struct summary *ret)
 {
 	unsigned ours = find_series(r, ratio->ours), theirs = find_series(r, ratio->theirs);
-	struct summary a, b;
 	double *value;
 
-	if (!sum_up_series(r, ours, &a) || !sum_up_series(r, theirs, &b))
+	if (r->missing[ours] || r->missing[theirs])
 		return false;
 	value = calloc(r->rounds, sizeof *value);
 	if (!value)
@@ -140,7 +142,6 @@ static bool sum_up_ratio(const struct report *r, const struct bench_ratio *ratio
 	for (unsigned round = 0; round < r->rounds; round++)
 		value[round] = *sample(r, round, ours) / *sample(r, round, theirs);
 	*ret = sum_up(value, r->rounds);
-	ret->median = a.median / b.median;
 	free(value);
 	return true;
 }

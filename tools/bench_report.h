@@ -17,8 +17,8 @@ void report_free(struct report *r);
 int report_measure(struct report *r, const struct bench *b);
 
 /*
- * A line per series: name, median, "least-most", unit; then a line per ratio: key, ratio of
- * the medians, "least-most" of the rounds' own ratios, "ratio".  "-": not to be had here.
+ * A line per series: name, median, "least-most", unit; then a line per ratio: the same of the
+ * rounds' own ratios, which need not be the ratio of the medians.  "-": not to be had here.
  */
 void report_print(const struct report *r);
 bool report_print_json(const struct report *r);

@@ -34,7 +34,7 @@ static struct args_word names[PLANS + 1]; /* of the plans, ended by a NULL */
 static const struct args_command command = {
 	"bench", "BENCHMARK",
 	"Measure quoitd, the floor of the hardware and its peers in turn, round after round.\n"
-	"Prints the median of each series, its least and most, and the ratios of medians.\n"
+	"Prints the median of each series, its least and most, and the same of the rounds' ratios.\n"
 	"gemm and randn always start a quoitd of their own, with one core and with two.",
 	options, names};
 
