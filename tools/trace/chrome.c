@@ -13,131 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/lanes.h"
-#include "trace/notes.h"
+#include "trace/chrome_private.h"
 #include "trace/text.h"
-#include "trace/work.h"
 
-#define QUOITD       1u /* the processes' numbers */
-#define FIRST        2u
-#define TRACKS       256u /* of quoitd */
-#define TRACK_STEP   100u /* of tracks' numbers: lanes are between */
-#define CLIENT_TRACK 50u  /* behind a ring's lanes */
-#define MOMENT       200  /* ns: how long a submit is drawn */
-
-/* What was noted on a ring and is not written yet. */
-struct pending {
-	bool waits, noted;
-	int64_t wait_at, at;
-	unsigned site, kind;
-	uint32_t index, submitted, reaped;
-};
-
-struct ring_tracks {
-	struct lanes lanes;
-	bool named[LANES], client_named, index_known[2];
-	struct pending pending;
-};
-
-struct place_track {
-	unsigned place, reactor;
-	struct lanes lanes;
-	bool named[LANES];
-};
-
-struct chrome {
-	FILE *out;
-	struct recording *rec;
-	struct notes notes;
-	struct ring_tracks *(*ring)[QUOIT_MAX_RINGS]; /* by session */
-	struct place_track place[TRACKS];
-	unsigned places;
-	struct work work;
-	uint64_t flows;
-	bool first, failed;
-};
-
-/* ---- an event's head ---- */
-
-/* Microseconds. */
-static void put_time(FILE *out, const char *key, int64_t ns)
-{
-	ns = ns < 0 ? 0 : ns;
-	fprintf(out, ",\"%s\":%" PRId64 ".%03d", key, ns / 1000, (int)(ns % 1000));
-}
-
-static void begin(struct chrome *c, char ph, unsigned process, unsigned track)
-{
-	fprintf(c->out, "%s\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u", c->first ? "" : ",", ph,
-		process, track);
-	c->first = false;
-}
-
-static void put_name(struct chrome *c, const char *name)
-{
-	fputs(",\"name\":", c->out);
-	text_put_json(c->out, name);
-}
-
-static void end(struct chrome *c)
-{
-	fputc('}', c->out);
-}
-
-/* ---- names of tracks ---- */
-
-static void name_one(struct chrome *c, const char *what, unsigned process, unsigned track,
-		     const char *name)
-{
-	begin(c, 'M', process, track);
-	put_name(c, what);
-	fputs(",\"args\":{\"name\":", c->out);
-	text_put_json(c->out, name);
-	fputc('}', c->out);
-	end(c);
-}
-
-static void order_one(struct chrome *c, const char *what, unsigned process, unsigned track)
-{
-	begin(c, 'M', process, track);
-	put_name(c, what);
-	fprintf(c->out, ",\"args\":{\"sort_index\":%u}", what[0] == 'p' ? process : track);
-	end(c);
-}
-
-static void name_track(struct chrome *c, bool *named, unsigned process, unsigned track,
-		       const char *name)
-{
-	if (*named)
-		return;
-	*named = true;
-	name_one(c, "thread_name", process, track, name);
-	order_one(c, "thread_sort_index", process, track);
-}
-
-static void name_processes(struct chrome *c)
-{
-	char name[320];
-
-	name_one(c, "process_name", QUOITD, 0, "quoitd");
-	order_one(c, "process_sort_index", QUOITD, 0);
-	for (unsigned i = 0; i < c->rec->sessions; i++) {
-		const struct recording_session *s = &c->rec->session[i];
-
-		snprintf(name, sizeof name, "session %" PRIu64 " %s (PID %" PRIu32 ")", s->number,
-			 s->name, s->s.pid);
-		name_one(c, "process_name", FIRST + i, 0, name);
-		order_one(c, "process_sort_index", FIRST + i, 0);
-	}
-}
-
-static unsigned process_of(const struct chrome *c, const struct recording_session *s)
+unsigned chrome_process(const struct chrome *c, const struct recording_session *s)
 {
 	return FIRST + (unsigned)(s - c->rec->session);
 }
 
-static struct ring_tracks *ring_of(struct chrome *c, const struct recording_session *s,
-				   unsigned ring)
+struct ring_tracks *chrome_ring(struct chrome *c, const struct recording_session *s, unsigned ring)
 {
 	struct ring_tracks **at = &c->ring[s - c->rec->session][ring];
 
@@ -145,6 +29,30 @@ static struct ring_tracks *ring_of(struct chrome *c, const struct recording_sess
 		*at = calloc(1, sizeof **at);
 	c->failed |= !*at;
 	return *at;
+}
+
+static void name_processes(struct chrome *c)
+{
+	char name[320];
+
+	chrome_name_one(c, "process_name", QUOITD, 0, "quoitd");
+	chrome_order_one(c, "process_sort_index", QUOITD, 0, QUOITD);
+	for (unsigned i = 0; i < c->rec->sessions; i++) {
+		const struct recording_session *s = &c->rec->session[i];
+
+		snprintf(name, sizeof name, "session %" PRIu64 " %s (PID %" PRIu32 ")", s->number,
+			 s->name, s->s.pid);
+		chrome_name_one(c, "process_name", FIRST + i, 0, name);
+		chrome_order_one(c, "process_sort_index", FIRST + i, 0, FIRST + i);
+	}
+}
+
+/* Tracks of a reactor are together, and behind those of all of them come the executors'. */
+static unsigned index_of(const struct place_track *place)
+{
+	return place->place < QUOIT_TRACE_BRIDGE
+		       ? place->reactor * QUOIT_TRACE_BRIDGE + place->place
+		       : UINT16_MAX + place->place;
 }
 
 /* NULL: there are too many. */
@@ -174,12 +82,12 @@ static void put_arrow(struct chrome *c, const struct point *point, unsigned coun
 	for (unsigned i = 0; i < count; i++) {
 		bool last = i + 1 == count;
 
-		begin(c, i == 0 ? 's' : last ? 'f' : 't', point[i].process, point[i].track);
-		put_time(c->out, "ts", point[i].at);
+		chrome_begin(c, i == 0 ? 's' : last ? 'f' : 't', point[i].process, point[i].track);
+		chrome_put_time(c->out, "ts", point[i].at);
 		fprintf(c->out,
 			"%s,\"id\":%" PRIu64 ",\"cat\":\"arrow\",\"name\":\"submit to reap\"",
 			last ? ",\"bp\":\"e\"" : "", c->flows);
-		end(c);
+		chrome_end(c);
 	}
 	c->flows += count > 0;
 }
@@ -202,22 +110,13 @@ static void put_job_args(struct chrome *c, const struct recording_job *job)
 	fputc('}', c->out);
 }
 
-static void put_slice(struct chrome *c, unsigned process, unsigned track, int64_t from, int64_t to,
-		      const char *name)
-{
-	from = from < 0 ? 0 : from;
-	begin(c, 'X', process, track);
-	put_time(c->out, "ts", from);
-	put_time(c->out, "dur", to > from ? to - from : 1);
-	put_name(c, name);
-}
-
 /* From its fetch until it was posted. */
 static bool put_on_ring(struct chrome *c, const struct recording_job *job, const char *operation,
 			struct point *ret)
 {
-	struct ring_tracks *ring = ring_of(c, job->session, job->ring);
-	unsigned process = process_of(c, job->session), track = TRACK_STEP * (job->ring + 1), lane;
+	struct ring_tracks *ring = chrome_ring(c, job->session, job->ring);
+	unsigned process = chrome_process(c, job->session), track = TRACK_STEP * (job->ring + 1),
+		 lane;
 	int64_t to = job->post > job->fetch ? job->post : job->fetch + 1;
 	char name[32];
 
@@ -226,23 +125,23 @@ static bool put_on_ring(struct chrome *c, const struct recording_job *job, const
 	lane = lanes_find(&ring->lanes, job->fetch, to);
 	if (lane == LANES) {
 		for (unsigned i = 0; i < 2; i++) {
-			begin(c, i ? 'e' : 'b', process, track);
-			put_time(c->out, "ts", i ? to : job->fetch);
+			chrome_begin(c, i ? 'e' : 'b', process, track);
+			chrome_put_time(c->out, "ts", i ? to : job->fetch);
 			fprintf(c->out, ",\"cat\":\"ring %u, more\",\"id\":%" PRIu64, job->ring,
 				c->flows + 1);
-			put_name(c, operation);
+			chrome_put_name(c, operation);
 			if (!i)
 				put_job_args(c, job);
-			end(c);
+			chrome_end(c);
 		}
 		c->flows++;
 		return false;
 	}
 	snprintf(name, sizeof name, "ring %u", job->ring);
-	name_track(c, &ring->named[lane], process, track + lane, name);
-	put_slice(c, process, track + lane, job->fetch, to, operation);
+	chrome_name_track(c, &ring->named[lane], process, track + lane, track + lane, name);
+	chrome_begin_slice(c, process, track + lane, job->fetch, to, operation);
 	put_job_args(c, job);
-	end(c);
+	chrome_end(c);
 	*ret = (struct point){process, track + lane, job->fetch};
 	return true;
 }
@@ -263,11 +162,11 @@ static bool put_on_place(struct chrome *c, const struct recording_job *job, cons
 		return false;
 	track = TRACK_STEP * (unsigned)(place - c->place + 1) + lane;
 	recording_place(job, name);
-	name_track(c, &place->named[lane], QUOITD, track, name);
-	put_slice(c, QUOITD, track, job->start, to, operation);
+	chrome_name_track(c, &place->named[lane], QUOITD, track, index_of(place), name);
+	chrome_begin_slice(c, QUOITD, track, job->start, to, operation);
 	fprintf(c->out, ",\"args\":{\"session\":%" PRIu64 ",\"ring\":%u}", job->session->number,
 		job->ring);
-	end(c);
+	chrome_end(c);
 	*ret = (struct point){QUOITD, track, job->start};
 	return true;
 }
@@ -277,7 +176,7 @@ static void put_job(const struct recording_job *job, void *arg)
 	struct chrome *c = arg;
 	struct point point[4];
 	unsigned n = 0, client = TRACK_STEP * (job->ring + 1) + CLIENT_TRACK;
-	unsigned process = process_of(c, job->session);
+	unsigned process = chrome_process(c, job->session);
 	char text[40];
 	const char *operation = recording_operation(job->opcode, text, sizeof text);
 	bool submitted = notes_submit(&c->notes, c->rec, job, &point[0].at);
@@ -295,112 +194,33 @@ static void put_job(const struct recording_job *job, void *arg)
 		put_arrow(c, point, n);
 }
 
-/* ---- the client ---- */
-
-static void put_moment(struct chrome *c, const struct recording_event *e, struct pending *p)
-{
-	unsigned track = TRACK_STEP * (e->ring + 1) + CLIENT_TRACK;
-	int64_t to = e->at - p->at < MOMENT ? e->at : p->at + MOMENT;
-	bool *known = ring_of(c, e->session, e->ring)->index_known;
-	bool submit = p->kind == QUOIT_EVENT_SUBMIT;
-	uint32_t *before = submit ? &p->submitted : &p->reaped;
-
-	put_slice(c, process_of(c, e->session), track, p->at, to, submit ? "submit" : "reap");
-	if (known[submit])
-		fprintf(c->out, ",\"args\":{\"jobs\":%" PRIu32 "}", p->index - *before);
-	end(c);
-	*before = p->index;
-	known[submit] = true;
-	p->noted = false;
-}
-
-static void put_wait(struct chrome *c, const struct recording_event *e, struct pending *p)
-{
-	char name[64];
-
-	snprintf(name, sizeof name, "waits at %s", recording_site(e->session, e->ring, p->site));
-	put_slice(c, process_of(c, e->session), TRACK_STEP * (e->ring + 1) + CLIENT_TRACK,
-		  p->wait_at, e->at, name);
-	end(c);
-	p->waits = false;
-}
-
-static void put_event(const struct recording_event *e, void *arg)
-{
-	struct chrome *c = arg;
-	struct ring_tracks *ring = ring_of(c, e->session, e->ring);
-	struct pending *p = ring ? &ring->pending : NULL;
-	char name[32];
-
-	if (!p || (p->noted && e->at < p->at) || (p->waits && e->at < p->wait_at))
-		return;
-	snprintf(name, sizeof name, "client, ring %u", e->ring);
-	name_track(c, &ring->client_named, process_of(c, e->session),
-		   TRACK_STEP * (e->ring + 1) + CLIENT_TRACK, name);
-	if (p->noted)
-		put_moment(c, e, p);
-	if (e->kind == QUOIT_EVENT_GO && p->waits)
-		put_wait(c, e, p);
-	if (e->kind == QUOIT_EVENT_WAIT) {
-		p->waits = true;
-		p->wait_at = e->at;
-		p->site = e->site;
-	} else if (e->kind != QUOIT_EVENT_GO) {
-		p->noted = true;
-		p->at = e->at;
-		p->kind = e->kind;
-		p->index = e->index;
-	}
-}
-
-static void put_rest(struct chrome *c, const struct recording_session *s, unsigned ring,
-		     struct pending *p)
-{
-	struct recording_event e = {.session = (struct recording_session *)s, .ring = ring};
-
-	e.at = p->noted && p->at > c->rec->span_ns ? p->at : c->rec->span_ns;
-	if (p->noted)
-		put_moment(c, &e, p);
-	if (p->waits && p->wait_at <= e.at)
-		put_wait(c, &e, p);
-}
-
-/* What came last has nothing behind it. */
-static void put_last_events(struct chrome *c)
-{
-	for (unsigned i = 0; i < c->rec->sessions; i++)
-		for (unsigned k = 0; k < QUOIT_MAX_RINGS; k++)
-			if (c->ring[i][k])
-				put_rest(c, &c->rec->session[i], k, &c->ring[i][k]->pending);
-}
-
 /* ---- counters ---- */
 
 static void begin_counter(struct chrome *c, unsigned process, int64_t at, const char *name)
 {
-	begin(c, 'C', process, 0);
-	put_time(c->out, "ts", at);
-	put_name(c, name);
+	chrome_begin(c, 'C', process, 0);
+	chrome_put_time(c->out, "ts", at);
+	chrome_put_name(c, name);
 }
 
 static void put_counts(const struct recording_counts *counts, void *arg)
 {
 	struct chrome *c = arg;
-	unsigned process = process_of(c, counts->session);
+	unsigned process = chrome_process(c, counts->session);
 	const struct quoit_trace_counts *n = &counts->c;
 
 	begin_counter(c, process, counts->at, "jobs");
 	fprintf(c->out, ",\"args\":{\"open\":%" PRIu32 ",\"running\":%" PRIu32 "}", n->open,
 		n->running);
-	end(c);
+	chrome_end(c);
 	begin_counter(c, process, counts->at, "queue depth");
 	fprintf(c->out, ",\"args\":{\"SQ\":%" PRIu32 ",\"CQ\":%" PRIu32 "}", n->sq_depth,
 		n->cq_depth);
-	end(c);
+	chrome_end(c);
 	begin_counter(c, process, counts->at, "memory");
 	fprintf(c->out, ",\"args\":{\"host\":%" PRIu64 ",\"devices\":%" PRIu64 "}", n->host_used,
 		n->device_used);
-	end(c);
+	chrome_end(c);
 }
 
 static void put_totals(const struct recording_totals *totals, void *arg)
@@ -412,17 +232,17 @@ static void put_totals(const struct recording_totals *totals, void *arg)
 	begin_counter(c, QUOITD, c->work.from, "cores at work");
 	fprintf(c->out, ",\"args\":{\"tiles\":%.3f,\"reactors\":%.3f}", c->work.tiles,
 		c->work.reacting);
-	end(c);
+	chrome_end(c);
 	begin_counter(c, QUOITD, c->work.from, "cores polling");
 	fprintf(c->out, ",\"args\":{\"reactors\":%.3f}", c->work.polling);
-	end(c);
+	chrome_end(c);
 }
 
 /* ---- all of it ---- */
 
 static void put_all(struct chrome *c, struct trace_reader *r, int *ret_err)
 {
-	const struct recording_visitor v = {put_job, put_event, put_counts, put_totals, c};
+	const struct recording_visitor v = {put_job, chrome_put_event, put_counts, put_totals, c};
 	const struct trace_header *h = &c->rec->header;
 
 	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"machine\":", c->out);
@@ -436,7 +256,7 @@ static void put_all(struct chrome *c, struct trace_reader *r, int *ret_err)
 	fputs("},\"traceEvents\":[", c->out);
 	name_processes(c);
 	*ret_err = recording_visit(r, c->rec, &v);
-	put_last_events(c);
+	chrome_put_last_events(c);
 	fputs("\n]}\n", c->out);
 }
 
