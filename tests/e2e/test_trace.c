@@ -1,142 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /* test_trace.c - recorders: what sessions' trace files have, and who may have them */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
 
 #include <quoit.h>
-#include <quoit/ctl.h>
-#include <quoit/trace.h>
 
 #include "client.h"
+#include "recorder.h"
 
-#define MS       1000 /* for usleep */
-#define PATIENCE 500  /* times 10 ms */
+#define MS 1000 /* for usleep */
 
-/* ---- a recorder, and what it reads ---- */
-
-static int recorder_connect(const struct daemon *d)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-	snprintf(addr.sun_path, sizeof addr.sun_path, "%s", d->socket);
-	cr_assert_eq(connect(fd, (struct sockaddr *)&addr, sizeof addr), 0);
-	return fd;
-}
-
-static struct quoit_ctl ask(int fd, uint64_t session, uint32_t records)
-{
-	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC,
-			      .type = QUOIT_CTL_TRACE,
-			      .seq = 1,
-			      .trace = {.session = session, .records = records}};
-
-	cr_assert_eq(send(fd, &m, sizeof m, 0), (ssize_t)sizeof m);
-	cr_assert_eq(recv(fd, &m, sizeof m, 0), (ssize_t)sizeof m);
-	return m;
-}
-
-static void path_of(const struct daemon *d, uint64_t session, char *ret, size_t size)
-{
-	char name[40];
-
-	snprintf(name, sizeof name, QUOIT_STATS_TRACE, (unsigned long long)session);
-	snprintf(ret, size, "%s/%s", d->folder, name);
-}
-
-static uint64_t number_of(struct quoit_session *s)
-{
-	struct quoit_info info;
-
-	quoit_info(s, &info);
-	return info.session;
-}
-
-/* True once the file is there, or is not. */
-static bool becomes_there(const struct daemon *d, uint64_t session, bool there)
-{
-	char path[256];
-
-	path_of(d, session, path, sizeof path);
-	for (int i = 0; i < PATIENCE; i++) {
-		if ((access(path, F_OK) == 0) == there)
-			return true;
-		usleep(10 * MS);
-	}
-	return false;
-}
-
-static struct quoit_trace *read_trace(const struct daemon *d, uint64_t session)
-{
-	struct quoit_trace *file;
-	struct stat st;
-	char path[256];
-	int fd;
-
-	path_of(d, session, path, sizeof path);
-	fd = open(path, O_RDONLY);
-	cr_assert_geq(fd, 0, "%s", path);
-	cr_assert_eq(fstat(fd, &st), 0);
-	file = malloc((size_t)st.st_size);
-	cr_assert_eq(read(fd, file, (size_t)st.st_size), st.st_size);
-	close(fd);
-	return file;
-}
-
-/* True once the session's reactor writes to the file. */
-static bool has_begun(const struct client *c)
-{
-	bool begun = false;
-
-	for (int i = 0; i < PATIENCE && !begun; i++) {
-		struct quoit_trace *file = read_trace(&c->d, number_of(c->s));
-
-		begun = file->head != 0;
-		free(file);
-		usleep(MS);
-	}
-	return begun;
-}
+/* ---- what a recorder reads ---- */
 
 /* Record all sessions, of which there is this one. */
 static int record_all(const struct client *c)
 {
-	int fd = recorder_connect(&c->d);
-	struct quoit_ctl m = ask(fd, 0, 0);
-
-	cr_assert_eq(m.result, 0, "%s", m.text);
-	cr_assert_eq(m.trace.sessions, 1);
-	cr_assert(has_begun(c));
-	return fd;
+	return recorder_open(&c->d, c->s);
 }
 
 /* Records of a kind; of jobs, those of an operation (-1: all). */
 static uint64_t count_records(const struct quoit_trace *file, unsigned kind, int opcode)
 {
-	const struct quoit_trace_record *r = (const void *)((const char *)file + file->records_at);
+	const struct quoit_trace_record *r = recorder_record(file, 0);
 	uint64_t n = 0;
 
-	for (uint64_t i = 0; i < file->head && i < file->records; i++)
+	for (uint64_t i = 0; i < recorder_records(file); i++)
 		n += r[i].kind == kind && (opcode < 0 || r[i].opcode == opcode);
 	return n;
 }
 
 static const struct quoit_trace_record *find_job(const struct quoit_trace *file, int opcode)
 {
-	const struct quoit_trace_record *r = (const void *)((const char *)file + file->records_at);
+	const struct quoit_trace_record *r = recorder_record(file, 0);
 
-	for (uint64_t i = 0; i < file->head && i < file->records; i++)
+	for (uint64_t i = 0; i < recorder_records(file); i++)
 		if ((r[i].kind == QUOIT_TRACE_JOB || r[i].kind == QUOIT_TRACE_QUIET) &&
 		    r[i].opcode == opcode)
 			return &r[i];
@@ -146,10 +47,10 @@ static const struct quoit_trace_record *find_job(const struct quoit_trace *file,
 /* So many notes of a kind in all records of clients. */
 static uint64_t count_events(const struct quoit_trace *file, unsigned kind)
 {
-	const struct quoit_trace_record *r = (const void *)((const char *)file + file->records_at);
+	const struct quoit_trace_record *r = recorder_record(file, 0);
 	uint64_t n = 0;
 
-	for (uint64_t i = 0; i < file->head && i < file->records; i++)
+	for (uint64_t i = 0; i < recorder_records(file); i++)
 		for (unsigned e = 0; r[i].kind == QUOIT_TRACE_CLIENT && e < r[i].opcode; e++)
 			n += r[i].event[e].kind == kind;
 	return n;
@@ -158,9 +59,9 @@ static uint64_t count_events(const struct quoit_trace *file, unsigned kind)
 /* When the client published this SQE, as it says; 0: it does not. */
 static uint64_t submit_of(const struct quoit_trace *file, uint32_t sq_index)
 {
-	const struct quoit_trace_record *r = (const void *)((const char *)file + file->records_at);
+	const struct quoit_trace_record *r = recorder_record(file, 0);
 
-	for (uint64_t i = 0; i < file->head && i < file->records; i++)
+	for (uint64_t i = 0; i < recorder_records(file); i++)
 		for (unsigned e = 0; r[i].kind == QUOIT_TRACE_CLIENT && e < r[i].opcode; e++)
 			if (r[i].event[e].kind == QUOIT_EVENT_SUBMIT &&
 			    r[i].event[e].index == sq_index + 1)
@@ -191,7 +92,7 @@ Test(trace, every_job_of_a_slow_program_has_a_record)
 	cr_assert_eq(run(&c, quoit_fill(t, 1)), 0);
 	for (int i = 0; i < 100; i++)
 		cr_assert_eq(run(&c, quoit_add_scalar(t, t, 1)), 0);
-	file = read_trace(&c.d, number_of(c.s));
+	file = recorder_read(&c.d, recorder_number(c.s));
 	cr_expect_eq(count_records(file, QUOIT_TRACE_JOB, QUOIT_OP_ADD), 100);
 	cr_expect_eq(count_records(file, QUOIT_TRACE_JOB, QUOIT_OP_FILL), 1);
 	cr_expect_eq(count_records(file, QUOIT_TRACE_QUIET, QUOIT_OP_CREATE), 1);
@@ -214,7 +115,7 @@ Test(trace, times_of_a_job_are_in_their_order)
 	fd = record_all(&c);
 	client_busy(&c, t, 2);
 	cr_assert_eq(quoit_wait_all(c.q, -1), 0);
-	file = read_trace(&c.d, number_of(c.s));
+	file = recorder_read(&c.d, recorder_number(c.s));
 	for (int op = 0; op < QUOIT_OP_NR; op++) {
 		r = find_job(file, op);
 		if (!r || !r->job.start)
@@ -243,7 +144,7 @@ Test(trace, long_jobs_are_the_workers_and_short_ones_the_reactors)
 	fd = record_all(&c);
 	cr_assert_eq(run(&c, quoit_exp(t, t)), 0);
 	cr_assert_eq(run(&c, quoit_fill(small, 1)), 0);
-	file = read_trace(&c.d, number_of(c.s));
+	file = recorder_read(&c.d, recorder_number(c.s));
 	longer = find_job(file, QUOIT_OP_EXP);
 	shorter = find_job(file, QUOIT_OP_FILL);
 	cr_assert(longer && shorter);
@@ -266,7 +167,7 @@ Test(trace, a_job_that_fails_says_so)
 	fd = record_all(&c);
 	t = quoit_vector(c.q, QUOIT_F32, 4);
 	cr_assert_neq(run(&c, quoit_add_scalar(t, QUOIT_NO_TENSOR, 1)), 0);
-	file = read_trace(&c.d, number_of(c.s));
+	file = recorder_read(&c.d, recorder_number(c.s));
 	r = find_job(file, QUOIT_OP_ADD);
 	cr_assert(r);
 	cr_expect_lt(r->res, 0);
@@ -293,7 +194,7 @@ Test(trace, a_job_that_is_cancelled_ran_nowhere_and_has_the_cqe_that_it_got)
 	cr_assert_eq(quoit_cancel(c.q, job), 0);
 	cr_assert_eq(quoit_wait(c.q, job, -1), -ECANCELED);
 	cr_assert_eq(quoit_wait_all(c.q, -1), 0);
-	file = read_trace(&c.d, number_of(c.s));
+	file = recorder_read(&c.d, recorder_number(c.s));
 	r = find_job(file, QUOIT_OP_FILL);
 	cr_assert(r);
 	cr_expect_eq(r->kind, QUOIT_TRACE_JOB);
@@ -318,13 +219,13 @@ Test(trace, a_job_is_fetched_after_it_was_submitted)
 	fd = record_all(&c);
 	for (int i = 0; i < 50; i++)
 		cr_assert_eq(run(&c, quoit_nop(QUOIT_NO_TENSOR)), 0);
-	for (int i = 0; i < PATIENCE && submits < 49; i++) {
+	for (int i = 0; i < RECORDER_PATIENCE && submits < 49; i++) {
 		free(file);
-		file = read_trace(&c.d, number_of(c.s));
+		file = recorder_read(&c.d, recorder_number(c.s));
 		submits = count_events(file, QUOIT_EVENT_SUBMIT);
 		usleep(10 * MS);
 	}
-	r = (const void *)((const char *)file + file->records_at);
+	r = recorder_record(file, 0);
 	for (uint64_t i = 0; i < file->head; i++)
 		if (r[i].kind == QUOIT_TRACE_JOB)
 			cr_expect_leq(submit_of(file, r[i].job.sq_index), r[i].job.fetch);
@@ -349,9 +250,9 @@ Test(trace, submits_reaps_and_waits_are_noted)
 		     0); /* after that its client knows of it */
 	for (int i = 0; i < 10; i++)
 		cr_assert_eq(run(&c, quoit_exp(t, t)), 0);
-	for (int i = 0; i < PATIENCE; i++) {
+	for (int i = 0; i < RECORDER_PATIENCE; i++) {
 		free(file);
-		file = read_trace(&c.d, number_of(c.s));
+		file = recorder_read(&c.d, recorder_number(c.s));
 		if (count_events(file, QUOIT_EVENT_GO) >= 10)
 			break;
 		usleep(10 * MS);
@@ -378,14 +279,14 @@ Test(trace, what_is_thinned_out_of_a_flood_is_counted)
 
 	client_open(&c, NULL, NULL);
 	fd = recorder_connect(&c.d);
-	cr_assert_eq(ask(fd, number_of(c.s), QUOIT_TRACE_MOST).result, 0);
-	cr_assert(has_begun(&c));
+	cr_assert_eq(recorder_ask(fd, recorder_number(c.s), QUOIT_TRACE_MOST).result, 0);
+	cr_assert(recorder_has_begun(&c.d, recorder_number(c.s)));
 	for (uint64_t i = 0; i < jobs; i++)
 		cr_assert_eq(quoit_push(c.q, quoit_nop(QUOIT_NO_TENSOR)), 0);
 	cr_assert_eq(quoit_wait_all(c.q, -1), 0);
-	for (int i = 0; i < PATIENCE && told < jobs + 1; i++) {
+	for (int i = 0; i < RECORDER_PATIENCE && told < jobs + 1; i++) {
 		free(file);
-		file = read_trace(&c.d, number_of(c.s));
+		file = recorder_read(&c.d, recorder_number(c.s));
 		told = file->dropped + count_records(file, QUOIT_TRACE_JOB, -1) +
 		       count_records(file, QUOIT_TRACE_QUIET, -1);
 		usleep(10 * MS);
@@ -405,12 +306,12 @@ Test(trace, the_file_goes_with_its_recorder)
 	int fd;
 
 	client_open(&c, NULL, NULL);
-	id = number_of(c.s);
-	cr_expect(becomes_there(&c.d, id, false));
+	id = recorder_number(c.s);
+	cr_expect(recorder_file_is(&c.d, id, false));
 	fd = record_all(&c);
-	cr_expect(becomes_there(&c.d, id, true));
+	cr_expect(recorder_file_is(&c.d, id, true));
 	close(fd);
-	cr_expect(becomes_there(&c.d, id, false));
+	cr_expect(recorder_file_is(&c.d, id, false));
 	cr_expect_eq(run(&c, quoit_nop(QUOIT_NO_TENSOR)), 0);
 	client_close(&c);
 }
@@ -431,7 +332,7 @@ Test(trace, sessions_that_come_later_are_recorded_from_their_first_job)
 	cr_assert_eq(quoit_rings_open(&q, 1, s, NULL), 0);
 	cr_assert_eq(quoit_start(q, nop, &job), 0);
 	cr_assert_eq(quoit_wait(q, job, -1), 0);
-	file = read_trace(&c.d, number_of(s));
+	file = recorder_read(&c.d, recorder_number(s));
 	cr_expect_eq(count_records(file, QUOIT_TRACE_JOB, QUOIT_OP_NOP), 1);
 	free(file);
 	quoit_close(s, 0);
@@ -441,7 +342,7 @@ Test(trace, sessions_that_come_later_are_recorded_from_their_first_job)
 
 Test(trace, the_file_of_a_session_that_has_ended_stays_and_says_so)
 {
-	struct quoit_trace *file = NULL;
+	struct quoit_trace *file;
 	struct quoit_session *s;
 	struct client c;
 	uint64_t id;
@@ -450,25 +351,18 @@ Test(trace, the_file_of_a_session_that_has_ended_stays_and_says_so)
 	client_open(&c, NULL, NULL);
 	fd = record_all(&c);
 	s = client_session(&c, 16u << 20);
-	id = number_of(s);
+	id = recorder_number(s);
 	quoit_close(s, 0);
-	for (int i = 0; i < PATIENCE; i++) {
-		free(file);
-		file = read_trace(&c.d, id);
-		if (file->ended)
-			break;
-		usleep(10 * MS);
-	}
-	cr_expect_eq(file->ended, 1);
+	file = recorder_read_ended(&c.d, id);
 	free(file);
 	close(fd);
-	cr_expect(becomes_there(&c.d, id, false));
+	cr_expect(recorder_file_is(&c.d, id, false));
 	client_close(&c);
 }
 
 Test(trace, what_all_rings_clients_did_is_there_when_the_session_has_ended)
 {
-	struct quoit_trace *file = NULL;
+	struct quoit_trace *file;
 	struct quoit_session *s;
 	struct quoit_ring *q[3];
 	struct client c;
@@ -478,19 +372,12 @@ Test(trace, what_all_rings_clients_did_is_there_when_the_session_has_ended)
 	client_open(&c, NULL, NULL);
 	fd = record_all(&c);
 	s = client_session(&c, 16u << 20);
-	id = number_of(s);
+	id = recorder_number(s);
 	cr_assert_eq(quoit_rings_open(q, 3, s, NULL), 0);
 	for (int i = 0; i < 3; i++)
 		cr_assert_eq(quoit_wait_all(q[i], -1), 0);
 	quoit_close(s, 0);
-	for (int i = 0; i < PATIENCE; i++) {
-		free(file);
-		file = read_trace(&c.d, id);
-		if (file->ended)
-			break;
-		usleep(10 * MS);
-	}
-	cr_expect_eq(file->ended, 1);
+	file = recorder_read_ended(&c.d, id);
 	cr_expect_geq(count_events(file, QUOIT_EVENT_REAP), 3);
 	cr_expect_eq(count_events(file, QUOIT_EVENT_WAIT), count_events(file, QUOIT_EVENT_GO));
 	cr_expect_eq(file->events_dropped, 0);
@@ -506,11 +393,11 @@ Test(trace, a_daemon_that_ends_removes_the_files)
 	int fd;
 
 	client_open(&c, NULL, NULL);
-	id = number_of(c.s);
+	id = recorder_number(c.s);
 	fd = record_all(&c);
-	cr_assert(becomes_there(&c.d, id, true));
+	cr_assert(recorder_file_is(&c.d, id, true));
 	kill(c.d.pid, SIGTERM);
-	cr_expect(becomes_there(&c.d, id, false));
+	cr_expect(recorder_file_is(&c.d, id, false));
 	close(fd);
 	(void)quoit_close(c.s, 0);
 	daemon_stop(&c.d);
@@ -526,8 +413,8 @@ Test(trace, only_one_records_a_session)
 	client_open(&c, NULL, NULL);
 	first = record_all(&c);
 	second = recorder_connect(&c.d);
-	cr_expect_eq(ask(second, number_of(c.s), 0).result, -EBUSY);
-	cr_expect_eq(ask(second, 0, 0).trace.sessions, 0);
+	cr_expect_eq(recorder_ask(second, recorder_number(c.s), 0).result, -EBUSY);
+	cr_expect_eq(recorder_ask(second, 0, 0).trace.sessions, 0);
 	close(first);
 	close(second);
 	client_close(&c);
@@ -540,10 +427,10 @@ Test(trace, a_size_that_makes_no_sense_is_refused)
 
 	client_open(&c, NULL, NULL);
 	fd = recorder_connect(&c.d);
-	cr_expect_eq(ask(fd, 0, QUOIT_TRACE_LEAST / 2).result, -EINVAL);
-	cr_expect_eq(ask(fd, 0, QUOIT_TRACE_LEAST + 1).result, -EINVAL);
-	cr_expect_eq(ask(fd, 0, 2 * QUOIT_TRACE_MOST).result, -EINVAL);
-	cr_expect_eq(ask(fd, 4711, 0).result, -ESRCH);
+	cr_expect_eq(recorder_ask(fd, 0, QUOIT_TRACE_LEAST / 2).result, -EINVAL);
+	cr_expect_eq(recorder_ask(fd, 0, QUOIT_TRACE_LEAST + 1).result, -EINVAL);
+	cr_expect_eq(recorder_ask(fd, 0, 2 * QUOIT_TRACE_MOST).result, -EINVAL);
+	cr_expect_eq(recorder_ask(fd, 4711, 0).result, -ESRCH);
 	close(fd);
 	client_close(&c);
 }
@@ -562,7 +449,7 @@ Test(trace, memory_of_traces_is_charged_and_comes_back)
 	cr_expect_geq(t->value[QUOIT_DAEMON_HOST_LEASED],
 		      before + QUOIT_TRACE_DEFAULT * sizeof(struct quoit_trace_record));
 	close(fd);
-	for (int i = 0; i < PATIENCE && t->value[QUOIT_DAEMON_HOST_LEASED] != before; i++)
+	for (int i = 0; i < RECORDER_PATIENCE && t->value[QUOIT_DAEMON_HOST_LEASED] != before; i++)
 		usleep(10 * MS);
 	cr_expect_eq(t->value[QUOIT_DAEMON_HOST_LEASED], before);
 	daemon_totals_unmap(t);
