@@ -138,6 +138,7 @@ int launcher_answer(struct launcher *l, uint32_t index)
 	const struct quoit_device_verdict *v = &l->shared->flight[index].verdict;
 	struct quoit_exec_answer a = {.id = f->q.id,
 				      .type = f->q.type,
+				      .stream = f->step == STEP_HELD ? 0 : f->stream + 1,
 				      .field = f->field,
 				      .res = f->res,
 				      .uncleared = f->q.zero != 0,

@@ -101,6 +101,7 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 	if (job->waits) /* before one that it had to be behind */
 		return false;
 	take_stamps(job, a);
+	job->stream = a->stream <= QUOIT_EXEC_STREAMS ? a->stream : 0;
 	if (p->device && a->refused)
 		device_say_refused(p, s, a->refused, a->refusal);
 	if (a->uncleared)

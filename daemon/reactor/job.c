@@ -153,6 +153,7 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	if (plan->on_device && job->executor == NO_EXECUTOR) /* a NOP only waits */
 		job->holds &= (uint8_t)~plan->on_device;
 	job->in_stream = job->in_direct = false;
+	job->stream = 0;
 	job->eased = job->behind = 0;
 	job->direct = s->direct && !r->stamps && direct_is_small(sqe, plan);
 	job->zero = 0;

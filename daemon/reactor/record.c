@@ -261,6 +261,21 @@ static bool has_run(const struct job *job)
 	       (job->state == JOB_RUNNING || (!job->failed && job->executor == NO_EXECUTOR));
 }
 
+QUOIT_STATIC_ASSERT(QUOIT_EXEC_STREAMS <= QUOIT_TRACE_DIRECT, "each has its place");
+QUOIT_STATIC_ASSERT(QUOIT_TRACE_STREAM + QUOIT_EXEC_DEVICES * QUOIT_TRACE_STREAMS <= UINT8_MAX,
+		    "and so has each device");
+
+/* Whoever was lost with its device's process, or never got into a stream, has none. */
+static uint8_t place_on_device(const struct session *s, const struct job *job)
+{
+	const uint32_t device = job->executor - s->first_device;
+	const uint32_t stream = job->in_direct ? QUOIT_TRACE_DIRECT : job->stream - 1u;
+
+	if (!job->in_direct && !job->stream)
+		return (uint8_t)(QUOIT_TRACE_DEVICE + 1 + device);
+	return (uint8_t)(QUOIT_TRACE_STREAM + device * QUOIT_TRACE_STREAMS + stream);
+}
+
 static uint8_t place_of(const struct session *s, const struct job *job)
 {
 	if (!has_run(job))
@@ -268,7 +283,7 @@ static uint8_t place_of(const struct session *s, const struct job *job)
 	if (job->executor == BRIDGE_EXECUTOR)
 		return QUOIT_TRACE_BRIDGE;
 	if (job->executor != NO_EXECUTOR && s->devices && job->executor >= s->first_device)
-		return (uint8_t)(QUOIT_TRACE_DEVICE + 1 + job->executor - s->first_device);
+		return place_on_device(s, job);
 	if (job->executor != NO_EXECUTOR)
 		return (uint8_t)(QUOIT_TRACE_MODULE + job->executor);
 	if (optable_find(job->sqe.opcode)->flags & OP_FILE)

@@ -130,6 +130,7 @@ struct job {
 	bool in_stream;    /* a device has it, and orders what comes behind it there */
 	bool direct;       /* small, of a session in GPU-direct mode, */
 	bool in_direct;    /* and in that ring */
+	uint8_t stream;    /* of its device, counted from 1; 0: not known */
 	bool refused; /* no valid job: its outputs fail in its place, and it has nothing else */
 	bool memory_waits; /* in the memory queue */
 	bool posted;       /* its CQE is out although it has not ended, */

@@ -24,6 +24,7 @@ enum lie {
 	LIE_DEATH,
 	LIE_FAR, /* INT32_MIN */
 	LIE_STAMPS,
+	LIE_STREAM, /* it was in a stream that there is not */
 	LIE_FAILED, /* that may be */
 
 	/* words */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -15,6 +16,7 @@
 
 #include "executor.h"
 #include "lies.h"
+#include "recorder.h"
 
 TestSuite(hostile_device, .timeout = 60);
 
@@ -167,6 +169,30 @@ Test(hostile_device, has_its_stamps_put_between_sending_and_answer)
 	s = quoit_stamps_at(q, 0);
 	cr_expect(s->device_start >= s->start && s->device_start <= s->device_end &&
 		  s->device_end <= s->post);
+	house_close(&h);
+}
+
+Test(hostile_device, that_names_a_stream_that_is_not_there_is_recorded_without_one)
+{
+	struct house h = open_house(LIE_NOT);
+	quoit_tensor x = vector_on(h.q, 1);
+	int fd = recorder_open(&h.d, h.s);
+	struct quoit_trace *file;
+	unsigned found = 0;
+
+	cr_assert_eq(house_run(h.q, quoit_fill(x, LIE_STREAM)), 0);
+	file = recorder_read(&h.d, recorder_number(h.s));
+	for (uint64_t i = 0; i < recorder_records(file); i++) {
+		const struct quoit_trace_record *r = recorder_record(file, i);
+
+		if (r->kind > QUOIT_TRACE_QUIET || r->opcode != QUOIT_OP_FILL)
+			continue;
+		cr_expect_eq(r->place, QUOIT_TRACE_DEVICE + 1, "%u", r->place);
+		found++;
+	}
+	cr_expect_eq(found, 1);
+	free(file);
+	close(fd);
 	house_close(&h);
 }
 

@@ -98,6 +98,8 @@ static int answer(struct channel *c, const struct quoit_exec_request *q, enum li
 		a.end = 1;
 		a.stamp_error = UINT32_MAX;
 	}
+	if (lie == LIE_STREAM)
+		a.stream = UINT8_MAX;
 	if (lie == LIE_FAILED) {
 		a.res = -ENOMEM;
 		a.field = 0xff;

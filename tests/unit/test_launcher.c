@@ -240,6 +240,36 @@ Test(launcher, a_job_behind_two_streams_is_one_event_more)
 	cr_expect_eq(now.signal - before.signal, 2, "before the event, and behind all");
 }
 
+static unsigned stream_of(uint32_t id)
+{
+	for (uint32_t i = 0; i < QUOIT_EXEC_ENTRIES && i < answers.next; i++) {
+		const struct quoit_exec_answer *a =
+			&exec_side->answer[(answers.next - 1 - i) & MASK];
+
+		if (a->id == id)
+			return a->stream;
+	}
+	return 0;
+}
+
+Test(launcher, answers_say_in_which_stream_each_was)
+{
+	const struct counting_calls before = warm_up();
+	const struct quoit_exec_request q[3] = {job(1, 0, 0, -1), job(2, 1, 1, -1),
+						job(3, 0, 0, 1)};
+
+	counting_hold();
+	for (unsigned i = 0; i < 3; i++)
+		put(&q[i]);
+	publish();
+	expect_runs(before.run + 3);
+	counting_let_go();
+	expect_answers(3);
+	cr_expect(stream_of(1) > STREAM_WORK && stream_of(1) <= STREAM_URGENT, "%u", stream_of(1));
+	cr_expect_neq(stream_of(2), stream_of(1));
+	cr_expect_eq(stream_of(3), stream_of(1), "behind the first");
+}
+
 /* A new tensor gets what a freed one of its size had: the driver is not asked. */
 Test(launcher, new_buffers_in_the_place_of_freed_ones_are_no_call)
 {

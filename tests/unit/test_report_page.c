@@ -133,6 +133,30 @@ Test(trace_summary, the_longest_are_chosen_and_no_more_than_asked_for)
 	cr_expect_eq(chosen, 10000, "all of them");
 }
 
+Test(trace_summary, each_stream_of_a_device_is_a_track)
+{
+	struct recording_case c;
+	struct summary s;
+	unsigned streams = 0;
+
+	case_begin(&c);
+	case_session(&c, 1, "");
+	for (uint32_t i = 0; i < 6; i++) {
+		struct quoit_trace_record job = case_job(i, 0, 100 + 100 * i, 150 + 100 * i);
+
+		job.place = (uint8_t)(QUOIT_TRACE_STREAM + 2 + i % 2);
+		put(&c, job);
+	}
+	cr_assert_eq(case_load(&c), 0);
+	cr_assert_eq(summary_make(&s, &c.reader, &c.rec), 0);
+	for (unsigned i = 0; i < s.tracks; i++)
+		streams += !strcmp(s.track[i].name, "device 1, stream 2") +
+			   !strcmp(s.track[i].name, "device 1, stream 3");
+	cr_expect_eq(streams, 2);
+	summary_free(&s);
+	case_end(&c);
+}
+
 /* ---- the page ---- */
 
 static char *text;

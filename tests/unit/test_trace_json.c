@@ -188,6 +188,66 @@ Test(trace_json, slices_of_a_track_do_not_overlap_and_none_is_missing)
 	case_end(&c);
 }
 
+/* How many slices there are on tracks of this name, and where these are in the order of tracks. */
+static unsigned count_on(json_t *events, const char *track, double *ret_order)
+{
+	unsigned n = 0;
+	size_t i, k;
+	json_t *e, *slice;
+
+	*ret_order = -1;
+	json_array_foreach(events, i, e)
+	{
+		const json_t *name = json_object_get(json_object_get(e, "args"), "name");
+
+		if (!name || strcmp(json_string_value(name), track) != 0)
+			continue;
+		json_array_foreach(events, k, slice) n +=
+			*word(slice, "ph") == 'X' && number(slice, "pid") == number(e, "pid") &&
+			number(slice, "tid") == number(e, "tid");
+		*ret_order = number(json_object_get(json_array_get(events, i + 1), "args"),
+				    "sort_index");
+	}
+	return n;
+}
+
+Test(trace_json, each_stream_of_a_device_has_its_track_in_their_order)
+{
+	static const struct {
+		unsigned place;
+		const char *track;
+	} rows[] = {
+		{QUOIT_TRACE_WORKERS, "workers of reactor 0"},
+		{QUOIT_TRACE_BRIDGE, "bridge between devices"},
+		{QUOIT_TRACE_DEVICE + 2, "device 2"},
+		{QUOIT_TRACE_STREAM + 2, "device 1, stream 2"},
+		{QUOIT_TRACE_STREAM + 3, "device 1, stream 3"},
+		{QUOIT_TRACE_STREAM + QUOIT_TRACE_DIRECT, "device 1, direct ring"},
+		{QUOIT_TRACE_STREAM + QUOIT_TRACE_STREAMS, "device 2, stream 0"},
+	};
+	const unsigned count = sizeof rows / sizeof rows[0];
+	double order, before = -1;
+	struct recording_case c;
+	json_t *events;
+
+	case_begin(&c);
+	case_session(&c, 1, "");
+	for (unsigned i = 0; i < 3 * count; i++) { /* the last come first */
+		struct quoit_trace_record job = case_job(i, 0, 100 + 100 * i, 150 + 100 * i);
+
+		job.place = (uint8_t)rows[count - 1 - i % count].place;
+		put(&c, job);
+	}
+	events = events_of(&c);
+	for (unsigned i = 0; i < count; i++) {
+		cr_expect_eq(count_on(events, rows[i].track, &order), 3, "%s", rows[i].track);
+		cr_expect_gt(order, before, "%s", rows[i].track);
+		before = order;
+	}
+	json_decref(events);
+	case_end(&c);
+}
+
 Test(trace_json, counters_and_names_of_tracks_are_there)
 {
 	struct recording_case c;

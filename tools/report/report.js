@@ -145,10 +145,11 @@ function makeTracks() {
 			data.tracks[track].items.push({ wait: i, begin, start: begin, stop: begin + time, end: begin + time });
 	}
 	const order = { ring: 0, client: 1, place: 2 };
+	const byName = (a, b) => a.kind === 'place' ? a.name.localeCompare(b.name, 'en', { numeric: true }) : 0;
 	data.tracks.forEach((track, index) => { track.index = index; layOut(track); });
 	return data.tracks.slice().sort((a, b) =>
 		(b.kind === 'place') - (a.kind === 'place') || a.group - b.group ||
-		(a.session < b.session ? -1 : a.session > b.session ? 1 : 0) || order[a.kind] - order[b.kind] || a.index - b.index);
+		(a.session < b.session ? -1 : a.session > b.session ? 1 : 0) || order[a.kind] - order[b.kind] || byName(a, b) || a.index - b.index);
 }
 
 const tracks = makeTracks();

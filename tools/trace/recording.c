@@ -32,11 +32,24 @@ const char *recording_operation(unsigned opcode, char *ret, size_t size)
 	return ret;
 }
 
+static void place_of_stream(unsigned index, char ret[RECORDING_PLACE_BYTES])
+{
+	const unsigned device = index / QUOIT_TRACE_STREAMS + 1;
+	const unsigned stream = index % QUOIT_TRACE_STREAMS;
+
+	if (stream == QUOIT_TRACE_DIRECT)
+		snprintf(ret, RECORDING_PLACE_BYTES, "device %u, direct ring", device);
+	else
+		snprintf(ret, RECORDING_PLACE_BYTES, "device %u, stream %u", device, stream);
+}
+
 void recording_place(const struct recording_job *job, char ret[RECORDING_PLACE_BYTES])
 {
 	const unsigned reactor = job->session->s.reactor;
 
-	if (job->place >= QUOIT_TRACE_DEVICE)
+	if (job->place >= QUOIT_TRACE_STREAM)
+		place_of_stream(job->place - QUOIT_TRACE_STREAM, ret);
+	else if (job->place >= QUOIT_TRACE_DEVICE)
 		snprintf(ret, RECORDING_PLACE_BYTES, "device %u", job->place - QUOIT_TRACE_DEVICE);
 	else if (job->place >= QUOIT_TRACE_MODULE)
 		snprintf(ret, RECORDING_PLACE_BYTES, "module %u", job->place - QUOIT_TRACE_MODULE);

@@ -270,7 +270,9 @@ struct quoit_exec_request {
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_request) == 320, "requests begin on lines");
 
 struct quoit_exec_answer {
-	uint32_t id;
+	uint16_t id;
+	uint8_t stream; /* of a device: in which it was, counted from 1; 0: in none */
+	uint8_t reserved;
 	uint8_t type;      /* of the request */
 	uint8_t field;     /* of the error record */
 	uint8_t uncleared; /* on a device, of one that failed: not all places of `zero` are clear */

@@ -45,8 +45,17 @@ enum quoit_trace_place {
 	QUOIT_TRACE_KERNEL,      /* a file's system */
 	QUOIT_TRACE_BRIDGE,      /* a copy from device to device */
 	QUOIT_TRACE_MODULE = 16, /* and up: the process of the module with this number less this */
-	QUOIT_TRACE_DEVICE = 32, /* the same of a device, whose numbers begin with 1 */
+	QUOIT_TRACE_DEVICE = 32, /* the same of a device, whose numbers begin with 1; and where it
+				    is known by which of its streams: */
+	QUOIT_TRACE_STREAM = 64, /* and up: QUOIT_TRACE_STREAMS of each device, from the first on */
 };
+
+/*
+ * Places of a device's streams: as it numbers them, and behind them its GPU-direct ring.  Streams
+ * of copies in and out come first.
+ */
+#define QUOIT_TRACE_STREAMS 16u
+#define QUOIT_TRACE_DIRECT  15u
 
 /* All times are TSC; 0: it did not come to that.  QUIET: post is when it would have been. */
 struct quoit_trace_job {
