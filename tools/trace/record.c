@@ -3,10 +3,12 @@
 #include "trace/record.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -178,9 +180,35 @@ static int parse(struct record *r, int argc, char **argv)
 
 /* ---- until it ends ---- */
 
-static struct timespec pause_of(unsigned ms)
+struct signals {
+	const sigset_t *set;
+	int heard; /* a signalfd that is only waited for, never read; -1: it cannot be had */
+};
+
+/*
+ * The signal that comes until it is time for the next look, which it is also when a session has
+ * come; not positive: none.
+ */
+static int next_signal(const struct recorder *r, uint64_t came, const struct signals *s,
+		       siginfo_t *ret)
 {
-	return (struct timespec){.tv_nsec = ms * 1000000L};
+	const struct timespec at_once = {0};
+	struct pollfd events[] = {{.fd = s->heard, .events = POLLIN},
+				  {.fd = r->watch, .events = POLLIN}};
+
+	(void)poll(events, 2, (int)recorder_pause_ms(r, came));
+	return sigtimedwait(s->set, ret, &at_once);
+}
+
+static struct signals hear(const sigset_t *set)
+{
+	return (struct signals){set, signalfd(-1, set, SFD_CLOEXEC)};
+}
+
+static void hear_no_more(const struct signals *s)
+{
+	if (s->heard >= 0)
+		close(s->heard);
 }
 
 /* What quoitd has not told yet: a session's last jobs, and that it has ended. */
@@ -189,7 +217,7 @@ static void settle(struct recorder *r)
 	unsigned quiet = 0;
 
 	for (unsigned ms = 0; ms < SETTLE_MS && quiet < QUIET_LOOKS; ms += 20) {
-		struct timespec pause = pause_of(20);
+		const struct timespec pause = {.tv_nsec = 20000000};
 		uint64_t came = recorder_look(r);
 
 		quiet = came || (!recorder_is_over(r) && !r->daemon_died) ? 0 : quiet + 1;
@@ -198,15 +226,15 @@ static void settle(struct recorder *r)
 }
 
 /* The program's exit status. */
-static int await_program(struct recorder *r, pid_t program, pid_t *keeper, const sigset_t *signals)
+static int await_program(struct recorder *r, pid_t program, pid_t *keeper,
+			 const struct signals *signals)
 {
 	uint64_t came = 0;
 	siginfo_t info;
 	int status;
 
 	for (;;) {
-		struct timespec pause = pause_of(recorder_pause_ms(r, came));
-		int sig = sigtimedwait(signals, &info, &pause);
+		int sig = next_signal(r, came, signals, &info);
 
 		came = recorder_look(r);
 		if (sig > 0 && sig != SIGCHLD)
@@ -227,7 +255,7 @@ static double seconds_now(void)
 }
 
 /* Until a signal says so, the time is over, quoitd has ended or the file cannot be written. */
-static void await_time(struct recorder *r, double seconds, const sigset_t *signals)
+static void await_time(struct recorder *r, double seconds, const struct signals *signals)
 {
 	double until = seconds > 0 ? seconds_now() + seconds : 0;
 	uint64_t came = 0;
@@ -235,9 +263,7 @@ static void await_time(struct recorder *r, double seconds, const sigset_t *signa
 
 	while (!r->daemon_died && !recorder_has_failed(r) && (sig <= 0 || sig == SIGCHLD) &&
 	       (seconds <= 0 || seconds_now() < until)) {
-		struct timespec pause = pause_of(recorder_pause_ms(r, came));
-
-		sig = sigtimedwait(signals, NULL, &pause);
+		sig = next_signal(r, came, signals, NULL);
 		came = recorder_look(r);
 	}
 	(void)recorder_look(r);
@@ -256,12 +282,15 @@ static int record_running(struct record *r, const sigset_t *signals)
 {
 	struct recorder recorder;
 	sigset_t wanted = *signals;
+	struct signals heard;
 
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (recorder_begin(&recorder, &r->what) < 0)
 		return 1;
 	leave_out_ignored(&wanted);
-	await_time(&recorder, r->seconds, &wanted);
+	heard = hear(&wanted);
+	await_time(&recorder, r->seconds, &heard);
+	hear_no_more(&heard);
 	return recorder_finish(&recorder) < 0 || recorder.daemon_died;
 }
 
@@ -269,6 +298,7 @@ static int record_program(struct record *r, const sigset_t *signals, const sigse
 			  pid_t *keeper)
 {
 	struct recorder recorder;
+	struct signals heard;
 	int status = PROGRAM_OURS;
 	pid_t program;
 
@@ -277,7 +307,9 @@ static int record_program(struct record *r, const sigset_t *signals, const sigse
 	program = program_start(r->what.command, r->what.socket, before, "trace record");
 	(void)signal(SIGPIPE, SIG_IGN); /* it keeps its own */
 	if (program > 0) {
-		status = await_program(&recorder, program, keeper, signals);
+		heard = hear(signals);
+		status = await_program(&recorder, program, keeper, &heard);
+		hear_no_more(&heard);
 		settle(&recorder);
 	}
 	if (recorder_finish(&recorder) < 0 && !status)

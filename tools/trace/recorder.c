@@ -2,7 +2,6 @@
 /* recorder.c - follow what quoitd records, and copy it into a file */
 #include "trace/recorder_private.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,18 +12,15 @@
 #include <unistd.h>
 
 #include "format.h"
-#include "legs.h"
 #include "runtime.h"
 
-#define SCAN_NS        10000000u
-#define TOTALS_NS      100000000u
-#define SITES_NS       20000000u
-#define SITES_MOST_NS  1000000000u
-#define BUFFER_RECORDS (TRACE_MOST_CHUNK / sizeof(struct quoit_trace_record))
-#define CLOSING_BYTES  (1u << 20) /* of the size: for what must not be left out */
-#define PAUSE_BUSY_MS  5u
-#define PAUSE_IDLE_MS  20u
-#define RECORDS_A_MS   1024u
+#define TOTALS_NS       100000000u
+#define BUFFER_RECORDS  (TRACE_MOST_CHUNK / sizeof(struct quoit_trace_record))
+#define CLOSING_BYTES   (1u << 20) /* of the size: for what must not be left out */
+#define PAUSE_UNRIPE_MS 1u
+#define PAUSE_BUSY_MS   5u
+#define PAUSE_IDLE_MS   20u
+#define RECORDS_A_MS    1024u
 
 /* ---- begin ---- */
 
@@ -84,6 +80,7 @@ static void free_all(struct recorder *r)
 	recorder_hang_up(r);
 	for (unsigned i = 0; i < r->tails; i++)
 		tail_close(&r->tail[i].tail);
+	watch_close(r->watch);
 	if (r->directory >= 0)
 		close(r->directory);
 	free(r->tail);
@@ -95,13 +92,14 @@ int recorder_begin(struct recorder *r, const struct recorder_what *what)
 	struct trace_header header;
 	int err;
 
-	*r = (struct recorder){.what = *what, .directory = -1};
+	*r = (struct recorder){.what = *what, .directory = -1, .watch = -1};
 	r->begun_ns = recorder_clock(CLOCK_MONOTONIC);
 	r->begun_cpu_ns = recorder_clock(CLOCK_PROCESS_CPUTIME_ID);
 	r->tail = calloc(RECORDER_MOST_TAILS, sizeof *r->tail);
 	r->buffer = malloc(TRACE_MOST_CHUNK);
 	err = r->tail && r->buffer ? open_directory(r) : -1;
 	if (!err) {
+		r->watch = watch_open(r->directory);
 		recorder_fill_header(r, &header); /* what quoitd makes for us is younger */
 		r->since = header.tsc;
 		err = r->what.pid ? recorder_ask_for_pid(r) : recorder_ask_for_all(r);
@@ -113,24 +111,15 @@ int recorder_begin(struct recorder *r, const struct recorder_what *what)
 	return err;
 }
 
-/* ---- sessions that come ---- */
+/* ---- sessions ---- */
 
-static void put_session(struct recorder *r, struct tail *t)
+void recorder_put_session(struct recorder *r, struct tail *t)
 {
 	t->s.ended = t->ended;
 	trace_writer_put(&r->writer, TRACE_SESSION, t->number, &t->s, sizeof t->s);
 }
 
-static struct recorder_tail *find_tail(struct recorder *r, uint64_t number)
-{
-	for (unsigned i = 0; i < r->tails; i++)
-		if (r->tail[i].tail.number == number)
-			return &r->tail[i];
-	return NULL;
-}
-
-/* Add what is missing of a session to what is of all, or take it back. */
-static void sum(struct recorder *r, const struct tail *t, int sign)
+void recorder_sum(struct recorder *r, const struct tail *t, int sign)
 {
 	const uint64_t times = (uint64_t)sign;
 
@@ -138,128 +127,6 @@ static void sum(struct recorder *r, const struct tail *t, int sign)
 	r->end.events_dropped += times * t->s.events_dropped;
 	r->end.lost += times * t->s.lost;
 	r->end.unwritten += times * t->s.unwritten;
-}
-
-/* Its file was somebody else's, whose recording has ended, and is made again for us. */
-static void follow_again(struct recorder *r, struct recorder_tail *known)
-{
-	struct tail again;
-
-	if (!known->tail.over || known->tail.ended ||
-	    tail_open(&again, r->directory, known->tail.number, &r->origin, r->since) < 0)
-		return;
-	if (again.s.begun == known->tail.s.begun) {
-		tail_close(&again);
-		return;
-	}
-	tail_go_on(&again, &known->tail);
-	sum(r, &known->tail, -1); /* they will be added again */
-	known->tail = again;
-}
-
-/* False: there are too many. */
-static bool follow(struct recorder *r, uint64_t number)
-{
-	struct recorder_tail *known = find_tail(r, number), *t = &r->tail[r->tails];
-
-	if (known) {
-		known->present = true;
-		follow_again(r, known);
-		return true;
-	}
-	if (r->tails == RECORDER_MOST_TAILS)
-		return false;
-	*t = (struct recorder_tail){.present = true};
-	if (tail_open(&t->tail, r->directory, number, &r->origin, r->since) < 0 ||
-	    (r->what.pid && t->tail.s.pid != r->what.pid)) {
-		tail_close(&t->tail); /* somebody else's, or not whole yet: look again */
-		return true;
-	}
-	r->tails++;
-	r->end.sessions++;
-	put_session(r, &t->tail);
-	return true;
-}
-
-/* Those that are over are only kept so as not to be taken for new ones. */
-static void forget_gone(struct recorder *r)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < r->tails; i++)
-		if (r->tail[i].present || !r->tail[i].tail.over)
-			r->tail[kept++] = r->tail[i];
-	r->tails = kept;
-}
-
-static void scan(struct recorder *r)
-{
-	DIR *dir = fdopendir(dup(r->directory));
-	struct dirent *entry;
-	uint64_t number, missed = 0;
-
-	if (!dir)
-		return;
-	for (unsigned i = 0; i < r->tails; i++)
-		r->tail[i].present = false;
-	rewinddir(dir);
-	while ((entry = readdir(dir)))
-		if (tail_number(entry->d_name, &number))
-			missed += !follow(r, number);
-	closedir(dir);
-	r->missed = missed > r->missed ? missed : r->missed;
-	forget_gone(r);
-}
-
-/* ---- call sites ---- */
-
-static void want_sites(struct recorder_tail *t, const struct quoit_trace_record *record)
-{
-	for (unsigned i = 0; i < QUOIT_TRACE_EVENTS && i < record->opcode; i++)
-		if (record->event[i].kind == QUOIT_EVENT_WAIT && record->ring < QUOIT_SITE_RINGS &&
-		    record->event[i].site && record->event[i].site < QUOIT_MAX_SITES)
-			t->wanted[record->ring] |= UINT64_C(1) << record->event[i].site;
-}
-
-static bool lacks_sites(const struct recorder_tail *t)
-{
-	for (unsigned ring = 0; ring < QUOIT_SITE_RINGS; ring++)
-		if (t->wanted[ring] & ~t->known[ring])
-			return true;
-	return false;
-}
-
-/* The client's names, as it has written them by now. */
-static void put_sites(struct recorder *r, struct recorder_tail *t)
-{
-	static struct quoit_site table[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
-	static struct trace_site new[QUOIT_SITE_RINGS * QUOIT_MAX_SITES];
-	unsigned count = 0;
-
-	if (legs_read_sites(r->directory, t->tail.number, table) < 0)
-		return;
-	for (uint32_t ring = 0; ring < QUOIT_SITE_RINGS; ring++)
-		for (uint32_t site = 0; site < QUOIT_MAX_SITES; site++) {
-			if (!*table[ring][site].name || t->known[ring] >> site & 1)
-				continue;
-			t->known[ring] |= UINT64_C(1) << site;
-			new[count] = (struct trace_site){.ring = ring, .site = site};
-			memcpy(new[count++].name, table[ring][site].name, sizeof new->name);
-		}
-	if (count && trace_writer_has_room(&r->writer, count * sizeof *new))
-		trace_writer_put(&r->writer, TRACE_SITES, t->tail.number, new, count * sizeof *new);
-}
-
-static void look_at_sites(struct recorder *r, struct recorder_tail *t, uint64_t now)
-{
-	if (!lacks_sites(t) || now < t->next_sites_ns)
-		return;
-	put_sites(r, t);
-	/* A client may name sites that it never has. */
-	t->sites_pause_ns = lacks_sites(t) && t->sites_pause_ns < SITES_MOST_NS
-				    ? 2 * t->sites_pause_ns + SITES_NS
-				    : SITES_NS;
-	t->next_sites_ns = now + t->sites_pause_ns;
 }
 
 /* ---- records ---- */
@@ -272,7 +139,7 @@ static void count_records(struct recorder *r, struct recorder_tail *t, size_t co
 		if (record->kind == QUOIT_TRACE_CLIENT) {
 			r->end.events += record->opcode < QUOIT_TRACE_EVENTS ? record->opcode
 									     : QUOIT_TRACE_EVENTS;
-			want_sites(t, record);
+			recorder_want_sites(t, record);
 		} else if (record->kind == QUOIT_TRACE_JOB || record->kind == QUOIT_TRACE_QUIET) {
 			r->end.jobs++;
 		}
@@ -296,8 +163,8 @@ static void put_records(struct recorder *r, struct recorder_tail *t, size_t coun
 /* What a session told for the last time. */
 static void add_up(struct recorder *r, struct tail *t)
 {
-	put_session(r, t);
-	sum(r, t, 1);
+	recorder_put_session(r, t);
+	recorder_sum(r, t, 1);
 	tail_close(t);
 }
 
@@ -314,44 +181,13 @@ static uint64_t look_at_tail(struct recorder *r, struct recorder_tail *t, uint64
 			put_records(r, t, n);
 		all += n;
 	} while (n == BUFFER_RECORDS && all < 2 * QUOIT_TRACE_MOST);
-	look_at_sites(r, t, now);
-	if (t->tail.over)
+	recorder_look_at_sites(r, t, now);
+	if (t->tail.over) {
 		add_up(r, &t->tail);
-	return all;
-}
-
-/* ---- totals ---- */
-
-static void put_totals(struct recorder *r)
-{
-	static struct counters_totals totals;
-	static struct {
-		struct trace_totals head;
-		uint64_t rest[(QUOIT_MAX_REACTORS * sizeof(struct trace_reactor) +
-			       QUOIT_MAX_CORES * sizeof(struct trace_core)) /
-			      8];
-	} out;
-	struct trace_reactor *reactor = (struct trace_reactor *)out.rest;
-	struct trace_core *core;
-	size_t bytes;
-
-	if (counters_read_totals(r->directory, &totals) < 0)
-		return;
-	out.head = (struct trace_totals){recorder_ticks(), totals.reactors, totals.cores};
-	for (unsigned i = 0; i < totals.reactors; i++) {
-		const struct counters_reactor *from = &totals.reactor[i];
-
-		*reactor++ = (struct trace_reactor){from->cpu, from->node,
-						    from->value[QUOIT_REACTOR_WORK_TICKS].value,
-						    from->value[QUOIT_REACTOR_POLL_TICKS].value};
+		if (!t->tail.ended) /* there may be another one already (follow_again) */
+			r->next_scan_ns = now;
 	}
-	core = (struct trace_core *)reactor;
-	for (unsigned i = 0; i < totals.cores; i++)
-		*core++ = (struct trace_core){totals.core[i].cpu, totals.core[i].node,
-					      totals.core[i].value[QUOIT_CORE_TILE_TICKS].value};
-	bytes = (size_t)((uint8_t *)core - (uint8_t *)&out);
-	if (trace_writer_has_room(&r->writer, bytes))
-		trace_writer_put(&r->writer, TRACE_TOTALS, 0, &out, bytes);
+	return all;
 }
 
 /* ---- the look ---- */
@@ -361,13 +197,10 @@ uint64_t recorder_look(struct recorder *r)
 	uint64_t now = recorder_clock(CLOCK_MONOTONIC), all = 0;
 
 	recorder_look_at_connections(r);
-	if (now >= r->next_scan_ns) {
-		r->next_scan_ns = now + SCAN_NS;
-		scan(r);
-	}
+	recorder_look_for_sessions(r, now);
 	if (now >= r->next_totals_ns) {
 		r->next_totals_ns = now + TOTALS_NS;
-		put_totals(r);
+		recorder_put_totals(r);
 		trace_writer_flush(&r->writer); /* so that little is lost when we are killed */
 	}
 	for (unsigned i = 0; i < r->tails; i++)
@@ -381,7 +214,7 @@ uint64_t recorder_look(struct recorder *r)
  */
 unsigned recorder_pause_ms(const struct recorder *r, uint64_t records)
 {
-	unsigned most = records ? PAUSE_BUSY_MS : PAUSE_IDLE_MS;
+	unsigned most = r->unripe ? PAUSE_UNRIPE_MS : records ? PAUSE_BUSY_MS : PAUSE_IDLE_MS;
 	unsigned room = r->what.records / 2 / RECORDS_A_MS;
 
 	return room < most ? room : most;
@@ -455,7 +288,7 @@ int recorder_finish(struct recorder *r)
 	for (unsigned i = 0; i < r->tails; i++)
 		if (r->tail[i].tail.fd >= 0)
 			add_up(r, &r->tail[i].tail);
-	put_totals(r);
+	recorder_put_totals(r);
 	recorder_hang_up(r);
 	e->how |= r->daemon_died ? TRACE_DAEMON_DIED : 0;
 	e->tsc = recorder_ticks();

@@ -13,6 +13,7 @@
 
 #include "counters.h"
 #include "trace/tail.h"
+#include "trace/watch.h"
 #include "trace/writer.h"
 
 #define RECORDER_MOST_TAILS       512u /* at a time; each is a descriptor */
@@ -39,6 +40,7 @@ struct recorder_tail {
 struct recorder {
 	struct recorder_what what;
 	int directory;
+	int watch; /* of it (watch.h) */
 	int connection[RECORDER_MOST_CONNECTIONS];
 	unsigned connections;
 	struct counters_origin origin;
@@ -48,9 +50,11 @@ struct recorder {
 	struct quoit_trace_record *buffer; /* a chunk's */
 	struct trace_end end;
 	uint64_t begun_ns, begun_cpu_ns, next_scan_ns, next_totals_ns;
-	uint64_t since;  /* TSC: files that are older are somebody else's */
-	uint64_t opened; /* sessions, by its totals, before we began */
-	uint64_t missed; /* sessions beyond the limit, at a time */
+	uint64_t since;   /* TSC: files that are older are somebody else's */
+	uint64_t opened;  /* sessions, by its totals, before we began */
+	uint64_t missed;  /* sessions beyond the limit, at a time */
+	unsigned strange; /* files that were not whole at the last look, or not for us; */
+	unsigned unripe;  /* one has just come, and is looked at so often yet */
 	bool daemon_died;
 };
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder_sites.c - the names of the call sites that a recording's waits have */
+#include <string.h>
+
+#include "legs.h"
+#include "trace/recorder_private.h"
+
+#define SITES_NS      20000000u
+#define SITES_MOST_NS 1000000000u
+
+void recorder_want_sites(struct recorder_tail *t, const struct quoit_trace_record *record)
+{
+	for (unsigned i = 0; i < QUOIT_TRACE_EVENTS && i < record->opcode; i++)
+		if (record->event[i].kind == QUOIT_EVENT_WAIT && record->ring < QUOIT_SITE_RINGS &&
+		    record->event[i].site && record->event[i].site < QUOIT_MAX_SITES)
+			t->wanted[record->ring] |= UINT64_C(1) << record->event[i].site;
+}
+
+static bool lacks_sites(const struct recorder_tail *t)
+{
+	for (unsigned ring = 0; ring < QUOIT_SITE_RINGS; ring++)
+		if (t->wanted[ring] & ~t->known[ring])
+			return true;
+	return false;
+}
+
+/* The client's names, as it has written them by now. */
+static void put_sites(struct recorder *r, struct recorder_tail *t)
+{
+	static struct quoit_site table[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
+	static struct trace_site new[QUOIT_SITE_RINGS * QUOIT_MAX_SITES];
+	unsigned count = 0;
+
+	if (legs_read_sites(r->directory, t->tail.number, table) < 0)
+		return;
+	for (uint32_t ring = 0; ring < QUOIT_SITE_RINGS; ring++)
+		for (uint32_t site = 0; site < QUOIT_MAX_SITES; site++) {
+			if (!*table[ring][site].name || t->known[ring] >> site & 1)
+				continue;
+			t->known[ring] |= UINT64_C(1) << site;
+			new[count] = (struct trace_site){.ring = ring, .site = site};
+			memcpy(new[count++].name, table[ring][site].name, sizeof new->name);
+		}
+	if (count && trace_writer_has_room(&r->writer, count * sizeof *new))
+		trace_writer_put(&r->writer, TRACE_SITES, t->tail.number, new, count * sizeof *new);
+}
+
+void recorder_look_at_sites(struct recorder *r, struct recorder_tail *t, uint64_t now)
+{
+	if (!lacks_sites(t) || now < t->next_sites_ns)
+		return;
+	put_sites(r, t);
+	/* A client may name sites that it never has. */
+	t->sites_pause_ns = lacks_sites(t) && t->sites_pause_ns < SITES_MOST_NS
+				    ? 2 * t->sites_pause_ns + SITES_NS
+				    : SITES_NS;
+	t->next_sites_ns = now + t->sites_pause_ns;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* watch.c - hear of files that come into a folder: inotify */
+#include "trace/watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+int watch_open(int directory)
+{
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), err;
+	char path[40];
+
+	if (watch < 0)
+		return -errno;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", directory);
+	if (inotify_add_watch(watch, path, IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR) >= 0)
+		return watch;
+	err = -errno;
+	close(watch);
+	return err;
+}
+
+/* Which one it was is not told: where too many come, the kernel leaves some out. */
+bool watch_news(int watch)
+{
+	char events[4096];
+	bool any = false;
+
+	while (watch >= 0 && read(watch, events, sizeof events) > 0)
+		any = true;
+	return any;
+}
+
+void watch_close(int watch)
+{
+	if (watch >= 0)
+		close(watch);
+}
