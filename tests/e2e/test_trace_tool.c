@@ -181,6 +181,28 @@ Test(trace_tool, a_second_recorder_goes_on_where_the_first_has_left)
 	client_close(&c);
 }
 
+/* As many as it asks for, and three more. */
+Test(trace_tool, sessions_of_a_process_that_are_not_asked_for_are_said)
+{
+	struct quoit_session *more[66];
+	const unsigned count = sizeof more / sizeof more[0];
+	struct recorder r;
+	struct client c;
+	char options[64];
+
+	client_open(&c, NULL, NULL);
+	for (unsigned i = 0; i < count; i++)
+		more[i] = client_session(&c, 1u << 20);
+	snprintf(options, sizeof options, "-p %d --records=4096", (int)getpid());
+	begin(&r, &c, options);
+	end(&r, SIGINT);
+	cr_expect(strstr(r.said, "3 of the 67 sessions of PID"), "%s", r.said);
+	cr_expect_eq(before(r.said, " sessions;"), 64, "%s", r.said);
+	for (unsigned i = 0; i < count; i++)
+		quoit_close(more[i], 0);
+	client_close(&c);
+}
+
 Test(trace_tool, all_sessions_are_recorded_for_a_time)
 {
 	struct recorder r;

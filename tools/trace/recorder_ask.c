@@ -77,6 +77,12 @@ int recorder_ask_for_pid(struct recorder *r)
 		if (fd >= 0)
 			r->connection[r->connections++] = fd;
 	}
+	if (s.count > RECORDER_MOST_CONNECTIONS)
+		fprintf(stderr,
+			"quoit trace: %zu of the %zu sessions of PID %" PRIu32
+			" are not asked for: %u at most (-a takes all)\n",
+			s.count - RECORDER_MOST_CONNECTIONS, s.count, r->what.pid,
+			RECORDER_MOST_CONNECTIONS);
 	sessions_free(&s);
 	return r->connections ? 0 : -1;
 }
