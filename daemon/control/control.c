@@ -172,6 +172,8 @@ static void on_signal(struct control *c)
 
 static int timeout_ms(const struct control *c)
 {
+	if (recorder_is_busy(c))
+		return 0;
 	if (c->accept_from_ns || c->stop)
 		return TICK_MS;
 	for (const struct connection *conn = c->connections; conn; conn = conn->next)
@@ -227,6 +229,7 @@ static void pass(struct control *c)
 	if (arrivals.count)
 		admit(c, &arrivals);
 	listener_resume(c);
+	recorder_advance(c);
 	drop_silent(c);
 	sweep(c);
 	totals_set(c->totals, QUOIT_DAEMON_LOG_SUPPRESSED, log_suppressed());

@@ -158,16 +158,6 @@ static void refuse(struct connection *c, const struct quoit_ctl *m, int err, con
 	connection_reply_result(c, m->type, m->seq, err, "%s", why);
 }
 
-/* Those that cannot be recorded are left out: the reply says how many there are. */
-static uint32_t record_all(struct connection *c)
-{
-	uint32_t n = 0;
-
-	for (struct connection *i = c->control->connections; i; i = i->next)
-		n += is_open(i) && may_record(c, i->uid) && record(c, i) == 0;
-	return n;
-}
-
 static int record_one(struct connection *c, uint64_t id)
 {
 	struct connection *owner = control_find_session(c->control, id);
@@ -178,9 +168,21 @@ static int record_one(struct connection *c, uint64_t id)
 	return record(c, owner);
 }
 
+/* How many there are by now. */
+static void answer(struct connection *c)
+{
+	struct quoit_ctl m = {.type = c->pending, .seq = c->pending_seq};
+
+	for (const struct lent *l = c->control->lent; l; l = l->next)
+		m.trace.sessions += l->recorder == c && l->state == LENT;
+	c->pending = 0;
+	log_client(c->uid, "pid %d of uid %u records %u sessions", c->pid, c->uid,
+		   m.trace.sessions);
+	connection_reply(c, &m, NULL, 0);
+}
+
 void recorder_request(struct connection *c, const struct quoit_ctl *m)
 {
-	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
 	uint32_t records = m->trace.records ? m->trace.records : QUOIT_TRACE_DEFAULT;
 	int err = 0;
 
@@ -189,19 +191,71 @@ void recorder_request(struct connection *c, const struct quoit_ctl *m)
 		return;
 	}
 	c->records = (struct recorder){.session = m->trace.session, .records = records};
-	answer.trace.sessions = 1;
 	if (m->trace.session)
 		err = record_one(c, m->trace.session);
-	else
-		answer.trace.sessions = record_all(c);
 	if (err < 0) {
 		refuse(c, m, err, err == -ESRCH ? "no such session of yours" : refusal(err));
 		return;
 	}
 	c->state = CONNECTION_RECORDS;
-	log_client(c->uid, "pid %d of uid %u records %u sessions", c->pid, c->uid,
-		   answer.trace.sessions);
-	connection_reply(c, &answer, NULL, 0);
+	c->pending = m->type;
+	c->pending_seq = m->seq;
+	if (m->trace.session)
+		answer(c);
+	else
+		c->records.looks = true;
+}
+
+/* ---- all sessions ---- */
+
+/* The one with the lowest number that it has not looked at. */
+static struct connection *next_owner(const struct connection *recorder)
+{
+	struct connection *next = NULL;
+
+	for (struct connection *i = recorder->control->connections; i; i = i->next)
+		if (is_open(i) && may_record(recorder, i->uid) &&
+		    i->session->id > recorder->records.looked &&
+		    (!next || i->session->id < next->session->id))
+			next = i;
+	return next;
+}
+
+/* Those that cannot be recorded are left out: the answer says how many there are. */
+static void make_next(struct connection *recorder)
+{
+	struct connection *owner;
+	int err = -EBUSY;
+
+	while ((err == -EBUSY || err == -EDQUOT) && (owner = next_owner(recorder)) != NULL) {
+		recorder->records.looked = owner->session->id;
+		err = record(recorder, owner);
+	}
+	recorder->records.looks = owner != NULL;
+	if (!owner && recorder->pending)
+		answer(recorder);
+}
+
+static struct connection *who_looks(const struct control *c)
+{
+	struct connection *r = c->connections;
+
+	while (r && !(r->state == CONNECTION_RECORDS && r->records.looks))
+		r = r->next;
+	return r;
+}
+
+bool recorder_is_busy(const struct control *c)
+{
+	return who_looks(c) != NULL;
+}
+
+void recorder_advance(struct control *c)
+{
+	struct connection *r = who_looks(c);
+
+	if (r)
+		make_next(r);
 }
 
 /* ---- the end ---- */
@@ -241,25 +295,22 @@ void recorder_session_ended(struct control *c, const struct session *s)
 }
 
 /* Who came meanwhile, and records all, could not have this session yet. */
-static void lend_again(struct control *c, uint64_t session)
+static void have_all_look_again(struct control *c)
 {
-	struct connection *owner = control_find_session(c, session);
-
-	for (struct connection *r = c->connections; owner && r; r = r->next)
-		if (r->state == CONNECTION_RECORDS && !r->records.session && is_open(owner) &&
-		    may_record(r, owner->uid) && record(r, owner) == 0)
-			return;
+	for (struct connection *r = c->connections; r; r = r->next)
+		if (r->state == CONNECTION_RECORDS && !r->records.session) {
+			r->records.looks = true;
+			r->records.looked = 0;
+		}
 }
 
 void recorder_answer(struct control *c, uint32_t id)
 {
 	for (struct lent **link = &c->lent; *link; link = &(*link)->next) {
-		uint64_t session = (*link)->trace->session;
-
 		if ((*link)->trace->id != id || (*link)->state != ASKED_BACK)
 			continue;
 		remove_lent(c, link);
-		lend_again(c, session);
+		have_all_look_again(c);
 		return;
 	}
 }

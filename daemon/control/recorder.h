@@ -15,7 +15,7 @@
 
 /*
  * What the traces of a user's recorders may take, a quarter of it those of one other user's
- * sessions.  Making them all holds up whoever else wants something of us for some 10 ms.
+ * sessions.
  */
 #define RECORDER_UID_BYTES (UINT64_C(32) << 20)
 
@@ -24,6 +24,14 @@
 
 /* QUOIT_CTL_TRACE: refuse it, or begin. */
 void recorder_request(struct connection *c, const struct quoit_ctl *m);
+
+/*
+ * Who records all has its files made one at a time, since a large one takes a millisecond and
+ * others want something of us, too.  Is one still to be made?  Make the next, if so; whoever has
+ * them all is answered.
+ */
+bool recorder_is_busy(const struct control *c);
+void recorder_advance(struct control *c);
 
 /* A session is about to be given to its reactor: lend it a trace if somebody records all. */
 void recorder_meet(struct control *c, struct session *s);

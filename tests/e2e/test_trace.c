@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -453,5 +456,68 @@ Test(trace, memory_of_traces_is_charged_and_comes_back)
 		usleep(10 * MS);
 	cr_expect_eq(t->value[QUOIT_DAEMON_HOST_LEASED], before);
 	daemon_totals_unmap(t);
+	client_close(&c);
+}
+
+/* ---- who else wants something ---- */
+
+/* The next message, and when it was sent, by the kernel's clock. */
+static struct quoit_ctl receive(int fd, struct timespec *ret_when)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof *ret_when)] = {0};
+	struct quoit_ctl m;
+	struct iovec data = {&m, sizeof m};
+	struct msghdr msg = {.msg_iov = &data,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof control};
+	struct cmsghdr *c;
+
+	cr_assert_eq(recvmsg(fd, &msg, 0), (ssize_t)sizeof m);
+	c = CMSG_FIRSTHDR(&msg);
+	cr_assert(c && c->cmsg_type == SCM_TIMESTAMPNS);
+	memcpy(ret_when, CMSG_DATA(c), sizeof *ret_when);
+	return m;
+}
+
+/* One that quoitd has taken in: its next request finds nothing else to be done. */
+static int connect_with_times(const struct daemon *d)
+{
+	int fd = recorder_connect(d), on = 1;
+
+	cr_assert_eq(setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on), 0);
+	cr_assert_eq(recorder_ask(fd, 0, 1).result, -EINVAL);
+	return fd;
+}
+
+/*
+ * Both have asked, the recorder first, when quoitd looks; of the other's requests it takes one at a
+ * time.
+ */
+Test(trace, who_asks_meanwhile_does_not_wait_until_a_recorder_has_all_its_files)
+{
+	struct timespec all, other;
+	int recorder, neighbour, status;
+	struct client c;
+
+	client_open(&c, NULL, NULL);
+	for (int i = 0; i < 3; i++)
+		(void)client_session(&c, 1u << 20);
+	recorder = connect_with_times(&c.d);
+	neighbour = connect_with_times(&c.d);
+	kill(c.d.pid, SIGSTOP);
+	cr_assert_eq(waitpid(c.d.pid, &status, WUNTRACED), c.d.pid);
+	recorder_send(recorder, 0, QUOIT_TRACE_MOST);
+	for (int i = 0; i < 3; i++)
+		recorder_send(neighbour, 0, 1);
+	kill(c.d.pid, SIGCONT);
+	cr_expect_eq(receive(recorder, &all).trace.sessions, 4);
+	for (int i = 0; i < 3; i++)
+		cr_expect_eq(receive(neighbour, &other).result, -EINVAL);
+	cr_expect(other.tv_sec < all.tv_sec ||
+			  (other.tv_sec == all.tv_sec && other.tv_nsec < all.tv_nsec),
+		  "it was answered later");
+	close(recorder);
+	close(neighbour);
 	client_close(&c);
 }
