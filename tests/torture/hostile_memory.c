@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <quoit/trace.h>
+
 #include "ctl_client.h"
 #include "scenes.h"
 #include "stage.h"
@@ -305,6 +307,22 @@ static void ring_vanishes(struct stage *s)
 	}
 }
 
+/* Where clients' notes are: quoitd looks there by itself, also when nobody rings. */
+static void ring_vanishes_while_it_is_recorded(struct stage *s)
+{
+	struct raw_client c, recorder;
+
+	for (unsigned i = 0; i < stage_times(s, 4, 40) && !s->bad; i++) {
+		if (!stage_open(s, &c, &wish) || !ctl_record(s, &recorder, QUOIT_TRACE_LEAST))
+			return;
+		raw_submit_nops(&c, i);
+		CHECK(s, raw_reap_good(&c, i));
+		CHECK(s, !ftruncate(c.client_fd, c.layout.events & ~4095u));
+		stage_await_end(s, &c, QUOIT_DAEMON_KILL_MEM_VANISHED);
+		ctl_leave(s, &recorder);
+	}
+}
+
 /*
  * Jobs and NOPs that come when the session's memory may be gone, until the answer does: no more
  * than end in time where they are taken for a part of the session.
@@ -364,6 +382,7 @@ static const struct stage_case ordinary[] = {
 static const struct stage_case vanishing[] = {
 	{"arena vanishes under a job", arena_vanishes_under_a_job},
 	{"ring vanishes", ring_vanishes},
+	{"ring vanishes while it is recorded", ring_vanishes_while_it_is_recorded},
 };
 #define COUNT(cases) (sizeof cases / sizeof cases[0])
 

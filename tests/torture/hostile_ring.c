@@ -10,7 +10,7 @@
 #include <quoit/sample.h>
 #include <quoit/trace.h>
 
-#include "stage.h"
+#include "ctl_client.h"
 
 #define ENTRIES     16u
 #define PATIENCE_MS 30000
@@ -290,16 +290,6 @@ static void times_that_are_lies(struct stage *s)
 
 /* ---- recorded ---- */
 
-/* Let all sessions be recorded. */
-static bool record(struct stage *s, struct raw_client *ret)
-{
-	struct quoit_ctl m = {.type = QUOIT_CTL_TRACE, .trace.records = QUOIT_TRACE_LEAST};
-	unsigned none;
-
-	return CHECK(s, !raw_connect(ret, s->daemon.socket)) &&
-	       CHECK(s, !raw_call(ret, &m, NULL, 0, &none));
-}
-
 static void scribble(struct stage *s, const struct raw_client *c)
 {
 	struct quoit_ring_events *e = (void *)((char *)c->client + c->layout.events);
@@ -342,7 +332,7 @@ static void notes_that_are_lies(struct stage *s)
 
 	if (!stage_open(s, &c, &small))
 		return;
-	if (!record(s, &recorder))
+	if (!ctl_record(s, &recorder, QUOIT_TRACE_LEAST))
 		return;
 	for (uint32_t i = 0; i < stage_times(s, 100, 10000) && !s->bad; i++) {
 		scribble(s, &c);
@@ -351,8 +341,7 @@ static void notes_that_are_lies(struct stage *s)
 		if (i % 64 == 63)
 			trace_is_whole(s, c.info.session);
 	}
-	stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 1);
-	raw_close(&recorder);
+	ctl_leave(s, &recorder);
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <quoit/trace.h>
+
 #include "ctl_client.h"
 #include "scenes.h"
 
@@ -275,6 +277,67 @@ static void counter_files_are_for_their_user(struct stage *s)
 	stage_die(s, &c);
 }
 
+/* ---- recordings ---- */
+
+#define ALICES 3u
+
+static int read_own_trace(const char *socket)
+{
+	return read_own(socket, QUOIT_STATS_TRACE);
+}
+
+static int read_foreign_trace(const char *socket)
+{
+	return wrong(open_counters(socket, QUOIT_STATS_TRACE, O_RDONLY) != -EACCES,
+		     "opened the trace of another's session");
+}
+
+static bool open_as(struct stage *s, uid_t uid, struct raw_client *c, uint64_t *ret_session)
+{
+	struct quoit_ctl m = ctl_hello(), answer;
+
+	if (!CHECK(s, !ctl_connect_as(c, s->daemon.socket, uid)) ||
+	    !CHECK(s, !ctl_ask(c->socket, &m, -1, &answer) && !answer.result))
+		return false;
+	*ret_session = answer.hello_reply.session;
+	return true;
+}
+
+static bool is_recorded(struct stage *s, uint64_t session)
+{
+	int fd;
+
+	victim = session;
+	fd = open_counters(s->daemon.socket, QUOIT_STATS_TRACE, O_RDONLY);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* A quarter of what root may have is one of the largest files: the others go without. */
+static void root_records_all_users_and_none_takes_all_of_it(struct stage *s)
+{
+	struct raw_client alice[ALICES], bob, recorder;
+	uint64_t hers[ALICES], his;
+
+	for (unsigned i = 0; i < ALICES; i++)
+		if (!open_as(s, SCENE_ALICE, &alice[i], &hers[i]))
+			return;
+	if (!open_as(s, SCENE_BOB, &bob, &his))
+		return;
+	raw_set_user(0);
+	CHECK(s, ctl_record(s, &recorder, QUOIT_TRACE_MOST) == 3); /* and the canary's */
+	raw_set_user(SCENE_MALLORY);
+	CHECK(s, is_recorded(s, hers[0]) && !is_recorded(s, hers[1]) && !is_recorded(s, hers[2]));
+	CHECK(s, is_recorded(s, his));
+	CHECK(s, run_as(SCENE_BOB, read_own_trace, s->daemon.socket));
+	CHECK(s, run_as(SCENE_ALICE, read_foreign_trace, s->daemon.socket));
+	ctl_leave(s, &recorder);
+	for (unsigned i = 0; i < ALICES; i++)
+		stage_die(s, &alice[i]);
+	stage_die(s, &bob);
+}
+
 /* ---- what /proc shows of quoitd ---- */
 
 static pid_t quoitd; /* at which a client looks */
@@ -346,6 +409,8 @@ static const struct stage_case cases[] = {
 	{"files in memory are not written for another user",
 	 files_in_memory_are_not_written_for_another_user},
 	{"counter files are for their user", counter_files_are_for_their_user},
+	{"root records all users, and none takes all of it",
+	 root_records_all_users_and_none_takes_all_of_it},
 	{"/proc shows a service to nobody", service_is_closed_to_its_own_user_too},
 };
 static const struct stage_case private_cases[] = {

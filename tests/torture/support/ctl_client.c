@@ -144,6 +144,17 @@ int ctl_connect_as(struct raw_client *c, const char *socket, uid_t uid)
 	return err;
 }
 
+uint32_t ctl_record(struct stage *s, struct raw_client *c, uint32_t records)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_TRACE, .trace.records = records};
+	unsigned none;
+
+	if (!CHECK(s, !raw_connect(c, s->daemon.socket)) ||
+	    !CHECK(s, !raw_call(c, &m, NULL, 0, &none)) || !CHECK(s, m.trace.sessions))
+		return 0;
+	return m.trace.sessions;
+}
+
 void ctl_leave(struct stage *s, struct raw_client *c)
 {
 	stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 1);

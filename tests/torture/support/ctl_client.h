@@ -52,6 +52,12 @@ void ctl_expect_end(struct stage *s, struct raw_client *c, uint32_t reason, cons
 /* Connect as this user (0: as raw_connect does).  -errno. */
 int ctl_connect_as(struct raw_client *c, const char *socket, uid_t uid);
 
+/*
+ * A connection that records all that it may, so many records of each; how many sessions these are.
+ * 0: a failure, which is noted.
+ */
+uint32_t ctl_record(struct stage *s, struct raw_client *c, uint32_t records);
+
 /* Close a connection that has no session: CLIENTS_LEFT. */
 void ctl_leave(struct stage *s, struct raw_client *c);
 
