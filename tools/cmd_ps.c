@@ -211,6 +211,19 @@ static json_t *figure_json(const struct session_row *row, enum column column)
 	}
 }
 
+static json_t *nodes_json(const struct process *p)
+{
+	json_t *json = p->nodes_known ? json_object() : json_null();
+	char node[16];
+
+	for (unsigned i = 0; p->nodes_known && i < PROCESS_NODES; i++)
+		if (p->node_bytes[i]) {
+			snprintf(node, sizeof node, "%u", i);
+			json_object_set_new(json, node, json_integer((json_int_t)p->node_bytes[i]));
+		}
+	return json;
+}
+
 /* All columns; those that cost are null unless they were asked for. */
 static json_t *session_json(const struct session_row *row)
 {
@@ -226,6 +239,7 @@ static json_t *session_json(const struct session_row *row)
 				    figure_json(row, (enum column)i));
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
 		json_object_set_new(counters, labels[i], format_json_counter(row->s.value[i]));
+	json_object_set_new(json, "node_bytes", nodes_json(&row->process));
 	json_object_set_new(json, "counters", counters);
 	return json;
 }
