@@ -25,7 +25,7 @@ DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev li
 	libproc2-dev libncurses-dev libmicrohttpd-dev libopenblas0-pthread
 # What only tests need.
 TEST_DEPS := libcriterion-dev spin clang libclang-rt-14-dev clang-format qemu-system-x86 cpio tmux mandoc zsh \
-	prometheus python3-prometheus-client chromium
+	prometheus python3-prometheus-client chromium numactl
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers

@@ -110,7 +110,7 @@ static bool publish_cores(struct reactor *r)
 	bool busy = false;
 
 	for (uint32_t i = r->index; i < QUOIT_MAX_CORES; i += r->core_stride) {
-		if (!workers_count(r->port->workers, i, r->now, &tiles, &ticks))
+		if (!workers_count(r->port->workers, i, &tiles, &ticks))
 			break;
 		busy |= ticks > r->cores[i].value[QUOIT_CORE_TILE_TICKS];
 		publish_core(r, i, tiles, ticks);

@@ -16,7 +16,10 @@
  */
 #define WORKER_TURNS_PER_SECOND 50u
 
-/* ---- tiles ---- */
+/* A share lasts no longer than that and a tile, so that its time is told while it comes. */
+#define SHARES_PER_SECOND 20000u
+
+/* ---- the end of a phase ---- */
 
 static void report(struct workers *w, uint32_t reactor, uint32_t slot, uint32_t worker)
 {
@@ -47,42 +50,6 @@ static void end_phase(struct workers *w, struct work *work, uint32_t reactor, ui
 	if (work->impl->finish && !atomic_load(&work->abandoned))
 		work->impl->finish(&work->args);
 	report(w, reactor, slot, worker);
-}
-
-/* A tile has taken so long; at the end of its turn the work goes behind all others. */
-static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
-{
-	uint64_t turn = tsc_hz() / WORKER_TURNS_PER_SECOND;
-	uint64_t before = atomic_fetch_add_explicit(&work->ticks, ticks, memory_order_relaxed);
-
-	/* In this order nobody counts the tile twice (workers_count). */
-	__atomic_store_n(&me->since, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&me->ticks, me->ticks + ticks, __ATOMIC_RELEASE);
-	__atomic_store_n(&me->tiles, me->tiles + 1, __ATOMIC_RELAXED);
-	if (before / turn != (before + ticks) / turn)
-		__atomic_store_n(&work->order, atomic_fetch_add(&me->all->order, 1),
-				 __ATOMIC_RELAXED);
-}
-
-static void run_tile(struct worker *me, struct work *work, uint32_t tile, uint32_t tiles,
-		     uint32_t reactor, uint32_t slot)
-{
-	uint64_t start = tsc_now(), none = 0;
-	struct session *outer;
-
-	__atomic_store_n(&me->since, start, __ATOMIC_RELAXED);
-	atomic_compare_exchange_strong(&work->started, &none, start);
-	outer = guard_enter(work->session);
-	if (!atomic_load_explicit(&work->abandoned, memory_order_relaxed)) {
-		if (atomic_load_explicit(&work->clearing, memory_order_relaxed))
-			work_clear_tile(work, tile);
-		else
-			work->impl->run(&work->args, tile, tiles);
-	}
-	count_ticks(me, work, tsc_now() - start);
-	if (atomic_fetch_sub(&work->left, 1) == 1)
-		end_phase(me->all, work, reactor, slot, me->index);
-	guard_leave(outer);
 }
 
 /* ---- choosing ---- */
@@ -134,18 +101,105 @@ static bool choose(const struct worker *me, struct choice *best)
 	return best->work != NULL;
 }
 
+/* ---- shares ---- */
+
+/* At the end of its turn a work goes behind all others. */
+static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
+{
+	uint64_t turn = tsc_hz() / WORKER_TURNS_PER_SECOND;
+	uint64_t before = atomic_fetch_add_explicit(&work->ticks, ticks, memory_order_relaxed);
+
+	/* In this order nobody counts a share twice (workers_count). */
+	__atomic_store_n(&me->since, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&me->ticks, me->ticks + ticks, __ATOMIC_RELEASE);
+	__atomic_store_n(&me->tiles, me->tiles + me->share.tiles, __ATOMIC_RELAXED);
+	if (before / turn != (before + ticks) / turn)
+		__atomic_store_n(&work->order, atomic_fetch_add(&me->all->order, 1),
+				 __ATOMIC_RELAXED);
+}
+
+uint64_t worker_cpu_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	return clock_gettime(clock, &t) < 0
+		       ? 0
+		       : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * What a share costs is the CPU time of this thread: a reactor takes the core away in the middle of
+ * a tile, and so does anybody else.  That clock is a system call, a tenth of what a small tile
+ * takes, and is read once for a share.  Its tiles count as left until then, so that whoever is told
+ * of the work's end finds in it all that it has cost.
+ */
+static void begin_share(struct worker *me, const struct choice *c)
+{
+	uint64_t none = 0;
+
+	if (!me->read)
+		me->read = worker_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	me->share = (struct share){
+		.work = c->work, .reactor = c->reactor, .slot = c->slot, .start = tsc_now()};
+	__atomic_store_n(&me->since, me->read, __ATOMIC_RELAXED);
+	atomic_compare_exchange_strong(&c->work->started, &none, me->share.start);
+}
+
+/* False: there was none. */
+static bool end_share(struct worker *me)
+{
+	struct share *s = &me->share;
+	struct work *work = s->work;
+	struct session *outer;
+	uint64_t before = me->read;
+
+	if (!work)
+		return false;
+	me->read = worker_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	count_ticks(me, work, tsc_from_ns(me->read - before));
+	s->work = NULL;
+	outer = guard_enter(work->session);
+	if (atomic_fetch_sub(&work->left, s->tiles) == s->tiles)
+		end_phase(me->all, work, s->reactor, s->slot, me->index);
+	guard_leave(outer);
+	return true;
+}
+
+static void run_tile(struct worker *me, uint32_t tile, uint32_t tiles)
+{
+	struct work *work = me->share.work;
+	struct session *outer = guard_enter(work->session);
+
+	if (!atomic_load_explicit(&work->abandoned, memory_order_relaxed)) {
+		if (atomic_load_explicit(&work->clearing, memory_order_relaxed))
+			work_clear_tile(work, tile);
+		else
+			work->impl->run(&work->args, tile, tiles);
+	}
+	guard_leave(outer);
+	me->share.tiles++;
+}
+
 static bool run_one(struct worker *me)
 {
 	struct choice c;
 	uint64_t claim;
 
 	if (!choose(me, &c))
-		return false;
+		return end_share(me); /* after which there may be more */
 	/* One counter holds both the number of tiles and the next one, so a claim on a slot
 	 * that was filled anew in between is a valid claim on the new work. */
 	claim = atomic_fetch_add_explicit(&c.work->claim, 1, memory_order_acq_rel);
-	if ((uint32_t)claim < claim >> 32)
-		run_tile(me, c.work, (uint32_t)claim, (uint32_t)(claim >> 32), c.reactor, c.slot);
+	if ((uint32_t)claim < claim >> 32) {
+		if (me->share.work != c.work) {
+			end_share(me);
+			begin_share(me, &c);
+		}
+		run_tile(me, (uint32_t)claim, (uint32_t)(claim >> 32));
+	}
+	if (me->share.work && (!claimable(me->share.work) ||
+			       tsc_now() - me->share.start > tsc_hz() / SHARES_PER_SECOND))
+		end_share(me);
 	return true;
 }
 
@@ -166,6 +220,13 @@ static void place(const struct worker *me)
 	(void)pthread_setname_np(pthread_self(), name);
 }
 
+/* Going to sleep is no part of what comes next. */
+static void sleep_until_rung(struct worker *me, uint32_t seen)
+{
+	workers_wait(me->all, seen);
+	me->read = 0;
+}
+
 void *worker_run(void *arg)
 {
 	struct worker *me = arg;
@@ -180,7 +241,7 @@ void *worker_run(void *arg)
 		atomic_fetch_add(&w->sleepers, 1);
 		seen = atomic_load(&w->bell);
 		if (!run_one(me) && !atomic_load(&w->stop))
-			workers_wait(w, seen);
+			sleep_until_rung(me, seen);
 		atomic_fetch_sub(&w->sleepers, 1);
 	}
 	return NULL;

@@ -47,7 +47,7 @@ struct work {
 	_Atomic uint32_t left;               /* tiles not yet finished */
 	_Atomic bool clearing;               /* the tiles are ranges to clear */
 	_Atomic bool abandoned;              /* nobody wants the result: finish without working */
-	_Atomic uint64_t ticks;              /* of all cores together */
+	_Atomic uint64_t ticks;              /* of CPU time, of all cores together */
 	_Atomic uint64_t started;
 };
 
@@ -102,15 +102,14 @@ void worker_call(struct worker_port *port);
 struct work *worker_finished(struct worker_port *port);
 void worker_retire(struct worker_port *port, struct work *work);
 
-/* For how long cores were at work for a session's works of this port that have not been retired. */
+/* CPU time, in ticks, of a session's works of this port that have not been retired. */
 uint64_t worker_ticks(const struct worker_port *port, const struct session *s);
 
 /*
- * What worker i of workers_start has done: tiles, and for how long, with the one that it is at
- * now, the TSC.  Any thread; false: there is no such worker.
+ * What worker i of workers_start has done: tiles, and the CPU time that they took, in ticks, with
+ * that of those that it is at.  Any thread; false: there is no such worker.
  */
-bool workers_count(const struct workers *w, uint32_t i, uint64_t now, uint64_t *ret_tiles,
-		   uint64_t *ret_ticks);
+bool workers_count(const struct workers *w, uint32_t i, uint64_t *ret_tiles, uint64_t *ret_ticks);
 
 /* For the reactor's sleep: true if no work has ended; the flag is up either way. */
 bool worker_may_sleep(struct worker_port *port, uint32_t *need_wake);

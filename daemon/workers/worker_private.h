@@ -7,6 +7,7 @@
 #define QUOITD_WORKER_PRIVATE_H
 
 #include <pthread.h>
+#include <time.h>
 
 #include "worker.h"
 
@@ -19,16 +20,27 @@ struct worker_done {
 	_Alignas(64) struct quoit_consumer consumer;
 };
 
+/* Tiles of one work that a worker runs one after the other. */
+struct share {
+	struct work *work; /* NULL: none is begun */
+	uint32_t reactor, slot;
+	uint32_t tiles; /* that have been run */
+	uint64_t start; /* TSC */
+};
+
 struct worker {
 	struct workers *all;
 	pthread_t thread;
+	clockid_t clock; /* its CPU time */
 	uint32_t index;
 	uint32_t cpu;
 	bool anywhere; /* its node has no reactor */
-	/* Its own to write: tiles it has run, for how long, and since when it runs one; 0: it does
-	 * not */
-	_Alignas(64) uint64_t tiles;
-	uint64_t ticks, since;
+	/* Its own: */
+	_Alignas(64) struct share share;
+	uint64_t read; /* ns of its CPU time, when it last looked; 0: before it slept */
+	/* and to be read by others: tiles it has run, ticks that they took, and its CPU time when
+	 * it began the share that it is at; 0: it is at none */
+	uint64_t tiles, ticks, since;
 };
 
 struct workers {
@@ -66,6 +78,9 @@ bool worker_takes_from(const struct worker *me, uint32_t reactor);
 
 /* Its thread. */
 void *worker_run(void *me);
+
+/* CPU time of a thread by its clock, in ns. */
+uint64_t worker_cpu_ns(clockid_t clock);
 
 /* ---- worker_port.c ---- */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/tsc.h"
 #include "worker_private.h"
 
 struct worker_port *workers_port(struct workers *w, uint32_t reactor)
@@ -42,9 +43,12 @@ static int start_threads(struct workers *w)
 		int err;
 
 		err = pthread_create(&me->thread, NULL, worker_run, me);
+		if (!err)
+			w->started++;
+		if (!err)
+			err = pthread_getcpuclockid(me->thread, &me->clock);
 		if (err)
 			return -err;
-		w->started++;
 	}
 	return 0;
 }
@@ -102,11 +106,10 @@ int workers_start(const struct worker_config *config, struct workers **ret)
 	return 0;
 }
 
-bool workers_count(const struct workers *w, uint32_t i, uint64_t now, uint64_t *ret_tiles,
-		   uint64_t *ret_ticks)
+bool workers_count(const struct workers *w, uint32_t i, uint64_t *ret_tiles, uint64_t *ret_ticks)
 {
 	const struct worker *one;
-	uint64_t since;
+	uint64_t since, now;
 
 	if (i >= w->config.workers)
 		return false;
@@ -114,8 +117,9 @@ bool workers_count(const struct workers *w, uint32_t i, uint64_t now, uint64_t *
 	*ret_tiles = __atomic_load_n(&one->tiles, __ATOMIC_RELAXED);
 	*ret_ticks = __atomic_load_n(&one->ticks, __ATOMIC_ACQUIRE);
 	since = __atomic_load_n(&one->since, __ATOMIC_RELAXED);
-	if (since && now > since)
-		*ret_ticks += now - since;
+	now = since ? worker_cpu_ns(one->clock) : 0;
+	if (now > since)
+		*ret_ticks += tsc_from_ns(now - since);
 	return true;
 }
 

@@ -95,7 +95,7 @@
 	X(EXEC_QUERIES, "executor_event_queries")                                                  \
 	X(PEER_COPIES, "device_copies_direct")
 
-/* Of one core: what its worker does, below a reactor or alone. */
+/* Of one core: what its worker does, below a reactor or alone.  Tiles take CPU time. */
 #define QUOIT_CORE_STATS(X)                                                                        \
 	X(AS_OF, "as_of_ticks")                                                                    \
 	X(TILES, "tiles")                                                                          \
