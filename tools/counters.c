@@ -16,10 +16,12 @@
 #define MOST_SESSION_BYTES (64u << 10)
 
 #define LABEL(name, text) text,
-static const char *const session_labels[QUOIT_SESSION_NR] = {QUOIT_SESSION_STATS(LABEL)};
-static const char *const reactor_labels[QUOIT_REACTOR_NR] = {QUOIT_REACTOR_STATS(LABEL)};
-static const char *const core_labels[QUOIT_CORE_NR] = {QUOIT_CORE_STATS(LABEL)};
-static const char *const daemon_labels[QUOIT_DAEMON_NR] = {QUOIT_DAEMON_STATS(LABEL)};
+static const char session_labels[QUOIT_SESSION_NR][QUOIT_LABEL_BYTES] = {
+	QUOIT_SESSION_STATS(LABEL)};
+static const char reactor_labels[QUOIT_REACTOR_NR][QUOIT_LABEL_BYTES] = {
+	QUOIT_REACTOR_STATS(LABEL)};
+static const char core_labels[QUOIT_CORE_NR][QUOIT_LABEL_BYTES] = {QUOIT_CORE_STATS(LABEL)};
+static const char daemon_labels[QUOIT_DAEMON_NR][QUOIT_LABEL_BYTES] = {QUOIT_DAEMON_STATS(LABEL)};
 #undef LABEL
 
 struct bytes {
@@ -38,14 +40,12 @@ static bool take(struct bytes file, size_t offset, void *to, size_t size)
 
 /* ---- labels and values ---- */
 
-/* Which of our counters has this label, first perhaps `guess`; count: none. */
-static unsigned find_label(const char label[QUOIT_LABEL_BYTES], const char *const *labels,
-			   unsigned count, unsigned guess)
+/* Which of our counters has this label; count: none. */
+static unsigned find_label(const char label[QUOIT_LABEL_BYTES],
+			   const char (*labels)[QUOIT_LABEL_BYTES], unsigned count)
 {
 	unsigned i = 0;
 
-	if (guess < count && !strncmp(label, labels[guess], QUOIT_LABEL_BYTES))
-		return guess; /* nearly always: a file of our own version */
 	while (i < count && strncmp(label, labels[i], QUOIT_LABEL_BYTES))
 		i++;
 	return i;
@@ -53,17 +53,22 @@ static unsigned find_label(const char label[QUOIT_LABEL_BYTES], const char *cons
 
 /* One table: `given` labels at one offset, their values at another. */
 static bool take_values(struct bytes file, size_t label_at, size_t value_at, unsigned given,
-			const char *const *labels, unsigned count, struct counter *ret)
+			const char (*labels)[QUOIT_LABEL_BYTES], unsigned count,
+			struct counter *ret)
 {
-	for (unsigned i = 0; i < given; i++) {
-		char label[QUOIT_LABEL_BYTES];
-		uint64_t value;
-		unsigned which;
+	const size_t label_bytes = (size_t)given * QUOIT_LABEL_BYTES;
+	bool ours; /* nearly always: a file of our own version */
 
-		if (!take(file, label_at + (size_t)i * sizeof label, label, sizeof label) ||
-		    !take(file, value_at + (size_t)i * sizeof value, &value, sizeof value))
+	if (label_at > file.size || label_bytes > file.size - label_at)
+		return false;
+	ours = given == count && !memcmp(file.at + label_at, labels, label_bytes);
+	for (unsigned i = 0; i < given; i++) {
+		const uint8_t *label = file.at + label_at + (size_t)i * QUOIT_LABEL_BYTES;
+		uint64_t value;
+		unsigned which = ours ? i : find_label((const char *)label, labels, count);
+
+		if (!take(file, value_at + (size_t)i * sizeof value, &value, sizeof value))
 			return false;
-		which = find_label(label, labels, count, i);
 		if (which < count)
 			ret[which] = (struct counter){.value = value, .known = true};
 	}
@@ -231,18 +236,15 @@ static int open_file(int directory, const char *name)
 	return fd;
 }
 
-/* All of it, from its start. */
+/* All of it, from its start, by one call: where that ends, so does a regular file. */
 static int64_t read_all(int fd, void *buffer, size_t size)
 {
+	ssize_t n = pread(fd, buffer, size, 0);
 	struct stat st;
-	size_t got = 0;
-	ssize_t n = 0;
 
-	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > size)
+	if (n == (ssize_t)size && (fstat(fd, &st) < 0 || (uint64_t)st.st_size > size))
 		return -EBADMSG;
-	while (got < size && (n = pread(fd, (char *)buffer + got, size - got, (off_t)got)) > 0)
-		got += (size_t)n;
-	return n < 0 ? -errno : (int64_t)got;
+	return n < 0 ? -errno : n;
 }
 
 int64_t counters_read_file(int directory, const char *name, void *buffer, size_t size)

@@ -21,10 +21,12 @@
 
 bool process_is_here(uint32_t pid_namespace)
 {
+	static uint32_t ours; /* which stays the same one */
 	struct stat st;
 
-	return !pid_namespace || stat("/proc/self/ns/pid", &st) < 0 ||
-	       (uint32_t)st.st_ino == pid_namespace;
+	if (!ours && stat("/proc/self/ns/pid", &st) == 0)
+		ours = (uint32_t)st.st_ino;
+	return !pid_namespace || !ours || ours == pid_namespace;
 }
 
 /* ---- what libproc2 knows ---- */

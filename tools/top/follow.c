@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "rates.h"
@@ -29,6 +30,13 @@ const struct counters_totals *follow_before(const struct follow *f)
 
 /* ---- one session ---- */
 
+/* Processes are not asked at each of many readings a second: the kernel takes longer for that than
+ * for their sessions' counters. */
+#define PROCESS_LEAST_NS UINT64_C(400000000)
+
+/* Nor is a session that rests. */
+#define QUIET_LEAST_NS UINT64_C(250000000)
+
 static void close_fd(int *fd)
 {
 	if (*fd >= 0)
@@ -42,33 +50,48 @@ static void let_go(struct followed *s)
 	close_fd(&s->statm);
 }
 
-/* The file of its process: opened first, and then known to be that; later it is that or nobody's.
- */
+/* /proc/PID/statm: opened first, and then known to be its; later it is that or nobody's. */
+static int open_process(uint32_t pid, uint64_t by_ns)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%" PRIu32 "/statm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && !process_lives(pid, by_ns))
+		close_fd(&fd);
+	return fd;
+}
+
+/* False: the process is gone. */
+static bool read_resident(int statm, uint64_t *ret_bytes)
+{
+	char text[64], *resident;
+	ssize_t n = statm < 0 ? -1 : pread(statm, text, sizeof text - 1, 0);
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	resident = strchr(text, ' ');
+	if (resident)
+		*ret_bytes = strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+	return resident;
+}
+
 static void find_process(const struct follow *f, struct followed *s)
 {
 	const struct counters_session *c = &s->reading[s->readings % 2];
-	char path[32];
 
 	close_fd(&s->statm);
 	s->process = (struct process){.pid = c->pid, .by_ns = c->opened_ns};
-	if (!f->here || !c->pid)
-		return;
-	snprintf(path, sizeof path, "/proc/%" PRIu32 "/statm", c->pid);
-	s->statm = open(path, O_RDONLY | O_CLOEXEC);
-	if (s->statm >= 0 && !process_lives(c->pid, c->opened_ns))
-		close_fd(&s->statm);
+	if (f->here && c->pid)
+		s->statm = open_process(c->pid, c->opened_ns);
 }
 
-static void read_process(struct followed *s)
+static void read_process(const struct follow *f, struct followed *s)
 {
-	char text[64];
-	unsigned long long pages;
-	ssize_t n = s->statm < 0 ? -1 : pread(s->statm, text, sizeof text - 1, 0);
-
-	text[n > 0 ? n : 0] = '\0';
-	s->process.known = n > 0 && sscanf(text, "%*u %llu", &pages) == 1;
-	if (s->process.known)
-		s->process.resident_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	s->process_ns = f->read_ns;
+	s->process.known = read_resident(s->statm, &s->process.resident_bytes);
 }
 
 /* The file may have come a moment before its user may read it: that is tried again. */
@@ -79,11 +102,28 @@ static int read_counters(const struct follow *f, struct followed *s, struct coun
 	return s->fd < 0 ? s->fd : counters_reread_session(s->fd, s->session, ret);
 }
 
+/* Nothing but the time is another one than in the reading before. */
+static bool has_rested(const struct followed *s)
+{
+	const struct counters_session *a = &s->reading[0], *b = &s->reading[1];
+
+	if (s->readings < 2 || a->ended != b->ended)
+		return false;
+	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
+		if (i != QUOIT_SESSION_AS_OF && a->value[i].value != b->value[i].value)
+			return false;
+	return true;
+}
+
 static void read_session(struct follow *f, struct followed *s)
 {
 	struct counters_session one;
-	int err = read_counters(f, s, &one);
+	int err;
 
+	if (f->read_ns - s->read_ns < QUIET_LEAST_NS && has_rested(s))
+		return;
+	s->read_ns = f->read_ns;
+	err = read_counters(f, s, &one);
 	if (err) {
 		f->unreadable += err == -EACCES;
 		f->damaged += err != -EACCES && err != -ENOENT;
@@ -93,7 +133,8 @@ static void read_session(struct follow *f, struct followed *s)
 	s->reading[++s->readings % 2] = one;
 	if (s->readings == 1)
 		find_process(f, s);
-	read_process(s);
+	if (s->readings == 1 || f->read_ns - s->process_ns >= PROCESS_LEAST_NS)
+		read_process(f, s);
 }
 
 /* ---- all of them ---- */
@@ -143,13 +184,32 @@ static void drop_unseen(struct follow *f)
 	f->count = kept;
 }
 
-static void read_sessions(struct follow *f)
+/*
+ * Did a file come or go since the directory was last read?  What does so within one tick of the
+ * clock leaves it the same time: that says nothing before a second has passed.
+ */
+static bool has_changed(struct follow *f)
+{
+	struct timespec now;
+	struct stat st;
+	bool same;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (fstat(f->directory, &st) < 0)
+		return true;
+	same = f->settled && st.st_mtim.tv_sec == f->changed.tv_sec &&
+	       st.st_mtim.tv_nsec == f->changed.tv_nsec;
+	f->changed = st.st_mtim;
+	f->settled = now.tv_sec > st.st_mtim.tv_sec + 1;
+	return !same;
+}
+
+static void find_sessions(struct follow *f)
 {
 	const size_t known = f->count;
 	struct dirent *entry;
 	uint64_t number;
 
-	f->unreadable = f->damaged = 0;
 	for (size_t i = 0; i < f->count; i++)
 		f->list[i].seen = false;
 	rewinddir(f->entries);
@@ -161,14 +221,23 @@ static void read_sessions(struct follow *f)
 		s = find(f, known, number);
 		if (!s)
 			s = begin(f, number);
-		if (!s)
-			continue; /* out of memory: it is not shown */
-		s->seen = true;
-		read_session(f, s);
+		if (s)
+			s->seen = true;
+		else
+			f->settled = false; /* out of memory: it is not shown */
 	}
 	drop_unseen(f);
 	if (f->count)
 		qsort(f->list, f->count, sizeof *f->list, by_number);
+}
+
+static void read_sessions(struct follow *f)
+{
+	if (has_changed(f))
+		find_sessions(f);
+	f->unreadable = f->damaged = 0;
+	for (size_t i = 0; i < f->count; i++)
+		read_session(f, &f->list[i]);
 }
 
 /* ---- rows ---- */
@@ -238,6 +307,21 @@ static void read_cores(struct follow *f)
 	}
 }
 
+/* ---- quoitd ---- */
+
+/* A zombie has no memory. */
+static bool daemon_lives(struct follow *f)
+{
+	const struct counters_origin *o = &follow_now(f)->origin;
+	uint64_t bytes = 0;
+
+	if (f->here && !follow_before(f)) {
+		close_fd(&f->statm);
+		f->statm = open_process(o->daemon_pid, o->started_ns);
+	}
+	return (read_resident(f->statm, &bytes) && bytes) || runtime_daemon_lives(f->directory, o);
+}
+
 /* ---- all ---- */
 
 /* Of a quoitd that was started anew, session 1 is another one. */
@@ -246,17 +330,20 @@ static void forget_sessions(struct follow *f)
 	for (size_t i = 0; i < f->count; i++)
 		let_go(&f->list[i]);
 	f->count = 0;
+	f->settled = false;
 }
 
 int follow_open(struct follow *f, int directory)
 {
-	*f = (struct follow){.directory = directory, .entries = fdopendir(dup(directory))};
+	*f = (struct follow){
+		.directory = directory, .statm = -1, .entries = fdopendir(dup(directory))};
 	return f->entries ? 0 : -errno;
 }
 
 void follow_close(struct follow *f)
 {
 	forget_sessions(f);
+	close_fd(&f->statm);
 	chosen_free(&f->chosen);
 	if (f->entries)
 		closedir(f->entries);
@@ -298,7 +385,7 @@ int follow_read(struct follow *f, unsigned needs)
 		forget_sessions(f);
 	f->read_ns = runtime_now_ns();
 	f->here = process_is_here(to->origin.pid_namespace);
-	f->daemon_lives = runtime_daemon_lives(f->directory, &to->origin);
+	f->daemon_lives = daemon_lives(f);
 	read_cores(f);
 	read_sessions(f);
 	make_rows(f);

@@ -2,13 +2,15 @@
 /*
  * follow.h - a quoitd's counters, read again and again.
  *
- * Descriptors are kept: at ten readings a second, opening a hundred sessions' files and asking for
- * their processes anew would be most of the work.
+ * Descriptors are kept, and the directory is read only when it has changed: at ten readings a
+ * second, opening a hundred sessions' files and asking for their processes anew would be most of
+ * the work.
  */
 #ifndef QUOIT_TOOLS_TOP_FOLLOW_H
 #define QUOIT_TOOLS_TOP_FOLLOW_H
 
 #include <dirent.h>
+#include <time.h>
 
 #include "chosen.h"
 #include "columns.h"
@@ -22,12 +24,16 @@ struct followed {
 	unsigned readings;
 	struct counters_session reading[2]; /* the last one is [readings % 2] */
 	struct process process;
+	uint64_t read_ns, process_ns; /* when the counters were read, and the process asked */
 };
 
 struct follow {
 	int directory;
 	DIR *entries;
-	bool here; /* in quoitd's PID namespace */
+	struct timespec changed; /* the directory's time when it was last read, */
+	bool settled;            /* which was long enough ago to be trusted */
+	bool here;               /* in quoitd's PID namespace */
+	int statm;               /* of quoitd; -1: not known */
 
 	struct followed *list;
 	size_t count, room;

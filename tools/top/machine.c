@@ -2,14 +2,18 @@
 /* machine.c - what the system itself says of its cores and nodes, and what we cost */
 #include "machine.h"
 
+#include <fcntl.h>
 #include <libproc2/stat.h>
 #include <numa.h>
-#include <stdio.h>
-#include <sys/resource.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runtime.h"
+
+/* The system counts in hundredths of a second: at ten readings a second it would say little. */
+#define SYSTEM_LEAST_NS UINT64_C(400000000)
 
 enum item { ITEM_CPU, ITEM_BUSY, ITEM_TOTAL, ITEM_NR };
 
@@ -39,12 +43,9 @@ static void read_cores(struct machine *m)
 
 static void read_nodes(struct machine *m)
 {
-	for (int i = 0; i < MACHINE_NODES; i++) {
+	for (int i = 0; i < m->nodes && i < MACHINE_NODES; i++) {
 		long long left = -1;
 
-		m->node[i].bytes = -1;
-		if (numa_available() < 0 || i > numa_max_node())
-			continue;
 		m->node[i].bytes = numa_node_size64(i, &left);
 		m->node[i].free = left;
 	}
@@ -61,38 +62,42 @@ static uint64_t cpu_ns(void)
 static void read_own(struct machine *m)
 {
 	uint64_t now = runtime_now_ns(), used = cpu_ns();
-	unsigned long long pages = 0;
-	FILE *statm = fopen("/proc/self/statm", "re");
+	char text[64] = "";
 
 	m->own_percent = m->read_ns && now > m->read_ns
 				 ? 100.0 * (double)(used - m->own_ns) / (double)(now - m->read_ns)
 				 : -1;
 	m->read_ns = now;
 	m->own_ns = used;
-	if (statm) {
-		if (fscanf(statm, "%*u %llu", &pages) != 1)
-			pages = 0;
-		fclose(statm);
-	}
-	m->own_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (m->statm >= 0 && pread(m->statm, text, sizeof text - 1, 0) > 0 && strchr(text, ' '))
+		m->own_bytes =
+			strtoull(strchr(text, ' '), NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 void machine_open(struct machine *m)
 {
-	*m = (struct machine){0};
+	*m = (struct machine){.nodes = numa_available() < 0 ? 0 : numa_max_node() + 1,
+			      .statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)};
+	for (int i = 0; i < MACHINE_NODES; i++)
+		m->node[i].bytes = -1;
 	if (procps_stat_new(&m->stat) < 0)
 		m->stat = NULL;
 }
 
 void machine_read(struct machine *m)
 {
+	read_own(m);
+	if (m->system_ns && m->read_ns - m->system_ns < SYSTEM_LEAST_NS)
+		return;
+	m->system_ns = m->read_ns;
 	read_cores(m);
 	read_nodes(m);
-	read_own(m);
 }
 
 void machine_close(struct machine *m)
 {
 	if (m->stat)
 		procps_stat_unref(&m->stat);
+	if (m->statm >= 0)
+		close(m->statm);
 }

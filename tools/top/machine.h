@@ -13,8 +13,11 @@ struct stat_info;
 
 struct machine {
 	struct stat_info *stat;
-	double busy[MACHINE_CPUS]; /* percent of the time between the last two readings; < 0: not
-				      known */
+	/* The system is not asked at each of many readings a second. */
+	double busy[MACHINE_CPUS]; /* percent of the time between the last two times that it was;
+				      < 0: not known */
+	uint64_t system_ns;
+	int nodes;
 
 	struct {
 		int64_t bytes, free; /* bytes < 0: there is no such node, or it is not known */
@@ -23,6 +26,7 @@ struct machine {
 	double own_percent; /* of a core, since the reading before; < 0: not known */
 	uint64_t own_bytes; /* resident */
 	uint64_t own_ns, read_ns;
+	int statm; /* our own, of /proc */
 };
 
 /* What cannot be had is not known; machine_close in any case. */

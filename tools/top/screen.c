@@ -6,12 +6,20 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define ESCAPE 27
 
 static SCREEN *terminal;
 static bool coloured;
+
+/* What is on it: lines that have not changed are not drawn again. */
+static struct {
+	struct view_line *lines;
+	int width, height;
+} shown;
 
 /* What a style is without colour, and its colour. */
 static const struct {
@@ -40,6 +48,10 @@ bool screen_open(bool colour)
 	(void)keypad(stdscr, TRUE);
 	(void)set_escdelay(25);
 	(void)curs_set(0);
+	/* ncurses looks for keys every few lines, and as long as its screen has never been ended,
+	 * writes at every move of the cursor, and not all that it has to draw at once. */
+	(void)typeahead(-1);
+	(void)endwin();
 	coloured = colour && has_colors() && start_color() == OK;
 	if (coloured)
 		(void)use_default_colors();
@@ -56,6 +68,9 @@ void screen_close(void)
 	(void)endwin();
 	delscreen(terminal);
 	terminal = NULL;
+	free(shown.lines);
+	shown.lines = NULL;
+	shown.width = shown.height = 0;
 }
 
 void screen_size(unsigned *ret_width, unsigned *ret_height)
@@ -73,25 +88,59 @@ static attr_t attribute_of(unsigned style)
 	return a;
 }
 
-static void draw_line(const struct view_line *line, int y)
+static bool is_same(const struct view_line *a, const struct view_line *b, unsigned i)
 {
-	unsigned from = 0, to;
+	return a->text[i] == b->text[i] && a->style[i] == b->style[i];
+}
 
-	while (from < line->length) {
-		for (to = from; to < line->length && line->style[to] == line->style[from]; to++)
+/* Draw what differs from the line that is there. */
+static void draw_line(const struct view_line *line, struct view_line *old, int y)
+{
+	unsigned from = 0, to, end = line->length;
+
+	while (from < end && from < old->length && is_same(line, old, from))
+		from++;
+	while (end > from && line->length == old->length && is_same(line, old, end - 1))
+		end--;
+	(void)move(y, (int)from);
+	for (; from < end; from = to) {
+		for (to = from; to < end && line->style[to] == line->style[from]; to++)
 			;
 		(void)attrset((int)attribute_of(line->style[from]));
-		(void)mvaddnstr(y, (int)from, line->text + from, (int)(to - from));
-		from = to;
+		(void)addnstr(line->text + from, (int)(to - from));
 	}
+	(void)attrset(A_NORMAL);
+	if (line->length < old->length)
+		(void)clrtoeol();
+	memcpy(old->text, line->text, line->length);
+	memcpy(old->style, line->style, line->length);
+	old->length = line->length;
+}
+
+/* For a terminal of this size: nothing is shown yet. */
+static bool begin(int width, int height)
+{
+	void *lines = realloc(shown.lines, (size_t)height * sizeof *shown.lines);
+
+	if (!lines)
+		return false;
+	memset(lines, 0, (size_t)height * sizeof *shown.lines);
+	shown.lines = lines;
+	shown.width = width;
+	shown.height = height;
+	(void)erase();
+	return true;
 }
 
 void screen_draw(const struct view *v)
 {
-	(void)erase();
-	for (unsigned i = 0; i < v->count && (int)i < getmaxy(stdscr); i++)
-		draw_line(&v->lines[i], (int)i);
-	(void)attrset(A_NORMAL);
+	static const struct view_line nothing;
+
+	if ((shown.width != getmaxx(stdscr) || shown.height != getmaxy(stdscr)) &&
+	    !begin(getmaxx(stdscr), getmaxy(stdscr)))
+		return;
+	for (int y = 0; y < shown.height; y++)
+		draw_line((unsigned)y < v->count ? &v->lines[y] : &nothing, &shown.lines[y], y);
 	(void)refresh();
 }
 

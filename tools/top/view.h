@@ -55,6 +55,9 @@ struct view {
 	unsigned count, room;
 	unsigned width;
 	bool failed; /* out of memory: something is missing */
+
+	char (*cells)[FORMAT_CELL_BYTES]; /* of the rows that are shown */
+	size_t cell_room;
 };
 
 /*

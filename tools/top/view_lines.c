@@ -53,8 +53,25 @@ void view_add(struct view *v, enum view_style style, const char *format, ...)
 
 void view_repeat(struct view *v, enum view_style style, char c, unsigned times)
 {
-	while (times--)
-		add(v, style, &c, 1);
+	char text[VIEW_COLUMNS_MOST];
+
+	if (times > sizeof text)
+		times = sizeof text;
+	memset(text, c, times);
+	add(v, style, text, times);
+}
+
+void view_add_cell(struct view *v, enum view_style style, const char *text, unsigned width,
+		   bool left)
+{
+	size_t length = strlen(text);
+	unsigned blanks = width > length ? width - (unsigned)length : 0;
+
+	if (!left)
+		view_repeat(v, style, ' ', blanks);
+	add(v, style, text, length);
+	if (left)
+		view_repeat(v, style, ' ', blanks);
 }
 
 void view_pad(struct view *v, enum view_style style, unsigned column)
@@ -88,5 +105,6 @@ void view_end_line(struct view *v)
 void view_free(struct view *v)
 {
 	free(v->lines);
+	free(v->cells);
 	*v = (struct view){0};
 }

@@ -17,6 +17,10 @@ __attribute__((format(printf, 3, 4))) void view_add(struct view *v, enum view_st
 /* The same character, so often. */
 void view_repeat(struct view *v, enum view_style style, char c, unsigned times);
 
+/* A text in a column so wide, on its left or right side. */
+void view_add_cell(struct view *v, enum view_style style, const char *text, unsigned width,
+		   bool left);
+
 /* Blanks up to this column. */
 void view_pad(struct view *v, enum view_style style, unsigned column);
 

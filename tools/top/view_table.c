@@ -67,69 +67,80 @@ static size_t first_row(const struct view_options *o, const struct follow *f, si
 
 /* ---- lines ---- */
 
+static bool is_left(const struct column_choice *c)
+{
+	return columns_kind(c->column) == COLUMN_TEXT;
+}
+
 static void add_title(struct view *v, const struct column_choices *c, const struct view_options *o,
 		      const unsigned *width)
 {
 	for (unsigned i = 0; i < c->count; i++) {
 		bool sorted = c->list[i].column == o->sorted_by;
-		bool left = columns_kind(c->list[i].column) == COLUMN_TEXT;
 
-		view_add(v, sorted ? VIEW_CHOSEN : VIEW_TITLE, left ? "%-*s" : "%*s", (int)width[i],
-			 c->list[i].title);
-		view_add(v, VIEW_TITLE, " ");
+		view_add_cell(v, sorted ? VIEW_CHOSEN : VIEW_TITLE, c->list[i].title, width[i],
+			      is_left(&c->list[i]));
+		view_repeat(v, VIEW_TITLE, ' ', 1);
 	}
 	view_pad(v, VIEW_TITLE, v->width);
 	view_end_line(v);
 }
 
-static void add_row(struct view *v, const struct column_choices *c, const struct session_row *row,
-		    const unsigned *width, enum view_style style)
+static void add_row(struct view *v, const struct column_choices *c,
+		    const char (*cells)[FORMAT_CELL_BYTES], const unsigned *width,
+		    enum view_style style)
 {
-	char text[FORMAT_CELL_BYTES];
-
 	for (unsigned i = 0; i < c->count; i++) {
-		bool left = columns_kind(c->list[i].column) == COLUMN_TEXT;
-
-		columns_text(row, c->list[i].column, text, sizeof text);
-		view_add(v, style, left ? "%-*s" : "%*s", (int)width[i], text);
-		view_add(v, style, " ");
+		view_add_cell(v, style, cells[i], width[i], is_left(&c->list[i]));
+		view_repeat(v, style, ' ', 1);
 	}
 	if (style == VIEW_CHOSEN)
 		view_pad(v, style, v->width);
 	view_end_line(v);
 }
 
-/* As wide as the widest of what is shown. */
-static void measure(const struct column_choices *c, const struct session_row *rows, size_t count,
-		    unsigned *width)
+/* The texts of these rows, and each column as wide as the widest of them; how many rows. */
+static size_t make_cells(struct view *v, const struct column_choices *c,
+			 const struct session_row *rows, size_t count, unsigned *width)
 {
-	char text[FORMAT_CELL_BYTES];
+	if (count * c->count > v->cell_room) {
+		void *cells = realloc(v->cells, count * c->count * sizeof *v->cells);
 
-	for (unsigned i = 0; i < c->count; i++) {
+		v->failed |= !cells;
+		if (!cells)
+			return 0;
+		v->cells = cells;
+		v->cell_room = count * c->count;
+	}
+	for (unsigned i = 0; i < c->count; i++)
 		width[i] = (unsigned)strlen(c->list[i].title);
-		for (size_t k = 0; k < count; k++) {
-			columns_text(&rows[k], c->list[i].column, text, sizeof text);
+	for (size_t k = 0; k < count; k++)
+		for (unsigned i = 0; i < c->count; i++) {
+			char *text = v->cells[k * c->count + i];
+
+			columns_text(&rows[k], c->list[i].column, text, FORMAT_CELL_BYTES);
 			if (strlen(text) > width[i])
 				width[i] = (unsigned)strlen(text);
 		}
-	}
+	return count;
 }
 
 void view_table(struct view *v, struct view_options *o, const struct follow *f, unsigned lines)
 {
-	unsigned width[sizeof o->columns.list / sizeof o->columns.list[0]];
+	const struct column_choices *c = &o->columns;
+	unsigned width[sizeof c->list / sizeof c->list[0]] = {0};
 	size_t most = lines > 1 ? lines - 1 : lines ? 1 : f->shown, shown;
 
 	o->first = first_row(o, f, most);
 	shown = f->shown - o->first < most ? f->shown - o->first : most;
-	measure(&o->columns, f->rows + o->first, shown, width);
+	shown = make_cells(v, c, f->rows + o->first, shown, width);
 	if (o->prompt) {
 		view_add(v, VIEW_ALARM, "%s", o->prompt);
 		view_end_line(v);
 	} else {
-		add_title(v, &o->columns, o, width);
+		add_title(v, c, o, width);
 	}
-	for (size_t i = o->first; i < o->first + shown; i++)
-		add_row(v, &o->columns, &f->rows[i], width,
-			f->rows[i].s.session == o->chosen ? VIEW_CHOSEN : VIEW_PLAIN);
+	for (size_t k = 0; k < shown; k++)
+		add_row(v, c, (const char(*)[FORMAT_CELL_BYTES])(v->cells + k * c->count), width,
+			f->rows[o->first + k].s.session == o->chosen ? VIEW_CHOSEN : VIEW_PLAIN);
 }

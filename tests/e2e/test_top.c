@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* test_top.c - quoit top --batch: sessions that come and go while it looks */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include <quoit.h>
+
+#include "daemon.h"
+#include "tool.h"
+
+TestSuite(top, .timeout = 60);
+
+/* At ten a second: after these it no longer expects what it has not seen of the past. */
+#define LONG_AGO 35
+
+#define READINGS_MOST 300
+
+static struct quoit_session *open_named(const struct daemon *d, const char *name)
+{
+	struct quoit_open_params p = {.socket = d->socket, .name = name};
+	struct quoit_session *s = NULL;
+
+	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	return s;
+}
+
+/* `quoit top`, ten times a second, and what it has said last. */
+struct top {
+	FILE *from;
+	unsigned readings;
+	char said[4096];
+};
+
+/* One reading, which ends with an empty line behind its table. */
+static void read_one(struct top *t)
+{
+	size_t used = 0;
+	bool table = false;
+
+	cr_assert_lt(t->readings++, READINGS_MOST);
+	for (;;) {
+		char *line = t->said + used;
+
+		cr_assert(fgets(line, (int)(sizeof t->said - used), t->from));
+		if (table && *line == '\n')
+			return;
+		table |= strncmp(line, "SESSION", 7) == 0;
+		used += strlen(line);
+	}
+}
+
+static void read_until(struct top *t, const char *words, bool there)
+{
+	do
+		read_one(t);
+	while ((strstr(t->said, words) != NULL) != there);
+}
+
+static void begin_top(struct top *t, const struct daemon *d)
+{
+	char line[512];
+
+	snprintf(line, sizeof line,
+		 "exec %s/quoit top -b -d 0.1 -o session,command,done --socket=%s", tool_folder(),
+		 d->socket);
+	*t = (struct top){.from = popen(line, "r")};
+	cr_assert(t->from);
+	for (int i = 0; i < LONG_AGO; i++)
+		read_one(t);
+}
+
+Test(top, a_session_that_comes_after_a_while_is_shown_and_one_that_goes_is_not)
+{
+	struct quoit_session *old, *new;
+	struct daemon d;
+	struct top t;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	old = open_named(&d, "old-one");
+	begin_top(&t, &d);
+	cr_expect(strstr(t.said, "old-one") && !strstr(t.said, "new-one"), "%s", t.said);
+	new = open_named(&d, "new-one");
+	read_until(&t, "new-one", true);
+	cr_expect(strstr(t.said, "old-one"), "%s", t.said);
+	quoit_close(old, 0);
+	read_until(&t, "old-one", false);
+	cr_expect(strstr(t.said, "new-one"), "%s", t.said);
+	quoit_close(new, 0);
+	daemon_stop(&d);
+	(void)pclose(t.from);
+}
+
+Test(top, a_session_that_has_rested_is_seen_to_work_again)
+{
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	struct daemon d;
+	struct top t;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	s = open_named(&d, "rests");
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	begin_top(&t, &d);
+	for (int i = 0; i < 4321; i++)
+		cr_assert_eq(quoit_push(q, quoit_nop(QUOIT_NO_TENSOR)), 0);
+	cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
+	read_until(&t, " 4322\n", true); /* and the wait's own */
+	quoit_close(s, 0);
+	daemon_stop(&d);
+	(void)pclose(t.from);
+}
