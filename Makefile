@@ -90,7 +90,7 @@ all: $(programs) $(libraries) $(examples) $(modules) $(B)/man/made $(B)/completi
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
 fuzzers: base += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DQUOIT_SANITIZE
 fuzzers: $(fuzzers)
-tests: all $(liar) $(unit_tests) $(e2e_tests) $(torture_tests) $(B)/tests/vm/placement
+tests: all $(liar) $(unit_tests) $(e2e_tests) $(torture_tests) $(B)/tests/vm/placement $(B)/quoit-crowd
 
 help:
 	@printf '%s\n' 'make            build into $(B)/' 'make deps       install what is missing (Debian)' \
@@ -169,6 +169,8 @@ $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
 	$(call link,-lcriterion -ljansson -lm)
 $(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/tests/e2e/daemon.o $(B)/libquoit.a
 	$(call link,-ljansson)
+$(B)/quoit-crowd: $(B)/tests/bench/crowd/crowd.o $(B)/libquoit.a
+	$(call link)
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-fsanitize=fuzzer$(,)address$(,)undefined $(daemon_libs))
 $(B)/tests/torture/%: $(B)/tests/torture/%.o $(torture_help) $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
@@ -205,7 +207,7 @@ check-vm: deps
 check-gpu:
 	@sh tests/gpu.sh $(B)
 bench: build-deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all $(B)/quoit-crowd
 	@sh tests/bench.sh $(B)
 bench-gpu:
 	@sh tests/bench_gpu.sh $(B)

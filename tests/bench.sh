@@ -43,13 +43,16 @@ goals() {
 		wake wake_flood_kept >= 0.9 what the flood keeps of its rate
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		idle idle_cpu <= 0.5 quoitd with 100 idle sessions, % of a core
+		tools ps/ps <= 1 quoit ps, 50 sessions, times ps u of the PIDs
+		tools top_cpu <= 1 quoit top at 10 Hz, 100 sessions, % of a core
+		tools top_rss <= 16 quoit top, the same: MiB of memory
 	END
 }
 
 measure() { # BENCHMARK
 	if [ "$1" = w1 ]; then
 		sh tests/bench/w1.sh "$build" ${rounds:+"${rounds#--rounds=}"}
-	elif [ "$1" = legs ] || [ "$1" = trace ]; then
+	elif [ -e "tests/bench/$1.sh" ]; then
 		sh "tests/bench/$1.sh" "$build"
 	else
 		"$build/quoit" bench "$1" $rounds

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-# ratios.awk - lines "a1 a256 b1 b256": medians of a1/b1 and a256/b256, and their spread, as `quoit bench` prints them
-NF == 4 { one[++n] = $1 / $3; many[n] = $2 / $4 }
-function say(name, list, n,   i, j, x) {
+# ratios.awk - lines "a1 a2 ... b1 b2 ...", one a and b for each of `names`: medians of a1/b1, a2/b2 ..., and their spread, as
+# `quoit bench` prints them
+BEGIN { columns = split(names, name, " ") }
+NF == 2 * columns { n++; for (c = 1; c <= columns; c++) ratio[c, n] = $c / $(c + columns) }
+function say(c,   i, j, x) {
 	for (i = 2; i <= n; i++)
-		for (j = i; j > 1 && list[j - 1] > list[j]; j--) {
-			x = list[j]; list[j] = list[j - 1]; list[j - 1] = x
+		for (j = i; j > 1 && ratio[c, j - 1] > ratio[c, j]; j--) {
+			x = ratio[c, j]; ratio[c, j] = ratio[c, j - 1]; ratio[c, j - 1] = x
 		}
-	printf "%-19s %7.3f %15s ratio\n", name, list[int((n + 1) / 2)], sprintf("%.3f-%.3f", list[1], list[n])
+	printf "%-19s %7.3f %15s ratio\n", name[c], ratio[c, int((n + 1) / 2)], sprintf("%.3f-%.3f", ratio[c, 1], ratio[c, n])
 }
 END {
 	if (n < pairs)
 		exit 1
-	split(names, name, " ")
-	say(name[1], one, n)
-	say(name[2], many, n)
+	for (c = 1; c <= columns; c++)
+		say(c)
 }
