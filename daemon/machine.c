@@ -18,6 +18,7 @@
 #include "host/tsc.h"
 #include "io/backend_io.h"
 #include "reactor/optable.h"
+#include "reactor/summary.h"
 #include "session/session_file.h"
 
 #define DESCRIPTION_BYTES 16384
@@ -302,6 +303,23 @@ static int start_executors(struct machine *m)
 	return err;
 }
 
+/* Once it is known how many devices there are. */
+static int open_histograms(struct machine *m)
+{
+	uint32_t devices = executors_devices(m->executors), reactors = m->plan->nr_reactors;
+
+	m->histograms = histograms_open(m->directory, reactors, devices, m->plan->nr_cores);
+	if (!m->histograms)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < reactors; i++) {
+		m->reactors[i].histograms = m->histograms;
+		m->reactors[i].summary = summary_new(m->histograms, i, devices);
+		if (!m->reactors[i].summary)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int machine_start(struct machine *m)
 {
 	int err = memory_thread_start(m->memory_links, m->plan->nr_reactors,
@@ -311,6 +329,8 @@ int machine_start(struct machine *m)
 		err = start_workers(m);
 	if (!err)
 		err = start_executors(m);
+	if (!err)
+		err = open_histograms(m);
 	for (uint32_t i = 0; !err && i < m->plan->nr_reactors; i++) {
 		m->reactors[i].port = workers_port(m->workers, i);
 		err = reactor_start(&m->reactors[i]);
@@ -344,6 +364,7 @@ void machine_free(struct machine *m, int directory)
 			close(m->reactors[i].eventfd);
 		io_free(m->reactors[i].io);
 		free(m->reactors[i].backlog);
+		free(m->reactors[i].summary);
 		free(m->outbox[i]);
 	}
 	free(m->reactors);
@@ -352,6 +373,7 @@ void machine_free(struct machine *m, int directory)
 	if (m->control_eventfd >= 0)
 		close(m->control_eventfd);
 	totals_close(m->totals, m->totals_fd, directory);
+	histograms_close(m->histograms, directory);
 	(void)unlinkat(directory, QUOIT_STATS_TOPOLOGY, 0);
 	device_places_done(&m->places);
 	placement_free(m->plan);

@@ -9,6 +9,7 @@
 #include "executors/gpu.h"
 #include "host/config.h"
 #include "host/features.h"
+#include "host/histograms.h"
 #include "host/placement.h"
 #include "host/topology.h"
 #include "host/totals.h"
@@ -23,6 +24,7 @@ struct machine {
 	struct ops_choice ops;
 	struct quoit_totals *totals;
 	int totals_fd;
+	struct histograms *histograms;
 	struct reactor *reactors;
 	struct memory_link *memory_links;
 	struct memory_thread *memory_thread;

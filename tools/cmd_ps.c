@@ -204,6 +204,7 @@ static json_t *figure_json(const struct session_row *row, enum column column)
 	case COLUMN_SHARE:
 	case COLUMN_MEAN:
 	case COLUMN_RATE:
+	case COLUMN_FLOW:
 	case COLUMN_SPAN:
 		return json_real(f.real);
 	default:

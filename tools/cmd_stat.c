@@ -137,18 +137,28 @@ static void print_line(struct stat *s, const struct rates *r, int reactor)
 	putchar('\n');
 }
 
+/* What quoitd says at one time; without histograms those of the timings are not known. */
+struct reading {
+	struct counters_totals totals;
+	struct timings timings;
+};
+
 /* now: CLOCK_BOOTTIME; 0: nobody knows how long a quoitd that is dead has lived. */
-static void print_lines(struct stat *s, const struct counters_totals *from,
-			const struct counters_totals *to, uint64_t now)
+static void print_lines(struct stat *s, const struct reading *from, const struct reading *to,
+			uint64_t now)
 {
+	const struct counters_totals *before = from ? &from->totals : NULL;
+	const struct timings *timed = from ? &from->timings : NULL;
 	struct rates r;
 
-	for (unsigned i = 0; s->reactors && i < to->reactors; i++) {
-		rates_of_reactor(from, to, i, now, &r);
+	for (unsigned i = 0; s->reactors && i < to->totals.reactors; i++) {
+		rates_of_reactor(before, &to->totals, i, now, &r);
+		rates_add_timings(timed, &to->timings, (int)i, &r);
 		print_line(s, &r, (int)i);
 	}
 	if (!s->reactors) {
-		rates_of_all(from, to, now, &r);
+		rates_of_all(before, &to->totals, now, &r);
+		rates_add_timings(timed, &to->timings, -1, &r);
 		print_line(s, &r, -1);
 	}
 	fflush(stdout);
@@ -174,32 +184,45 @@ static void sleep_until(struct timespec *at, double seconds)
 		;
 }
 
-static int run(struct stat *s)
+/* A file of histograms that one before has left, or none, is as good as none. */
+static int read_once(const struct stat *s, struct reading *ret)
 {
-	static struct counters_totals reading[2];
-	const struct counters_totals *from = NULL;
+	const struct counters_origin *origin = &ret->totals.origin;
+	int err = counters_read_totals(s->directory, &ret->totals);
+
+	timings_free(&ret->timings);
+	if (err || timings_read(s->directory, &ret->timings) < 0)
+		return err;
+	if (!timings_is_of(&ret->timings, origin->daemon_pid, origin->started_ns))
+		timings_free(&ret->timings);
+	return 0;
+}
+
+static int follow(struct stat *s, struct reading *reading)
+{
+	const struct reading *from = NULL;
 	struct timespec at;
 	int err;
 
 	clock_gettime(CLOCK_MONOTONIC, &at);
 	for (unsigned long n = 0; !s->count || n < s->count; n++) {
-		struct counters_totals *to = &reading[n % 2];
+		struct reading *to = &reading[n % 2];
 
 		if (n)
 			sleep_until(&at, s->interval);
-		err = counters_read_totals(s->directory, to);
+		err = read_once(s, to);
 		if (err && !from)
 			return no_counters(s, err);
-		if (err || !runtime_daemon_lives(s->directory, &to->origin)) {
+		if (err || !runtime_daemon_lives(s->directory, &to->totals.origin)) {
 			if (!from)
 				print_lines(s, NULL, to, 0);
 			fprintf(stderr, "quoit stat: quoitd (PID %u) is dead\n",
-				err ? from->origin.daemon_pid : to->origin.daemon_pid);
+				(err ? from : to)->totals.origin.daemon_pid);
 			return 1;
 		}
-		if (from && !rates_are_of_one(from, to)) {
+		if (from && !rates_are_of_one(&from->totals, &to->totals)) {
 			fprintf(stderr, "quoit stat: quoitd was started anew, as PID %u\n",
-				to->origin.daemon_pid);
+				to->totals.origin.daemon_pid);
 			from = NULL;
 		}
 		print_lines(s, from, to, runtime_now_ns());
@@ -208,6 +231,16 @@ static int run(struct stat *s)
 		from = to;
 	}
 	return 0;
+}
+
+static int run(struct stat *s)
+{
+	static struct reading reading[2];
+	int status = follow(s, reading);
+
+	timings_free(&reading[0].timings);
+	timings_free(&reading[1].timings);
+	return status;
 }
 
 /* ---- the command line ---- */

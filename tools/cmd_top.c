@@ -319,7 +319,7 @@ static int read_all(struct top *t)
 	int err = follow_read(&t->f, columns_need(&c));
 
 	if (columns_need_legs(&c))
-		sessions_look_at_legs(t->f.rows, t->f.row_count, t->f.directory);
+		follow_look_at_legs(&t->f);
 	if (t->o.page == VIEW_SESSION)
 		follow_choose(&t->f, t->o.chosen);
 	return err;

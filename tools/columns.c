@@ -228,6 +228,7 @@ static void set_counter(struct figure *f, const struct session_row *row, enum co
 		f->known &= hz > 0;
 		break;
 	case COLUMN_RATE:
+	case COLUMN_FLOW:
 		set_mean(f, row, from, 1e9);
 		break;
 	case COLUMN_TICKS:
@@ -376,6 +377,7 @@ static int compare(const struct figure *a, const struct figure *b, enum column_k
 	case COLUMN_SHARE:
 	case COLUMN_MEAN:
 	case COLUMN_RATE:
+	case COLUMN_FLOW:
 	case COLUMN_SPAN:
 		return (a->real > b->real) - (a->real < b->real);
 	default:
@@ -441,6 +443,9 @@ void columns_text(const struct session_row *row, enum column column, char *ret, 
 		break;
 	case COLUMN_BYTES:
 		format_bytes(f.count, ret, size);
+		break;
+	case COLUMN_FLOW:
+		format_flow(f.real, ret, size);
 		break;
 	case COLUMN_PERCENT:
 	case COLUMN_SHARE:

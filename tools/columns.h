@@ -24,6 +24,7 @@ enum column_kind {
 	COLUMN_SHARE, /* ticks, in percent of the time that the session is open */
 	COLUMN_MEAN,  /* ticks times how many: how many on average over that time */
 	COLUMN_RATE,  /* how many a second of it */
+	COLUMN_FLOW,  /* how many bytes a second of it */
 	COLUMN_TICKS, /* ticks as ns */
 	COLUMN_TIME,  /* ns */
 	COLUMN_SPAN,  /* seconds, as real */

@@ -47,6 +47,13 @@ void format_bytes(uint64_t bytes, char *ret, size_t size)
 	snprintf(ret, size, unit && value < 99.95 ? "%.1f%c" : "%.0f%c", value, units[unit]);
 }
 
+void format_flow(double bytes_per_second, char *ret, size_t size)
+{
+	const double most = 1e19; /* whatever a damaged file says */
+
+	format_bytes((uint64_t)(bytes_per_second < most ? bytes_per_second : most), ret, size);
+}
+
 void format_time(uint64_t ns, char *ret, size_t size)
 {
 	uint64_t s = ns / 1000000000u;

@@ -40,6 +40,7 @@ void format_cell_percent(struct format_table *t, struct counter part, struct cou
 
 /* "1.5M"; as ps has times: "[days-]hh:mm:ss" */
 void format_bytes(uint64_t bytes, char *ret, size_t size);
+void format_flow(double bytes_per_second, char *ret, size_t size);
 void format_time(uint64_t ns, char *ret, size_t size);
 
 /* Seconds as "840n", "12.3u", "4.56m", "7.8s" */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buckets.h"
 #include "counters.h"
 
 #define MOST_BYTES  (1u << 20)
@@ -46,6 +47,22 @@ static int check(const struct quoit_session_legs *head, size_t size)
 	    head->site_rings * TABLE_BYTES > h->file_bytes - head->sites_at)
 		return -EBADMSG;
 	return 0;
+}
+
+/* Where the bytes of the operations are; 0: it does not say.  The file is checked. */
+static uint32_t bytes_at(const struct quoit_session_legs *head, const uint8_t *file)
+{
+	const size_t labels_at = offsetof(struct quoit_session_legs, label);
+	size_t said_at = labels_at + (size_t)head->header.counters * QUOIT_LABEL_BYTES;
+	const size_t bytes = head->operations * sizeof(uint64_t);
+	uint32_t at;
+
+	/* Before, it had its operations there. */
+	if (said_at + sizeof at > head->header.header_bytes ||
+	    said_at + sizeof at > head->operations_at)
+		return 0;
+	memcpy(&at, file + said_at, sizeof at);
+	return at <= head->header.file_bytes && bytes <= head->header.file_bytes - at ? at : 0;
 }
 
 static unsigned find(const char *label)
@@ -95,6 +112,25 @@ static void take_sites(const uint8_t *at, unsigned rings, struct legs *ret)
 	}
 }
 
+static void take_operations(const struct quoit_session_legs *head, const uint8_t *file,
+			    struct legs *ret)
+{
+	uint32_t at = bytes_at(head, file);
+
+	ret->bytes_known = at != 0;
+	for (unsigned i = 0; i < head->operations; i++) {
+		struct legs_operation *o = &ret->operation[i];
+		struct quoit_operation_block block;
+
+		memcpy(&block, file + head->operations_at + i * sizeof block, sizeof block);
+		*o = (struct legs_operation){block.jobs, block.timed, block.ticks, 1, 0};
+		if (at)
+			memcpy(&o->bytes, file + at + i * sizeof o->bytes, sizeof o->bytes);
+		if (block.timed > block.jobs)
+			o->share = (double)block.jobs / (double)block.timed;
+	}
+}
+
 static int take_head(const void *bytes, size_t size, struct quoit_session_legs *ret)
 {
 	const size_t labels_at = offsetof(struct quoit_session_legs, label);
@@ -126,15 +162,7 @@ int legs_parse(const void *bytes, size_t size, struct legs *ret)
 		memcpy(ret->count[leg], file + head.header.header_bytes + i * sizeof ret->count[0],
 		       sizeof ret->count[0]);
 	}
-	for (unsigned i = 0; i < head.operations; i++) {
-		struct quoit_operation_block block;
-
-		memcpy(&block, file + head.operations_at + i * sizeof block, sizeof block);
-		ret->operation[i] =
-			(struct legs_operation){block.jobs, block.timed, block.ticks, 1};
-		if (block.timed > block.jobs)
-			ret->operation[i].share = (double)block.jobs / (double)block.timed;
-	}
+	take_operations(&head, file, ret);
 	take_sites(file + head.sites_at, head.site_rings, ret);
 	return 0;
 }
@@ -212,6 +240,7 @@ void legs_since(const struct legs *from, struct legs *to)
 		o->jobs = less(o->jobs, from->operation[i].jobs);
 		o->timed = less(o->timed, from->operation[i].timed);
 		o->ticks = less(o->ticks, from->operation[i].ticks);
+		o->bytes = less(o->bytes, from->operation[i].bytes);
 	}
 	for (unsigned i = 0; i < to->sites; i++) {
 		const struct legs_site *before = find_site(from, to->site[i].name);
@@ -225,42 +254,19 @@ void legs_since(const struct legs *from, struct legs *to)
 
 uint64_t legs_jobs(const struct legs *l, unsigned leg)
 {
-	uint64_t all = 0;
-
-	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
-		all += l->count[leg][i];
-	return all;
-}
-
-double legs_middle_ns(const struct legs *l, unsigned bucket)
-{
-	double least = (double)quoit_leg_least(bucket);
-	double most = (double)quoit_leg_least(bucket + 1) - 1;
-
-	return (least + most) / 2 * l->tick_ns;
+	return buckets_count(l->count[leg]);
 }
 
 double legs_percentile(const struct legs *l, unsigned leg, double percent)
 {
-	double all = (double)legs_jobs(l, leg), below = 0;
+	double ticks = buckets_percentile(l->count[leg], percent);
 
-	if (!l->known[leg] || all <= 0 || l->tick_ns <= 0)
-		return -1;
-	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++) {
-		below += (double)l->count[leg][i];
-		if (l->count[leg][i] && below >= all * percent / 100)
-			return legs_middle_ns(l, i);
-	}
-	return -1;
+	return l->known[leg] && ticks >= 0 && l->tick_ns > 0 ? ticks * l->tick_ns : -1;
 }
 
 double legs_sum(const struct legs *l, unsigned leg)
 {
-	double sum = 0;
-
-	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
-		sum += (double)l->count[leg][i] * legs_middle_ns(l, i);
-	return sum;
+	return buckets_sum(l->count[leg]) * l->tick_ns;
 }
 
 double legs_operation_ns(const struct legs *l, unsigned operation)

@@ -16,7 +16,8 @@
 
 struct legs_operation {
 	uint64_t jobs, timed, ticks;
-	double share; /* what those that were timed stand for too much, where there are few */
+	double share;   /* what those that were timed stand for too much, where there are few */
+	uint64_t bytes; /* moved; legs.bytes_known */
 };
 
 /* A place in the program, on whichever ring it waited. */
@@ -35,6 +36,7 @@ struct legs {
 	bool known[QUOIT_LEG_NR];
 	uint64_t count[QUOIT_LEG_NR][QUOIT_LEG_BUCKETS];
 	struct legs_operation operation[QUOIT_OP_NR];
+	bool bytes_known; /* of the operations */
 	struct legs_site site[QUOIT_MAX_SITES];
 	unsigned sites;
 };
@@ -59,9 +61,6 @@ void legs_since(const struct legs *from, struct legs *to);
 
 /* How many jobs a leg stands for. */
 uint64_t legs_jobs(const struct legs *l, unsigned leg);
-
-/* What a bucket stands for, nanoseconds: its middle. */
-double legs_middle_ns(const struct legs *l, unsigned bucket);
 
 /*
  * Within how many nanoseconds so many in 100 of them were through: the middle of a bucket.

@@ -129,6 +129,7 @@ void rates_of_reactor(const struct counters_totals *from, const struct counters_
 	set(ret, RATE_OPEN_OF, open->known, (double)open->value);
 	set_ratio(ret, RATE_JOBS_OF, of(&b, QUOIT_REACTOR_JOBS), b.seconds, 1);
 	set_ratio(ret, RATE_DEPTH_OF, of(&b, QUOIT_REACTOR_QUEUE_TICKS), b.ticks, 1);
+	set_ratio(ret, RATE_MOVED_OF, of(&b, QUOIT_REACTOR_BYTES), b.seconds, 1e-6);
 	set_ratio(ret, RATE_SLEEPS_OF, of(&b, QUOIT_REACTOR_SLEEPS), b.seconds, 1);
 	set_ratio(ret, RATE_EXEC_OF, of(&b, QUOIT_REACTOR_EXEC_REQUESTS), b.seconds, 1);
 	set_ratio(ret, RATE_BELLS_OF, of(&b, QUOIT_REACTOR_EXEC_BELLS), b.seconds, 1);
@@ -192,4 +193,16 @@ void rates_of_all(const struct counters_totals *from, const struct counters_tota
 	set_await(ret);
 	set_events(ret, RATE_REFUSED_OF, from, to, refused, sizeof refused);
 	set_events(ret, RATE_KILLED_OF, from, to, killed, sizeof killed);
+}
+
+/* ---- histograms ---- */
+
+void rates_add_timings(const struct timings *from, const struct timings *to, int reactor,
+		       struct rates *r)
+{
+	double p50 = timings_percentile(from, to, reactor, 50);
+	double p99 = timings_percentile(from, to, reactor, 99);
+
+	set(r, RATE_P50_OF, p50 >= 0, p50 / 1e9);
+	set(r, RATE_P99_OF, p99 >= 0, p99 / 1e9);
 }

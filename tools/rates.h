@@ -9,6 +9,7 @@
 #define QUOIT_TOOLS_RATES_H
 
 #include "counters.h"
+#include "timings.h"
 
 enum rate_kind {
 	RATE_COUNT,   /* how many there are */
@@ -25,6 +26,9 @@ enum rate_kind {
 	X(JOBS, "jobs/s", SECOND, "SQEs fetched a second")                                         \
 	X(DEPTH, "aqu-sz", MEAN, "open jobs on average")                                           \
 	X(AWAIT, "await", TIME, "for how long an SQE was open on average: aqu-sz / jobs/s")        \
+	X(P50, "p50", TIME, "within this time half of the jobs were done after their fetch")       \
+	X(P99, "p99", TIME, "and within this one 99 of 100 of them")                               \
+	X(MOVED, "MB/s", MEAN, "10^6 bytes that jobs have moved, a second")                        \
 	X(UTIL, "%util", PERCENT, "time with open jobs or work, of each reactor")                  \
 	X(CORES, "cores", MEAN, "cores at work: reactors and tiles")                               \
 	X(WORK, "%work", PERCENT, "time in which a reactor worked")                                \
@@ -63,5 +67,9 @@ void rates_of_reactor(const struct counters_totals *from, const struct counters_
 		      unsigned reactor, uint64_t now_ns, struct rates *ret);
 void rates_of_all(const struct counters_totals *from, const struct counters_totals *to,
 		  uint64_t now_ns, struct rates *ret);
+
+/* Those that the histograms of the same readings say; reactor negative: of all. */
+void rates_add_timings(const struct timings *from, const struct timings *to, int reactor,
+		       struct rates *r);
 
 #endif

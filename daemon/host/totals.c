@@ -3,18 +3,17 @@
 #include "totals.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "log.h"
+#include "shared_file.h"
 #include "tsc.h"
 
 #define LABEL(name, text) text,
@@ -54,33 +53,12 @@ void totals_fill_header(struct quoit_stats_header *h, uint32_t file_bytes, uint3
 					 .pid_namespace = pid_namespace()};
 }
 
-/* Until it is complete and locked, nobody is to see it, or to lock it. */
-#define UNDER_WAY QUOIT_STATS_TOTALS ".new"
-
-static void *map_file(int directory, int *ret_fd)
+/* Before anybody sees it: tools elsewhere see by its lock that we live. */
+static void lock(int fd)
 {
-	void *map = MAP_FAILED;
-	int fd;
-
-	(void)unlinkat(directory, UNDER_WAY, 0); /* of one that was killed just then */
-	fd = openat(directory, UNDER_WAY, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	/* With its pages: a full disk is to be found here, not by a SIGBUS. */
-	if (fd >= 0 && fallocate(fd, 0, 0, sizeof(struct quoit_totals)) == 0)
-		map = mmap(NULL, sizeof(struct quoit_totals), PROT_READ | PROT_WRITE, MAP_SHARED,
-			   fd, 0);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
 		log_info("no lock on the totals, by which tools elsewhere see that we live: %s",
 			 strerror(errno));
-	*ret_fd = fd;
-	return map;
-}
-
-/* Let everybody see it. */
-static void show(int directory, int fd)
-{
-	if (fchmod(fd, 0444) < 0 ||
-	    renameat(directory, UNDER_WAY, directory, QUOIT_STATS_TOTALS) < 0)
-		log_info("nobody sees the totals: %s", strerror(errno));
 }
 
 static void fill_labels(struct quoit_totals *t)
@@ -95,14 +73,13 @@ static void fill_labels(struct quoit_totals *t)
 
 struct quoit_totals *totals_open(int directory, uint32_t reactors, int *ret_fd)
 {
-	struct quoit_totals *t = map_file(directory, ret_fd);
-	bool is_file = t != MAP_FAILED;
+	bool is_file;
+	struct quoit_totals *t =
+		shared_file_map(directory, QUOIT_STATS_TOTALS, sizeof *t, ret_fd, &is_file);
 
-	if (!is_file)
-		t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			 0);
-	if (t == MAP_FAILED)
+	if (!t)
 		return NULL;
+	lock(*ret_fd);
 	fill_labels(t);
 	totals_fill_header(&t->header, sizeof *t, offsetof(struct quoit_totals, value),
 			   QUOIT_DAEMON_NR, reactors);
@@ -110,18 +87,14 @@ struct quoit_totals *totals_open(int directory, uint32_t reactors, int *ret_fd)
 	t->header.cores_at = offsetof(struct quoit_totals, core);
 	t->header.core_counters = QUOIT_CORE_NR;
 	if (is_file)
-		show(directory, *ret_fd);
+		shared_file_show(directory, QUOIT_STATS_TOTALS, *ret_fd);
 	return t;
 }
 
 void totals_close(struct quoit_totals *t, int fd, int directory)
 {
-	if (!t)
-		return;
-	munmap(t, sizeof *t);
-	if (fd >= 0)
-		close(fd);
-	(void)unlinkat(directory, QUOIT_STATS_TOTALS, 0);
+	if (t)
+		shared_file_remove(t, sizeof *t, fd, directory, QUOIT_STATS_TOTALS);
 }
 
 void totals_count(struct quoit_totals *t, uint32_t counter)

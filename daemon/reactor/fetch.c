@@ -10,9 +10,11 @@
 #include "job.h"
 #include "memory/guard.h"
 #include "memory/memory.h"
+#include "moved.h"
 #include "optable.h"
 #include "reactor_mail.h"
 #include "record.h"
+#include "refusal.h"
 #include "sample.h"
 #include "sched.h"
 #include "session/tensor.h"
@@ -65,6 +67,12 @@ static void poison_outputs(struct session *s, const struct ring *ring, const str
 		view_written(s, plan->t[i], plan->reads & 1u << i, res, &cause);
 }
 
+static void count_refusal(struct session *s, int32_t code)
+{
+	s->jobs_refused++;
+	s->reactor->count[refusal_counter(code)]++;
+}
+
 /* A CREATE, VIEW or FREE has been done, or refused; -EAGAIN: it is to come again. */
 static int end_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, int err,
 		       const struct fault *fault)
@@ -75,7 +83,7 @@ static int end_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_t 
 		struct quoit_error error = error_of(fault);
 
 		ring->session->jobs_failed++;
-		ring->session->jobs_refused++;
+		count_refusal(ring->session, fault->code);
 		post_at_fetch(ring, sqe, sq_index, &error);
 		return 0;
 	}
@@ -154,10 +162,12 @@ static void run_now(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_
 		cpu_clear(s, plan->view, zero);
 	if (plan->writes && (res < 0 || s->any_poison))
 		poison_outputs(s, ring, sqe, plan, res, error);
-	if (res < 0)
+	if (res < 0) {
 		s->jobs_failed++;
-	else
+	} else {
 		s->jobs_done++;
+		s->run_bytes += moved_at_fetch(s, sqe, plan);
+	}
 	s->jobs_inline++;
 	if (ring->stamps || res < 0 || !(sqe->flags & QUOIT_SQE_QUIET)) {
 		struct quoit_stamps stamps = {.fetch = ring->fetched};
@@ -248,7 +258,7 @@ static int refuse_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t s
 			return err;
 		job_refuse(s, deps_ring_find(ring, sq_index), &error);
 	}
-	s->jobs_refused++;
+	count_refusal(s, fault->code);
 	post_at_fetch(ring, sqe, sq_index, &error);
 	return 0;
 }
@@ -358,14 +368,14 @@ static uint32_t fetch_run(struct ring *ring, uint32_t index, uint32_t end, uint6
 		struct quoit_sqe sqe;
 
 		copy_sqe(ring, index, &sqe);
-		if (fetch_one(ring, &sqe, index, plain, cost) < 0) {
-			ring->stalled = true;
-			break;
-		}
 		if (sqe.opcode != opcode) {
 			legs_count(ring->session, opcode, index - counted);
 			opcode = sqe.opcode;
 			counted = index;
+		}
+		if (fetch_one(ring, &sqe, index, plain, cost) < 0) {
+			ring->stalled = true;
+			break;
 		}
 		if (!plain)
 			forget_cancel(ring, index);

@@ -9,6 +9,7 @@
 #include "direct_rules.h"
 #include "host/tsc.h"
 #include "memory/memory.h"
+#include "moved.h"
 #include "optable.h"
 #include "record.h"
 #include "sample.h"
@@ -343,10 +344,12 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 	if (res >= 0)
 		sample_job(r, job, posted);
 	record_job(r, job, res);
-	if (res < 0)
+	if (res < 0) {
 		s->jobs_failed++;
-	else
+	} else {
 		s->jobs_done++;
+		legs_move(s, job->sqe.opcode, moved_by_job(s, job, res));
+	}
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
 		if (job->tensors & 1u << i)
 			tensor_unref(s, job->view[i]);

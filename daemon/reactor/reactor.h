@@ -21,7 +21,9 @@
 #define REACTOR_RINGS        4096u
 #define REACTOR_MEMORY_QUEUE 8192u
 
+struct histograms;
 struct io_backend;
+struct summary;
 
 struct reactor {
 	uint32_t index;
@@ -68,9 +70,11 @@ struct reactor {
 	struct quoit_reactor_block *stats; /* its block of the totals file, */
 	struct quoit_core_block *cores;    /* and there the first of every core; NULL: neither */
 	uint32_t core_stride; /* those from its index on, so many apart, are its to write */
-	uint32_t notes;       /* so many of clients that are recorded may be taken, */
-	uint64_t noted;       /* as of then; TSC */
-	int stop;             /* atomic */
+	const struct histograms *histograms; /* and where those of cores are, */
+	struct summary *summary;             /* and what its sessions have done; NULL: nowhere */
+	uint32_t notes; /* so many of clients that are recorded may be taken, */
+	uint64_t noted; /* as of then; TSC */
+	int stop;       /* atomic */
 };
 
 int reactor_start(struct reactor *r);

@@ -12,13 +12,16 @@
 
 #include "executors/backend_exec.h"
 #include "host/affinity.h"
+#include "host/histograms.h"
 #include "host/log.h"
 #include "host/tsc.h"
 #include "io/backend_io.h"
 #include "memory/memory.h"
 #include "reactor_rings.h"
 #include "record.h"
+#include "session/legs.h"
 #include "session/session_stats.h"
+#include "summary.h"
 
 #define SPIN_LEAST_NS      2000u
 #define SPIN_MOST_NS       100000u
@@ -97,6 +100,8 @@ static void publish_core(struct reactor *r, uint32_t i, uint64_t tiles, uint64_t
 {
 	uint64_t *value = r->cores[i].value;
 
+	if (r->histograms && tiles != value[QUOIT_CORE_TILES])
+		workers_tell_times(r->port->workers, i, histograms_core(r->histograms, i));
 	__atomic_store_n(&value[QUOIT_CORE_TILES], tiles, __ATOMIC_RELAXED);
 	if (ticks > value[QUOIT_CORE_TILE_TICKS])
 		__atomic_store_n(&value[QUOIT_CORE_TILE_TICKS], ticks, __ATOMIC_RELAXED);
@@ -118,9 +123,19 @@ static bool publish_cores(struct reactor *r)
 	return busy;
 }
 
+static void publish_summary(struct reactor *r)
+{
+	if (!r->summary)
+		return;
+	for (struct session *s = r->sessions; s; s = s->next)
+		legs_hand_over(s);
+	summary_tell(r->summary);
+}
+
 static void publish_totals(struct reactor *r)
 {
 	r->last_stats = r->now;
+	publish_summary(r);
 	r->count[QUOIT_REACTOR_SESSIONS] = r->session_count;
 	r->count[QUOIT_REACTOR_HEARTBEAT] = r->now;
 	depth_sum(&r->open, r->now);

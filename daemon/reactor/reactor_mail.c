@@ -231,6 +231,7 @@ static bool let_session_go(struct reactor *r, struct session *s)
 		s->rings[i] = ring;
 	}
 	record_tell(s, r->now);
+	legs_hand_over(s);
 	remove_session(r, s);
 	answer(r, s->ending, s, NULL, 0);
 	return true;

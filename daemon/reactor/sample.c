@@ -3,6 +3,7 @@
 #include "sample.h"
 
 #include "reactor.h"
+#include "summary.h"
 
 void sample_init(struct ring *r)
 {
@@ -58,8 +59,8 @@ void sample_is_job(struct ring *r, const struct sample *sample, struct job *job)
 	go_on(r, sample->fetch);
 }
 
-/* Its CQE waits to be flushed; who comes after many others is left out. */
-static void await_flush(struct ring *r, uint64_t end, uint32_t weight)
+/* Its CQE waits to be flushed; who comes after many others is left out.  device: 0: on none. */
+static void await_flush(struct ring *r, uint64_t end, uint32_t weight, uint8_t device)
 {
 	struct ring_samples *m = &r->samples;
 
@@ -67,6 +68,7 @@ static void await_flush(struct ring *r, uint64_t end, uint32_t weight)
 		return;
 	m->job[m->posting].end = end;
 	m->job[m->posting].weight = weight;
+	m->job[m->posting].device = device;
 	m->posting++;
 }
 
@@ -84,10 +86,26 @@ void sample_was_run(struct ring *r, const struct sample *sample, uint8_t opcode)
 	legs_run(s, opcode, end - sample->fetch, sample->weight);
 	legs_add(s, QUOIT_LEG_WHOLE, end - sample->fetch, sample->weight);
 	if (r->cq.next != sample->posted)
-		await_flush(r, end, sample->weight);
+		await_flush(r, end, sample->weight, 0);
 }
 
 /* ---- the end of a job ---- */
+
+/* The device that it ran on; of a copy between two, the target.  0: on none. */
+static uint8_t device_of(const struct session *s, const struct job *job)
+{
+	if (job->executor == NO_EXECUTOR || !job->on_device)
+		return 0;
+	return s->views[job->view[__builtin_ctz(job->on_device)]].device;
+}
+
+static void count_on_device(const struct session *s, uint8_t device, unsigned leg, uint64_t ticks,
+			    uint32_t weight)
+{
+	if (device && s->reactor->summary)
+		summary_of_device(s->reactor->summary, device, leg, quoit_leg_bucket(ticks),
+				  weight);
+}
 
 /*
  * Where it started before its data were there, as jobs in streams do, it began when they were; and
@@ -101,6 +119,7 @@ void sample_count_job(struct ring *r, const struct job *job, bool posted)
 	uint64_t memory = tsc_between(data, job->memory, start);
 	bool is_long = job->end - job->start > s->legs_long && !job->direct;
 	uint32_t weight = is_long ? 1 : job->weight; /* all that are long are counted */
+	uint8_t device = device_of(s, job);
 
 	if (!job->start || job->end < job->fetch)
 		return; /* it never ran */
@@ -109,8 +128,9 @@ void sample_count_job(struct ring *r, const struct job *job, bool posted)
 	legs_add(s, QUOIT_LEG_TURN, start - memory, weight);
 	legs_run(s, job->sqe.opcode, job->end - start, weight);
 	legs_add(s, QUOIT_LEG_WHOLE, job->end - job->fetch, weight);
+	count_on_device(s, device, QUOIT_LEG_RUN, job->end - start, weight);
 	if (posted)
-		await_flush(r, job->end, weight);
+		await_flush(r, job->end, weight, device);
 }
 
 /* ---- CQEs ---- */
@@ -165,8 +185,12 @@ void sample_count_posts(struct ring *r)
 	bool any = s->legs && (m->posting || s->reactor->now >= m->cq_gap);
 	uint64_t now = any ? tsc_now() : 0;
 
-	for (uint32_t i = 0; any && i < m->posting; i++)
-		legs_add(s, QUOIT_LEG_POST, now - m->job[i].end, m->job[i].weight);
+	for (uint32_t i = 0; any && i < m->posting; i++) {
+		uint64_t ticks = now - m->job[i].end;
+
+		legs_add(s, QUOIT_LEG_POST, ticks, m->job[i].weight);
+		count_on_device(s, m->job[i].device, QUOIT_LEG_POST, ticks, m->job[i].weight);
+	}
 	m->posting = 0;
 	for (; has_sample(r); m->cq = quoit_sample_from(m->cq + 1))
 		if (any && now >= m->cq_gap)

@@ -3,9 +3,13 @@
 #include "legs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 
 #include "host/totals.h"
 #include "host/tsc.h"
+#include "reactor/reactor.h"
+#include "reactor/summary.h"
 #include "session_file.h"
 
 #define LABEL(name, text) text,
@@ -23,6 +27,7 @@ static void fill(struct session *s)
 	l->parts = QUOIT_LEG_PARTS;
 	l->operations = QUOIT_OP_NR;
 	l->operations_at = offsetof(struct quoit_session_legs, operation);
+	l->bytes_at = offsetof(struct quoit_session_legs, bytes);
 	l->sites_at = offsetof(struct quoit_session_legs, site);
 	l->site_rings = QUOIT_SITE_RINGS;
 	for (unsigned i = 0; i < QUOIT_LEG_NR; i++)
@@ -35,7 +40,11 @@ int legs_open(struct session *s, int directory)
 	int err = session_file_open(s, directory, QUOIT_STATS_LEGS, sizeof *s->legs, &s->legs_fd,
 				    &map);
 
-	if (!map)
+	if (!map) /* the reactor's totals have it all the same */
+		map = mmap(NULL, sizeof *s->legs, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	s->summed = calloc(QUOIT_OP_NR, sizeof *s->summed);
+	if (map == MAP_FAILED)
 		return err;
 	s->legs = map;
 	s->legs_long = tsc_from_ns(LEGS_LONG_NS);
@@ -51,12 +60,15 @@ void legs_close(struct session *s, int directory)
 
 void legs_add(struct session *s, unsigned leg, uint64_t ticks, uint32_t weight)
 {
+	uint32_t bucket = quoit_leg_bucket(ticks);
 	uint64_t *count;
 
 	if (!s->legs)
 		return;
-	count = &s->legs->count[leg][quoit_leg_bucket(ticks)];
+	count = &s->legs->count[leg][bucket];
 	__atomic_store_n(count, *count + weight, __ATOMIC_RELAXED);
+	if (s->reactor->summary)
+		histogram_add(&s->reactor->summary->leg[leg], bucket, weight);
 }
 
 void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight)
@@ -69,6 +81,37 @@ void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight
 	o = &s->legs->operation[opcode];
 	__atomic_store_n(&o->timed, o->timed + weight, __ATOMIC_RELAXED);
 	__atomic_store_n(&o->ticks, o->ticks + ticks * weight, __ATOMIC_RELAXED);
+}
+
+/* By how much a count has grown since the last time. */
+static uint64_t come(uint64_t *had, uint64_t has)
+{
+	uint64_t more = has - *had;
+
+	*had = has;
+	return more;
+}
+
+void legs_hand_over(struct session *s)
+{
+	uint64_t jobs = s->jobs_fetched + s->jobs_done + s->jobs_failed;
+	struct reactor *r = s->reactor;
+
+	if (!s->legs || !s->summed || !r->summary || jobs == s->summed_jobs)
+		return;
+	s->summed_jobs = jobs;
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
+		const struct quoit_operation_block *o = &s->legs->operation[i];
+		struct quoit_operation_totals *to = &r->summary->operation[i];
+		struct quoit_operation_totals *had = &s->summed[i];
+		uint64_t bytes = come(&had->bytes, s->legs->bytes[i]);
+
+		to->jobs += come(&had->jobs, o->jobs);
+		to->timed += come(&had->timed, o->timed);
+		to->ticks += come(&had->ticks, o->ticks);
+		to->bytes += bytes;
+		r->count[QUOIT_REACTOR_BYTES] += bytes;
+	}
 }
 
 /* Has the client waited at all? */

@@ -33,10 +33,25 @@ void legs_close(struct session *s, int directory);
 void legs_add(struct session *s, unsigned leg, uint64_t ticks, uint32_t weight);
 void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight);
 
+/* Add what was done of each operation since the last time to what its reactor has (summary.h). */
+void legs_hand_over(struct session *s);
+
 /* Copy what a ring's client tells of its waits; `from` is guarded (guard.h). */
 void legs_tell_sites(struct session *s, uint32_t ring, const struct quoit_site *from);
 
-/* So many jobs of this operation were fetched. */
+/* A job of this operation has moved so many bytes. */
+static inline void legs_move(struct session *s, uint8_t opcode, uint64_t bytes)
+{
+	uint64_t *moved;
+
+	if (!LEGS_ON || !s->legs)
+		return;
+	s->bytes_moved += bytes;
+	moved = &s->legs->bytes[opcode];
+	__atomic_store_n(moved, *moved + bytes, __ATOMIC_RELAXED);
+}
+
+/* So many jobs of this operation were fetched; those that ran at once have moved s->run_bytes. */
 static inline void legs_count(struct session *s, uint8_t opcode, uint32_t count)
 {
 	uint64_t *jobs;
@@ -45,6 +60,10 @@ static inline void legs_count(struct session *s, uint8_t opcode, uint32_t count)
 		return;
 	jobs = &s->legs->operation[opcode].jobs;
 	__atomic_store_n(jobs, *jobs + count, __ATOMIC_RELAXED);
+	if (s->run_bytes) {
+		legs_move(s, opcode, s->run_bytes);
+		s->run_bytes = 0;
+	}
 }
 
 #endif

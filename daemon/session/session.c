@@ -63,7 +63,9 @@ uint64_t session_cost(const struct session_limits *limits)
 
 	lay_out(limits, &l);
 	return l.bytes + sizeof(struct session) + sizeof(struct quoit_session_stats) +
-	       sizeof(struct quoit_session_legs) + (has_bridge(limits) ? BRIDGE_BYTES : 0) +
+	       sizeof(struct quoit_session_legs) +
+	       QUOIT_OP_NR * sizeof(struct quoit_operation_totals) +
+	       (has_bridge(limits) ? BRIDGE_BYTES : 0) +
 	       (limits->kernels ? sizeof(struct kernels) : 0);
 }
 
@@ -208,6 +210,7 @@ void session_free(struct session *s)
 	close_fd(s->bridge.fd);
 	unmap(s->stats, sizeof *s->stats);
 	unmap(s->legs, sizeof *s->legs);
+	free(s->summed);
 	close_fd(s->stats_fd);
 	close_fd(s->legs_fd);
 	free(s);

@@ -173,6 +173,7 @@ struct ring_samples {
 	struct {
 		uint64_t end; /* TSC */
 		uint32_t weight;
+		uint8_t device; /* that it ran on; 0: none */
 	} job[SAMPLES_POSTING];
 	uint32_t posted, reaped; /* free-running, into: */
 	struct {
@@ -372,14 +373,18 @@ struct session {
 	/* counts since the start */
 	uint64_t memory_waited; /* jobs that had to wait for bytes */
 	uint64_t jobs_fetched, jobs_done, jobs_failed, jobs_refused, jobs_inline, jobs_tiled;
+	uint64_t run_bytes;   /* moved by the SQEs of one operation that are being fetched; */
+	uint64_t bytes_moved; /* by all else so far */
 	uint64_t wakes, kicks;
 	uint64_t core_ticks;
 
 	struct quoit_session_stats *stats; /* its counter file, */
 	bool told;                         /* which has all that was done for it */
 	int stats_fd;
-	struct quoit_session_legs *legs; /* its file of legs; NULL: there is none */
-	uint64_t legs_long, legs_gap;    /* LEGS_LONG_NS, LEGS_GAP_NS; TSC */
+	struct quoit_session_legs *legs;       /* its file of legs; NULL: there is none */
+	struct quoit_operation_totals *summed; /* of its operations, what the reactor's have, */
+	uint64_t summed_jobs;                  /* and so many jobs were fetched and have ended */
+	uint64_t legs_long, legs_gap;          /* LEGS_LONG_NS, LEGS_GAP_NS; TSC */
 	int legs_fd;
 	struct trace *trace; /* what records it (trace.h); NULL: nobody does */
 };

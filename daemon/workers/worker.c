@@ -103,6 +103,14 @@ static bool choose(const struct worker *me, struct choice *best)
 
 /* ---- shares ---- */
 
+/* How long a tile has taken by the clock on the wall. */
+static void count_time(struct worker *me, uint64_t ticks)
+{
+	uint64_t *count = &me->all->times[me->index][quoit_leg_bucket(ticks)];
+
+	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
+}
+
 /* At the end of its turn a work goes behind all others. */
 static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
 {
@@ -112,7 +120,8 @@ static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
 	/* In this order nobody counts a share twice (workers_count). */
 	__atomic_store_n(&me->since, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&me->ticks, me->ticks + ticks, __ATOMIC_RELEASE);
-	__atomic_store_n(&me->tiles, me->tiles + me->share.tiles, __ATOMIC_RELAXED);
+	__atomic_store_n(&me->tiles, me->tiles + me->share.tiles,
+			 __ATOMIC_RELEASE); /* and with their times */
 	if (before / turn != (before + ticks) / turn)
 		__atomic_store_n(&work->order, atomic_fetch_add(&me->all->order, 1),
 				 __ATOMIC_RELAXED);
@@ -169,6 +178,7 @@ static void run_tile(struct worker *me, uint32_t tile, uint32_t tiles)
 {
 	struct work *work = me->share.work;
 	struct session *outer = guard_enter(work->session);
+	uint64_t start = tsc_now();
 
 	if (!atomic_load_explicit(&work->abandoned, memory_order_relaxed)) {
 		if (atomic_load_explicit(&work->clearing, memory_order_relaxed))
@@ -177,6 +187,7 @@ static void run_tile(struct worker *me, uint32_t tile, uint32_t tiles)
 			work->impl->run(&work->args, tile, tiles);
 	}
 	guard_leave(outer);
+	count_time(me, tsc_now() - start);
 	me->share.tiles++;
 }
 

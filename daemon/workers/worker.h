@@ -111,6 +111,10 @@ uint64_t worker_ticks(const struct worker_port *port, const struct session *s);
  */
 bool workers_count(const struct workers *w, uint32_t i, uint64_t *ret_tiles, uint64_t *ret_ticks);
 
+/* Copy out how many of its tiles took how long (quoit_leg_bucket), those that it has counted.  As
+ * above. */
+void workers_tell_times(const struct workers *w, uint32_t i, uint64_t *to);
+
 /* For the reactor's sleep: true if no work has ended; the flag is up either way. */
 bool worker_may_sleep(struct worker_port *port, uint32_t *need_wake);
 

@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <time.h>
 
+#include <quoit/stats.h>
+
 #include "worker.h"
 
 /* From one worker to one reactor: numbers of slots whose work has ended. */
@@ -51,7 +53,8 @@ struct workers {
 	_Atomic uint32_t sleepers;
 	_Atomic uint64_t order; /* of turns: publications, and whenever one is over */
 	_Atomic bool stop;
-	uint32_t *cores; /* of each reactor: workers that take its works */
+	uint64_t (*times)[QUOIT_LEG_BUCKETS]; /* of each worker's tiles; its own to write */
+	uint32_t *cores;                      /* of each reactor: workers that take its works */
 	uint32_t started;
 };
 

@@ -89,7 +89,8 @@ int workers_start(const struct worker_config *config, struct workers **ret)
 		memset(w->worker, 0, config->workers * sizeof *w->worker);
 	w->port = aligned_alloc(64, config->reactors * sizeof *w->port);
 	w->cores = calloc(config->reactors, sizeof *w->cores);
-	if (!w->worker || !w->port || !w->cores)
+	w->times = calloc(config->workers, sizeof *w->times);
+	if (!w->worker || !w->port || !w->cores || !w->times)
 		err = -ENOMEM;
 	for (uint32_t i = 0; w->port && i < config->reactors; i++)
 		if (worker_port_open(&w->port[i], w) < 0)
@@ -114,13 +115,20 @@ bool workers_count(const struct workers *w, uint32_t i, uint64_t *ret_tiles, uin
 	if (i >= w->config.workers)
 		return false;
 	one = &w->worker[i];
-	*ret_tiles = __atomic_load_n(&one->tiles, __ATOMIC_RELAXED);
+	*ret_tiles = __atomic_load_n(&one->tiles, __ATOMIC_ACQUIRE);
 	*ret_ticks = __atomic_load_n(&one->ticks, __ATOMIC_ACQUIRE);
 	since = __atomic_load_n(&one->since, __ATOMIC_RELAXED);
 	now = since ? worker_cpu_ns(one->clock) : 0;
 	if (now > since)
 		*ret_ticks += tsc_from_ns(now - since);
 	return true;
+}
+
+void workers_tell_times(const struct workers *w, uint32_t i, uint64_t *to)
+{
+	for (unsigned k = 0; k < QUOIT_LEG_BUCKETS; k++)
+		__atomic_store_n(&to[k], __atomic_load_n(&w->times[i][k], __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
 }
 
 void workers_stop(struct workers *w)
@@ -134,6 +142,7 @@ void workers_stop(struct workers *w)
 	for (uint32_t i = 0; w->port && i < w->config.reactors; i++)
 		worker_port_close(&w->port[i]);
 	free_config(&w->config);
+	free(w->times);
 	free(w->cores);
 	free(w->port);
 	free(w->worker);

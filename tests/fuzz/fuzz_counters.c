@@ -1,11 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_counters.c - any bytes as counter files: parsed or refused, nothing else */
 #include <stdlib.h>
+#include <string.h>
 
 #include "counters.h"
 #include "legs.h"
+#include "timings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Whatever it says, it is all in the file. */
+static void read_timings(const uint8_t *data, size_t size)
+{
+	struct quoit_operation_totals operation;
+	void *copy = malloc(size ? size : 1);
+	struct timings t;
+
+	if (!copy)
+		return;
+	memcpy(copy, data, size);
+	if (timings_parse(copy, size, &t) < 0) {
+		free(copy);
+		return;
+	}
+	(void)timings_percentile(NULL, &t, -1, 99);
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
+		(void)timings_operation(&t, i, &operation);
+	timings_free(&t);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -21,5 +43,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
 			if (legs_percentile(&legs, leg, 99) > 0 && !legs_jobs(&legs, leg))
 				abort();
+	read_timings(data, size);
 	return 0;
 }

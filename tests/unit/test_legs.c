@@ -91,6 +91,7 @@ static void make_file(void)
 	file.parts = QUOIT_LEG_PARTS;
 	file.operations = QUOIT_OP_NR;
 	file.operations_at = offsetof(struct quoit_session_legs, operation);
+	file.bytes_at = offsetof(struct quoit_session_legs, bytes);
 	file.sites_at = offsetof(struct quoit_session_legs, site);
 	file.site_rings = QUOIT_SITE_RINGS;
 	for (unsigned i = 0; i < QUOIT_LEG_NR; i++)
@@ -173,6 +174,87 @@ Test(legs, an_operation_of_which_none_was_fetched_has_run)
 	legs_since(&before, l);
 	cr_expect_eq(l->operation[QUOIT_OP_GEMM].jobs, 0);
 	cr_expect_float_eq(legs_operation_ns(l, QUOIT_OP_GEMM), 3000, 1e-6);
+}
+
+/* ---- bytes ---- */
+
+Test(legs, bytes_of_operations_are_since_the_reading_before)
+{
+	static struct legs before;
+	struct legs *l;
+
+	make_file();
+	file.bytes[QUOIT_OP_GEMM] = 1000;
+	before = *parse();
+	cr_expect(before.bytes_known);
+	cr_expect_eq(before.operation[QUOIT_OP_GEMM].bytes, 1000);
+	file.bytes[QUOIT_OP_GEMM] = 1700;
+	l = parse();
+	legs_since(&before, l);
+	cr_expect_eq(l->operation[QUOIT_OP_GEMM].bytes, 700);
+	cr_expect_eq(l->operation[QUOIT_OP_ADD].bytes, 0);
+}
+
+/* Such a file has its operations on the line behind the labels, and zeros between. */
+Test(legs, a_file_of_before_there_were_bytes_says_nothing_of_them)
+{
+	struct legs *l;
+
+	make_file();
+	file.bytes_at = 0;
+	file.operation[QUOIT_OP_GEMM].jobs = 4;
+	l = parse();
+	cr_expect_not(l->bytes_known);
+	cr_expect_eq(l->operation[QUOIT_OP_GEMM].jobs, 4);
+}
+
+/* With as many labels as fill their lines, they would be the first operation's jobs. */
+Test(legs, operations_right_behind_the_labels_are_not_taken_for_a_place)
+{
+	struct legs *l;
+
+	make_file();
+	file.operations_at = offsetof(struct quoit_session_legs, bytes_at);
+	file.operations = 1;
+	l = parse();
+	cr_expect_not(l->bytes_known);
+	cr_expect_eq(l->operation[0].jobs, offsetof(struct quoit_session_legs, bytes));
+}
+
+Test(legs, bytes_that_are_not_in_the_file_are_not_known)
+{
+	make_file();
+	file.bytes_at = sizeof file;
+	cr_expect_not(parse()->bytes_known);
+	file.bytes_at = UINT32_MAX;
+	cr_expect_not(parse()->bytes_known);
+	file.bytes_at = sizeof file - sizeof file.bytes;
+	cr_expect(parse()->bytes_known);
+}
+
+/* Behind our bytes_at there may be more by then. */
+Test(legs, a_later_file_with_a_longer_head_is_read_as_far_as_it_is_known)
+{
+	static uint8_t later[sizeof file + 3 * QUOIT_LABEL_BYTES];
+	const size_t labels_end = offsetof(struct quoit_session_legs, bytes_at);
+	static struct legs l;
+
+	make_file();
+	count(QUOIT_LEG_RUN, 1000, 50);
+	file.bytes[QUOIT_OP_ADD] = 8;
+	file.header.header_bytes += 3 * QUOIT_LABEL_BYTES;
+	file.header.file_bytes = sizeof later;
+	file.operations_at += 3 * QUOIT_LABEL_BYTES;
+	file.bytes_at += 3 * QUOIT_LABEL_BYTES;
+	file.sites_at += 3 * QUOIT_LABEL_BYTES;
+	memcpy(later, &file, labels_end + sizeof file.bytes_at);
+	memset(later + labels_end + sizeof file.bytes_at, 0x77, 3 * QUOIT_LABEL_BYTES);
+	memcpy(later + offsetof(struct quoit_session_legs, operation) + 3 * QUOIT_LABEL_BYTES,
+	       file.operation, sizeof file - offsetof(struct quoit_session_legs, operation));
+	cr_assert_eq(legs_parse(later, sizeof later, &l), 0);
+	cr_expect_eq(legs_jobs(&l, QUOIT_LEG_RUN), 50);
+	cr_expect(l.bytes_known);
+	cr_expect_eq(l.operation[QUOIT_OP_ADD].bytes, 8);
 }
 
 static void wait_at(unsigned ring, unsigned index, const char *name, uint64_t ticks)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "exporter/collect_sessions.h"
+#include "exporter/collect_timings.h"
 #include "exporter/exposition.h"
 #include "exporter/metrics.h"
 #include "runtime.h"
@@ -191,6 +192,7 @@ static int write_reading(struct exposition *e, struct collect *c, const struct r
 	if (r->found) {
 		write_start(e, c, r->sessions.totals.origin.started_ns);
 		write_totals(e, &r->sessions.totals);
+		collect_timings(e, &r->sessions.totals, r->directory);
 		if (c->sessions)
 			err = collect_sessions(e, &r->sessions, r->directory);
 	}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "exporter/collect.h"
+#include "exporter/collect_buckets.h"
 #include "exporter/metrics.h"
 #include "format.h"
 #include "legs.h"
@@ -96,31 +97,6 @@ static bool are_of(const struct legs *l, const struct counters_totals *t)
 	return l->daemon_pid == t->origin.daemon_pid && l->started_ns >= t->origin.started_ns;
 }
 
-/* A few bounds out of the legs' hundreds of buckets, which are narrow enough for that. */
-static const struct {
-	const char *le;
-	double ns;
-} bounds[] = {{"1e-06", 1e3}, {"1e-05", 1e4}, {"0.0001", 1e5}, {"0.001", 1e6},
-	      {"0.01", 1e7},  {"0.1", 1e8},   {"1.0", 1e9},    {"10.0", 1e10}};
-
-#define BOUNDS (sizeof bounds / sizeof bounds[0])
-
-/* A bucket on both sides of a bound is where its larger part is. */
-static void write_leg(struct exposition *e, const struct exposition_label *labels,
-		      const struct legs *l, unsigned leg)
-{
-	struct exposition_bucket buckets[BOUNDS];
-	unsigned i = 0;
-	uint64_t below = 0;
-
-	for (unsigned b = 0; b < BOUNDS; b++) {
-		for (; i < QUOIT_LEG_BUCKETS && legs_middle_ns(l, i) <= bounds[b].ns; i++)
-			below += l->count[leg][i];
-		buckets[b] = (struct exposition_bucket){bounds[b].le, below};
-	}
-	exposition_histogram(e, labels, buckets, BOUNDS, legs_jobs(l, leg), legs_sum(l, leg) / 1e9);
-}
-
 static void write_legs(struct exposition *e, struct choice *c, const struct counters_totals *t,
 		       int directory)
 {
@@ -142,7 +118,7 @@ static void write_legs(struct exposition *e, struct choice *c, const struct coun
 		for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++) {
 			identify(&id, s, (struct exposition_label){"leg", legs_label(leg)});
 			if (c->legs.known[leg])
-				write_leg(e, id.labels, &c->legs, leg);
+				collect_buckets(e, id.labels, c->legs.count[leg], c->legs.tick_ns);
 		}
 	}
 }

@@ -21,6 +21,10 @@
 	SESSION(WAIT_##COUNTER), METRIC_GAUGE, "quoit_session_jobs_waiting",                       \
 		"Of the queued jobs, those that wait for this."
 
+#define INVALID(COUNTER)                                                                           \
+	REACTOR(REFUSED_##COUNTER), METRIC_COUNT, "quoit_reactor_jobs_refused",                    \
+		"SQEs that were no valid jobs."
+
 #define A_READING "a reading of the TSC: no rate of it says anything, and it stands still at rest"
 
 const struct metric metrics[] = {
@@ -83,6 +87,17 @@ const struct metric metrics[] = {
 	 "Questions to a device's driver whether something is done."},
 	{REACTOR(PEER_COPIES), METRIC_COUNT, "quoit_reactor_device_copies_direct",
 	 "Copies that one device's process read from another device's memory."},
+	{REACTOR(BYTES), METRIC_BYTES_COUNTED, "quoit_reactor_moved_bytes",
+	 "Bytes that its jobs have read and written."},
+	{INVALID(EINVAL), {"reason", "einval"}},
+	{INVALID(ENOTSUP), {"reason", "enotsup"}},
+	{INVALID(E2BIG), {"reason", "e2big"}},
+	{INVALID(EBADF), {"reason", "ebadf"}},
+	{INVALID(EACCES), {"reason", "eacces"}},
+	{INVALID(EEXIST), {"reason", "eexist"}},
+	{INVALID(ENODEV), {"reason", "enodev"}},
+	{INVALID(EXDEV), {"reason", "exdev"}},
+	{INVALID(OTHER), {"reason", "other"}},
 	{REACTOR(HEARTBEAT), METRIC_LEFT_OUT, NULL, A_READING},
 
 	{CORE(TILES), METRIC_COUNT, "quoit_core_tiles", "Tiles that ran on this core."},
@@ -150,6 +165,8 @@ const struct metric metrics[] = {
 	 "Memory that it may use on each device."},
 	{SESSION(DEVICE_USED), METRIC_BYTES, "quoit_session_device_used_bytes",
 	 "Memory in use on devices."},
+	{SESSION(BYTES), METRIC_BYTES_COUNTED, "quoit_session_moved_bytes",
+	 "Bytes that its jobs have read and written."},
 	{SESSION(AS_OF), METRIC_LEFT_OUT, NULL, A_READING},
 	{0},
 };

@@ -16,7 +16,7 @@ static bool make(struct chosen *c)
 
 void chosen_read(struct chosen *c, int directory, const struct session_row *row)
 {
-	struct session_row whole = *row;
+	struct session_row since = *row;
 	struct legs *now;
 
 	if (c->session != row->s.session || !row->before)
@@ -30,13 +30,12 @@ void chosen_read(struct chosen *c, int directory, const struct session_row *row)
 	if (!c->known)
 		return;
 	*c->since = *now;
-	whole.before = NULL;
-	limits_find(&whole.s, NULL, now, columns_span_ns(&whole), &c->ever);
-	c->limits = c->ever;
 	if (!c->readings++)
-		return;
-	legs_since(c->reading[(c->readings + 1) % 2], c->since);
-	limits_find(&row->s, row->before, c->since, columns_span_ns(row), &c->limits);
+		since.before = NULL; /* all since it was opened */
+	else
+		legs_since(c->reading[(c->readings + 1) % 2], c->since);
+	c->span_ns = columns_span_ns(&since);
+	limits_find(&since.s, since.before, c->since, c->span_ns, &c->limits);
 }
 
 void chosen_forget(struct chosen *c)

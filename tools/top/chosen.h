@@ -12,8 +12,8 @@ struct chosen {
 	unsigned readings;
 	struct legs *reading[2]; /* the last one is [readings % 2] */
 	struct legs *since;      /* what came between the last two; after the first: all */
-	struct limits limits;    /* what limits it in that time, */
-	struct limits ever;      /* and since it was opened */
+	double span_ns;          /* over so long; negative: not known */
+	struct limits limits;    /* what limits it in that time */
 	bool known;              /* the last reading was good */
 };
 

@@ -48,6 +48,8 @@ static void let_go(struct followed *s)
 {
 	close_fd(&s->fd);
 	close_fd(&s->statm);
+	free(s->legs);
+	s->legs = NULL;
 }
 
 /* /proc/PID/statm: opened first, and then known to be its; later it is that or nobody's. */
@@ -365,7 +367,7 @@ void follow_choose(struct follow *f, uint64_t session)
 					     PROCESS_NEED_SMAPS | PROCESS_NEED_NUMA);
 		chosen_read(&f->chosen, f->directory, &f->rows[i]);
 		if (f->chosen.known)
-			f->rows[i].limits = f->chosen.ever;
+			f->rows[i].limits = f->chosen.limits;
 	}
 }
 

@@ -25,6 +25,8 @@ struct followed {
 	struct counters_session reading[2]; /* the last one is [readings % 2] */
 	struct process process;
 	uint64_t read_ns, process_ns; /* when the counters were read, and the process asked */
+	struct legs *legs;     /* as of the last look at them, */
+	unsigned legs_reading; /* when this was the number of readings of all */
 };
 
 struct follow {
@@ -62,6 +64,10 @@ void follow_close(struct follow *f);
  * totals cannot be read any more, and what was last read stays.
  */
 int follow_read(struct follow *f, unsigned needs);
+
+/* Look at the legs of all sessions: what limits each, since the last reading if it was looked at
+ * then, too. */
+void follow_look_at_legs(struct follow *f);
 
 /* Look closer at one of the last reading's sessions; also at what costs the kernel a walk through
  * its pages. */

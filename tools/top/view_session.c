@@ -65,8 +65,21 @@ static unsigned next_operation(const struct legs *l, const bool *shown)
 	return most;
 }
 
-static void add_operation(struct view *v, const struct legs *l, unsigned operation, double all)
+/* What it has moved, a second. */
+static void add_flow(struct view *v, const struct legs *l, unsigned operation, double span_ns)
 {
+	char text[16] = "-";
+
+	if (l->bytes_known && span_ns > 0)
+		format_flow((double)l->operation[operation].bytes * 1e9 / span_ns, text,
+			    sizeof text);
+	view_add(v, VIEW_PLAIN, "%8s ", text);
+}
+
+static void add_operation(struct view *v, const struct chosen *c, unsigned operation, double all)
+{
+	const struct legs *l = c->since;
+
 	view_add(v, VIEW_STRONG, "%-19s", limits_operation(operation));
 	view_add(v, VIEW_PLAIN, "%12" PRIu64, l->operation[operation].jobs);
 	add_span(v, legs_operation_mean(l, operation));
@@ -74,17 +87,20 @@ static void add_operation(struct view *v, const struct legs *l, unsigned operati
 		view_add(v, VIEW_PLAIN, "%8.1f ", 100 * legs_operation_ns(l, operation) / all);
 	else
 		view_add(v, VIEW_PLAIN, "%8s ", "-");
+	add_flow(v, l, operation, c->span_ns);
 	view_end_line(v);
 }
 
-static void add_operations(struct view *v, const struct legs *l, unsigned lines)
+static void add_operations(struct view *v, const struct chosen *c, unsigned lines)
 {
+	const struct legs *l = c->since;
 	bool shown[QUOIT_OP_NR] = {false};
 	double all = 0;
 
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
 		all += legs_operation_ns(l, i);
-	view_add(v, VIEW_TITLE, "%-19s%12s%8s%8s ", "OPERATION", "JOBS", "EACH", "%RUN");
+	view_add(v, VIEW_TITLE, "%-19s%12s%8s%8s %8s ", "OPERATION", "JOBS", "EACH", "%RUN",
+		 "BYTES/S");
 	view_end_line(v);
 	for (unsigned n = 0; n < lines; n++) {
 		unsigned i = next_operation(l, shown);
@@ -92,7 +108,7 @@ static void add_operations(struct view *v, const struct legs *l, unsigned lines)
 		if (i == QUOIT_OP_NR)
 			break;
 		shown[i] = true;
-		add_operation(v, l, i, all);
+		add_operation(v, c, i, all);
 	}
 	view_end_line(v);
 }
@@ -185,7 +201,7 @@ static void add_chosen(struct view *v, const struct session_row *row, const stru
 	view_end_line(v);
 	view_end_line(v);
 	add_legs(v, c->since);
-	add_operations(v, c->since, 6);
+	add_operations(v, c, 6);
 	add_sites(v, c->since, 6);
 }
 

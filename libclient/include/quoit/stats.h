@@ -2,20 +2,26 @@
 /*
  * stats.h - the counter files: what the tools read, without asking the daemon.
  *
- * They lie beside the socket: "totals" for everybody, "session.N" and "legs.N" for the
- * session's uid and root, "topology" as text.  They can be read while the daemon
+ * They lie beside the socket: "totals" and "histograms" for everybody, "session.N" and "legs.N" for
+ * the session's uid and root, "topology" as text.  They can be read while the daemon
  * runs, hangs or is dead.  One writer per file; a reader reads it (a session's is emptied when that
  * is over, under whoever has it mapped), and checks magic, version and sizes: a
  * word is exact, words beside each other may be a burst apart.  A session's are as of
  * the reactor's last sleep, or a tenth of a second old, and how deep its queues are a
  * second where it is quiet; what a reactor says in the
- * totals is never newer than the latter, so that nobody learns there when a job of
+ * totals and histograms is never newer than the latter, so that nobody learns there when a job of
  * somebody else has ended.
  *
  * Times are ticks of the TSC, whose rate is in the header.  "queue_ticks" is the number of
  * open jobs, summed up over time, "busy_ticks" the time with any; from the first two of
  * jobs, queue_ticks and time follows the third (J. Little).  Jobs that run at their fetch
  * are in neither, but a reactor's busy_ticks have the time that it works.
+ *
+ * "bytes_moved" has, of each job that has succeeded, the bytes of all elements of each tensor that
+ * its operation reads and of each that it writes, as their types are wide; of one that is read and
+ * written, both.  Three exceptions: a file's job has what was read or written of the file; a COPY
+ * between the host and a device, or two devices, what it has brought to the other side, once; a
+ * NOP, which only waits, nothing.
  *
  * Counters are named by the tables below, which are in the file, so that a tool
  * of another version can show what it does not know, and skip what is not there.
@@ -25,15 +31,16 @@
 
 #include <quoit/abi.h>
 
-#define QUOIT_STATS_MAGIC    0x53544f5151554f49ull
-#define QUOIT_STATS_VERSION  2u
-#define QUOIT_STATS_TOTALS   "totals"
-#define QUOIT_STATS_SESSION  "session.%llu"
-#define QUOIT_STATS_LEGS     "legs.%llu"
-#define QUOIT_STATS_TOPOLOGY "topology"
-#define QUOIT_LABEL_BYTES    24
-#define QUOIT_MAX_REACTORS   64
-#define QUOIT_MAX_CORES      1024
+#define QUOIT_STATS_MAGIC      0x53544f5151554f49ull
+#define QUOIT_STATS_VERSION    2u
+#define QUOIT_STATS_TOTALS     "totals"
+#define QUOIT_STATS_SESSION    "session.%llu"
+#define QUOIT_STATS_LEGS       "legs.%llu"
+#define QUOIT_STATS_TOPOLOGY   "topology"
+#define QUOIT_STATS_HISTOGRAMS "histograms"
+#define QUOIT_LABEL_BYTES      24
+#define QUOIT_MAX_REACTORS     64
+#define QUOIT_MAX_CORES        1024
 
 /* QUOIT_STAT(NAME, "label"): of one session */
 #define QUOIT_SESSION_STATS(X)                                                                     \
@@ -74,9 +81,11 @@
 	X(DEVICE_USED, "device_bytes_used")                                                        \
 	X(DEVICE_JOBS, "jobs_on_devices")                                                          \
 	X(DIRECT, "jobs_direct")                                                                   \
-	X(DIRECT_STREAMED, "jobs_direct_streamed")
+	X(DIRECT_STREAMED, "jobs_direct_streamed")                                                 \
+	X(BYTES, "bytes_moved")
 
-/* Of one reactor, and the daemon as a whole. */
+/* Of one reactor, and the daemon as a whole; refused_: SQEs that were no valid jobs, by the errno.
+ */
 #define QUOIT_REACTOR_STATS(X)                                                                     \
 	X(LOOPS, "loops")                                                                          \
 	X(SLEEPS, "sleeps")                                                                        \
@@ -93,7 +102,17 @@
 	X(EXEC_ANSWERS, "executor_answers")                                                        \
 	X(EXEC_BELLS, "executor_bells")                                                            \
 	X(EXEC_QUERIES, "executor_event_queries")                                                  \
-	X(PEER_COPIES, "device_copies_direct")
+	X(PEER_COPIES, "device_copies_direct")                                                     \
+	X(BYTES, "bytes_moved")                                                                    \
+	X(REFUSED_EINVAL, "refused_einval")                                                        \
+	X(REFUSED_ENOTSUP, "refused_enotsup")                                                      \
+	X(REFUSED_E2BIG, "refused_e2big")                                                          \
+	X(REFUSED_EBADF, "refused_ebadf")                                                          \
+	X(REFUSED_EACCES, "refused_eacces")                                                        \
+	X(REFUSED_EEXIST, "refused_eexist")                                                        \
+	X(REFUSED_ENODEV, "refused_enodev")                                                        \
+	X(REFUSED_EXDEV, "refused_exdev")                                                          \
+	X(REFUSED_OTHER, "refused_other")
 
 /* Of one core: what its worker does, below a reactor or alone.  Tiles take CPU time. */
 #define QUOIT_CORE_STATS(X)                                                                        \
@@ -222,7 +241,10 @@ struct quoit_operation_block {
 /* Of so many rings of a session it is told where the program waited on them. */
 #define QUOIT_SITE_RINGS 8u
 
-/* legs.N; the labels are the legs', in whose order the counts are. */
+/*
+ * legs.N; the labels are the legs', in whose order the counts are.  Behind them, before all tables,
+ * is where the bytes of the operations are, in the same order as these; 0: they are not told.
+ */
 struct quoit_session_legs {
 	struct quoit_stats_header header;
 	uint64_t session;
@@ -233,7 +255,9 @@ struct quoit_session_legs {
 	uint32_t sites_at;
 	uint32_t site_rings; /* a table of QUOIT_MAX_SITES each, as the client has it */
 	char label[QUOIT_LEG_NR][QUOIT_LABEL_BYTES];
+	uint32_t bytes_at;
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_operation_block operation[QUOIT_OP_NR];
+	QUOIT_ALIGNED(QUOIT_LINE) uint64_t bytes[QUOIT_OP_NR];
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t count[QUOIT_LEG_NR][QUOIT_LEG_BUCKETS];
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_site site[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
 };
@@ -260,5 +284,45 @@ struct quoit_totals {
 	struct quoit_reactor_block reactor[QUOIT_MAX_REACTORS];
 	struct quoit_core_block core[QUOIT_MAX_CORES];
 };
+
+/*
+ * histograms: how long jobs and tiles took, and what was done of each operation, since quoitd has
+ * started.  Sessions are in it as long as they live and thereafter, each job as in its legs.N.
+ */
+
+/* Whose: of what you do not know, skip the row. */
+enum {
+	QUOIT_OF_REACTOR = 1, /* the legs of all its sessions */
+	QUOIT_OF_DEVICE,      /* of those jobs that ran there: start_to_end and end_to_post; a COPY
+				 between devices is the target's */
+	QUOIT_OF_CORE,        /* "tile": of its worker's tiles */
+};
+#define QUOIT_TILE_LABEL "tile"
+
+/* One row of counts, as many as there are buckets; what they count is the label. */
+struct quoit_histogram_row {
+	char label[QUOIT_LABEL_BYTES];
+	uint32_t of;
+	uint32_t number;  /* of the reactor, of the core, as in the totals; of the device, from 1 */
+	uint32_t reactor; /* a device has rows of each reactor: add them up */
+	uint32_t reserved;
+};
+
+struct quoit_operation_totals {
+	uint64_t jobs, timed, ticks; /* as in quoit_operation_block */
+	uint64_t bytes;
+};
+
+/* header.file_bytes is all; header_bytes is this head's, header.counters is 0. */
+struct quoit_histograms {
+	struct quoit_stats_header header;
+	uint32_t buckets, parts; /* as in quoit_session_legs */
+	uint32_t rows, row_bytes, rows_at;
+	uint32_t counts_at; /* of the first row, one behind the other; 64 bits each */
+	/* Of each of header.reactors a table of so many blocks, one behind the other. */
+	uint32_t operations, operation_bytes, operations_at;
+	uint32_t reserved;
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_histograms) == 112, "no padding");
 
 #endif

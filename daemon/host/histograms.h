@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * histograms.h - the daemon's file of histograms and operations (quoit_histograms), for everybody
+ * to read.
+ *
+ * As it is for everybody, nothing is counted where it lies: a reactor counts in memory of its own
+ * and copies that out when it does so with the totals.
+ */
+#ifndef QUOITD_HISTOGRAMS_H
+#define QUOITD_HISTOGRAMS_H
+
+#include <quoit/stats.h>
+
+struct histograms; /* where its parts are */
+
+/* A histogram before it is copied out. */
+struct histogram {
+	uint64_t changed; /* bit n: something among the QUOIT_LEG_PARTS buckets from the n-th on */
+	uint64_t count[QUOIT_LEG_BUCKETS];
+};
+
+static inline void histogram_add(struct histogram *h, uint32_t bucket, uint32_t weight)
+{
+	h->changed |= UINT64_C(1) << bucket / QUOIT_LEG_PARTS;
+	h->count[bucket] += weight;
+}
+
+/* Copy out what has changed since the last time. */
+void histogram_tell(struct histogram *h, uint64_t *to);
+
+/*
+ * Make the file for so many of each, or anonymous memory in its stead where that fails; NULL:
+ * ENOMEM.
+ */
+struct histograms *histograms_open(int directory, uint32_t reactors, uint32_t devices,
+				   uint32_t cores);
+void histograms_close(struct histograms *h, int directory);
+
+/* The counts in the file: of a reactor's leg; of its jobs on a device (from 1), one of the two of
+ * these; of a core. */
+uint64_t *histograms_leg(const struct histograms *h, uint32_t reactor, unsigned leg);
+uint64_t *histograms_device(const struct histograms *h, uint32_t reactor, uint32_t device,
+			    unsigned which);
+uint64_t *histograms_core(const struct histograms *h, uint32_t core);
+
+/* The reactor's table of operations, QUOIT_OP_NR of them. */
+struct quoit_operation_totals *histograms_operations(const struct histograms *h, uint32_t reactor);
+
+/* Which of a device's two a leg is counted in. */
+enum { HISTOGRAMS_RUN, HISTOGRAMS_POST, HISTOGRAMS_OF_DEVICE };
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* moved.c - how many bytes a job has moved */
+#include "moved.h"
+
+#include "optable.h"
+#include "session/tensor_bits.h"
+#include "shape.h"
+
+/* The elements of some of its tensors. */
+static uint64_t bytes_of(const struct session *s, const uint32_t *view, uint8_t tensors)
+{
+	uint64_t bytes = 0;
+
+	for_each_tensor (i, tensors) {
+		const struct view *v = &s->views[view[i]];
+
+		bytes += v->elements * shape_dtype_size(v->dtype);
+	}
+	return bytes;
+}
+
+/* One that computes nothing waits for what it says it reads. */
+static uint64_t both(const struct session *s, const struct quoit_sqe *sqe, const uint32_t *view,
+		     uint8_t reads, uint8_t writes)
+{
+	if (sqe->opcode == QUOIT_OP_NOP)
+		return 0;
+	return bytes_of(s, view, reads) + bytes_of(s, view, writes);
+}
+
+uint64_t moved_at_fetch(const struct session *s, const struct quoit_sqe *sqe,
+			const struct plan *plan)
+{
+	return both(s, sqe, plan->view, plan->reads, plan->writes);
+}
+
+/* A copy whose tensors are not in one place. */
+static bool goes_across(const struct session *s, const struct job *job)
+{
+	return job->sqe.opcode == QUOIT_OP_COPY && job->on_device &&
+	       s->views[job->view[0]].device != s->views[job->view[1]].device;
+}
+
+uint64_t moved_by_job(const struct session *s, const struct job *job, int32_t res)
+{
+	if (optable_row(job->sqe.opcode)->flags & OP_FILE)
+		return (uint32_t)res;
+	if (goes_across(s, job))
+		return bytes_of(s, job->view, job->writes);
+	return both(s, &job->sqe, job->view, job->reads, job->writes);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* summary.c - what all sessions of a reactor have done */
+#include "summary.h"
+
+#include <stdlib.h>
+
+struct summary *summary_new(const struct histograms *file, uint32_t reactor, uint32_t devices)
+{
+	struct summary *s = calloc(1, sizeof *s + devices * sizeof s->device[0]);
+
+	if (!s)
+		return NULL;
+	s->file = file;
+	s->reactor = reactor;
+	s->devices = devices;
+	return s;
+}
+
+void summary_of_device(struct summary *s, uint32_t device, unsigned leg, uint32_t bucket,
+		       uint32_t weight)
+{
+	unsigned which = leg == QUOIT_LEG_RUN ? HISTOGRAMS_RUN : HISTOGRAMS_POST;
+
+	if (device <= s->devices)
+		histogram_add(&s->device[device - 1][which], bucket, weight);
+}
+
+static void tell_operations(const struct summary *s)
+{
+	struct quoit_operation_totals *to = histograms_operations(s->file, s->reactor);
+
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
+		const struct quoit_operation_totals *from = &s->operation[i];
+
+		__atomic_store_n(&to[i].jobs, from->jobs, __ATOMIC_RELAXED);
+		__atomic_store_n(&to[i].timed, from->timed, __ATOMIC_RELAXED);
+		__atomic_store_n(&to[i].ticks, from->ticks, __ATOMIC_RELAXED);
+		__atomic_store_n(&to[i].bytes, from->bytes, __ATOMIC_RELAXED);
+	}
+}
+
+void summary_tell(struct summary *s)
+{
+	tell_operations(s);
+	for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
+		histogram_tell(&s->leg[leg], histograms_leg(s->file, s->reactor, leg));
+	for (uint32_t d = 1; d <= s->devices; d++)
+		for (unsigned i = 0; i < HISTOGRAMS_OF_DEVICE; i++)
+			histogram_tell(&s->device[d - 1][i],
+				       histograms_device(s->file, s->reactor, d, i));
+}

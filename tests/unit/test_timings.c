@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* test_timings.c - quoitd's file of histograms: as quoitd writes it, and as others may */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "buckets.h"
+#include "host/histograms.h"
+#include "timings.h"
+
+#define COUNT_BYTES (QUOIT_LEG_BUCKETS * sizeof(uint64_t))
+#define ROWS        3
+
+/* ---- a file of another version: longer rows, longer blocks, and things that we do not know ----
+ */
+
+struct row {
+	struct quoit_histogram_row ours;
+	uint8_t more[24];
+};
+
+struct block {
+	struct quoit_operation_totals ours;
+	uint64_t more;
+};
+
+struct file {
+	struct quoit_histograms head;
+	uint8_t more_head[40];
+	struct row row[ROWS];
+	struct block block[2][3]; /* of two reactors, three operations */
+	uint64_t count[ROWS][QUOIT_LEG_BUCKETS];
+};
+
+static struct file file;
+
+static void make_row(unsigned i, const char *label, uint32_t of, uint32_t number, uint32_t reactor)
+{
+	file.row[i].ours =
+		(struct quoit_histogram_row){.of = of, .number = number, .reactor = reactor};
+	strcpy(file.row[i].ours.label, label);
+}
+
+static void make_file(void)
+{
+	memset(&file, 0, sizeof file);
+	memset(file.more_head, 0x77, sizeof file.more_head);
+	file.head.header = (struct quoit_stats_header){.magic = QUOIT_STATS_MAGIC,
+						       .version = QUOIT_STATS_VERSION,
+						       .header_bytes = offsetof(struct file, row),
+						       .file_bytes = sizeof file,
+						       .label_bytes = QUOIT_LABEL_BYTES,
+						       .tsc_hz = 1000000000,
+						       .reactors = 2};
+	file.head.buckets = QUOIT_LEG_BUCKETS;
+	file.head.parts = QUOIT_LEG_PARTS;
+	file.head.rows = ROWS;
+	file.head.row_bytes = sizeof(struct row);
+	file.head.rows_at = offsetof(struct file, row);
+	file.head.counts_at = offsetof(struct file, count);
+	file.head.operations = 3;
+	file.head.operation_bytes = sizeof(struct block);
+	file.head.operations_at = offsetof(struct file, block);
+	make_row(0, "fetch_to_end", QUOIT_OF_REACTOR, 0, 0);
+	make_row(1, "fetch_to_end", QUOIT_OF_REACTOR, 1, 1);
+	make_row(2, "fetch_to_end", 99, 0, 0); /* of what, nobody knows as yet */
+}
+
+static void count(unsigned row, uint64_t ticks, uint64_t jobs)
+{
+	file.count[row][quoit_leg_bucket(ticks)] += jobs;
+}
+
+/* Into memory with nothing behind it, which a sanitizer watches. */
+static int parse(size_t size, struct timings *ret)
+{
+	void *copy = malloc(size ? size : 1);
+	int err;
+
+	memcpy(copy, &file, size);
+	err = timings_parse(copy, size, ret);
+	if (err)
+		free(copy);
+	return err;
+}
+
+Test(timings, what_is_not_known_is_skipped)
+{
+	struct quoit_operation_totals o;
+	struct timings t;
+
+	make_file();
+	count(0, 1000, 1);
+	count(1, 5000, 3);
+	count(2, 999999, 1000);
+	for (unsigned r = 0; r < 2; r++)
+		file.block[r][2] = (struct block){{.jobs = 10, .timed = 4, .ticks = 5, .bytes = 7},
+						  .more = 1000};
+	cr_assert_eq(parse(sizeof file, &t), 0);
+	cr_expect_float_eq(timings_percentile(NULL, &t, -1, 100), 5000, 50);
+	cr_expect_float_eq(timings_percentile(NULL, &t, 0, 100), 1000, 10);
+	cr_expect_lt(timings_percentile(NULL, &t, 2, 50), 0, "there is no such reactor");
+	cr_assert(timings_operation(&t, 2, &o));
+	cr_expect_eq(o.jobs, 20);
+	cr_expect_eq(o.timed, 8);
+	cr_expect_eq(o.ticks, 10);
+	cr_expect_eq(o.bytes, 14);
+	cr_expect_not(timings_operation(&t, 3, &o), "the file has three");
+	timings_free(&t);
+}
+
+Test(timings, percentiles_are_of_what_came_between)
+{
+	struct timings from, to;
+
+	make_file();
+	count(0, 1000, 100);
+	cr_assert_eq(parse(sizeof file, &from), 0);
+	count(0, 90000, 10);
+	cr_assert_eq(parse(sizeof file, &to), 0);
+	cr_expect_float_eq(timings_percentile(NULL, &to, -1, 50), 1000, 10);
+	cr_expect_float_eq(timings_percentile(&from, &to, -1, 50), 90000, 900);
+	cr_expect_lt(timings_percentile(&to, &to, -1, 50), 0, "nothing came");
+	timings_free(&from);
+	cr_expect_lt(timings_percentile(&from, &to, -1, 50), 0, "there was no file");
+	timings_free(&to);
+}
+
+/* ---- garbage ---- */
+
+#define EXPECT_REFUSED(damage, err)                                                                \
+	do {                                                                                       \
+		struct timings t;                                                                  \
+                                                                                                   \
+		make_file();                                                                       \
+		damage;                                                                            \
+		cr_expect_eq(parse(sizeof file, &t), (err), "%s", #damage);                        \
+	} while (0)
+
+Test(timings, files_that_contradict_themselves_are_refused)
+{
+	EXPECT_REFUSED(file.head.header.magic++, -EBADMSG);
+	EXPECT_REFUSED(file.head.header.version++, -EPROTONOSUPPORT);
+	EXPECT_REFUSED(file.head.buckets--, -EPROTONOSUPPORT);
+	EXPECT_REFUSED(file.head.parts = 32, -EPROTONOSUPPORT);
+	EXPECT_REFUSED(file.head.header.file_bytes++, -EBADMSG);
+	EXPECT_REFUSED(file.head.header.header_bytes = 8, -EBADMSG);
+	EXPECT_REFUSED(file.head.header.reactors = UINT32_MAX, -EBADMSG);
+	EXPECT_REFUSED(file.head.rows++, -EBADMSG);
+	EXPECT_REFUSED(file.head.rows = UINT32_MAX, -EBADMSG);
+	EXPECT_REFUSED(file.head.row_bytes = 8, -EBADMSG);
+	EXPECT_REFUSED(file.head.row_bytes = UINT32_MAX, -EBADMSG);
+	EXPECT_REFUSED(file.head.rows_at = UINT32_MAX, -EBADMSG);
+	EXPECT_REFUSED(file.head.counts_at++, -EBADMSG);
+	EXPECT_REFUSED(file.head.operations = UINT32_MAX, -EBADMSG);
+	EXPECT_REFUSED(file.head.operation_bytes = 8, -EBADMSG);
+	EXPECT_REFUSED(file.head.operations_at = sizeof file - 8, -EBADMSG);
+}
+
+Test(timings, files_cut_short_are_refused)
+{
+	struct timings t;
+
+	make_file();
+	for (size_t size = 0; size < sizeof file; size += size < 1024 ? 1 : 509)
+		cr_assert_lt(parse(size, &t), 0, "%zu", size);
+}
+
+/* ---- as quoitd makes it ---- */
+
+static char folder[] = "/tmp/quoit-timings-XXXXXX";
+
+static int open_folder(void)
+{
+	cr_assert(mkdtemp(folder));
+	return open(folder, O_RDONLY | O_DIRECTORY);
+}
+
+/* Everything has its place, and none has another's. */
+Test(timings, what_quoitd_counts_is_told_by_its_name)
+{
+	int directory = open_folder();
+	struct histograms *h = histograms_open(directory, 2, 3, 4);
+	uint64_t all[QUOIT_LEG_BUCKETS];
+	struct timings t;
+
+	cr_assert(h);
+	for (unsigned r = 0; r < 2; r++) {
+		histograms_leg(h, r, QUOIT_LEG_WHOLE)[7] = 100 + r;
+		histograms_leg(h, r, QUOIT_LEG_REAP)[7] = 200 + r;
+		for (unsigned d = 1; d <= 3; d++)
+			histograms_device(h, r, d, HISTOGRAMS_POST)[7] = 1000 * d + r;
+		histograms_operations(h, r)[QUOIT_OP_ADD].bytes = 50 + r;
+		histograms_operations(h, r)[QUOIT_OP_NR - 1].jobs = 60 + r;
+	}
+	for (unsigned i = 0; i < 4; i++)
+		histograms_core(h, i)[QUOIT_LEG_BUCKETS - 1] = 300 + i;
+	cr_assert_eq(timings_read(directory, &t), 0);
+	cr_expect(timings_is_of(&t, (uint32_t)getpid(), 0));
+	cr_expect_not(timings_is_of(&t, (uint32_t)getpid(), UINT64_MAX), "of one before");
+	cr_assert(timings_sum(&t, QUOIT_OF_REACTOR, 1, "fetch_to_end", all));
+	cr_expect_eq(all[7], 101);
+	cr_expect_eq(buckets_count(all), 101);
+	cr_assert(timings_sum(&t, QUOIT_OF_REACTOR, -1, "post_to_reap", all));
+	cr_expect_eq(buckets_count(all), 401);
+	cr_assert(timings_sum(&t, QUOIT_OF_DEVICE, 3, "end_to_post", all));
+	cr_expect_eq(buckets_count(all), 6001);
+	cr_assert(timings_sum(&t, QUOIT_OF_DEVICE, 3, "start_to_end", all));
+	cr_expect_eq(buckets_count(all), 0);
+	cr_assert(timings_sum(&t, QUOIT_OF_CORE, 3, QUOIT_TILE_LABEL, all));
+	cr_expect_eq(all[QUOIT_LEG_BUCKETS - 1], 303);
+	cr_expect_eq(buckets_count(all), 303);
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
+		struct quoit_operation_totals o;
+
+		cr_assert(timings_operation(&t, i, &o));
+		cr_expect_eq(o.bytes, i == QUOIT_OP_ADD ? 101 : 0);
+		cr_expect_eq(o.jobs, i == QUOIT_OP_NR - 1 ? 121 : 0);
+	}
+	timings_free(&t);
+	histograms_close(h, directory);
+	cr_expect_eq(timings_read(directory, &t), -ENOENT);
+	close(directory);
+	rmdir(folder);
+}
+
+Test(timings, only_what_has_changed_is_copied_out)
+{
+	static struct histogram h;
+	static uint64_t to[QUOIT_LEG_BUCKETS];
+
+	histogram_add(&h, 0, 3);
+	histogram_add(&h, QUOIT_LEG_BUCKETS - 1, 4);
+	histogram_tell(&h, to);
+	cr_expect_eq(to[0], 3);
+	cr_expect_eq(to[QUOIT_LEG_BUCKETS - 1], 4);
+	to[0] = to[QUOIT_LEG_BUCKETS - 1] = 0;
+	histogram_add(&h, QUOIT_LEG_BUCKETS - 1, 1);
+	histogram_tell(&h, to);
+	cr_expect_eq(to[0], 0, "was told before");
+	cr_expect_eq(to[QUOIT_LEG_BUCKETS - 1], 5);
+}

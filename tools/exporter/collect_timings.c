@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* collect_timings.c - the metrics of quoitd's histograms and operations */
+#include "exporter/collect_timings.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "exporter/collect_buckets.h"
+#include "limit.h"
+#include "timings.h"
+
+#define LABEL(name, text) text,
+static const char *const legs[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
+#undef LABEL
+
+#define BY_SAMPLES "by one job of each 64, which stands for all, and by long ones."
+
+/* ---- histograms ---- */
+
+/* Those with this label, if there are any. */
+static void write_sum(struct exposition *e, const struct timings *t, uint32_t of, uint32_t number,
+		      const char *label, const struct exposition_label *labels)
+{
+	uint64_t count[QUOIT_LEG_BUCKETS];
+
+	if (timings_sum(t, of, number, label, count))
+		collect_buckets(e, labels, count, t->tick_ns);
+}
+
+static void write_legs(struct exposition *e, const struct timings *t, uint32_t of, const char *name,
+		       uint32_t first, uint32_t end)
+{
+	char number[12];
+
+	for (uint32_t i = first; i < end; i++)
+		for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++) {
+			const struct exposition_label labels[] = {
+				{name, number}, {"leg", legs[leg]}, {0}};
+
+			snprintf(number, sizeof number, "%" PRIu32, i);
+			write_sum(e, t, of, i, legs[leg], labels);
+		}
+}
+
+/* The last one that the file has histograms of, and one more: of so many, they are looked up. */
+static uint32_t end_of_devices(const struct timings *t)
+{
+	uint32_t end = 1;
+
+	for (unsigned i = 0; i < t->head.rows; i++) {
+		struct timings_row row;
+
+		timings_row(t, i, &row);
+		if (row.of == QUOIT_OF_DEVICE && row.number >= end && row.number < UINT8_MAX)
+			end = row.number + 1;
+	}
+	return end;
+}
+
+static void write_cores(struct exposition *e, const struct timings *t,
+			const struct counters_totals *totals)
+{
+	char cpu[12], node[12];
+
+	for (unsigned i = 0; i < totals->cores; i++) {
+		int32_t on = totals->core[i].node;
+		const struct exposition_label labels[] = {
+			{"cpu", cpu}, {"node", on < 0 ? NULL : node}, {0}};
+
+		snprintf(cpu, sizeof cpu, "%" PRId32, totals->core[i].cpu);
+		snprintf(node, sizeof node, "%" PRId32, on);
+		write_sum(e, t, QUOIT_OF_CORE, i, QUOIT_TILE_LABEL, labels);
+	}
+}
+
+static void write_histograms(struct exposition *e, const struct timings *t,
+			     const struct counters_totals *totals)
+{
+	if (t->tick_ns <= 0)
+		return;
+	exposition_family(e,
+			  &(struct exposition_family){
+				  .name = "quoit_reactor_leg_seconds",
+				  .type = EXPOSITION_HISTOGRAM,
+				  .unit = "seconds",
+				  .help = "Where the time of a reactor's jobs goes: " BY_SAMPLES});
+	write_legs(e, t, QUOIT_OF_REACTOR, "reactor", 0, totals->reactors);
+	exposition_family(e, &(struct exposition_family){
+				     .name = "quoit_device_leg_seconds",
+				     .type = EXPOSITION_HISTOGRAM,
+				     .unit = "seconds",
+				     .help = "Of jobs that ran on a device: " BY_SAMPLES});
+	write_legs(e, t, QUOIT_OF_DEVICE, "device", 1, end_of_devices(t));
+	exposition_family(e, &(struct exposition_family){
+				     .name = "quoit_core_tile_duration_seconds",
+				     .type = EXPOSITION_HISTOGRAM,
+				     .unit = "seconds",
+				     .help = "How long each tile took that ran on this core."});
+	write_cores(e, t, totals);
+}
+
+/* ---- operations ---- */
+
+struct operation {
+	char name[32];
+	struct quoit_operation_totals done;
+};
+
+/* Those that were done, one row a name; how many. */
+static unsigned find_operations(const struct timings *t, struct operation ret[QUOIT_OP_NR])
+{
+	struct operation none = {.name = "none"}; /* all numbers that are no operation */
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
+		struct operation one;
+		bool is_module = i >= QUOIT_OP_MODULE_FIRST && i <= QUOIT_OP_MODULE_LAST;
+
+		if (!timings_operation(t, i, &one.done) || !one.done.jobs)
+			continue;
+		snprintf(one.name, sizeof one.name, "%s", limits_operation(i));
+		if (is_module)
+			snprintf(one.name, sizeof one.name, "module_%u", i);
+		if (*one.name == '(')
+			none.done.jobs += one.done.jobs;
+		else
+			ret[count++] = one;
+	}
+	if (none.done.jobs && count < QUOIT_OP_NR)
+		ret[count++] = none;
+	return count;
+}
+
+/* What those that were timed stand for too much, where there are few. */
+static double run_seconds(const struct quoit_operation_totals *o, double tick_ns)
+{
+	double share = o->timed > o->jobs ? (double)o->jobs / (double)o->timed : 1;
+
+	return (double)o->ticks * share * tick_ns / 1e9;
+}
+
+static void write_operations(struct exposition *e, const struct timings *t)
+{
+	static struct operation list[QUOIT_OP_NR];
+	unsigned count = find_operations(t, list);
+
+	exposition_family(e, &(struct exposition_family){.name = "quoit_operation_jobs",
+							 .type = EXPOSITION_COUNTER,
+							 .help = "Jobs of an operation (SQEs)."});
+	for (unsigned i = 0; i < count; i++)
+		exposition_count(e, (struct exposition_label[]){{"operation", list[i].name}, {0}},
+				 list[i].done.jobs);
+	exposition_family(
+		e, &(struct exposition_family){.name = "quoit_operation_moved_bytes",
+					       .type = EXPOSITION_COUNTER,
+					       .unit = "bytes",
+					       .help = "Bytes that jobs of an operation have "
+						       "read and written."});
+	for (unsigned i = 0; i < count; i++)
+		exposition_count(e, (struct exposition_label[]){{"operation", list[i].name}, {0}},
+				 list[i].done.bytes);
+	exposition_family(
+		e, &(struct exposition_family){.name = "quoit_operation_run_seconds",
+					       .type = EXPOSITION_COUNTER,
+					       .unit = "seconds",
+					       .help = "How long jobs of an operation ran, all "
+						       "together: " BY_SAMPLES});
+	for (unsigned i = 0; t->tick_ns > 0 && i < count; i++)
+		exposition_real(e, (struct exposition_label[]){{"operation", list[i].name}, {0}},
+				run_seconds(&list[i].done, t->tick_ns));
+}
+
+void collect_timings(struct exposition *e, const struct counters_totals *totals, int directory)
+{
+	struct timings t;
+
+	if (timings_read(directory, &t) < 0)
+		return;
+	if (timings_is_of(&t, totals->origin.daemon_pid, totals->origin.started_ns)) {
+		write_histograms(e, &t, totals);
+		write_operations(e, &t);
+	}
+	timings_free(&t);
+}

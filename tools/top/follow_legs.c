@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* follow_legs.c - the legs of all sessions, read again and again */
+#include <stdlib.h>
+
+#include "follow.h"
+
+static struct followed *followed_of(const struct follow *f, uint64_t session)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (f->list[i].session == session)
+			return &f->list[i];
+	return NULL;
+}
+
+/* Since the last reading, if they were looked at then; else since it was opened. */
+static void find_limits(const struct followed *s, struct session_row *row, unsigned reading,
+			const struct legs *now, struct legs *since)
+{
+	struct session_row span = *row;
+
+	*since = *now;
+	if (s->legs && s->legs_reading + 1 == reading && row->before)
+		legs_since(s->legs, since);
+	else
+		span.before = NULL;
+	limits_find(&span.s, span.before, since, columns_span_ns(&span), &row->limits);
+}
+
+void follow_look_at_legs(struct follow *f)
+{
+	struct legs *now = malloc(sizeof *now), *since = malloc(sizeof *since);
+
+	for (size_t i = 0; now && since && i < f->row_count; i++) {
+		struct session_row *row = &f->rows[i];
+		struct followed *s = followed_of(f, row->s.session);
+		struct legs *last;
+
+		if (!s || legs_read(f->directory, s->session, now) < 0)
+			continue;
+		find_limits(s, row, f->readings, now, since);
+		last = s->legs ? s->legs : malloc(sizeof *last);
+		if (last)
+			*last = *now;
+		s->legs = last;
+		s->legs_reading = f->readings;
+	}
+	free(now);
+	free(since);
+}
