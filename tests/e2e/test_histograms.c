@@ -65,15 +65,17 @@ static void run_all(const struct house *h)
 	quoit_tensor c = matrix(h->q, QUOIT_F64, 10, 10), row = matrix(h->q, QUOIT_F32, 1, 10);
 	quoit_tensor big = matrix(h->q, QUOIT_F32, 700, 700);
 	quoit_tensor more = matrix(h->q, QUOIT_F32, 700, 700);
+	quoit_tensor d = matrix(h->q, QUOIT_F32, 10, 10);
 	quoit_tensor sum = matrix(h->q, QUOIT_F32, 1, 1);
 	struct quoit_sqe barrier = quoit_nop(a);
 
 	run(h->q, quoit_fill(a, 1), 400);
 	run(h->q, quoit_fill(row, 1), 40);
 	for (int i = 0; i < 100; i++) {
-		run(h->q, quoit_add_scalar(b, a, 1), 800); /* by small.c */
-		run(h->q, quoit_add(b, b, a), 1200);       /* reads what it writes: not by that */
-		run(h->q, quoit_mul(b, a, row), 840);      /* broadcast */
+		run(h->q, quoit_add_scalar(b, a, 1), 800);
+		run(h->q, quoit_add(d, a, b), 1200);
+		run(h->q, quoit_add(b, b, a), 1200);  /* reads what it writes */
+		run(h->q, quoit_mul(b, a, row), 840); /* broadcast */
 	}
 	run(h->q, quoit_cast(c, a), 1200);
 	run(h->q, quoit_fill(big, 1), 1960000);
@@ -117,6 +119,55 @@ Test(histograms, jobs_and_bytes_of_operations_are_exact_and_outlive_their_sessio
 			usleep(10 * MS);
 	}
 	daemon_stop(&h.d);
+}
+
+/* Those that small.c runs, without CQEs: runs of one operation, and one by one. */
+Test(histograms, bytes_are_those_of_the_operation_that_moved_them)
+{
+	struct client c;
+	quoit_tensor x, y, z;
+
+	client_open(&c, NULL, NULL);
+	x = quoit_vector(c.q, QUOIT_F32, 25);
+	y = quoit_vector(c.q, QUOIT_F32, 25);
+	z = quoit_vector(c.q, QUOIT_F32, 25);
+	cr_assert_eq(quoit_push(c.q, quoit_fill(x, 1)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_fill(y, 2)), 0);
+	for (int i = 0; i < 1000; i++) {
+		cr_assert_eq(quoit_push(c.q, quoit_add(z, x, y)), 0);
+		cr_assert_eq(quoit_push(c.q, quoit_mul_scalar(z, x, 2)), 0);
+		for (int k = 0; k < i % 5; k++)
+			cr_assert_eq(quoit_push(c.q, quoit_sub(z, x, y)), 0);
+	}
+	cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
+	cr_expect_eq(histograms_wait(&c.d, QUOIT_OP_ADD, 1000, 300000).bytes, 300000);
+	cr_expect_eq(histograms_wait(&c.d, QUOIT_OP_MUL, 1000, 200000).bytes, 200000);
+	cr_expect_eq(histograms_wait(&c.d, QUOIT_OP_SUB, 2000, 600000).bytes, 600000);
+	cr_expect_eq(histograms_operation(&c.d, QUOIT_OP_SUB).jobs, 2000);
+	client_close(&c);
+}
+
+/* Sooner than they would be copied out next. */
+Test(histograms, what_a_session_does_last_is_counted)
+{
+	struct client c;
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	quoit_tensor t;
+
+	client_open(&c, NULL, NULL);
+	for (int i = 1; i <= 10; i++) {
+		s = client_session(&c, 4u << 20);
+		cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+		t = quoit_vector(q, QUOIT_F32, 25);
+		for (int k = 0; k < 7; k++)
+			cr_assert_eq(quoit_push(q, quoit_fill(t, k)), 0);
+		cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
+		quoit_close(s, 0);
+	}
+	cr_expect_eq(histograms_wait(&c.d, QUOIT_OP_FILL, 70, 7000).jobs, 70);
+	cr_expect_eq(histograms_operation(&c.d, QUOIT_OP_FILL).bytes, 7000);
+	client_close(&c);
 }
 
 /* Two sessions, one after the other: what is counted is of both. */

@@ -16,6 +16,8 @@
 #include "exporter/collect.h"
 #include "exporter/listen.h"
 #include "exporter/metrics.h"
+#include "host/histograms.h"
+#include "host/tsc.h"
 #include "runtime.h"
 
 #define HZ 1000000000u /* a tick is a nanosecond */
@@ -343,6 +345,76 @@ Test(exporter_files, garbage_is_an_error_and_no_metrics)
 	put_totals();
 	cr_expect_eq(write_text(false), -EPROTONOSUPPORT);
 	cr_expect_str_eq(text, "");
+}
+
+/* ---- histograms ---- */
+
+static struct histograms *histograms;
+static int directory;
+
+/* Of two reactors, one device and one core, each of which took 5 us some times. */
+static void make_histograms(void)
+{
+	const uint32_t bucket = quoit_leg_bucket(5000);
+
+	tsc_init();
+	directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	histograms = histograms_open(directory, 2, 1, 1);
+	cr_assert(histograms);
+	histograms_leg(histograms, 1, QUOIT_LEG_RUN)[bucket] = 3;
+	histograms_device(histograms, 0, 1, HISTOGRAMS_RUN)[bucket] = 4;
+	histograms_device(histograms, 1, 1, HISTOGRAMS_RUN)[bucket] = 5;
+	histograms_core(histograms, 0)[bucket] = 6;
+	for (unsigned r = 0; r < 2; r++) {
+		histograms_operations(histograms, r)[QUOIT_OP_ADD] =
+			(struct quoit_operation_totals){8, 4, 1000000000, 100};
+		histograms_operations(histograms, r)[QUOIT_OP_MODULE_FIRST].jobs = 9;
+		histograms_operations(histograms, r)[7].jobs = 1; /* these are no operations */
+		histograms_operations(histograms, r)[6].jobs = 1;
+	}
+}
+
+static void drop_histograms(void)
+{
+	histograms_close(histograms, directory);
+	close(directory);
+}
+
+Test(exporter_files, histograms_and_operations_are_told_for_all_sessions_together)
+{
+	static const char *const lines[] = {
+		"quoit_reactor_leg_seconds_bucket{reactor=\"1\",leg=\"start_to_end\",le=\"1e-06\"} 0",
+		"quoit_reactor_leg_seconds_bucket{reactor=\"1\",leg=\"start_to_end\",le=\"1e-05\"} 3",
+		"quoit_reactor_leg_seconds_count{reactor=\"0\",leg=\"start_to_end\"} 0",
+		"quoit_device_leg_seconds_count{device=\"1\",leg=\"start_to_end\"} 9",
+		"quoit_core_tile_duration_seconds_count{cpu=\"9\",node=\"0\"} 6",
+		"quoit_operation_jobs_total{operation=\"add\"} 16",
+		"quoit_operation_jobs_total{operation=\"none\"} 4",
+		"quoit_operation_moved_bytes_total{operation=\"add\"} 200",
+	};
+	char module[80];
+
+	put_totals();
+	make_histograms();
+	cr_assert_eq(write_text(true), 0);
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+		cr_expect(has(lines[i]), "%s in %s", lines[i], text);
+	snprintf(module, sizeof module, "quoit_operation_jobs_total{operation=\"module_%u\"} 18",
+		 QUOIT_OP_MODULE_FIRST);
+	cr_expect(has(module), "%s", text);
+	cr_expect_not(strstr(text, "quoit_device_leg_seconds_count{device=\"2\""));
+	drop_histograms();
+}
+
+Test(exporter_files, histograms_of_a_daemon_before_are_not_told)
+{
+	make_histograms();
+	totals.header.started_ns = runtime_now_ns() + 1;
+	put_totals();
+	cr_assert_eq(write_text(true), 0);
+	cr_expect_not(strstr(text, "quoit_operation_"), "%s", text);
+	cr_expect_not(strstr(text, "_leg_seconds"), "%s", text);
+	drop_histograms();
 }
 
 /* ---- sessions ---- */
