@@ -170,7 +170,7 @@ static void on_signal(struct control *c)
 	}
 }
 
-static int timeout_ms(const struct control *c)
+static int timeout_ms(struct control *c)
 {
 	if (recorder_is_busy(c))
 		return 0;

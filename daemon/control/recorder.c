@@ -15,12 +15,13 @@ enum lent_state {
 	LENT,
 	ASKED_BACK, /* nobody wants it any more, but its reactor still has it */
 	ENDED,      /* its session has gone, and its recorder has not */
+	GOING,      /* nobody has it any more: its file is to be removed */
 };
 
 /* A trace, where it is, and for whom. */
 struct lent {
 	struct lent *next;
-	struct connection *recorder; /* ASKED_BACK: NULL */
+	struct connection *recorder; /* ASKED_BACK, GOING: NULL */
 	struct trace *trace;
 	enum lent_state state;
 };
@@ -236,6 +237,16 @@ static void make_next(struct connection *recorder)
 		answer(recorder);
 }
 
+/* What has gone makes room, and may have been of a session that they could not have yet. */
+static void have_all_look_again(struct control *c)
+{
+	for (struct connection *r = c->connections; r; r = r->next)
+		if (r->state == CONNECTION_RECORDS && !r->records.session) {
+			r->records.looks = true;
+			r->records.looked = 0;
+		}
+}
+
 static struct connection *who_looks(const struct control *c)
 {
 	struct connection *r = c->connections;
@@ -245,17 +256,32 @@ static struct connection *who_looks(const struct control *c)
 	return r;
 }
 
-bool recorder_is_busy(const struct control *c)
+/* It points to NULL where there is none. */
+static struct lent **find_going(struct control *c)
 {
-	return who_looks(c) != NULL;
+	struct lent **link = &c->lent;
+
+	while (*link && (*link)->state != GOING)
+		link = &(*link)->next;
+	return link;
+}
+
+bool recorder_is_busy(struct control *c)
+{
+	return *find_going(c) || who_looks(c);
 }
 
 void recorder_advance(struct control *c)
 {
+	struct lent **going = find_going(c);
 	struct connection *r = who_looks(c);
 
-	if (r)
+	if (*going) {
+		remove_lent(c, going);
+		have_all_look_again(c);
+	} else if (r) {
 		make_next(r);
+	}
 }
 
 /* ---- the end ---- */
@@ -278,13 +304,11 @@ static void forget_oldest(struct control *c, const struct connection *recorder, 
 
 void recorder_session_ended(struct control *c, const struct session *s)
 {
-	for (struct lent **link = &c->lent; *link; link = &(*link)->next) {
-		struct lent *l = *link;
-
+	for (struct lent *l = c->lent; l; l = l->next) {
 		if (l->trace->session != s->id)
 			continue;
-		if (l->state == ASKED_BACK) {
-			remove_lent(c, link);
+		if (l->state != LENT) {
+			l->state = GOING;
 			return;
 		}
 		trace_end(l->trace);
@@ -294,52 +318,35 @@ void recorder_session_ended(struct control *c, const struct session *s)
 	}
 }
 
-/* Who came meanwhile, and records all, could not have this session yet. */
-static void have_all_look_again(struct control *c)
-{
-	for (struct connection *r = c->connections; r; r = r->next)
-		if (r->state == CONNECTION_RECORDS && !r->records.session) {
-			r->records.looks = true;
-			r->records.looked = 0;
-		}
-}
-
 void recorder_answer(struct control *c, uint32_t id)
 {
-	for (struct lent **link = &c->lent; *link; link = &(*link)->next) {
-		if ((*link)->trace->id != id || (*link)->state != ASKED_BACK)
-			continue;
-		remove_lent(c, link);
-		have_all_look_again(c);
-		return;
-	}
+	for (struct lent *l = c->lent; l; l = l->next)
+		if (l->trace->id == id && l->state == ASKED_BACK)
+			l->state = GOING;
 }
 
-/* True: its reactor has it no more. */
-static bool ask_back(struct control *c, struct lent *l)
+static void ask_back(struct control *c, struct lent *l)
 {
 	struct mail m = {.type = MAIL_TRACE_END, .a = l->trace->id};
 
-	if (l->state == ENDED)
-		return true;
 	for (struct connection *i = c->connections; i; i = i->next)
 		if (i->session && i->session->id == l->trace->session)
 			m.session = i->session;
-	l->recorder = NULL;
 	l->state = ASKED_BACK;
 	mailbox_send(&m.session->reactor->inbox, &m);
-	return false;
 }
 
 void recorder_leave(struct connection *c)
 {
-	struct control *control = c->control;
-
-	for (struct lent **link = &control->lent; *link;)
-		if ((*link)->recorder == c && ask_back(control, *link))
-			remove_lent(control, link);
+	for (struct lent *l = c->control->lent; l; l = l->next) {
+		if (l->recorder != c)
+			continue;
+		l->recorder = NULL;
+		if (l->state == ENDED) /* no reactor has it */
+			l->state = GOING;
 		else
-			link = &(*link)->next;
+			ask_back(c->control, l);
+	}
 }
 
 void recorder_done(struct control *c)

@@ -5,8 +5,8 @@
  * A connection that asks to record is no client: it has no session, and its end is the end of what
  * it records.  A session is recorded by one at a time.  Control thread only.
  *
- *	LENT ──the recorder leaves──► ASKED BACK ──the reactor's answer, or the session ends──► gone
- *	  └──the session ends──► ENDED ──the recorder leaves──► gone
+ *	LENT ──the recorder leaves──► ASKED BACK ──reactor's answer, or session's end──► GOING
+ *	  └──the session ends──► ENDED ──the recorder leaves──► GOING ──its turn──► gone
  */
 #ifndef QUOITD_RECORDER_H
 #define QUOITD_RECORDER_H
@@ -26,11 +26,11 @@
 void recorder_request(struct connection *c, const struct quoit_ctl *m);
 
 /*
- * Who records all has its files made one at a time, since a large one takes a millisecond and
- * others want something of us, too.  Is one still to be made?  Make the next, if so; whoever has
- * them all is answered.
+ * Files are made for who records all, and removed, one at a time: a large one takes milliseconds,
+ * and others want something of us, too.  Is there one yet?  The next, if so; whoever has all that
+ * it can have is answered.
  */
-bool recorder_is_busy(const struct control *c);
+bool recorder_is_busy(struct control *c);
 void recorder_advance(struct control *c);
 
 /* A session is about to be given to its reactor: lend it a trace if somebody records all. */
