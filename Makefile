@@ -22,10 +22,10 @@ CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CFLAGS ?= -O2 -g
 
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
-	libproc2-dev libncurses-dev libmicrohttpd-dev libopenblas0-pthread
+	libproc2-dev libncurses-dev libmicrohttpd-dev libopenblas0-pthread systemtap-sdt-dev
 # What only tests need.
 TEST_DEPS := libcriterion-dev spin clang libclang-rt-14-dev clang-format qemu-system-x86 cpio tmux mandoc zsh \
-	prometheus python3-prometheus-client chromium numactl
+	prometheus python3-prometheus-client chromium numactl bpftrace
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
@@ -105,6 +105,8 @@ $(B)/tools/%.o: base += -iquote tools
 $(B)/tests/%.o: base += -iquote daemon -iquote libclient -iquote cuda -iquote tests/bench -iquote tests/e2e \
 	-iquote tests/torture/support -iquote tools
 $(B)/daemon/ops/%.o: late := -fno-lto $(ops_flags)
+# Notes name these words in assembler, where the linker would not find what it has inlined.
+$(B)/daemon/reactor/probes.o: late += -fno-lto
 
 define compile
 	@mkdir -p $(@D)

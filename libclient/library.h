@@ -6,7 +6,7 @@
  *	ring.c     open, close, arm     queue.c  SQ and CQ (slot.h: the path of every SQE)
  *	sleep.c    waiting for them
  *	job.c      the job table        wait.c   waits, with their call sites (site.c)
- *	event.c    what a recorder sees
+ *	event.c    what a recorder sees  probes.h what a tracer sees
  *	tensor.c   handles (handle.c)   region.c memory both see (arena.c, transfer.c)
  *	file.c     files                kernels.c kernels
  *

@@ -6,6 +6,7 @@
 #include <quoit/sample.h>
 
 #include "clock.h"
+#include "probes.h"
 #include "slot.h"
 
 /* ---- SQ ---- */
@@ -101,6 +102,7 @@ unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
 
 static __attribute__((noinline)) int kick(struct quoit_ring *q)
 {
+	probe_wake(q);
 	/* Full of kicks is as good: the reactor will see one of them. */
 	while (send(q->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1 && errno != EAGAIN)
 		if (errno != EINTR && errno != ENOBUFS && errno != ENOMEM) {
@@ -157,6 +159,7 @@ int quoit_flush(struct quoit_ring *q)
 	    has_sample(q->sq_sample, q->sq.published, q->sq.next - q->sq.published))
 		stamp(q);
 	libquoit_event(q, QUOIT_EVENT_SUBMIT, q->sq.next, 0);
+	probe_submit(q);
 	wake = quoit_ring_submit_wake(&q->sq, &q->daemon->need_wake);
 	/* On the line that has just been read for that. */
 	q->recorded = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
@@ -227,6 +230,7 @@ void libquoit_queue_release(struct quoit_ring *q, uint32_t n)
 	if (has_sample(q->cq_sample, q->cq.next, n))
 		note_reaps(q, n);
 	libquoit_event(q, QUOIT_EVENT_REAP, q->cq.next + n, 0);
+	probe_reap(q, n);
 	quoit_ring_release(&q->cq, n);
 }
 

@@ -137,6 +137,7 @@ run 'demo on a soft device' env QUOIT_GPU=soft DEMO_BATCHES=10 timeout 300 sh te
 run gpu sh tests/gpu.sh build
 run 'every GPU architecture' all_archs
 run manual sh tests/manual.sh build
+run probes sh tests/probes.sh build
 run completion sh tests/completion.sh build
 run install sh tests/install.sh
 run placement sh tests/vm/placement.sh build

@@ -8,6 +8,7 @@
 #include "host/tsc.h"
 #include "reactor/deps.h"
 #include "reactor/optable.h"
+#include "reactor/probes.h"
 #include "reactor/sched.h"
 #include "session/tensor_bits.h"
 
@@ -106,6 +107,7 @@ bool direct_send(struct exec_port *p, struct session *s, struct job *job)
 	job->work = QUOIT_EXEC_ENTRIES + (i & MASK);
 	job_become(s, job, JOB_RUNNING);
 	job->start = tsc_now();
+	probe_start(s, job);
 	if (!direct_is_busy(p))
 		d->moved = job->start;
 	deps_in_direct(s, job, sched_push);

@@ -12,6 +12,7 @@
 #include "reactor/deps.h"
 #include "reactor/job.h"
 #include "reactor/optable.h"
+#include "reactor/probes.h"
 #include "reactor/sched.h"
 #include "session/tensor_bits.h"
 
@@ -185,6 +186,7 @@ static int send_job(struct exec_port *p, struct session *s, struct job *job)
 	job->work = send_request(p, s, job, 0, &q);
 	job_become(s, job, JOB_RUNNING);
 	job->start = tsc_now();
+	probe_start(s, job);
 	if (p->device) {
 		count_streamed(p, s, job);
 		deps_in_stream(s, job, sched_push);

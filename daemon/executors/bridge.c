@@ -10,6 +10,7 @@
 #include "host/memfd.h"
 #include "host/tsc.h"
 #include "reactor/job.h"
+#include "reactor/probes.h"
 #include "reactor/shape.h"
 
 void bridge_init(struct bridge *b)
@@ -227,6 +228,7 @@ static bool begin(struct reactor *r, struct session *s)
 	job->start = tsc_now();
 	if (!job->failed && job_is_poisoned(s, job))
 		job->failed = -QUOIT_EPOISON;
+	probe_start(s, job);
 	b->job = job_index(s, job);
 	b->taken = 0;
 	b->clearing = false;

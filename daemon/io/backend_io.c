@@ -13,6 +13,7 @@
 #include "io_buffers.h"
 #include "io_ring.h"
 #include "io_thread.h"
+#include "reactor/probes.h"
 #include "reactor/reactor.h"
 
 /* So much in one piece: a dead session is waited for no longer than this takes. */
@@ -171,6 +172,7 @@ int io_start(struct reactor *r, struct session *s, struct job *job)
 	job->start = job->end = r->now;
 	if (!slot->left) {
 		slot->session = NULL;
+		probe_start(s, job);
 		reactor_end_job(r, s, job, 0);
 		return 0;
 	}
@@ -179,6 +181,7 @@ int io_start(struct reactor *r, struct session *s, struct job *job)
 		return -EBUSY;
 	}
 	job_become(s, job, JOB_RUNNING);
+	probe_start(s, job);
 	s->transfers++;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "probes.h"
 #include "sample.h"
 
 /* A CQ has one who waits for it; how many a client has put there must not be our time. */
@@ -67,6 +68,7 @@ void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
 
 static void wake(struct ring *r)
 {
+	probe_wake(r);
 	(void)syscall(SYS_futex, &r->daemon->cq_tail, FUTEX_WAKE, MOST_WOKEN, NULL, NULL, 0);
 	r->session->wakes++;
 }
@@ -87,6 +89,7 @@ void completion_flush(struct ring *r)
 {
 	r->dirty = false;
 	sample_flush(r);
+	probe_post(r);
 	if (quoit_ring_submit_wake(&r->cq, &r->client->cq_wait))
 		wake(r);
 	ring_descriptor(r);

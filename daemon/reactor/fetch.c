@@ -12,6 +12,7 @@
 #include "memory/memory.h"
 #include "moved.h"
 #include "optable.h"
+#include "probes.h"
 #include "reactor_mail.h"
 #include "record.h"
 #include "refusal.h"
@@ -84,6 +85,7 @@ static int end_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_t 
 
 		ring->session->jobs_failed++;
 		count_refusal(ring->session, fault->code);
+		probe_refuse(ring, sqe, sq_index, fault);
 		post_at_fetch(ring, sqe, sq_index, &error);
 		return 0;
 	}
@@ -259,6 +261,7 @@ static int refuse_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t s
 		job_refuse(s, deps_ring_find(ring, sq_index), &error);
 	}
 	count_refusal(s, fault->code);
+	probe_refuse(ring, sqe, sq_index, fault);
 	post_at_fetch(ring, sqe, sq_index, &error);
 	return 0;
 }
@@ -494,6 +497,7 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	guard_leave(outer);
 	if (!taken)
 		return false;
+	probe_fetch(ring, taken);
 	quoit_ring_release(&ring->sq, taken);
 	s->jobs_fetched += taken;
 	r->count[QUOIT_REACTOR_JOBS] += taken;

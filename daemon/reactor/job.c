@@ -11,6 +11,7 @@
 #include "memory/memory.h"
 #include "moved.h"
 #include "optable.h"
+#include "probes.h"
 #include "record.h"
 #include "sample.h"
 #include "session/files.h"
@@ -334,6 +335,7 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 	struct ring *r = ring_of(s, job);
 	bool posted;
 
+	probe_end(s, job, res);
 	mark_outputs(s, r, job, res);
 	deps_remove(s, job, now, ready);
 	deps_ring_remove(r, job);

@@ -23,6 +23,7 @@
 #include "memory/memory.h"
 #include "memory/memory_pinned.h"
 #include "optable.h"
+#include "probes.h"
 #include "reactor_deadlines.h"
 #include "reactor_idle.h"
 #include "reactor_mail.h"
@@ -165,6 +166,7 @@ static int publish(struct reactor *r, struct session *s, struct job *job)
 		return err;
 	job_become(s, job, JOB_RUNNING);
 	job->start = r->now;
+	probe_start(s, job);
 	s->published++;
 	s->jobs_tiled++;
 	return 0;
@@ -176,6 +178,7 @@ static void run_inline(struct reactor *r, struct session *s, struct job *job, in
 	uint8_t zero = job_host_zero(job);
 
 	job->start = tsc_now();
+	probe_start(s, job);
 	if (!res)
 		res = cpu_run(s, &job->sqe, job->tensors, job->view, zero, &job->error);
 	else if (zero)

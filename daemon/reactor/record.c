@@ -276,7 +276,7 @@ static uint8_t place_on_device(const struct session *s, const struct job *job)
 	return (uint8_t)(QUOIT_TRACE_STREAM + device * QUOIT_TRACE_STREAMS + stream);
 }
 
-static uint8_t place_of(const struct session *s, const struct job *job)
+uint8_t record_place(const struct session *s, const struct job *job)
 {
 	if (!has_run(job))
 		return QUOIT_TRACE_NOWHERE;
@@ -315,7 +315,7 @@ void record_count_job(struct ring *r, const struct job *job, int32_t res)
 		return;
 	}
 	record = next_job(r, job->sqe.opcode, res, job->has_cqe);
-	record->place = place_of(s, job);
+	record->place = record_place(s, job);
 	record->job.sq_index = job->sq_index;
 	record->job.cq_index = job->cq_index;
 	record->job.fetch = job->fetch;

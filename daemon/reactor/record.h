@@ -41,6 +41,9 @@ void record_end(struct ring *r, const struct record_sqe *sqe, uint32_t sq_index,
 /* So many that were fetched without room; they became so many jobs. */
 void record_drop(struct session *s, uint32_t fetched, uint64_t jobs);
 
+/* Who runs a job of the table, or has (enum quoit_trace_place); once its start is known. */
+uint8_t record_place(const struct session *s, const struct job *job);
+
 /* A job of the table has ended. */
 void record_count_job(struct ring *r, const struct job *job, int32_t res);
 

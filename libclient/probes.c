@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* probes.c - the semaphores of libquoit's probes */
+#include "probes.h"
+
+/* Weak: a program may have quoitd's probes, too, and there is one of the same name. */
+#define DEFINE(name)                                                                               \
+	__attribute__((section(".probes"), aligned(QUOIT_LINE), weak)) PROBE_SEMAPHORE(name) = {0}
+
+DEFINE(submit);
+DEFINE(wake);
+DEFINE(reap);

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# probes.sh BUILD - the USDT probes are those of quoit_probes(7), with those arguments
+#
+# That tracers see what they tell is tests/e2e/test_probes.c.
+cd "$(dirname "$0")/.." || exit 1
+build=${1:-build}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C
+passed=0 failed=0
+
+for tool in readelf mandoc; do
+	command -v $tool >/dev/null || {
+		echo "skipped: $tool is missing"
+		exit 77
+	}
+done
+
+check() { # NAME OUTPUT: nothing is good
+	if [ -z "$2" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'failed: %s\n%s\n' "$1" "$2"
+	fi
+}
+
+# "quoitd:fetch 8 4 4 4", of every place where there is that probe: bytes of arguments, signed ones
+# with a sign.
+in_file() { # FILE NAME
+	readelf -nW "$1" | awk -v object="$2" '
+		/Provider: / { provider = $NF }
+		/Name: / { name = $2 }
+		/Semaphore: / { semaphore = $NF }
+		/Arguments: / {
+			if (provider != "quoit" || semaphore ~ /^0x0+$/)
+				next
+			line = object ":" name
+			for (i = 2; i <= NF; i++)
+				if ($i ~ /^-?[0-9]+@/)
+					line = line " " substr($i, 1, index($i, "@") - 1)
+			print line
+		}' | sort -u
+}
+
+# The same, of the manual.
+in_manual() { # NAME
+	mandoc -T ascii -O width=1000 "$build/man/man7/quoit_probes.7" | sed 's/.\x08//g' | awk -v object="$1" '
+		$1 ~ "^" object ":[a-z]+$" { line = $1; next }
+		line != "" && /[ui](32|64) / {
+			n = split($0, argument, ",")
+			for (i = 1; i <= n; i++) {
+				split(argument[i], word, " ")
+				line = line " " (word[1] ~ /^i/ ? "-" : "") substr(word[1], 2) / 8
+			}
+			print line
+			line = ""
+		}' | sort -u
+}
+
+differences() { # FILE NAME
+	in_file "$build/$1" "$2" >"$work/file"
+	in_manual "$2" >"$work/manual"
+	[ -s "$work/file" ] || echo 'there are no probes'
+	diff "$work/manual" "$work/file"
+}
+
+# Of a probe in a function that is inlined there may be several.
+check 'the probes of quoitd are those of the manual' "$(differences quoitd quoitd)"
+check 'the probes of libquoit are those of the manual' "$(differences libquoit.so.0 libquoit)"
+check 'the probes of libquoit.a are those of the manual' "$(differences examples/hello libquoit)"
+check 'public headers do not need sys/sdt.h' "$(grep -rl 'sdt\.h' libclient/include)"
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
