@@ -406,7 +406,7 @@ static bool fetch_sample(struct ring *ring, uint32_t index, uint64_t *cost)
 }
 
 /* SQEs from `index` on, as fetch_run, with samples among them. */
-static uint32_t fetch_timed(struct ring *ring, uint32_t index, uint32_t end, uint64_t *cost)
+static inline uint32_t fetch_timed(struct ring *ring, uint32_t index, uint32_t end, uint64_t *cost)
 {
 	while (sample_is_in(ring, index, end)) {
 		index = fetch_run(ring, index, ring->samples.sq, cost);
@@ -435,15 +435,14 @@ static uint32_t fetch_recorded(struct ring *ring, uint32_t index, uint32_t end, 
 	return index;
 }
 
-/* All of them, in one turn; the first that is left. */
-static uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end)
+/* As fetch_recorded, and what is left is dropped from the trace. */
+static __attribute__((noinline)) uint32_t fetch_traced(struct ring *ring, uint32_t index,
+						       uint32_t end)
 {
 	struct session *s = ring->session;
 	uint32_t first;
 	uint64_t cost = 0, jobs;
 
-	if (__builtin_expect(!s->trace, 1))
-		return fetch_timed(ring, index, end, &cost);
 	index = fetch_recorded(ring, index, end, &cost);
 	if (ring->stalled || record_has_room(s))
 		return index;
@@ -452,6 +451,16 @@ static uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end)
 	index = fetch_timed(ring, index, end, &cost);
 	record_drop(s, index - first, s->order - jobs);
 	return index;
+}
+
+/* All of them, in one turn; the first that is left. */
+static uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end)
+{
+	uint64_t cost = 0;
+
+	if (__builtin_expect(ring->session->trace != NULL, 0))
+		return fetch_traced(ring, index, end);
+	return fetch_timed(ring, index, end, &cost);
 }
 
 bool fetch_ring(struct reactor *r, struct ring *ring)
@@ -502,6 +511,5 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	s->jobs_fetched += taken;
 	r->count[QUOIT_REACTOR_JOBS] += taken;
 	ring->last_work = r->now;
-	reactor_touch(r, ring);
 	return true;
 }

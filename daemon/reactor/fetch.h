@@ -13,7 +13,7 @@
 
 /*
  * Take what the ring has: up to a burst, as far as its completion credits and its turn go.
- * True: something was done.
+ * True: something was done.  What was posted is to be flushed.
  */
 bool fetch_ring(struct reactor *r, struct ring *ring);
 

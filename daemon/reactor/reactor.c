@@ -112,8 +112,10 @@ static bool fetch(struct reactor *r)
 
 		if (!ring->session->stopped)
 			any |= fetch_ring(r, ring);
-		if (ring->dirty)
-			flush(r); /* its client need not wait for the rest of the pass */
+		if (ring->dirty && !ring->queued)
+			completion_flush(ring); /* its client waits for nothing else */
+		else if (ring->dirty)
+			flush(r);
 	}
 	return any;
 }
