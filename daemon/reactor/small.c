@@ -93,7 +93,7 @@ bool small_run(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
 	if (guard_has_hit(s))
 		return false;
 	job.b[0]->zeroed = true;
-	s->run_bytes += (job.t[0]->hi - job.t[0]->lo) * (job.t[2] ? 3 : 2);
-	*cost += job.t[0]->elements * job.row->cost / 1024; /* as good as 1000 */
+	s->run_bytes += job.b[0]->size * (job.t[2] ? 3 : 2); /* they are all as large */
+	*cost += job.t[0]->elements * job.row->cost / 1024;  /* as good as 1000 */
 	return true;
 }

@@ -6,7 +6,8 @@
 
 struct summary *summary_new(const struct histograms *file, uint32_t reactor, uint32_t devices)
 {
-	struct summary *s = calloc(1, sizeof *s + devices * sizeof s->device[0]);
+	uint32_t count = QUOIT_LEG_NR + devices * HISTOGRAMS_OF_DEVICE;
+	struct summary *s = calloc(1, sizeof *s + count * sizeof s->histogram[0]);
 
 	if (!s)
 		return NULL;
@@ -16,13 +17,26 @@ struct summary *summary_new(const struct histograms *file, uint32_t reactor, uin
 	return s;
 }
 
+void summary_settle(struct summary *s)
+{
+	for (uint32_t i = 0; i < s->notes; i++)
+		histogram_add(&s->histogram[s->note[i].histogram], s->note[i].bucket,
+			      s->note[i].weight);
+	s->notes = 0;
+}
+
+static unsigned place_of(uint32_t device, unsigned which)
+{
+	return QUOIT_LEG_NR + (device - 1) * HISTOGRAMS_OF_DEVICE + which;
+}
+
 void summary_of_device(struct summary *s, uint32_t device, unsigned leg, uint32_t bucket,
 		       uint32_t weight)
 {
 	unsigned which = leg == QUOIT_LEG_RUN ? HISTOGRAMS_RUN : HISTOGRAMS_POST;
 
 	if (device <= s->devices)
-		histogram_add(&s->device[device - 1][which], bucket, weight);
+		summary_add(s, place_of(device, which), bucket, weight);
 }
 
 static void tell_operations(const struct summary *s)
@@ -42,10 +56,11 @@ static void tell_operations(const struct summary *s)
 void summary_tell(struct summary *s)
 {
 	tell_operations(s);
+	summary_settle(s);
 	for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
-		histogram_tell(&s->leg[leg], histograms_leg(s->file, s->reactor, leg));
+		histogram_tell(&s->histogram[leg], histograms_leg(s->file, s->reactor, leg));
 	for (uint32_t d = 1; d <= s->devices; d++)
 		for (unsigned i = 0; i < HISTOGRAMS_OF_DEVICE; i++)
-			histogram_tell(&s->device[d - 1][i],
+			histogram_tell(&s->histogram[place_of(d, i)],
 				       histograms_device(s->file, s->reactor, d, i));
 }

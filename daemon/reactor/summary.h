@@ -10,18 +10,42 @@
 
 #include "host/histograms.h"
 
+/*
+ * What is counted, it notes first: a sample is in eight histograms, whose lines the SQEs since the
+ * last one have driven out of the core's cache, and notes are one line behind the other.
+ */
+#define SUMMARY_NOTES 512u
+
+struct summary_note {
+	uint16_t histogram, bucket;
+	uint32_t weight;
+};
+
 struct summary {
 	const struct histograms *file;
 	uint32_t reactor, devices;
+	uint32_t notes;
+	struct summary_note note[SUMMARY_NOTES];
 	struct quoit_operation_totals operation[QUOIT_OP_NR];
-	struct histogram leg[QUOIT_LEG_NR];
-	struct histogram device[][HISTOGRAMS_OF_DEVICE]; /* number n is at n - 1 */
+	struct histogram histogram[]; /* the legs, then those of each device */
 };
 
 /* NULL: ENOMEM.  free() ends it. */
 struct summary *summary_new(const struct histograms *file, uint32_t reactor, uint32_t devices);
 
-/* So many jobs took so long on this device; of its legs. */
+/* Count what is noted. */
+void summary_settle(struct summary *s);
+
+/* So many jobs took so long; of one of its histograms. */
+static inline void summary_add(struct summary *s, unsigned histogram, uint32_t bucket,
+			       uint32_t weight)
+{
+	s->note[s->notes++] = (struct summary_note){(uint16_t)histogram, (uint16_t)bucket, weight};
+	if (s->notes == SUMMARY_NOTES)
+		summary_settle(s);
+}
+
+/* The same of a device's (from 1), of its legs. */
 void summary_of_device(struct summary *s, uint32_t device, unsigned leg, uint32_t bucket,
 		       uint32_t weight);
 

@@ -68,7 +68,7 @@ void legs_add(struct session *s, unsigned leg, uint64_t ticks, uint32_t weight)
 	count = &s->legs->count[leg][bucket];
 	__atomic_store_n(count, *count + weight, __ATOMIC_RELAXED);
 	if (s->reactor->summary)
-		histogram_add(&s->reactor->summary->leg[leg], bucket, weight);
+		summary_add(s->reactor->summary, leg, bucket, weight);
 }
 
 void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight)
@@ -81,6 +81,15 @@ void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight
 	o = &s->legs->operation[opcode];
 	__atomic_store_n(&o->timed, o->timed + weight, __ATOMIC_RELAXED);
 	__atomic_store_n(&o->ticks, o->ticks + ticks * weight, __ATOMIC_RELAXED);
+}
+
+uint64_t legs_bytes(const struct session *s)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; s->legs && i < QUOIT_OP_NR; i++)
+		all += s->legs->bytes[i];
+	return all;
 }
 
 /* By how much a count has grown since the last time. */
