@@ -192,7 +192,6 @@ Test(figures, a_session_is_charged_for_the_cpu_time_of_its_jobs)
 }
 
 struct flood {
-	struct client *c;
 	struct quoit_ring *q;
 	_Atomic bool *stop;
 	bool broken;
@@ -226,10 +225,10 @@ static void *flood_with_long_jobs(void *arg)
 	return NULL;
 }
 
-static void start_flood(struct flood *f, struct client *c, struct quoit_session *s,
-			void *(*run)(void *), _Atomic bool *stop)
+static void start_flood(struct flood *f, struct quoit_session *s, void *(*run)(void *),
+			_Atomic bool *stop)
 {
-	*f = (struct flood){.c = c, .stop = stop};
+	*f = (struct flood){.stop = stop};
 	cr_assert_eq(quoit_ring_open(&f->q, s, NULL), 0);
 	cr_assert_eq(pthread_create(&f->thread, NULL, run, f), 0);
 }
@@ -290,6 +289,7 @@ Test(figures, a_core_is_not_busy_for_longer_than_it_is_there)
 	const char *const options[] = {first_cpu(), "--reactors=1", NULL};
 	const struct quoit_totals *totals;
 	struct flood shorts, longs;
+	struct quoit_session *other;
 	_Atomic bool stop = false;
 	struct word from, to;
 	struct client c;
@@ -298,9 +298,9 @@ Test(figures, a_core_is_not_busy_for_longer_than_it_is_there)
 	totals = daemon_totals(&c.d);
 	cr_assert_not_null(totals);
 	cr_assert_eq(totals->header.cores, 1);
-	start_flood(&shorts, &c, client_session(&c, UINT64_C(1) << 20), flood_with_short_jobs,
-		    &stop);
-	start_flood(&longs, &c, c.s, flood_with_long_jobs, &stop);
+	other = client_session(&c, UINT64_C(1) << 20);
+	start_flood(&shorts, other, flood_with_short_jobs, &stop);
+	start_flood(&longs, c.s, flood_with_long_jobs, &stop);
 	from = next_word(totals, true);
 	usleep(2000 * MS);
 	to = next_word(totals, false);
@@ -311,6 +311,7 @@ Test(figures, a_core_is_not_busy_for_longer_than_it_is_there)
 	cr_expect_leq(to.busy - from.busy, 1.02 * (to.seconds - from.seconds),
 		      "%g s in %g, %g of them in tiles", to.busy - from.busy,
 		      to.seconds - from.seconds, to.tiles - from.tiles);
+	quoit_close(other, 0);
 	daemon_totals_unmap(totals);
 	client_close(&c);
 }

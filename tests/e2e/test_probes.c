@@ -27,7 +27,7 @@ struct scene {
 	struct daemon d;
 	struct quoit_session *s;
 	struct quoit_ring *q;
-	uint64_t session;
+	int64_t session;
 };
 
 static struct tracer tracer;
@@ -45,7 +45,7 @@ static void open_scene(struct scene *c)
 	cr_assert_eq(quoit_open(&c->s, &p), 0, "%s", quoit_open_text());
 	cr_assert_eq(quoit_ring_open(&c->q, c->s, NULL), 0);
 	quoit_info(c->s, &info);
-	c->session = info.session;
+	c->session = (int64_t)info.session;
 }
 
 static void close_scene(struct scene *c)
@@ -77,7 +77,7 @@ TestSuite(probes, .timeout = 240);
 Test(probes, bursts_count_every_sqe_and_every_cqe)
 {
 	struct scene c;
-	uint64_t sqes;
+	int64_t sqes;
 
 	open_scene(&c);
 	for (unsigned i = 0; i < 10; i++) {
@@ -87,8 +87,8 @@ Test(probes, bursts_count_every_sqe_and_every_cqe)
 		quoit_detach(c.q, job);
 	}
 	finish(&c);
-	sqes = daemon_session_counter(&c.d, c.session, QUOIT_SESSION_SUBMITTED);
-	tracer_stop(&tracer, c.session);
+	sqes = (int64_t)daemon_session_counter(&c.d, (uint64_t)c.session, QUOIT_SESSION_SUBMITTED);
+	tracer_stop(&tracer, (uint64_t)c.session);
 	cr_expect_geq(sqes, 11); /* the wait was one, too */
 	cr_expect_eq(tracer_sum(&tracer, "submit", OURS, COUNT), sqes);
 	cr_expect_eq(tracer_sum(&tracer, "fetch", QUOITD, COUNT), sqes);
@@ -100,7 +100,7 @@ Test(probes, bursts_count_every_sqe_and_every_cqe)
 }
 
 /* Indices go on where the burst before has ended, and all is of this session and ring. */
-static void expect_in_order(const char *name, bool ours, uint64_t session)
+static void expect_in_order(const char *name, bool ours, int64_t session)
 {
 	const struct tracer_event *e;
 	unsigned from = 0, n = 0;
@@ -122,7 +122,7 @@ Test(probes, bursts_say_whose_they_are_and_where_they_begin)
 	open_scene(&c);
 	for (unsigned i = 0; i < JOBS; i++)
 		cr_assert_eq(quoit_wait_all(c.q, WAIT), 0);
-	tracer_stop(&tracer, c.session);
+	tracer_stop(&tracer, (uint64_t)c.session);
 	expect_in_order("submit", OURS, c.session);
 	expect_in_order("fetch", QUOITD, c.session);
 	expect_in_order("post", QUOITD, c.session);
@@ -144,7 +144,7 @@ Test(probes, jobs_of_the_table_start_somewhere_and_end)
 		cr_assert_eq(quoit_push(c.q, quoit_normal(x, i, 0)), 0);
 	cr_assert_eq(quoit_push(c.q, quoit_fill(y, 1.0)), 0);
 	finish(&c);
-	tracer_stop(&tracer, c.session);
+	tracer_stop(&tracer, (uint64_t)c.session);
 	cr_expect_eq(count_of("start", QUOIT_OP_NORMAL, QUOIT_TRACE_WORKERS), JOBS);
 	cr_expect_eq(count_of("end", QUOIT_OP_NORMAL, 0), JOBS);
 	cr_expect_eq(count_of("start", QUOIT_OP_FILL, QUOIT_TRACE_DEVICE + 1), 1);
@@ -167,7 +167,7 @@ Test(probes, a_refusal_says_what_its_error_record_says)
 	cr_assert_eq(quoit_push(c.q, quoit_fill(12345, 1.0)), 0);
 	finish(&c);
 	cr_assert_eq(quoit_failures(c.q, &error), 1);
-	tracer_stop(&tracer, c.session);
+	tracer_stop(&tracer, (uint64_t)c.session);
 	cr_assert_eq(tracer_count(&tracer, "refuse", QUOITD), 1);
 	e = tracer_next(&tracer, "refuse", QUOITD, &from);
 	cr_expect_eq(e->arg[SESSION], c.session);
@@ -191,12 +191,12 @@ Test(probes, wakes_are_those_that_quoitd_counts)
 	for (unsigned i = 0; i < 8 * JOBS; i++)
 		cr_assert_eq(quoit_push(c.q, quoit_normal(x, i, 0)), 0);
 	finish(&c);
-	tracer_stop(&tracer, c.session);
+	tracer_stop(&tracer, (uint64_t)c.session);
 	cr_expect_geq(tracer_count(&tracer, "wake", OURS), 1);
 	cr_expect_geq(tracer_count(&tracer, "wake", QUOITD), 1);
 	cr_expect_eq(tracer_count(&tracer, "wake", OURS),
-		     daemon_session_counter(&c.d, c.session, QUOIT_SESSION_KICKS));
+		     daemon_session_counter(&c.d, (uint64_t)c.session, QUOIT_SESSION_KICKS));
 	cr_expect_eq(tracer_count(&tracer, "wake", QUOITD),
-		     daemon_session_counter(&c.d, c.session, QUOIT_SESSION_WAKES));
+		     daemon_session_counter(&c.d, (uint64_t)c.session, QUOIT_SESSION_WAKES));
 	close_scene(&c);
 }
