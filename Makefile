@@ -155,10 +155,14 @@ $(B)/examples/%: $(B)/libclient/examples/%.o $(B)/libquoit.a
 	$(call link,-lm)
 # It is called before a sanitizer's runtime is ready.
 $(B)/modules/fail_calls.so: base += -fno-sanitize=all
-$(B)/modules/%.so: tests/modules/%.c
+define module
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(base) $(CFLAGS) -fPIC -shared $< -o $@
+endef
+
+$(B)/modules/%.so: tests/modules/%.c
+	$(call module)
 $(B)/liar/quoitd: $(B)/quoitd
 	@mkdir -p $(@D)
 	$(Q)ln -f $< $@

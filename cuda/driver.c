@@ -129,7 +129,8 @@ static int driver_describe(struct quoit_device *d, struct quoit_device_info *ret
 	if (d->pack_most > DRIVER_PACK_MOST)
 		d->pack_most = DRIVER_PACK_MOST;
 	info->units = (uint32_t)props.multiProcessorCount;
-	info->flags = d->write_value ? QUOIT_DEVICE_SIGNALS : 0;
+	info->flags = (d->write_value ? QUOIT_DEVICE_SIGNALS : 0) |
+		      (d->profile.domain ? QUOIT_DEVICE_PROFILED : 0);
 	for (unsigned opcode = 0; opcode < QUOIT_OP_NR; opcode++) {
 		if (run_knows((uint8_t)opcode))
 			info->ops[opcode / 64] |= UINT64_C(1) << opcode % 64;
@@ -354,6 +355,18 @@ static int driver_clock(struct quoit_device *d, uint64_t *ret_device_ns, uint64_
 	return 0;
 }
 
+/* ---- ranges ---- */
+
+static uint64_t driver_range_begin(struct quoit_device *d, uint8_t opcode, uint64_t job)
+{
+	return profile_range_begin(&d->profile, opcode, job);
+}
+
+static void driver_range_end(struct quoit_device *d, uint64_t range)
+{
+	profile_range_end(&d->profile, range);
+}
+
 __attribute__((visibility("default"))) const struct quoit_device_driver quoit_device_driver = {
 	.version = QUOIT_DEVICE_VERSION,
 	.name = "cuda",
@@ -392,4 +405,6 @@ __attribute__((visibility("default"))) const struct quoit_device_driver quoit_de
 	.launch = module_launch,
 	.direct_open = direct_open,
 	.direct_start = direct_start,
+	.range_begin = driver_range_begin,
+	.range_end = driver_range_end,
 };

@@ -65,6 +65,16 @@ $(B)/quoit-cuda.so: $(cuda_obj)
 $(B)/quoit-peer-cuda: $(B)/tests/bench/cuda/peer_cuda.cu.o
 	$(call link,$(cuda_libs))
 
+# What a profiler hears needs no device: tests load a profiler of their own.
+ifneq ($(cuda_home),)
+all: $(B)/modules/nvtx_notes.so
+$(B)/modules/nvtx_notes.so: base += -isystem $(cuda_home)/include
+$(B)/modules/%.so: tests/modules/nvtx/%.c
+	$(call module)
+$(B)/tests/unit/test_cuda_profile.o: base += -isystem $(cuda_home)/include
+$(B)/tests/unit/test_cuda_profile: $(B)/cuda/profile.o
+endif
+
 # What the device computes without contraction, its tests do too.
 $(B)/tests/unit/test_cuda_%.o: base += -ffp-contract=off
 gpu_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/gpu/test_*.c))

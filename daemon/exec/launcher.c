@@ -132,6 +132,13 @@ static void fill_stamps(struct launcher *l, const struct flight *f, struct quoit
 	a->stamp_error = error > UINT32_MAX ? UINT32_MAX : (uint32_t)error;
 }
 
+static void leave_stream(struct launcher *l, const struct flight *f)
+{
+	l->stream[f->stream].depth--;
+	if (__builtin_expect(l->profiled, 0))
+		l->driver->range_end(l->device, f->range);
+}
+
 int launcher_answer(struct launcher *l, uint32_t index)
 {
 	struct flight *f = &l->flight[index];
@@ -153,7 +160,7 @@ int launcher_answer(struct launcher *l, uint32_t index)
 	}
 	fill_stamps(l, f, &a);
 	if (f->step != STEP_HELD)
-		l->stream[f->stream].depth--;
+		leave_stream(l, f);
 	peer_leave(l, f);
 	if (f->q.type == QUOIT_EXEC_EXPORT && !a.res)
 		a.res = export_buffer(l, f);
@@ -373,6 +380,7 @@ int launch(int socket, const struct driver *driver)
 		l->driver = driver->api;
 		l->device = driver->device;
 		l->signals = driver->info.flags & QUOIT_DEVICE_SIGNALS;
+		l->profiled = driver->info.flags & QUOIT_DEVICE_PROFILED;
 		l->clock_step = driver->info.clock_step;
 		l->channels = channels;
 		err = channels_open(channels, socket);

@@ -263,6 +263,15 @@ static bool issue(struct launcher *l, uint32_t index)
 	return true;
 }
 
+/* For a profiler, which shows it from here to its answer. */
+static void begin_range(struct launcher *l, struct flight *f)
+{
+	const struct quoit_exec_daemon_channel *said =
+		l->channels->channel[flight_channel(l, f)].daemon;
+
+	f->range = l->driver->range_begin(l->device, f->q.op, said->job[f->q.id]);
+}
+
 bool flight_start(struct launcher *l, uint32_t index)
 {
 	struct flight *f = &l->flight[index];
@@ -277,6 +286,8 @@ bool flight_start(struct launcher *l, uint32_t index)
 	f->stream = (uint8_t)stream;
 	f->step = STEP_ORDER;
 	l->stream[stream].depth++;
+	if (__builtin_expect(l->profiled, 0))
+		begin_range(l, f);
 	if (!issue(l, index))
 		l->stream[stream].issuing = index;
 	return true;

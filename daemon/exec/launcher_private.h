@@ -85,6 +85,7 @@ struct flight {
 	uint8_t stream;           /* once it has one */
 	uint8_t step;             /* enum step: what is to be done next */
 	uint64_t issued;          /* TSC */
+	uint64_t range;           /* the driver's, of one that has a stream, if it is profiled */
 	uint64_t number;          /* of the stream, when it is done */
 	uint64_t behind[STREAMS]; /* and of the others, before it can begin */
 	int32_t res;              /* it could not run */
@@ -192,7 +193,8 @@ struct stage {
 struct launcher {
 	const struct quoit_device_driver *driver;
 	struct quoit_device *device;
-	bool signals; /* streams can write words */
+	bool signals;  /* streams can write words */
+	bool profiled; /* jobs are ranges, from their streams to their answers */
 	struct channels *channels;
 	struct shared *shared;
 	uint32_t flights; /* QUOIT_EXEC_ENTRIES per channel */

@@ -131,6 +131,8 @@ static uint32_t send_request(struct exec_port *p, struct session *s, const struc
 
 	q->id = id;
 	q->slot = s->exec.slot[p->number] - 1;
+	if (__builtin_expect(p->profiled, 0))
+		p->daemon->job[id] = QUOIT_EXEC_JOB(s->id, job->ring, job->sq_index);
 	exec_port_request(p, q);
 	p->flight[id] = (struct exec_flight){.session = s,
 					     .job = job_index(s, job),

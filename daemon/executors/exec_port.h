@@ -113,6 +113,7 @@ struct exec_port {
 	pid_t pid;
 	int socket;
 	int starter;     /* eventfd of the starter */
+	bool profiled;   /* it wants to know whose jobs they are */
 	uint64_t job_ms; /* what one job may take */
 	struct quoit_exec_daemon_channel *daemon;
 	const struct quoit_exec_channel *exec;

@@ -71,7 +71,7 @@ void executor_kill(struct executor *x, enum exec_kill why)
 	executor_process_kill(x->process.pid);
 }
 
-static int open_ports(struct executor *x)
+static int open_ports(struct executor *x, bool profiled)
 {
 	struct quoit_exec_words *words;
 	struct quoit_exec_channel *channels;
@@ -92,6 +92,7 @@ static int open_ports(struct executor *x)
 		p->words = words;
 		p->direct.requests = &x->process.direct_requests[i];
 		p->direct.words = &x->process.direct_words[i];
+		p->profiled = profiled;
 		p->answered = 0;
 		atomic_store(&p->killed, KILL_NOT);
 		for (uint32_t d = 0; d < CONFIG_DEVICES; d++)
@@ -119,7 +120,7 @@ static int take_hello(struct executor *x)
 		executor_say_refused(x, "what quoit-exec says is not understood");
 	if (!err)
 		err = executor_accept_hello(x, &hello);
-	return err ? err : open_ports(x);
+	return err ? err : open_ports(x, hello.device.flags & QUOIT_DEVICE_PROFILED);
 }
 
 static void on_hello(struct executor *x)

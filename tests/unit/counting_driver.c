@@ -195,6 +195,29 @@ static int do_stamp(struct quoit_device_stream *s, uint64_t *word)
 	return 0;
 }
 
+/* The first range is number 1. */
+static uint64_t do_range_begin(struct quoit_device *d, uint8_t opcode, uint64_t job)
+{
+	uint64_t range;
+
+	(void)d;
+	pthread_mutex_lock(&lock);
+	range = ++calls.range_begin;
+	calls.range_opcode = opcode;
+	calls.range_job = job;
+	pthread_mutex_unlock(&lock);
+	return range;
+}
+
+/* One that never began does not count. */
+static void do_range_end(struct quoit_device *d, uint64_t range)
+{
+	(void)d;
+	pthread_mutex_lock(&lock);
+	calls.range_end += range && range <= calls.range_begin;
+	pthread_mutex_unlock(&lock);
+}
+
 const struct quoit_device_driver counting_driver = {.version = QUOIT_DEVICE_VERSION,
 						    .name = "counting",
 						    .health = do_health,
@@ -215,7 +238,9 @@ const struct quoit_device_driver counting_driver = {.version = QUOIT_DEVICE_VERS
 						    .clear = do_clear,
 						    .run = do_run,
 						    .signal = do_signal,
-						    .stamp = do_stamp};
+						    .stamp = do_stamp,
+						    .range_begin = do_range_begin,
+						    .range_end = do_range_end};
 
 struct counting_calls counting_now(void)
 {

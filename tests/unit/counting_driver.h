@@ -19,6 +19,9 @@ struct counting_calls {
 	unsigned run, copy, clear, signal, stamp, record, wait;
 	unsigned memory_new, memory_free, host_new, host_register, host_unregister, event_new;
 	unsigned registered_at_run; /* host_register, when run was called last */
+	unsigned range_begin, range_end;
+	uint8_t range_opcode; /* of the last that began, */
+	uint64_t range_job;   /* and whose it was */
 };
 
 extern const struct quoit_device_driver counting_driver;

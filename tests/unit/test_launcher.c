@@ -38,12 +38,13 @@ static struct quoit_producer requests;
 static struct quoit_consumer answers;
 static int sockets[2], channel;
 static pthread_t thread;
+static bool profiled;
 
 static void *serve(void *arg)
 {
-	const struct driver driver = {
-		.api = &counting_driver,
-		.info = {.flags = QUOIT_DEVICE_SIGNALS, .clock_step = CLOCK_STEP}};
+	const uint32_t flags = QUOIT_DEVICE_SIGNALS | (profiled ? QUOIT_DEVICE_PROFILED : 0);
+	const struct driver driver = {.api = &counting_driver,
+				      .info = {.flags = flags, .clock_step = CLOCK_STEP}};
 	int err = launch(sockets[1], &driver);
 
 	(void)arg;
@@ -106,6 +107,14 @@ static void close_launcher(void)
 }
 
 TestSuite(launcher, .init = open_launcher, .fini = close_launcher, .timeout = 60);
+
+static void open_profiled(void)
+{
+	profiled = true;
+	open_launcher();
+}
+
+TestSuite(launcher_profiled, .init = open_profiled, .fini = close_launcher, .timeout = 60);
 
 static void put(const struct quoit_exec_request *q)
 {
@@ -485,4 +494,51 @@ Test(launcher, all_that_was_asked_for_is_given_back_when_a_session_leaves)
 	q = copy_from(0, 4096);
 	(void)run_alone(&q);
 	cr_expect_eq(counting_now().host_register - before.host_register, 4);
+}
+
+/* ---- for profilers ---- */
+
+Test(launcher, without_a_profiler_a_job_is_no_range)
+{
+	(void)warm_up();
+	cr_expect_eq(counting_now().range_begin, 0);
+	cr_expect_eq(counting_now().range_end, 0);
+}
+
+/* It is open while its stream has not come to its end, and closed before it is answered. */
+Test(launcher_profiled, a_job_is_a_range_from_its_stream_to_its_answer)
+{
+	const uint64_t whose = QUOIT_EXEC_JOB(3, 1, 77);
+	struct quoit_exec_request q = job(5, 0, 1, -1);
+	struct counting_calls now;
+
+	counting_hold();
+	daemon_side->job[5] = whose;
+	put(&q);
+	publish();
+	expect_runs(1);
+	now = counting_now();
+	cr_expect_eq(now.range_begin, 1);
+	cr_expect_eq(now.range_opcode, QUOIT_OP_ADD);
+	cr_expect_eq(now.range_job, whose);
+	cr_expect_eq(now.range_end, 0);
+	counting_let_go();
+	expect_answers(1);
+	cr_expect_eq(counting_now().range_end, 1);
+}
+
+Test(launcher_profiled, each_job_of_a_chain_is_a_range)
+{
+	counting_hold();
+	for (uint32_t i = 0; i < AT_ONCE; i++) {
+		struct quoit_exec_request q = job(i, 0, 1, (int)i - 1);
+
+		put(&q);
+	}
+	publish();
+	expect_runs(AT_ONCE);
+	counting_let_go();
+	expect_answers(AT_ONCE);
+	cr_expect_eq(counting_now().range_begin, AT_ONCE);
+	cr_expect_eq(counting_now().range_end, AT_ONCE);
 }

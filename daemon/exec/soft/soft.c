@@ -70,10 +70,10 @@ static int make_device(uint32_t index, uint64_t bytes, struct quoit_device **ret
 
 static void describe(const struct quoit_device *d, uint32_t index, struct quoit_device_info *ret)
 {
-	*ret = (struct quoit_device_info){.driver = QUOIT_VERSION,
-					  .bytes = d->bytes,
-					  .units = (uint32_t)get_nprocs(),
-					  .flags = soft_is_silent() ? 0 : QUOIT_DEVICE_SIGNALS};
+	*ret = (struct quoit_device_info){
+		.driver = QUOIT_VERSION, .bytes = d->bytes, .units = (uint32_t)get_nprocs()};
+	ret->flags = (soft_is_silent() ? 0 : QUOIT_DEVICE_SIGNALS) |
+		     (soft_profile_open() ? QUOIT_DEVICE_PROFILED : 0);
 	snprintf(ret->name, sizeof ret->name, "soft %u", index);
 	for (unsigned op = 0; op < QUOIT_OP_NR; op++)
 		if (ops_find((uint8_t)op))
@@ -234,4 +234,6 @@ const struct quoit_device_driver soft_device_driver = {
 	.launch = soft_launch,
 	.direct_open = soft_direct_open,
 	.direct_start = soft_direct_start,
+	.range_begin = soft_range_begin,
+	.range_end = soft_range_end,
 };

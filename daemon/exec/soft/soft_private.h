@@ -210,4 +210,11 @@ int soft_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 /* For ever. */
 _Noreturn void soft_hang(void);
 
+/* ---- soft_profile.c ---- */
+
+/* Does somebody want to know of ranges?  For tests. */
+bool soft_profile_open(void);
+uint64_t soft_range_begin(struct quoit_device *d, uint8_t opcode, uint64_t job);
+void soft_range_end(struct quoit_device *d, uint64_t range);
+
 #endif

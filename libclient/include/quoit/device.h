@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-#define QUOIT_DEVICE_VERSION 3u
+#define QUOIT_DEVICE_VERSION 4u
 
 struct quoit_device;        /* an opened device: a driver's own */
 struct quoit_device_stream; /* work in order; streams among each other run at once */
@@ -49,7 +49,9 @@ struct quoit_device_info {
 	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: it can run operation n */
 };
 /* Streams can write words: `signal` works.  Else quoit-exec asks events. */
-#define QUOIT_DEVICE_SIGNALS 0x1u
+#define QUOIT_DEVICE_SIGNALS  0x1u
+/* A profiler is there: quoit-exec calls range_begin and range_end. */
+#define QUOIT_DEVICE_PROFILED 0x2u
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_device_info) == 168, "no padding in an info");
 
 /* A view on device memory: element (i, j, k, l) is at data + the sum of index times stride. */
@@ -248,6 +250,16 @@ struct quoit_device_driver {
 	 * (quoit_direct_product).  All others neither wait nor take or give back memory.
 	 */
 	int (*direct_start)(struct quoit_device *d, uint32_t ring);
+
+	/* ---- for profilers; both NULL where devices are never QUOIT_DEVICE_PROFILED ---- */
+
+	/*
+	 * A job begins its way through a stream, and has ended; between the two others may. opcode:
+	 * its operation, job: whose it is (QUOIT_EXEC_JOB of exec.h).  What is returned is for
+	 * range_end.
+	 */
+	uint64_t (*range_begin)(struct quoit_device *d, uint8_t opcode, uint64_t job);
+	void (*range_end)(struct quoit_device *d, uint64_t range);
 };
 
 /* What quoit-cuda.so exports. */

@@ -35,7 +35,7 @@ extern "C" {
 
 /* ---- for authors of modules ---- */
 
-#define QUOIT_EXEC_VERSION 4u
+#define QUOIT_EXEC_VERSION 5u
 #define QUOIT_EXEC_MAX_OPS 32u
 
 /* A view on memory: element (i, j, k, l) is at data + the sum of index times stride, in elements.
@@ -296,7 +296,17 @@ struct quoit_exec_daemon_channel {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t answer_head;
 	uint32_t need_wake; /* the reactor sleeps: ring the channel's socket after an answer */
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_exec_request request[QUOIT_EXEC_ENTRIES];
+	/*
+	 * Of a device that is QUOIT_DEVICE_PROFILED: whose jobs they are, by request's id, written
+	 * before the request.
+	 */
+	uint64_t job[QUOIT_EXEC_ENTRIES];
 };
+
+/* A job for people: numbers of its session (the lower 24 bits) and ring, and its SQ index. */
+#define QUOIT_EXEC_JOB(session, ring, sq_index)                                                    \
+	((uint64_t)(session) << 40 | (uint64_t)(ring) << 32 | (uint32_t)(sq_index))
+QUOIT_STATIC_ASSERT(QUOIT_MAX_RINGS <= 256, "a ring's number fits in there");
 
 /*
  * In quoit_exec_words.running, as an id: a LOAD, no job and none of a direct ring.  A device's
