@@ -29,7 +29,8 @@ struct recorder {
 	uint64_t session; /* 0: all of its user's; root: everybody's */
 	uint32_t records; /* of each file */
 	bool looks;       /* for sessions that it does not record yet, */
-	uint64_t looked;  /* beyond this one */
+	uint64_t looked;  /* beyond this one; */
+	uint64_t served;  /* its last turn, by control's count */
 };
 
 struct connection {

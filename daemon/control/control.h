@@ -45,6 +45,8 @@ struct control {
 	struct connection *connections;
 	struct lent *lent; /* traces, the newest first (recorder.h) */
 	uint32_t last_lent;
+	bool removes;          /* a trace was removed in the last turn of the loop, none made */
+	uint64_t served;       /* turns of recorders that look for sessions */
 	uint32_t *sessions_of; /* sessions each reactor has */
 	uint64_t next_session;
 	uint64_t accept_from_ns; /* CLOCK_BOOTTIME; 0: accepting */

@@ -191,7 +191,8 @@ void recorder_request(struct connection *c, const struct quoit_ctl *m)
 		refuse(c, m, -EINVAL, "records: a power of two from 4096 to 65536");
 		return;
 	}
-	c->records = (struct recorder){.session = m->trace.session, .records = records};
+	c->records = (struct recorder){
+		.session = m->trace.session, .records = records, .served = c->control->served};
 	if (m->trace.session)
 		err = record_one(c, m->trace.session);
 	if (err < 0) {
@@ -222,38 +223,50 @@ static struct connection *next_owner(const struct connection *recorder)
 	return next;
 }
 
-/* Those that cannot be recorded are left out: the answer says how many there are. */
+/* A session that cannot be recorded is left out: the answer says how many there are. */
 static void make_next(struct connection *recorder)
 {
-	struct connection *owner;
-	int err = -EBUSY;
+	struct connection *owner = next_owner(recorder);
 
-	while ((err == -EBUSY || err == -EDQUOT) && (owner = next_owner(recorder)) != NULL) {
-		recorder->records.looked = owner->session->id;
-		err = record(recorder, owner);
-	}
+	recorder->records.served = ++recorder->control->served;
 	recorder->records.looks = owner != NULL;
-	if (!owner && recorder->pending)
+	if (owner) {
+		recorder->records.looked = owner->session->id;
+		(void)record(recorder, owner);
+	} else if (recorder->pending) {
 		answer(recorder);
+	}
 }
 
-/* What has gone makes room, and may have been of a session that they could not have yet. */
-static void have_all_look_again(struct control *c)
+/*
+ * A trace goes.  Whoever may have its session, which nobody else could meanwhile, looks at it
+ * again, and those of the user who paid for it at all sessions, since there is room again.
+ */
+static void have_others_look(struct control *c, const struct trace *t)
 {
-	for (struct connection *r = c->connections; r; r = r->next)
-		if (r->state == CONNECTION_RECORDS && !r->records.session) {
-			r->records.looks = true;
+	for (struct connection *r = c->connections; r; r = r->next) {
+		if (r->state != CONNECTION_RECORDS || r->records.session)
+			continue;
+		if (r->uid == t->uid)
 			r->records.looked = 0;
-		}
+		else if (may_record(r, t->file->uid) && r->records.looked >= t->session)
+			r->records.looked = t->session - 1;
+		else
+			continue;
+		r->records.looks = true;
+	}
 }
 
+/* Each in turn, whoever came last. */
 static struct connection *who_looks(const struct control *c)
 {
-	struct connection *r = c->connections;
+	struct connection *next = NULL;
 
-	while (r && !(r->state == CONNECTION_RECORDS && r->records.looks))
-		r = r->next;
-	return r;
+	for (struct connection *r = c->connections; r; r = r->next)
+		if (r->state == CONNECTION_RECORDS && r->records.looks &&
+		    (!next || r->records.served < next->records.served))
+			next = r;
+	return next;
 }
 
 /* It points to NULL where there is none. */
@@ -276,9 +289,10 @@ void recorder_advance(struct control *c)
 	struct lent **going = find_going(c);
 	struct connection *r = who_looks(c);
 
-	if (*going) {
+	c->removes = *going && !(r && c->removes); /* in turns, where there is both */
+	if (c->removes) {
+		have_others_look(c, (*going)->trace);
 		remove_lent(c, going);
-		have_all_look_again(c);
 	} else if (r) {
 		make_next(r);
 	}

@@ -498,11 +498,12 @@ Test(trace, who_asks_meanwhile_does_not_wait_until_a_recorder_has_all_its_files)
 {
 	struct timespec all, other;
 	int recorder, neighbour, status;
+	struct quoit_session *s[3];
 	struct client c;
 
 	client_open(&c, NULL, NULL);
 	for (int i = 0; i < 3; i++)
-		(void)client_session(&c, 1u << 20);
+		s[i] = client_session(&c, 1u << 20);
 	recorder = connect_with_times(&c.d);
 	neighbour = connect_with_times(&c.d);
 	kill(c.d.pid, SIGSTOP);
@@ -519,5 +520,7 @@ Test(trace, who_asks_meanwhile_does_not_wait_until_a_recorder_has_all_its_files)
 		  "it was answered later");
 	close(recorder);
 	close(neighbour);
+	for (int i = 0; i < 3; i++)
+		quoit_close(s[i], 0);
 	client_close(&c);
 }
