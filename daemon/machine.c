@@ -307,13 +307,14 @@ static int start_executors(struct machine *m)
 static int open_histograms(struct machine *m)
 {
 	uint32_t devices = executors_devices(m->executors), reactors = m->plan->nr_reactors;
+	uint64_t grain = m->config->is_private ? 1 : SUMMARY_GRAIN;
 
 	m->histograms = histograms_open(m->directory, reactors, devices, m->plan->nr_cores);
 	if (!m->histograms)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < reactors; i++) {
 		m->reactors[i].histograms = m->histograms;
-		m->reactors[i].summary = summary_new(m->histograms, i, devices);
+		m->reactors[i].summary = summary_new(m->histograms, i, devices, grain);
 		if (!m->reactors[i].summary)
 			return -ENOMEM;
 	}

@@ -129,7 +129,7 @@ static void publish_summary(struct reactor *r)
 		return;
 	for (struct session *s = r->sessions; s; s = s->next)
 		legs_hand_over(s);
-	summary_tell(r->summary);
+	r->count[QUOIT_REACTOR_BYTES] = summary_tell(r->summary);
 }
 
 static void publish_totals(struct reactor *r)

@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-struct summary *summary_new(const struct histograms *file, uint32_t reactor, uint32_t devices)
+struct summary *summary_new(const struct histograms *file, uint32_t reactor, uint32_t devices,
+			    uint64_t grain)
 {
 	uint32_t count = QUOIT_LEG_NR + devices * HISTOGRAMS_OF_DEVICE;
 	struct summary *s = calloc(1, sizeof *s + count * sizeof s->histogram[0]);
@@ -14,6 +15,7 @@ struct summary *summary_new(const struct histograms *file, uint32_t reactor, uin
 	s->file = file;
 	s->reactor = reactor;
 	s->devices = devices;
+	s->grain = grain;
 	return s;
 }
 
@@ -39,9 +41,11 @@ void summary_of_device(struct summary *s, uint32_t device, unsigned leg, uint32_
 		summary_add(s, place_of(device, which), bucket, weight);
 }
 
-static void tell_operations(const struct summary *s)
+/* The bytes of all operations. */
+static uint64_t tell_operations(const struct summary *s)
 {
 	struct quoit_operation_totals *to = histograms_operations(s->file, s->reactor);
+	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
 		const struct quoit_operation_totals *from = &s->operation[i];
@@ -49,13 +53,17 @@ static void tell_operations(const struct summary *s)
 		__atomic_store_n(&to[i].jobs, from->jobs, __ATOMIC_RELAXED);
 		__atomic_store_n(&to[i].timed, from->timed, __ATOMIC_RELAXED);
 		__atomic_store_n(&to[i].ticks, from->ticks, __ATOMIC_RELAXED);
-		__atomic_store_n(&to[i].bytes, from->bytes, __ATOMIC_RELAXED);
+		__atomic_store_n(&to[i].bytes, from->bytes - from->bytes % s->grain,
+				 __ATOMIC_RELAXED);
+		bytes += from->bytes;
 	}
+	return bytes - bytes % s->grain;
 }
 
-void summary_tell(struct summary *s)
+uint64_t summary_tell(struct summary *s)
 {
-	tell_operations(s);
+	uint64_t bytes = tell_operations(s);
+
 	summary_settle(s);
 	for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
 		histogram_tell(&s->histogram[leg], histograms_leg(s->file, s->reactor, leg));
@@ -63,4 +71,5 @@ void summary_tell(struct summary *s)
 		for (unsigned i = 0; i < HISTOGRAMS_OF_DEVICE; i++)
 			histogram_tell(&s->histogram[place_of(d, i)],
 				       histograms_device(s->file, s->reactor, d, i));
+	return bytes;
 }

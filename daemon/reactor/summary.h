@@ -24,14 +24,22 @@ struct summary_note {
 struct summary {
 	const struct histograms *file;
 	uint32_t reactor, devices;
+	uint64_t grain; /* bytes are told in multiples of it */
 	uint32_t notes;
 	struct summary_note note[SUMMARY_NOTES];
 	struct quoit_operation_totals operation[QUOIT_OP_NR];
 	struct histogram histogram[]; /* the legs, then those of each device */
 };
 
-/* NULL: ENOMEM.  free() ends it. */
-struct summary *summary_new(const struct histograms *file, uint32_t reactor, uint32_t devices);
+/*
+ * The bytes of single jobs, told to everybody, would be the shapes of another user's tensors: where
+ * quoitd serves more than one, totals of bytes are told in multiples of this.
+ */
+#define SUMMARY_GRAIN (UINT64_C(1) << 20)
+
+/* grain: SUMMARY_GRAIN, or 1.  NULL: ENOMEM.  free() ends it. */
+struct summary *summary_new(const struct histograms *file, uint32_t reactor, uint32_t devices,
+			    uint64_t grain);
 
 /* Count what is noted. */
 void summary_settle(struct summary *s);
@@ -49,7 +57,7 @@ static inline void summary_add(struct summary *s, unsigned histogram, uint32_t b
 void summary_of_device(struct summary *s, uint32_t device, unsigned leg, uint32_t bucket,
 		       uint32_t weight);
 
-/* Copy all of it out. */
-void summary_tell(struct summary *s);
+/* Copy all of it out; the bytes of all operations, as they are told. */
+uint64_t summary_tell(struct summary *s);
 
 #endif

@@ -67,7 +67,8 @@ void legs_add(struct session *s, unsigned leg, uint64_t ticks, uint32_t weight)
 		return;
 	count = &s->legs->count[leg][bucket];
 	__atomic_store_n(count, *count + weight, __ATOMIC_RELAXED);
-	if (s->reactor->summary)
+	/* What a client says of times is nobody else's. */
+	if (s->reactor->summary && leg != QUOIT_LEG_SUBMIT && leg != QUOIT_LEG_REAP)
 		summary_add(s->reactor->summary, leg, bucket, weight);
 }
 
@@ -113,13 +114,11 @@ void legs_hand_over(struct session *s)
 		const struct quoit_operation_block *o = &s->legs->operation[i];
 		struct quoit_operation_totals *to = &r->summary->operation[i];
 		struct quoit_operation_totals *had = &s->summed[i];
-		uint64_t bytes = come(&had->bytes, s->legs->bytes[i]);
 
 		to->jobs += come(&had->jobs, o->jobs);
 		to->timed += come(&had->timed, o->timed);
 		to->ticks += come(&had->ticks, o->ticks);
-		to->bytes += bytes;
-		r->count[QUOIT_REACTOR_BYTES] += bytes;
+		to->bytes += come(&had->bytes, s->legs->bytes[i]);
 	}
 }
 

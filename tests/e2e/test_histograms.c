@@ -192,6 +192,25 @@ Test(histograms, a_reactors_legs_are_those_of_all_its_sessions)
 	house_close(&h);
 }
 
+/* They are in its own session's file alone: it may say what it likes. */
+Test(histograms, what_a_client_says_of_times_is_not_told_to_everybody)
+{
+	struct client c;
+
+	client_open(&c, NULL, NULL);
+	for (int i = 0; i < 1000; i++) {
+		cr_assert_eq(quoit_push(c.q, quoit_nop(QUOIT_NO_TENSOR)), 0);
+		cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
+	}
+	for (int i = 0; i < PATIENCE; i++, usleep(10 * MS))
+		if (histograms_count(&c.d, QUOIT_OF_REACTOR, -1, "end_to_post"))
+			break;
+	cr_expect_gt(histograms_count(&c.d, QUOIT_OF_REACTOR, -1, "end_to_post"), 0);
+	cr_expect_eq(histograms_count(&c.d, QUOIT_OF_REACTOR, -1, "submit_to_fetch"), 0);
+	cr_expect_eq(histograms_count(&c.d, QUOIT_OF_REACTOR, -1, "post_to_reap"), 0);
+	client_close(&c);
+}
+
 Test(histograms, a_cores_tiles_are_all_in_its_own)
 {
 	struct client c;

@@ -11,6 +11,7 @@
 
 #include "buckets.h"
 #include "host/histograms.h"
+#include "reactor/summary.h"
 #include "timings.h"
 
 #define COUNT_BYTES (QUOIT_LEG_BUCKETS * sizeof(uint64_t))
@@ -225,6 +226,25 @@ Test(timings, what_quoitd_counts_is_told_by_its_name)
 	timings_free(&t);
 	histograms_close(h, directory);
 	cr_expect_eq(timings_read(directory, &t), -ENOENT);
+	close(directory);
+	rmdir(folder);
+}
+
+/* What one job has moved would be the shape of somebody's tensors. */
+Test(timings, several_users_are_told_bytes_in_multiples_of_a_mebibyte)
+{
+	int directory = open_folder();
+	struct histograms *h = histograms_open(directory, 1, 0, 1);
+	struct summary *s = summary_new(h, 0, 0, SUMMARY_GRAIN);
+
+	cr_assert(h && s);
+	s->operation[QUOIT_OP_ADD].bytes = (3 << 20) + 4000;
+	s->operation[QUOIT_OP_SUB].bytes = (1 << 20) - 1;
+	cr_expect_eq(summary_tell(s), 4 << 20);
+	cr_expect_eq(histograms_operations(h, 0)[QUOIT_OP_ADD].bytes, 3 << 20);
+	cr_expect_eq(histograms_operations(h, 0)[QUOIT_OP_SUB].bytes, 0);
+	free(s);
+	histograms_close(h, directory);
 	close(directory);
 	rmdir(folder);
 }

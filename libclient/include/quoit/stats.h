@@ -21,7 +21,8 @@
  * its operation reads and of each that it writes, as their types are wide; of one that is read and
  * written, both.  Three exceptions: a file's job has what was read or written of the file; a COPY
  * between the host and a device, or two devices, what it has brought to the other side, once; a
- * NOP, which only waits, nothing.
+ * NOP, which only waits, nothing.  Where quoitd serves several users, what all may read tells bytes
+ * in multiples of 1 MiB: those of single jobs would be the shapes of somebody's tensors.
  *
  * Counters are named by the tables below, which are in the file, so that a tool
  * of another version can show what it does not know, and skip what is not there.
