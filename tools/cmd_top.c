@@ -401,6 +401,7 @@ static int run(struct top *t, const char *socket)
 	int directory = runtime_open_directory(socket);
 	int err = directory < 0 ? directory : follow_open(&t->f, directory);
 
+	raise_limit();
 	if (!err)
 		err = read_all(t);
 	if (err) {
@@ -408,7 +409,6 @@ static int run(struct top *t, const char *socket)
 			strerror(-err));
 		return 1;
 	}
-	raise_limit();
 	machine_open(&t->m);
 	machine_read(&t->m);
 	if (t->batch) {

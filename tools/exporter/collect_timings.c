@@ -131,12 +131,10 @@ static unsigned find_operations(const struct timings *t, struct operation ret[QU
 	return count;
 }
 
-/* What those that were timed stand for too much, where there are few. */
+/* Each that was timed stands for others; a better guess for rare ones could go down again. */
 static double run_seconds(const struct quoit_operation_totals *o, double tick_ns)
 {
-	double share = o->timed > o->jobs ? (double)o->jobs / (double)o->timed : 1;
-
-	return (double)o->ticks * share * tick_ns / 1e9;
+	return (double)o->ticks * tick_ns / 1e9;
 }
 
 static void write_operations(struct exposition *e, const struct timings *t)

@@ -37,6 +37,9 @@ const struct counters_totals *follow_before(const struct follow *f)
 /* Nor is a session that rests. */
 #define QUIET_LEAST_NS UINT64_C(250000000)
 
+/* More than a quoitd has; anybody may put files into the folder of his own. */
+#define SESSIONS_MOST 16384u
+
 static void close_fd(int *fd)
 {
 	if (*fd >= 0)
@@ -75,9 +78,8 @@ static bool read_resident(int statm, uint64_t *ret_bytes)
 		return false;
 	text[n] = '\0';
 	resident = strchr(text, ' ');
-	if (resident)
-		*ret_bytes = strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
-	return resident;
+	*ret_bytes = resident ? strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+	return *ret_bytes; /* a zombie has none */
 }
 
 static void find_process(const struct follow *f, struct followed *s)
@@ -130,6 +132,8 @@ static void read_session(struct follow *f, struct followed *s)
 		f->unreadable += err == -EACCES;
 		f->damaged += err != -EACCES && err != -ENOENT;
 		s->readings = 0;
+		close_fd(&s->fd);
+		close_fd(&s->statm);
 		return;
 	}
 	s->reading[++s->readings % 2] = one;
@@ -160,6 +164,8 @@ static struct followed *begin(struct follow *f, uint64_t session)
 {
 	struct followed *s;
 
+	if (f->count == SESSIONS_MOST)
+		return NULL;
 	if (f->count == f->room) {
 		size_t room = f->room ? 2 * f->room : 16;
 		void *list = realloc(f->list, room * sizeof *f->list);
@@ -226,7 +232,7 @@ static void find_sessions(struct follow *f)
 		if (s)
 			s->seen = true;
 		else
-			f->settled = false; /* out of memory: it is not shown */
+			f->settled = false; /* out of memory, or too many: it is not shown */
 	}
 	drop_unseen(f);
 	if (f->count)
@@ -317,10 +323,10 @@ static bool daemon_lives(struct follow *f)
 	const struct counters_origin *o = &follow_now(f)->origin;
 	uint64_t bytes = 0;
 
-	if (f->here && !follow_before(f)) {
+	if (!follow_before(f))
 		close_fd(&f->statm);
+	if (f->here && !follow_before(f))
 		f->statm = open_process(o->daemon_pid, o->started_ns);
-	}
 	return (read_resident(f->statm, &bytes) && bytes) || runtime_daemon_lives(f->directory, o);
 }
 

@@ -25,8 +25,8 @@ struct followed {
 	struct counters_session reading[2]; /* the last one is [readings % 2] */
 	struct process process;
 	uint64_t read_ns, process_ns; /* when the counters were read, and the process asked */
-	struct legs *legs;     /* as of the last look at them, */
-	unsigned legs_reading; /* when this was the number of readings of all */
+	struct legs *legs;            /* as of the last look at them, */
+	unsigned legs_reading;        /* when this was the number of readings of all */
 };
 
 struct follow {
