@@ -449,11 +449,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			(void)answer(what & 2);
 		else
 			send_message(c, &in);
+		recorder_advance(&control);
 		for (unsigned i = 0; i < CLIENTS; i++)
 			read_replies(&client[i]);
 	}
 	for (unsigned i = 0; i < CLIENTS; i++)
 		disconnect(&client[i]);
+	while (recorder_is_busy(&control))
+		recorder_advance(&control);
 	REQUIRE(!control.lent);
 	REQUIRE(budget_leased(control.budget) == 0);
 	REQUIRE(control.sessions_of[0] == 0);
