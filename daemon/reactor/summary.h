@@ -11,8 +11,8 @@
 #include "host/histograms.h"
 
 /*
- * What is counted, it notes first: a sample is in eight histograms, whose lines the SQEs since the
- * last one have driven out of the core's cache, and notes are one line behind the other.
+ * What is counted, it notes first: a sample is in six histograms, or eight, whose lines the SQEs
+ * since the last one have driven out of the core's cache, and notes are one line behind the other.
  */
 #define SUMMARY_NOTES 512u
 

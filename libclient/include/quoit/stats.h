@@ -293,7 +293,7 @@ struct quoit_totals {
 
 /* Whose: of what you do not know, skip the row. */
 enum {
-	QUOIT_OF_REACTOR = 1, /* the legs of all its sessions */
+	QUOIT_OF_REACTOR = 1, /* the legs of all its sessions; those that clients tell stay 0 */
 	QUOIT_OF_DEVICE,      /* of those jobs that ran there: start_to_end and end_to_post; a COPY
 				 between devices is the target's */
 	QUOIT_OF_CORE,        /* "tile": of its worker's tiles */
