@@ -265,21 +265,44 @@ bool memory_reserve(struct session *s, struct job *job)
 
 /* ---- back ---- */
 
-void memory_give_back(struct session *s, uint32_t index)
+/* One that has bytes, and not in the region. */
+static __attribute__((noinline)) void give_back_elsewhere(struct session *s, uint32_t index)
 {
 	struct buffer *b = &s->buffers[index];
 
+	if (b->place == PLACE_DEVICE) {
+		memory_device_drop(s, b);
+		return;
+	}
+	if (b->place == PLACE_PINNED)
+		untake(s, b);
+	tables_give_buffer(s, index);
+}
+
+/* As nearly always, nothing is called. */
+static inline void give_back(struct session *s, struct buffer *b, uint32_t index)
+{
 	if (b->reserved && b->size) {
-		if (b->place == PLACE_PAGEABLE) {
-			give_piece(s, b); /* as nearly always: nothing is called */
-		} else if (b->place == PLACE_PINNED) {
-			untake(s, b);
-		} else if (b->place == PLACE_DEVICE) {
-			memory_device_drop(s, b);
+		if (b->place != PLACE_PAGEABLE) {
+			give_back_elsewhere(s, index);
 			return;
 		}
+		give_piece(s, b);
 	}
 	tables_give_buffer(s, index);
+}
+
+void memory_give_back(struct session *s, uint32_t index)
+{
+	give_back(s, &s->buffers[index], index);
+}
+
+void memory_release(struct session *s, uint32_t index)
+{
+	struct buffer *b = &s->buffers[index];
+
+	if (b->park_job == NIL || !memory_park(s, index))
+		give_back(s, b, index);
 }
 
 /* ---- the memory thread's answers ---- */

@@ -70,6 +70,12 @@ static inline void memory_is_given(struct session *s, struct job *job)
 	depth_leave(&s->memory.waiting, job->memory);
 }
 
+/*
+ * Keep a buffer that is released until the job that waited when it was freed has its bytes.  False:
+ * that one has them.
+ */
+bool memory_park(struct session *s, uint32_t buffer);
+
 /* A buffer that nobody uses and nobody waits for: its bytes and its entry may go to another. */
 void memory_give_back(struct session *s, uint32_t buffer);
 

@@ -203,18 +203,14 @@ void memory_mark_free(struct session *s, struct buffer *b)
 		b->park_order = s->jobs[b->park_job].order;
 }
 
-void memory_release(struct session *s, uint32_t index)
+bool memory_park(struct session *s, uint32_t index)
 {
 	struct buffer *b = &s->buffers[index];
+	struct job *job = &s->jobs[b->park_job];
 
-	if (b->park_job != NIL) {
-		struct job *job = &s->jobs[b->park_job];
-
-		if (job->memory_waits && job->order == b->park_order) {
-			b->next = job->parked;
-			job->parked = index;
-			return;
-		}
-	}
-	memory_give_back(s, index);
+	if (!job->memory_waits || job->order != b->park_order)
+		return false;
+	b->next = job->parked;
+	job->parked = index;
+	return true;
 }

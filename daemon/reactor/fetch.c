@@ -23,10 +23,16 @@
 #include "small.h"
 #include "workers/backend_cpu.h"
 
-/* SQEs taken from one ring before the next ring has its turn. */
-#define FETCH_BURST 128u
+/*
+ * SQEs taken from one ring before the next ring has its turn, and before its client sees the CQEs
+ * of the first of them: who waits for those fills no slots meanwhile.
+ */
+#define FETCH_BURST 64u
 
-/* Slots are asked for so many SQEs ahead: each is a line in the client's cache. */
+/*
+ * Slots are asked for so many SQEs ahead: each is a line in the client's cache.  But none that is
+ * not filled: the client has asked for that one, to fill it.
+ */
 #define FETCH_AHEAD 8u
 
 /* When the client says it submitted this SQE; only with QUOIT_RING_STAMPS. */
@@ -74,21 +80,29 @@ static void count_refusal(struct session *s, int32_t code)
 	s->reactor->count[refusal_counter(code)]++;
 }
 
-/* A CREATE, VIEW or FREE has been done, or refused; -EAGAIN: it is to come again. */
-static int end_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, int err,
-		       const struct fault *fault)
+/* A CREATE, VIEW or FREE was refused; -EAGAIN: it is to come again. */
+static __attribute__((cold)) int refuse_control(struct ring *ring, const struct quoit_sqe *sqe,
+						uint32_t sq_index, int err,
+						const struct fault *fault)
 {
+	struct quoit_error error;
+
 	if (err == -EAGAIN)
 		return err;
-	if (err) {
-		struct quoit_error error = error_of(fault);
+	error = error_of(fault);
+	ring->session->jobs_failed++;
+	count_refusal(ring->session, fault->code);
+	probe_refuse(ring, sqe, sq_index, fault);
+	post_at_fetch(ring, sqe, sq_index, &error);
+	return 0;
+}
 
-		ring->session->jobs_failed++;
-		count_refusal(ring->session, fault->code);
-		probe_refuse(ring, sqe, sq_index, fault);
-		post_at_fetch(ring, sqe, sq_index, &error);
-		return 0;
-	}
+/* As refuse_control, or it has been done. */
+static inline int end_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
+			      int err, const struct fault *fault)
+{
+	if (__builtin_expect(err, 0))
+		return refuse_control(ring, sqe, sq_index, err, fault);
 	ring->session->jobs_done++;
 	if (!(sqe->flags & QUOIT_SQE_QUIET))
 		post_at_fetch(ring, sqe, sq_index, &(struct quoit_error){0});
@@ -168,7 +182,7 @@ static void run_now(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_
 		s->jobs_failed++;
 	} else {
 		s->jobs_done++;
-		s->run_bytes += moved_at_fetch(s, sqe, plan);
+		legs_move(s, sqe->opcode, moved_at_fetch(s, sqe, plan));
 	}
 	s->jobs_inline++;
 	if (ring->stamps || res < 0 || !(sqe->flags & QUOIT_SQE_QUIET)) {
@@ -280,7 +294,7 @@ static bool run_small(struct session *s, const struct quoit_sqe *sqe, uint64_t *
  * A NOP that asks for nothing but its CQE, or for that of a moment that has come: all words zero
  * but user_data, no flag but QUIET and, with no job of the ring open, AFTER_ALL.
  */
-static bool is_plain_nop(const struct ring *ring, const struct quoit_sqe *sqe)
+static inline bool is_plain_nop(const struct ring *ring, const struct quoit_sqe *sqe)
 {
 	const uint64_t *word = (const uint64_t *)sqe;
 	uint64_t flags = QUOIT_SQE_QUIET | (ring->jobs ? 0 : QUOIT_SQE_AFTER_ALL);
@@ -351,18 +365,21 @@ static inline __attribute__((always_inline)) int fetch_one(struct ring *ring,
 }
 
 /* A private copy of an SQE that its client may be changing. */
-static inline void copy_sqe(const struct ring *ring, uint32_t index, struct quoit_sqe *ret)
+static inline void copy_sqe(const struct ring *ring, const struct quoit_sqe *sqes, uint32_t mask,
+			    uint32_t index, struct quoit_sqe *ret)
 {
-	const uint32_t mask = ring->layout.sq_entries - 1;
-
-	__builtin_prefetch(&ring->sqes[(index + FETCH_AHEAD) & mask]);
-	quoit_ring_copy((uint64_t *)ret, (const uint64_t *)&ring->sqes[index & mask],
+	if (ring->sq.cached_tail - index > FETCH_AHEAD)
+		__builtin_prefetch(&sqes[(index + FETCH_AHEAD) & mask]);
+	quoit_ring_copy((uint64_t *)ret, (const uint64_t *)&sqes[index & mask],
 			sizeof *ret / sizeof(uint64_t));
 }
 
 /* SQEs from `index` on, up to `end` or until they have cost a turn; the first that is left. */
-static uint32_t fetch_run(struct ring *ring, uint32_t index, uint32_t end, uint64_t *cost)
+static inline __attribute__((always_inline)) uint32_t run_sqes(struct ring *ring, uint32_t index,
+							       uint32_t end, uint64_t *cost)
 {
+	const struct quoit_sqe *sqes = ring->sqes;
+	const uint32_t mask = ring->layout.sq_entries - 1;
 	bool plain = !ring->cancels && !ring->stamps;
 	uint32_t counted = index; /* those before it have been, by their operations */
 	uint8_t opcode = QUOIT_OP_NOP;
@@ -370,7 +387,7 @@ static uint32_t fetch_run(struct ring *ring, uint32_t index, uint32_t end, uint6
 	for (; index != end && *cost < SCHED_TURN_NS; index++) {
 		struct quoit_sqe sqe;
 
-		copy_sqe(ring, index, &sqe);
+		copy_sqe(ring, sqes, mask, index, &sqe);
 		if (sqe.opcode != opcode) {
 			legs_count(ring->session, opcode, index - counted);
 			opcode = sqe.opcode;
@@ -385,6 +402,13 @@ static uint32_t fetch_run(struct ring *ring, uint32_t index, uint32_t end, uint6
 	}
 	legs_count(ring->session, opcode, index - counted);
 	return index;
+}
+
+/* For those that are watched on their way; for who is not, it is part of fetch_ring. */
+static __attribute__((noinline)) uint32_t fetch_run(struct ring *ring, uint32_t index, uint32_t end,
+						    uint64_t *cost)
+{
+	return run_sqes(ring, index, end, cost);
 }
 
 /* The one SQE that is the next sample, timed; false: it is left. */
@@ -406,7 +430,8 @@ static bool fetch_sample(struct ring *ring, uint32_t index, uint64_t *cost)
 }
 
 /* SQEs from `index` on, as fetch_run, with samples among them. */
-static inline uint32_t fetch_timed(struct ring *ring, uint32_t index, uint32_t end, uint64_t *cost)
+static __attribute__((noinline)) uint32_t fetch_timed(struct ring *ring, uint32_t index,
+						      uint32_t end, uint64_t *cost)
 {
 	while (sample_is_in(ring, index, end)) {
 		index = fetch_run(ring, index, ring->samples.sq, cost);
@@ -454,13 +479,15 @@ static __attribute__((noinline)) uint32_t fetch_traced(struct ring *ring, uint32
 }
 
 /* All of them, in one turn; the first that is left. */
-static uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end)
+static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end)
 {
 	uint64_t cost = 0;
 
 	if (__builtin_expect(ring->session->trace != NULL, 0))
 		return fetch_traced(ring, index, end);
-	return fetch_timed(ring, index, end, &cost);
+	if (__builtin_expect(sample_is_in(ring, index, end), 0))
+		return fetch_timed(ring, index, end, &cost);
+	return run_sqes(ring, index, end, &cost);
 }
 
 bool fetch_ring(struct reactor *r, struct ring *ring)

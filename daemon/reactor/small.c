@@ -4,6 +4,7 @@
 
 #include "memory/guard.h"
 #include "memory/memory.h"
+#include "session/legs.h"
 #include "shape.h"
 #include "validate.h"
 
@@ -93,7 +94,7 @@ bool small_run(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
 	if (guard_has_hit(s))
 		return false;
 	job.b[0]->zeroed = true;
-	s->run_bytes += job.b[0]->size * (job.t[2] ? 3 : 2); /* they are all as large */
-	*cost += job.t[0]->elements * job.row->cost / 1024;  /* as good as 1000 */
+	legs_move(s, sqe->opcode, job.b[0]->size * (job.t[2] ? 3 : 2)); /* they are all as large */
+	*cost += job.t[0]->elements * job.row->cost / 1024;             /* as good as 1000 */
 	return true;
 }

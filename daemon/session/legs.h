@@ -53,7 +53,7 @@ static inline void legs_move(struct session *s, uint8_t opcode, uint64_t bytes)
 	__atomic_store_n(moved, *moved + bytes, __ATOMIC_RELAXED);
 }
 
-/* So many jobs of this operation were fetched; those that ran at once have moved s->run_bytes. */
+/* So many jobs of this operation were fetched. */
 static inline void legs_count(struct session *s, uint8_t opcode, uint32_t count)
 {
 	uint64_t *jobs;
@@ -62,10 +62,6 @@ static inline void legs_count(struct session *s, uint8_t opcode, uint32_t count)
 		return;
 	jobs = &s->legs->operation[opcode].jobs;
 	__atomic_store_n(jobs, *jobs + count, __ATOMIC_RELAXED);
-	if (s->run_bytes) {
-		legs_move(s, opcode, s->run_bytes);
-		s->run_bytes = 0;
-	}
 }
 
 #endif

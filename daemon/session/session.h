@@ -373,7 +373,6 @@ struct session {
 	/* counts since the start */
 	uint64_t memory_waited; /* jobs that had to wait for bytes */
 	uint64_t jobs_fetched, jobs_done, jobs_failed, jobs_refused, jobs_inline, jobs_tiled;
-	uint64_t run_bytes; /* moved by the SQEs of one operation that are being fetched */
 	uint64_t wakes, kicks;
 	uint64_t core_ticks;
 
