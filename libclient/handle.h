@@ -52,14 +52,23 @@ void libquoit_handle_stack_done(struct handle_stack *s);
 /* Fetch a block from the pool; `head` is the SQ's.  False: none is left. */
 bool libquoit_handle_refill(struct handle_stack *s, uint32_t head);
 
-/* Take the entry that was freed last; `head` is the SQ's.  False: none is left. */
-static inline bool libquoit_handle_take(struct handle_stack *s, uint32_t head,
-					struct handle_entry *ret)
+/*
+ * Take the index that was freed last; `head` is the SQ's.  False: none is left.  Nothing of the
+ * entry but its index is read: who loads both words at once, just after a FREE stored them one by
+ * one, waits until the stores are in the cache.
+ */
+static inline bool libquoit_handle_take(struct handle_stack *s, uint32_t head, uint32_t *ret)
 {
 	if (!s->count && !libquoit_handle_refill(s, head))
 		return false;
-	*ret = s->entry[--s->count];
+	*ret = s->entry[--s->count].index;
 	return true;
+}
+
+/* What was taken a moment ago is not used. */
+static inline void libquoit_handle_untake(struct handle_stack *s)
+{
+	s->count++;
 }
 
 /*

@@ -14,9 +14,20 @@ const struct tensor_record *libquoit_tensor_find(const struct quoit_session *s, 
 	return &s->tensors[index];
 }
 
+/* A shape as an SQE has it: dims, then strides, by two. */
+struct shape_words {
+	uint64_t pair[4];
+};
+
+SLOT_INLINE struct shape_words shape_words(const struct quoit_shape *s)
+{
+	return (struct shape_words){{slot_pair(&s->dim[0]), slot_pair(&s->dim[2]),
+				     slot_pair(&s->stride[0]), slot_pair(&s->stride[2])}};
+}
+
 /* The words of a CREATE or VIEW; of: the tensor that it is a view of. */
 SLOT_INLINE void put_binding(struct quoit_ring *q, uint32_t index, uint64_t header, uint32_t handle,
-			     quoit_tensor of, const uint64_t shape[4], uint64_t offset)
+			     quoit_tensor of, struct shape_words shape, uint64_t offset)
 {
 	uint64_t *to = slot_words(q, index);
 
@@ -25,7 +36,7 @@ SLOT_INLINE void put_binding(struct quoit_ring *q, uint32_t index, uint64_t head
 	to[2] = handle | (uint64_t)of << 32;
 #pragma GCC unroll 4
 	for (unsigned i = 0; i < 4; i++)
-		to[3 + i] = shape[i];
+		to[3 + i] = shape.pair[i];
 	to[7] = offset;
 	slot_done(q, index);
 }
@@ -34,38 +45,40 @@ SLOT_INLINE void put_binding(struct quoit_ring *q, uint32_t index, uint64_t head
  * Put a CREATE or VIEW under a new handle; arg without the type, which a view has from its
  * buffer.
  */
+SLOT_INLINE quoit_tensor bind_words(struct quoit_ring *q, uint8_t dtype, struct shape_words shape,
+				    uint8_t opcode, uint8_t device, uint8_t arg, quoit_tensor of,
+				    uint64_t offset)
+{
+	bool is_create = opcode == QUOIT_OP_CREATE;
+	struct tensor_record *record;
+	uint32_t sq_index, index, handle;
+
+	if (!libquoit_is_mine(q->mine) || dtype >= QUOIT_DTYPE_NR ||
+	    !libquoit_handle_take(&q->handles, q->sq.cached_head, &index))
+		return QUOIT_NO_TENSOR;
+	if (UNLIKELY(slot_take(q, &sq_index))) {
+		libquoit_handle_untake(&q->handles);
+		return QUOIT_NO_TENSOR;
+	}
+	record = &q->session->tensors[index];
+	handle = (uint32_t)++record->generation << QUOIT_HANDLE_INDEX_BITS | index;
+	put_binding(q, sq_index,
+		    slot_header(opcode, 0, is_create ? arg | dtype : arg) | (uint64_t)device << 16,
+		    handle, of, shape, offset);
+	record->handle = handle;
+	record->dense = is_create && !(shape.pair[2] | shape.pair[3]);
+	record->shape.dtype = dtype;
+	memcpy(&record->shape.dim[0], &shape.pair[0], sizeof shape.pair[0]);
+	memcpy(&record->shape.dim[2], &shape.pair[1], sizeof shape.pair[1]);
+	memcpy(&record->shape.stride[0], &shape.pair[2], sizeof shape.pair[2]);
+	memcpy(&record->shape.stride[2], &shape.pair[3], sizeof shape.pair[3]);
+	return handle;
+}
+
 static quoit_tensor bind(struct quoit_ring *q, const struct quoit_shape *shape, uint8_t opcode,
 			 uint8_t device, uint8_t arg, quoit_tensor of, uint64_t offset)
 {
-	/* dims, then strides */
-	const uint64_t pair[] = {slot_pair(&shape->dim[0]), slot_pair(&shape->dim[2]),
-				 slot_pair(&shape->stride[0]), slot_pair(&shape->stride[2])};
-	bool is_create = opcode == QUOIT_OP_CREATE;
-	struct tensor_record *record;
-	struct handle_entry entry;
-	uint32_t index, handle;
-
-	if (!libquoit_is_mine(q->mine) || shape->dtype >= QUOIT_DTYPE_NR ||
-	    !libquoit_handle_take(&q->handles, q->sq.cached_head, &entry))
-		return QUOIT_NO_TENSOR;
-	if (UNLIKELY(slot_take(q, &index))) {
-		(void)libquoit_handle_give(&q->handles, entry);
-		return QUOIT_NO_TENSOR;
-	}
-	record = &q->session->tensors[entry.index];
-	handle = (uint32_t)++record->generation << QUOIT_HANDLE_INDEX_BITS | entry.index;
-	put_binding(q, index,
-		    slot_header(opcode, 0, is_create ? arg | shape->dtype : arg) | (uint64_t)device
-											   << 16,
-		    handle, of, pair, offset);
-	record->handle = handle;
-	record->dense = is_create && !(pair[2] | pair[3]);
-	record->shape.dtype = shape->dtype;
-	memcpy(&record->shape.dim[0], &pair[0], sizeof pair[0]);
-	memcpy(&record->shape.dim[2], &pair[1], sizeof pair[1]);
-	memcpy(&record->shape.stride[0], &pair[2], sizeof pair[2]);
-	memcpy(&record->shape.stride[2], &pair[3], sizeof pair[3]);
-	return handle;
+	return bind_words(q, shape->dtype, shape_words(shape), opcode, device, arg, of, offset);
 }
 
 quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags)
@@ -101,9 +114,11 @@ quoit_tensor quoit_vector(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t
 quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t rows,
 			  uint32_t cols)
 {
-	const struct quoit_shape shape = {.dtype = (uint8_t)dtype, .dim = {1, 1, rows, cols}};
+	const struct shape_words shape = {{1 | (uint64_t)1 << 32, rows | (uint64_t)cols << 32}};
 
-	return quoit_create(q, &shape, 0);
+	/* Most are made by this, and here no shape goes through memory. */
+	return bind_words(q, (uint8_t)dtype, shape, QUOIT_OP_CREATE, q->device, 0, QUOIT_NO_TENSOR,
+			  0);
 }
 
 quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *shape, void *memory)
