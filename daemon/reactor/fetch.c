@@ -526,7 +526,7 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	/* The pass may have begun before the client put them in, and who has stamps, or records it,
 	 * would see it.
 	 */
-	ring->fetched = ring->stamps || s->trace ? tsc_now() : r->now;
+	ring->fetched = ring->stamps || record_has_room(s) ? tsc_now() : r->now;
 	outer = guard_enter(s);
 	index = fetch_burst(ring, ring->sq.next, ring->sq.next + ready);
 	taken = index - ring->sq.next;

@@ -20,10 +20,10 @@ void record_detach(struct session *s, uint32_t id);
 void record_ring(struct ring *r);
 void record_ring_goes(struct ring *r);
 
-/* Is there room for one more job? */
+/* Is it recorded, and is there room for one more job? */
 static inline bool record_has_room(const struct session *s)
 {
-	return s->trace->room > 0;
+	return s->trace && s->trace->room > 0;
 }
 
 /* An SQE that is being fetched. */
