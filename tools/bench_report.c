@@ -15,8 +15,9 @@ struct report {
 	const struct bench_plan *plan;
 	unsigned rounds;
 	unsigned series;
-	bool missing[MOST_SERIES]; /* -ENOTSUP: not to be had here */
-	double *samples;           /* by round, then by series */
+	bool left_out[MOST_SERIES]; /* nobody asked for it */
+	bool missing[MOST_SERIES];  /* -ENOTSUP: not to be had here */
+	double *samples;            /* by round, then by series */
 };
 
 struct summary {
@@ -48,6 +49,43 @@ void report_free(struct report *r)
 	free(r);
 }
 
+static unsigned find_series(const struct report *r, const char *name, size_t length)
+{
+	unsigned i = 0;
+
+	while (i < r->series && (strncmp(r->plan->series[i].name, name, length) != 0 ||
+				 r->plan->series[i].name[length]))
+		i++;
+	return i;
+}
+
+/* What is measured together is chosen together. */
+static void choose(struct report *r, unsigned i)
+{
+	while (!r->plan->series[i].measure)
+		i--;
+	do
+		r->left_out[i++] = false;
+	while (i < r->series && !r->plan->series[i].measure);
+}
+
+const char *report_choose(struct report *r, const char *names)
+{
+	for (unsigned i = 0; i < r->series; i++)
+		r->left_out[i] = true;
+	for (const char *word = names;; word++) {
+		size_t length = strcspn(word, ",");
+		unsigned i = find_series(r, word, length);
+
+		if (i == r->series)
+			return word;
+		choose(r, i);
+		word += length;
+		if (!*word)
+			return NULL;
+	}
+}
+
 /* ---- measuring ---- */
 
 static double *sample(const struct report *r, unsigned round, unsigned series)
@@ -60,7 +98,7 @@ static int measure_one(struct report *r, const struct bench *b, unsigned round, 
 	const struct bench_series *s = &r->plan->series[i];
 	int err;
 
-	if (!s->measure || r->missing[i])
+	if (!s->measure || r->missing[i] || r->left_out[i])
 		return 0;
 	err = s->measure(b, s, sample(r, round, i));
 	if (err == -ENOTSUP) {
@@ -115,13 +153,15 @@ static bool sum_up_series(const struct report *r, unsigned series, struct summar
 	return value != NULL;
 }
 
-static unsigned find_series(const struct report *r, const char *name)
+static unsigned side(const struct report *r, const char *name)
 {
-	unsigned i = 0;
+	return find_series(r, name, strlen(name));
+}
 
-	while (strcmp(r->plan->series[i].name, name))
-		i++;
-	return i;
+/* Was one of its sides left out? */
+static bool is_left_out(const struct report *r, const struct bench_ratio *ratio)
+{
+	return r->left_out[side(r, ratio->ours)] || r->left_out[side(r, ratio->theirs)];
 }
 
 /*
@@ -131,7 +171,7 @@ static unsigned find_series(const struct report *r, const char *name)
 static bool sum_up_ratio(const struct report *r, const struct bench_ratio *ratio,
 			 struct summary *ret)
 {
-	unsigned ours = find_series(r, ratio->ours), theirs = find_series(r, ratio->theirs);
+	unsigned ours = side(r, ratio->ours), theirs = side(r, ratio->theirs);
 	double *value;
 
 	if (r->missing[ours] || r->missing[theirs])
@@ -176,10 +216,12 @@ void report_print(const struct report *r)
 	struct summary s;
 
 	for (unsigned i = 0; i < r->series; i++)
-		add_line(&t, r->plan->series[i].name, sum_up_series(r, i, &s) ? &s : NULL,
-			 r->plan->series[i].unit);
+		if (!r->left_out[i])
+			add_line(&t, r->plan->series[i].name, sum_up_series(r, i, &s) ? &s : NULL,
+				 r->plan->series[i].unit);
 	for (const struct bench_ratio *ratio = r->plan->ratios; ratio->key; ratio++)
-		add_line(&t, ratio->key, sum_up_ratio(r, ratio, &s) ? &s : NULL, "ratio");
+		if (!is_left_out(r, ratio))
+			add_line(&t, ratio->key, sum_up_ratio(r, ratio, &s) ? &s : NULL, "ratio");
 	format_print(&t, true);
 }
 
@@ -212,10 +254,12 @@ bool report_print_json(const struct report *r)
 	struct summary s;
 
 	for (unsigned i = 0; i < r->series; i++)
-		json_object_set_new(series, r->plan->series[i].name, series_json(r, i));
+		if (!r->left_out[i])
+			json_object_set_new(series, r->plan->series[i].name, series_json(r, i));
 	for (const struct bench_ratio *ratio = r->plan->ratios; ratio->key; ratio++)
-		json_object_set_new(ratios, ratio->key,
-				    summary_json(sum_up_ratio(r, ratio, &s), &s, "ratio"));
+		if (!is_left_out(r, ratio))
+			json_object_set_new(ratios, ratio->key,
+					    summary_json(sum_up_ratio(r, ratio, &s), &s, "ratio"));
 	return format_json_print(json_pack("{s:s, s:i, s:o, s:o}", "bench", r->plan->name, "rounds",
 					   (int)r->rounds, "series", series, "ratios", ratios));
 }

@@ -13,7 +13,14 @@ struct report;
 struct report *report_new(const struct bench_plan *plan, unsigned rounds);
 void report_free(struct report *r);
 
-/* Measure everything.  0, or a negative errno after the name of the series on stderr. */
+/*
+ * Measure and print no series but these, by commas, and those that are measured with them.  NULL,
+ * or where the first name is that the plan does not have.
+ */
+const char *report_choose(struct report *r, const char *names);
+
+/* Measure everything that was chosen.  0, or a negative errno after the name of the series on
+ * stderr. */
 int report_measure(struct report *r, const struct bench *b);
 
 /*

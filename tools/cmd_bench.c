@@ -25,6 +25,7 @@ static const struct args_option options[] = {
 	{"socket", "PATH",
 	 "measure this quoitd; without, and without $QUOIT_SOCKET, a private one"},
 	{"rounds", "N", "how often each series is measured"},
+	{"only", "SERIES,...", "measure and print no others"},
 	{"json", NULL, "print a JSON object with every sample"},
 	{NULL},
 };
@@ -185,12 +186,37 @@ static void clean_environment(void)
 	unsetenv("BLIS_ARCH_TYPE");
 }
 
-static int run(const struct bench_plan *plan, const char *given, unsigned rounds, bool json)
+/* False: the plan has no such series, and that was said. */
+static bool choose_series(struct report *report, const struct bench_plan *plan, const char *only)
+{
+	struct suggestion s = {.word = NULL};
+	const char *unknown = only ? report_choose(report, only) : NULL;
+	char *word;
+
+	if (!unknown)
+		return true;
+	word = strndup(unknown, strcspn(unknown, ","));
+	s.word = word ? word : unknown;
+	for (const struct bench_series *series = plan->series; series->name; series++)
+		suggest_try(&s, series->name);
+	fprintf(stderr, "quoit bench: %s has no series '%s'", plan->name, s.word);
+	suggest_print(&s, "", stderr);
+	fprintf(stderr, "\n");
+	free(word);
+	return false;
+}
+
+static int run(const struct bench_plan *plan, const char *given, unsigned rounds, const char *only,
+	       bool json)
 {
 	struct bench b = {0};
 	struct report *report = report_new(plan, rounds ? rounds : plan->rounds);
 	int err = report ? 0 : -ENOMEM;
 
+	if (report && !choose_series(report, plan, only)) {
+		report_free(report);
+		return 2;
+	}
 	clean_environment();
 	if (!err)
 		err = with_daemons(&b, plan, given ? given : getenv("QUOIT_SOCKET"), report);
@@ -215,9 +241,9 @@ static bool parse_rounds(const char *word, unsigned *ret)
 
 int cmd_bench(int argc, char **argv)
 {
-	enum { SOCKET, ROUNDS, JSON };
+	enum { SOCKET, ROUNDS, ONLY, JSON };
 	const struct bench_plan *plan = NULL;
-	const char *given = NULL;
+	const char *given = NULL, *only = NULL;
 	unsigned rounds = 0;
 	bool json = false;
 	int opt;
@@ -227,6 +253,8 @@ int cmd_bench(int argc, char **argv)
 	while ((opt = args_next(&command, argc, argv)) >= 0) {
 		if (opt == SOCKET)
 			given = optarg;
+		if (opt == ONLY)
+			only = optarg;
 		json |= opt == JSON;
 		if (opt == ROUNDS && !parse_rounds(optarg, &rounds)) {
 			fprintf(stderr, "quoit bench: '%s' is no number of rounds (1 to %d)\n",
@@ -246,5 +274,5 @@ int cmd_bench(int argc, char **argv)
 		return 2;
 	}
 	plan = find_plan(argv[optind]);
-	return plan ? run(plan, given, rounds, json) : 2;
+	return plan ? run(plan, given, rounds, only, json) : 2;
 }

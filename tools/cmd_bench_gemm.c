@@ -63,7 +63,7 @@ static const struct bench_ratio gemm_ratios[] = {
 };
 
 const struct bench_plan bench_gemm = {
-	"gemm", "1000 x 1000 x 1000 in float32 beside the best BLAS called directly", 5,
+	"gemm", "1000 x 1000 x 1000 in float32 beside the best BLAS called directly", 15,
 	gemm_series, gemm_ratios};
 
 static const struct bench_series randn_series[] = {

@@ -433,7 +433,7 @@ static bool fetch_sample(struct ring *ring, uint32_t index, uint64_t *cost)
 static __attribute__((noinline)) uint32_t fetch_timed(struct ring *ring, uint32_t index,
 						      uint32_t end, uint64_t *cost)
 {
-	while (sample_is_in(ring, index, end)) {
+	while (sample_is_in(ring, end)) {
 		index = fetch_run(ring, index, ring->samples.sq, cost);
 		if (index != ring->samples.sq || *cost >= SCHED_TURN_NS ||
 		    !fetch_sample(ring, index, cost))
@@ -451,7 +451,7 @@ static uint32_t fetch_recorded(struct ring *ring, uint32_t index, uint32_t end, 
 	while (index != end && *cost < SCHED_TURN_NS && record_has_room(ring->session)) {
 		struct record_sqe sqe = record_begin(ring, index);
 
-		if (sample_is_in(ring, index, index + 1)
+		if (sample_is_in(ring, index + 1)
 			    ? !fetch_sample(ring, index, cost)
 			    : fetch_run(ring, index, index + 1, cost) == index)
 			break;
@@ -485,7 +485,7 @@ static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t e
 
 	if (__builtin_expect(ring->session->trace != NULL, 0))
 		return fetch_traced(ring, index, end);
-	if (__builtin_expect(sample_is_in(ring, index, end), 0))
+	if (__builtin_expect(sample_is_in(ring, end), 0))
 		return fetch_timed(ring, index, end, &cost);
 	return run_sqes(ring, index, end, &cost);
 }

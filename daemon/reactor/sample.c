@@ -173,11 +173,6 @@ static void post_sample(struct ring *r, uint64_t now)
 	m->posted++;
 }
 
-static bool has_sample(const struct ring *r)
-{
-	return r->samples.cq - r->cq.published < r->cq.next - r->cq.published;
-}
-
 void sample_count_posts(struct ring *r)
 {
 	struct ring_samples *m = &r->samples;
@@ -192,7 +187,7 @@ void sample_count_posts(struct ring *r)
 		count_on_device(s, m->job[i].device, QUOIT_LEG_POST, ticks, m->job[i].weight);
 	}
 	m->posting = 0;
-	for (; has_sample(r); m->cq = quoit_sample_from(m->cq + 1))
+	for (; sample_precedes(m->cq, r->cq.next); m->cq = quoit_sample_from(m->cq + 1))
 		if (any && now >= m->cq_gap)
 			post_sample(r, now);
 }

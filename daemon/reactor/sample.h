@@ -30,10 +30,16 @@ static inline void sample_look(struct ring *r, uint32_t ready)
 /* It is too soon after the last one: none before `end` is timed. */
 bool sample_is_early(struct ring *r, uint32_t end);
 
-/* Is one to be timed among the SQEs from `from` to `end`, which are fetched now? */
-static inline bool sample_is_in(struct ring *r, uint32_t from, uint32_t end)
+/* The next sample is never behind the next index of its ring; is it before `end`? */
+static inline bool sample_precedes(uint32_t sample, uint32_t end)
 {
-	return LEGS_ON && r->samples.sq - from < end - from && !sample_is_early(r, end);
+	return (int32_t)(sample - end) < 0;
+}
+
+/* Is one to be timed among the SQEs up to `end`, which are fetched now? */
+static inline bool sample_is_in(struct ring *r, uint32_t end)
+{
+	return LEGS_ON && sample_precedes(r->samples.sq, end) && !sample_is_early(r, end);
 }
 
 struct sample {
@@ -67,9 +73,8 @@ void sample_count_posts(struct ring *r);
 /* All CQEs of the ring are about to be seen. */
 static inline void sample_flush(struct ring *r)
 {
-	if (LEGS_ON && __builtin_expect(r->samples.posting || r->samples.cq - r->cq.published <
-								      r->cq.next - r->cq.published,
-					0))
+	if (LEGS_ON &&
+	    __builtin_expect(r->samples.posting || sample_precedes(r->samples.cq, r->cq.next), 0))
 		sample_count_posts(r);
 }
 

@@ -17,8 +17,8 @@
 #endif
 
 #define LEGS_LONG_NS 10000u /* jobs that run longer are all timed */
-#define LEGS_GAP_NS                                                                                \
-	4000u /* samples of a ring are no closer: many a job is shorter than its timing */
+/* Samples of a ring are no closer: many a job is shorter than its timing. */
+#define LEGS_GAP_NS  16000u
 
 /*
  * Make the session's file, for its user and us to read; -errno: there is none, or its user cannot

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 # trace.sh BUILD [PAIRS] - what recording a session costs its NOPs
 #
-# The same with and without a recorder, in turns: medians of PAIRS ratios (11), and their spread.
+# The same with and without a recorder, in turns: medians of PAIRS ratios (51), and their spread.
 build=$1
-pairs=${2:-11}
+pairs=${2:-51}
 recording=$(mktemp -d) || exit 1
 trap 'rm -rf "$recording"' EXIT
 
 figures() { # COMMAND...: ns of a NOP at depth 1, and millions a second at 256
-	"$@" -- "$build/quoit" bench nop --rounds 1 2>/dev/null |
+	"$@" -- "$build/quoit" bench nop --rounds 1 --only quoit_1,quoit_256 2>/dev/null |
 		awk '$1 == "quoit_1" { one = $2 } $1 == "quoit_256_rate" { print one, $2 }'
 }
 with() {

@@ -288,6 +288,7 @@ ParameterizedTestParameters(tools, a_wrong_word_is_named_with_the_nearest_right_
 		{"tpo", "'topo'"},
 		{"topo --jsno", "'--json'"},
 		{"bench nob", "'nop'"},
+		{"bench nop --only quiot_1", "'quoit_1'"},
 		{"topo --sockt=x", "'--socket'"},
 		{"docter", "'doctor'"},
 		{"doctor --jsno", "'--json'"},

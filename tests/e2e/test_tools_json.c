@@ -266,3 +266,20 @@ Test(tools_json, bench_has_each_sample_and_the_ratio)
 	json_decref(json);
 	client_close(&c);
 }
+
+Test(tools_json, bench_measures_only_what_was_asked_for)
+{
+	struct client c;
+	json_t *json, *series, *ratios;
+
+	client_open(&c, NULL, NULL);
+	json = ask("bench", "nop --rounds 1 --only quoit_256_rate,floor_256", c.d.socket, 0);
+	series = json_object_get(json, "series");
+	ratios = json_object_get(json, "ratios");
+	cr_expect(json_object_get(series, "quoit_256"), "measured with its rate");
+	cr_expect_eq(json_object_size(series), 3);
+	cr_expect(json_object_get(ratios, "nop_256_rate/floor"));
+	cr_expect_eq(json_object_size(ratios), 1);
+	json_decref(json);
+	client_close(&c);
+}
