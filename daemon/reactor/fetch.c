@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* fetch.c - what an SQE becomes: ended, run at once, or a job */
+/* fetch.c - SQEs from a ring, in bursts; those that take but a moment end here */
 #include "fetch.h"
 
 #include <errno.h>
 
 #include "completion.h"
 #include "deps.h"
+#include "fetch_job.h"
 #include "host/tsc.h"
-#include "job.h"
 #include "memory/guard.h"
-#include "memory/memory.h"
-#include "moved.h"
-#include "optable.h"
 #include "probes.h"
 #include "reactor_mail.h"
 #include "record.h"
-#include "refusal.h"
 #include "sample.h"
 #include "sched.h"
 #include "session/tensor.h"
-#include "session/tensor_bits.h"
 #include "small.h"
-#include "workers/backend_cpu.h"
 
 /*
  * SQEs taken from one ring before the next ring has its turn, and before its client sees the CQEs
@@ -35,175 +29,16 @@
  */
 #define FETCH_AHEAD 8u
 
-/* When the client says it submitted this SQE; only with QUOIT_RING_STAMPS. */
-static uint64_t submit_time(const struct ring *ring, uint32_t sq_index)
-{
-	return ring->notes[sq_index & (ring->layout.sq_entries - 1)].submit;
-}
-
-static struct quoit_error error_of(const struct fault *fault)
-{
-	return (struct quoit_error){.code = fault->code,
-				    .field = fault->field,
-				    .value = {fault->value[0], fault->value[1]}};
-}
-
-/* The CQE of what never becomes a job, or is none. */
-static void post_at_fetch(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
-			  const struct quoit_error *error)
-{
-	uint64_t now = ring->fetched;
-	struct quoit_stamps stamps = {.fetch = now, .start = now, .end = now, .post = now};
-
-	if (ring->stamps)
-		stamps.submit = submit_time(ring, sq_index);
-	completion_post(ring, sqe, error->code, error, &stamps);
-}
-
-/* The outputs of a valid job that does not run are poisoned, so that no reader takes old bytes. */
-static void poison_outputs(struct session *s, const struct ring *ring, const struct quoit_sqe *sqe,
-			   const struct plan *plan, int32_t res, struct quoit_error cause)
-{
-	if (res != -QUOIT_EPOISON) {
-		cause.code = res;
-		cause.cause = sqe->user_data;
-		cause.opcode = sqe->opcode;
-		cause.ring = (uint16_t)ring->index;
-	}
-	for_each_tensor (i, plan->writes)
-		view_written(s, plan->t[i], plan->reads & 1u << i, res, &cause);
-}
-
-static void count_refusal(struct session *s, int32_t code)
-{
-	s->jobs_refused++;
-	s->reactor->count[refusal_counter(code)]++;
-}
-
-/* A CREATE, VIEW or FREE was refused; -EAGAIN: it is to come again. */
-static __attribute__((cold)) int refuse_control(struct ring *ring, const struct quoit_sqe *sqe,
-						uint32_t sq_index, int err,
-						const struct fault *fault)
-{
-	struct quoit_error error;
-
-	if (err == -EAGAIN)
-		return err;
-	error = error_of(fault);
-	ring->session->jobs_failed++;
-	count_refusal(ring->session, fault->code);
-	probe_refuse(ring, sqe, sq_index, fault);
-	post_at_fetch(ring, sqe, sq_index, &error);
-	return 0;
-}
-
-/* As refuse_control, or it has been done. */
+/* A CREATE, VIEW or FREE has been done, or refused; -EAGAIN: it is to come again. */
 static inline int end_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
 			      int err, const struct fault *fault)
 {
 	if (__builtin_expect(err, 0))
-		return refuse_control(ring, sqe, sq_index, err, fault);
+		return fetch_refuse_control(ring, sqe, sq_index, err, fault);
 	ring->session->jobs_done++;
 	if (!(sqe->flags & QUOIT_SQE_QUIET))
-		post_at_fetch(ring, sqe, sq_index, &(struct quoit_error){0});
+		fetch_post_control(ring, sqe, sq_index);
 	return 0;
-}
-
-static struct buffer *buffer_of(const struct session *s, const struct plan *plan, unsigned i)
-{
-	return &s->buffers[plan->t[i]->buffer];
-}
-
-/* Does the job write all of the tensor's buffer, without reading it? */
-static bool overwrites(const struct session *s, const struct plan *plan, unsigned i)
-{
-	const struct view *v = plan->t[i];
-
-	return plan->writes & ~plan->reads & 1u << i && v->covers && !v->lo &&
-	       v->hi == s->buffers[v->buffer].size;
-}
-
-/*
- * Can it run at this very moment?  Short, with nobody before it on its bytes, and the
- * bytes there.  Bits of *ret_zero: buffers to clear first.
- */
-static bool can_run_now(struct session *s, const struct quoit_sqe *sqe, const struct plan *plan,
-			uint8_t *ret_zero)
-{
-	uint8_t unclear = 0, lacking = 0;
-
-	*ret_zero = 0;
-	if (sqe->flags & (QUOIT_SQE_LINK | QUOIT_SQE_AFTER_ALL) || plan->cost >= SCHED_INLINE_NS ||
-	    plan->row->flags & (OP_FILE | OP_MODULE | OP_LAUNCH) || plan->on_device)
-		return false;
-	for_each_tensor (i, plan->tensors) {
-		const struct buffer *b = buffer_of(s, plan, i);
-
-		if (deps_conflict(s, plan->t[i], plan->writes & 1u << i))
-			return false;
-		if (b->zeroed)
-			continue;
-		lacking |= (uint8_t)(!b->reserved << i);
-		if (overwrites(s, plan, i))
-			continue;
-		if (b->size > MEMORY_INLINE_BYTES)
-			return false;
-		unclear |= (uint8_t)(1u << i);
-	}
-	if (lacking && !memory_take_now(s, lacking, plan->view))
-		return false;
-	for_each_tensor (i, unclear) /* new pages are zero */
-		if (!buffer_of(s, plan, i)->zeroed)
-			*ret_zero |= (uint8_t)(1u << i);
-	return true;
-}
-
-/* Run a job that waits for nothing, without making an entry for it. */
-static void run_now(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
-		    const struct plan *plan, uint8_t zero)
-{
-	struct session *s = ring->session;
-	struct quoit_error error = {0};
-	int32_t res = 0;
-
-	for_each_tensor (i, plan->tensors)
-		buffer_of(s, plan, i)->zeroed = true;
-	if (s->any_poison)
-		for_each_tensor (i, plan->reads)
-			if (!res && view_is_poisoned(s, plan->t[i], &error))
-				res = -QUOIT_EPOISON;
-	if (!res)
-		res = cpu_run(s, sqe, plan->tensors, plan->view, zero, &error);
-	else if (zero)
-		cpu_clear(s, plan->view, zero);
-	if (plan->writes && (res < 0 || s->any_poison))
-		poison_outputs(s, ring, sqe, plan, res, error);
-	if (res < 0) {
-		s->jobs_failed++;
-	} else {
-		s->jobs_done++;
-		legs_move(s, sqe->opcode, moved_at_fetch(s, sqe, plan));
-	}
-	s->jobs_inline++;
-	if (ring->stamps || res < 0 || !(sqe->flags & QUOIT_SQE_QUIET)) {
-		struct quoit_stamps stamps = {.fetch = ring->fetched};
-
-		if (ring->stamps) {
-			stamps.submit = submit_time(ring, sq_index);
-			stamps.start = ring->fetched;
-			stamps.end = stamps.post = tsc_now();
-		}
-		completion_post(ring, sqe, res, &error, &stamps);
-	}
-}
-
-/* Was this SQ index cancelled before it was fetched? */
-static bool is_cancelled(const struct ring *ring, uint32_t sq_index)
-{
-	for (uint32_t i = 0; i < ring->cancels; i++)
-		if (ring->cancel[i] == sq_index)
-			return true;
-	return false;
 }
 
 /* It is fetched now, as a job or not: an index comes again after a wrap. */
@@ -212,72 +47,6 @@ static void forget_cancel(struct ring *ring, uint32_t sq_index)
 	for (uint32_t i = ring->cancels; i-- > 0;)
 		if (ring->cancel[i] == sq_index)
 			ring->cancel[i] = ring->cancel[--ring->cancels];
-}
-
-/* As job_admit, and counted. */
-static int admit(struct ring *ring, const struct quoit_sqe *sqe, const struct plan *plan,
-		 uint32_t sq_index)
-{
-	int err = job_admit(ring, sqe, plan, sq_index, ring->fetched, sched_push);
-
-	if (!err)
-		depth_enter(&ring->session->reactor->open, ring->fetched);
-	return err;
-}
-
-/*
- * A cancelled job takes its place in the order of things all the same, so that its outputs
- * are poisoned for those behind it and not for those before it.
- */
-static int admit_cancelled(struct ring *ring, const struct quoit_sqe *sqe, const struct plan *plan,
-			   uint32_t sq_index)
-{
-	struct session *s = ring->session;
-	int err = admit(ring, sqe, plan, sq_index);
-
-	if (err)
-		return err;
-	job_fail_early(s, deps_ring_find(ring, sq_index), -ECANCELED, ring->fetched);
-	memory_advance(s, sched_push);
-	return 0;
-}
-
-static bool has_conflict(struct session *s, const struct plan *plan)
-{
-	for_each_tensor (i, plan->writes)
-		if (deps_conflict(s, plan->t[i], true))
-			return true;
-	return false;
-}
-
-/*
- * What a refused job should have written is poisoned, too: at once, or in its place behind those
- * that use it now.  -EAGAIN: for that, there is no room in the tables.
- */
-static int refuse_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
-		      const struct fault *fault)
-{
-	/* Of all that it says, only who it is can be used. */
-	const struct quoit_sqe bare = {.opcode = sqe->opcode, .user_data = sqe->user_data};
-	struct session *s = ring->session;
-	struct quoit_error error = error_of(fault);
-	struct plan plan;
-
-	validate_outputs(s, sqe, &plan);
-	if (!has_conflict(s, &plan)) {
-		poison_outputs(s, ring, sqe, &plan, fault->code, error);
-		s->jobs_failed++;
-	} else {
-		int err = admit(ring, &bare, &plan, sq_index);
-
-		if (err)
-			return err;
-		job_refuse(s, deps_ring_find(ring, sq_index), &error);
-	}
-	count_refusal(s, fault->code);
-	probe_refuse(ring, sqe, sq_index, fault);
-	post_at_fetch(ring, sqe, sq_index, &error);
-	return 0;
 }
 
 /* Run it here if it is one of the many that small.c knows by heart. */
@@ -301,33 +70,6 @@ static inline bool is_plain_nop(const struct ring *ring, const struct quoit_sqe 
 
 	return !(word[0] & ~(flags << 8)) && !(word[2] | word[3] | word[4]) &&
 	       !(word[5] | word[6] | word[7]);
-}
-
-/* An operation that computes, or a NOP that wants more than its CQE. */
-static int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
-		     uint64_t *cost)
-{
-	struct session *s = ring->session;
-	struct fault fault; /* filled in where something is refused */
-	struct plan plan;
-	uint8_t zero;
-	int err = validate_job(s, sqe, &plan, &fault);
-
-	if (err) {
-		*cost += SCHED_JOB_NS;
-		return refuse_job(ring, sqe, sq_index, &fault);
-	}
-	if (ring->cancels && is_cancelled(ring, sq_index))
-		return admit_cancelled(ring, sqe, &plan, sq_index);
-	if (can_run_now(s, sqe, &plan, &zero)) {
-		run_now(ring, sqe, sq_index, &plan, zero);
-		*cost += plan.cost;
-		for_each_tensor (i, zero)
-			*cost += buffer_of(s, &plan, i)->size / SCHED_CLEAR_BYTES_PER_NS;
-		return 0;
-	}
-	*cost += SCHED_JOB_NS;
-	return admit(ring, sqe, &plan, sq_index);
 }
 
 /*
@@ -478,14 +220,14 @@ static __attribute__((noinline)) uint32_t fetch_traced(struct ring *ring, uint32
 	return index;
 }
 
-/* All of them, in one turn; the first that is left. */
-static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end)
+/* All of them, in one turn; the first that is left.  timed: there may be a sample among them. */
+static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end, bool timed)
 {
 	uint64_t cost = 0;
 
 	if (__builtin_expect(ring->session->trace != NULL, 0))
 		return fetch_traced(ring, index, end);
-	if (__builtin_expect(sample_is_in(ring, end), 0))
+	if (__builtin_expect(timed && sample_is_in(ring, end), 0))
 		return fetch_timed(ring, index, end, &cost);
 	return run_sqes(ring, index, end, &cost);
 }
@@ -495,13 +237,14 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	struct session *s = ring->session;
 	bool looks = ring->sq.cached_tail == ring->sq.next; /* at the client's line */
 	uint32_t ready = quoit_ring_peek(&ring->sq), index, taken;
+	bool timed = sample_is_ready(ring, ready);
 	struct session *outer;
 	int credits;
 
 	if (!ready)
 		return false;
-	if (looks)
-		sample_look(ring, ready);
+	if (looks && timed)
+		sample_note(ring);
 	reactor_charge(r, s);
 	if (s->memory.tidying) {
 		ring->stalled = true;
@@ -528,7 +271,7 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	 */
 	ring->fetched = ring->stamps || record_has_room(s) ? tsc_now() : r->now;
 	outer = guard_enter(s);
-	index = fetch_burst(ring, ring->sq.next, ring->sq.next + ready);
+	index = fetch_burst(ring, ring->sq.next, ring->sq.next + ready, timed);
 	taken = index - ring->sq.next;
 	guard_leave(outer);
 	if (!taken)

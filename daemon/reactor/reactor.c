@@ -4,7 +4,7 @@
  *
  *	fetch -> validate -> deps, memory -> sched -> backend -> complete
  *
- * This file names the stages in order; fetch.c puts together what happens at an SQE's fetch.
+ * This file names the stages in order; fetch.c and fetch_job.c have what happens at an SQE's fetch.
  */
 #include "reactor.h"
 

@@ -9,7 +9,7 @@ void sample_init(struct ring *r)
 {
 	const uint32_t first = quoit_sample_from(0);
 
-	r->samples = (struct ring_samples){.sq = first, .cq = first};
+	r->samples = (struct ring_samples){.watch = first, .sq = first, .cq = first};
 }
 
 /* ---- fetch ---- */
@@ -70,6 +70,7 @@ static void await_flush(struct ring *r, uint64_t end, uint32_t weight, uint8_t d
 	m->job[m->posting].weight = weight;
 	m->job[m->posting].device = device;
 	m->posting++;
+	m->watch = r->cq.published;
 }
 
 void sample_was_run(struct ring *r, const struct sample *sample, uint8_t opcode)
@@ -190,4 +191,5 @@ void sample_count_posts(struct ring *r)
 	for (; sample_precedes(m->cq, r->cq.next); m->cq = quoit_sample_from(m->cq + 1))
 		if (any && now >= m->cq_gap)
 			post_sample(r, now);
+	m->watch = m->cq;
 }

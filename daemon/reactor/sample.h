@@ -18,23 +18,34 @@ void sample_init(struct ring *r);
 
 /* ---- fetch ---- */
 
-/* The tail has just been read, and beside it is when the next sample was submitted: now it costs
- * nothing. */
-static inline void sample_look(struct ring *r, uint32_t ready)
-{
-	if (LEGS_ON && r->samples.sq - r->sq.next < ready)
-		r->samples.noted = __atomic_load_n(
-			&r->client->submitted[quoit_note_word(r->samples.sq)], __ATOMIC_RELAXED);
-}
-
-/* It is too soon after the last one: none before `end` is timed. */
-bool sample_is_early(struct ring *r, uint32_t end);
-
 /* The next sample is never behind the next index of its ring; is it before `end`? */
 static inline bool sample_precedes(uint32_t sample, uint32_t end)
 {
 	return (int32_t)(sample - end) < 0;
 }
+
+/* Is the next one among so many SQEs? */
+static inline bool sample_is_ready(const struct ring *r, uint32_t ready)
+{
+	return LEGS_ON && sample_precedes(r->samples.sq, r->sq.next + ready);
+}
+
+/* The tail has just been read, and beside it is when the next sample was submitted: now it costs
+ * nothing. */
+static inline void sample_note(struct ring *r)
+{
+	r->samples.noted = __atomic_load_n(&r->client->submitted[quoit_note_word(r->samples.sq)],
+					   __ATOMIC_RELAXED);
+}
+
+static inline void sample_look(struct ring *r, uint32_t ready)
+{
+	if (sample_is_ready(r, ready))
+		sample_note(r);
+}
+
+/* It is too soon after the last one: none before `end` is timed. */
+bool sample_is_early(struct ring *r, uint32_t end);
 
 /* Is one to be timed among the SQEs up to `end`, which are fetched now? */
 static inline bool sample_is_in(struct ring *r, uint32_t end)
@@ -73,8 +84,7 @@ void sample_count_posts(struct ring *r);
 /* All CQEs of the ring are about to be seen. */
 static inline void sample_flush(struct ring *r)
 {
-	if (LEGS_ON &&
-	    __builtin_expect(r->samples.posting || sample_precedes(r->samples.cq, r->cq.next), 0))
+	if (LEGS_ON && __builtin_expect(sample_precedes(r->samples.watch, r->cq.next), 0))
 		sample_count_posts(r);
 }
 

@@ -84,15 +84,6 @@ void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight
 	__atomic_store_n(&o->ticks, o->ticks + ticks * weight, __ATOMIC_RELAXED);
 }
 
-uint64_t legs_bytes(const struct session *s)
-{
-	uint64_t all = 0;
-
-	for (unsigned i = 0; s->legs && i < QUOIT_OP_NR; i++)
-		all += s->legs->bytes[i];
-	return all;
-}
-
 /* By how much a count has grown since the last time. */
 static uint64_t come(uint64_t *had, uint64_t has)
 {

@@ -33,9 +33,6 @@ void legs_close(struct session *s, int directory);
 void legs_add(struct session *s, unsigned leg, uint64_t ticks, uint32_t weight);
 void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight);
 
-/* How many bytes its jobs have moved, all operations together. */
-uint64_t legs_bytes(const struct session *s);
-
 /* Add what was done of each operation since the last time to what its reactor has (summary.h). */
 void legs_hand_over(struct session *s);
 
@@ -51,6 +48,7 @@ static inline void legs_move(struct session *s, uint8_t opcode, uint64_t bytes)
 		return;
 	moved = &s->legs->bytes[opcode];
 	__atomic_store_n(moved, *moved + bytes, __ATOMIC_RELAXED);
+	s->bytes_moved += bytes;
 }
 
 /* So many jobs of this operation were fetched. */

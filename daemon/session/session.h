@@ -164,6 +164,7 @@ struct edge {
 #define SAMPLES_POSTING 16u
 #define SAMPLES_POSTED  8u
 struct ring_samples {
+	uint32_t watch;          /* a flush of this CQE, or a later one, is of interest */
 	uint32_t sq, cq;         /* the next samples' indices, */
 	uint32_t sq_from;        /* the first that the former stands for, */
 	uint32_t submit_from;    /* and of those whose submit is known; */
@@ -375,6 +376,7 @@ struct session {
 	uint64_t jobs_fetched, jobs_done, jobs_failed, jobs_refused, jobs_inline, jobs_tiled;
 	uint64_t wakes, kicks;
 	uint64_t core_ticks;
+	uint64_t bytes_moved; /* as far as its file of legs says of which operations */
 
 	struct quoit_session_stats *stats; /* its counter file, */
 	bool told;                         /* which has all that was done for it */
