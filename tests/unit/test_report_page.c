@@ -262,3 +262,29 @@ Test(trace_page, of_many_jobs_the_longest_are_shown)
 	free(text);
 	case_end(&c);
 }
+
+/* JSON's readers have 63 bits, and the bytes of two sessions together may be more. */
+Test(trace_page, no_figure_is_too_large_for_a_reader)
+{
+	struct recording_case c;
+	json_t *json;
+	char *data;
+
+	case_begin(&c);
+	for (uint64_t session = 1; session <= 2; session++) {
+		struct quoit_trace_record r = {
+			.kind = QUOIT_TRACE_COUNTS,
+			.counts = {.tsc = CASE_TSC + 10, .host_used = UINT64_MAX}};
+
+		case_session(&c, session, "");
+		case_put(&c, session, &r);
+	}
+	text = case_text(&c, page_write);
+	data = between("id=\"data\">", "</script>");
+	json = json_loads(data, 0, NULL);
+	cr_expect(json, "%s", data);
+	json_decref(json);
+	free(data);
+	free(text);
+	case_end(&c);
+}

@@ -69,13 +69,22 @@ static void close_list(struct page *p, char bracket)
 	p->first = false;
 }
 
+/* Beyond what any reader's integers hold, with an exponent. */
+static void put_number(struct page *p, double value)
+{
+	fprintf(p->out, value < 1e15 ? "%.0f" : "%.4g", value);
+}
+
 /* Few digits: nobody sees more of it. */
 static void put_bins(struct page *p, const char *name, const double value[SUMMARY_BINS])
 {
 	open_list(p, name, '[');
 	for (unsigned i = 0; i < SUMMARY_BINS; i++) {
 		next(p);
-		fprintf(p->out, value[i] > 1e5 ? "%.0f" : "%.4g", value[i]);
+		if (value[i] > 1e5)
+			put_number(p, value[i]);
+		else
+			fprintf(p->out, "%.4g", value[i]);
 	}
 	close_list(p, ']');
 }
@@ -124,6 +133,13 @@ static void put_head(struct page *p)
 
 /* ---- sessions, operations ---- */
 
+/* Nanoseconds, behind a comma. */
+static void put_time(struct page *p, double ns)
+{
+	fputc(',', p->out);
+	put_number(p, ns);
+}
+
 static void put_operation(struct page *p, unsigned group, unsigned opcode,
 			  const struct summary_operation *o)
 {
@@ -132,10 +148,15 @@ static void put_operation(struct page *p, unsigned group, unsigned opcode,
 	next(p);
 	fprintf(p->out, "\n[%u,", group);
 	text_put_json(p->out, recording_operation(opcode, text, sizeof text));
-	fprintf(p->out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.0f,%.0f,%.0f,%" PRId64, o->jobs,
-		o->failed, o->ran, o->run_ns, summary_percentile(o, 50), summary_percentile(o, 99),
-		o->most_ns);
-	fprintf(p->out, ",%.0f,%.0f,%.0f]", o->data_ns, o->memory_ns, o->turn_ns);
+	fprintf(p->out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, o->jobs, o->failed, o->ran);
+	put_time(p, o->run_ns);
+	put_time(p, summary_percentile(o, 50));
+	put_time(p, summary_percentile(o, 99));
+	fprintf(p->out, ",%" PRId64, o->most_ns);
+	put_time(p, o->data_ns);
+	put_time(p, o->memory_ns);
+	put_time(p, o->turn_ns);
+	fputc(']', p->out);
 }
 
 static void put_operations(struct page *p)
