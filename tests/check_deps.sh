@@ -4,11 +4,11 @@
 #
 # dpkg-query, apt-get, sudo and id are ours here: of three packages only "there" is installed,
 # and what would be run is written down instead.
+. "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 deps=$PWD/tests/deps.sh
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
 export LC_ALL=C
 
 make_command() { # NAME TEXT
@@ -41,10 +41,9 @@ expect() { # WHAT TEST-ARGUMENT...
 	what=$1
 	shift
 	if test "$@"; then
-		passed=$((passed + 1))
+		pass
 	else
-		failed=$((failed + 1))
-		printf 'failed: %s\n  status %s, said: %s\n  ran: %s\n' "$what" "$status" "$said" "$ran"
+		fail "$what" "  status $status, said: $said, ran: $ran"
 	fi
 }
 
@@ -68,5 +67,4 @@ expect 'on a terminal a yes installs with sudo' "$status $ran" = "0 $(installs s
 expect 'and the command was shown before' -n "$(echo "$said" | grep 'sudo apt-get install .* one two')"
 try 1000 false n one there two
 expect 'on a terminal a no does not' "$status $ran" = '1 '
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+say_counts

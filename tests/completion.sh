@@ -3,19 +3,18 @@
 # completion.sh BUILD - what bash and zsh make of words that are half typed
 #
 # Commands and options are taken from --help, and not from the tables of which completion is made.
+. "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=$PWD/${1:-build}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C PATH="$build:$PATH" QUOIT_SOCKET="$work/quoitd.sock"
-passed=0 failed=0 skipped=0
 
 check() { # NAME EXPECTED FOUND
 	if [ "$2" = "$3" ]; then
-		passed=$((passed + 1))
+		pass
 	else
-		failed=$((failed + 1))
-		printf 'failed: %s\n  expected: %s\n  found: %s\n' "$1" "$2" "$3"
+		fail "$1" "  expected: $2, found: $3"
 	fi
 }
 
@@ -155,5 +154,4 @@ expect 'the session to show' "${session:-none}" quoit top --session ''
 kill "$client" "$daemon"
 wait 2>/dev/null
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+say_counts

@@ -4,11 +4,11 @@
 #
 # The same program runs beside it with bytes resident at the create and no budget: it must
 # grow at least five times as much, or a growth that stays small proves nothing.
+. "$(dirname "$0")/counting.sh"
 b=${1:-build}
 batches=30
 lease=256
 unset QUOIT_SOCKET
-passed=0 failed=0
 
 growth() { # OPTION...: MiB that the run without waits grew by
 	"$b/quoit" run --lease ${lease}M "$@" -- "$b/examples/w1_train" --batches $batches \
@@ -17,10 +17,9 @@ growth() { # OPTION...: MiB that the run without waits grew by
 
 expect() { # WHAT CONDITION (awk)
 	if awk "BEGIN { exit !($2) }"; then
-		passed=$((passed + 1))
+		pass
 	else
-		failed=$((failed + 1))
-		echo "failed: $1 ($2)"
+		fail "$1 ($2)"
 	fi
 }
 
@@ -30,5 +29,4 @@ echo "growth: $bounded MiB within a lease of $lease MiB; $eager MiB without a bu
 expect 'what grows without a budget is seen' "${eager:-0} > $lease"
 expect 'training without waits stays within its lease' "${bounded:-9999} <= $lease"
 expect 'without a budget it grows at least five times as much' "${eager:-0} >= 5 * ${bounded:-9999}"
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+say_counts

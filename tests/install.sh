@@ -3,20 +3,18 @@
 # install.sh - an installed tree works, also staged, and uninstall removes exactly the files of it
 #
 # The program is the one that the README shows, compiled with pkg-config against the tree.
+. "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 tree=$(mktemp -d) || exit 1
 trap 'rm -rf "$tree"' EXIT
-passed=0 failed=0
 
 try() { # WHAT COMMAND...
 	what=$1
 	shift
 	if "$@" >"$tree.log" 2>&1; then
-		passed=$((passed + 1))
+		pass
 	else
-		failed=$((failed + 1))
-		echo "failed: $what"
-		sed 's/^/    /' "$tree.log"
+		fail "$what" "$(sed 's/^/    /' "$tree.log")"
 	fi
 	rm -f "$tree.log"
 }
@@ -79,5 +77,4 @@ try 'it runs under quoit run of the installed tree' run_hello
 try 'there are manual pages of all sections' find_pages
 try 'there is completion for both programs' load_completion
 try 'make uninstall removes our files, and no others' remove_tree
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+say_counts

@@ -4,17 +4,8 @@
 #
 # Includes go down only: abi.h <- ring.h <- libclient; daemon/, cuda/ and tools/ include
 # libclient/include/ and nothing of each other.
+. "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
-passed=0 failed=0 skipped=0
-
-check() { # NAME OUTPUT: nothing is good
-	if [ -z "$2" ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'lint: %s\n%s\n' "$1" "$2"
-	fi
-}
 
 # The files of ours with such names, also where they came without their history.
 files() { # PATTERN...
@@ -39,22 +30,21 @@ own_includes() {
 }
 
 for folder in libclient daemon tools cuda; do
-	check "$folder/ includes only its own files and libclient/include" "$(own_includes $folder)"
+	expect_nothing "$folder/ includes only its own files and libclient/include" "$(own_includes $folder)"
 done
-check 'public headers include only public headers' \
+expect_nothing 'public headers include only public headers' \
 	"$(grep -n '^#include "' libclient/include/quoit.h libclient/include/quoit/*)"
-check 'abi.h includes only stdint.h and ops.def' \
+expect_nothing 'abi.h includes only stdint.h and ops.def' \
 	"$(grep -n '^#include' libclient/include/quoit/abi.h | grep -v -e '<stdint.h>' -e '<quoit/ops.def>')"
-check 'ring.h includes no header of ours' "$(grep -n '^#include <quoit' libclient/include/quoit/ring.h)"
-check 'libquoit needs only libc' \
+expect_nothing 'ring.h includes no header of ours' "$(grep -n '^#include <quoit' libclient/include/quoit/ring.h)"
+expect_nothing 'libquoit needs only libc' \
 	"$(grep -lE '#include <(hwloc|numa|liburing|jansson|ini)' libclient/*.c libclient/*.h)"
-check 'every file has its licence line' \
+expect_nothing 'every file has its licence line' \
 	"$(files '*.c' '*.h' '*.sh' '*.def' '*.pml' '*.awk' 'docs/man/*' 'tools/completion/*' Makefile | xargs grep -L 'SPDX-License-Identifier: MIT')"
 if command -v clang-format >/dev/null; then
-	check 'clang-format' "$(files '*.c' '*.h' | xargs clang-format --dry-run 2>&1 | grep -m 20 warning)"
+	expect_nothing 'clang-format' "$(files '*.c' '*.h' | xargs clang-format --dry-run 2>&1 | grep -m 20 warning)"
 else
 	echo 'lint: clang-format is missing: the format is not looked at'
 	skipped=1
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+say_counts

@@ -4,26 +4,17 @@
 #
 # What there is, is taken from what programs and headers say to their users, and not from the tables
 # of which the pages are made.
+. "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
 man=$build/man
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
-passed=0 failed=0
 
 command -v mandoc >/dev/null || {
 	echo 'skipped: mandoc is missing'
 	exit 77
-}
-
-check() { # NAME OUTPUT: nothing is good
-	if [ -z "$2" ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'failed: %s\n%s\n' "$1" "$2"
-	fi
 }
 
 sources() {
@@ -208,19 +199,18 @@ without_help() {
 	done
 }
 
-check 'mandoc has nothing to say' "$(lint)"
-check 'pages refer to pages that there are' "$(references_to_nothing)"
-check 'every command has a page' "$(commands_without_page)"
-check 'the subcommands of trace are found' "$(subcommands_not_found)"
-check 'every option is in the page of its command' "$(all_options_missing)"
-check 'every column, benchmark and check is in the page of its command' "$(all_tags_missing)"
-check 'every option of quoitd is in quoitd.conf(5)' "$(settings_missing)"
-check 'every call is in one page, and no other' "$(calls_not_in_one_page)"
-check 'every call is described' "$(calls_not_described)"
-check 'every operation is in quoit_ops(7)' "$(operations_missing)"
-check 'no page is a link to nothing' "$(links_to_nothing)"
-check 'every environment variable is in a page' "$(variables_missing)"
-check 'the programs of the pages compile' "$(examples_that_do_not_compile)"
-check '--help is everywhere' "$(without_help)"
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+expect_nothing 'mandoc has nothing to say' "$(lint)"
+expect_nothing 'pages refer to pages that there are' "$(references_to_nothing)"
+expect_nothing 'every command has a page' "$(commands_without_page)"
+expect_nothing 'the subcommands of trace are found' "$(subcommands_not_found)"
+expect_nothing 'every option is in the page of its command' "$(all_options_missing)"
+expect_nothing 'every column, benchmark and check is in the page of its command' "$(all_tags_missing)"
+expect_nothing 'every option of quoitd is in quoitd.conf(5)' "$(settings_missing)"
+expect_nothing 'every call is in one page, and no other' "$(calls_not_in_one_page)"
+expect_nothing 'every call is described' "$(calls_not_described)"
+expect_nothing 'every operation is in quoit_ops(7)' "$(operations_missing)"
+expect_nothing 'no page is a link to nothing' "$(links_to_nothing)"
+expect_nothing 'every environment variable is in a page' "$(variables_missing)"
+expect_nothing 'the programs of the pages compile' "$(examples_that_do_not_compile)"
+expect_nothing '--help is everywhere' "$(without_help)"
+say_counts

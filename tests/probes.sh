@@ -3,12 +3,12 @@
 # probes.sh BUILD - the USDT probes are those of quoit_probes(7), with those arguments
 #
 # That tracers see what they tell is tests/e2e/test_probes.c.
+. "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
-passed=0 failed=0
 
 for tool in readelf mandoc; do
 	command -v $tool >/dev/null || {
@@ -16,15 +16,6 @@ for tool in readelf mandoc; do
 		exit 77
 	}
 done
-
-check() { # NAME OUTPUT: nothing is good
-	if [ -z "$2" ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'failed: %s\n%s\n' "$1" "$2"
-	fi
-}
 
 # "quoitd:fetch 8 4 4 4", of every place where there is that probe: bytes of arguments, signed ones
 # with a sign.
@@ -67,9 +58,8 @@ differences() { # FILE NAME
 }
 
 # Of a probe in a function that is inlined there may be several.
-check 'the probes of quoitd are those of the manual' "$(differences quoitd quoitd)"
-check 'the probes of libquoit are those of the manual' "$(differences libquoit.so.0 libquoit)"
-check 'the probes of libquoit.a are those of the manual' "$(differences examples/hello libquoit)"
-check 'public headers do not need sys/sdt.h' "$(grep -rl 'sdt\.h' libclient/include)"
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+expect_nothing 'the probes of quoitd are those of the manual' "$(differences quoitd quoitd)"
+expect_nothing 'the probes of libquoit are those of the manual' "$(differences libquoit.so.0 libquoit)"
+expect_nothing 'the probes of libquoit.a are those of the manual' "$(differences examples/hello libquoit)"
+expect_nothing 'public headers do not need sys/sdt.h' "$(grep -rl 'sdt\.h' libclient/include)"
+say_counts

@@ -3,12 +3,13 @@
 # top.sh BUILD - quoit top on a terminal, as a person uses it
 #
 # tmux is the terminal: it is told which keys are pressed, and asked what is to be seen.
+. "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=$PWD/${1:-build}
 folder=$(mktemp -d)
 export QUOIT_SOCKET="$folder/quoitd.sock" LC_ALL=C.UTF-8
 unset NO_COLOR TMUX
-passed=0 failed=0 daemon='' clients='' terminals=0
+daemon='' clients='' terminals=0
 
 command -v tmux >/dev/null || {
 	echo 'skipped: tmux is missing'
@@ -73,11 +74,9 @@ check() { # NAME COMMAND...
 	name=$1
 	shift
 	if "$@"; then
-		passed=$((passed + 1))
+		pass
 	else
-		failed=$((failed + 1))
-		printf 'failed: %s\n' "$name"
-		terminal capture-pane -p -t top 2>/dev/null
+		fail "$name" "$(terminal capture-pane -p -t top 2>/dev/null)"
 	fi
 }
 
@@ -160,5 +159,4 @@ check 'with its sessions' shows '^[^ ]+ +[0-9]+ +[0-9]+ .* running +w1_'
 press q
 check 'and q still ends it' shows 'ended with 0'
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+say_counts
