@@ -59,17 +59,22 @@ static void read_until(struct top *t, const char *words, bool there)
 	while ((strstr(t->said, words) != NULL) != there);
 }
 
-static void begin_top(struct top *t, const struct daemon *d)
+static void begin_top_after(struct top *t, const struct daemon *d, const char *command)
 {
 	char line[512];
 
 	snprintf(line, sizeof line,
-		 "exec %s/quoit top -b -d 0.1 -o session,command,done --socket=%s", tool_folder(),
-		 d->socket);
+		 "%s; exec %s/quoit top -b -d 0.1 -o session,command,done --socket=%s", command,
+		 tool_folder(), d->socket);
 	*t = (struct top){.from = popen(line, "r")};
 	cr_assert(t->from);
 	for (int i = 0; i < LONG_AGO; i++)
 		read_one(t);
+}
+
+static void begin_top(struct top *t, const struct daemon *d)
+{
+	begin_top_after(t, d, "true");
 }
 
 Test(top, a_session_that_comes_after_a_while_is_shown_and_one_that_goes_is_not)
@@ -109,6 +114,25 @@ Test(top, a_session_that_has_rested_is_seen_to_work_again)
 	cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
 	read_until(&t, " 4322\n", true); /* and the wait's own */
 	quoit_close(s, 0);
+	daemon_stop(&d);
+	(void)pclose(t.from);
+}
+
+Test(top, who_has_too_few_descriptors_is_told_so_and_not_that_quoitd_is_dead)
+{
+	struct quoit_session *s[8];
+	struct daemon d;
+	struct top t;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	for (int i = 0; i < 8; i++)
+		s[i] = open_named(&d, "one-of-8");
+	begin_top_after(&t, &d, "ulimit -n 12");
+	cr_expect(strstr(t.said, "sessions could not be read, and nothing any more: "), "%s",
+		  t.said);
+	cr_expect_not(strstr(t.said, "dead"), "%s", t.said);
+	for (int i = 0; i < 8; i++)
+		quoit_close(s[i], 0);
 	daemon_stop(&d);
 	(void)pclose(t.from);
 }

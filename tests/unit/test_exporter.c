@@ -403,6 +403,7 @@ Test(exporter_files, histograms_and_operations_are_told_for_all_sessions_togethe
 		 QUOIT_OP_MODULE_FIRST);
 	cr_expect(has(module), "%s", text);
 	cr_expect_not(strstr(text, "quoit_device_leg_seconds_count{device=\"2\""));
+	cr_expect_not(strstr(text, "post_to_reap"), "what clients say is in no totals");
 	drop_histograms();
 }
 

@@ -27,6 +27,12 @@ static void write_sum(struct exposition *e, const struct timings *t, uint32_t of
 		collect_buckets(e, labels, count, t->tick_ns);
 }
 
+/* What clients say of times is in no totals: those are always empty. */
+static bool is_told_by_clients(unsigned leg)
+{
+	return leg == QUOIT_LEG_SUBMIT || leg == QUOIT_LEG_REAP;
+}
+
 static void write_legs(struct exposition *e, const struct timings *t, uint32_t of, const char *name,
 		       uint32_t first, uint32_t end)
 {
@@ -38,7 +44,8 @@ static void write_legs(struct exposition *e, const struct timings *t, uint32_t o
 				{name, number}, {"leg", legs[leg]}, {0}};
 
 			snprintf(number, sizeof number, "%" PRIu32, i);
-			write_sum(e, t, of, i, legs[leg], labels);
+			if (!is_told_by_clients(leg))
+				write_sum(e, t, of, i, legs[leg], labels);
 		}
 }
 

@@ -377,11 +377,23 @@ void follow_choose(struct follow *f, uint64_t session)
 	}
 }
 
+/* What we lack says nothing of quoitd: what was read before stays. */
+static bool is_our_want(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
 int follow_read(struct follow *f, unsigned needs)
 {
 	struct counters_totals *to = &f->totals[(f->readings + 1) % 2];
 	int err = counters_read_totals(f->directory, to);
+	uint64_t bytes;
 
+	f->want = f->readings && is_our_want(err) ? err : 0;
+	if (f->want) {
+		f->daemon_lives = f->statm < 0 || read_resident(f->statm, &bytes);
+		return err;
+	}
 	if (err) {
 		f->daemon_lives = false;
 		for (size_t i = 0; i < f->row_count; i++)

@@ -45,6 +45,7 @@ struct follow {
 	struct counters_totals totals[2]; /* the last one is [readings % 2] */
 	uint64_t read_ns;                 /* CLOCK_BOOTTIME, of the last one */
 	bool daemon_lives;
+	int want; /* -errno: what we lacked for the last reading, which tells nothing new; 0 */
 
 	struct session_row *rows; /* of the last reading */
 	size_t row_count, row_room;

@@ -77,11 +77,18 @@ static void add_sessions(struct view *v, struct view_options *o, struct follow *
 	view_nodes(v, f, m, height);
 	view_end_line(v);
 	left = height > v->count ? height - v->count : height ? 2 : 0;
-	if (f->unreadable && left > 2)
+	for (unsigned lines = (f->unreadable > 0) + (f->damaged || f->want); lines && left > 2;
+	     lines--)
 		left--;
 	view_table(v, o, f, left);
 	if (f->unreadable) {
 		view_add(v, VIEW_FAINT, "%u sessions of other users", f->unreadable);
+		view_end_line(v);
+	}
+	if (f->damaged || f->want) {
+		view_add(v, VIEW_ALARM, "%u sessions could not be read", f->damaged);
+		if (f->want)
+			view_add(v, VIEW_ALARM, ", and nothing any more: %s", strerror(-f->want));
 		view_end_line(v);
 	}
 }
