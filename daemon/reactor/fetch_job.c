@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fetch_job.c - what an SQE becomes that is more than a moment's work: refused, run here, or a job
- */
+/* fetch_job.c - what an SQE becomes where there is more to do: refused, run here, or a job */
 #include "fetch_job.h"
 
 #include <errno.h>
@@ -188,14 +187,17 @@ static bool is_cancelled(const struct ring *ring, uint32_t sq_index)
 	return false;
 }
 
-/* As job_admit, and counted. */
+/* As job_admit, and counted.  Who records it may have room when it ends: it was not fetched before
+ * its client put it in.
+ */
 static int admit(struct ring *ring, const struct quoit_sqe *sqe, const struct plan *plan,
 		 uint32_t sq_index)
 {
-	int err = job_admit(ring, sqe, plan, sq_index, ring->fetched, sched_push);
+	uint64_t fetched = ring->session->trace ? tsc_now() : ring->fetched;
+	int err = job_admit(ring, sqe, plan, sq_index, fetched, sched_push);
 
 	if (!err)
-		depth_enter(&ring->session->reactor->open, ring->fetched);
+		depth_enter(&ring->session->reactor->open, fetched);
 	return err;
 }
 
