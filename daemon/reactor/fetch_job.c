@@ -187,8 +187,9 @@ static bool is_cancelled(const struct ring *ring, uint32_t sq_index)
 	return false;
 }
 
-/* As job_admit, and counted.  Who records it may have room when it ends: it was not fetched before
- * its client put it in.
+/*
+ * As job_admit, and counted.  Who records it may have room when it ends, and it was not fetched
+ * before its client put it in, as the pass may have begun.
  */
 static int admit(struct ring *ring, const struct quoit_sqe *sqe, const struct plan *plan,
 		 uint32_t sq_index)

@@ -30,8 +30,10 @@ static inline bool sample_is_ready(const struct ring *r, uint32_t ready)
 	return LEGS_ON && sample_precedes(r->samples.sq, r->sq.next + ready);
 }
 
-/* The tail has just been read, and beside it is when the next sample was submitted: now it costs
- * nothing. */
+/*
+ * The tail has just been read, and beside it is when the next sample was submitted: now it costs
+ * nothing.
+ */
 static inline void sample_note(struct ring *r)
 {
 	r->samples.noted = __atomic_load_n(&r->client->submitted[quoit_note_word(r->samples.sq)],
