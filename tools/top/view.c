@@ -86,9 +86,11 @@ static void add_sessions(struct view *v, struct view_options *o, struct follow *
 		view_end_line(v);
 	}
 	if (f->damaged || f->want) {
-		view_add(v, VIEW_ALARM, "%u sessions could not be read", f->damaged);
+		if (f->damaged)
+			view_add(v, VIEW_ALARM, "%u sessions could not be read%s", f->damaged,
+				 f->want ? "; " : "");
 		if (f->want)
-			view_add(v, VIEW_ALARM, ", and nothing any more: %s", strerror(-f->want));
+			view_add(v, VIEW_ALARM, "nothing new can be read: %s", strerror(-f->want));
 		view_end_line(v);
 	}
 }
