@@ -14,6 +14,7 @@
 struct report {
 	const struct bench_plan *plan;
 	unsigned rounds;
+	unsigned length;
 	unsigned series;
 	bool left_out[MOST_SERIES]; /* nobody asked for it */
 	bool missing[MOST_SERIES];  /* -ENOTSUP: not to be had here */
@@ -24,7 +25,7 @@ struct summary {
 	double median, least, most;
 };
 
-struct report *report_new(const struct bench_plan *plan, unsigned rounds)
+struct report *report_new(const struct bench_plan *plan, unsigned rounds, unsigned length)
 {
 	struct report *r = calloc(1, sizeof *r);
 
@@ -32,6 +33,7 @@ struct report *report_new(const struct bench_plan *plan, unsigned rounds)
 		return NULL;
 	r->plan = plan;
 	r->rounds = rounds;
+	r->length = length;
 	while (plan->series[r->series].name)
 		r->series++;
 	/* A measurement fills the series that follow it as well. */
@@ -95,12 +97,13 @@ static double *sample(const struct report *r, unsigned round, unsigned series)
 
 static int measure_one(struct report *r, const struct bench *b, unsigned round, unsigned i)
 {
-	const struct bench_series *s = &r->plan->series[i];
+	struct bench_series s = r->plan->series[i];
 	int err;
 
-	if (!s->measure || r->missing[i] || r->left_out[i])
+	if (!s.measure || r->missing[i] || r->left_out[i])
 		return 0;
-	err = s->measure(b, s, sample(r, round, i));
+	s.count *= r->length;
+	err = s.measure(b, &s, sample(r, round, i));
 	if (err == -ENOTSUP) {
 		do
 			r->missing[i++] = true;
@@ -108,7 +111,7 @@ static int measure_one(struct report *r, const struct bench *b, unsigned round, 
 		return 0;
 	}
 	if (err)
-		fprintf(stderr, "quoit bench: %s was not measured\n", s->name);
+		fprintf(stderr, "quoit bench: %s was not measured\n", s.name);
 	return err;
 }
 

@@ -9,8 +9,8 @@
 
 struct report;
 
-/* NULL: out of memory. */
-struct report *report_new(const struct bench_plan *plan, unsigned rounds);
+/* length: each measurement of quoit's own has so many times its jobs.  NULL: out of memory. */
+struct report *report_new(const struct bench_plan *plan, unsigned rounds, unsigned length);
 void report_free(struct report *r);
 
 /*

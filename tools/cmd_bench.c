@@ -15,6 +15,7 @@
 #include "suggest.h"
 
 #define MOST_ROUNDS 1001
+#define MOST_LENGTH 1000
 
 static const struct bench_plan *const plans[] = {&bench_nop,      &bench_submit, &bench_chain,
 						 &bench_gemm,     &bench_randn,  &bench_wake,
@@ -25,6 +26,7 @@ static const struct args_option options[] = {
 	{"socket", "PATH",
 	 "measure this quoitd; without, and without $QUOIT_SOCKET, a private one"},
 	{"rounds", "N", "how often each series is measured"},
+	{"length", "N", "each of quoit's own measurements with N times as many jobs"},
 	{"only", "SERIES,...", "measure and print no others"},
 	{"json", NULL, "print a JSON object with every sample"},
 	{NULL},
@@ -206,11 +208,11 @@ static bool choose_series(struct report *report, const struct bench_plan *plan, 
 	return false;
 }
 
-static int run(const struct bench_plan *plan, const char *given, unsigned rounds, const char *only,
-	       bool json)
+static int run(const struct bench_plan *plan, const char *given, unsigned rounds, unsigned length,
+	       const char *only, bool json)
 {
 	struct bench b = {0};
-	struct report *report = report_new(plan, rounds ? rounds : plan->rounds);
+	struct report *report = report_new(plan, rounds ? rounds : plan->rounds, length);
 	int err = report ? 0 : -ENOMEM;
 
 	if (report && !choose_series(report, plan, only)) {
@@ -230,21 +232,25 @@ static int run(const struct bench_plan *plan, const char *given, unsigned rounds
 	return err != 0;
 }
 
-static bool parse_rounds(const char *word, unsigned *ret)
+/* From 1 to `most`; false: it is not, and that was said. */
+static bool parse_number(const char *word, const char *what, unsigned most, unsigned *ret)
 {
 	char *end;
 	unsigned long n = strtoul(word, &end, 10);
 
 	*ret = (unsigned)n;
-	return *word >= '0' && *word <= '9' && !*end && n > 0 && n <= MOST_ROUNDS;
+	if (*word >= '0' && *word <= '9' && !*end && n > 0 && n <= most)
+		return true;
+	fprintf(stderr, "quoit bench: '%s' is no %s (1 to %u)\n", word, what, most);
+	return false;
 }
 
 int cmd_bench(int argc, char **argv)
 {
-	enum { SOCKET, ROUNDS, ONLY, JSON };
+	enum { SOCKET, ROUNDS, LENGTH, ONLY, JSON };
 	const struct bench_plan *plan = NULL;
 	const char *given = NULL, *only = NULL;
-	unsigned rounds = 0;
+	unsigned rounds = 0, length = 1;
 	bool json = false;
 	int opt;
 
@@ -256,11 +262,11 @@ int cmd_bench(int argc, char **argv)
 		if (opt == ONLY)
 			only = optarg;
 		json |= opt == JSON;
-		if (opt == ROUNDS && !parse_rounds(optarg, &rounds)) {
-			fprintf(stderr, "quoit bench: '%s' is no number of rounds (1 to %d)\n",
-				optarg, MOST_ROUNDS);
+		if (opt == ROUNDS &&
+		    !parse_number(optarg, "number of rounds", MOST_ROUNDS, &rounds))
 			return 2;
-		}
+		if (opt == LENGTH && !parse_number(optarg, "length", MOST_LENGTH, &length))
+			return 2;
 	}
 	if (opt != ARGS_END)
 		return opt == ARGS_HELP ? 0 : 2;
@@ -274,5 +280,5 @@ int cmd_bench(int argc, char **argv)
 		return 2;
 	}
 	plan = find_plan(argv[optind]);
-	return plan ? run(plan, given, rounds, only, json) : 2;
+	return plan ? run(plan, given, rounds, length, only, json) : 2;
 }

@@ -93,7 +93,7 @@ static void put_counts(struct session *s, uint64_t now)
 static void make_room(struct trace *t, uint64_t now)
 {
 	uint64_t ticks = (now - t->next_tick) / t->tick + 1;
-	uint64_t room = t->room + (ticks > t->most ? t->most : ticks) * TRACE_PER_TICK;
+	uint64_t room = t->room + (ticks > t->most ? t->most : ticks) * TRACE_JOBS;
 
 	t->room = room > t->most ? t->most : (uint32_t)room;
 	t->next_tick = now + t->tick;
@@ -143,7 +143,7 @@ void record_tick(struct session *s, uint64_t now, uint32_t *notes)
 	if (!t || now < t->next_tick)
 		return;
 	begun = tsc_now();
-	most = left = *notes < TRACE_PER_TICK ? *notes : TRACE_PER_TICK;
+	most = left = *notes < TRACE_NOTES ? *notes : TRACE_NOTES;
 	take_notes(s, &left);
 	*notes -= most - left;
 	record_tell(s, now);

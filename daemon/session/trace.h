@@ -13,9 +13,10 @@
 
 #include "session.h"
 
-#define TRACE_TICK_NS  1000000u /* so often there is room for more, and clients' notes are taken */
-#define TRACE_PER_TICK 512u
-#define TRACE_AT_ONCE  16384u /* or half of the file */
+#define TRACE_TICK_NS 1000000u /* so often there is room for more, and clients' notes are taken */
+#define TRACE_JOBS    256u     /* so many more jobs, */
+#define TRACE_NOTES   512u     /* and at most so many notes */
+#define TRACE_AT_ONCE 16384u   /* or half of the file */
 
 struct trace {
 	uint32_t id;

@@ -209,7 +209,7 @@ uint64_t recorder_look(struct recorder *r)
 }
 
 /*
- * After a pause quoitd fills half of a ring at once, and then adds 512 jobs and 333 records of
+ * After a pause quoitd fills half of a ring at once, and then adds 256 jobs and 333 records of
  * clients' notes in a millisecond at most: the other half must do for the time between two looks.
  */
 unsigned recorder_pause_ms(const struct recorder *r, uint64_t records)
