@@ -307,6 +307,16 @@ ParameterizedTest(struct word *row, tools, a_wrong_word_is_named_with_the_neares
 	cr_assert(strstr(said, row->meant), "%s", said);
 }
 
+Test(tools, a_wrong_number_is_named_with_those_that_are_right)
+{
+	char said[4096];
+
+	cr_assert_eq(tool_run(said, sizeof said, "bench nop --length 0"), 2);
+	cr_expect(strstr(said, "'0' is no length (1 to 1000)"), "%s", said);
+	cr_assert_eq(tool_run(said, sizeof said, "bench nop --rounds 7s"), 2);
+	cr_expect(strstr(said, "'7s' is no number of rounds (1 to 1001)"), "%s", said);
+}
+
 Test(tools, every_command_explains_itself)
 {
 	static const char *const names[] = {"ps", "stat", "topo", "doctor", "kill", "run", "bench"};
