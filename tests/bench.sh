@@ -60,6 +60,7 @@ measure() { # STEP
 	w1) sh tests/bench/w1.sh "$build" ${rounds:+"${rounds#--rounds=}"} ;;
 	legs | trace | tools) sh "tests/bench/$1.sh" "$build" ;;
 	addition) "$build/quoit" bench chain --only quoit_addition,floor_256 ${rounds:---rounds=7} ;;
+	chain) "$build/quoit" bench chain --only quoit_addition,numpy_addition,torch_addition $rounds ;;
 	nop | submit | gemm) "$build/quoit" bench "$1" ${rounds:---rounds=5} ;;
 	wake) "$build/quoit" bench wake ${rounds:---rounds=3} ;;
 	*) "$build/quoit" bench "$1" $rounds ;;
