@@ -202,22 +202,16 @@ static uint32_t fetch_recorded(struct ring *ring, uint32_t index, uint32_t end, 
 	return index;
 }
 
-/* As fetch_recorded, and what is left is dropped from the trace. */
+/* As fetch_recorded; for what is left there is no room in the trace. */
 static __attribute__((noinline)) uint32_t fetch_traced(struct ring *ring, uint32_t index,
 						       uint32_t end)
 {
-	struct session *s = ring->session;
-	uint32_t first;
-	uint64_t cost = 0, jobs;
+	uint64_t cost = 0;
 
 	index = fetch_recorded(ring, index, end, &cost);
-	if (ring->stalled || record_has_room(s))
+	if (ring->stalled || record_has_room(ring->session))
 		return index;
-	first = index;
-	jobs = s->order;
-	index = fetch_timed(ring, index, end, &cost);
-	record_drop(s, index - first, s->order - jobs);
-	return index;
+	return fetch_timed(ring, index, end, &cost);
 }
 
 /* All of them, in one turn; the first that is left.  timed: there may be a sample among them. */
@@ -225,7 +219,7 @@ static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t e
 {
 	uint64_t cost = 0;
 
-	if (__builtin_expect(ring->session->trace != NULL, 0))
+	if (__builtin_expect(record_has_room(ring->session), 0))
 		return fetch_traced(ring, index, end);
 	if (__builtin_expect(timed && sample_is_in(ring, end), 0))
 		return fetch_timed(ring, index, end, &cost);

@@ -105,6 +105,12 @@ static void next_allowance(struct trace *t)
 		t->allowance++;
 }
 
+/* Of all that were fetched, those that did not become jobs of the table. */
+static uint64_t ended_at_fetch(const struct session *s)
+{
+	return s->jobs_fetched - s->order;
+}
+
 void record_tell(struct session *s, uint64_t now)
 {
 	struct trace *t = s->trace;
@@ -114,7 +120,8 @@ void record_tell(struct session *s, uint64_t now)
 	if (t->head != t->told)
 		put_counts(s, now);
 	t->told = t->head;
-	__atomic_store_n(&t->file->dropped, t->dropped, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->file->dropped, t->dropped + ended_at_fetch(s) - t->at_fetch,
+			 __ATOMIC_RELAXED);
 	__atomic_store_n(&t->file->events_dropped, t->events_dropped, __ATOMIC_RELAXED);
 }
 
@@ -178,6 +185,7 @@ void record_attach(struct session *s, struct trace *t)
 
 	s->trace = t;
 	t->next_tick = now + t->tick;
+	t->at_fetch = ended_at_fetch(s);
 	for (uint32_t i = 0; i < s->ring_count; i++)
 		if (s->rings[i])
 			record_ring(s->rings[i]);
@@ -245,13 +253,9 @@ void record_end(struct ring *r, const struct record_sqe *sqe, uint32_t sq_index,
 						       .end = ran ? end : 0,
 						       .post = end};
 		trace_put(s->trace);
+		s->trace->at_fetch++;
 	}
 	*start = end;
-}
-
-void record_drop(struct session *s, uint32_t fetched, uint64_t jobs)
-{
-	s->trace->dropped += fetched - jobs; /* those that became jobs are counted at their end */
 }
 
 /* Where it has failed without it, a start says only when that was found. */

@@ -38,9 +38,6 @@ struct record_sqe record_begin(const struct ring *r, uint32_t sq_index);
 /* It has ended at its fetch, or has become a job.  *start: TSC of its start; then of the next. */
 void record_end(struct ring *r, const struct record_sqe *sqe, uint32_t sq_index, uint64_t *start);
 
-/* So many that were fetched without room; they became so many jobs. */
-void record_drop(struct session *s, uint32_t fetched, uint64_t jobs);
-
 /* Who runs a job of the table, or has (enum quoit_trace_place); once its start is known. */
 uint8_t record_place(const struct session *s, const struct job *job);
 

@@ -84,6 +84,19 @@ void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight
 	__atomic_store_n(&o->ticks, o->ticks + ticks * weight, __ATOMIC_RELAXED);
 }
 
+void legs_tell_nops(struct session *s)
+{
+	uint64_t nops = s->jobs_fetched;
+
+	if (!LEGS_ON || !s->legs || s->nops_told_at == s->jobs_fetched)
+		return;
+	s->nops_told_at = s->jobs_fetched;
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
+		if (i != QUOIT_OP_NOP)
+			nops -= s->legs->operation[i].jobs;
+	__atomic_store_n(&s->legs->operation[QUOIT_OP_NOP].jobs, nops, __ATOMIC_RELAXED);
+}
+
 /* By how much a count has grown since the last time. */
 static uint64_t come(uint64_t *had, uint64_t has)
 {
@@ -101,6 +114,7 @@ void legs_hand_over(struct session *s)
 	if (!s->legs || !s->summed || !r->summary || jobs == s->summed_jobs)
 		return;
 	s->summed_jobs = jobs;
+	legs_tell_nops(s);
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
 		const struct quoit_operation_block *o = &s->legs->operation[i];
 		struct quoit_operation_totals *to = &r->summary->operation[i];

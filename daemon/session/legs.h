@@ -33,6 +33,9 @@ void legs_close(struct session *s, int directory);
 void legs_add(struct session *s, unsigned leg, uint64_t ticks, uint32_t weight);
 void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight);
 
+/* Tell how many NOPs were fetched, before anybody is told how many jobs. */
+void legs_tell_nops(struct session *s);
+
 /* Add what was done of each operation since the last time to what its reactor has (summary.h). */
 void legs_hand_over(struct session *s);
 
@@ -51,12 +54,15 @@ static inline void legs_move(struct session *s, uint8_t opcode, uint64_t bytes)
 	s->bytes_moved += bytes;
 }
 
-/* So many jobs of this operation were fetched. */
+/*
+ * So many jobs of this operation were fetched.  NOPs are not counted as they come, each may be the
+ * only one of its burst: they are what is left of all that were fetched (legs_tell_nops).
+ */
 static inline void legs_count(struct session *s, uint8_t opcode, uint32_t count)
 {
 	uint64_t *jobs;
 
-	if (!LEGS_ON || !s->legs)
+	if (!LEGS_ON || opcode == QUOIT_OP_NOP || !s->legs)
 		return;
 	jobs = &s->legs->operation[opcode].jobs;
 	__atomic_store_n(jobs, *jobs + count, __ATOMIC_RELAXED);

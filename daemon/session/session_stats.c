@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/totals.h"
+#include "legs.h"
 #include "reactor/sample.h"
 #include "session_file.h"
 
@@ -95,6 +96,7 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t tile_ticks,
 {
 	uint64_t value[QUOIT_SESSION_NR];
 
+	legs_tell_nops(s);
 	if (!s->stats)
 		return;
 	depth_sum(&s->open, now);

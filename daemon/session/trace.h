@@ -27,7 +27,9 @@ struct trace {
 	uint64_t bytes;
 	int fd;
 	/* the reactor's: */
-	uint64_t head, dropped, events_dropped;
+	uint64_t head, events_dropped;
+	uint64_t dropped;    /* jobs of the table */
+	uint64_t at_fetch;   /* so many others were fetched before it began, or are in it */
 	uint64_t told;       /* head when counts were last put there */
 	uint32_t room, most; /* for so many jobs, until */
 	uint64_t next_tick;  /* TSC */

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # legs.sh BUILD [PAIRS] - what timing the legs of jobs costs a NOP
 #
-# BUILD against one without (BUILD/bare), in turns: medians of PAIRS ratios (101), and their spread.  Many short ones, since
+# BUILD against one without (BUILD/bare), in turns: medians of PAIRS ratios (301), and their spread.  Many short ones, since
 # the machine may change within a second.
 build=$1
-pairs=${2:-101}
+pairs=${2:-301}
 make -s B="$build/bare" CFLAGS="${CFLAGS:--O2 -g} -DQUOIT_WITHOUT_LEGS" \
 	"$build/bare/quoit" "$build/bare/quoitd" "$build/bare/quoit-peer" >/dev/null || exit 1
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # trace.sh BUILD [PAIRS] - what recording a session costs its NOPs
 #
-# The same with and without a recorder, in turns: medians of PAIRS ratios (21), and their spread.  Sessions are of two million
+# The same with and without a recorder, in turns: medians of PAIRS ratios (41), and their spread.  Sessions are of two million
 # NOPs one at a time, some 0.2 s: what is meant is the cost of going on, and not of a recording's beginning.
 build=$1
-pairs=${2:-21}
+pairs=${2:-41}
 recording=$(mktemp -d) || exit 1
 trap 'rm -rf "$recording"' EXIT
 
