@@ -112,13 +112,13 @@ static __attribute__((noinline)) int kick(struct quoit_ring *q)
 	return 0;
 }
 
-/* Is one of the `n` indices from `first` on a sample? */
-static bool has_sample(uint32_t sample, uint32_t first, uint32_t n)
+/* Is the ring's next sample before `end`? */
+static bool has_sample(uint32_t sample, uint32_t end)
 {
 #ifdef QUOIT_WITHOUT_LEGS /* to measure what they cost */
 	return false;
 #endif
-	return UNLIKELY(sample - first < n);
+	return UNLIKELY(quoit_sample_precedes(sample, end));
 }
 
 /* A word that tells of an SQE which is still in the ring stays. */
@@ -143,7 +143,7 @@ static __attribute__((noinline)) void stamp(struct quoit_ring *q)
 
 	for (uint32_t i = q->sq.published; q->stamps && i != q->sq.next; i++)
 		q->notes[i & q->sq_mask].submit = now;
-	while (has_sample(q->sq_sample, q->sq.published, q->sq.next - q->sq.published))
+	while (has_sample(q->sq_sample, q->sq.next))
 		note_submit(q, now);
 }
 
@@ -155,8 +155,7 @@ int quoit_flush(struct quoit_ring *q)
 		return -EOWNERDEAD;
 	if (q->sq.next == q->sq.published)
 		return 0;
-	if (UNLIKELY(q->stamps != NULL) ||
-	    has_sample(q->sq_sample, q->sq.published, q->sq.next - q->sq.published))
+	if (UNLIKELY(q->stamps != NULL) || has_sample(q->sq_sample, q->sq.next))
 		stamp(q);
 	libquoit_event(q, QUOIT_EVENT_SUBMIT, q->sq.next, 0);
 	probe_submit(q);
@@ -219,7 +218,7 @@ static __attribute__((noinline)) void note_reaps(struct quoit_ring *q, uint32_t 
 {
 	uint64_t now = clock_ticks();
 
-	for (; has_sample(q->cq_sample, q->cq.next, n);
+	for (; has_sample(q->cq_sample, q->cq.next + n);
 	     q->cq_sample = quoit_sample_from(q->cq_sample + 1))
 		__atomic_store_n(&q->client->reaped[quoit_note_word(q->cq_sample)],
 				 quoit_note_of(q->cq_sample, now), __ATOMIC_RELAXED);
@@ -227,7 +226,7 @@ static __attribute__((noinline)) void note_reaps(struct quoit_ring *q, uint32_t 
 
 void libquoit_queue_release(struct quoit_ring *q, uint32_t n)
 {
-	if (has_sample(q->cq_sample, q->cq.next, n))
+	if (has_sample(q->cq_sample, q->cq.next + n))
 		note_reaps(q, n);
 	libquoit_event(q, QUOIT_EVENT_REAP, q->cq.next + n, 0);
 	probe_reap(q, n);

@@ -188,7 +188,7 @@ void sample_count_posts(struct ring *r)
 		count_on_device(s, m->job[i].device, QUOIT_LEG_POST, ticks, m->job[i].weight);
 	}
 	m->posting = 0;
-	for (; sample_precedes(m->cq, r->cq.next); m->cq = quoit_sample_from(m->cq + 1))
+	for (; quoit_sample_precedes(m->cq, r->cq.next); m->cq = quoit_sample_from(m->cq + 1))
 		if (any && now >= m->cq_gap)
 			post_sample(r, now);
 	m->watch = m->cq;

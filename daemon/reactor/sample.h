@@ -18,16 +18,10 @@ void sample_init(struct ring *r);
 
 /* ---- fetch ---- */
 
-/* The next sample is never behind the next index of its ring; is it before `end`? */
-static inline bool sample_precedes(uint32_t sample, uint32_t end)
-{
-	return (int32_t)(sample - end) < 0;
-}
-
 /* Is the next one among so many SQEs? */
 static inline bool sample_is_ready(const struct ring *r, uint32_t ready)
 {
-	return LEGS_ON && sample_precedes(r->samples.sq, r->sq.next + ready);
+	return LEGS_ON && quoit_sample_precedes(r->samples.sq, r->sq.next + ready);
 }
 
 /*
@@ -52,7 +46,7 @@ bool sample_is_early(struct ring *r, uint32_t end);
 /* Is one to be timed among the SQEs up to `end`, which are fetched now? */
 static inline bool sample_is_in(struct ring *r, uint32_t end)
 {
-	return LEGS_ON && sample_precedes(r->samples.sq, end) && !sample_is_early(r, end);
+	return LEGS_ON && quoit_sample_precedes(r->samples.sq, end) && !sample_is_early(r, end);
 }
 
 struct sample {
@@ -86,7 +80,7 @@ void sample_count_posts(struct ring *r);
 /* All CQEs of the ring are about to be seen. */
 static inline void sample_flush(struct ring *r)
 {
-	if (LEGS_ON && __builtin_expect(sample_precedes(r->samples.watch, r->cq.next), 0))
+	if (LEGS_ON && __builtin_expect(quoit_sample_precedes(r->samples.watch, r->cq.next), 0))
 		sample_count_posts(r);
 }
 

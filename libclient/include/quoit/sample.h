@@ -35,6 +35,15 @@ static inline uint32_t quoit_sample_from(uint32_t index)
 					      : quoit_sample_of(index + QUOIT_SAMPLE_EVERY);
 }
 
+/*
+ * Is this one before `end`?  True of the next sample of a ring, which is never behind the ring's
+ * next index, when it is among those up to there.
+ */
+static inline int quoit_sample_precedes(uint32_t sample, uint32_t end)
+{
+	return (int32_t)(sample - end) < 0;
+}
+
 /* The word for the sample with this index, and what is in it at this time. */
 static inline uint32_t quoit_note_word(uint32_t index)
 {
