@@ -178,14 +178,52 @@ static void tell_soft(const struct config *config, uint32_t count)
 
 static int choose_devices(const struct config *config, struct gpu_choice *ret)
 {
-	if (!gpu_choose(config->gpu, ret)) {
-		log_error("gpu: '%s' is none of auto, none, cuda, soft and soft:1 to soft:%u",
-			  config->gpu, CONFIG_DEVICES);
-		return -EINVAL;
-	}
-	if (!strcmp(ret->kind, "soft"))
-		tell_soft(config, ret->count);
-	return 0;
+	if (gpu_choose(config->gpu, ret))
+		return 0;
+	log_error("gpu: '%s' is none of auto, none, cuda, soft and soft:1 to soft:%u", config->gpu,
+		  CONFIG_DEVICES);
+	return -EINVAL;
+}
+
+static int look_at_cpus(const char *list)
+{
+	if (!*list || topology_list_has(list, 0) >= 0)
+		return 0;
+	log_error("cpus: '%s' is no list of CPUs like 0-3,8", list);
+	return -EINVAL;
+}
+
+static int look_for_modules(const struct config *config)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < config->modules; i++)
+		if (access(config->module[i], R_OK) < 0) {
+			log_error("module: cannot read '%s': %s", config->module[i],
+				  strerror(errno));
+			err = -EINVAL;
+		}
+	return err;
+}
+
+/* What the option table cannot know; all of it is said. */
+static int check_words(const struct config *config, struct gpu_choice *gpu)
+{
+	int operations, devices, cpus;
+
+	optable_init();
+	operations = disable_operations(config->disable);
+	devices = choose_devices(config, gpu);
+	cpus = look_at_cpus(config->cpus);
+	return operations ? operations : devices ? devices : cpus;
+}
+
+int machine_check(const struct config *config)
+{
+	struct gpu_choice gpu;
+	int words = check_words(config, &gpu), modules = look_for_modules(config);
+
+	return words ? words : modules;
 }
 
 static void name_cores(struct machine *m)
@@ -214,11 +252,10 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	m->control_eventfd = -1;
 	session_files_sweep(directory);
 	tsc_init();
-	optable_init();
-	err = disable_operations(config->disable);
-	if (!err)
-		err = choose_devices(config, &m->gpu);
+	err = check_words(config, &m->gpu);
 	if (!err) {
+		if (!strcmp(m->gpu.kind, "soft"))
+			tell_soft(config, m->gpu.count);
 		ops_init(&m->ops);
 		err = make_plan(m);
 	}

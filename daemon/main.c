@@ -236,6 +236,10 @@ int main(int argc, char **argv)
 	err = config_args(&config, argc, argv, stdout, stderr);
 	if (err)
 		return err < 0 ? 2 : 0;
+	if (config.check_only) {
+		log_init(LOG_LEVEL_ERROR, false);
+		return machine_check(&config) ? 2 : 0;
+	}
 	fill_defaults(&config);
 	log_init(log_level_of(config.log), getenv("JOURNAL_STREAM") != NULL);
 	shut_out_others(&config);

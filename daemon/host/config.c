@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* config.c - the option table, and its three readers */
-#include "config.h"
-
+/* config.c - the option table, and its readers but that of files */
 #include <errno.h>
 #include <getopt.h>
-#include <ini.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <quoit/nearest.h>
+
+#include "config_private.h"
 
 enum type { TYPE_TEXT, TYPE_LEVEL, TYPE_NUMBER, TYPE_BYTES, TYPE_FLAG, TYPE_LIST };
 
@@ -95,7 +94,7 @@ void config_init(struct config *c)
 	strcpy(c->log, "info");
 }
 
-static const struct option_row *find(const char *name)
+const struct option_row *config_find(const char *name)
 {
 	for (size_t i = 0; i < ROWS; i++)
 		if (!strcmp(rows[i].name, name))
@@ -103,8 +102,7 @@ static const struct option_row *find(const char *name)
 	return NULL;
 }
 
-/* "; did you mean ...?", or nothing where no option is near. */
-static void suggest(const char *word, const char *prefix, FILE *err)
+void config_suggest(const char *word, const char *prefix, FILE *err)
 {
 	const char *nearest = NULL;
 	unsigned distance = UINT_MAX;
@@ -153,8 +151,7 @@ static bool is_level(const char *text)
 	return false;
 }
 
-/* Put a value into its field; false: it does not fit the row. */
-static bool assign(struct config *c, const struct option_row *row, const char *text)
+bool config_assign(struct config *c, const struct option_row *row, const char *text)
 {
 	void *field = (char *)c + row->offset;
 	uint64_t number;
@@ -182,7 +179,7 @@ static bool assign(struct config *c, const struct option_row *row, const char *t
 	}
 }
 
-static void explain(const struct option_row *row, const char *text, FILE *err)
+void config_explain(const struct option_row *row, const char *text, FILE *err)
 {
 	fprintf(err, "'%s' is no value for %s", text, row->name);
 	if (row->type == TYPE_NUMBER)
@@ -191,59 +188,18 @@ static void explain(const struct option_row *row, const char *text, FILE *err)
 	fprintf(err, "; it is: %s\n", row->help);
 }
 
-/* ---- file ---- */
-
-struct reading {
-	struct config *config;
-	const char *path;
-	FILE *err;
-};
-
-static int on_pair(void *user, const char *section, const char *name, const char *value)
-{
-	struct reading *r = user;
-	const struct option_row *row = find(name);
-
-	if (*section || !row) {
-		fprintf(r->err, "quoitd: %s: unknown %s '%s'", r->path,
-			*section ? "section" : "option", *section ? section : name);
-		if (!*section)
-			suggest(name, "", r->err);
-		fputc('\n', r->err);
-		return 0;
-	}
-	if (assign(r->config, row, value))
-		return 1;
-	fprintf(r->err, "quoitd: %s: ", r->path);
-	explain(row, value, r->err);
-	return 0;
-}
-
-int config_file(struct config *c, const char *path, FILE *err)
-{
-	struct reading r = {.config = c, .path = path, .err = err};
-	int n = ini_parse(path, on_pair, &r);
-
-	if (n == -1) {
-		fprintf(err, "quoitd: cannot read %s: %s\n", path, strerror(errno));
-		return -ENOENT;
-	}
-	if (n) {
-		fprintf(err, "quoitd: %s: that was line %d\n", path, n);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 /* ---- command line ---- */
 
-#define PURPOSE     "Runs jobs of other processes on this machine's cores."
-#define CONFIG_HELP "read options from FILE; those behind it on the command line win"
+#define PURPOSE "Runs jobs of other processes on this machine's cores."
+#define CONFIG_HELP                                                                                \
+	"read options from FILE, then from FILE.d/*.conf; those behind it on the command line win"
+#define CHECK_HELP "say all that is wrong with the options and their files, and do nothing else"
 
 static void help(FILE *out)
 {
-	fprintf(out, "usage: quoitd [options]\n\n" PURPOSE
-		     "\n\n  --config FILE             " CONFIG_HELP "\n");
+	fprintf(out,
+		"usage: quoitd [options]\n\n" PURPOSE "\n\n  --config FILE             " CONFIG_HELP
+		"\n  --check-config            " CHECK_HELP "\n");
 	for (size_t i = 0; i < ROWS; i++) {
 		char left[32];
 
@@ -254,7 +210,7 @@ static void help(FILE *out)
 	fprintf(out, "  --help, --version\n");
 }
 
-enum { OPT_CONFIG = 1000, OPT_HELP, OPT_VERSION };
+enum { OPT_CONFIG = 1000, OPT_CHECK, OPT_HELP, OPT_VERSION };
 
 static int unknown_word(const char *word, FILE *err)
 {
@@ -263,7 +219,7 @@ static int unknown_word(const char *word, FILE *err)
 	fprintf(err, "quoitd: unknown option or unwanted value: '%s'", word);
 	snprintf(name, sizeof name, "%s", word + strspn(word, "-"));
 	name[strcspn(name, "=")] = '\0';
-	suggest(name, "--", err);
+	config_suggest(name, "--", err);
 	fprintf(err, " (see quoitd --help)\n");
 	return -EINVAL;
 }
@@ -299,7 +255,8 @@ static void describe(FILE *out)
 	struct config defaults;
 
 	config_init(&defaults);
-	fprintf(out, "command\tquoitd\t\t" PURPOSE "\noption\tconfig\t\tFILE\t" CONFIG_HELP "\n");
+	fprintf(out, "command\tquoitd\t\t" PURPOSE "\noption\tconfig\t\tFILE\t" CONFIG_HELP
+		     "\noption\tcheck-config\t\t\t" CHECK_HELP "\n");
 	for (size_t i = 0; i < ROWS; i++) {
 		fprintf(out, "option\t%s\t\t%s\t%s\t", rows[i].name,
 			rows[i].value ? rows[i].value : "", rows[i].help);
@@ -325,13 +282,14 @@ static int settle_socket(struct config *c, FILE *err)
 
 int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 {
-	struct option longs[ROWS + 4] = {{"config", required_argument, NULL, OPT_CONFIG},
+	struct option longs[ROWS + 5] = {{"config", required_argument, NULL, OPT_CONFIG},
+					 {"check-config", no_argument, NULL, OPT_CHECK},
 					 {"help", no_argument, NULL, OPT_HELP},
 					 {"version", no_argument, NULL, OPT_VERSION}};
 	int opt, status = 0;
 
 	for (size_t i = 0; i < ROWS; i++)
-		longs[i + 3] = (struct option){rows[i].name,
+		longs[i + 4] = (struct option){rows[i].name,
 					       rows[i].type == TYPE_FLAG ? optional_argument
 									 : required_argument,
 					       NULL, (int)i + 1};
@@ -346,15 +304,17 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 			return refuse(opt, argv[optind - 1], err);
 		if (opt == OPT_CONFIG) {
 			status = config_file(c, optarg, err);
+		} else if (opt == OPT_CHECK) {
+			c->check_only = true;
 		} else if (opt == OPT_HELP) {
 			help(out);
 			return 1;
 		} else if (opt == OPT_VERSION) {
 			fprintf(out, "quoitd %s\n", QUOIT_VERSION);
 			return 1;
-		} else if (!assign(c, &rows[opt - 1], optarg)) {
+		} else if (!config_assign(c, &rows[opt - 1], optarg)) {
 			fprintf(err, "quoitd: ");
-			explain(&rows[opt - 1], optarg ? optarg : "", err);
+			config_explain(&rows[opt - 1], optarg ? optarg : "", err);
 			return -EINVAL;
 		}
 	}

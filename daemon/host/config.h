@@ -2,8 +2,8 @@
 /*
  * config.h - what can be set, by one table: command line, file, help and sample.
  *
- * The file has the same names as the long options, "name = value", # comments; the
- * command line wins.
+ * The file has the same names as the long options, "name = value", # comments.  What is read last
+ * wins: the file, its drop-ins in the order of their names, what is behind it on the command line.
  */
 #ifndef QUOITD_CONFIG_H
 #define QUOITD_CONFIG_H
@@ -45,6 +45,7 @@ struct config {
 	char disable[256];   /* operations that are refused, by commas */
 	uint64_t ready_fd; /* write one byte here once connections are accepted; UINT64_MAX: none */
 	bool no_io_uring;  /* test switch: move files' bytes by threads */
+	bool check_only;   /* nothing is asked but whether it makes sense */
 	bool eager;        /* test switch: bytes are resident at create, budgets ignored */
 };
 
@@ -52,8 +53,8 @@ struct config {
 void config_init(struct config *c);
 
 /*
- * Read a file into c.  0, or a negative errno after a message that names file, line and
- * word on `err`.
+ * Read a file into c, and then those in the folder PATH.d that end in .conf.  0, or a negative
+ * errno after a message on `err` for each line that makes no sense: file, line and word.
  */
 int config_file(struct config *c, const char *path, FILE *err);
 

@@ -234,7 +234,7 @@ function settings(command, i, n, field) {
 	n = rows_of("options", command)
 	for (i = 1; i <= n; i++) {
 		split(row[i], field, "\t")
-		if (field[2] != "option" || field[3] ~ /^(config|help|version)$/)
+		if (field[2] != "option" || field[3] ~ /^(config|check-config|help|version)$/)
 			continue
 		print ".It Va " field[3] " = " (field[5] == "" ? "Cm yes | no" : "Ar " field[5])
 		wrap(plain(field[6]) ".")

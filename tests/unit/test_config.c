@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -31,20 +32,25 @@ static int read_args(const char *const words[WORDS])
 	return status;
 }
 
-static int read_file(const char *text)
+static int read_bytes(const char *text, size_t size)
 {
 	char path[] = "/tmp/quoit-config-XXXXXX";
 	FILE *err = fmemopen(said, sizeof said, "w");
 	int fd = mkstemp(path), status;
 
 	memset(said, 0, sizeof said);
-	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	cr_assert_eq(write(fd, text, size), (ssize_t)size);
 	close(fd);
 	config_init(&config);
 	status = config_file(&config, path, err);
 	fclose(err);
 	unlink(path);
 	return status;
+}
+
+static int read_file(const char *text)
+{
+	return read_bytes(text, strlen(text));
 }
 
 Test(config, without_options_there_are_the_defaults)
@@ -247,6 +253,121 @@ Test(config, what_is_wrong_in_a_file_is_named_with_its_line)
 	cr_expect(strstr(said, "section"), "%s", said);
 	cr_expect_eq(read_file("\n\nmax-jobs = 1\n"), -EINVAL);
 	cr_expect(strstr(said, "line 3"), "%s", said);
+}
+
+Test(config, all_that_is_wrong_in_a_file_is_said)
+{
+	static const char *const wrong[] = {
+		"line 1: unknown option 'memroy'; did you mean 'memory'?",
+		"line 3: this is no 'name = value'",
+		"line 4: '1G' is no value for max-jobs (64 to 65536)",
+		"line 5: this section's name has no end",
+		"line 7: too long",
+		"line 8: this is no text",
+		"line 9: 'frob' is no value for log",
+		"line 11: this is no 'name = value'",
+	};
+	char text[4096];
+	int length = snprintf(text, sizeof text,
+			      "memroy = 1G\n\nword\nmax-jobs = 1G\n[section\nmemory = 2G\n"
+			      "socket = /%0300d\ncpus = 0%c\nlog = frob\nreactors = 3\n"
+			      "private ; = yes\n",
+			      0, '\1');
+
+	*strchr(text, '\1') = '\0';
+	cr_expect_eq(read_bytes(text, (size_t)length), -EINVAL);
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+		cr_expect(strstr(said, wrong[i]), "'%s' in: %s", wrong[i], said);
+	cr_expect_eq(config.memory, UINT64_C(2) << 30);
+	cr_expect_eq(config.reactors, 3);
+}
+
+/* To many a reader of such files it would be more of the value before. */
+Test(config, a_line_may_begin_with_blanks_and_the_last_one_may_lack_its_end)
+{
+	cr_expect_eq(read_file("socket = /tmp/s\n  \t \n  memory = 1G\n\treactors = 2"), 0, "%s",
+		     said);
+	cr_expect_str_eq(config.socket, "/tmp/s");
+	cr_expect_eq(config.memory, UINT64_C(1) << 30);
+	cr_expect_eq(config.reactors, 2);
+}
+
+/* ---- drop-ins ---- */
+
+static char folder[] = "/tmp/quoit-config-XXXXXX";
+
+static const char *path_in_folder(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	return path;
+}
+
+static void write_file(const char *name, const char *text)
+{
+	FILE *f = fopen(path_in_folder(name), "we");
+
+	cr_assert(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void make_folder(void)
+{
+	cr_assert(mkdtemp(folder));
+	cr_assert_eq(mkdir(path_in_folder("q.conf.d"), 0755), 0);
+	write_file("q.conf", "memory = 1G\nmax-jobs = 64\nreactors = 1\n");
+}
+
+static void remove_folder(void)
+{
+	char command[160];
+
+	snprintf(command, sizeof command, "rm -r %s", folder);
+	cr_expect_eq(system(command), 0);
+}
+
+static int read_folder(void)
+{
+	char option[160];
+	const char *const words[WORDS] = {option, "--reactors=7"};
+
+	snprintf(option, sizeof option, "--config=%s", path_in_folder("q.conf"));
+	return read_args(words);
+}
+
+Test(config, dropins_win_over_the_file_in_the_order_of_their_names, .init = make_folder,
+     .fini = remove_folder)
+{
+	write_file("q.conf.d/10-a.conf", "memory = 2G\nmax-jobs = 128\nreactors = 2\n");
+	write_file("q.conf.d/20-b.conf", "memory = 3G\n");
+	write_file("q.conf.d/30-c.conf~", "memory = 4G\n");
+	write_file("q.conf.d/.40.conf", "memory = 5G\n");
+	cr_assert_eq(read_folder(), 0, "%s", said);
+	cr_expect_eq(config.memory, UINT64_C(3) << 30);
+	cr_expect_eq(config.max_jobs, 128);
+	cr_expect_eq(config.reactors, 7);
+}
+
+Test(config, what_is_wrong_in_a_dropin_is_said_with_what_is_wrong_in_the_file, .init = make_folder,
+     .fini = remove_folder)
+{
+	write_file("q.conf", "memroy = 1G\n");
+	write_file("q.conf.d/10-a.conf", "\nmax-jobs = 1\n");
+	write_file("q.conf.d/20-b.conf", "log = debug\n");
+	cr_expect_eq(read_folder(), -EINVAL);
+	cr_expect(strstr(said, "q.conf, line 1: unknown option 'memroy'"), "%s", said);
+	cr_expect(strstr(said, "q.conf.d/10-a.conf, line 2: '1' is no value"), "%s", said);
+	cr_expect_not(strstr(said, "20-b"), "%s", said);
+}
+
+Test(config, a_dropin_that_cannot_be_read_is_named, .init = make_folder, .fini = remove_folder)
+{
+	cr_assert_eq(mkdir(path_in_folder("q.conf.d/10-a.conf"), 0755), 0);
+	cr_expect_lt(read_folder(), 0);
+	cr_expect(strstr(said, "cannot read"), "%s", said);
+	cr_expect(strstr(said, "10-a.conf"), "%s", said);
 }
 
 Test(config, the_sample_is_a_file_without_effect)

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* config_file.c - options from a file and its drop-ins; all that is wrong in them is said, line by
+ * line */
+#include <dirent.h>
+#include <errno.h>
+#include <ini.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_private.h"
+
+#define BLANKS " \t\r\n"
+
+struct reading {
+	struct config *config;
+	const char *path;
+	FILE *file, *err;
+	char *text; /* its line, */
+	size_t room;
+	unsigned line; /* and that one's number */
+	int status;
+};
+
+static void say_where(struct reading *r)
+{
+	fprintf(r->err, "quoitd: %s, line %u: ", r->path, r->line);
+	r->status = -EINVAL;
+}
+
+static void refuse_line(struct reading *r, const char *why)
+{
+	say_where(r);
+	fprintf(r->err, "%s\n", why);
+}
+
+/* Is there one of these before a comment begins? */
+static bool has_one_of(const char *text, const char *these)
+{
+	for (char before = 'x'; *text && !(*text == ';' && strchr(BLANKS, before));
+	     before = *text++)
+		if (strchr(these, *text))
+			return true;
+	return false;
+}
+
+/*
+ * The parser's next line.  It counts none, passes over those that are nothing to it, and takes the
+ * rest of a long one for the next; and to it, one that begins with a blank belongs to the one
+ * before.
+ */
+static char *next_line(char *line, int most, void *user)
+{
+	struct reading *r = user;
+	ssize_t length = getline(&r->text, &r->room, r->file);
+	const char *text;
+
+	if (length < 0)
+		return NULL;
+	r->line++;
+	*line = '\0';
+	text = r->text + strspn(r->text, BLANKS);
+	if (strlen(r->text) < (size_t)length)
+		refuse_line(r, "this is no text");
+	else if (strlen(text) >= (size_t)most)
+		refuse_line(r, "too long");
+	else if (*text == '[' && !has_one_of(text, "]"))
+		refuse_line(r, "this section's name has no end");
+	else if (*text && !strchr("#;[", *text) && !has_one_of(text, "=:"))
+		refuse_line(r, "this is no 'name = value'");
+	else
+		strcpy(line, text);
+	return line;
+}
+
+/* 1: go on; what is wrong has been said. */
+static int on_pair(void *user, const char *section, const char *name, const char *value)
+{
+	struct reading *r = user;
+	const struct option_row *row = config_find(name);
+
+	if (*section) {
+		say_where(r);
+		fprintf(r->err, "unknown section '%s'\n", section);
+	} else if (!row) {
+		say_where(r);
+		fprintf(r->err, "unknown option '%s'", name);
+		config_suggest(name, "", r->err);
+		fputc('\n', r->err);
+	} else if (!config_assign(r->config, row, value)) {
+		say_where(r);
+		config_explain(row, value, r->err);
+	}
+	return 1;
+}
+
+static int refuse_path(const char *path, int error, FILE *err)
+{
+	fprintf(err, "quoitd: cannot read %s: %s\n", path, strerror(error));
+	return -error;
+}
+
+static int read_one(struct config *c, const char *path, FILE *err)
+{
+	struct reading r = {.config = c, .path = path, .err = err};
+	int wrong;
+
+	r.file = fopen(path, "re");
+	if (!r.file)
+		return refuse_path(path, errno, err);
+	wrong = ini_parse_stream(next_line, &r, on_pair, &r);
+	if (ferror(r.file))
+		r.status = refuse_path(path, errno, err);
+	else if (wrong && !r.status)
+		refuse_line(&r, "out of memory, or a line that cannot be read");
+	free(r.text);
+	(void)fclose(r.file);
+	return r.status;
+}
+
+/* "50-memory.conf", but none that is hidden. */
+static int is_dropin(const struct dirent *entry)
+{
+	const char *suffix = strrchr(entry->d_name, '.');
+
+	return *entry->d_name != '.' && suffix && !strcmp(suffix, ".conf");
+}
+
+static int read_dropins(struct config *c, const char *path, FILE *err)
+{
+	char folder[PATH_MAX], one[PATH_MAX];
+	struct dirent **entries;
+	int n, status = 0;
+
+	if ((size_t)snprintf(folder, sizeof folder, "%s.d", path) >= sizeof folder)
+		return refuse_path(path, ENAMETOOLONG, err);
+	n = scandir(folder, &entries, is_dropin, alphasort);
+	if (n < 0)
+		return errno == ENOENT ? 0 : refuse_path(folder, errno, err);
+	for (int i = 0; i < n; i++) {
+		int bad = -ENAMETOOLONG;
+
+		if ((size_t)snprintf(one, sizeof one, "%s/%s", folder, entries[i]->d_name) <
+		    sizeof one)
+			bad = read_one(c, one, err);
+		else
+			bad = refuse_path(folder, ENAMETOOLONG, err);
+		status = status ? status : bad;
+		free(entries[i]);
+	}
+	free(entries);
+	return status;
+}
+
+int config_file(struct config *c, const char *path, FILE *err)
+{
+	int status = read_one(c, path, err);
+	int also = status == 0 || status == -EINVAL ? read_dropins(c, path, err) : 0;
+
+	return status ? status : also;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* config_private.h - what the readers of the option table share */
+#ifndef QUOITD_CONFIG_PRIVATE_H
+#define QUOITD_CONFIG_PRIVATE_H
+
+#include "config.h"
+
+struct option_row;
+
+/* The row of a name, NULL: there is none. */
+const struct option_row *config_find(const char *name);
+
+/* Put a value into the row's field; false: it does not fit the row. */
+bool config_assign(struct config *c, const struct option_row *row, const char *text);
+
+/* Why not. */
+void config_explain(const struct option_row *row, const char *text, FILE *err);
+
+/* "; did you mean ...?", or nothing where no option is near. */
+void config_suggest(const char *word, const char *prefix, FILE *err);
+
+#endif
