@@ -15,6 +15,7 @@
 
 #include "executors/executors.h"
 #include "host/log.h"
+#include "host/text_file.h"
 #include "host/tsc.h"
 #include "io/backend_io.h"
 #include "reactor/optable.h"
@@ -44,12 +45,30 @@ static int make_plan(struct machine *m)
 	return err;
 }
 
-static void describe(const struct machine *m, const struct executors *e, char *text, FILE *f)
+/* For `quoit topo`: what was found and chosen; executors: NULL until they run. */
+struct found {
+	const struct machine *machine;
+	const struct executors *executors;
+};
+
+static void describe_placement(FILE *f, const struct machine *m)
 {
 	struct placement_config c = placement_wishes(m);
+	char *text = malloc(DESCRIPTION_BYTES);
 
+	if (!text)
+		return;
 	placement_describe(m->plan, m->topology, &c, text, DESCRIPTION_BYTES);
-	fprintf(f, "%s", text);
+	fputs(text, f);
+	free(text);
+}
+
+static void describe(FILE *f, const void *from)
+{
+	const struct found *found = from;
+	const struct machine *m = found->machine;
+
+	describe_placement(f, m);
 	fprintf(f, "clock: TSC at %.3f MHz, %s\n", (double)tsc_hz() / 1e6, tsc_source());
 	fprintf(f, "kernels: %s\n", m->ops.isa);
 	if (*m->config->disable)
@@ -63,40 +82,23 @@ static void describe(const struct machine *m, const struct executors *e, char *t
 	features_describe(&m->features, f);
 	fprintf(f, "memory: %llu MiB for all leases\n",
 		(unsigned long long)m->config->memory >> 20);
-	if (e)
-		executors_describe(e, f);
+	if (found->executors)
+		executors_describe(found->executors, f);
 	device_places_describe(&m->places, m->plan, f);
 	if (!*m->gpu.kind)
 		fprintf(f, "device: none, %s\n", m->gpu.why);
 }
 
-#define TOPOLOGY_NEW QUOIT_STATS_TOPOLOGY ".new"
-
-/*
- * What was found and chosen, as text for `quoit topo` beside the counter files.  It is renamed
- * over the old one when it is whole: who reads meanwhile reads one or the other.
- */
 static void write_topology(const struct machine *m, const struct executors *e)
 {
-	char *text = malloc(DESCRIPTION_BYTES);
-	int fd = openat(m->directory, TOPOLOGY_NEW, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-	bool whole = false;
+	const struct found found = {m, e};
 
-	if (text && f) {
-		describe(m, e, text, f);
-		whole = !ferror(f);
-	}
-	if (f)
-		whole = !fclose(f) && whole;
-	else if (fd >= 0)
-		close(fd);
-	if (!whole ||
-	    renameat(m->directory, TOPOLOGY_NEW, m->directory, QUOIT_STATS_TOPOLOGY) < 0) {
-		(void)unlinkat(m->directory, TOPOLOGY_NEW, 0);
-		log_warning("the topology could not be written beside the counter files");
-	}
-	free(text);
+	text_file_write(m->directory, QUOIT_STATS_TOPOLOGY, describe, &found);
+}
+
+static void write_config(FILE *f, const void *from)
+{
+	config_tell(from, f);
 }
 
 static int make_reactor(struct machine *m, uint32_t i)
@@ -274,6 +276,7 @@ int machine_make(const struct config *config, int directory, struct machine **re
 		return err;
 	}
 	write_topology(m, NULL);
+	text_file_write(directory, QUOIT_STATS_CONFIG, write_config, config);
 	features_log(&m->features);
 	log_info("%u reactors, %u workers, %s kernels, BLAS %s", m->plan->nr_reactors,
 		 m->plan->nr_cores, m->ops.isa, m->ops.blas);
@@ -413,6 +416,7 @@ void machine_free(struct machine *m, int directory)
 	totals_close(m->totals, m->totals_fd, directory);
 	histograms_close(m->histograms, directory);
 	(void)unlinkat(directory, QUOIT_STATS_TOPOLOGY, 0);
+	(void)unlinkat(directory, QUOIT_STATS_CONFIG, 0);
 	device_places_done(&m->places);
 	placement_free(m->plan);
 	topology_free(m->topology);

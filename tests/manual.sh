@@ -86,7 +86,7 @@ all_options_missing() {
 
 settings_missing() {
 	rendered quoitd.conf.5 >"$work/page"
-	for option in $(long_options "$build/quoitd" | grep -vxE -- '--(config|help|version)'); do
+	for option in $(long_options "$build/quoitd" | grep -vxE -- '--(config|check-config|help|version)'); do
 		grep -q "^ *${option#--} = " "$work/page" || echo "$option"
 	done
 }

@@ -8,6 +8,7 @@
  * 0 done, 1 failed or nothing to show, 2 the command line makes no sense.
  */
 int cmd_bench(int argc, char **argv);
+int cmd_config(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_exporter(int argc, char **argv);
 int cmd_kill(int argc, char **argv);

@@ -19,6 +19,7 @@ static const struct {
 	{"top", cmd_top, "cores, nodes and sessions, again and again"},
 	{"stat", cmd_stat, "what quoitd does, line after line"},
 	{"topo", cmd_topo, "what quoitd found on this machine, and what its reactors do"},
+	{"config", cmd_config, "with which options quoitd runs, and where each is from"},
 	{"doctor", cmd_doctor, "check and measure this machine, and say what to change"},
 	{"exporter", cmd_exporter, "what quoitd counts, for Prometheus"},
 	{"kill", cmd_kill, "end sessions"},

@@ -78,6 +78,8 @@ static const struct option_row rows[] = {
 
 #define ROWS (sizeof rows / sizeof rows[0])
 
+_Static_assert(ROWS <= CONFIG_OPTIONS, "each has its origin");
+
 void config_init(struct config *c)
 {
 	*c = (struct config){.uid_connections = 1024,
@@ -151,7 +153,8 @@ static bool is_level(const char *text)
 	return false;
 }
 
-bool config_assign(struct config *c, const struct option_row *row, const char *text)
+/* False: it does not fit. */
+static bool put(struct config *c, const struct option_row *row, const char *text)
 {
 	void *field = (char *)c + row->offset;
 	uint64_t number;
@@ -177,6 +180,15 @@ bool config_assign(struct config *c, const struct option_row *row, const char *t
 		*(uint64_t *)field = number;
 		return true;
 	}
+}
+
+bool config_assign(struct config *c, const struct option_row *row, const char *text,
+		   struct config_origin origin)
+{
+	if (!put(c, row, text))
+		return false;
+	c->origin[row - rows] = origin;
+	return true;
 }
 
 void config_explain(const struct option_row *row, const char *text, FILE *err)
@@ -286,6 +298,7 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 					 {"check-config", no_argument, NULL, OPT_CHECK},
 					 {"help", no_argument, NULL, OPT_HELP},
 					 {"version", no_argument, NULL, OPT_VERSION}};
+	const struct config_origin argument = {.kind = CONFIG_ARGUMENT};
 	int opt, status = 0;
 
 	for (size_t i = 0; i < ROWS; i++)
@@ -312,7 +325,7 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 		} else if (opt == OPT_VERSION) {
 			fprintf(out, "quoitd %s\n", QUOIT_VERSION);
 			return 1;
-		} else if (!config_assign(c, &rows[opt - 1], optarg)) {
+		} else if (!config_assign(c, &rows[opt - 1], optarg, argument)) {
 			fprintf(err, "quoitd: ");
 			config_explain(&rows[opt - 1], optarg ? optarg : "", err);
 			return -EINVAL;
@@ -321,6 +334,55 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 	if (!status && optind < argc)
 		return unknown_word(argv[optind], err);
 	return status ? status : settle_socket(c, err);
+}
+
+/* ---- what is in force ---- */
+
+static void tell_origin(const struct config *c, struct config_origin o, FILE *out)
+{
+	if (o.kind == CONFIG_DEFAULT)
+		fputs("default", out);
+	else if (o.kind == CONFIG_ARGUMENT)
+		fputs("command line", out);
+	else
+		fprintf(out, "%s, line %u", c->file[o.file], o.line);
+}
+
+static void tell_value(const struct option_row *row, const void *value, FILE *out)
+{
+	uint64_t number;
+
+	if (row->type == TYPE_FLAG) {
+		fputs(*(const bool *)value ? "yes" : "no", out);
+	} else if (row->type == TYPE_NUMBER || row->type == TYPE_BYTES) {
+		memcpy(&number, value, sizeof number);
+		if (number <= row->most) /* else it is none */
+			fprintf(out, "%llu", (unsigned long long)number);
+	} else {
+		fputs(value, out);
+	}
+}
+
+static void tell(const struct config *c, const struct option_row *row, const void *value, FILE *out)
+{
+	fprintf(out, "%s\t", row->name);
+	tell_value(row, value, out);
+	fputc('\t', out);
+	tell_origin(c, c->origin[row - rows], out);
+	fputc('\n', out);
+}
+
+void config_tell(const struct config *c, FILE *out)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		const char *value = (const char *)c + rows[i].offset;
+
+		if (rows[i].type != TYPE_LIST)
+			tell(c, &rows[i], value, out);
+		else
+			for (unsigned n = 0; !n || n < c->modules; n++)
+				tell(c, &rows[i], c->module[n], out);
+	}
 }
 
 void config_sample(FILE *out)

@@ -19,6 +19,15 @@
 #define CONFIG_OWN_USERS 4 /* who have device processes of their own, at a time */
 #define CONFIG_EXECUTORS (CONFIG_MODULES + CONFIG_DEVICES * (1 + CONFIG_OWN_USERS))
 
+#define CONFIG_OPTIONS 32 /* at most */
+#define CONFIG_FILES   64 /* the same, drop-ins counted */
+
+/* Where a value is from. */
+struct config_origin {
+	enum { CONFIG_DEFAULT, CONFIG_ARGUMENT, CONFIG_FILE } kind;
+	unsigned file, line; /* CONFIG_FILE; from 0, and from 1 */
+};
+
 struct config {
 	char socket[QUOIT_SOCKET_BYTES]; /* "" until config_args has settled it */
 	bool is_private;                 /* accept our own uid only */
@@ -46,7 +55,10 @@ struct config {
 	uint64_t ready_fd; /* write one byte here once connections are accepted; UINT64_MAX: none */
 	bool no_io_uring;  /* test switch: move files' bytes by threads */
 	bool check_only;   /* nothing is asked but whether it makes sense */
-	bool eager;        /* test switch: bytes are resident at create, budgets ignored */
+	char file[CONFIG_FILES][256]; /* that were read, */
+	unsigned files;
+	struct config_origin origin[CONFIG_OPTIONS]; /* and what is from where, as in the table */
+	bool eager; /* test switch: bytes are resident at create, budgets ignored */
 };
 
 /* Defaults. */
@@ -63,6 +75,12 @@ int config_file(struct config *c, const char *path, FILE *err);
  * (help or version were printed), or a negative errno after a message on `err`.
  */
 int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err);
+
+/*
+ * What is in force, for `quoit config`: a line for each option, and for each of several values,
+ * with its name, value and where that is from, which tabs separate.
+ */
+void config_tell(const struct config *c, FILE *out);
 
 /* Every option with its default and help, in the file's syntax. */
 void config_sample(FILE *out);

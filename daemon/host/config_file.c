@@ -17,7 +17,8 @@ struct reading {
 	struct config *config;
 	const char *path;
 	FILE *file, *err;
-	char *text; /* its line, */
+	unsigned number; /* among the files read */
+	char *text;      /* its line, */
 	size_t room;
 	unsigned line; /* and that one's number */
 	int status;
@@ -88,7 +89,8 @@ static int on_pair(void *user, const char *section, const char *name, const char
 		fprintf(r->err, "unknown option '%s'", name);
 		config_suggest(name, "", r->err);
 		fputc('\n', r->err);
-	} else if (!config_assign(r->config, row, value)) {
+	} else if (!config_assign(r->config, row, value,
+				  (struct config_origin){CONFIG_FILE, r->number, r->line})) {
 		say_where(r);
 		config_explain(row, value, r->err);
 	}
@@ -103,9 +105,12 @@ static int refuse_path(const char *path, int error, FILE *err)
 
 static int read_one(struct config *c, const char *path, FILE *err)
 {
-	struct reading r = {.config = c, .path = path, .err = err};
+	struct reading r = {.config = c, .path = path, .number = c->files, .err = err};
 	int wrong;
 
+	if (c->files == CONFIG_FILES || strlen(path) >= sizeof c->file[0])
+		return refuse_path(path, c->files == CONFIG_FILES ? EMFILE : ENAMETOOLONG, err);
+	strcpy(c->file[c->files++], path);
 	r.file = fopen(path, "re");
 	if (!r.file)
 		return refuse_path(path, errno, err);

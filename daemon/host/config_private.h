@@ -10,8 +10,9 @@ struct option_row;
 /* The row of a name, NULL: there is none. */
 const struct option_row *config_find(const char *name);
 
-/* Put a value into the row's field; false: it does not fit the row. */
-bool config_assign(struct config *c, const struct option_row *row, const char *text);
+/* Put a value into the row's field, with where it is from; false: it does not fit the row. */
+bool config_assign(struct config *c, const struct option_row *row, const char *text,
+		   struct config_origin origin);
 
 /* Why not. */
 void config_explain(const struct option_row *row, const char *text, FILE *err);

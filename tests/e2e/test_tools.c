@@ -131,46 +131,6 @@ Test(tools, quoitd_names_what_it_does_not_know_and_what_is_near)
 	}
 }
 
-/* Its exit status, and what it says. */
-static int check_config(const char *options, char *ret_said, size_t size)
-{
-	char command[512];
-	FILE *said;
-	size_t n;
-
-	snprintf(command, sizeof command,
-		 "%s/quoitd --check-config --socket=/tmp/quoit-not-made/s %s 2>&1", tool_folder(),
-		 options);
-	said = popen(command, "re");
-	cr_assert(said);
-	n = fread(ret_said, 1, size - 1, said);
-	ret_said[n] = '\0';
-	return WEXITSTATUS(pclose(said));
-}
-
-Test(tools, quoitd_checks_its_options_and_does_nothing_else)
-{
-	static const char *const wrong[][2] = {
-		{"--gpu=sofd", "gpu: 'sofd'"},
-		{"--cpus=0-,1", "cpus: '0-,1'"},
-		{"--disable=fill,gem", "'gem' is no operation"},
-		{"--module=/nowhere/m.so", "'/nowhere/m.so'"},
-		{"--config=/nowhere/q.conf", "/nowhere/q.conf"},
-		{"--gpu=sofd --cpus=x --module=/nowhere/m.so", "gpu: 'sofd'"},
-		{"--gpu=sofd --cpus=x --module=/nowhere/m.so", "cpus: 'x'"},
-		{"--gpu=sofd --cpus=x --module=/nowhere/m.so", "'/nowhere/m.so'"},
-	};
-	char said[4096];
-
-	cr_expect_eq(check_config("--gpu=soft:2 --cpus=0-3,8", said, sizeof said), 0);
-	cr_expect_str_eq(said, "");
-	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-		cr_expect_eq(check_config(wrong[i][0], said, sizeof said), 2, "%s", wrong[i][0]);
-		cr_expect(strstr(said, wrong[i][1]), "%s: %s", wrong[i][0], said);
-	}
-	cr_expect_eq(access("/tmp/quoit-not-made", F_OK), -1);
-}
-
 /* quoit run knows which options of quoitd take no value: as many as quoitd's help shows. */
 Test(tools, run_takes_no_command_for_the_value_of_a_flag)
 {
@@ -359,7 +319,8 @@ Test(tools, a_wrong_number_is_named_with_those_that_are_right)
 
 Test(tools, every_command_explains_itself)
 {
-	static const char *const names[] = {"ps", "stat", "topo", "doctor", "kill", "run", "bench"};
+	static const char *const names[] = {"ps",     "stat", "topo", "config",
+					    "doctor", "kill", "run",  "bench"};
 	char said[4096], expected[64];
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

@@ -38,6 +38,7 @@
 #define QUOIT_STATS_SESSION    "session.%llu"
 #define QUOIT_STATS_LEGS       "legs.%llu"
 #define QUOIT_STATS_TOPOLOGY   "topology"
+#define QUOIT_STATS_CONFIG     "config"
 #define QUOIT_STATS_HISTOGRAMS "histograms"
 #define QUOIT_LABEL_BYTES      24
 #define QUOIT_MAX_REACTORS     64

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* text_file.c - a text beside the counter files, written anew and renamed when whole */
+#include "text_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define NAME_BYTES 64
+
+/* Whole, or not at all. */
+static bool write_new(int directory, const char *name, text_file_fill_fn *fill, const void *from)
+{
+	int fd = openat(directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	bool failed;
+
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	fill(f, from);
+	failed = ferror(f);
+	return !fclose(f) && !failed;
+}
+
+void text_file_write(int directory, const char *name, text_file_fill_fn *fill, const void *from)
+{
+	char new_name[NAME_BYTES];
+
+	snprintf(new_name, sizeof new_name, "%s.new", name);
+	if (write_new(directory, new_name, fill, from) &&
+	    renameat(directory, new_name, directory, name) == 0)
+		return;
+	log_warning("the file '%s' could not be written beside the counter files: %s", name,
+		    strerror(errno));
+	(void)unlinkat(directory, new_name, 0);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* test_configuration.c - quoitd's options: checked before it starts, and shown while it runs */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+
+#include "daemon.h"
+#include "tool.h"
+
+/* Its exit status, and what it says. */
+static int check_config(const char *options, char *ret_said, size_t size)
+{
+	char command[512];
+	FILE *said;
+	size_t n;
+
+	snprintf(command, sizeof command,
+		 "%s/quoitd --check-config --socket=/tmp/quoit-not-made/s %s 2>&1", tool_folder(),
+		 options);
+	said = popen(command, "re");
+	cr_assert(said);
+	n = fread(ret_said, 1, size - 1, said);
+	ret_said[n] = '\0';
+	return WEXITSTATUS(pclose(said));
+}
+
+Test(configuration, quoitd_checks_its_options_and_does_nothing_else)
+{
+	static const char *const wrong[][2] = {
+		{"--gpu=sofd", "gpu: 'sofd'"},
+		{"--cpus=0-,1", "cpus: '0-,1'"},
+		{"--disable=fill,gem", "'gem' is no operation"},
+		{"--module=/nowhere/m.so", "'/nowhere/m.so'"},
+		{"--config=/nowhere/q.conf", "/nowhere/q.conf"},
+		{"--gpu=sofd --cpus=x --module=/nowhere/m.so", "gpu: 'sofd'"},
+		{"--gpu=sofd --cpus=x --module=/nowhere/m.so", "cpus: 'x'"},
+		{"--gpu=sofd --cpus=x --module=/nowhere/m.so", "'/nowhere/m.so'"},
+	};
+	char said[4096];
+
+	cr_expect_eq(check_config("--gpu=soft:2 --cpus=0-3,8", said, sizeof said), 0);
+	cr_expect_str_eq(said, "");
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		cr_expect_eq(check_config(wrong[i][0], said, sizeof said), 2, "%s", wrong[i][0]);
+		cr_expect(strstr(said, wrong[i][1]), "%s: %s", wrong[i][0], said);
+	}
+	cr_expect_eq(access("/tmp/quoit-not-made", F_OK), -1);
+}
+
+/* ---- what is in force ---- */
+
+static char folder[] = "/tmp/quoit-options-XXXXXX";
+
+static void write_file(const char *name, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	f = fopen(path, "we");
+	cr_assert(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* With a file, a drop-in and an option that wins over both. */
+static void start(struct daemon *d)
+{
+	char config[128], dropins[128];
+	const char *options[] = {config, "--max-jobs=256", NULL};
+
+	cr_assert(mkdtemp(folder));
+	snprintf(config, sizeof config, "--config=%s/q.conf", folder);
+	snprintf(dropins, sizeof dropins, "%s/q.conf.d", folder);
+	cr_assert_eq(mkdir(dropins, 0755), 0);
+	write_file("q.conf", "max-jobs = 64\n\nuid-rings = 77\nuid-memory = 1G\n");
+	write_file("q.conf.d/10.conf", "# less\nuid-memory = 512M\n");
+	cr_assert_eq(daemon_start(d, options), 0);
+}
+
+static void stop(struct daemon *d)
+{
+	char command[128];
+
+	daemon_stop(d);
+	snprintf(command, sizeof command, "rm -r %s", folder);
+	cr_expect_eq(system(command), 0);
+}
+
+/* The row of an option: has it this value, from there? */
+static void expect_row(json_t *rows, const char *name, const char *value, const char *from)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+	{
+		const char *has = json_string_value(json_object_get(row, "value"));
+		const char *is_from = json_string_value(json_object_get(row, "from"));
+
+		if (strcmp(json_string_value(json_object_get(row, "name")), name))
+			continue;
+		cr_expect_str_eq(has, value, "%s: %s", name, has);
+		cr_expect_str_eq(is_from, from, "%s: %s", name, is_from);
+		return;
+	}
+	cr_expect_fail("no row '%s'", name);
+}
+
+Test(configuration, each_value_in_force_is_shown_with_where_it_is_from)
+{
+	static char said[65536];
+	char file[128], dropin[128];
+	struct daemon d;
+	json_t *rows;
+
+	start(&d);
+	cr_assert_eq(tool_run(said, sizeof said, "config --json --socket=%s", d.socket), 0, "%s",
+		     said);
+	rows = json_loads(said, 0, NULL);
+	cr_assert(rows, "%s", said);
+	snprintf(file, sizeof file, "%s/q.conf, line 3", folder);
+	snprintf(dropin, sizeof dropin, "%s/q.conf.d/10.conf, line 2", folder);
+	expect_row(rows, "max-jobs", "256", "command line");
+	expect_row(rows, "uid-rings", "77", file);
+	expect_row(rows, "uid-memory", "536870912", dropin);
+	expect_row(rows, "lease", "16777216", "default");
+	expect_row(rows, "eager", "no", "default");
+	expect_row(rows, "module", "", "default");
+	json_decref(rows);
+	stop(&d);
+}
+
+Test(configuration, those_that_are_asked_for_are_shown_alone)
+{
+	char said[4096];
+	struct daemon d;
+
+	start(&d);
+	cr_expect_eq(tool_run(said, sizeof said, "config --socket=%s uid-rings lease", d.socket),
+		     0);
+	cr_expect(strstr(said, "uid-rings 77 "), "%s", said);
+	cr_expect(strstr(said, "lease "), "%s", said);
+	cr_expect_not(strstr(said, "uid-memory"), "%s", said);
+	cr_expect_eq(tool_run(said, sizeof said, "config --socket=%s uid-rigns", d.socket), 2);
+	cr_expect(strstr(said, "'uid-rigns'"), "%s", said);
+	cr_expect(strstr(said, "did you mean 'uid-rings'?"), "%s", said);
+	stop(&d);
+}
+
+Test(configuration, that_of_a_dead_quoitd_is_shown_as_such)
+{
+	char said[16384];
+	struct daemon d;
+
+	start(&d);
+	cr_assert_eq(kill(d.pid, SIGKILL), 0);
+	cr_assert_eq(waitpid(d.pid, NULL, 0), d.pid);
+	cr_expect_eq(tool_run(said, sizeof said, "config --socket=%s uid-rings", d.socket), 0);
+	cr_expect(strstr(said, "is dead"), "%s", said);
+	cr_expect(strstr(said, "uid-rings 77 "), "%s", said);
+	cr_expect_eq(tool_run(said, sizeof said, "config --socket=/nowhere/s"), 1);
+	cr_expect(strstr(said, "/nowhere/s"), "%s", said);
+}
+
+/* A file that somebody else wrote, or another version. */
+Test(configuration, what_is_no_configuration_is_passed_over)
+{
+	char said[4096], socket[128];
+
+	cr_assert(mkdtemp(folder));
+	write_file("config", "\n\t\t\nno-value\nname\tval\033[2Jue\tthere\tmore\n\tx");
+	snprintf(socket, sizeof socket, "%s/s", folder);
+	cr_expect_eq(tool_run(said, sizeof said, "config --socket=%s", socket), 0, "%s", said);
+	cr_expect(strstr(said, "val\\x1b[2Jue"), "%s", said);
+	cr_expect_not(strstr(said, "no-value"), "%s", said);
+}

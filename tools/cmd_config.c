@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_config.c - `quoit config`: with which options quoitd runs, and where each value is from */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <quoit/nearest.h>
+
+#include "args.h"
+#include "commands.h"
+#include "counters.h"
+#include "format.h"
+#include "runtime.h"
+
+#define MOST_TEXT 65536
+#define MOST_ROWS 256
+
+static const struct args_option options[] = {
+	{"socket", "PATH", "quoitd's socket; its files lie beside it"},
+	{"json", NULL, "print a JSON array"},
+	{NULL},
+};
+
+static const struct args_command command = {
+	"config", "[NAME...]",
+	"Print the options that quoitd runs with, or those with these names, and where each\n"
+	"value is from: a file and its line, the command line, or quoitd itself.",
+	options};
+
+struct row {
+	const char *name, *value, *from;
+};
+
+struct rows {
+	char text[MOST_TEXT];
+	struct row row[MOST_ROWS];
+	unsigned count;
+};
+
+/* NAME, value and origin, with tabs between; a line that is none, a later version's, is passed
+ * over. */
+static void split(struct rows *r)
+{
+	char *rest = r->text, *line;
+
+	while ((line = strsep(&rest, "\n")) && r->count < MOST_ROWS) {
+		struct row *row = &r->row[r->count];
+
+		row->name = strsep(&line, "\t");
+		row->value = strsep(&line, "\t");
+		row->from = strsep(&line, "\t");
+		r->count += row->from != NULL;
+	}
+}
+
+static bool is_asked(const struct row *row, char *const *names)
+{
+	if (!*names)
+		return true;
+	for (; *names; names++)
+		if (!strcmp(row->name, *names))
+			return true;
+	return false;
+}
+
+/* All names are options?  0, or 2 after a line for the first that is none. */
+static int check_names(const struct rows *r, char *const *names)
+{
+	for (; *names; names++) {
+		char *const one[] = {*names, NULL};
+		const char *nearest = NULL;
+		unsigned distance = UINT_MAX;
+		bool found = false;
+
+		for (unsigned i = 0; i < r->count; i++) {
+			found |= is_asked(&r->row[i], one);
+			if (quoit_nearest_is(*names, r->row[i].name, &distance))
+				nearest = r->row[i].name;
+		}
+		if (found)
+			continue;
+		fprintf(stderr, "quoit config: '%s' is no option that quoitd runs with%s%s%s\n",
+			*names, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+			nearest ? "'?" : "");
+		return 2;
+	}
+	return 0;
+}
+
+static void cell(struct format_table *t, const char *text)
+{
+	char printable[FORMAT_CELL_BYTES];
+
+	format_escape(text, printable, sizeof printable);
+	format_cell(t, "%s", printable);
+}
+
+static void print_table(const struct rows *r, char *const *names)
+{
+	static const struct format_column columns[] = {
+		{"NAME", true}, {"VALUE", true}, {"FROM", true}};
+	struct format_table t = {.columns = columns, .count = sizeof columns / sizeof columns[0]};
+
+	for (unsigned i = 0; i < r->count; i++)
+		if (is_asked(&r->row[i], names)) {
+			cell(&t, r->row[i].name);
+			cell(&t, *r->row[i].value ? r->row[i].value : "-");
+			cell(&t, r->row[i].from);
+		}
+	format_print(&t, true);
+}
+
+static int print_json(const struct rows *r, char *const *names)
+{
+	json_t *json = json_array();
+
+	for (unsigned i = 0; i < r->count; i++)
+		if (is_asked(&r->row[i], names))
+			json_array_append_new(
+				json, json_pack("{s:s, s:s, s:s}", "name", r->row[i].name, "value",
+						r->row[i].value, "from", r->row[i].from));
+	return format_json_print(json) ? 0 : 1;
+}
+
+static int show(int directory, struct rows *r, char *const *names, bool json)
+{
+	int64_t n = counters_read_file(directory, QUOIT_STATS_CONFIG, r->text, MOST_TEXT - 1);
+	struct counters_totals totals;
+	int status;
+
+	if (n < 0)
+		return (int)n;
+	r->text[n] = '\0';
+	split(r);
+	if (!counters_read_totals(directory, &totals) &&
+	    !runtime_daemon_lives(directory, &totals.origin))
+		fprintf(stderr, "quoit config: quoitd (PID %u) is dead; it ran with these\n",
+			totals.origin.daemon_pid);
+	status = check_names(r, names);
+	if (status)
+		return status;
+	if (json)
+		return print_json(r, names);
+	print_table(r, names);
+	return 0;
+}
+
+static int run(const char *given, char *const *names, bool json)
+{
+	struct rows *r = calloc(1, sizeof *r);
+	char socket[QUOIT_SOCKET_BYTES];
+	int status = quoit_socket_path(given, false, socket), directory = -1;
+
+	if (!status)
+		status = directory = runtime_open_directory(socket);
+	if (status >= 0)
+		status = r ? show(directory, r, names, json) : -ENOMEM;
+	if (directory >= 0)
+		close(directory);
+	free(r);
+	if (status >= 0)
+		return status;
+	fprintf(stderr, "quoit config: no configuration of quoitd beside %s: %s\n", socket,
+		strerror(-status));
+	return 1;
+}
+
+int cmd_config(int argc, char **argv)
+{
+	enum { SOCKET, JSON };
+	const char *given = NULL;
+	bool json = false;
+	int opt;
+
+	while ((opt = args_next(&command, argc, argv)) >= 0) {
+		if (opt == SOCKET)
+			given = optarg;
+		json |= opt == JSON;
+	}
+	if (opt != ARGS_END)
+		return opt == ARGS_HELP ? 0 : 2;
+	return run(given, argv + optind, json);
+}
