@@ -3,9 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <quoit/nearest.h>
 
@@ -122,65 +120,53 @@ static int print_json(const struct rows *r, char *const *names)
 			json_array_append_new(
 				json, json_pack("{s:s, s:s, s:s}", "name", r->row[i].name, "value",
 						r->row[i].value, "from", r->row[i].from));
-	return format_json_print(json) ? 0 : 1;
+	return format_json_print(json) ? 0 : -ENOMEM;
 }
 
-static int show(int directory, struct rows *r, char *const *names, bool json)
+struct view {
+	struct rows rows;
+	char *const *names;
+	bool json;
+};
+
+static int show(int directory, void *arg)
 {
-	int64_t n = counters_read_file(directory, QUOIT_STATS_CONFIG, r->text, MOST_TEXT - 1);
+	struct view *v = arg;
+	int64_t n = counters_read_file(directory, QUOIT_STATS_CONFIG, v->rows.text, MOST_TEXT - 1);
 	struct counters_totals totals;
 	int status;
 
 	if (n < 0)
 		return (int)n;
-	r->text[n] = '\0';
-	split(r);
+	v->rows.text[n] = '\0';
+	split(&v->rows);
 	if (!counters_read_totals(directory, &totals) &&
 	    !runtime_daemon_lives(directory, &totals.origin))
 		fprintf(stderr, "quoit config: quoitd (PID %u) is dead; it ran with these\n",
 			totals.origin.daemon_pid);
-	status = check_names(r, names);
+	status = check_names(&v->rows, v->names);
 	if (status)
 		return status;
-	if (json)
-		return print_json(r, names);
-	print_table(r, names);
+	if (v->json)
+		return print_json(&v->rows, v->names);
+	print_table(&v->rows, v->names);
 	return 0;
-}
-
-static int run(const char *given, char *const *names, bool json)
-{
-	struct rows *r = calloc(1, sizeof *r);
-	char socket[QUOIT_SOCKET_BYTES];
-	int status = quoit_socket_path(given, false, socket), directory = -1;
-
-	if (!status)
-		status = directory = runtime_open_directory(socket);
-	if (status >= 0)
-		status = r ? show(directory, r, names, json) : -ENOMEM;
-	if (directory >= 0)
-		close(directory);
-	free(r);
-	if (status >= 0)
-		return status;
-	fprintf(stderr, "quoit config: no configuration of quoitd beside %s: %s\n", socket,
-		strerror(-status));
-	return 1;
 }
 
 int cmd_config(int argc, char **argv)
 {
 	enum { SOCKET, JSON };
+	static struct view view;
 	const char *given = NULL;
-	bool json = false;
 	int opt;
 
 	while ((opt = args_next(&command, argc, argv)) >= 0) {
 		if (opt == SOCKET)
 			given = optarg;
-		json |= opt == JSON;
+		view.json |= opt == JSON;
 	}
 	if (opt != ARGS_END)
 		return opt == ARGS_HELP ? 0 : 2;
-	return run(given, argv + optind, json);
+	view.names = argv + optind;
+	return runtime_show("config", given, show, &view);
 }

@@ -2,9 +2,7 @@
 /* cmd_topo.c - `quoit topo`: what quoitd found on this machine, and what its reactors do */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "args.h"
 #include "commands.h"
@@ -104,58 +102,45 @@ static bool print_json(const char *text, const struct counters_totals *totals, b
 					   "reactors", reactors));
 }
 
-static int show(int directory, char *text, bool json)
+struct view {
+	char text[MOST_TEXT];
+	bool json;
+};
+
+static int show(int directory, void *arg)
 {
+	struct view *v = arg;
 	struct counters_totals totals;
-	int64_t n = counters_read_file(directory, QUOIT_STATS_TOPOLOGY, text, MOST_TEXT - 1);
+	int64_t n = counters_read_file(directory, QUOIT_STATS_TOPOLOGY, v->text, MOST_TEXT - 1);
 	int err = counters_read_totals(directory, &totals);
 	bool lives;
 
 	if (n < 0 || err)
 		return n < 0 ? (int)n : err;
-	text[n] = '\0';
-	make_printable(text);
+	v->text[n] = '\0';
+	make_printable(v->text);
 	lives = runtime_daemon_lives(directory, &totals.origin);
 	if (!lives)
 		fprintf(stderr, "quoit topo: quoitd (PID %u) is dead; these are its last figures\n",
 			totals.origin.daemon_pid);
-	if (json)
-		return print_json(text, &totals, lives) ? 0 : -ENOMEM;
-	printf("%s\n", text);
+	if (v->json)
+		return print_json(v->text, &totals, lives) ? 0 : -ENOMEM;
+	printf("%s\n", v->text);
 	print_reactors(&totals, lives);
 	return 0;
-}
-
-static int run(const char *given, bool json)
-{
-	char socket[QUOIT_SOCKET_BYTES], *text = malloc(MOST_TEXT);
-	int err = quoit_socket_path(given, false, socket), directory = -1;
-
-	if (!err)
-		err = directory = runtime_open_directory(socket);
-	if (err >= 0)
-		err = text ? show(directory, text, json) : -ENOMEM;
-	if (directory >= 0)
-		close(directory);
-	free(text);
-	if (err >= 0)
-		return 0;
-	fprintf(stderr, "quoit topo: no counters of quoitd beside %s: %s\n", socket,
-		strerror(-err));
-	return 1;
 }
 
 int cmd_topo(int argc, char **argv)
 {
 	enum { SOCKET, JSON };
+	static struct view view;
 	const char *given = NULL;
-	bool json = false;
 	int opt;
 
 	while ((opt = args_next(&command, argc, argv)) >= 0) {
 		if (opt == SOCKET)
 			given = optarg;
-		json |= opt == JSON;
+		view.json |= opt == JSON;
 	}
 	if (opt != ARGS_END)
 		return opt == ARGS_HELP ? 0 : 2;
@@ -163,5 +148,5 @@ int cmd_topo(int argc, char **argv)
 		fprintf(stderr, "quoit topo: takes no operand: '%s'\n", argv[optind]);
 		return 2;
 	}
-	return run(given, json);
+	return runtime_show("topo", given, show, &view);
 }

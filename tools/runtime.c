@@ -26,6 +26,24 @@ int runtime_open_directory(const char *socket)
 	return fd < 0 ? -errno : fd;
 }
 
+int runtime_show(const char *command, const char *given, runtime_show_fn *show, void *arg)
+{
+	char socket[QUOIT_SOCKET_BYTES];
+	int status = quoit_socket_path(given, false, socket), directory;
+
+	if (!status)
+		status = directory = runtime_open_directory(socket);
+	if (status >= 0) {
+		status = show(directory, arg);
+		close(directory);
+	}
+	if (status >= 0)
+		return status;
+	fprintf(stderr, "quoit %s: no counters of quoitd beside %s: %s\n", command, socket,
+		strerror(-status));
+	return 1;
+}
+
 int runtime_connect(const char *path, unsigned timeout_ms)
 {
 	struct timeval timeout = {.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000};

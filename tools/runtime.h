@@ -13,6 +13,14 @@
 /* Open the directory of the socket, where the counter files lie; a descriptor or -errno. */
 int runtime_open_directory(const char *socket);
 
+typedef int runtime_show_fn(int directory, void *arg);
+
+/*
+ * Do `show` with the directory of the socket, `given` or the one that programs find, for `quoit
+ * COMMAND`.  What it returns, or 1 after a line on stderr where that, or finding it, was a -errno.
+ */
+int runtime_show(const char *command, const char *given, runtime_show_fn *show, void *arg);
+
 /* Connect to the socket; a descriptor with `timeout_ms` on its receives, or -errno. */
 int runtime_connect(const char *socket, unsigned timeout_ms);
 
