@@ -145,12 +145,12 @@ static int make_reactors(struct machine *m)
 	return err;
 }
 
-static int disable_operations(const char *list)
+static int disable_operations(const struct config *config)
 {
 	const char *bad, *nearest = NULL;
 	unsigned distance = UINT_MAX;
-	int err = optable_disable(list, &bad);
-	char word[sizeof((struct config *)0)->disable];
+	int err = optable_disable(config->disable, &bad);
+	char word[sizeof config->disable], where[CONFIG_WHERE_BYTES];
 
 	if (!err)
 		return 0;
@@ -161,7 +161,8 @@ static int disable_operations(const char *list)
 		if (row && quoit_nearest_is(word, row->name, &distance))
 			nearest = row->name;
 	}
-	log_error("disable: '%s' is no operation, or none that can be switched off%s%s%s", word,
+	log_error("%s: disable: '%s' is no operation, or none that can be switched off%s%s%s",
+		  config_where(config, "disable", 0, where), word,
 		  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 	return err;
 }
@@ -180,28 +181,35 @@ static void tell_soft(const struct config *config, uint32_t count)
 
 static int choose_devices(const struct config *config, struct gpu_choice *ret)
 {
+	char where[CONFIG_WHERE_BYTES];
+
 	if (gpu_choose(config->gpu, ret))
 		return 0;
-	log_error("gpu: '%s' is none of auto, none, cuda, soft and soft:1 to soft:%u", config->gpu,
-		  CONFIG_DEVICES);
+	log_error("%s: gpu: '%s' is none of auto, none, cuda, soft and soft:1 to soft:%u",
+		  config_where(config, "gpu", 0, where), config->gpu, CONFIG_DEVICES);
 	return -EINVAL;
 }
 
-static int look_at_cpus(const char *list)
+static int look_at_cpus(const struct config *config)
 {
-	if (!*list || topology_list_has(list, 0) >= 0)
+	char where[CONFIG_WHERE_BYTES];
+
+	if (!*config->cpus || topology_list_has(config->cpus, 0) >= 0)
 		return 0;
-	log_error("cpus: '%s' is no list of CPUs like 0-3,8", list);
+	log_error("%s: cpus: '%s' is no list of CPUs like 0-3,8",
+		  config_where(config, "cpus", 0, where), config->cpus);
 	return -EINVAL;
 }
 
 static int look_for_modules(const struct config *config)
 {
+	char where[CONFIG_WHERE_BYTES];
 	int err = 0;
 
 	for (unsigned i = 0; i < config->modules; i++)
 		if (access(config->module[i], R_OK) < 0) {
-			log_error("module: cannot read '%s': %s", config->module[i],
+			log_error("%s: module: cannot read '%s': %s",
+				  config_where(config, "module", i, where), config->module[i],
 				  strerror(errno));
 			err = -EINVAL;
 		}
@@ -214,9 +222,9 @@ static int check_words(const struct config *config, struct gpu_choice *gpu)
 	int operations, devices, cpus;
 
 	optable_init();
-	operations = disable_operations(config->disable);
+	operations = disable_operations(config);
 	devices = choose_devices(config, gpu);
-	cpus = look_at_cpus(config->cpus);
+	cpus = look_at_cpus(config);
 	return operations ? operations : devices ? devices : cpus;
 }
 

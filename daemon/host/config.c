@@ -188,6 +188,8 @@ bool config_assign(struct config *c, const struct option_row *row, const char *t
 	if (!put(c, row, text))
 		return false;
 	c->origin[row - rows] = origin;
+	if (row->type == TYPE_LIST)
+		c->module_origin[c->modules - 1] = origin;
 	return true;
 }
 
@@ -338,14 +340,19 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 
 /* ---- what is in force ---- */
 
-static void tell_origin(const struct config *c, struct config_origin o, FILE *out)
+const char *config_where(const struct config *c, const char *name, unsigned number,
+			 char ret[CONFIG_WHERE_BYTES])
 {
-	if (o.kind == CONFIG_DEFAULT)
-		fputs("default", out);
-	else if (o.kind == CONFIG_ARGUMENT)
-		fputs("command line", out);
+	const struct option_row *row = config_find(name);
+	struct config_origin o = c->origin[row - rows];
+
+	if (row->type == TYPE_LIST && number < c->modules)
+		o = c->module_origin[number];
+	if (o.kind == CONFIG_FILE)
+		snprintf(ret, CONFIG_WHERE_BYTES, "%s, line %u", c->file[o.file], o.line);
 	else
-		fprintf(out, "%s, line %u", c->file[o.file], o.line);
+		strcpy(ret, o.kind == CONFIG_DEFAULT ? "default" : "command line");
+	return ret;
 }
 
 static void tell_value(const struct option_row *row, const void *value, FILE *out)
@@ -363,25 +370,20 @@ static void tell_value(const struct option_row *row, const void *value, FILE *ou
 	}
 }
 
-static void tell(const struct config *c, const struct option_row *row, const void *value, FILE *out)
-{
-	fprintf(out, "%s\t", row->name);
-	tell_value(row, value, out);
-	fputc('\t', out);
-	tell_origin(c, c->origin[row - rows], out);
-	fputc('\n', out);
-}
-
 void config_tell(const struct config *c, FILE *out)
 {
-	for (size_t i = 0; i < ROWS; i++) {
-		const char *value = (const char *)c + rows[i].offset;
+	char where[CONFIG_WHERE_BYTES];
 
-		if (rows[i].type != TYPE_LIST)
-			tell(c, &rows[i], value, out);
-		else
-			for (unsigned n = 0; !n || n < c->modules; n++)
-				tell(c, &rows[i], c->module[n], out);
+	for (size_t i = 0; i < ROWS; i++) {
+		bool is_list = rows[i].type == TYPE_LIST;
+
+		for (unsigned n = 0; !n || (is_list && n < c->modules); n++) {
+			const char *field = (const char *)c + rows[i].offset;
+
+			fprintf(out, "%s\t", rows[i].name);
+			tell_value(&rows[i], is_list ? c->module[n] : field, out);
+			fprintf(out, "\t%s\n", config_where(c, rows[i].name, n, where));
+		}
 	}
 }
 

@@ -58,6 +58,7 @@ struct config {
 	char file[CONFIG_FILES][256]; /* that were read, */
 	unsigned files;
 	struct config_origin origin[CONFIG_OPTIONS]; /* and what is from where, as in the table */
+	struct config_origin module_origin[CONFIG_MODULES];
 	bool eager; /* test switch: bytes are resident at create, budgets ignored */
 };
 
@@ -75,6 +76,12 @@ int config_file(struct config *c, const char *path, FILE *err);
  * (help or version were printed), or a negative errno after a message on `err`.
  */
 int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err);
+
+#define CONFIG_WHERE_BYTES 288
+
+/* Where an option's value is from, of several the one with this number, in words; `ret`. */
+const char *config_where(const struct config *c, const char *name, unsigned number,
+			 char ret[CONFIG_WHERE_BYTES]);
 
 /*
  * What is in force, for `quoit config`: a line for each option, and for each of several values,

@@ -54,7 +54,7 @@ Test(configuration, quoitd_checks_its_options_and_does_nothing_else)
 	cr_expect_eq(access("/tmp/quoit-not-made", F_OK), -1);
 }
 
-/* ---- what is in force ---- */
+/* ---- files ---- */
 
 static char folder[] = "/tmp/quoit-options-XXXXXX";
 
@@ -85,14 +85,37 @@ static void start(struct daemon *d)
 	cr_assert_eq(daemon_start(d, options), 0);
 }
 
-static void stop(struct daemon *d)
+static void remove_folder(void)
 {
 	char command[128];
 
-	daemon_stop(d);
 	snprintf(command, sizeof command, "rm -r %s", folder);
 	cr_expect_eq(system(command), 0);
 }
+
+static void stop(struct daemon *d)
+{
+	daemon_stop(d);
+	remove_folder();
+}
+
+Test(configuration, what_is_wrong_is_named_with_the_line_that_it_is_from)
+{
+	char said[4096], option[64], expected[128];
+
+	cr_assert(mkdtemp(folder));
+	write_file("q.conf", "module = /nowhere/a.so\n\ngpu = sofd\nmodule = /nowhere/b.so\n");
+	snprintf(option, sizeof option, "--config=%s/q.conf --cpus=x", folder);
+	cr_expect_eq(check_config(option, said, sizeof said), 2);
+	cr_expect(strstr(said, "q.conf, line 3: gpu: 'sofd'"), "%s", said);
+	cr_expect(strstr(said, "q.conf, line 1: module: cannot read '/nowhere/a.so'"), "%s", said);
+	snprintf(expected, sizeof expected, "%s/q.conf, line 4: module: cannot read", folder);
+	cr_expect(strstr(said, expected), "%s", said);
+	cr_expect(strstr(said, "command line: cpus: 'x'"), "%s", said);
+	remove_folder();
+}
+
+/* ---- what is in force ---- */
 
 /* The row of an option: has it this value, from there? */
 static void expect_row(json_t *rows, const char *name, const char *value, const char *from)
@@ -168,6 +191,7 @@ Test(configuration, that_of_a_dead_quoitd_is_shown_as_such)
 	cr_expect(strstr(said, "uid-rings 77 "), "%s", said);
 	cr_expect_eq(tool_run(said, sizeof said, "config --socket=/nowhere/s"), 1);
 	cr_expect(strstr(said, "/nowhere/s"), "%s", said);
+	remove_folder();
 }
 
 /* A file that somebody else wrote, or another version. */
@@ -181,4 +205,5 @@ Test(configuration, what_is_no_configuration_is_passed_over)
 	cr_expect_eq(tool_run(said, sizeof said, "config --socket=%s", socket), 0, "%s", said);
 	cr_expect(strstr(said, "val\\x1b[2Jue"), "%s", said);
 	cr_expect_not(strstr(said, "no-value"), "%s", said);
+	remove_folder();
 }
