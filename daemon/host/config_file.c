@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <ini.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
