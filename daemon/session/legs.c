@@ -86,15 +86,9 @@ void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight
 
 void legs_tell_nops(struct session *s)
 {
-	uint64_t nops = s->jobs_fetched;
-
-	if (!LEGS_ON || !s->legs || s->nops_told_at == s->jobs_fetched)
-		return;
-	s->nops_told_at = s->jobs_fetched;
-	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
-		if (i != QUOIT_OP_NOP)
-			nops -= s->legs->operation[i].jobs;
-	__atomic_store_n(&s->legs->operation[QUOIT_OP_NOP].jobs, nops, __ATOMIC_RELAXED);
+	if (LEGS_ON && s->legs)
+		__atomic_store_n(&s->legs->operation[QUOIT_OP_NOP].jobs,
+				 s->jobs_fetched - s->jobs_counted, __ATOMIC_RELAXED);
 }
 
 /* By how much a count has grown since the last time. */

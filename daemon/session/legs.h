@@ -66,6 +66,7 @@ static inline void legs_count(struct session *s, uint8_t opcode, uint32_t count)
 		return;
 	jobs = &s->legs->operation[opcode].jobs;
 	__atomic_store_n(jobs, *jobs + count, __ATOMIC_RELAXED);
+	s->jobs_counted += count;
 }
 
 #endif

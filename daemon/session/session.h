@@ -384,7 +384,7 @@ struct session {
 	struct quoit_session_legs *legs;       /* its file of legs; NULL: there is none */
 	struct quoit_operation_totals *summed; /* of its operations, what the reactor's have, */
 	uint64_t summed_jobs;                  /* and so many jobs were fetched and have ended */
-	uint64_t nops_told_at;                 /* jobs_fetched when NOPs were last told */
+	uint64_t jobs_counted;                 /* by their operations: all that are no NOPs */
 	uint64_t legs_long, legs_gap;          /* LEGS_LONG_NS, LEGS_GAP_NS; TSC */
 	int legs_fd;
 	struct trace *trace; /* what records it (trace.h); NULL: nobody does */
