@@ -11,14 +11,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <quoit/nearest.h>
-
 #include "executors/executors.h"
 #include "host/log.h"
 #include "host/text_file.h"
 #include "host/tsc.h"
 #include "io/backend_io.h"
-#include "reactor/optable.h"
+#include "machine_check.h"
 #include "reactor/summary.h"
 #include "session/session_file.h"
 
@@ -145,28 +143,6 @@ static int make_reactors(struct machine *m)
 	return err;
 }
 
-static int disable_operations(const struct config *config)
-{
-	const char *bad, *nearest = NULL;
-	unsigned distance = UINT_MAX;
-	int err = optable_disable(config->disable, &bad);
-	char word[sizeof config->disable], where[CONFIG_WHERE_BYTES];
-
-	if (!err)
-		return 0;
-	snprintf(word, sizeof word, "%.*s", (int)strcspn(bad, ","), bad);
-	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
-		const struct op_row *row = optable_find((uint8_t)i);
-
-		if (row && quoit_nearest_is(word, row->name, &distance))
-			nearest = row->name;
-	}
-	log_error("%s: disable: '%s' is no operation, or none that can be switched off%s%s%s",
-		  config_where(config, "disable", 0, where), word,
-		  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-	return err;
-}
-
 /* What soft devices take is said to them as it is to their tests. */
 static void tell_soft(const struct config *config, uint32_t count)
 {
@@ -177,63 +153,6 @@ static void tell_soft(const struct config *config, uint32_t count)
 	snprintf(text, sizeof text, "%llu", (unsigned long long)config->gpu_memory);
 	if (config->gpu_memory)
 		(void)setenv("QUOIT_SOFT_BYTES", text, 1);
-}
-
-static int choose_devices(const struct config *config, struct gpu_choice *ret)
-{
-	char where[CONFIG_WHERE_BYTES];
-
-	if (gpu_choose(config->gpu, ret))
-		return 0;
-	log_error("%s: gpu: '%s' is none of auto, none, cuda, soft and soft:1 to soft:%u",
-		  config_where(config, "gpu", 0, where), config->gpu, CONFIG_DEVICES);
-	return -EINVAL;
-}
-
-static int look_at_cpus(const struct config *config)
-{
-	char where[CONFIG_WHERE_BYTES];
-
-	if (!*config->cpus || topology_list_has(config->cpus, 0) >= 0)
-		return 0;
-	log_error("%s: cpus: '%s' is no list of CPUs like 0-3,8",
-		  config_where(config, "cpus", 0, where), config->cpus);
-	return -EINVAL;
-}
-
-static int look_for_modules(const struct config *config)
-{
-	char where[CONFIG_WHERE_BYTES];
-	int err = 0;
-
-	for (unsigned i = 0; i < config->modules; i++)
-		if (access(config->module[i], R_OK) < 0) {
-			log_error("%s: module: cannot read '%s': %s",
-				  config_where(config, "module", i, where), config->module[i],
-				  strerror(errno));
-			err = -EINVAL;
-		}
-	return err;
-}
-
-/* What the option table cannot know; all of it is said. */
-static int check_words(const struct config *config, struct gpu_choice *gpu)
-{
-	int operations, devices, cpus;
-
-	optable_init();
-	operations = disable_operations(config);
-	devices = choose_devices(config, gpu);
-	cpus = look_at_cpus(config);
-	return operations ? operations : devices ? devices : cpus;
-}
-
-int machine_check(const struct config *config)
-{
-	struct gpu_choice gpu;
-	int words = check_words(config, &gpu), modules = look_for_modules(config);
-
-	return words ? words : modules;
 }
 
 static void name_cores(struct machine *m)
@@ -262,7 +181,7 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	m->control_eventfd = -1;
 	session_files_sweep(directory);
 	tsc_init();
-	err = check_words(config, &m->gpu);
+	err = machine_check_words(config, &m->gpu);
 	if (!err) {
 		if (!strcmp(m->gpu.kind, "soft"))
 			tell_soft(config, m->gpu.count);

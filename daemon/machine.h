@@ -38,9 +38,6 @@ struct machine {
 	uint32_t started; /* reactors whose thread runs */
 };
 
-/* Do the options make sense on this machine?  -errno after a log line for each that does not. */
-int machine_check(const struct config *config);
-
 /* Look at the machine and make what the threads need; -errno after a log line. */
 int machine_make(const struct config *config, int directory, struct machine **ret);
 

@@ -18,6 +18,7 @@
 #include "host/log.h"
 #include "host/tsc.h"
 #include "machine.h"
+#include "machine_check.h"
 #include "memory/guard.h"
 #include "ops/ops.h"
 

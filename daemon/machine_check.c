@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* machine_check.c - options that only this machine and this build can judge */
+#include "machine_check.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <quoit/nearest.h>
+
+#include "host/log.h"
+#include "host/topology.h"
+#include "reactor/optable.h"
+
+static int disable_operations(const struct config *config)
+{
+	const char *bad, *nearest = NULL;
+	unsigned distance = UINT_MAX;
+	int err = optable_disable(config->disable, &bad);
+	char word[sizeof config->disable], where[CONFIG_WHERE_BYTES];
+
+	if (!err)
+		return 0;
+	snprintf(word, sizeof word, "%.*s", (int)strcspn(bad, ","), bad);
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
+		const struct op_row *row = optable_find((uint8_t)i);
+
+		if (row && quoit_nearest_is(word, row->name, &distance))
+			nearest = row->name;
+	}
+	log_error("%s: disable: '%s' is no operation, or none that can be switched off%s%s%s",
+		  config_where(config, "disable", 0, where), word,
+		  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+	return err;
+}
+
+static int choose_devices(const struct config *config, struct gpu_choice *ret)
+{
+	char where[CONFIG_WHERE_BYTES];
+
+	if (gpu_choose(config->gpu, ret))
+		return 0;
+	log_error("%s: gpu: '%s' is none of auto, none, cuda, soft and soft:1 to soft:%u",
+		  config_where(config, "gpu", 0, where), config->gpu, CONFIG_DEVICES);
+	return -EINVAL;
+}
+
+static int look_at_cpus(const struct config *config)
+{
+	char where[CONFIG_WHERE_BYTES];
+
+	if (!*config->cpus || topology_list_has(config->cpus, 0) >= 0)
+		return 0;
+	log_error("%s: cpus: '%s' is no list of CPUs like 0-3,8",
+		  config_where(config, "cpus", 0, where), config->cpus);
+	return -EINVAL;
+}
+
+static int look_for_modules(const struct config *config)
+{
+	char where[CONFIG_WHERE_BYTES];
+	int err = 0;
+
+	for (unsigned i = 0; i < config->modules; i++)
+		if (access(config->module[i], R_OK) < 0) {
+			log_error("%s: module: cannot read '%s': %s",
+				  config_where(config, "module", i, where), config->module[i],
+				  strerror(errno));
+			err = -EINVAL;
+		}
+	return err;
+}
+
+int machine_check_words(const struct config *config, struct gpu_choice *gpu)
+{
+	int operations, devices, cpus;
+
+	optable_init();
+	operations = disable_operations(config);
+	devices = choose_devices(config, gpu);
+	cpus = look_at_cpus(config);
+	return operations ? operations : devices ? devices : cpus;
+}
+
+int machine_check(const struct config *config)
+{
+	struct gpu_choice gpu;
+	int words = machine_check_words(config, &gpu), modules = look_for_modules(config);
+
+	return words ? words : modules;
+}

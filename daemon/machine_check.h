@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* machine_check.h - options that only this machine and this build can judge; what is wrong is
+ * logged */
+#ifndef QUOITD_MACHINE_CHECK_H
+#define QUOITD_MACHINE_CHECK_H
+
+#include "executors/gpu.h"
+#include "host/config.h"
+
+/* Settle which operations are on and which devices there are to be; -errno: a word is wrong. */
+int machine_check_words(const struct config *config, struct gpu_choice *gpu);
+
+/* The same, and whether modules can be read, for who asks no more than that. */
+int machine_check(const struct config *config);
+
+#endif
