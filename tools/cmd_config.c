@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_config.c - `quoit config`: with which options quoitd runs, and where each value is from */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <quoit/nearest.h>
 
 #include "args.h"
 #include "commands.h"
 #include "counters.h"
 #include "format.h"
 #include "runtime.h"
+#include "suggest.h"
 
 #define MOST_TEXT 65536
 #define MOST_ROWS 256
@@ -69,20 +67,18 @@ static int check_names(const struct rows *r, char *const *names)
 {
 	for (; *names; names++) {
 		char *const one[] = {*names, NULL};
-		const char *nearest = NULL;
-		unsigned distance = UINT_MAX;
+		struct suggestion s = {.word = *names};
 		bool found = false;
 
 		for (unsigned i = 0; i < r->count; i++) {
 			found |= is_asked(&r->row[i], one);
-			if (quoit_nearest_is(*names, r->row[i].name, &distance))
-				nearest = r->row[i].name;
+			suggest_try(&s, r->row[i].name);
 		}
 		if (found)
 			continue;
-		fprintf(stderr, "quoit config: '%s' is no option that quoitd runs with%s%s%s\n",
-			*names, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-			nearest ? "'?" : "");
+		fprintf(stderr, "quoit config: '%s' is no option that quoitd runs with", *names);
+		suggest_print(&s, "", stderr);
+		fputc('\n', stderr);
 		return 2;
 	}
 	return 0;

@@ -249,15 +249,28 @@ static int refuse(int why, const char *word, FILE *err)
 	return -EINVAL;
 }
 
+/* As a file has it; nothing where there is none. */
+static void tell_value(const struct option_row *row, const void *value, FILE *out)
+{
+	if (row->type == TYPE_FLAG) {
+		fputs(*(const bool *)value ? "yes" : "no", out);
+	} else if (row->type == TYPE_NUMBER || row->type == TYPE_BYTES) {
+		if (*(const uint64_t *)value <= row->most)
+			fprintf(out, "%llu", (unsigned long long)*(const uint64_t *)value);
+	} else {
+		fputs(value, out);
+	}
+}
+
+/* Bytes and lists: what is made of none is said in the help. */
 static void describe_default(const struct option_row *row, const void *value, FILE *out)
 {
-	if (row->type == TYPE_FLAG)
-		fputs(*(const bool *)value ? "yes" : "no", out);
-	else if (row->type == TYPE_TEXT || row->type == TYPE_LEVEL)
-		fputs(value, out);
-	else if (row->type == TYPE_NUMBER && *(const uint64_t *)value <= row->most)
-		fprintf(out, "%llu\t%llu\t%llu", (unsigned long long)*(const uint64_t *)value,
-			(unsigned long long)row->least, (unsigned long long)row->most);
+	if (row->type == TYPE_BYTES || row->type == TYPE_LIST)
+		return;
+	tell_value(row, value, out);
+	if (row->type == TYPE_NUMBER && *(const uint64_t *)value <= row->most)
+		fprintf(out, "\t%llu\t%llu", (unsigned long long)row->least,
+			(unsigned long long)row->most);
 }
 
 /*
@@ -353,21 +366,6 @@ const char *config_where(const struct config *c, const char *name, unsigned numb
 	else
 		strcpy(ret, o.kind == CONFIG_DEFAULT ? "default" : "command line");
 	return ret;
-}
-
-static void tell_value(const struct option_row *row, const void *value, FILE *out)
-{
-	uint64_t number;
-
-	if (row->type == TYPE_FLAG) {
-		fputs(*(const bool *)value ? "yes" : "no", out);
-	} else if (row->type == TYPE_NUMBER || row->type == TYPE_BYTES) {
-		memcpy(&number, value, sizeof number);
-		if (number <= row->most) /* else it is none */
-			fprintf(out, "%llu", (unsigned long long)number);
-	} else {
-		fputs(value, out);
-	}
 }
 
 void config_tell(const struct config *c, FILE *out)
