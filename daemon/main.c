@@ -151,6 +151,7 @@ static int serve(const struct config *config, struct machine *m, int directory)
 				  .features = &m->features,
 				  .reactors = m->reactors,
 				  .reactor_count = m->plan->nr_reactors,
+				  .users = {.reactors = m->plan->nr_reactors},
 				  .outbox = m->outbox,
 				  .eventfd = m->control_eventfd,
 				  .epoll = -1,

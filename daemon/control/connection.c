@@ -63,12 +63,15 @@ void connection_send_mail(struct connection *c, uint8_t type, uint32_t a, uint32
 static void give_session_back(struct connection *c)
 {
 	struct control *control = c->control;
+	struct user *user = c->session->user;
 
 	session_stats_close(c->session, control->directory);
 	legs_close(c->session, control->directory);
 	recorder_session_ended(control, c->session);
 	session_free(c->session);
 	c->session = NULL;
+	user->tenant[c->reactor].homes--;
+	users_leave(&control->users, user);
 	control->sessions_of[c->reactor]--;
 	charge_return_rings(c, c->rings);
 	charge_return_memory(c, c->leased);

@@ -17,6 +17,7 @@
 #include "host/placement.h"
 #include "host/totals.h"
 #include "reactor/reactor.h"
+#include "users.h"
 
 struct connection;
 struct errand_pool;
@@ -36,6 +37,7 @@ struct control {
 	int signals;
 	int directory; /* runtime directory, for counter files */
 	struct budget *budget;
+	struct users users;
 	struct executors *executors; /* from control_run on; NULL: none */
 	const struct gpu_choice *gpu;
 	const struct device_places *places;

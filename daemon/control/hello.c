@@ -233,6 +233,16 @@ static void log_counters(const struct connection *c, const struct session *s, in
 			   strerror(-err));
 }
 
+/* Where its user has the fewest sessions; of those, where there are the fewest of all. */
+static uint32_t find_home(const struct control *control, const struct user *user, int32_t node)
+{
+	uint64_t load[QUOIT_MAX_REACTORS];
+
+	for (uint32_t i = 0; i < control->reactor_count; i++)
+		load[i] = (uint64_t)user->tenant[i].homes << 32 | control->sessions_of[i];
+	return placement_home(control->plan, node, load);
+}
+
 static void hand_over(struct connection *c, struct session *s, bool asked_device)
 {
 	struct control *control = c->control;
@@ -244,10 +254,10 @@ static void hand_over(struct connection *c, struct session *s, bool asked_device
 	if (asked_device)
 		device = placement_device_near(control->places->device, control->places->count,
 					       node);
-	c->reactor =
-		placement_home(control->plan, device ? device->node : node, control->sessions_of);
+	c->reactor = find_home(control, s->user, device ? device->node : node);
 	core = placement_reactor(control->plan, c->reactor);
 	control->sessions_of[c->reactor]++;
+	s->user->tenant[c->reactor].homes++;
 	s->reactor = &control->reactors[c->reactor];
 	bind_memory(control, s, core, device);
 	log_counters(c, s,
@@ -274,6 +284,28 @@ static void fill_reply(const struct session *s, struct quoit_hello_reply *r)
 	optable_bitmap(r->ops);
 }
 
+/* With its user, and whose it is. */
+static int make_session(struct connection *c, const struct session_limits *limits,
+			struct session **ret)
+{
+	struct control *control = c->control;
+	struct user *user;
+	int err = users_join(&control->users, c->uid, SHARE_NORMAL, &user);
+
+	if (err < 0)
+		return err;
+	err = session_new(limits, ++control->next_session, ret);
+	if (err < 0) {
+		users_leave(&control->users, user);
+		return err;
+	}
+	(*ret)->user = user;
+	(*ret)->uid = c->uid;
+	(*ret)->pid = c->pid;
+	(*ret)->errands = &c->errands;
+	return 0;
+}
+
 int hello_check(struct connection *c, const struct quoit_hello *hello, struct quoit_ctl *answer,
 		struct session **ret)
 {
@@ -292,7 +324,7 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 		give_own(c);
 		return err;
 	}
-	err = session_new(&limits, ++control->next_session, ret);
+	err = make_session(c, &limits, ret);
 	if (err < 0) {
 		return_lease(c);
 		give_own(c);
@@ -300,9 +332,6 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 			 strerror(-err));
 		return err;
 	}
-	(*ret)->uid = c->uid;
-	(*ret)->pid = c->pid;
-	(*ret)->errands = &c->errands;
 	memcpy((*ret)->name, hello->name, sizeof(*ret)->name);
 	fill_reply(*ret, &answer->hello_reply);
 	hand_over(c, *ret, hello->device_bytes != 0);

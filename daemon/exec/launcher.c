@@ -166,6 +166,7 @@ int launcher_answer(struct launcher *l, uint32_t index)
 		a.res = export_buffer(l, f);
 	f->serial = 0;
 	l->open--;
+	claim_end(l, f);
 	a.slab = clear_slab(l, &l->holding[flight_holding(l, f)]);
 	return channel_answer(&l->channels->channel[flight_channel(l, f)], &a);
 }

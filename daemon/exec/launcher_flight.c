@@ -285,6 +285,7 @@ bool flight_start(struct launcher *l, uint32_t index)
 		return false;
 	f->stream = (uint8_t)stream;
 	f->step = STEP_ORDER;
+	claim_start(l, f);
 	l->stream[stream].depth++;
 	if (__builtin_expect(l->profiled, 0))
 		begin_range(l, f);
@@ -318,6 +319,7 @@ void flight_take(struct launcher *l, uint32_t channel, const struct quoit_exec_r
 	*f = (struct flight){.q = *q, .arrived = tsc_now(), .stream = STREAM_WORK};
 	l->shared->flight[index].verdict = (struct quoit_device_verdict){0};
 	name_afters(l, f, channel);
+	claim_take(l, f);
 	f->serial = ++l->serial;
 	l->open++;
 	if (!flight_start(l, index))

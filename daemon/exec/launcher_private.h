@@ -4,6 +4,7 @@
  *
  *	launcher.c         the loop: taking, answering, sleeping
  *	launcher_turns.c   who is held, and whose turn it is at a stream
+ *	launcher_claims.c  what users have had of the streams
  *	launcher_flight.c  a request on its way into a stream
  *	launcher_clear.c   what somebody has left in device memory
  *	launcher_stream.c  streams: which one, in what order, how far
@@ -20,6 +21,7 @@
 #include <stdbool.h>
 
 #include "channel.h"
+#include "host/ledger.h"
 #include "launcher.h"
 #include "memory/sizeclass.h"
 
@@ -92,6 +94,8 @@ struct flight {
 	uint8_t field;
 	uint64_t value[2];
 	uint64_t sent; /* bytes of a transfer that are in its stream */
+	uint32_t user, share;
+	int64_t counted; /* ticks, before it was known what it takes */
 	/* For its sake the driver was asked to reach so many bytes, and did not: as errno. */
 	uint64_t refused;
 	uint8_t refusal;
@@ -114,6 +118,7 @@ struct stream {
 	struct queue queue;     /* issued; the last of them, */
 	uint32_t unmarked;      /* so many, by the mark that is to come */
 	uint32_t issuing;       /* who was not all put there when it was full; NOBODY */
+	uint64_t passed;        /* TSC: when the last ones were seen to be done */
 	uint32_t depth;         /* flights that have it and are not answered, */
 	uint32_t room;          /* and how many it may have */
 	struct quoit_device_event *mark[STREAM_MARKS]; /* where streams cannot write words */
@@ -147,9 +152,21 @@ struct holding {
 	uint32_t next_leaving; /* in the list of those */
 	/* launcher_turns.c */
 	struct queue held, passed; /* flights; the latter were looked at in this pass */
-	uint32_t next;             /* in the turns */
+	uint32_t user;             /* whose it is, */
+	uint32_t next;             /* and who comes behind it in that user's turns */
 	bool has_turn;             /* is there */
 	bool went;                 /* one was put into a stream in this pass */
+};
+
+/* A user's holdings that have flights held, linked by next, and what it has had of the streams. */
+struct claim {
+	struct ledger_page page;
+	int64_t usual;      /* ticks that one flight takes of a stream, of late */
+	struct queue turns; /* those that may still have one of theirs go in this pass */
+	struct queue stuck; /* and those that may not, who are first in the next one */
+	struct queue went;  /* behind them: one of theirs did */
+	bool waits;         /* it is among the users with turns, */
+	uint32_t next;      /* and so is this one, behind it */
 };
 
 /*
@@ -201,7 +218,9 @@ struct launcher {
 	struct flight *flight;
 	uint64_t serial;
 	uint32_t open;          /* flights */
-	struct queue turns;     /* holdings that have flights held, linked by next */
+	struct queue turns;     /* users whose holdings have flights held, linked by next */
+	_Atomic uint64_t clock; /* what the last of them that was chosen had had (host/ledger.h) */
+	struct claim claim[QUOIT_EXEC_USERS];
 	struct queue cancelled; /* flights that will not run, until all that they name are over */
 	bool asked;             /* in this pass the driver was asked for a stretch */
 	struct queue leaving;   /* holdings whose stretches are being given back */
@@ -237,6 +256,21 @@ void launcher_works(struct launcher *l, bool works);
 
 /* A flight is over: answer.  -EPROTO. */
 int launcher_answer(struct launcher *l, uint32_t index);
+
+/* ---- launcher_claims.c ---- */
+
+/* A flight has come: whose it is. */
+void claim_take(struct launcher *l, struct flight *f);
+
+/* It goes into its stream, or is answered without. */
+void claim_start(struct launcher *l, struct flight *f);
+void claim_end(struct launcher *l, const struct flight *f);
+
+/*
+ * So many flights, from this one on by their links, were answered: together they were at the head
+ * of their stream since the last ones were, or since they came there.
+ */
+void claim_passed(struct launcher *l, struct stream *s, uint32_t index, uint32_t count);
 
 /* ---- launcher_turns.c ---- */
 

@@ -269,8 +269,8 @@ static void adapt(const struct launcher *l, struct stream *s, uint64_t ticks)
 static bool collect(struct launcher *l, uint32_t stream, int *ret_err)
 {
 	struct stream *s = &l->stream[stream];
+	uint32_t first = s->queue.head, count = 0;
 	uint64_t issued = 0;
-	bool any = false;
 
 	while (s->queue.head != NOBODY && !*ret_err) {
 		struct flight *f = &l->flight[s->queue.head];
@@ -280,12 +280,14 @@ static bool collect(struct launcher *l, uint32_t stream, int *ret_err)
 			break;
 		issued = f->issued;
 		*ret_err = launcher_answer(l, queue_pop(l, &s->queue));
-		any = true;
+		count++;
 	}
-	if (any)
-		adapt(l, s, tsc_now() - issued);
+	if (count) {
+		claim_passed(l, s, first, count);
+		adapt(l, s, s->passed - issued);
+	}
 	say_running(l, stream);
-	return any;
+	return count;
 }
 
 bool streams_collect(struct launcher *l, int *ret_err)

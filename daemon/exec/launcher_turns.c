@@ -2,16 +2,16 @@
 /*
  * launcher_turns.c - flights that wait for a place in a stream
  *
- * A place that gets free goes to the session that has waited for one the longest, whatever the
- * others have held: so a job whose turn has come is behind those of its stream, and nobody else.
- * Within a session they go in the order in which they came, but one that cannot go yet keeps no
- * other.
+ * A place that gets free goes to the user that has had the least of the streams, over its share
+ * (launcher_claims.c), and of that user's sessions to the one that has waited for a place the
+ * longest.  So a job whose turn has come is behind those of its stream, and nobody else.  Within a
+ * session they go in the order in which they came, but one that cannot go yet keeps no other.
  */
 #include "launcher_private.h"
 
 #include <errno.h>
 
-/* ---- the turns: sessions that have flights held ---- */
+/* ---- the turns: users' sessions that have flights held ---- */
 
 static void append_turn(struct launcher *l, struct queue *q, uint32_t holding)
 {
@@ -31,9 +31,22 @@ static uint32_t pop_turn(struct launcher *l, struct queue *q)
 	return holding;
 }
 
+static void append_claim(struct launcher *l, uint32_t user)
+{
+	l->claim[user].next = NOBODY;
+	if (l->turns.head == NOBODY)
+		l->turns.head = user;
+	else
+		l->claim[l->turns.tail].next = user;
+	l->turns.tail = user;
+	l->claim[user].waits = true;
+}
+
 void turns_open(struct launcher *l)
 {
 	l->turns.head = l->cancelled.head = NOBODY;
+	for (uint32_t i = 0; i < QUOIT_EXEC_USERS; i++)
+		l->claim[i].turns.head = l->claim[i].stuck.head = l->claim[i].went.head = NOBODY;
 	for (uint32_t i = 0; i < l->channels->count * QUOIT_EXEC_SLOTS; i++)
 		l->holding[i].held.head = l->holding[i].passed.head = NOBODY;
 }
@@ -45,8 +58,10 @@ void turns_hold(struct launcher *l, uint32_t index)
 
 	queue_append(l, &h->held, index);
 	if (!h->has_turn)
-		append_turn(l, &l->turns, holding);
+		append_turn(l, &l->claim[h->user].turns, holding);
 	h->has_turn = true;
+	if (!l->claim[h->user].waits)
+		append_claim(l, h->user);
 }
 
 /* ---- a pass ---- */
@@ -73,28 +88,68 @@ static bool put_back(struct holding *h)
 	return h->has_turn;
 }
 
-/* Whoever could send none is first the next time. */
-bool turns_advance(struct launcher *l)
+/* Of the users that may still have something go; NULL: there is none. */
+static struct claim *choose(struct launcher *l)
 {
-	struct queue round = l->turns, went = {.head = NOBODY};
-	bool any = false;
+	struct claim *best = NULL;
+	int64_t least = 0, lead;
 
-	l->turns.head = NOBODY;
-	while (round.head != NOBODY) {
-		uint32_t holding = pop_turn(l, &round);
-		struct holding *h = &l->holding[holding];
-
-		if (let_one_go(l, h)) {
-			h->went = any = true;
-			append_turn(l, &round, holding);
-		} else {
-			if (put_back(h))
-				append_turn(l, h->went ? &went : &l->turns, holding);
-			h->went = false;
+	for (uint32_t i = l->turns.head; i != NOBODY; i = l->claim[i].next) {
+		if (l->claim[i].turns.head == NOBODY)
+			continue;
+		lead = ledger_lead(&l->claim[i].page, &l->clock);
+		if (!best || lead < least) {
+			best = &l->claim[i];
+			least = lead;
 		}
 	}
-	while (went.head != NOBODY)
-		append_turn(l, &l->turns, pop_turn(l, &went));
+	return best;
+}
+
+static bool give_turn(struct launcher *l, struct claim *c)
+{
+	uint32_t holding = pop_turn(l, &c->turns);
+	struct holding *h = &l->holding[holding];
+
+	if (let_one_go(l, h)) {
+		h->went = true;
+		append_turn(l, &c->turns, holding);
+		return true;
+	}
+	if (put_back(h))
+		append_turn(l, h->went ? &c->went : &c->stuck, holding);
+	h->went = false;
+	return false;
+}
+
+/* Whoever could send none is first the next time. */
+static void end_pass(struct launcher *l)
+{
+	struct queue all = l->turns;
+
+	l->turns.head = NOBODY;
+	for (uint32_t i = all.head, next; i != NOBODY; i = next) {
+		struct claim *c = &l->claim[i];
+
+		next = c->next;
+		c->turns = c->stuck;
+		c->stuck.head = NOBODY;
+		while (c->went.head != NOBODY)
+			append_turn(l, &c->turns, pop_turn(l, &c->went));
+		c->waits = false;
+		if (c->turns.head != NOBODY)
+			append_claim(l, i);
+	}
+}
+
+bool turns_advance(struct launcher *l)
+{
+	struct claim *c;
+	bool any = false;
+
+	while ((c = choose(l)) != NULL)
+		any |= give_turn(l, c);
+	end_pass(l);
 	return any;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve.c - requests of all channels, one at a time, in order */
+/* serve.c - requests of all channels, one at a time; whose is the next, its user's share says */
 #include "serve.h"
 
 #include <errno.h>
@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "channel.h"
+#include "host/ledger.h"
+#include "host/tsc.h"
 
 /* Looks at all rings before it sleeps, about 20 us: about what a sleep and a wake-up cost. */
 #define SPIN_LOOKS 500u
@@ -55,61 +57,161 @@ static void say_running(struct channels *c, uint64_t what)
 	__atomic_store_n(&c->words->running[0], what, __ATOMIC_RELAXED);
 }
 
-static int serve_request(struct channels *all, uint32_t index, const struct module *module,
-			 const struct quoit_exec_request *q)
+/* ---- whose turn it is ---- */
+
+#define NOBODY UINT32_MAX
+
+struct waiting {
+	struct quoit_exec_request q;
+	uint32_t next; /* behind it, of the same user */
+};
+
+/* A user's requests, and what it has had of the module's time. */
+struct claim {
+	struct ledger_page page;
+	uint32_t head, tail; /* head NOBODY: none waits */
+	uint32_t share;
+	uint32_t next; /* among those with requests */
+};
+
+struct server {
+	struct channels *channels;
+	const struct module *module;
+	struct waiting *waiting; /* by channel and id */
+	uint32_t first;          /* of the users with requests; NOBODY: none waits */
+	_Atomic uint64_t clock;  /* host/ledger.h */
+	struct claim claim[QUOIT_EXEC_USERS];
+};
+
+static void hold(struct server *s, uint32_t channel, const struct quoit_exec_request *q)
 {
-	struct channel *c = &all->channel[index];
+	const struct quoit_exec_owner *owner =
+		&s->channels->channel[channel].daemon->owner[q->slot];
+	uint32_t user = __atomic_load_n(&owner->user, __ATOMIC_RELAXED) % QUOIT_EXEC_USERS;
+	uint32_t share = __atomic_load_n(&owner->share, __ATOMIC_RELAXED);
+	uint32_t index = channel * QUOIT_EXEC_ENTRIES + q->id;
+	struct claim *c = &s->claim[user];
+
+	s->waiting[index] = (struct waiting){*q, NOBODY};
+	c->share = share ? share : SHARE_NORMAL;
+	ledger_open(&c->page, &s->clock);
+	if (c->head == NOBODY) {
+		c->head = index;
+		c->next = s->first;
+		s->first = user;
+	} else {
+		s->waiting[c->tail].next = index;
+	}
+	c->tail = index;
+}
+
+/* The first of its requests, taken out. */
+static uint32_t release(struct server *s, uint32_t user)
+{
+	struct claim *c = &s->claim[user];
+	uint32_t index = c->head, *link = &s->first;
+
+	c->head = s->waiting[index].next;
+	if (c->head != NOBODY)
+		return index;
+	while (*link != user)
+		link = &s->claim[*link].next;
+	*link = c->next;
+	return index;
+}
+
+/* Of those with requests, who has had the least. */
+static uint32_t choose(const struct server *s)
+{
+	uint32_t best = s->first;
+
+	for (uint32_t i = best; i != NOBODY; i = s->claim[i].next)
+		if (ledger_lead(&s->claim[i].page, &s->clock) <
+		    ledger_lead(&s->claim[best].page, &s->clock))
+			best = i;
+	return best;
+}
+
+/* ---- serving ---- */
+
+static int run_next(struct server *s)
+{
+	uint32_t user = choose(s), index = release(s, user), channel = index / QUOIT_EXEC_ENTRIES;
+	const struct quoit_exec_request *q = &s->waiting[index].q;
+	struct channel *c = &s->channels->channel[channel];
 	struct quoit_exec_answer a = {.id = q->id, .type = q->type};
+	uint64_t begun = tsc_now();
 	int err;
 
-	if (q->type == QUOIT_EXEC_UNMAP) {
-		say_running(all, channel_name(index, QUOIT_EXEC_ASKED));
-		memory_unmap(&c->slots[q->slot]);
-	} else {
-		say_running(all, channel_name(index, q->id));
-		run(module, q, &c->slots[q->slot], &a);
-	}
+	ledger_choose(&s->claim[user].page, &s->clock);
+	say_running(s->channels, channel_name(channel, q->id));
+	run(s->module, q, &c->slots[q->slot], &a);
+	ledger_count(&s->claim[user].page, (int64_t)(tsc_now() - begun), s->claim[user].share);
+	ledger_close(&s->claim[user].page);
 	err = channel_answer(c, &a);
-	say_running(all, 0);
+	say_running(s->channels, 0);
 	return err;
 }
 
-/* How many requests were served, or -errno. */
-static int serve_channel(struct channels *all, uint32_t index, const struct module *module)
+/* Who leaves has nothing that waits. */
+static int unmap(struct server *s, uint32_t channel, const struct quoit_exec_request *q)
 {
-	struct channel *c = &all->channel[index];
+	struct channel *c = &s->channels->channel[channel];
+	struct quoit_exec_answer a = {.id = q->id, .type = q->type};
+	int err;
+
+	say_running(s->channels, channel_name(channel, QUOIT_EXEC_ASKED));
+	memory_unmap(&c->slots[q->slot]);
+	err = channel_answer(c, &a);
+	say_running(s->channels, 0);
+	return err;
+}
+
+static int take_channel(struct server *s, uint32_t channel)
+{
+	struct channel *c = &s->channels->channel[channel];
 	int ready = channel_ready(c), err = 0;
 
 	for (int i = 0; i < ready && !err; i++) {
 		struct quoit_exec_request q;
 
 		err = channel_take(c, &q);
-		if (!err)
-			err = serve_request(all, index, module, &q);
+		if (err)
+			break;
+		if (q.type == QUOIT_EXEC_UNMAP)
+			err = unmap(s, channel, &q);
+		else if (q.id >= QUOIT_EXEC_ENTRIES)
+			err = -EPROTO;
+		else
+			hold(s, channel, &q);
 	}
 	return err ? err : ready;
 }
 
-static int serve_all(struct channels *all, const struct module *module)
+/* Take what has come, and run one.  1: there was something, 0: nothing, -errno. */
+static int pass(struct server *s)
 {
-	int served = 0;
+	bool any = false;
+	int n;
 
-	for (uint32_t i = 0; i < all->count; i++) {
-		int n = serve_channel(all, i, module);
-
+	for (uint32_t i = 0; i < s->channels->count; i++) {
+		n = take_channel(s, i);
 		if (n < 0)
 			return n;
-		served += n;
+		any |= n > 0;
 	}
-	return served;
+	if (s->first == NOBODY)
+		return any;
+	n = run_next(s);
+	return n < 0 ? n : 1;
 }
 
-static int loop(struct channels *all, const struct module *module)
+static int loop(struct server *s)
 {
 	uint32_t looks = 0;
 
 	for (;;) {
-		int n = serve_all(all, module);
+		int n = pass(s);
 
 		if (n < 0)
 			return n;
@@ -118,24 +220,43 @@ static int loop(struct channels *all, const struct module *module)
 		} else if (looks++ < SPIN_LOOKS) {
 			__builtin_ia32_pause();
 		} else {
-			n = channels_sleep(all, CHANNELS_FOREVER);
+			n = channels_sleep(s->channels, CHANNELS_FOREVER);
 			if (n) /* a module hears nothing but the end */
 				return n < 0 ? n : -ECONNRESET;
 		}
 	}
 }
 
+static int open_server(struct server *s, int socket)
+{
+	int err = channels_open(s->channels, socket);
+
+	s->first = NOBODY;
+	for (uint32_t i = 0; i < QUOIT_EXEC_USERS; i++)
+		s->claim[i].head = NOBODY;
+	if (!err)
+		s->waiting =
+			calloc((size_t)s->channels->count * QUOIT_EXEC_ENTRIES, sizeof *s->waiting);
+	return err || s->waiting ? err : -ENOMEM;
+}
+
 int serve(int socket, const struct module *module)
 {
-	struct channels *all = calloc(1, sizeof *all);
-	int err;
+	struct server *s = calloc(1, sizeof *s);
+	int err = -ENOMEM;
 
-	if (!all)
-		return -ENOMEM;
-	err = channels_open(all, socket);
-	if (!err)
-		err = loop(all, module);
-	channels_close(all);
-	free(all);
+	if (s) {
+		s->module = module;
+		s->channels = calloc(1, sizeof *s->channels);
+	}
+	if (s && s->channels) {
+		err = open_server(s, socket);
+		if (!err)
+			err = loop(s);
+		channels_close(s->channels);
+		free(s->waiting);
+		free(s->channels);
+	}
+	free(s);
 	return err == -ECONNRESET ? 0 : err;
 }

@@ -159,6 +159,7 @@ void device_lose_memory(struct reactor *r, const struct exec_port *p, int32_t co
 		/* It has that device's memory in another process, or will have it in the next. */
 		if (!exec_serves(p, s) || !exec_is_for(p, s))
 			continue;
+		reactor_attend(r, s);
 		for (uint32_t i = 0; i < s->buffers_used; i++) {
 			struct buffer *b = &s->buffers[i];
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend_device.h"
+#include "backend_exec.h"
 #include "host/tsc.h"
 #include "reactor/deps.h"
 #include "reactor/optable.h"
@@ -13,9 +14,6 @@
 #include "session/tensor_bits.h"
 
 #define MASK (QUOIT_DIRECT_ENTRIES - 1)
-
-/* Places for the sessions that have jobs there; the others are for who comes new. */
-#define DIRECT_FLIGHTS (QUOIT_DIRECT_ENTRIES / 4 * 3)
 
 /* With jobs there, a sleep lasts for such a part of the time since the last one was done. */
 #define NAP_PART     50u
@@ -59,14 +57,6 @@ static bool is_reached(const struct exec_port *p, const struct session *s, const
 	return true;
 }
 
-/* As exec_share_leave counts them: what others have elsewhere leaves us less here, too. */
-static bool has_share(const struct exec_port *p, const struct session *s)
-{
-	uint32_t share = p->sharers < DIRECT_FLIGHTS ? DIRECT_FLIGHTS / p->sharers : 1;
-
-	return s->exec.in_direct[p->number] < share && quoit_ring_space(&p->direct.ring);
-}
-
 static void fill_call(const struct session *s, const struct job *job,
 		      struct quoit_device_call *call)
 {
@@ -96,14 +86,14 @@ bool direct_send(struct exec_port *p, struct session *s, struct job *job)
 
 	if (!job->direct || job->failed || job->zero || job->waits != job->behind)
 		return false;
-	if (!is_up(d) || !is_reached(p, s, job) || !has_share(p, s))
+	if (!is_up(d) || !is_reached(p, s, job) || !exec_has_share(p, s, true) ||
+	    !quoit_ring_space(&d->ring))
 		return false;
 	(void)quoit_ring_reserve(&d->ring, &i);
 	fill_call(s, job, &d->requests->request[i & MASK].call);
 	*flight_of(p, i) =
 		(struct exec_flight){.session = s, .job = job_index(s, job), .serial = ++p->serial};
-	s->exec.in_flight[p->number]++;
-	s->exec.in_direct[p->number]++;
+	exec_count_flight(p, s, true, 1);
 	job->work = QUOIT_EXEC_ENTRIES + (i & MASK);
 	job_become(s, job, JOB_RUNNING);
 	job->start = tsc_now();

@@ -27,9 +27,7 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
 	struct job *job = &s->jobs[f->job];
 
 	f->session = NULL;
-	s->exec.in_flight[p->number]--;
-	if (f >= &p->flight[QUOIT_EXEC_ENTRIES])
-		s->exec.in_direct[p->number]--;
+	exec_count_flight(p, s, f >= &p->flight[QUOIT_EXEC_ENTRIES], -1);
 	exec_share_leave(p, s);
 	if (f->leg) {
 		bridge_end_leg(r, s, job, f->leg, res, error);

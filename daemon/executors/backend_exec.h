@@ -33,6 +33,15 @@ int exec_send_leg(struct exec_port *p, struct session *s, const struct job *job,
  */
 void exec_share_leave(struct exec_port *p, struct session *s);
 
+/* The session has so many jobs more in flight there, in the direct ring or not. */
+void exec_count_flight(const struct exec_port *p, struct session *s, bool is_direct, int change);
+
+/*
+ * May the session, which is among those with jobs there, have one more in flight?  All places are
+ * divided between users, by their shares, and those of a user between its sessions.
+ */
+bool exec_has_share(const struct exec_port *p, const struct session *s, bool is_direct);
+
 /* Take answers, and the news that an executor came or died; true: there was something. */
 bool exec_poll(struct reactor *r);
 

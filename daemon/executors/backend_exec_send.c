@@ -23,27 +23,57 @@
  */
 #define MODULE_FLIGHTS 8u
 #define DEVICE_FLIGHTS 192u
+#define DIRECT_FLIGHTS (QUOIT_DIRECT_ENTRIES / 4 * 3)
 
 /* ---- who shares an executor ---- */
 
+static struct tenant_part *part_of(const struct exec_port *p, const struct session *s)
+{
+	return &s->user->tenant[s->reactor->index].part[p->number];
+}
+
 static void join(struct exec_port *p, struct session *s)
 {
-	if (!s->exec.jobs[p->number]++)
-		p->sharers++;
+	struct tenant_part *part = part_of(p, s);
+
+	if (s->exec.jobs[p->number]++ || part->sharers++)
+		return;
+	part->share = user_share(s->user);
+	p->shares += part->share;
 }
 
 void exec_share_leave(struct exec_port *p, struct session *s)
 {
-	if (!--s->exec.jobs[p->number])
-		p->sharers--;
+	struct tenant_part *part = part_of(p, s);
+
+	if (--s->exec.jobs[p->number] || --part->sharers)
+		return;
+	p->shares -= part->share;
 }
 
-/* What a session may have there: the less the more others have jobs. */
-static uint32_t share(const struct exec_port *p)
+void exec_count_flight(const struct exec_port *p, struct session *s, bool is_direct, int change)
 {
-	uint32_t all = p->device ? DEVICE_FLIGHTS : MODULE_FLIGHTS;
+	struct tenant_part *part = part_of(p, s);
 
-	return p->sharers < all ? all / p->sharers : 1;
+	s->exec.in_flight[p->number] += (uint32_t)change;
+	part->in_flight += (uint32_t)change;
+	if (!is_direct)
+		return;
+	s->exec.in_direct[p->number] += (uint32_t)change;
+	part->in_direct += (uint32_t)change;
+}
+
+bool exec_has_share(const struct exec_port *p, const struct session *s, bool is_direct)
+{
+	const struct tenant_part *part = part_of(p, s);
+	uint32_t all = is_direct ? DIRECT_FLIGHTS : p->device ? DEVICE_FLIGHTS : MODULE_FLIGHTS;
+	uint32_t of_user = (uint32_t)(all * (uint64_t)part->share / p->shares), of_session;
+
+	of_user = of_user ? of_user : 1;
+	of_session = of_user / part->sharers;
+	of_session = of_session ? of_session : 1;
+	return is_direct ? part->in_direct < of_user && s->exec.in_direct[p->number] < of_session
+			 : part->in_flight < of_user && s->exec.in_flight[p->number] < of_session;
 }
 
 /* ---- what waits ---- */
@@ -117,10 +147,18 @@ static int ask_for_room(struct exec_port *p, struct session *s)
 {
 	if (is_lost(p, s))
 		return -ENODEV;
-	if (!p->open || s->exec.in_flight[p->number] >= share(p) || !exec_port_has_room(p) ||
+	if (!p->open || !exec_has_share(p, s, false) || !exec_port_has_room(p) ||
 	    exec_map(p, s) < 0)
 		return -EBUSY;
 	return 0;
+}
+
+static void say_owner(const struct exec_port *p, const struct session *s, uint32_t slot)
+{
+	struct quoit_exec_owner *owner = &p->daemon->owner[slot];
+
+	__atomic_store_n(&owner->user, s->user->number, __ATOMIC_RELAXED);
+	__atomic_store_n(&owner->share, user_share(s->user), __ATOMIC_RELAXED);
 }
 
 /* The number that it has there. */
@@ -131,6 +169,7 @@ static uint32_t send_request(struct exec_port *p, struct session *s, const struc
 
 	q->id = id;
 	q->slot = s->exec.slot[p->number] - 1;
+	say_owner(p, s, q->slot);
 	if (__builtin_expect(p->profiled, 0))
 		p->daemon->job[id] = QUOIT_EXEC_JOB(s->id, job->ring, job->sq_index);
 	exec_port_request(p, q);
@@ -139,7 +178,7 @@ static uint32_t send_request(struct exec_port *p, struct session *s, const struc
 					     .leg = leg,
 					     .type = q->type,
 					     .serial = ++p->serial};
-	s->exec.in_flight[p->number]++;
+	exec_count_flight(p, s, false, 1);
 	return id;
 }
 

@@ -287,6 +287,7 @@ void bridge_lose_device(struct reactor *r, const struct exec_port *p, int32_t co
 
 		if (!exec_serves(p, s) || !exec_is_for(p, s))
 			continue;
+		reactor_attend(r, s);
 		if (b->job != NIL) {
 			lose(s, &s->jobs[b->job], SOURCE, p->device, code);
 			lose(s, &s->jobs[b->job], TARGET, p->device, code);

@@ -129,7 +129,7 @@ struct exec_port {
 	struct quoit_producer requests;
 	struct quoit_consumer answers;
 	uint32_t pending; /* requests without their answer */
-	uint32_t sharers; /* sessions with jobs that wait for it or are there */
+	uint64_t shares;  /* of the users whose sessions have jobs that wait for it or are there */
 	uint64_t culprit; /* for whose job we have killed it, as in quoit_exec_words; 0: nobody's */
 	struct exec_asking asking;
 	int unsent; /* -errno: why the last message could not be sent */

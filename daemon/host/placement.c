@@ -187,7 +187,7 @@ void placement_free(struct placement *plan)
 	free(plan);
 }
 
-uint32_t placement_home(const struct placement *plan, int32_t node, const uint32_t *sessions)
+uint32_t placement_home(const struct placement *plan, int32_t node, const uint64_t *load)
 {
 	uint32_t home = 0, i;
 	bool home_is_near = false;
@@ -195,8 +195,7 @@ uint32_t placement_home(const struct placement *plan, int32_t node, const uint32
 	for (i = 0; i < plan->nr_reactors; i++) {
 		bool is_near = (int64_t)placement_reactor(plan, i)->node == node;
 
-		if (is_near > home_is_near ||
-		    (is_near == home_is_near && sessions[i] < sessions[home])) {
+		if (is_near > home_is_near || (is_near == home_is_near && load[i] < load[home])) {
 			home = i;
 			home_is_near = is_near;
 		}

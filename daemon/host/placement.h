@@ -79,10 +79,10 @@ int32_t placement_nearest_memory(const struct topology *topology, uint32_t node)
 
 /*
  * The reactor for a new session: of those on `node` (its device's, or the one its client
- * last ran on) the one with the fewest sessions, and of several the lowest.  Where the node
- * has no reactor or is unknown (-1), of all reactors.  sessions: how many each reactor has.
+ * last ran on) the one with the least load, and of several the lowest.  Where the node has
+ * no reactor or is unknown (-1), of all reactors.  load: of each reactor, by any measure.
  */
-uint32_t placement_home(const struct placement *plan, int32_t node, const uint32_t *sessions);
+uint32_t placement_home(const struct placement *plan, int32_t node, const uint64_t *load);
 
 /*
  * Writes lines for people: what was found, what was chosen, and why.  Ends with a zero byte

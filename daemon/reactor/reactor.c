@@ -27,9 +27,26 @@
 #include "reactor_deadlines.h"
 #include "reactor_idle.h"
 #include "reactor_mail.h"
+#include "reactor_rings.h"
 #include "sched.h"
 #include "session/tensor_bits.h"
+#include "session/turns.h"
 #include "workers/backend_cpu.h"
+
+static struct tenant *tenant_of(const struct reactor *r, const struct session *s)
+{
+	return &s->user->tenant[r->index];
+}
+
+void reactor_attend(struct reactor *r, struct session *s)
+{
+	turns_add(&tenant_of(r, s)->turns[TURN_START], TURN_START, s);
+	if (!s->told)
+		return;
+	s->told = false;
+	s->untold = r->untold;
+	r->untold = s;
+}
 
 /* ---- complete ---- */
 
@@ -59,7 +76,8 @@ void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int3
 	struct ring *ring = s->rings[job->ring];
 	uint64_t now = tsc_now();
 
-	s->told = false;
+	reactor_attend(r, s);
+	reactor_unstall_all(r, s);
 	job_end(s, job, res, now, sched_push);
 	depth_leave(&r->open, now);
 	reactor_touch(r, ring);
@@ -67,18 +85,38 @@ void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int3
 
 /* ---- whose time it is ---- */
 
+static void settle(struct reactor *r, uint64_t now)
+{
+	if (r->payer) {
+		r->payer->core_ticks += now - r->charged;
+		tenant_charge(tenant_of(r, r->payer), now - r->charged);
+	}
+	r->charged = now;
+}
+
 /* The time is read only where it changes hands: one session alone pays at the end of the pass. */
 void reactor_charge(struct reactor *r, struct session *s)
 {
-	uint64_t now;
-
-	if (r->payer && r->payer != s) {
-		now = tsc_now();
-		r->payer->core_ticks += now - r->charged;
-		r->charged = now;
-	}
+	if (r->payer && r->payer != s)
+		settle(r, tsc_now());
 	r->payer = s;
-	s->told = false;
+	reactor_attend(r, s);
+}
+
+void reactor_discharge(struct reactor *r, const struct session *s)
+{
+	if (r->payer != s)
+		return;
+	settle(r, tsc_now());
+	r->payer = NULL;
+}
+
+static bool turn_is_over(struct reactor *r, const struct tenant *t)
+{
+	if (r->tenancy.count == 1)
+		return false;
+	settle(r, tsc_now());
+	return tenancy_turn_is_over(&r->tenancy, t);
 }
 
 /* A reading of the clock takes as long as many a job: the end of one pass is the start of the next.
@@ -88,6 +126,7 @@ static void begin_pass(struct reactor *r)
 	r->now = r->charged = r->passed ? r->passed : tsc_now();
 	r->passed = 0;
 	r->payer = NULL;
+	tenancy_begin(&r->tenancy);
 }
 
 static void end_pass(struct reactor *r)
@@ -96,26 +135,47 @@ static void end_pass(struct reactor *r)
 
 	r->count[QUOIT_REACTOR_WORK_TICKS] += now - r->now;
 	depth_blink(&r->open, r->now, now);
-	if (r->payer)
-		r->payer->core_ticks += now - r->charged;
+	settle(r, now);
 	r->passed = now;
+}
+
+/* One stage of a pass for all who may have something done; true: something was. */
+static inline bool for_tenants(struct reactor *r, bool (*stage)(struct reactor *, struct tenant *))
+{
+	struct tenancy *all = &r->tenancy;
+	struct tenant *t = all->first;
+	bool any = false;
+
+	if (!t)
+		return false;
+	do {
+		if (tenancy_admits(all, t)) {
+			tenancy_give_turn(all, t);
+			any |= stage(r, t);
+		}
+		t = t->next;
+	} while (t != all->first);
+	all->served |= any;
+	return any;
 }
 
 /* ---- fetch ---- */
 
-static bool fetch(struct reactor *r)
+static bool fetch(struct reactor *r, struct tenant *t)
 {
-	bool any = false;
+	bool any = false, one, over = false;
 
-	for (uint32_t i = 0; i < r->active_count; i++) {
-		struct ring *ring = r->rings[i];
+	for (uint32_t n = t->ring_count; n && !over; n--) {
+		struct ring *ring = t->rings;
 
-		if (!ring->session->stopped)
-			any |= fetch_ring(r, ring);
+		t->rings = ring->next;
+		one = !ring->session->stopped && fetch_ring(r, ring);
+		any |= one;
 		if (ring->dirty && !ring->queued)
 			completion_flush(ring); /* its client waits for nothing else */
 		else if (ring->dirty)
 			flush(r);
+		over = one && n > 1 && turn_is_over(r, t);
 	}
 	return any;
 }
@@ -238,17 +298,15 @@ static bool start_short(struct reactor *r, struct session *s)
 
 static bool start_long(struct reactor *r, struct session *s)
 {
-	struct job *job;
-	bool any = false;
+	struct job *job = s->memory.tidying ? NULL : sched_next_long(s);
 
-	while ((job = sched_next_long(s)) != NULL) {
-		if (start(r, s, job) < 0) {
-			sched_put_back(s, job);
-			break;
-		}
-		any = true;
-	}
-	return any;
+	if (!job)
+		return false;
+	reactor_charge(r, s);
+	if (start(r, s, job) == 0)
+		return true;
+	sched_put_back(s, job);
+	return false;
 }
 
 static bool start_files(struct reactor *r, struct session *s)
@@ -266,44 +324,82 @@ static bool start_files(struct reactor *r, struct session *s)
 	return any;
 }
 
-/* The first session has had the first choice: next time the second one has it. */
-static void pass_turn(struct reactor *r, struct session *last)
+static bool start_session(struct reactor *r, struct session *s)
 {
-	struct session *first = r->sessions;
-
-	r->sessions = first->next;
-	first->next = NULL;
-	last->next = first;
-}
-
-static bool start_ready(struct reactor *r)
-{
-	struct session *last = NULL;
 	bool any = false;
 
-	for (struct session *s = r->sessions; s; last = s, s = s->next) {
-		if (s->memory.tidying || s->memory.more) {
-			memory_advance(s, sched_push);
-			any |= s->memory.more;
-			if (s->memory.tidying == TIDY_WAITS) /* nobody holds a pinned address */
-				memory_pinned_tidy(s);
-		}
-		if (!s->memory.tidying && s->ready_jobs) {
-			reactor_charge(r, s);
-			any |= start_short(r, s);
-			any |= start_files(r, s);
-			any |= start_long(r, s);
-		}
-		if ((s->exec.jobs_waiting || s->drops || kernels_wait(s)) && !s->memory.tidying)
-			any |= exec_send(r, s);
-		if (s->bridge.fd >= 0)
-			any |= bridge_advance(r, s);
-		if (guard_has_hit(s) && !s->stopped)
-			reactor_kill(r, s, QUOIT_DAEMON_KILL_MEM_VANISHED);
+	if (s->memory.tidying || s->memory.more) {
+		memory_advance(s, sched_push);
+		any |= s->memory.more;
+		if (s->memory.tidying == TIDY_WAITS) /* nobody holds a pinned address */
+			memory_pinned_tidy(s);
 	}
-	if (any && last != r->sessions)
-		pass_turn(r, last);
+	if (!s->memory.tidying && s->ready_jobs != s->ready_long) {
+		reactor_charge(r, s);
+		any |= start_short(r, s);
+		any |= start_files(r, s);
+	}
+	if ((s->exec.jobs_waiting || s->drops || kernels_wait(s)) && !s->memory.tidying)
+		any |= exec_send(r, s);
+	if (s->bridge.fd >= 0)
+		any |= bridge_advance(r, s);
+	if (guard_has_hit(s) && !s->stopped)
+		reactor_kill(r, s, QUOIT_DAEMON_KILL_MEM_VANISHED);
 	return any;
+}
+
+/* May there be something to start, or to go on with, although nothing happens to it? */
+static bool is_busy(const struct session *s)
+{
+	return s->ready_jobs != s->ready_long || s->memory.tidying || s->memory.more ||
+	       s->exec.jobs_waiting || s->drops || kernels_wait(s) || s->bridge.fd >= 0;
+}
+
+static bool start_turns(struct reactor *r, struct tenant *t)
+{
+	struct turns *turns = &t->turns[TURN_START];
+	bool any = false, one, over = false;
+
+	for (uint32_t n = turns->count; n && !over; n--) {
+		struct session *s = turns_take(turns, TURN_START);
+
+		reactor_meet_deadlines(r, s);
+		one = start_session(r, s);
+		any |= one;
+		if (is_busy(s))
+			turns_add(turns, TURN_START, s);
+		if (s->ready_long)
+			turns_add(&t->turns[TURN_PUBLISH], TURN_PUBLISH, s);
+		over = one && n > 1 && turn_is_over(r, t);
+	}
+	return any;
+}
+
+/* A long job of each, again and again, while there are places for them. */
+static bool publish_turns(struct reactor *r, struct tenant *t)
+{
+	struct turns *turns = &t->turns[TURN_PUBLISH];
+	bool any = false, room = true;
+	uint32_t vain = 0; /* so many in a row had no room of their own */
+
+	while (room && vain < turns->count) {
+		struct session *s = turns_take(turns, TURN_PUBLISH);
+		bool one = start_long(r, s);
+
+		if (s->ready_long)
+			turns_add(turns, TURN_PUBLISH, s);
+		vain = one ? 0 : vain + 1;
+		room = one || s->published || s->memory.tidying;
+		any |= one;
+	}
+	return any;
+}
+
+static bool start_ready(struct reactor *r, struct tenant *t)
+{
+	bool any = start_turns(r, t);
+
+	return publish_turns(r, t) | any;
 }
 
 /* ---- answers: of workers, of the memory thread, of the kernel, of executors ---- */
@@ -349,7 +445,8 @@ static bool collect(struct reactor *r)
 		any = true;
 	}
 	while ((m = memory_next_answer(r->memory)) != NULL) {
-		m->session->told = false;
+		reactor_attend(r, m->session);
+		reactor_unstall_all(r, m->session);
 		memory_answer(m->session, m, sched_push);
 		memory_answer_done(r->memory);
 		any = true;
@@ -366,10 +463,12 @@ bool reactor_pass(struct reactor *r)
 	bool work = false;
 
 	begin_pass(r);
-	work |= fetch(r); /* first: what was posted since the last pass waits for nothing else */
+	/* First: what was posted since the last pass waits for nothing else. */
+	work |= for_tenants(r, fetch);
 	work |= reactor_mail(r);
 	work |= collect(r);
-	work |= start_ready(r);
+	work |= for_tenants(r, start_ready);
+	work |= tenancy_end(&r->tenancy);
 	io_submit(r);
 	reactor_expire(r);
 	flush(r);

@@ -16,6 +16,7 @@
 #include "mail.h"
 #include "memory/memory_thread.h"
 #include "session/session.h"
+#include "tenant.h"
 #include "workers/worker.h"
 
 #define REACTOR_RINGS        4096u
@@ -43,12 +44,18 @@ struct reactor {
 	struct exec_port *executor[CONFIG_EXECUTORS]; /* as executors_count counts */
 	uint32_t executors;
 
+	struct tenancy tenancy; /* the users of its sessions, and whose turn it is */
 	struct session *sessions;
 	uint32_t session_count;
-	struct ring *rings[REACTOR_RINGS]; /* the active ones first */
-	uint32_t ring_count, active_count;
-	struct ring *dirty;   /* rings with CQEs to flush */
-	bool control_pending; /* a ring or session may be waiting to be let go */
+	struct session *untold;            /* those whose counters are behind */
+	struct ring *rings[REACTOR_RINGS]; /* those that are polled first */
+	uint32_t ring_count, polled_count;
+	struct ring *stalled;     /* a circle of these; NULL: there is none */
+	uint64_t look_at_stalled; /* TSC: not before */
+	struct ring *dirty;       /* rings with CQEs to flush */
+	uint32_t recorded;        /* sessions with a trace */
+	uint64_t next_deadline;   /* of all jobs, or earlier; TSC, UINT64_MAX: there is none */
+	bool control_pending;     /* a ring or session may be waiting to be let go */
 
 	/* requests that found the memory thread's ring full */
 	struct memory_message *backlog;
@@ -86,8 +93,17 @@ bool reactor_pass(struct reactor *r);
 /* CQEs were posted to this ring: flush it at the end of the pass. */
 void reactor_touch(struct reactor *r, struct ring *ring);
 
+/*
+ * Something was done for the session: whether it can go on is looked at in this pass or the next,
+ * and its counters are to be told.  Who waits for others is looked at again and again.
+ */
+void reactor_attend(struct reactor *r, struct session *s);
+
 /* What the reactor does now, it does for this session: until the next call, or the pass ends. */
 void reactor_charge(struct reactor *r, struct session *s);
+
+/* The session is about to leave: it pays for what was done for it, and for nothing more. */
+void reactor_discharge(struct reactor *r, const struct session *s);
 
 /* A backend is done with a running job. */
 void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res);

@@ -32,6 +32,7 @@ static void expire(struct reactor *r, struct session *s)
 {
 	uint64_t next = UINT64_MAX;
 
+	reactor_attend(r, s);
 	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer) {
 		uint64_t again =
 			s->jobs[i].deadline ? look_at_deadline(r, s, &s->jobs[i]) : UINT64_MAX;
@@ -45,7 +46,12 @@ static void expire(struct reactor *r, struct session *s)
 
 void reactor_expire(struct reactor *r)
 {
-	for (struct session *s = r->sessions; s; s = s->next)
+	if (r->now < r->next_deadline)
+		return;
+	r->next_deadline = UINT64_MAX;
+	for (struct session *s = r->sessions; s; s = s->next) {
 		if (s->deadlines && s->next_deadline <= r->now)
 			expire(r, s);
+		reactor_meet_deadlines(r, s);
+	}
 }

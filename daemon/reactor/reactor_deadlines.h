@@ -13,4 +13,11 @@
 /* Look at the sessions of which a deadline has come; s->next_deadline says when to do so again. */
 void reactor_expire(struct reactor *r);
 
+/* The session may have new deadlines. */
+static inline void reactor_meet_deadlines(struct reactor *r, const struct session *s)
+{
+	if (s->deadlines && s->next_deadline < r->next_deadline)
+		r->next_deadline = s->next_deadline;
+}
+
 #endif

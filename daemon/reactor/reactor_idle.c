@@ -16,6 +16,7 @@
 #include "host/log.h"
 #include "host/tsc.h"
 #include "io/backend_io.h"
+#include "memory/guard.h"
 #include "memory/memory.h"
 #include "reactor_rings.h"
 #include "record.h"
@@ -27,14 +28,13 @@
 #define SPIN_MOST_NS       100000u
 #define SPIN_WITH_TILES_NS 1000u
 #define SPIN_FAST_NS       1000u /* a client that waits for each answer has sent the next job by then */
-#define CHORES_NS          10000u     /* how often idle rings are looked at while we are awake */
+#define CHORES_NS          10000u     /* how often idle rings are looked at while we are awake, */
+#define CHORES_PART        16u        /* so that this takes a small part of the time */
 #define STATS_NS           100000000u /* everybody may read when somebody's job ended, so roughly */
 #define TRIM_NS            1000000000u
 #define BUSY_SHARE_NS      500000u /* a busy reactor leaves its core to tiles as long as it had it */
 #define SLEEP_MOST_NS      1000000000u
 #define NOTES_AT_ONCE      1024u
-#define STALL_LEAST_NS     50000u
-#define STALL_MOST_NS      20000000u
 
 int reactor_idle_init(struct reactor *r)
 {
@@ -69,7 +69,9 @@ void reactor_settle(struct reactor *r)
 			 strerror(-err));
 	snprintf(name, sizeof name, "quoit-react-%u", r->index);
 	(void)pthread_setname_np(pthread_self(), name);
+	tenancy_init(&r->tenancy, tsc_from_ns(TENANT_ROUND_NS), tsc_from_ns(TENANT_TURN_NS));
 	r->now = r->last_work = r->awake_since = tsc_now();
+	r->next_deadline = UINT64_MAX;
 }
 
 void reactor_wake(struct reactor *r)
@@ -82,17 +84,29 @@ void reactor_wake(struct reactor *r)
 
 /* ---- counters ---- */
 
+static void publish_session(struct reactor *r, struct session *s, bool all)
+{
+	session_stats_publish(s, r->now, worker_ticks(r->port, s), all);
+	s->told = true;
+}
+
 /*
  * A session's are for its own user: whenever we sleep, they have all that we did.  What clients do
  * by themselves, and time that goes by, is looked at now and then (all).
  */
 static void publish_sessions(struct reactor *r, bool all)
 {
+	for (struct session *s = all ? r->sessions : r->untold; s; s = all ? s->next : s->untold)
+		publish_session(r, s, all);
+	r->untold = NULL;
+}
+
+/* Memory may vanish while nothing is done for its session. */
+static void attend_hit(struct reactor *r)
+{
 	for (struct session *s = r->sessions; s; s = s->next)
-		if (all || !s->told) {
-			session_stats_publish(s, r->now, worker_ticks(r->port, s), all);
-			s->told = true;
-		}
+		if (guard_has_hit(s) && !s->stopped)
+			reactor_attend(r, s);
 }
 
 /* What it has told, a core does not take back: between two words of it a tile may have ended. */
@@ -135,6 +149,7 @@ static void publish_summary(struct reactor *r)
 static void publish_totals(struct reactor *r)
 {
 	r->last_stats = r->now;
+	attend_hit(r);
 	publish_summary(r);
 	r->count[QUOIT_REACTOR_SESSIONS] = r->session_count;
 	r->count[QUOIT_REACTOR_HEARTBEAT] = r->now;
@@ -200,48 +215,25 @@ static bool may_sleep(struct reactor *r)
 	return idle && !r->backlog_count;
 }
 
-/*
- * A ring that waits for the client to reap, or for a table entry, rings no bell.  We look
- * after a tenth of the time for which it has been so: late by that much, and cheap.
- */
-static uint64_t stall_timeout(struct reactor *r)
-{
-	uint64_t timeout = SLEEP_MOST_NS;
-
-	for (uint32_t i = 0; i < r->ring_count; i++) {
-		struct ring *ring = r->rings[i];
-		uint64_t t;
-
-		if (!ring->stalled || ring->session->stopped)
-			continue;
-		t = tsc_to_ns(r->now - ring->last_work) / 10;
-		t = t < STALL_LEAST_NS ? STALL_LEAST_NS : t > STALL_MOST_NS ? STALL_MOST_NS : t;
-		if (t < timeout)
-			timeout = t;
-	}
-	return timeout;
-}
-
 static uint64_t sleep_timeout(struct reactor *r)
 {
-	uint64_t timeout = stall_timeout(r), room = exec_sleep_ns(r), totals = totals_timeout(r);
+	uint64_t timeout = SLEEP_MOST_NS, stall = reactor_stall_timeout(r);
+	uint64_t room = exec_sleep_ns(r), totals = totals_timeout(r);
 
+	if (timeout > stall)
+		timeout = stall;
 	if (timeout > room)
 		timeout = room;
 	if (timeout > totals)
 		timeout = totals;
 	if (r->control_pending && r->executors && timeout > EXEC_LEAVE_NS)
 		timeout = EXEC_LEAVE_NS;
-	for (struct session *s = r->sessions; s; s = s->next) {
-		uint64_t t;
+	if (r->recorded && timeout > RECORD_SLEEP_NS)
+		timeout = RECORD_SLEEP_NS;
+	if (r->next_deadline != UINT64_MAX) {
+		uint64_t t = r->next_deadline > r->now ? tsc_to_ns(r->next_deadline - r->now) : 0;
 
-		if (s->trace && timeout > RECORD_SLEEP_NS)
-			timeout = RECORD_SLEEP_NS;
-		if (!s->deadlines)
-			continue;
-		t = s->next_deadline > r->now ? tsc_to_ns(s->next_deadline - r->now) : 0;
-		if (t < timeout)
-			timeout = t;
+		timeout = t < timeout ? t : timeout;
 	}
 	return timeout;
 }
@@ -253,7 +245,7 @@ static void record_sessions(struct reactor *r)
 {
 	uint64_t notes = r->notes + tsc_to_ns(r->now - r->noted) / 1000;
 
-	if (notes == r->notes)
+	if (notes == r->notes || !r->recorded)
 		return;
 	r->notes = notes < NOTES_AT_ONCE ? (uint32_t)notes : NOTES_AT_ONCE;
 	r->noted = r->now;
@@ -287,7 +279,7 @@ static void sleep_now(struct reactor *r)
 	}
 	quoit_ring_awake(&r->need_wake);
 	exec_awake(r);
-	reactor_wake_stalled(r);
+	reactor_look_at_stalled(r);
 	r->awake_since = r->last_work = tsc_now();
 }
 
@@ -295,10 +287,12 @@ static void sleep_now(struct reactor *r)
 
 static void chores(struct reactor *r)
 {
-	r->next_chores = r->now + tsc_from_ns(CHORES_NS);
+	uint64_t begun = r->now, ended;
+
 	reactor_scan_rings(r);
+	reactor_look_at_stalled(r);
 	record_sessions(r);
-	if (r->active_count > 1)
+	if (r->polled_count > 1)
 		reactor_retire_rings(r);
 	if (totals_are_due(r)) {
 		publish_sessions(r, true);
@@ -310,6 +304,8 @@ static void chores(struct reactor *r)
 		for (struct session *s = r->sessions; s; s = s->next)
 			memory_trim(s);
 	}
+	ended = tsc_now();
+	r->next_chores = ended + tsc_from_ns(CHORES_NS) + CHORES_PART * (ended - begun);
 }
 
 static void send_backlog(struct reactor *r)

@@ -20,6 +20,7 @@
 #include "sched.h"
 #include "session/files.h"
 #include "session/session_stats.h"
+#include "session/turns.h"
 
 static void answer(struct reactor *r, uint8_t type, struct session *s, struct ring *ring,
 		   int32_t result)
@@ -31,11 +32,36 @@ static void answer(struct reactor *r, uint8_t type, struct session *s, struct ri
 
 /* ---- arriving ---- */
 
+static void leave_tenant(struct reactor *r, struct tenant *t, struct session *s)
+{
+	for (enum turn i = 0; i < TURNS; i++)
+		turns_remove(&t->turns[i], i, s);
+	if (!--t->session_count)
+		tenancy_remove(&r->tenancy, t);
+}
+
+static void forget_untold(struct reactor *r, struct session *s)
+{
+	struct session **link = &r->untold;
+
+	while (*link && *link != s)
+		link = &(*link)->untold;
+	if (*link)
+		*link = s->untold;
+}
+
 static void add_session(struct reactor *r, struct session *s)
 {
+	struct tenant *t = &s->user->tenant[r->index];
+
 	s->next = r->sessions;
 	r->sessions = s;
 	r->session_count++;
+	r->recorded += s->trace != NULL;
+	if (!t->session_count++)
+		tenancy_add(&r->tenancy, t);
+	s->told = true;
+	reactor_attend(r, s);
 	memory_pinned_fill(s);
 }
 
@@ -47,6 +73,10 @@ static void remove_session(struct reactor *r, struct session *s)
 		link = &(*link)->next;
 	*link = s->next;
 	r->session_count--;
+	r->recorded -= s->trace != NULL;
+	reactor_discharge(r, s);
+	forget_untold(r, s);
+	leave_tenant(r, &s->user->tenant[r->index], s);
 }
 
 static void add_ring(struct reactor *r, struct session *s, struct ring *ring)
@@ -144,6 +174,8 @@ static void begin_end(struct reactor *r, struct session *s, uint8_t type, uint32
 		answer(r, type, s, NULL, 0);
 		return;
 	}
+	reactor_attend(r, s);
+	reactor_unstall_all(r, s);
 	s->ending = type;
 	for (uint32_t i = 0; i < s->ring_count; i++)
 		if (s->rings[i])
@@ -161,10 +193,12 @@ static void close_ring(struct reactor *r, struct session *s, uint32_t index)
 {
 	struct ring *ring = index < s->ring_count ? s->rings[index] : NULL;
 
-	if (!ring || ring->closing)
+	if (!ring || ring->closing) {
 		answer(r, MAIL_RING_CLOSE, s, NULL, -EINVAL);
-	else
-		ring->closing = ring->mute = true;
+		return;
+	}
+	ring->closing = ring->mute = true;
+	reactor_unstall(r, ring);
 }
 
 static void unhook_dirty(struct reactor *r, struct ring *ring)
@@ -272,8 +306,11 @@ static void end_trace(struct reactor *r, struct session *s, uint32_t id)
 {
 	struct mail m = {.type = MAIL_TRACE_END, .session = s, .a = id};
 
-	if (is_ours(r, s))
+	if (is_ours(r, s)) {
+		r->recorded -= s->trace != NULL;
 		record_detach(s, id);
+		r->recorded += s->trace != NULL;
+	}
 	mailbox_send(r->outbox, &m);
 }
 
@@ -294,6 +331,7 @@ static void read_letter(struct reactor *r, const struct mail *m)
 		close_ring(r, s, m->a);
 		break;
 	case MAIL_CANCEL:
+		reactor_attend(r, s);
 		answer(r, MAIL_CANCEL, s, NULL, cancel_one(r, s, m->a, m->b));
 		break;
 	case MAIL_FILE_ADD:
@@ -303,11 +341,14 @@ static void read_letter(struct reactor *r, const struct mail *m)
 		answer(r, MAIL_FILE_REMOVE, s, NULL, files_remove(s, m->a));
 		break;
 	case MAIL_KERNELS:
+		reactor_attend(r, s);
 		kernels_ask(r, s, m->ask);
 		break;
 	case MAIL_TRACE_BEGIN:
-		if (is_ours(r, s))
+		if (is_ours(r, s)) {
+			r->recorded += !s->trace;
 			record_attach(s, m->trace);
+		}
 		break;
 	case MAIL_TRACE_END:
 		end_trace(r, s, m->a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reactor_rings.c - active and idle rings, and the sockets that ring for them */
+/* reactor_rings.c - rings that are polled, stalled and idle, and the sockets that ring for them */
 #include "reactor_rings.h"
 
 #include <errno.h>
@@ -15,9 +15,44 @@
 
 #define EVENTS       64
 #define DOORBELLS    64u     /* taken of a ring at once, or one that never stops had us for good */
-#define RING_IDLE_NS 200000u /* an active ring without SQEs for so long becomes idle */
+#define RING_IDLE_NS 200000u /* a ring that is polled without SQEs for so long is so no more */
 
-/* ---- the table of rings: active ones first ---- */
+/* When one that stalls is looked at again. */
+#define STALL_LEAST_NS 50000u
+#define STALL_MOST_NS  20000000u
+
+/* More idle rings than that are not looked at while we are awake; to ask for bells costs as much.
+ */
+#define SCAN_MOST 64u
+
+/* ---- circles of rings ---- */
+
+/* As the one whose turn is the last. */
+static void join_circle(struct ring **first, struct ring *ring)
+{
+	if (*first) {
+		ring->next = *first;
+		ring->previous = (*first)->previous;
+		ring->previous->next = (*first)->previous = ring;
+	} else {
+		*first = ring->next = ring->previous = ring;
+	}
+}
+
+static void leave_circle(struct ring **first, struct ring *ring)
+{
+	ring->next->previous = ring->previous;
+	ring->previous->next = ring->next;
+	if (*first == ring)
+		*first = ring->next == ring ? NULL : ring->next;
+}
+
+/* ---- the table of rings: those that are polled first ---- */
+
+static struct tenant *tenant_of(const struct reactor *r, const struct ring *ring)
+{
+	return &ring->session->user->tenant[r->index];
+}
 
 static void swap_rings(struct reactor *r, uint32_t a, uint32_t b)
 {
@@ -29,28 +64,68 @@ static void swap_rings(struct reactor *r, uint32_t a, uint32_t b)
 	r->rings[b]->slot = b;
 }
 
-static void activate(struct reactor *r, struct ring *ring)
+/* From wherever it is; need_wake is the caller's affair. */
+static void put(struct reactor *r, struct ring *ring, enum ring_place place)
 {
-	if (ring->active)
-		return;
-	ring->active = true;
-	ring->last_work = r->now;
-	quoit_ring_awake(&ring->daemon->need_wake);
-	swap_rings(r, ring->slot, r->active_count++);
-	sample_look(ring, ring->sq.cached_tail - ring->sq.next);
+	struct tenant *t = tenant_of(r, ring);
+
+	if (ring->place == RING_POLLED) {
+		swap_rings(r, ring->slot, --r->polled_count);
+		leave_circle(&t->rings, ring);
+		t->ring_count--;
+	} else if (ring->place == RING_STALLED) {
+		leave_circle(&r->stalled, ring);
+		ring->session->stalled--;
+	}
+	if (place == RING_POLLED) {
+		swap_rings(r, ring->slot, r->polled_count++);
+		join_circle(&t->rings, ring);
+		t->ring_count++;
+	} else if (place == RING_STALLED) {
+		join_circle(&r->stalled, ring);
+		ring->session->stalled++;
+	}
+	ring->place = place;
 }
 
-/* Put need_wake up; false: an SQE has come meanwhile, and the ring stays active. */
+static void activate(struct reactor *r, struct ring *ring)
+{
+	if (ring->place == RING_POLLED)
+		return;
+	if (ring->place == RING_IDLE) {
+		ring->last_work = r->now;
+		quoit_ring_awake(&ring->daemon->need_wake);
+		sample_look(ring, ring->sq.cached_tail - ring->sq.next);
+	}
+	put(r, ring, RING_POLLED);
+}
+
+/* It is looked at again after a tenth of the time for which it has been so: late by that much. */
+static void stall(struct reactor *r, struct ring *ring)
+{
+	uint64_t part = tsc_to_ns(r->now - ring->last_work) / 10;
+
+	part = part < STALL_LEAST_NS ? STALL_LEAST_NS : part > STALL_MOST_NS ? STALL_MOST_NS : part;
+	ring->look = r->now + tsc_from_ns(part);
+	if (!r->stalled || ring->look < r->look_at_stalled)
+		r->look_at_stalled = ring->look;
+	put(r, ring, RING_STALLED);
+}
+
+/* Put need_wake up, or wait for what its next SQE waits for; false: an SQE has come meanwhile, and
+ * the ring stays polled. */
 static bool deactivate(struct reactor *r, struct ring *ring)
 {
-	if (!quoit_ring_sleep(&ring->sq, &ring->daemon->need_wake) && !ring->stalled &&
-	    !ring->session->stopped) {
+	if (ring->stalled && !ring->session->stopped) {
+		stall(r, ring);
+		return true;
+	}
+	if (!quoit_ring_sleep(&ring->sq, &ring->daemon->need_wake) && !ring->session->stopped) {
 		quoit_ring_awake(&ring->daemon->need_wake);
 		sample_look(ring, ring->sq.cached_tail - ring->sq.next);
 		return false;
 	}
-	ring->active = false;
-	swap_rings(r, ring->slot, --r->active_count);
+	put(r, ring, RING_IDLE);
 	return true;
 }
 
@@ -70,10 +145,7 @@ int reactor_add_ring(struct reactor *r, struct ring *ring)
 
 void reactor_remove_ring(struct reactor *r, struct ring *ring)
 {
-	if (ring->active) {
-		ring->active = false;
-		swap_rings(r, ring->slot, --r->active_count);
-	}
+	put(r, ring, RING_IDLE);
 	swap_rings(r, ring->slot, --r->ring_count);
 	if (!ring->hung_up)
 		(void)epoll_ctl(r->epoll, EPOLL_CTL_DEL, ring->socket, NULL);
@@ -81,10 +153,15 @@ void reactor_remove_ring(struct reactor *r, struct ring *ring)
 
 void reactor_scan_rings(struct reactor *r)
 {
-	for (uint32_t i = r->active_count; i < r->ring_count; i++) {
+	if (r->ring_count - r->polled_count > SCAN_MOST) {
+		reactor_poll(r, 0); /* they have rung */
+		return;
+	}
+	for (uint32_t i = r->polled_count; i < r->ring_count; i++) {
 		struct ring *ring = r->rings[i];
 
-		if (quoit_ring_peek(&ring->sq) && !ring->session->stopped)
+		if (ring->place == RING_IDLE && quoit_ring_peek(&ring->sq) &&
+		    !ring->session->stopped)
 			activate(r, ring);
 	}
 }
@@ -93,8 +170,8 @@ void reactor_retire_rings(struct reactor *r)
 {
 	uint64_t idle = tsc_from_ns(RING_IDLE_NS);
 
-	for (uint32_t i = r->active_count; i-- > 0;)
-		if (r->now - r->rings[i]->last_work > idle && !r->rings[i]->stalled)
+	for (uint32_t i = r->polled_count; i-- > 0;)
+		if (r->now - r->rings[i]->last_work > idle)
 			deactivate(r, r->rings[i]);
 }
 
@@ -102,20 +179,49 @@ bool reactor_rings_may_sleep(struct reactor *r)
 {
 	bool idle = true;
 
-	for (uint32_t i = r->active_count; i-- > 0;)
+	for (uint32_t i = r->polled_count; i-- > 0;)
 		idle &= deactivate(r, r->rings[i]);
 	return idle;
 }
 
-void reactor_wake_stalled(struct reactor *r)
-{
-	for (uint32_t i = r->active_count; i < r->ring_count; i++)
-		if (r->rings[i]->stalled && !r->rings[i]->session->stopped) {
-			uint64_t last = r->rings[i]->last_work;
+/* ---- rings that stall ---- */
 
-			activate(r, r->rings[i]);
-			r->rings[i]->last_work = last;
-		}
+void reactor_unstall(struct reactor *r, struct ring *ring)
+{
+	if (ring->place == RING_STALLED)
+		activate(r, ring);
+}
+
+void reactor_unstall_all(struct reactor *r, struct session *s)
+{
+	for (uint32_t i = 0; s->stalled && i < s->ring_count; i++)
+		if (s->rings[i])
+			reactor_unstall(r, s->rings[i]);
+}
+
+void reactor_look_at_stalled(struct reactor *r)
+{
+	struct ring *ring = r->stalled, *last = ring ? ring->previous : NULL, *next;
+	uint64_t first = UINT64_MAX;
+
+	if (!ring || r->now < r->look_at_stalled)
+		return;
+	for (bool more = true; more; ring = next) {
+		more = ring != last;
+		next = ring->next;
+		if (ring->look <= r->now)
+			activate(r, ring);
+		else if (ring->look < first)
+			first = ring->look;
+	}
+	r->look_at_stalled = first;
+}
+
+uint64_t reactor_stall_timeout(const struct reactor *r)
+{
+	if (!r->stalled)
+		return UINT64_MAX;
+	return r->look_at_stalled > r->now ? tsc_to_ns(r->look_at_stalled - r->now) : 0;
 }
 
 /* ---- sockets ---- */

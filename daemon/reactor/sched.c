@@ -58,6 +58,7 @@ void sched_push(struct session *s, struct job *job)
 	job_become(s, job, JOB_READY);
 	sched_append(s, &queues[job->sqe.priority], job);
 	s->ready_jobs++;
+	s->ready_long += queues == s->long_jobs;
 }
 
 struct job *sched_next_short(struct session *s)
@@ -73,8 +74,8 @@ struct job *sched_next_long(struct session *s)
 {
 	struct job *job = s->published < SCHED_PUBLISHED ? sched_pop(s, s->long_jobs) : NULL;
 
-	if (job)
-		s->ready_jobs--;
+	s->ready_jobs -= job != NULL;
+	s->ready_long -= job != NULL;
 	return job;
 }
 
@@ -97,4 +98,5 @@ void sched_put_back(struct session *s, struct job *job)
 		q->tail = job_index(s, job);
 	q->head = job_index(s, job);
 	s->ready_jobs++;
+	s->ready_long += queues == s->long_jobs;
 }

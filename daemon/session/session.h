@@ -32,6 +32,7 @@
 #include "memory/slab.h"
 #include "reactor/optable.h"
 #include "session/depth.h"
+#include "session/user.h"
 
 /* ---- tables ---- */
 
@@ -184,8 +185,16 @@ struct ring_samples {
 	uint32_t cq_from; /* the first that the next CQE stands for */
 };
 
+enum ring_place {
+	RING_IDLE,    /* need_wake is up */
+	RING_POLLED,  /* in a circle of its user's */
+	RING_STALLED, /* in one of the reactor's: its next SQE waits, and so it was for a while */
+};
+
 struct ring {
 	struct session *session;
+	struct ring *next, *previous; /* in a circle */
+	enum ring_place place;
 	uint32_t index;
 	int socket;
 	uint32_t flags; /* QUOIT_RING_* */
@@ -210,11 +219,11 @@ struct ring {
 	bool queued;        /* in the reactor's list of dirty rings */
 	bool hung_up;       /* the client closed its end of the socket */
 	uint32_t slot;      /* in the reactor's table */
-	bool active;        /* polled; need_wake is down */
 	bool stalled;       /* the next SQE waits for a resource of the session */
 	bool closing;
 	bool mute;          /* its client has gone or is leaving: nothing is posted any more */
 	uint64_t last_work; /* TSC of the last SQE */
+	uint64_t look;      /* TSC; RING_STALLED: when to look again */
 	/* Its queues: how deep when they were last looked at, and at most, as far as was looked. */
 	uint32_t sq_depth, cq_depth, sq_most, cq_most;
 	uint64_t fetched; /* TSC of the burst that is being fetched */
@@ -300,9 +309,13 @@ struct session {
 	uid_t uid;
 	pid_t pid;
 	char name[QUOIT_NAME_BYTES];
+	struct user *user;
 	struct reactor *reactor;
-	struct session *next; /* in the reactor's list */
-	int32_t memory_node;  /* where its memory is bound to; -1: nowhere */
+	struct session *next;        /* in the reactor's list */
+	struct session *turn[TURNS]; /* who comes behind it (session/turns.h), */
+	bool has_turn[TURNS];        /* if it is there itself */
+	struct session *untold;      /* the next in the reactor's list of these */
+	int32_t memory_node;         /* where its memory is bound to; -1: nowhere */
 
 	/* the tables' memfd */
 	int state_fd;
@@ -340,6 +353,7 @@ struct session {
 
 	struct ring *rings[QUOIT_MAX_RINGS];
 	uint32_t ring_count; /* highest index ever + 1 */
+	uint32_t stalled;    /* of them, RING_STALLED */
 
 	uint64_t order;          /* of the last fetched job */
 	uint32_t oldest, newest; /* open jobs in fetch order */
@@ -349,11 +363,11 @@ struct session {
 	struct job_queue short_jobs[QUOIT_PRIO_NR]; /* ready */
 	struct job_queue long_jobs[QUOIT_PRIO_NR];
 	struct job_queue file_jobs[QUOIT_PRIO_NR];
-	uint32_t ready_jobs;
-	uint32_t published;     /* works given to the workers */
-	uint32_t transfers;     /* of files, under way */
-	uint32_t deadlines;     /* open jobs that have one */
-	uint64_t next_deadline; /* none of them is earlier; TSC */
+	uint32_t ready_jobs, ready_long; /* in all of these, and in those of long ones */
+	uint32_t published;              /* works given to the workers */
+	uint32_t transfers;              /* of files, under way */
+	uint32_t deadlines;              /* open jobs that have one */
+	uint64_t next_deadline;          /* none of them is earlier; TSC */
 
 	struct session_exec exec;
 	struct bridge bridge;
@@ -379,7 +393,7 @@ struct session {
 	uint64_t bytes_moved; /* as far as its file of legs says of which operations */
 
 	struct quoit_session_stats *stats; /* its counter file, */
-	bool told;                         /* which has all that was done for it */
+	bool told; /* it has all that was done for it, else it is in the reactor's list */
 	int stats_fd;
 	struct quoit_session_legs *legs;       /* its file of legs; NULL: there is none */
 	struct quoit_operation_totals *summed; /* of its operations, what the reactor's have, */

@@ -182,6 +182,8 @@ int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
 	work->session = s;
 	work->job = job_index(s, job);
 	work->cost = job->cost;
+	atomic_store_explicit(&work->user, s->user->number, memory_order_relaxed);
+	atomic_store_explicit(&work->share, user_share(s->user), memory_order_relaxed);
 	cpu_arguments(s, &job->sqe, job->tensors, job->view, &work->args);
 	set_zero_ranges(s, job, work);
 	worker_publish(port, work);

@@ -11,8 +11,8 @@
 #include "worker_private.h"
 
 /*
- * What all cores together may do for a work in one turn.  Then those that wait come first, so
- * that a short work is done soon beside any number of long ones.
+ * What all cores together may do for a work in one turn.  Then others of its session come first, so
+ * that a short work is done soon beside long ones.
  */
 #define WORKER_TURNS_PER_SECOND 50u
 
@@ -57,6 +57,7 @@ static void end_phase(struct workers *w, struct work *work, uint32_t reactor, ui
 struct choice {
 	struct work *work;
 	uint32_t reactor, slot;
+	int64_t user, session; /* how far they are before others */
 	uint64_t order;
 };
 
@@ -74,10 +75,44 @@ bool worker_takes_from(const struct worker *me, uint32_t reactor)
 	return me->anywhere || c->seats[me->index].node == c->owners[reactor].node;
 }
 
+static struct choice weigh(struct worker_port *port, uint32_t reactor, uint32_t slot)
+{
+	struct work *work = &port->work[slot];
+	struct ledger *l = port->ledger;
+	uint32_t user = atomic_load_explicit(&work->user, memory_order_relaxed);
+	uint32_t flow = atomic_load_explicit(&work->flow, memory_order_relaxed);
+
+	return (struct choice){.work = work,
+			       .reactor = reactor,
+			       .slot = slot,
+			       .user = ledger_lead(&l->user[user].page, &l->clock),
+			       .session = ledger_lead(&port->flow[flow].page, &l->user[user].clock),
+			       .order = atomic_load_explicit(&work->order, memory_order_relaxed)};
+}
+
+static bool is_before(const struct choice *a, const struct choice *b)
+{
+	if (a->user != b->user)
+		return a->user < b->user;
+	if (a->session != b->session)
+		return a->session < b->session;
+	return a->order < b->order;
+}
+
+static void note_choice(struct worker_port *port, const struct work *work)
+{
+	struct ledger *l = port->ledger;
+	uint32_t user = work->user;
+
+	ledger_choose(&l->user[user].page, &l->clock);
+	ledger_choose(&port->flow[work->flow].page, &l->user[user].clock);
+}
+
 /*
- * The work with tiles left whose turn it is.  Priorities are a session's own affair: they have
- * been heeded when it published its few works.  What is read here may belong to a work that
- * has just been replaced: then the choice is not the best, and the claim still right.
+ * The work with tiles left whose turn it is: of the user that has had the least, of that user's
+ * session that has, the oldest.  Priorities are a session's own affair: they have been heeded when
+ * it published its few works.  What is read here may belong to a work that has just been replaced:
+ * then the choice is not the best, and the claim still right.
  */
 static bool choose(const struct worker *me, struct choice *best)
 {
@@ -88,14 +123,13 @@ static bool choose(const struct worker *me, struct choice *best)
 		if (!worker_takes_from(me, r))
 			continue;
 		for (uint32_t i = 0; i < WORKER_SLOTS; i++) {
-			struct work *work = &w->port[r].work[i];
-			uint64_t order;
+			struct choice c;
 
-			if (!claimable(work))
+			if (!claimable(&w->port[r].work[i]))
 				continue;
-			order = __atomic_load_n(&work->order, __ATOMIC_RELAXED);
-			if (!best->work || order < best->order)
-				*best = (struct choice){work, r, i, order};
+			c = weigh(&w->port[r], r, i);
+			if (!best->work || is_before(&c, best))
+				*best = c;
 		}
 	}
 	return best->work != NULL;
@@ -116,15 +150,18 @@ static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
 {
 	uint64_t turn = tsc_hz() / WORKER_TURNS_PER_SECOND;
 	uint64_t before = atomic_fetch_add_explicit(&work->ticks, ticks, memory_order_relaxed);
+	struct worker_port *port = &me->all->port[me->share.reactor];
 
 	/* In this order nobody counts a share twice (workers_count). */
 	__atomic_store_n(&me->since, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&me->ticks, me->ticks + ticks, __ATOMIC_RELEASE);
 	__atomic_store_n(&me->tiles, me->tiles + me->share.tiles,
 			 __ATOMIC_RELEASE); /* and with their times */
+	ledger_count(&port->ledger->user[work->user].page, (int64_t)ticks, work->share);
+	ledger_count(&port->flow[work->flow].page, (int64_t)ticks, SHARE_NORMAL);
 	if (before / turn != (before + ticks) / turn)
-		__atomic_store_n(&work->order, atomic_fetch_add(&me->all->order, 1),
-				 __ATOMIC_RELAXED);
+		atomic_store_explicit(&work->order, atomic_fetch_add(&me->all->order, 1),
+				      memory_order_relaxed);
 }
 
 uint64_t worker_cpu_ns(clockid_t clock)
@@ -193,6 +230,7 @@ static void run_tile(struct worker *me, uint32_t tile, uint32_t tiles)
 
 static bool run_one(struct worker *me)
 {
+	struct workers *w = me->all;
 	struct choice c;
 	uint64_t claim;
 
@@ -205,6 +243,7 @@ static bool run_one(struct worker *me)
 		if (me->share.work != c.work) {
 			end_share(me);
 			begin_share(me, &c);
+			note_choice(&w->port[c.reactor], c.work);
 		}
 		run_tile(me, (uint32_t)claim, (uint32_t)(claim >> 32));
 	}

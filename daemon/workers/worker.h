@@ -19,6 +19,7 @@
 
 #include <quoit/ring.h>
 
+#include "host/ledger.h"
 #include "ops/ops.h"
 
 struct session;
@@ -37,13 +38,16 @@ struct work {
 	const struct op_impl *impl;
 	struct session *session;
 	uint32_t job;
-	uint64_t cost;  /* predicted nanoseconds on one core */
-	uint64_t order; /* of turns: older first */
+	uint64_t cost; /* predicted nanoseconds on one core */
+	/* Whose it is, by number, and with what share; any worker may look. */
+	_Atomic uint32_t user, share;
 	struct op_args args;
 	struct zero_range zero[QUOIT_MAX_TENSORS_PER_JOB]; /* to be cleared first */
 	uint32_t zeros;
 	/* ---- */
 	_Alignas(64) _Atomic uint64_t claim; /* tiles << 32 | next tile */
+	_Atomic uint64_t order;              /* of turns among its session's works: older first */
+	_Atomic uint32_t flow;               /* its session, among those of the port */
 	_Atomic uint32_t left;               /* tiles not yet finished */
 	_Atomic bool clearing;               /* the tiles are ranges to clear */
 	_Atomic bool abandoned;              /* nobody wants the result: finish without working */
@@ -51,10 +55,18 @@ struct work {
 	_Atomic uint64_t started;
 };
 
+/* A session that has works published. */
+struct worker_flow {
+	const struct session *session; /* the reactor's */
+	struct ledger_page page;
+};
+
 /* What a reactor owns of the workers: its slots, and a ring from each worker. */
 struct worker_port {
 	struct work work[WORKER_SLOTS];
-	uint32_t free; /* bit i: slot i can be filled */
+	struct worker_flow flow[WORKER_SLOTS]; /* free ones have no works */
+	struct ledger *ledger;                 /* of its node */
+	uint32_t free;                         /* bit i: slot i can be filled */
 	uint32_t published;
 	bool unheard; /* works were published, and sleeping workers not called */
 	struct workers *workers;

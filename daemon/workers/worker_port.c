@@ -42,17 +42,43 @@ struct work *worker_slot(struct worker_port *port)
 	return work;
 }
 
+/* The session's flow, or a free one: there are as many as works. */
+static uint32_t find_flow(const struct worker_port *port, const struct session *s)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < WORKER_SLOTS; i++) {
+		if (!port->flow[i].page.works)
+			found = i;
+		else if (port->flow[i].session == s)
+			return i;
+	}
+	return found;
+}
+
+static void enter(struct worker_port *port, struct work *work)
+{
+	uint32_t i = find_flow(port, work->session);
+	struct ledger *l = port->ledger;
+
+	port->flow[i].session = work->session;
+	atomic_store_explicit(&work->flow, i, memory_order_relaxed);
+	ledger_open(&l->user[work->user].page, &l->clock);
+	ledger_open(&port->flow[i].page, &l->user[work->user].clock);
+}
+
 void worker_publish(struct worker_port *port, struct work *work)
 {
 	uint32_t tiles = work_clear_tiles(work);
 
+	enter(port, work);
 	atomic_store(&work->clearing, tiles != 0);
 	atomic_store(&work->abandoned, false);
 	atomic_store(&work->ticks, 0);
 	atomic_store(&work->started, 0);
 	port->published++;
-	__atomic_store_n(&work->order, atomic_fetch_add(&port->workers->order, 1),
-			 __ATOMIC_RELAXED);
+	atomic_store_explicit(&work->order, atomic_fetch_add(&port->workers->order, 1),
+			      memory_order_relaxed);
 	if (!tiles)
 		tiles = work_compute_tiles(port->workers, work,
 					   (uint32_t)(port - port->workers->port));
@@ -84,6 +110,8 @@ struct work *worker_finished(struct worker_port *port)
 
 void worker_retire(struct worker_port *port, struct work *work)
 {
+	ledger_close(&port->ledger->user[work->user].page);
+	ledger_close(&port->flow[work->flow].page);
 	port->free |= 1u << (uint32_t)(work - port->work);
 	port->published--;
 }

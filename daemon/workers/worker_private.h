@@ -52,6 +52,7 @@ struct workers {
 	_Atomic uint32_t bell;    /* changes whenever there is something new to claim */
 	_Atomic uint32_t sleepers;
 	_Atomic uint64_t order; /* of turns: publications, and whenever one is over */
+	struct ledger *ledger;  /* as many as reactors; used are those of the first of each node */
 	_Atomic bool stop;
 	uint64_t (*times)[QUOIT_LEG_BUCKETS]; /* of each worker's tiles; its own to write */
 	uint32_t *cores;                      /* of each reactor: workers that take its works */

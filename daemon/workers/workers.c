@@ -36,6 +36,18 @@ static void assign(struct workers *w)
 	}
 }
 
+/* Reactors of one node have one ledger. */
+static void share_ledgers(struct workers *w)
+{
+	for (uint32_t r = 0; r < w->config.reactors; r++) {
+		uint32_t first = 0;
+
+		while (w->config.owners[first].node != w->config.owners[r].node)
+			first++;
+		w->port[r].ledger = &w->ledger[first];
+	}
+}
+
 static int start_threads(struct workers *w)
 {
 	for (uint32_t i = 0; i < w->config.workers; i++) {
@@ -90,13 +102,15 @@ int workers_start(const struct worker_config *config, struct workers **ret)
 	w->port = aligned_alloc(64, config->reactors * sizeof *w->port);
 	w->cores = calloc(config->reactors, sizeof *w->cores);
 	w->times = calloc(config->workers, sizeof *w->times);
-	if (!w->worker || !w->port || !w->cores || !w->times)
+	w->ledger = calloc(config->reactors, sizeof *w->ledger);
+	if (!w->worker || !w->port || !w->cores || !w->times || !w->ledger)
 		err = -ENOMEM;
 	for (uint32_t i = 0; w->port && i < config->reactors; i++)
 		if (worker_port_open(&w->port[i], w) < 0)
 			err = -ENOMEM;
 	if (!err) {
 		assign(w);
+		share_ledgers(w);
 		err = start_threads(w);
 	}
 	if (err) {
@@ -142,6 +156,7 @@ void workers_stop(struct workers *w)
 	for (uint32_t i = 0; w->port && i < w->config.reactors; i++)
 		worker_port_close(&w->port[i]);
 	free_config(&w->config);
+	free(w->ledger);
 	free(w->times);
 	free(w->cores);
 	free(w->port);

@@ -104,6 +104,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 				   .features = &features,
 				   .reactors = &reactor,
 				   .reactor_count = 1,
+				   .users = {.reactors = 1},
 				   .epoll = -1,
 				   .directory = make_directory(),
 				   .budget = budget_new(&limits),

@@ -109,7 +109,9 @@ static void publish(struct reactor_seat *r, struct work *work)
 	memset(w->scratch, 0xff, sizeof w->scratch);
 	w->abandoned = false;
 	work->impl = &op;
-	work->session = NULL;
+	work->session = (struct session *)&r->witness[draw(r, 4)]; /* only told from others */
+	work->user = draw(r, 3);
+	work->share = 1 + draw(r, SHARE_MOST);
 	work->args.t[0].data = w;
 	work->cost = draw(r, 2) ? UINT64_C(1) << draw(r, 40) : 0;
 	work->zeros = w->cleared ? 2 : 0;

@@ -264,7 +264,7 @@ Test(placement, nodes_are_the_kernels_numbers_also_where_these_have_holes)
 {
 	struct topology *topology = read_machine(TWO_NODES, NULL);
 	struct placement *plan;
-	static const uint32_t idle[MAX_REACTORS];
+	static const uint64_t idle[MAX_REACTORS];
 	uint32_t i;
 
 	topology->nodes[1].node = 8;
@@ -308,7 +308,7 @@ Test(placement, nodes_with_memory_are_counted_allowed_or_not)
 /* FOUR_NODES with 8 reactors: reactor i is on node i % 4. */
 struct visit {
 	int32_t node;
-	uint32_t sessions[8];
+	uint64_t load[8];
 	uint32_t expected;
 };
 
@@ -319,7 +319,7 @@ ParameterizedTestParameters(placement, session_gets_this_home)
 		{0, {0}, 0},
 		{2, {0}, 2},
 		{-1, {0}, 0},
-		/* the fewest sessions within the node, however idle another node is */
+		/* the least load within the node, however idle another node is */
 		{2, {0, 0, 5, 0, 0, 0, 4, 0}, 6},
 		{2, {0, 0, 5, 0, 0, 0, 5, 0}, 2},
 		{2, {0, 0, 5, 0, 0, 0, 6, 0}, 2},
@@ -337,7 +337,7 @@ ParameterizedTest(struct visit *row, placement, session_gets_this_home)
 	struct placement *plan = plan_machine(FOUR_NODES, NULL, 8);
 
 	cr_assert_eq(plan->nr_reactors, 8);
-	cr_expect_eq(placement_home(plan, row->node, row->sessions), row->expected);
+	cr_expect_eq(placement_home(plan, row->node, row->load), row->expected);
 	placement_free(plan);
 }
 

@@ -35,7 +35,7 @@ extern "C" {
 
 /* ---- for authors of modules ---- */
 
-#define QUOIT_EXEC_VERSION 5u
+#define QUOIT_EXEC_VERSION 6u
 #define QUOIT_EXEC_MAX_OPS 32u
 
 /* A view on memory: element (i, j, k, l) is at data + the sum of index times stride, in elements.
@@ -301,7 +301,14 @@ struct quoit_exec_daemon_channel {
 	 * before the request.
 	 */
 	uint64_t job[QUOIT_EXEC_ENTRIES];
+	/* Whose sessions they are, by slot, written before a request of theirs. */
+	struct quoit_exec_owner {
+		uint32_t user;  /* a number below QUOIT_EXEC_USERS, the same in all channels, */
+		uint32_t share; /* and what it gets as against others: 1 or more */
+	} owner[QUOIT_EXEC_SLOTS];
 };
+
+#define QUOIT_EXEC_USERS 1024u
 
 /* A job for people: numbers of its session (the lower 24 bits) and ring, and its SQ index. */
 #define QUOIT_EXEC_JOB(session, ring, sq_index)                                                    \

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* turns.h - queues of a user's sessions that have turns; one is in each queue once at most */
+#ifndef QUOITD_TURNS_H
+#define QUOITD_TURNS_H
+
+#include "session.h"
+
+/* Behind all others; one that is there keeps its place. */
+static inline void turns_add(struct turns *all, enum turn which, struct session *s)
+{
+	if (s->has_turn[which])
+		return;
+	s->has_turn[which] = true;
+	s->turn[which] = NULL;
+	if (all->first)
+		all->last->turn[which] = s;
+	else
+		all->first = s;
+	all->last = s;
+	all->count++;
+}
+
+/* The first one, taken out; there is one. */
+static inline struct session *turns_take(struct turns *all, enum turn which)
+{
+	struct session *s = all->first;
+
+	all->first = s->turn[which];
+	s->has_turn[which] = false;
+	all->count--;
+	return s;
+}
+
+/* One that leaves, wherever it is. */
+static inline void turns_remove(struct turns *all, enum turn which, struct session *s)
+{
+	for (uint32_t n = all->count; n && s->has_turn[which]; n--) {
+		struct session *i = turns_take(all, which);
+
+		if (i != s)
+			turns_add(all, which, i);
+	}
+}
+
+#endif

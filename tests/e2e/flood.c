@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* flood.c - more work than there are cores for it */
+#include "flood.h"
+
+#include <grp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <quoit.h>
+
+#define LEASE_BYTES (UINT64_C(1) << 20)
+#define TILES_BYTES (UINT64_C(4) << 20)
+#define ALL_JOBS    16384u /* in the rings of all sessions together, about */
+#define LEAST_JOBS  8u
+#define SMALL       2048u /* elements of a vector */
+#define LARGE       384u  /* rows of a matrix */
+#define PRODUCTS    4u    /* that do not wait for each other */
+#define PAUSE_US    200
+
+struct flood_state {
+	_Atomic bool ready;
+	_Atomic uint64_t done;
+};
+
+struct source {
+	struct quoit_ring *ring;
+	quoit_tensor x, product[PRODUCTS];
+	unsigned next;
+};
+
+/* ---- the process ---- */
+
+/* Before others: it has to keep its rings full. */
+static int become(uid_t uid)
+{
+	struct rlimit limit;
+
+	(void)setpriority(PRIO_PROCESS, 0, -10);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	if (uid == geteuid())
+		return 0;
+	return setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid);
+}
+
+static int open_source(struct source *s, const struct flood_wish *wish)
+{
+	struct quoit_open_params params = {.socket = wish->socket,
+					   .host_bytes = wish->tiles ? TILES_BYTES : LEASE_BYTES,
+					   .arena_bytes = 65536,
+					   .device_bytes = wish->device ? LEASE_BYTES : 0,
+					   .max_tensors = 64};
+	struct quoit_ring_params ring = {.flags = QUOIT_RING_RAW,
+					 .entries = ALL_JOBS / wish->sessions};
+	struct quoit_session *session;
+	int err;
+
+	if (ring.entries < LEAST_JOBS)
+		ring.entries = LEAST_JOBS;
+	err = quoit_open(&session, &params);
+	if (!err)
+		err = quoit_ring_open(&s->ring, session, &ring);
+	if (!err && wish->device)
+		err = quoit_use_device(s->ring, wish->device);
+	if (err) {
+		fprintf(stderr, "flood: %s: %s\n", quoit_strerror(err), quoit_open_text());
+		return err;
+	}
+	s->x = wish->tiles ? quoit_matrix(s->ring, QUOIT_F32, LARGE, LARGE)
+			   : quoit_vector(s->ring, QUOIT_F32, SMALL);
+	for (unsigned i = 0; wish->tiles && i < PRODUCTS; i++)
+		s->product[i] = quoit_matrix(s->ring, QUOIT_F32, LARGE, LARGE);
+	return 0;
+}
+
+/* Reap what there is, and put as much in as there is room for; how many were reaped. */
+static uint64_t turn(struct source *s, bool tiles)
+{
+	const struct quoit_cqe *cqe;
+	struct quoit_sqe *sqe;
+	uint64_t done = 0;
+
+	for (int n; (n = quoit_peek(s->ring, &cqe)) > 0; done += (unsigned)n)
+		quoit_release(s->ring, (unsigned)n);
+	while ((sqe = quoit_sqe(s->ring)) != NULL)
+		*sqe = tiles ? quoit_gemm(s->product[s->next++ % PRODUCTS], s->x, s->x, 0, 1, 0)
+			     : quoit_normal(s->x, 1, 0);
+	(void)quoit_flush(s->ring);
+	return done;
+}
+
+static void run(const struct flood_wish *wish, struct flood_state *state)
+{
+	struct source *source = calloc(wish->sessions, sizeof *source);
+
+	if (!source || become(wish->uid))
+		_exit(1);
+	for (unsigned i = 0; i < wish->sessions; i++) {
+		if (open_source(&source[i], wish))
+			_exit(1);
+		(void)turn(&source[i], wish->tiles);
+	}
+	state->ready = true;
+	for (;;) {
+		uint64_t done = 0;
+
+		for (unsigned i = 0; i < wish->sessions; i++)
+			done += turn(&source[i], wish->tiles);
+		state->done += done;
+		usleep(PAUSE_US);
+	}
+}
+
+/* ---- its parent ---- */
+
+bool flood_begin(struct flood *f, const struct flood_wish *wish)
+{
+	f->state = mmap(NULL, sizeof *f->state, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (f->state == MAP_FAILED)
+		return false;
+	fflush(NULL);
+	f->pid = fork();
+	if (f->pid == 0)
+		run(wish, f->state);
+	while (!f->state->ready) {
+		if (f->pid < 0 || waitpid(f->pid, NULL, WNOHANG))
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
+uint64_t flood_done(const struct flood *f)
+{
+	return f->state->done;
+}
+
+void flood_end(struct flood *f)
+{
+	(void)kill(f->pid, SIGKILL);
+	(void)waitpid(f->pid, NULL, 0);
+	(void)munmap(f->state, sizeof *f->state);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_fair_shares.c - what users get of the cores when each of them wants all: parts of what there
+ * was, however much that is.  For root only, who can be several users.
+ */
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "daemon.h"
+#include "flood.h"
+
+TestSuite(fair_shares, .timeout = 300);
+
+enum { ALICE = 61001, BOB };
+
+#define SETTLE_US 300000
+#define WINDOW_US 3000000
+
+/* Neighbours on the machine take cores away in the midst; the bound of the benchmark is closer. */
+#define TOLERANCE      0.15
+#define JOBS_TOLERANCE 0.3 /* of one kind, whose time is not always the same */
+
+static void let_others_in(const struct daemon *d)
+{
+	cr_assert_eq(chmod(d->folder, 0755), 0);
+}
+
+/* What somebody has had: jobs, and core time in ticks, as quoitd has counted it. */
+struct had {
+	uint64_t jobs, ticks;
+};
+
+static struct had look(const struct daemon *d, const struct flood *f, uint64_t first,
+		       unsigned sessions)
+{
+	struct had had = {.jobs = flood_done(f)};
+
+	for (uint64_t s = first; s < first + sessions; s++)
+		had.ticks += daemon_session_counter(d, s, QUOIT_SESSION_CORE_TICKS);
+	return had;
+}
+
+/* What Bob gets for each of Alice's. */
+struct ratio {
+	double jobs, ticks;
+};
+
+static struct ratio divide(struct flood_wish alice, struct flood_wish bob,
+			   const char *const *options)
+{
+	struct daemon d;
+	struct flood a, b;
+	struct had before[2], after[2];
+
+	cr_assert_eq(daemon_start_prepared(&d, options, let_others_in), 0);
+	alice.socket = bob.socket = d.socket;
+	alice.uid = ALICE;
+	bob.uid = BOB;
+	cr_assert(flood_begin(&a, &alice));
+	cr_assert(flood_begin(&b, &bob));
+	usleep(SETTLE_US);
+	before[0] = look(&d, &a, 1, alice.sessions);
+	before[1] = look(&d, &b, 1 + alice.sessions, bob.sessions);
+	usleep(WINDOW_US);
+	after[0] = look(&d, &a, 1, alice.sessions);
+	after[1] = look(&d, &b, 1 + alice.sessions, bob.sessions);
+	flood_end(&a);
+	flood_end(&b);
+	daemon_stop(&d);
+	return (struct ratio){(double)(after[1].jobs - before[1].jobs) /
+				      (double)(after[0].jobs - before[0].jobs),
+			      (double)(after[1].ticks - before[1].ticks) /
+				      (double)(after[0].ticks - before[0].ticks)};
+}
+
+static void expect_ratio(const char *what, double got, double expected, double tolerance)
+{
+	cr_expect_float_eq(got / expected, 1.0, tolerance, "%s: %.3f instead of %.3f", what, got,
+			   expected);
+}
+
+static const char *const options[] = {"--private=no", "--reactors=1", NULL};
+
+static const struct row {
+	const char *name;
+	struct flood_wish alice, bob;
+	double expected;
+	bool alike; /* a job of the one is a job of the other */
+} rows[] = {
+	{"a reactor", {.sessions = 1}, {.sessions = 1}, 1, true},
+	{"a reactor with a crowd", {.sessions = 1000}, {.sessions = 1}, 1, false},
+	{"tiles", {.sessions = 1, .tiles = true}, {.sessions = 1, .tiles = true}, 1, true},
+	{"tiles of a crowd",
+	 {.sessions = 1000, .tiles = true},
+	 {.sessions = 1, .tiles = true},
+	 1,
+	 false},
+};
+
+/* One row after the other: each wants the whole machine. */
+Test(fair_shares, cores_are_divided_between_users_however_many_sessions_one_has)
+{
+	if (geteuid())
+		cr_skip_test("only root can be several users");
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct row *row = &rows[i];
+		struct ratio r = divide(row->alice, row->bob, options);
+
+		expect_ratio(row->name, r.ticks, row->expected, TOLERANCE);
+		if (row->alike)
+			expect_ratio(row->name, r.jobs, row->expected, JOBS_TOLERANCE);
+	}
+}
