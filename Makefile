@@ -16,16 +16,21 @@ MANDIR := $(PREFIX)/share/man
 BASHDIR := $(PREFIX)/share/bash-completion/completions
 ZSHDIR := $(PREFIX)/share/zsh/site-functions
 SHAREDIR := $(PREFIX)/share/quoit
+SYSCONFDIR := $(if $(filter /usr,$(PREFIX)),/etc,$(PREFIX)/etc)
+SYSTEMDDIR := $(PREFIX)/lib/systemd
+units := $(patsubst systemd/%,%,$(wildcard systemd/system/* systemd/user/*))
+# An administrator's, once it is there.
+conf = $(DESTDIR)$(SYSCONFDIR)/quoit/quoitd.conf
 B ?= build
 SAN ?=
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CFLAGS ?= -O2 -g
 
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
-	libproc2-dev libncurses-dev libmicrohttpd-dev libopenblas0-pthread systemtap-sdt-dev
+	libproc2-dev libncurses-dev libmicrohttpd-dev libsystemd-dev libopenblas0-pthread systemtap-sdt-dev
 # What only tests need.
 TEST_DEPS := libcriterion-dev spin clang libclang-rt-14-dev clang-format qemu-system-x86 cpio tmux mandoc zsh \
-	prometheus python3-prometheus-client chromium numactl bpftrace
+	prometheus python3-prometheus-client chromium numactl bpftrace systemd
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
@@ -38,7 +43,7 @@ late := -fno-tree-slp-vectorize
 # The daemon's path crosses many small files: let the linker inline over them.
 lto := $(if $(SAN)$(findstring clang,$(CC)),,-flto=auto -ffat-lto-objects)
 ldflags := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
-daemon_libs := -lhwloc -lnuma -luring -linih -ljansson -ldl -lm
+daemon_libs := -lhwloc -lnuma -luring -linih -ljansson -lsystemd -ldl -lm
 tool_libs := -ljansson -lproc2 -lncursesw -ltinfo -lnuma -lm
 
 # Kernels are compiled once per instruction set; ops.c chooses among them.
@@ -189,7 +194,7 @@ $(B)/tables/made: $(B)/quoit $(B)/quoitd libclient/include/quoit.h $(wildcard li
 	$(Q)CC='$(CC)' sh docs/man/tables.sh $(B) && touch $@
 $(B)/man/made: $(B)/tables/made $(wildcard docs/man/*) libclient/examples/hello.c
 	$(call say,GEN,$(@D))
-	$(Q)sh docs/man/build.sh $(B) $(PREFIX) $(LIBEXECDIR) && touch $@
+	$(Q)sh docs/man/build.sh $(B) $(PREFIX) $(LIBEXECDIR) $(SYSCONFDIR) && touch $@
 $(B)/completion/made: $(B)/tables/made $(wildcard tools/completion/*)
 	$(call say,GEN,$(@D))
 	$(Q)sh tools/completion/build.sh $(B) && touch $@
@@ -241,6 +246,11 @@ install: all
 	install -D -m 644 $(B)/completion/quoit $(DESTDIR)$(BASHDIR)/quoit
 	ln -sf quoit $(DESTDIR)$(BASHDIR)/quoitd
 	install -D -m 644 $(B)/completion/_quoit $(DESTDIR)$(ZSHDIR)/_quoit
+	install -d $(DESTDIR)$(SYSCONFDIR)/quoit $(addprefix $(DESTDIR)$(SYSTEMDDIR)/,system user)
+	set -e; for unit in $(units); do sed 's|@BINDIR@|$(BINDIR)|; s|@SYSCONFDIR@|$(SYSCONFDIR)|' systemd/$$unit | install -m 644 /dev/stdin $(DESTDIR)$(SYSTEMDDIR)/$$unit; done
+	install -D -m 644 systemd/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/quoit.conf
+	install -D -m 644 systemd/tmpfiles.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/quoit.conf
+	[ -e $(conf) ] || install -m 644 systemd/quoitd.conf $(conf)
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,quoit quoitd) $(addprefix $(DESTDIR)$(LIBEXECDIR)/,quoit-exec quoit-peer quoit-cuda.so quoit-peer-cuda)
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libquoit.so libquoit.so.$(SOVERSION) libquoit.a pkgconfig/libquoit.pc)
@@ -248,6 +258,8 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(BASHDIR)/,quoit quoitd) $(DESTDIR)$(ZSHDIR)/_quoit
 	rm -f $(DESTDIR)$(INCLUDEDIR)/quoit.h $(addprefix $(DESTDIR)$(INCLUDEDIR)/quoit/,$(notdir $(wildcard libclient/include/quoit/*)))
 	rm -f $(DESTDIR)$(SHAREDIR)/grafana.json
-	-rmdir $(DESTDIR)$(INCLUDEDIR)/quoit $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR)
+	rm -f $(addprefix $(DESTDIR)$(SYSTEMDDIR)/,$(units)) $(patsubst %,$(DESTDIR)$(PREFIX)/lib/%.d/quoit.conf,sysusers tmpfiles)
+	! cmp -s systemd/quoitd.conf $(conf) || rm -f $(conf)
+	-rmdir $(DESTDIR)$(INCLUDEDIR)/quoit $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR) $(DESTDIR)$(SYSCONFDIR)/quoit
 clean:
 	rm -rf $(B)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "control/control.h"
+#include "control/service.h"
 #include "host/config.h"
 #include "host/log.h"
 #include "host/tsc.h"
@@ -105,14 +106,17 @@ static void shut_out_others(const struct config *config)
 		(void)prctl(PR_SET_DUMPABLE, 0);
 }
 
-static void say_ready(const struct config *config)
+static void say_ready(struct control *c)
 {
+	const struct config *config = c->config;
+
 	log_info("listening on %s", config->socket);
 	if (config->ready_fd != UINT64_MAX) {
 		while (write((int)config->ready_fd, "", 1) < 0 && errno == EINTR)
 			;
 		close((int)config->ready_fd);
 	}
+	service_say_ready(c);
 }
 
 /* What leases may take of each device: of the smallest one, but for what its driver needs. */
@@ -140,7 +144,8 @@ static void add_devices(struct control *c, const struct machine *m)
 	budget_set_device(c->budget, bytes);
 }
 
-static int serve(const struct config *config, struct machine *m, int directory)
+/* passed: the socket that we got, or a negative number. */
+static int serve(const struct config *config, struct machine *m, int directory, int passed)
 {
 	struct budget_limits limits = {.memory = config->memory,
 				       .uid_memory = config->uid_memory,
@@ -155,7 +160,8 @@ static int serve(const struct config *config, struct machine *m, int directory)
 				  .outbox = m->outbox,
 				  .eventfd = m->control_eventfd,
 				  .epoll = -1,
-				  .listener = -1,
+				  .listener = passed,
+				  .passed = passed >= 0,
 				  .signals = -1,
 				  .directory = directory,
 				  .totals = m->totals};
@@ -174,7 +180,7 @@ static int serve(const struct config *config, struct machine *m, int directory)
 		err = machine_start(m);
 		if (!err) {
 			add_devices(&control, m);
-			say_ready(config);
+			say_ready(&control);
 			control_run(&control);
 			machine_stop(m);
 		}
@@ -198,7 +204,7 @@ static void fill_defaults(struct config *c)
 }
 
 /* From its directory to its end; the exit status. */
-static int run(const struct config *config)
+static int run(const struct config *config, int passed)
 {
 	struct machine *machine;
 	int err, directory, lock;
@@ -221,7 +227,7 @@ static int run(const struct config *config)
 	if (!err)
 		err = machine_make(config, directory, &machine);
 	if (!err) {
-		err = serve(config, machine, directory);
+		err = serve(config, machine, directory, passed);
 		machine_free(machine, directory);
 	}
 	close(lock);
@@ -232,7 +238,7 @@ static int run(const struct config *config)
 int main(int argc, char **argv)
 {
 	struct config config;
-	int err, status;
+	int err, status, passed;
 
 	config_init(&config);
 	err = config_args(&config, argc, argv, stdout, stderr);
@@ -249,8 +255,11 @@ int main(int argc, char **argv)
 	err = log_start();
 	if (err < 0)
 		log_warning("who reads this log can hold us up: %s", strerror(-err));
-	if (config.is_private || sees_all_users()) {
-		status = run(&config);
+	passed = service_take_socket(&config);
+	if (passed < 0 && passed != -ENOENT) {
+		status = 1;
+	} else if (config.is_private || sees_all_users()) {
+		status = run(&config, passed);
 	} else {
 		log_error("this user namespace does not have all users (/proc/self/uid_map): "
 			  "use --private");

@@ -140,6 +140,7 @@ run manual sh tests/manual.sh build
 run probes sh tests/probes.sh build
 run completion sh tests/completion.sh build
 run install sh tests/install.sh
+run units sh tests/units.sh
 run placement sh tests/vm/placement.sh build
 run top sh tests/top.sh build
 

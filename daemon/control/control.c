@@ -17,6 +17,7 @@
 #include "listener.h"
 #include "peer.h"
 #include "recorder.h"
+#include "service.h"
 
 #define EVENTS  64
 #define TICK_MS 100
@@ -174,7 +175,7 @@ static int timeout_ms(struct control *c)
 {
 	if (recorder_is_busy(c))
 		return 0;
-	if (c->accept_from_ns || c->stop)
+	if (c->accept_from_ns || c->stop || service_has_news(c))
 		return TICK_MS;
 	for (const struct connection *conn = c->connections; conn; conn = conn->next)
 		if (conn->state == CONNECTION_NEW)
@@ -232,6 +233,7 @@ static void pass(struct control *c)
 	recorder_advance(c);
 	drop_silent(c);
 	sweep(c);
+	service_say_status(c);
 	totals_set(c->totals, QUOIT_DAEMON_LOG_SUPPRESSED, log_suppressed());
 }
 
@@ -250,6 +252,7 @@ void control_run(struct control *c)
 
 	while (!c->stop)
 		pass(c);
+	service_say_stopping(ERRANDS_MS * UINT64_C(10000000));
 	listener_close(c);
 	for (struct connection *conn = c->connections; conn; conn = conn->next)
 		connection_end(conn, QUOIT_DAEMON_SESSIONS_STOPPED, "quoitd is ending");

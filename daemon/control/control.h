@@ -34,6 +34,7 @@ struct control {
 	int eventfd;
 	int epoll;
 	int listener;
+	bool passed; /* the listener is a service manager's: it stays when we end */
 	int signals;
 	int directory; /* runtime directory, for counter files */
 	struct budget *budget;
@@ -53,6 +54,9 @@ struct control {
 	uint64_t next_session;
 	uint64_t accept_from_ns; /* CLOCK_BOOTTIME; 0: accepting */
 	bool stop;
+	/* service.c: what the service manager was last told, and when it may be told more */
+	uint32_t status_sessions;
+	uint64_t status_from_ns; /* CLOCK_BOOTTIME */
 };
 
 /* Open the socket and everything else; -errno after a log line. */

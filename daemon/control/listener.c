@@ -121,6 +121,15 @@ void listener_admit(struct control *c, int fd)
 
 /* ---- the socket ---- */
 
+/* What is accepted from now on has both, too; see ctl_receive. */
+static int prepare(int fd)
+{
+	int on = 1;
+
+	ctl_let_descriptors_pass(fd, false); /* before a session is open they have no use */
+	return setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ? -errno : 0;
+}
+
 /* Listen, or let connections wait in the socket's queue. */
 static void set_accepting(struct control *c, bool on)
 {
@@ -136,6 +145,9 @@ void listener_take(struct control *c, struct arrivals *ret)
 		int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0) {
+			/* It may have connected before a socket that was passed was prepared. */
+			if (c->passed)
+				(void)prepare(fd);
 			ret->fd[ret->count++] = fd;
 		} else if (errno == EAGAIN) {
 			return;
@@ -169,11 +181,11 @@ static int clear_path(const struct sockaddr_un *addr)
 	return err;
 }
 
-int listener_open(struct control *c)
+static int make_socket(const struct config *config, int *ret)
 {
-	const char *path = c->config->socket;
+	const char *path = config->socket;
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd, err, on = 1;
+	int fd, err;
 	mode_t old;
 
 	memcpy(addr.sun_path, path, strlen(path) + 1);
@@ -183,28 +195,42 @@ int listener_open(struct control *c)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	old = umask(c->config->is_private ? 0077 : 0007);
+	old = umask(config->is_private ? 0077 : 0007);
 	err = bind(fd, (struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
 	umask(old);
 	if (err < 0) {
 		close(fd);
 		return err;
 	}
-	c->listener = fd;
-	ctl_let_descriptors_pass(fd, false); /* before a session is open they have no use */
-	/* Accepted sockets have both too; see ctl_receive. */
-	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
-	    (!c->config->is_private && chmod(path, 0666) < 0) || listen(fd, BACKLOG) < 0)
-		return -errno;
+	*ret = fd;
 	return 0;
+}
+
+int listener_open(struct control *c)
+{
+	const struct config *config = c->config;
+	int err;
+
+	if (c->passed) /* who passed it listens, so that clients see whose it is */
+		return prepare(c->listener);
+	err = make_socket(config, &c->listener);
+	if (!err)
+		err = prepare(c->listener);
+	if (!err && ((!config->is_private && chmod(config->socket, 0666) < 0) ||
+		     listen(c->listener, BACKLOG) < 0))
+		err = -errno;
+	return err;
 }
 
 void listener_close(struct control *c)
 {
 	if (c->listener < 0)
 		return;
+	/* By name: who passed it to us keeps it open, and watched. */
+	(void)epoll_ctl(c->epoll, EPOLL_CTL_DEL, c->listener, NULL);
 	close(c->listener);
-	(void)unlink(c->config->socket);
+	if (!c->passed)
+		(void)unlink(c->config->socket);
 	c->listener = -1;
 	c->accept_from_ns = 0;
 }

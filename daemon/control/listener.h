@@ -9,7 +9,8 @@
 
 #include "control.h"
 
-/* Open config->socket; -errno.  Its epoll entry is for the caller to add: data.ptr &c->listener. */
+/* Open config->socket, or take that which was passed; -errno.  Its epoll entry is for the caller to
+ * add: data.ptr &c->listener. */
 int listener_open(struct control *c);
 
 /* Connections taken before those that are there have their turn. */
@@ -32,7 +33,7 @@ void listener_admit(struct control *c, int fd);
 /* Once a pass: end that pause when its time has come. */
 void listener_resume(struct control *c);
 
-/* Close and unlink; once is enough. */
+/* Close it, and unlink what is ours; once is enough. */
 void listener_close(struct control *c);
 
 #endif

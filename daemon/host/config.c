@@ -351,6 +351,16 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 	return status ? status : settle_socket(c, err);
 }
 
+bool config_pass_socket(struct config *c, const char *path)
+{
+	const struct option_row *row = config_find("socket");
+	const struct config_origin passed = {.kind = CONFIG_PASSED};
+
+	if (c->origin[row - rows].kind != CONFIG_DEFAULT && strcmp(c->socket, path))
+		return false;
+	return config_assign(c, row, path, passed);
+}
+
 /* ---- what is in force ---- */
 
 const char *config_where(const struct config *c, const char *name, unsigned number,
@@ -364,7 +374,9 @@ const char *config_where(const struct config *c, const char *name, unsigned numb
 	if (o.kind == CONFIG_FILE)
 		snprintf(ret, CONFIG_WHERE_BYTES, "%s, line %u", c->file[o.file], o.line);
 	else
-		strcpy(ret, o.kind == CONFIG_DEFAULT ? "default" : "command line");
+		strcpy(ret, o.kind == CONFIG_DEFAULT  ? "default"
+			    : o.kind == CONFIG_PASSED ? "systemd's socket"
+						      : "command line");
 	return ret;
 }
 

@@ -24,7 +24,7 @@
 
 /* Where a value is from. */
 struct config_origin {
-	enum { CONFIG_DEFAULT, CONFIG_ARGUMENT, CONFIG_FILE } kind;
+	enum { CONFIG_DEFAULT, CONFIG_ARGUMENT, CONFIG_FILE, CONFIG_PASSED } kind;
 	unsigned file, line; /* CONFIG_FILE; from 0, and from 1 */
 };
 
@@ -76,6 +76,12 @@ int config_file(struct config *c, const char *path, FILE *err);
  * (help or version were printed), or a negative errno after a message on `err`.
  */
 int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err);
+
+/*
+ * A service manager listens at this path for us, which is the socket from now on.  False: the
+ * options name another one.
+ */
+bool config_pass_socket(struct config *c, const char *path);
 
 #define CONFIG_WHERE_BYTES 288
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -25,7 +26,7 @@ static bool write_new(int directory, const char *name, text_file_fill_fn *fill, 
 		return false;
 	}
 	fill(f, from);
-	failed = ferror(f);
+	failed = fchmod(fd, 0644) < 0 || ferror(f); /* for everybody, whatever our mask is */
 	return !fclose(f) && !failed;
 }
 

@@ -15,7 +15,7 @@
 #	@columns COMMAND	a list of its columns
 #	@operations		a list of the operations
 #
-# Variables: tables and library (folders), prefix, libexecdir.
+# Variables: tables and library (folders), prefix, libexecdir, sysconfdir.
 
 # The rows of a table whose first field is the key, into `row`; how many.
 function rows_of(table, key, line, field, n) {
@@ -289,6 +289,7 @@ function rest() {
 
 {
 	gsub(/@LIBEXECDIR@/, libexecdir)
+	gsub(/@SYSCONFDIR@/, sysconfdir)
 	gsub(/@PREFIX@/, prefix)
 	wrap($0)
 }

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# units.sh - the units that are installed are well-formed, and expose as little as we promise
+#
+# That they work, too, is for the tests under a real systemd.
+. "$(dirname "$0")/counting.sh"
+cd "$(dirname "$0")/.." || exit 1
+tree=$(mktemp -d) || exit 1
+trap 'rm -rf "$tree"' EXIT
+export LC_ALL=C
+
+command -v systemd-analyze >/dev/null || {
+	echo 'skipped: systemd-analyze is missing'
+	exit 77
+}
+
+# In the units is where the programs are, so they are verified as they are installed.
+make_tree() {
+	make --no-print-directory install PREFIX="$tree/usr" >"$tree/log" 2>&1 || cat "$tree/log"
+}
+
+system_units() {
+	find "$tree/usr/lib/systemd/system" -type f
+}
+
+# It says nothing of a unit that is in order; what it finds wrong is not always its exit status.
+verify() { # [--user] UNIT...
+	XDG_RUNTIME_DIR=$tree systemd-analyze verify --man=no "$@" 2>&1 || echo "status $?"
+}
+
+# Of ten. A user's own manager can give a service hardly any of this: what is asked for there needs
+# no namespace.
+too_exposed() {
+	for unit in $(system_units | grep '\.service$'); do
+		systemd-analyze security --no-pager --offline=true --threshold=10 "$unit" >"$tree/log" 2>&1 ||
+			tail -n 1 "$tree/log"
+	done
+}
+
+# What must not come by the hardening of others: each of these breaks GPUs, or tells users apart no more.
+set_wrongly() {
+	for line in PrivateDevices=yes PrivateUsers=yes ProcSubset=pid DynamicUser=yes; do
+		grep -nx "$line" "$tree/usr/lib/systemd/system/quoitd.service"
+	done
+	grep -qx 'DevicePolicy=closed' "$tree/usr/lib/systemd/system/quoitd.service" || echo 'DevicePolicy= is not closed'
+}
+
+words_left() {
+	grep -rnE '@[A-Z]+@' "$tree/usr/lib/systemd" "$tree/usr/lib/sysusers.d" "$tree/usr/lib/tmpfiles.d"
+}
+
+# Below a root of its own, where there is nobody yet.
+user_and_folder_not_made() {
+	root=$tree/root
+	mkdir -p "$root/etc"
+	systemd-sysusers --root="$root" "$tree/usr/lib/sysusers.d/quoit.conf" 2>&1 | grep -v '^Creating '
+	id=$(sed -n 's/^quoit:[^:]*:\([0-9]*:[0-9]*\):.*/\1/p' "$root/etc/passwd")
+	grep -q "^quoit:[^:]*:${id#*:}:" "$root/etc/group" || echo 'there is no group quoit'
+	[ "$(id -u)" -eq 0 ] || return # it cannot give the folder away
+	systemd-tmpfiles --root="$root" --create "$tree/usr/lib/tmpfiles.d/quoit.conf" 2>&1
+	[ "$(stat -c '%u:%g %a' "$root/run/quoit")" = "$id 755" ] || stat -c '%u:%g %a' "$root/run/quoit"
+}
+
+expect_nothing 'make install' "$(make_tree)"
+# shellcheck disable=SC2046
+expect_nothing 'the units of the system are in order' "$(verify $(system_units))"
+expect_nothing "the user's unit is in order" "$(verify --user "$tree/usr/lib/systemd/user/quoitd.service")"
+expect_nothing 'no service of the system is exposed more than 1.0' "$(too_exposed)"
+expect_nothing 'nothing hides GPUs or users from quoitd' "$(set_wrongly)"
+expect_nothing 'no word is left to be replaced' "$(words_left)"
+expect_nothing 'the user, the group and the folder are made' "$(user_and_folder_not_made)"
+say_counts
