@@ -11,6 +11,7 @@
 #include <quoit/nearest.h>
 
 #include "host/log.h"
+#include "host/stick.h"
 #include "host/topology.h"
 #include "reactor/optable.h"
 
@@ -58,6 +59,17 @@ static int look_at_cpus(const struct config *config)
 	return -EINVAL;
 }
 
+static int set_stick(const struct config *config)
+{
+	char where[CONFIG_WHERE_BYTES];
+
+	if (stick_init(config->stick))
+		return 0;
+	log_error("%s: stick: '%s' is no thread that can get stuck",
+		  config_where(config, "stick", 0, where), config->stick);
+	return -EINVAL;
+}
+
 static int look_for_modules(const struct config *config)
 {
 	char where[CONFIG_WHERE_BYTES];
@@ -75,13 +87,14 @@ static int look_for_modules(const struct config *config)
 
 int machine_check_words(const struct config *config, struct gpu_choice *gpu)
 {
-	int operations, devices, cpus;
+	int operations, devices, cpus, stick;
 
 	optable_init();
 	operations = disable_operations(config);
 	devices = choose_devices(config, gpu);
 	cpus = look_at_cpus(config);
-	return operations ? operations : devices ? devices : cpus;
+	stick = set_stick(config);
+	return operations ? operations : devices ? devices : cpus ? cpus : stick;
 }
 
 int machine_check(const struct config *config)

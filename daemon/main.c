@@ -20,6 +20,7 @@
 #include "host/tsc.h"
 #include "machine.h"
 #include "machine_check.h"
+#include "machine_watch.h"
 #include "memory/guard.h"
 #include "ops/ops.h"
 
@@ -165,6 +166,7 @@ static int serve(const struct config *config, struct machine *m, int directory, 
 				  .signals = -1,
 				  .directory = directory,
 				  .totals = m->totals};
+	struct watchdog *watchdog;
 	int err = -ENOMEM;
 
 	control.budget = budget_new(&limits);
@@ -181,7 +183,9 @@ static int serve(const struct config *config, struct machine *m, int directory, 
 		if (!err) {
 			add_devices(&control, m);
 			say_ready(&control);
+			watchdog = machine_watch(m, &control);
 			control_run(&control);
+			watchdog_stop(watchdog);
 			machine_stop(m);
 		}
 	}

@@ -218,6 +218,7 @@ static void pass(struct control *c)
 	struct arrivals arrivals = {0};
 	int n = 0;
 
+	__atomic_store_n(&c->passes, c->passes + 1, __ATOMIC_RELAXED);
 	if (mail_may_sleep(c))
 		n = epoll_wait(c->epoll, events, EVENTS, timeout_ms(c));
 	quoit_ring_awake(&c->need_wake);

@@ -54,6 +54,7 @@ struct control {
 	uint64_t next_session;
 	uint64_t accept_from_ns; /* CLOCK_BOOTTIME; 0: accepting */
 	bool stop;
+	uint64_t passes; /* for the watchdog; atomic */
 	/* service.c: what the service manager was last told, and when it may be told more */
 	uint32_t status_sessions;
 	uint64_t status_from_ns; /* CLOCK_BOOTTIME */

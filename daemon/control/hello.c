@@ -8,6 +8,7 @@
 
 #include "charge.h"
 #include "host/log.h"
+#include "host/stick.h"
 #include "host/tsc.h"
 #include "memory/bind.h"
 #include "reactor/optable.h"
@@ -251,6 +252,7 @@ static void hand_over(struct connection *c, struct session *s, bool asked_device
 	struct mail m = {.type = MAIL_SESSION_ADD, .session = s};
 	int32_t node = client_node(c);
 
+	stick_at(STICK_CONTROL);
 	if (asked_device)
 		device = placement_device_near(control->places->device, control->places->count,
 					       node);

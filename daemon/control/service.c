@@ -158,6 +158,18 @@ void service_say_stopping(uint64_t most_ns)
 	notify(text);
 }
 
+uint64_t service_watchdog_ns(void)
+{
+	uint64_t usec;
+
+	return sd_watchdog_enabled(0, &usec) > 0 ? usec * 1000 : 0;
+}
+
+void service_feed_watchdog(void)
+{
+	(void)sd_notify(0, "WATCHDOG=1");
+}
+
 void service_say_reloading(void)
 {
 	char text[96];

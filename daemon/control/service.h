@@ -28,6 +28,12 @@ bool service_has_news(const struct control *c);
 /* It is told to end, which may take that long. */
 void service_say_stopping(uint64_t most_ns);
 
+/* How long it waits for the next time that all is well; 0: it does not. */
+uint64_t service_watchdog_ns(void);
+
+/* All is well.  Any thread. */
+void service_feed_watchdog(void);
+
 /* Around a new reading of the options: between the two it is not taken for hung. */
 void service_say_reloading(void);
 void service_say_reloaded(struct control *c);

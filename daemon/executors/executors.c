@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "executor.h"
+#include "host/stick.h"
 #include "own_processes.h"
 
 struct executors {
@@ -25,7 +26,8 @@ struct executors {
 	uint64_t own_due; /* CLOCK_BOOTTIME: who has some may change by itself */
 	struct executor executor[CONFIG_EXECUTORS];
 	_Atomic bool stop;
-	bool running; /* the thread */
+	_Atomic uint64_t looks; /* for the watchdog */
+	bool running;           /* the thread */
 	pthread_t thread;
 };
 
@@ -111,7 +113,9 @@ static void *run(void *arg)
 	struct executors *e = arg;
 
 	(void)pthread_setname_np(pthread_self(), "quoit-executors");
+	stick_at(STICK_EXECUTORS);
 	while (!atomic_load(&e->stop)) {
+		atomic_fetch_add_explicit(&e->looks, 1, memory_order_relaxed);
 		wait_for_news(e);
 		if (step_all(e)) {
 			introduce_all(e);
@@ -287,6 +291,16 @@ void executors_stop(struct executors *e)
 	free(e->house.eventfds);
 	own_done(&e->own);
 	free(e);
+}
+
+uint64_t executors_progress(const struct executors *e)
+{
+	return atomic_load_explicit(&e->looks, memory_order_relaxed);
+}
+
+void executors_kick(const struct executors *e)
+{
+	ring(e);
 }
 
 uint32_t executors_count(const struct executors *e)

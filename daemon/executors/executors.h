@@ -41,6 +41,11 @@ int executors_start(const struct executors_config *config, struct executors **re
 /* After the reactors have stopped.  NULL is fine. */
 void executors_stop(struct executors *e);
 
+/* For the watchdog: a number that changes when their thread has looked at each, and have it look.
+ * Any thread. */
+uint64_t executors_progress(const struct executors *e);
+void executors_kick(const struct executors *e);
+
 /* How many there are: the modules by their number, then the devices, then the users' own. */
 uint32_t executors_count(const struct executors *e);
 

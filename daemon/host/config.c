@@ -70,10 +70,15 @@ static const struct option_row rows[] = {
 	 "refuse these operations, like file_read,file_write"},
 	{"ready-fd", TYPE_NUMBER, FIELD(ready_fd), 0, 1048576, "FD",
 	 "write a byte to this descriptor once ready"},
+	{"tile-ms", TYPE_NUMBER, FIELD(tile_ms), 100, 86400000, "MS",
+	 "CPU time of one piece of a job on a core, then its thread counts as stuck"},
 	{"no-io-uring", TYPE_FLAG, FIELD(no_io_uring), 0, 0, NULL,
 	 "move files' bytes by threads, as where io_uring is refused"},
 	{"eager", TYPE_FLAG, FIELD(eager), 0, 0, NULL,
 	 "for tests: bytes are resident at create and no budget holds"},
+	{"stick", TYPE_TEXT, FIELD(stick), 0, 0, "WHERE",
+	 "for tests: a thread gets stuck: reactor, control, memory, executors, worker, "
+	 "worker-spins, worker-exits"},
 };
 
 #define ROWS (sizeof rows / sizeof rows[0])
@@ -90,6 +95,7 @@ void config_init(struct config *c)
 			     .module_ms = 60000,
 			     .start_ms = 10000,
 			     .gpu_ms = 30000,
+			     .tile_ms = 900000,
 			     .gpu_peers = true,
 			     .ready_fd = UINT64_MAX};
 	strcpy(c->gpu, "auto");

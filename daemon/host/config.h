@@ -53,13 +53,15 @@ struct config {
 	bool gpu_peers;      /* devices read each other's memory */
 	char disable[256];   /* operations that are refused, by commas */
 	uint64_t ready_fd; /* write one byte here once connections are accepted; UINT64_MAX: none */
+	uint64_t tile_ms;  /* CPU time of one tile, beyond which its worker is stuck */
 	bool no_io_uring;  /* test switch: move files' bytes by threads */
 	bool check_only;   /* nothing is asked but whether it makes sense */
 	char file[CONFIG_FILES][256]; /* that were read, */
 	unsigned files;
 	struct config_origin origin[CONFIG_OPTIONS]; /* and what is from where, as in the table */
 	struct config_origin module_origin[CONFIG_MODULES];
-	bool eager; /* test switch: bytes are resident at create, budgets ignored */
+	char stick[16]; /* test switch: which thread gets stuck (stick.h); "": none */
+	bool eager;     /* test switch: bytes are resident at create, budgets ignored */
 };
 
 /* Defaults. */

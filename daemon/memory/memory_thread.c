@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "host/stick.h"
 #include "memory_pages.h"
 #include "session/session.h"
 
@@ -23,7 +24,8 @@ struct memory_thread {
 	struct session *first, *last; /* that have requests open, by turn; last: where first is */
 	int eventfd;
 	uint32_t need_wake;
-	int stop; /* atomic */
+	uint64_t looks; /* for the watchdog; atomic */
+	int stop;       /* atomic */
 };
 
 /* One thread serves the whole process: its bell is reached from memory_send. */
@@ -107,6 +109,7 @@ static void take_request(struct memory_thread *t, struct memory_link *l)
 	struct memory_work *w = t->free;
 	struct memory_turns *turns;
 
+	stick_at(STICK_MEMORY);
 	t->free = w->next;
 	l->held++;
 	*w = (struct memory_work){.m = l->request[l->requests.next % MEMORY_ENTRIES], .link = l};
@@ -193,6 +196,7 @@ static void *run(void *arg)
 		uint64_t count;
 		ssize_t n;
 
+		__atomic_store_n(&t->looks, t->looks + 1, __ATOMIC_RELAXED);
 		if (serve(t))
 			continue;
 		if (may_sleep(t)) {
@@ -243,6 +247,16 @@ int memory_thread_start(struct memory_link *links, unsigned count, bool huge,
 	(void)pthread_setname_np(t->thread, "quoit-memory");
 	*ret = t;
 	return 0;
+}
+
+uint64_t memory_thread_progress(const struct memory_thread *t)
+{
+	return __atomic_load_n(&t->looks, __ATOMIC_RELAXED);
+}
+
+void memory_thread_kick(const struct memory_thread *t)
+{
+	ring_bell(t->eventfd);
 }
 
 void memory_thread_stop(struct memory_thread *t)

@@ -76,6 +76,10 @@ int memory_thread_start(struct memory_link *links, unsigned count, bool huge,
 			struct memory_thread **ret);
 void memory_thread_stop(struct memory_thread *t);
 
+/* For the watchdog: a number that changes when it has got on, and have it look.  Any thread. */
+uint64_t memory_thread_progress(const struct memory_thread *t);
+void memory_thread_kick(const struct memory_thread *t);
+
 void memory_link_init(struct memory_link *l, uint32_t *reactor_need_wake, int reactor_eventfd);
 
 /* From a reactor: send a request.  False: the ring is full, try again later. */

@@ -79,9 +79,10 @@ struct reactor {
 	uint32_t core_stride; /* those from its index on, so many apart, are its to write */
 	const struct histograms *histograms; /* and where those of cores are, */
 	struct summary *summary;             /* and what its sessions have done; NULL: nowhere */
-	uint32_t notes; /* so many of clients that are recorded may be taken, */
-	uint64_t noted; /* as of then; TSC */
-	int stop;       /* atomic */
+	uint32_t notes;  /* so many of clients that are recorded may be taken, */
+	uint64_t noted;  /* as of then; TSC */
+	uint64_t passes; /* for the watchdog; atomic */
+	int stop;        /* atomic */
 };
 
 int reactor_start(struct reactor *r);

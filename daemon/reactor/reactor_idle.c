@@ -352,6 +352,7 @@ void reactor_idle(struct reactor *r, bool work)
 	send_backlog(r);
 	r->last_pass = r->now;
 	r->count[QUOIT_REACTOR_LOOPS]++;
+	__atomic_store_n(&r->passes, r->count[QUOIT_REACTOR_LOOPS], __ATOMIC_RELAXED);
 	if (work) {
 		r->last_work = r->now;
 		share_core(r);

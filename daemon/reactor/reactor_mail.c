@@ -8,6 +8,7 @@
 #include "deps.h"
 #include "executors/backend_exec.h"
 #include "executors/backend_kernels.h"
+#include "host/stick.h"
 #include "io/backend_io.h"
 #include "job.h"
 #include "memory/guard.h"
@@ -54,6 +55,7 @@ static void add_session(struct reactor *r, struct session *s)
 {
 	struct tenant *t = &s->user->tenant[r->index];
 
+	stick_at(STICK_REACTOR);
 	s->next = r->sessions;
 	r->sessions = s;
 	r->session_count++;

@@ -6,6 +6,7 @@
 
 #include "host/affinity.h"
 #include "host/log.h"
+#include "host/stick.h"
 #include "host/tsc.h"
 #include "memory/guard.h"
 #include "worker_private.h"
@@ -217,6 +218,7 @@ static void run_tile(struct worker *me, uint32_t tile, uint32_t tiles)
 	struct session *outer = guard_enter(work->session);
 	uint64_t start = tsc_now();
 
+	stick_in_tile();
 	if (!atomic_load_explicit(&work->abandoned, memory_order_relaxed)) {
 		if (atomic_load_explicit(&work->clearing, memory_order_relaxed))
 			work_clear_tile(work, tile);
@@ -285,6 +287,8 @@ void *worker_run(void *arg)
 	place(me);
 	while (!atomic_load(&w->stop)) {
 		uint32_t seen;
+
+		__atomic_store_n(&me->looks, me->looks + 1, __ATOMIC_RELAXED);
 
 		if (run_one(me))
 			continue;

@@ -127,6 +127,13 @@ bool workers_count(const struct workers *w, uint32_t i, uint64_t *ret_tiles, uin
  * above. */
 void workers_tell_times(const struct workers *w, uint32_t i, uint64_t *to);
 
+/*
+ * For the watchdog: a number that changes when worker i has looked for a tile, or, in one, has had
+ * CPU time, of which tile_ns count.  And have all of them look.  Any thread.
+ */
+uint64_t workers_progress(const struct workers *w, uint32_t i, uint64_t tile_ns);
+void workers_kick(struct workers *w);
+
 /* For the reactor's sleep: true if no work has ended; the flag is up either way. */
 bool worker_may_sleep(struct worker_port *port, uint32_t *need_wake);
 

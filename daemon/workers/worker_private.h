@@ -43,6 +43,7 @@ struct worker {
 	/* and to be read by others: tiles it has run, ticks that they took, and its CPU time when
 	 * it began the share that it is at; 0: it is at none */
 	uint64_t tiles, ticks, since;
+	uint64_t looks; /* for a tile: for the watchdog */
 };
 
 struct workers {

@@ -138,6 +138,23 @@ bool workers_count(const struct workers *w, uint32_t i, uint64_t *ret_tiles, uin
 	return true;
 }
 
+/* Microseconds: the longest --tile-ms leaves 27 bits for what it has looked. */
+uint64_t workers_progress(const struct workers *w, uint32_t i, uint64_t tile_ns)
+{
+	const struct worker *one = &w->worker[i];
+	uint64_t looks = __atomic_load_n(&one->looks, __ATOMIC_RELAXED);
+	uint64_t since = __atomic_load_n(&one->since, __ATOMIC_RELAXED);
+	uint64_t now = since ? worker_cpu_ns(one->clock) : 0;
+	uint64_t used = now > since ? now - since : 0;
+
+	return looks << 37 | (used < tile_ns ? used : tile_ns) / 1000;
+}
+
+void workers_kick(struct workers *w)
+{
+	workers_ring(w);
+}
+
 void workers_tell_times(const struct workers *w, uint32_t i, uint64_t *to)
 {
 	for (unsigned k = 0; k < QUOIT_LEG_BUCKETS; k++)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* machine_watch.c - the subjects of the watchdog */
+#include "machine_watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/service.h"
+#include "host/log.h"
+#include "reactor/reactor_idle.h"
+
+/* Without a service manager that says how long one may be stuck. */
+#define PERIOD_NS UINT64_C(30000000000)
+
+/* ---- each kind ---- */
+
+static uint64_t reactor_progress(void *of, uint32_t index)
+{
+	const struct reactor *r = of;
+
+	(void)index;
+	return __atomic_load_n(&r->passes, __ATOMIC_RELAXED);
+}
+
+static void kick_reactor(void *of)
+{
+	reactor_wake(of);
+}
+
+static uint64_t control_progress(void *of, uint32_t index)
+{
+	const struct control *c = of;
+
+	(void)index;
+	return __atomic_load_n(&c->passes, __ATOMIC_RELAXED);
+}
+
+static void kick_control(void *of)
+{
+	const struct control *c = of;
+	uint64_t one = 1;
+	ssize_t n = write(c->eventfd, &one, sizeof one);
+
+	(void)n;
+}
+
+static uint64_t worker_progress(void *of, uint32_t index)
+{
+	const struct machine *m = of;
+
+	return workers_progress(m->workers, index, m->config->tile_ms * 1000000);
+}
+
+static void kick_workers(void *of)
+{
+	const struct machine *m = of;
+
+	workers_kick(m->workers);
+}
+
+static uint64_t memory_progress(void *of, uint32_t index)
+{
+	(void)index;
+	return memory_thread_progress(of);
+}
+
+static void kick_memory(void *of)
+{
+	memory_thread_kick(of);
+}
+
+static uint64_t executors_thread_progress(void *of, uint32_t index)
+{
+	(void)index;
+	return executors_progress(of);
+}
+
+static void kick_executors(void *of)
+{
+	executors_kick(of);
+}
+
+/* ---- all ---- */
+
+static struct watchdog_subject *name_cores(struct watchdog_subject *s, struct machine *m)
+{
+	for (uint32_t i = 0; i < m->plan->nr_reactors; i++, s++) {
+		*s = (struct watchdog_subject){
+			.of = &m->reactors[i], .progress = reactor_progress, .kick = kick_reactor};
+		snprintf(s->name, sizeof s->name, "reactor %u on CPU %u", i, m->reactors[i].cpu);
+	}
+	for (uint32_t i = 0; i < m->plan->nr_cores; i++, s++) {
+		*s = (struct watchdog_subject){
+			.of = m, .index = i, .progress = worker_progress, .kick = kick_workers};
+		snprintf(s->name, sizeof s->name, "worker %u on CPU %u", i, m->plan->cores[i].cpu);
+	}
+	return s;
+}
+
+/* How many: there is room for all. */
+static unsigned name_all(struct watchdog_subject *subjects, struct machine *m, struct control *c)
+{
+	struct watchdog_subject *s = name_cores(subjects, m);
+
+	*s++ = (struct watchdog_subject){"the control thread", c, 0, control_progress,
+					 kick_control};
+	*s++ = (struct watchdog_subject){"the memory thread", m->memory_thread, 0, memory_progress,
+					 kick_memory};
+	if (m->executors)
+		*s++ = (struct watchdog_subject){"the thread of executors", m->executors, 0,
+						 executors_thread_progress, kick_executors};
+	return (unsigned)(s - subjects);
+}
+
+struct watchdog *machine_watch(struct machine *m, struct control *c)
+{
+	unsigned most = m->plan->nr_reactors + m->plan->nr_cores + 3;
+	struct watchdog_subject *subjects = calloc(most, sizeof *subjects);
+	uint64_t period = service_watchdog_ns();
+	struct watchdog *w = NULL;
+	int err = -ENOMEM;
+
+	if (subjects)
+		err = watchdog_start(subjects, name_all(subjects, m, c),
+				     period ? period : PERIOD_NS, service_feed_watchdog, &w);
+	if (err < 0)
+		log_warning("nobody watches over the threads: %s", strerror(-err));
+	free(subjects);
+	return w;
+}
