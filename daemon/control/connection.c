@@ -11,6 +11,7 @@
 
 #include "charge.h"
 #include "connection_kernels.h"
+#include "drain.h"
 #include "host/ctl_io.h"
 #include "host/log.h"
 #include "recorder.h"
@@ -104,6 +105,12 @@ void connection_answer(struct connection *c, const struct mail *m)
 		connection_answer_kernels(c, m);
 		return;
 	}
+	if (m->type == MAIL_DRAIN || m->type == MAIL_CUT) {
+		drain_answer(c, m);
+		if (m->type == MAIL_DRAIN)
+			give_session_back(c);
+		return;
+	}
 	if (m->type == MAIL_FILE_ADD && m->result < 0)
 		errands_close(&c->errands, c->file_fd);
 	if (m->type == MAIL_RING_CLOSE && m->ring)
@@ -155,6 +162,6 @@ void connection_end(struct connection *c, uint32_t counter, const char *text)
 	if (c->state == CONNECTION_RECORDS)
 		recorder_leave(c);
 	c->state = CONNECTION_GONE;
-	if (c->session)
+	if (c->session && !c->is_back)
 		connection_send_mail(c, MAIL_DEAD, 0, 0);
 }

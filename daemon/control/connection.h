@@ -3,9 +3,9 @@
  * connection.h - one client's control socket and the state machine behind it.
  *
  *	new ──HELLO──► open ──CLOSE──► closing
- *	 ├──TRACE──► records                │
- *	 │               │                  │
- *	 └───────────────┴── end ───────────┴──► gone, once the reactor has let go
+ *	 ├──TRACE──► records │ our end      │
+ *	 │               │   └► draining    │
+ *	 └───────────────┴── end ──┴────────┴──► gone, once the reactor has let go
  */
 #ifndef QUOITD_CONNECTION_H
 #define QUOITD_CONNECTION_H
@@ -19,9 +19,10 @@
 enum connection_state {
 	CONNECTION_NEW,
 	CONNECTION_OPEN,
-	CONNECTION_CLOSING, /* CLOSE is with the reactor */
-	CONNECTION_RECORDS, /* the sessions of others: it has none */
-	CONNECTION_GONE,    /* hung up; the session is coming back, errands are run */
+	CONNECTION_CLOSING,  /* CLOSE is with the reactor */
+	CONNECTION_DRAINING, /* quoitd is ending: its jobs may end, nothing is read any more */
+	CONNECTION_RECORDS,  /* the sessions of others: it has none */
+	CONNECTION_GONE,     /* hung up; the session is coming back, errands are run */
 };
 
 /* What a connection records. */
@@ -48,6 +49,7 @@ struct connection {
 	uint64_t device_leased;
 	uint32_t rings;
 	uint32_t reactor;
+	bool is_back; /* its session, though it is not given back yet */
 	bool has_own; /* counted among its user's sessions that bring kernels */
 	struct recorder records;
 

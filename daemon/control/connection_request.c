@@ -138,6 +138,12 @@ static void on_file_add(struct connection *c, const struct quoit_ctl *m, const s
 		refuse_file(c, -EMFILE);
 }
 
+/* Or is it too late for a request that had to wait? */
+static bool may_go_on(const struct connection *c)
+{
+	return c->state != CONNECTION_GONE && c->state != CONNECTION_DRAINING;
+}
+
 static void end_file_check(struct connection *c)
 {
 	int fd, err;
@@ -145,9 +151,9 @@ static void end_file_check(struct connection *c)
 
 	if (!errands_checked(&c->errands, &fd, &err, &modes))
 		return;
-	if (err < 0 || c->state == CONNECTION_GONE)
+	if (err < 0 || !may_go_on(c))
 		errands_close(&c->errands, fd);
-	if (c->state == CONNECTION_GONE)
+	if (!may_go_on(c))
 		return;
 	if (err < 0) {
 		refuse_file(c, err);
@@ -327,7 +333,7 @@ static void let_go_on(struct connection *c)
 void connection_look_at_errands(struct connection *c)
 {
 	end_file_check(c);
-	if (c->held_fd >= 0 && !errands_are_behind(&c->errands))
+	if (c->held_fd >= 0 && may_go_on(c) && !errands_are_behind(&c->errands))
 		let_go_on(c);
 }
 

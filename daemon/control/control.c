@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "connection.h"
+#include "drain.h"
 #include "host/ctl_io.h"
 #include "host/log.h"
 #include "listener.h"
@@ -21,6 +22,9 @@
 
 #define EVENTS  64
 #define TICK_MS 100
+
+/* What the end takes beside the drain: what runs cannot be called back at once. */
+#define END_MS 20000
 
 /* At the end, errands that take longer are taken to hang. */
 #define ERRANDS_MS 1000
@@ -166,7 +170,9 @@ static void on_signal(struct control *c)
 	struct signalfd_siginfo info;
 
 	if (read(c->signals, &info, sizeof info) == sizeof info) {
-		log_info("%s: ending", strsignal((int)info.ssi_signo));
+		log_info("%s: %s", strsignal((int)info.ssi_signo),
+			 c->stop ? "ending at once" : "ending");
+		c->drain.hurry = c->stop;
 		c->stop = true;
 	}
 }
@@ -190,7 +196,9 @@ static void handle(struct control *c, const struct epoll_event *event)
 	} else if (event->data.ptr != &c->eventfd) {
 		struct connection *conn = event->data.ptr;
 
-		if (conn->state != CONNECTION_GONE)
+		if (conn->state == CONNECTION_DRAINING) /* nothing else is told of it */
+			connection_end(conn, QUOIT_DAEMON_CLIENTS_DIED, NULL);
+		else if (conn->state != CONNECTION_GONE)
 			serve(conn);
 	}
 }
@@ -253,13 +261,16 @@ void control_run(struct control *c)
 
 	while (!c->stop)
 		pass(c);
-	service_say_stopping(ERRANDS_MS * UINT64_C(10000000));
+	service_say_stopping((c->config->drain_ms + END_MS) * 1000000);
 	listener_close(c);
-	for (struct connection *conn = c->connections; conn; conn = conn->next)
-		connection_end(conn, QUOIT_DAEMON_SESSIONS_STOPPED, "quoitd is ending");
+	drain_begin(c);
+	while (drain_goes_on(c))
+		pass(c);
+	drain_cut(c);
 	until = totals_now_ns() + ERRANDS_MS * UINT64_C(1000000);
 	while (is_ending(c, until))
 		pass(c);
+	drain_tell(c);
 	recorder_done(c);
 }
 

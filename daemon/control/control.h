@@ -23,6 +23,14 @@ struct connection;
 struct errand_pool;
 struct lent;
 
+/* The end of all sessions (drain.h). */
+struct drain {
+	uint64_t until_ns; /* CLOCK_BOOTTIME */
+	bool hurry;        /* it is over: somebody has asked for the end once more */
+	uint32_t sessions;
+	uint64_t finished, cancelled; /* jobs since it began */
+};
+
 struct control {
 	const struct config *config;
 	const struct placement *plan;
@@ -54,6 +62,7 @@ struct control {
 	uint64_t next_session;
 	uint64_t accept_from_ns; /* CLOCK_BOOTTIME; 0: accepting */
 	bool stop;
+	struct drain drain;
 	uint64_t passes; /* for the watchdog; atomic */
 	/* service.c: what the service manager was last told, and when it may be told more */
 	uint32_t status_sessions;
@@ -63,7 +72,7 @@ struct control {
 /* Open the socket and everything else; -errno after a log line. */
 int control_init(struct control *c);
 
-/* Serve until SIGTERM or SIGINT; then every session is ended. */
+/* Serve until SIGTERM or SIGINT; then every session is drained and ended. */
 void control_run(struct control *c);
 
 /* Close and unlink. */

@@ -70,6 +70,8 @@ static const struct option_row rows[] = {
 	 "refuse these operations, like file_read,file_write"},
 	{"ready-fd", TYPE_NUMBER, FIELD(ready_fd), 0, 1048576, "FD",
 	 "write a byte to this descriptor once ready"},
+	{"drain-ms", TYPE_NUMBER, FIELD(drain_ms), 0, 3600000, "MS",
+	 "at the end, time for the jobs that were fetched; then they are cancelled"},
 	{"tile-ms", TYPE_NUMBER, FIELD(tile_ms), 100, 86400000, "MS",
 	 "CPU time of one piece of a job on a core, then its thread counts as stuck"},
 	{"no-io-uring", TYPE_FLAG, FIELD(no_io_uring), 0, 0, NULL,
@@ -95,6 +97,7 @@ void config_init(struct config *c)
 			     .module_ms = 60000,
 			     .start_ms = 10000,
 			     .gpu_ms = 30000,
+			     .drain_ms = 5000,
 			     .tile_ms = 900000,
 			     .gpu_peers = true,
 			     .ready_fd = UINT64_MAX};

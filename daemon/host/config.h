@@ -53,6 +53,7 @@ struct config {
 	bool gpu_peers;      /* devices read each other's memory */
 	char disable[256];   /* operations that are refused, by commas */
 	uint64_t ready_fd; /* write one byte here once connections are accepted; UINT64_MAX: none */
+	uint64_t drain_ms; /* at the end, for jobs that were fetched */
 	uint64_t tile_ms;  /* CPU time of one tile, beyond which its worker is stuck */
 	bool no_io_uring;  /* test switch: move files' bytes by threads */
 	bool check_only;   /* nothing is asked but whether it makes sense */

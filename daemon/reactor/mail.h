@@ -31,6 +31,9 @@ enum mail_type {
 	MAIL_TRACE_END,   /* a: its id, returned in the answer; of a session that has gone, too */
 	MAIL_CLOSE,       /* a: QUOIT_CLOSE_*; answered when all jobs have ended */
 	MAIL_DEAD,        /* the client is gone; answered when nothing uses the session any more */
+	MAIL_DRAIN, /* nothing more is fetched; answered when all jobs have ended, a: how many */
+	MAIL_CUT,   /* after DRAIN: all jobs are cancelled; answered with how many had ended
+		       (a) and were cancelled (b), unless the session is back already */
 	/* from the reactor, unasked */
 	MAIL_KILL, /* the session broke a rule: a is the QUOIT_DAEMON_KILL_* counter */
 };

@@ -245,18 +245,27 @@ static bool close_rings(struct reactor *r, struct session *s)
 	return pending;
 }
 
+/* Jobs, in a drain; those that were cancelled have been told. */
+static uint32_t ended_since(const struct session *s)
+{
+	return s->cut ? 0 : (uint32_t)(s->jobs_done + s->jobs_failed - s->ended_before);
+}
+
 /*
  * Hand the session back once nothing of it is in use.  Its rings stay its own and are
  * freed with it; after CLOSE the client may still reap what was posted.
  */
 static bool let_session_go(struct reactor *r, struct session *s)
 {
+	struct mail m;
+
 	exec_abandon(r, s);
 	if (!quiet(s) || (!s->stopped && unfetched(s)))
 		return false;
 	s->stopped = true; /* what is published from here on finds no memory */
 	if (!exec_leave(r, s) || !memory_close(s))
 		return false;
+	m = (struct mail){.type = s->ending, .session = s, .a = ended_since(s)};
 	session_stats_publish(s, r->now, 0, true); /* while its rings are guarded */
 	for (uint32_t i = 0; i < s->ring_count; i++) {
 		struct ring *ring = s->rings[i];
@@ -269,7 +278,7 @@ static bool let_session_go(struct reactor *r, struct session *s)
 	record_tell(s, r->now);
 	legs_hand_over(s);
 	remove_session(r, s);
-	answer(r, s->ending, s, NULL, 0);
+	mailbox_send(r->outbox, &m);
 	return true;
 }
 
@@ -316,6 +325,49 @@ static void end_trace(struct reactor *r, struct session *s, uint32_t id)
 	mailbox_send(r->outbox, &m);
 }
 
+/* ---- the daemon's end ---- */
+
+/* One that is closing anyway, or gone, comes back by its own letter. */
+static void begin_drain(const struct reactor *r, struct session *s)
+{
+	if (!is_ours(r, s))
+		return;
+	s->stopped = true;
+	s->ended_before = s->jobs_done + s->jobs_failed;
+	if (!s->ending)
+		s->ending = MAIL_DRAIN;
+}
+
+/* Those that run as well: their CQEs say so now, and what comes of them nobody learns. */
+static uint32_t cancel_rest(struct reactor *r, struct session *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer)
+		if (!s->jobs[i].posted) {
+			cancel_job(r, s, &s->jobs[i]);
+			n++;
+		}
+	for (uint32_t i = 0; i < s->ring_count; i++)
+		if (s->rings[i] && s->rings[i]->dirty)
+			completion_flush(s->rings[i]);
+	memory_advance(s, sched_push);
+	return n;
+}
+
+static void cut(struct reactor *r, struct session *s)
+{
+	struct mail m = {.type = MAIL_CUT, .session = s};
+
+	if (!is_ours(r, s))
+		return;
+	m.a = ended_since(s);
+	m.b = cancel_rest(r, s);
+	s->cut = true;
+	abandon(r, s);
+	mailbox_send(r->outbox, &m);
+}
+
 /* ---- the mailbox ---- */
 
 static void read_letter(struct reactor *r, const struct mail *m)
@@ -345,6 +397,12 @@ static void read_letter(struct reactor *r, const struct mail *m)
 	case MAIL_KERNELS:
 		reactor_attend(r, s);
 		kernels_ask(r, s, m->ask);
+		break;
+	case MAIL_DRAIN:
+		begin_drain(r, s);
+		break;
+	case MAIL_CUT:
+		cut(r, s);
 		break;
 	case MAIL_TRACE_BEGIN:
 		if (is_ours(r, s)) {

@@ -382,12 +382,14 @@ struct session {
 	bool any_poison;   /* some buffer may be poisoned */
 	bool eager;        /* test switch: bytes at create, no budget */
 	bool direct;       /* GPU-direct mode */
+	bool cut;          /* at the end of a drain: all jobs have their CQEs */
 	uint8_t ending;    /* the MAIL_* to answer when the last job has ended; 0: none */
 	uint32_t requests; /* to other threads, not yet answered */
 
 	/* counts since the start */
 	uint64_t memory_waited; /* jobs that had to wait for bytes */
 	uint64_t jobs_fetched, jobs_done, jobs_failed, jobs_refused, jobs_inline, jobs_tiled;
+	uint64_t ended_before; /* of done and failed: when the drain began */
 	uint64_t wakes, kicks;
 	uint64_t core_ticks;
 	uint64_t bytes_moved; /* as far as its file of legs says of which operations */

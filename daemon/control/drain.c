@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* drain.c - sessions end with their jobs, or at the deadline */
+#include "drain.h"
+
+#include <sys/epoll.h>
+
+#include "host/log.h"
+
+static const char ending[] = "quoitd is ending";
+
+static void send_mail(struct connection *conn, uint8_t type)
+{
+	struct mail m = {.type = type, .session = conn->session};
+
+	mailbox_send(&conn->control->reactors[conn->reactor].inbox, &m);
+}
+
+/* Its requests stay unread: what they ask for would come too late.  That it hangs up is told. */
+static void stop_reading(struct connection *conn)
+{
+	struct epoll_event event = {.data.ptr = conn};
+
+	(void)epoll_ctl(conn->control->epoll, EPOLL_CTL_MOD, conn->fd, &event);
+	conn->state = CONNECTION_DRAINING;
+}
+
+void drain_begin(struct control *c)
+{
+	c->drain.until_ns = totals_now_ns() + c->config->drain_ms * 1000000;
+	for (struct connection *conn = c->connections; conn; conn = conn->next) {
+		if (conn->state == CONNECTION_OPEN)
+			stop_reading(conn);
+		if (conn->state == CONNECTION_DRAINING || conn->state == CONNECTION_CLOSING) {
+			c->drain.sessions++;
+			send_mail(conn, MAIL_DRAIN);
+		} else {
+			connection_end(conn, QUOIT_DAEMON_SESSIONS_STOPPED, ending);
+		}
+	}
+}
+
+static bool has_jobs(const struct connection *conn)
+{
+	return conn->session &&
+	       (conn->state == CONNECTION_DRAINING || conn->state == CONNECTION_CLOSING);
+}
+
+bool drain_goes_on(const struct control *c)
+{
+	if (c->drain.hurry || totals_now_ns() >= c->drain.until_ns)
+		return false;
+	for (const struct connection *conn = c->connections; conn; conn = conn->next)
+		if (has_jobs(conn))
+			return true;
+	return false;
+}
+
+void drain_cut(struct control *c)
+{
+	for (struct connection *conn = c->connections; conn; conn = conn->next)
+		if (has_jobs(conn))
+			send_mail(conn, MAIL_CUT);
+}
+
+void drain_answer(struct connection *c, const struct mail *m)
+{
+	struct control *control = c->control;
+
+	control->drain.finished += m->a;
+	control->drain.cancelled += m->b;
+	c->is_back = m->type == MAIL_DRAIN;
+	connection_end(c, QUOIT_DAEMON_SESSIONS_STOPPED, ending);
+}
+
+void drain_tell(const struct control *c)
+{
+	if (c->drain.sessions)
+		log_info("%u sessions were open: %llu of their jobs finished, %llu were cancelled",
+			 c->drain.sessions, (unsigned long long)c->drain.finished,
+			 (unsigned long long)c->drain.cancelled);
+}
