@@ -16,6 +16,7 @@
 #include "control/control.h"
 #include "control/service.h"
 #include "host/config.h"
+#include "host/exit_status.h"
 #include "host/log.h"
 #include "host/tsc.h"
 #include "machine.h"
@@ -64,6 +65,18 @@ static int lock_directory(int directory)
 		return err;
 	}
 	return fd < 0 ? -errno : fd;
+}
+
+/* What counter files and texts take there, but for those of sessions, which may be missing. */
+#define ROOM_BYTES (UINT64_C(1) << 20)
+
+/* A full file system is found out here, and not by tools that see nothing. */
+static int find_room(int lock)
+{
+	int err = fallocate(lock, 0, 0, ROOM_BYTES) < 0 ? -errno : 0;
+
+	(void)!ftruncate(lock, 0);
+	return err == -EOPNOTSUPP || err == -EINTR ? 0 : err;
 }
 
 /* Every session, ring and file is a descriptor: take all that we may have. */
@@ -207,8 +220,28 @@ static void fill_defaults(struct config *c)
 		c->lease = c->uid_memory / 64 > least ? c->uid_memory / 64 : least;
 }
 
-/* From its directory to its end; the exit status. */
-static int run(const struct config *config, int passed)
+/* The directory's lock; -errno after a log line. */
+static int take_directory(const struct config *config, int directory)
+{
+	int lock = lock_directory(directory), err;
+
+	if (lock < 0) {
+		log_error("cannot have the directory of %s to ourselves: %s", config->socket,
+			  strerror(-lock));
+		return lock;
+	}
+	err = find_room(lock);
+	if (err < 0) {
+		log_error("no room for counter files (%llu KiB) in the directory of %s: %s",
+			  (unsigned long long)ROOM_BYTES >> 10, config->socket, strerror(-err));
+		close(lock);
+		return err;
+	}
+	return lock;
+}
+
+/* From its directory to its end. */
+static enum exit_status run(const struct config *config, int passed)
 {
 	struct machine *machine;
 	int err, directory, lock;
@@ -217,14 +250,12 @@ static int run(const struct config *config, int passed)
 	if (directory < 0) {
 		log_error("cannot use the directory of %s: %s; --socket=PATH names another",
 			  config->socket, strerror(-directory));
-		return 1;
+		return exit_status_of(directory);
 	}
-	lock = lock_directory(directory);
+	lock = take_directory(config, directory);
 	if (lock < 0) {
-		log_error("cannot have the directory of %s to ourselves: %s", config->socket,
-			  strerror(-lock));
 		close(directory);
-		return 1;
+		return exit_status_of(lock);
 	}
 	raise_limits();
 	err = guard_init();
@@ -236,7 +267,7 @@ static int run(const struct config *config, int passed)
 	}
 	close(lock);
 	close(directory);
-	return err ? 1 : 0;
+	return exit_status_of(err);
 }
 
 int main(int argc, char **argv)
@@ -247,10 +278,10 @@ int main(int argc, char **argv)
 	config_init(&config);
 	err = config_args(&config, argc, argv, stdout, stderr);
 	if (err)
-		return err < 0 ? 2 : 0;
+		return err < 0 ? STATUS_OPTIONS : STATUS_ENDED;
 	if (config.check_only) {
 		log_init(LOG_LEVEL_ERROR, false);
-		return machine_check(&config) ? 2 : 0;
+		return machine_check(&config) ? STATUS_OPTIONS : STATUS_ENDED;
 	}
 	fill_defaults(&config);
 	log_init(log_level_of(config.log), getenv("JOURNAL_STREAM") != NULL);
@@ -261,13 +292,13 @@ int main(int argc, char **argv)
 		log_warning("who reads this log can hold us up: %s", strerror(-err));
 	passed = service_take_socket(&config);
 	if (passed < 0 && passed != -ENOENT) {
-		status = 1;
+		status = exit_status_of(passed);
 	} else if (config.is_private || sees_all_users()) {
 		status = run(&config, passed);
 	} else {
 		log_error("this user namespace does not have all users (/proc/self/uid_map): "
 			  "use --private");
-		status = 1;
+		status = STATUS_RIGHTS;
 	}
 	log_stop();
 	return status;

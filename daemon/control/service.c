@@ -33,7 +33,7 @@ static int look_at_socket(int fd, const char *name, char ret_path[QUOIT_SOCKET_B
 		log_error("systemd passed '%s', which is no listening ListenSequentialPacket= "
 			  "socket",
 			  name);
-		return is < 0 ? is : -EINVAL;
+		return -EINVAL;
 	}
 	bytes = length - offsetof(struct sockaddr_un, sun_path);
 	if (!bytes || !addr.sun_path[0]) {

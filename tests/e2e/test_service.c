@@ -13,6 +13,7 @@
 
 #include <quoit.h>
 
+#include "host/exit_status.h"
 #include "service.h"
 
 static struct quoit_session *open_session(const char *socket)
@@ -105,7 +106,7 @@ static void expect_refusal(struct service *s, const char *option, const char *wo
 	const char *const options[] = {option, NULL};
 	char log[4096];
 
-	cr_expect_gt(service_fail(s, options, log, sizeof log), 0, "%s", log);
+	cr_expect_eq(service_fail(s, options, log, sizeof log), STATUS_OPTIONS, "%s", log);
 	cr_expect(strstr(log, words), "%s", log);
 	service_done(s);
 }

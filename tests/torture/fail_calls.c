@@ -240,7 +240,7 @@ static void check_start(struct stage *s, const char *folder, uint64_t nth)
 		kill(pid, SIGTERM);
 	CHECK(s, waitpid(pid, &status, 0) == pid);
 	(void)!pread(log, text, sizeof text - 1, 0);
-	if (!CHECK(s, WIFEXITED(status) && (mute || WEXITSTATUS(status) == !up)) ||
+	if (!CHECK(s, WIFEXITED(status) && (mute || !WEXITSTATUS(status) == up)) ||
 	    !CHECK(s, up || mute || !strncmp(text, "quoitd: ", 8)))
 		printf("  %s: wait status %#x, \"%s\"\n", attempt_text(nth, call, sizeof call),
 		       (unsigned)status, text);
