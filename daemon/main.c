@@ -17,6 +17,7 @@
 #include "control/service.h"
 #include "host/config.h"
 #include "host/exit_status.h"
+#include "host/journal.h"
 #include "host/log.h"
 #include "host/tsc.h"
 #include "machine.h"
@@ -280,11 +281,11 @@ int main(int argc, char **argv)
 	if (err)
 		return err < 0 ? STATUS_OPTIONS : STATUS_ENDED;
 	if (config.check_only) {
-		log_init(LOG_LEVEL_ERROR, false);
+		log_init(LOG_LEVEL_ERROR, NULL);
 		return machine_check(&config) ? STATUS_OPTIONS : STATUS_ENDED;
 	}
 	fill_defaults(&config);
-	log_init(log_level_of(config.log), getenv("JOURNAL_STREAM") != NULL);
+	log_init(log_level_of(config.log), journal_has_stderr() ? journal_send : NULL);
 	shut_out_others(&config);
 	(void)signal(SIGPIPE, SIG_IGN); /* who reads our log may go away */
 	err = log_start();

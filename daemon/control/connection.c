@@ -116,10 +116,10 @@ void connection_answer(struct connection *c, const struct mail *m)
 	if (m->type == MAIL_RING_CLOSE && m->ring)
 		connection_drop_ring(c, m->ring);
 	if (m->type == MAIL_CLOSE && c->state == CONNECTION_CLOSING) {
-		unsigned long long id = c->session->id;
+		const struct log_about about = {.uid = c->uid, .session = c->session->id};
 
 		give_session_back(c);
-		log_client(c->uid, "session %llu is closed", id);
+		log_about(&about, "session %llu is closed", (unsigned long long)about.session);
 	} else if (m->type == MAIL_DEAD) {
 		give_session_back(c);
 		return;
@@ -130,15 +130,18 @@ void connection_answer(struct connection *c, const struct mail *m)
 
 /* ---- the end ---- */
 
-static void say_why(struct connection *c, const char *text)
+static void say_why(struct connection *c, uint32_t counter, const char *text)
 {
+	const struct log_about about = {.uid = c->uid,
+					.session = c->session ? c->session->id : 0,
+					.reason = totals_label(counter)};
 	struct quoit_ctl m = {
 		.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = -ECONNABORTED};
 
 	snprintf(m.text, sizeof m.text, "%s", text);
 	(void)ctl_send(c->fd, &m, NULL, 0);
-	log_client(c->uid, "pid %d uid %u session %llu is ended: %s", c->pid, c->uid,
-		   c->session ? (unsigned long long)c->session->id : 0, text);
+	log_about(&about, "pid %d uid %u session %llu is ended: %s", c->pid, c->uid,
+		  (unsigned long long)about.session, text);
 }
 
 void connection_end(struct connection *c, uint32_t counter, const char *text)
@@ -147,7 +150,7 @@ void connection_end(struct connection *c, uint32_t counter, const char *text)
 		return;
 	totals_count(c->control->totals, counter);
 	if (text)
-		say_why(c, text);
+		say_why(c, counter, text);
 	(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->fd, NULL);
 	if (c->pidfd >= 0) {
 		/* By name: a process that is just being started may have a copy, and keep it

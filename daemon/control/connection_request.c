@@ -31,9 +31,9 @@ static void on_hello(struct connection *c, const struct quoit_ctl *m)
 	ctl_let_descriptors_pass(c->fd, true);
 	totals_count(c->control->totals, QUOIT_DAEMON_SESSIONS_OPENED);
 	connection_reply(c, &answer, &s->arena_fd, s->arena_fd >= 0);
-	log_client(c->uid, "session %llu: pid %d uid %u '%s' on reactor %u, %llu KiB",
-		   (unsigned long long)s->id, c->pid, c->uid, s->name, c->reactor,
-		   (unsigned long long)s->memory.lease >> 10);
+	log_session(s, "session %llu: pid %d uid %u '%s' on reactor %u, %llu KiB",
+		    (unsigned long long)s->id, c->pid, c->uid, s->name, c->reactor,
+		    (unsigned long long)s->memory.lease >> 10);
 }
 
 static void on_op(struct connection *c, const struct quoit_ctl *m)
@@ -102,7 +102,8 @@ static void on_kill(struct connection *c, const struct quoit_ctl *m)
 		connection_reply_result(c, m->type, m->seq, -ESRCH, "no session %llu of yours", id);
 		return;
 	}
-	log_client(c->uid, "session %llu is ended by uid %u", id, c->uid);
+	log_about(&(struct log_about){.uid = c->uid, .session = id},
+		  "session %llu is ended by uid %u", id, c->uid);
 	connection_end(victim, QUOIT_DAEMON_KILL_ASKED, "ended by request");
 	connection_reply_result(c, m->type, m->seq, 0, NULL);
 }

@@ -31,7 +31,7 @@
 
 /* ---- connections ---- */
 
-static bool is_gone(struct connection *conn)
+static bool is_gone(const struct connection *conn)
 {
 	return conn->state == CONNECTION_GONE && !conn->session && !conn->rings_expected;
 }
@@ -246,19 +246,29 @@ static void pass(struct control *c)
 	totals_set(c->totals, QUOIT_DAEMON_LOG_SUPPRESSED, log_suppressed());
 }
 
-/* Some session is not back yet, or errands are left that only need a little time. */
-static bool is_ending(struct control *c, uint64_t errands_until_ns)
+/* Some session is not back yet. */
+static bool is_ending(const struct control *c)
 {
-	for (struct connection *conn = c->connections; conn; conn = conn->next)
+	for (const struct connection *conn = c->connections; conn; conn = conn->next)
 		if (!is_gone(conn))
 			return true;
-	return c->connections && totals_now_ns() < errands_until_ns;
+	return false;
+}
+
+/* Until all sessions are back, and for errands that only need a little time more. */
+static void end_sessions(struct control *c)
+{
+	uint64_t until;
+
+	while (is_ending(c))
+		pass(c);
+	until = totals_now_ns() + ERRANDS_MS * UINT64_C(1000000);
+	while (c->connections && totals_now_ns() < until)
+		pass(c);
 }
 
 void control_run(struct control *c)
 {
-	uint64_t until;
-
 	while (!c->stop)
 		pass(c);
 	service_say_stopping((c->config->drain_ms + END_MS) * 1000000);
@@ -267,9 +277,7 @@ void control_run(struct control *c)
 	while (drain_goes_on(c))
 		pass(c);
 	drain_cut(c);
-	until = totals_now_ns() + ERRANDS_MS * UINT64_C(1000000);
-	while (is_ending(c, until))
-		pass(c);
+	end_sessions(c);
 	drain_tell(c);
 	recorder_done(c);
 }

@@ -227,11 +227,11 @@ static void bind_memory(const struct control *control, struct session *s,
 		bind_pinned(s, device->memory_node);
 }
 
-static void log_counters(const struct connection *c, const struct session *s, int err)
+static void log_counters(const struct session *s, int err)
 {
 	if (err < 0)
-		log_client(c->uid, "counter file of session %llu: %s", (unsigned long long)s->id,
-			   strerror(-err));
+		log_session(s, "counter file of session %llu: %s", (unsigned long long)s->id,
+			    strerror(-err));
 }
 
 /* Where its user has the fewest sessions; of those, where there are the fewest of all. */
@@ -262,9 +262,8 @@ static void hand_over(struct connection *c, struct session *s, bool asked_device
 	s->user->tenant[c->reactor].homes++;
 	s->reactor = &control->reactors[c->reactor];
 	bind_memory(control, s, core, device);
-	log_counters(c, s,
-		     session_stats_open(s, control->directory, c->reactor, (int32_t)core->node));
-	log_counters(c, s, LEGS_ON ? legs_open(s, control->directory) : 0);
+	log_counters(s, session_stats_open(s, control->directory, c->reactor, (int32_t)core->node));
+	log_counters(s, LEGS_ON ? legs_open(s, control->directory) : 0);
 	recorder_meet(control, s);
 	mailbox_send(&s->reactor->inbox, &m);
 }

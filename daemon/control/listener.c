@@ -52,7 +52,8 @@ static void say_refused(struct control *c, int fd, uid_t uid, uint32_t counter, 
 	snprintf(m.text, sizeof m.text, "%s", why);
 	(void)ctl_send(fd, &m, NULL, 0);
 	totals_count(c->totals, counter);
-	log_client(uid, "refused a connection of uid %u: %s", uid, why);
+	log_about(&(struct log_about){.uid = uid, .reason = totals_label(counter)},
+		  "refused a connection of uid %u: %s", uid, why);
 }
 
 static void refuse(struct connection *conn, uint32_t counter, int err, const char *why)

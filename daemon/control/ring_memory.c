@@ -85,8 +85,8 @@ static void place_pointers(struct ring *r, uint8_t *client, uint8_t *daemon)
 static void lock_pages(const struct ring *r)
 {
 	if (mlock(r->daemon, r->layout.daemon_bytes) < 0)
-		log_client(
-			r->session->uid,
+		log_session(
+			r->session,
 			"session %llu: %u KiB of ring %u are not locked: %s; " FEATURES_MORE_MEMLOCK,
 			(unsigned long long)r->session->id, r->layout.daemon_bytes >> 10, r->index,
 			strerror(errno));

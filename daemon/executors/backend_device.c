@@ -81,10 +81,10 @@ void device_say_refused(const struct exec_port *p, struct session *s, uint64_t b
 	uint64_t *refused = &s->device[p->device - 1].refused;
 
 	if (!*refused)
-		log_client(s->uid,
-			   "session %llu: not all of its pinned memory is registered with device "
-			   "%u: %s; the rest goes through a staging buffer",
-			   (unsigned long long)s->id, p->device, strerror(err));
+		log_session(s,
+			    "session %llu: not all of its pinned memory is registered with device "
+			    "%u: %s; the rest goes through a staging buffer",
+			    (unsigned long long)s->id, p->device, strerror(err));
 	*refused += bytes;
 }
 

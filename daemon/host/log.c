@@ -11,8 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_BYTES 512
-
 /* What may be said of a uid, in a second. */
 struct allowance {
 	uint32_t uid;
@@ -21,15 +19,10 @@ struct allowance {
 	uint64_t suppressed; /* since something was printed */
 };
 
-struct line {
-	unsigned length;
-	char text[LINE_BYTES];
-};
-
 static struct {
 	pthread_mutex_t lock;
 	enum log_level most;
-	int journal;
+	bool (*send)(const struct log_line *line);
 	struct allowance uid[LOG_UIDS];
 	struct allowance others; /* of uids for which there is no room in this second, together */
 	uint64_t suppressed;
@@ -37,7 +30,7 @@ static struct {
 	bool queued;  /* there is a thread, or there was one */
 	bool stopped; /* nothing more is taken */
 	pthread_cond_t news, written;
-	struct line line[LOG_LINES];
+	struct log_line line[LOG_LINES];
 	unsigned first, count; /* the first is being written */
 	uint64_t dropped;
 } logger = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -45,23 +38,32 @@ static struct {
 	    .written = PTHREAD_COND_INITIALIZER,
 	    .most = LOG_LEVEL_INFO};
 
-void log_init(enum log_level most, int journal)
+void log_init(enum log_level most, bool (*send)(const struct log_line *line))
 {
 	logger.most = most;
-	logger.journal = journal;
+	logger.send = send;
 }
 
-static void write_text(const char *text, unsigned length)
+static void write_line(const struct log_line *line)
 {
-	ssize_t n = write(STDERR_FILENO, text, length); /* one write: lines do not mix */
+	char text[LOG_TEXT_BYTES + 16];
+	int n;
+	ssize_t written;
 
-	(void)n;
+	if (logger.send && logger.send(line))
+		return;
+	if (logger.send)
+		n = snprintf(text, sizeof text, "<%d>%s\n", line->level, line->text);
+	else
+		n = snprintf(text, sizeof text, "quoitd: %s\n", line->text);
+	written = write(STDERR_FILENO, text, (size_t)n); /* one write: lines do not mix */
+	(void)written;
 }
 
 /* ---- the thread ---- */
 
 /* The next line, taken off; with the lock, which is let go while nothing is there. */
-static void take_line(struct line *ret)
+static void take_line(struct log_line *ret)
 {
 	while (!logger.count)
 		pthread_cond_wait(&logger.news, &logger.lock);
@@ -70,16 +72,17 @@ static void take_line(struct line *ret)
 
 static void say_dropped(uint64_t dropped)
 {
-	char text[LINE_BYTES];
-	int n = snprintf(text, sizeof text, "%s%llu lines were dropped: nobody read them\n",
-			 logger.journal ? "<4>" : "quoitd: ", (unsigned long long)dropped);
+	struct log_line line = {.level = LOG_LEVEL_WARNING};
 
-	write_text(text, (unsigned)n);
+	line.length = (unsigned)snprintf(line.text, sizeof line.text,
+					 "%llu lines were dropped: nobody read them",
+					 (unsigned long long)dropped);
+	write_line(&line);
 }
 
 static void *run(void *arg)
 {
-	struct line line;
+	struct log_line line;
 
 	(void)arg;
 	(void)pthread_setname_np(pthread_self(), "quoit-log");
@@ -89,7 +92,7 @@ static void *run(void *arg)
 
 		take_line(&line);
 		pthread_mutex_unlock(&logger.lock);
-		write_text(line.text, line.length);
+		write_line(&line);
 		pthread_mutex_lock(&logger.lock);
 		logger.first = (logger.first + 1) % LOG_LINES;
 		logger.count--;
@@ -143,7 +146,7 @@ void log_stop(void)
 /* ---- the lines ---- */
 
 /* False: there is no thread, and the line is the caller's to write. */
-static bool enqueue(const char *text, unsigned length)
+static bool enqueue(const struct log_line *line)
 {
 	bool queued;
 
@@ -153,36 +156,34 @@ static bool enqueue(const char *text, unsigned length)
 		logger.dropped++;
 		logger.suppressed++;
 	} else if (queued) {
-		struct line *line = &logger.line[(logger.first + logger.count++) % LOG_LINES];
-
-		line->length = length;
-		memcpy(line->text, text, length);
+		logger.line[(logger.first + logger.count++) % LOG_LINES] = *line;
 		pthread_cond_signal(&logger.news);
 	}
 	pthread_mutex_unlock(&logger.lock);
 	return queued;
 }
 
-static void print_line(enum log_level level, const char *format, va_list args, uint64_t suppressed)
+/* about: nobody if NULL. */
+static void print_line(enum log_level level, const struct log_about *about, const char *format,
+		       va_list args, uint64_t suppressed)
 {
-	char line[LINE_BYTES];
-	int n = 0;
+	struct log_line line = {.level = level, .is_about = about != NULL};
+	int n, most = (int)sizeof line.text - 64;
 
 	if (level > logger.most)
 		return;
-	if (logger.journal)
-		n = snprintf(line, sizeof line, "<%d>", level);
-	else
-		n = snprintf(line, sizeof line, "quoitd: ");
-	n += vsnprintf(line + n, sizeof line - (size_t)n, format, args);
-	if (n > LINE_BYTES - 64)
-		n = LINE_BYTES - 64;
+	if (about)
+		line.about = *about;
+	n = vsnprintf(line.text, sizeof line.text, format, args);
+	if (n > most)
+		n = most;
+	line.text[n] = '\0';
 	if (suppressed)
-		n += snprintf(line + n, sizeof line - (size_t)n, " (%llu lines left out)",
+		n += snprintf(line.text + n, sizeof line.text - (size_t)n, " (%llu lines left out)",
 			      (unsigned long long)suppressed);
-	line[n++] = '\n';
-	if (!enqueue(line, (unsigned)n))
-		write_text(line, (unsigned)n);
+	line.length = (unsigned)n;
+	if (!enqueue(&line))
+		write_line(&line);
 }
 
 void log_printf(enum log_level level, const char *format, ...)
@@ -190,7 +191,7 @@ void log_printf(enum log_level level, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_line(level, format, args, 0);
+	print_line(level, NULL, format, args, 0);
 	va_end(args);
 }
 
@@ -234,19 +235,19 @@ static bool spend(uint32_t uid, uint64_t *ret_suppressed)
 	return true;
 }
 
-void log_client(uint32_t uid, const char *format, ...)
+void log_about(const struct log_about *about, const char *format, ...)
 {
 	uint64_t suppressed;
 	va_list args;
 	bool print;
 
 	pthread_mutex_lock(&logger.lock);
-	print = spend(uid, &suppressed);
+	print = spend(about->uid, &suppressed);
 	pthread_mutex_unlock(&logger.lock);
 	if (!print)
 		return;
 	va_start(args, format);
-	print_line(LOG_LEVEL_INFO, format, args, suppressed);
+	print_line(LOG_LEVEL_INFO, about, format, args, suppressed);
 	va_end(args);
 }
 

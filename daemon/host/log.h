@@ -14,6 +14,7 @@
 #ifndef QUOITD_LOG_H
 #define QUOITD_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum log_level {
@@ -23,8 +24,29 @@ enum log_level {
 	LOG_LEVEL_DEBUG = 7
 };
 
-/* Messages above this level are not printed; systemd's "<n>" prefix if journal is true. */
-void log_init(enum log_level most, int journal);
+#define LOG_TEXT_BYTES 512
+
+/* Whom a line is about: the fields that a journal has of it. */
+struct log_about {
+	uint32_t uid;
+	uint64_t session;   /* 0: none */
+	const char *reason; /* why: a counter's name; lives on.  NULL: none */
+};
+
+struct log_line {
+	enum log_level level;
+	bool is_about; /* somebody */
+	struct log_about about;
+	unsigned length;
+	char text[LOG_TEXT_BYTES]; /* without an end of line */
+};
+
+/*
+ * Messages above this level are not printed.  send: where standard error goes to a journal that
+ * takes fields; false: it could not, and the line goes there with systemd's "<n>" prefix.  NULL: it
+ * does not.  It may block.
+ */
+void log_init(enum log_level most, bool (*send)(const struct log_line *line));
 
 #define LOG_LINES 256u
 
@@ -50,7 +72,12 @@ void log_printf(enum log_level level, const char *format, ...)
  */
 #define LOG_BURST 10u
 #define LOG_UIDS  256u
-void log_client(uint32_t uid, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void log_about(const struct log_about *about, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#define log_client(of, ...) log_about(&(struct log_about){.uid = (of)}, __VA_ARGS__)
+#define log_session(s, ...)                                                                        \
+	log_about(&(struct log_about){.uid = (s)->uid, .session = (s)->id}, __VA_ARGS__)
 
 /* How many client lines were suppressed so far. */
 uint64_t log_suppressed(void);

@@ -97,6 +97,11 @@ void totals_close(struct quoit_totals *t, int fd, int directory)
 		shared_file_remove(t, sizeof *t, fd, directory, QUOIT_STATS_TOTALS);
 }
 
+const char *totals_label(uint32_t counter)
+{
+	return daemon_labels[counter];
+}
+
 void totals_count(struct quoit_totals *t, uint32_t counter)
 {
 	__atomic_fetch_add(&t->value[counter], 1, __ATOMIC_RELAXED);

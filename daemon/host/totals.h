@@ -15,6 +15,9 @@
 struct quoit_totals *totals_open(int directory, uint32_t reactors, int *ret_fd);
 void totals_close(struct quoit_totals *t, int fd, int directory);
 
+/* The name of a counter (QUOIT_DAEMON_*), as the file has it; lives on. */
+const char *totals_label(uint32_t counter);
+
 /* Count one event (QUOIT_DAEMON_*); any thread. */
 void totals_count(struct quoit_totals *t, uint32_t counter);
 void totals_set(struct quoit_totals *t, uint32_t counter, uint64_t value);

@@ -22,8 +22,8 @@ static int bind_parts(const struct session *s, const struct part *parts, unsigne
 		if (parts[i].start)
 			err = affinity_prefer_node(parts[i].start, parts[i].bytes, (uint32_t)node);
 	if (err < 0)
-		log_client(s->uid, "session %llu: memory is not bound to node %d: %s",
-			   (unsigned long long)s->id, node, strerror(-err));
+		log_session(s, "session %llu: memory is not bound to node %d: %s",
+			    (unsigned long long)s->id, node, strerror(-err));
 	return err;
 }
 

@@ -80,9 +80,9 @@ void memory_pinned_tidy(struct session *s)
 static bool fill_answer(struct session *s, const struct memory_message *m)
 {
 	if (m->result < 0) { /* as much as there is; its charge stays */
-		log_client(s->uid, "session %llu: only %llu of %llu KiB of pinned memory: %s",
-			   (unsigned long long)s->id, (unsigned long long)m->offset >> 10,
-			   (unsigned long long)s->pinned_bytes >> 10, strerror(-m->result));
+		log_session(s, "session %llu: only %llu of %llu KiB of pinned memory: %s",
+			    (unsigned long long)s->id, (unsigned long long)m->offset >> 10,
+			    (unsigned long long)s->pinned_bytes >> 10, strerror(-m->result));
 		s->pieces.bytes = m->offset;
 	}
 	s->pinned_locked += m->lock ? m->bytes : 0;
@@ -110,8 +110,8 @@ bool memory_pinned_answer(struct session *s, const struct memory_message *m)
 /* Both count against the same limit, and so the same helps. */
 static void say_refused(const struct session *s, const char *what, uint64_t bytes, int err)
 {
-	log_client(
-		s->uid,
+	log_session(
+		s,
 		"session %llu: %llu of its %llu KiB of pinned memory are %s: %s; " FEATURES_MORE_MEMLOCK,
 		(unsigned long long)s->id, (unsigned long long)bytes >> 10,
 		(unsigned long long)s->pinned_bytes >> 10, what, strerror(-err));

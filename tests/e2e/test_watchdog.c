@@ -120,7 +120,7 @@ static pid_t start_client(const struct service *s)
 static void expect_stuck(const char *where, const char *who)
 {
 	char option[32];
-	const char *const options[] = {option, "--gpu=soft:1", "--tile-ms=2000", NULL};
+	const char *const options[] = {option, "--gpu=soft:1", "--tile-ms=100", NULL};
 	struct service s;
 	pid_t client;
 
