@@ -30,7 +30,7 @@ DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev li
 	libproc2-dev libncurses-dev libmicrohttpd-dev libsystemd-dev libopenblas0-pthread systemtap-sdt-dev
 # What only tests need.
 TEST_DEPS := libcriterion-dev spin clang libclang-rt-14-dev clang-format qemu-system-x86 cpio tmux mandoc zsh \
-	prometheus python3-prometheus-client chromium numactl bpftrace systemd
+	prometheus python3-prometheus-client chromium numactl bpftrace systemd systemd-container mmdebstrap e2fsprogs
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
@@ -74,6 +74,7 @@ e2e_tests := $(patsubst tests/e2e/%.c,$(B)/tests/e2e/%,$(wildcard tests/e2e/test
 e2e_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/e2e/test_*.c),$(wildcard tests/e2e/*.c)))
 torture_help := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/support/*.c) tests/e2e/daemon.c)
 torture_tests := $(patsubst tests/torture/%.c,$(B)/tests/torture/%,$(wildcard tests/torture/*.c))
+vm_tests := $(B)/tests/vm/placement $(B)/tests/vm/client
 fuzzers := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 # A quoitd that finds the liar beside it where quoit-exec should be.
 liar := $(B)/liar/quoitd $(B)/liar/quoit-exec
@@ -95,12 +96,12 @@ all: $(programs) $(libraries) $(examples) $(modules) $(B)/man/made $(B)/completi
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
 fuzzers: base += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DQUOIT_SANITIZE
 fuzzers: $(fuzzers)
-tests: all $(liar) $(unit_tests) $(e2e_tests) $(torture_tests) $(B)/tests/vm/placement $(B)/quoit-crowd
+tests: all $(liar) $(unit_tests) $(e2e_tests) $(torture_tests) $(vm_tests) $(B)/quoit-crowd
 
 help:
 	@printf '%s\n' 'make            build into $(B)/' 'make deps       install what is missing (Debian)' \
 	'make demo       start a private daemon and run the workloads' 'make check      all tests that need no GPU' \
-	'make check-vm   the placement tests of make check alone' 'make check-gpu  the tests that need a GPU' \
+	'make check-vm   the tests of make check in virtual machines and under systemd alone' 'make check-gpu  the tests that need a GPU' \
 	'make bench      the speed table of docs/performance.md' 'make bench-gpu  the same of a GPU' 'make torture    long tests (TIMES=n: longer still)' 'make fuzz       long fuzzing' \
 	'make lint       include rule and format' 'make install    DESTDIR= PREFIX=' 'make uninstall' 'make clean'
 
@@ -180,6 +181,8 @@ $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
 	$(call link,-lcriterion -ljansson -lm)
 $(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/tests/e2e/daemon.o $(B)/libquoit.a
 	$(call link,-ljansson)
+$(B)/tests/vm/client: $(B)/tests/vm/client.o $(B)/libquoit.a
+	$(call link,-lnuma -lm)
 $(B)/quoit-crowd: $(B)/tests/bench/crowd/crowd.o $(B)/libquoit.a
 	$(call link)
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools.a $(B)/daemon.a $(B)/libquoit.a
@@ -201,7 +204,7 @@ $(B)/completion/made: $(B)/tables/made $(wildcard tools/completion/*)
 
 , := ,
 include cuda/rules.mk
--include $(shell [ -d $(B) ] && find $(B) -name '*.d')
+-include $(shell [ -d $(B) ] && find $(B) -path $(B)/vm -prune -o -name '*.d' -print)
 
 deps:
 	@sh tests/deps.sh $(DEPS) $(TEST_DEPS)
@@ -213,8 +216,8 @@ demo: build-deps
 check: deps
 	@sh tests/check.sh
 check-vm: deps
-	@$(MAKE) --no-print-directory all $(B)/tests/vm/placement
-	@sh tests/vm/placement.sh $(B)
+	@$(MAKE) --no-print-directory all $(vm_tests)
+	@sh tests/vm/all.sh $(B)
 check-gpu:
 	@sh tests/gpu.sh $(B)
 bench: build-deps

@@ -142,6 +142,7 @@ run completion sh tests/completion.sh build
 run install sh tests/install.sh
 run units sh tests/units.sh
 run placement sh tests/vm/placement.sh build
+run systemd sh tests/vm/systemd.sh build
 run top sh tests/top.sh build
 
 build build/clang "" all CC=clang CUDA_ARCHS=90

@@ -15,23 +15,11 @@ skip() { # WHY
 	exit 77
 }
 
-# A Debian kernel, unpacked beside the build: 27 MB.
-fetch_kernel() {
-	[ ! -e "$b/vm/vmlinuz" ] || return 0
-	package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | awk '/Depends:/ { print $2; exit }')
-	[ -n "$package" ] || return 1
-	(
-		rm -rf "$b/vm/kernel" && mkdir -p "$b/vm/kernel" && cd "$b/vm/kernel" &&
-			apt-get download "$package" && dpkg-deb -x "$package"_*.deb .
-	) >&2 || return 1
-	mv "$b"/vm/kernel/boot/vmlinuz-* "$b/vm/vmlinuz" && rm -rf "$b/vm/kernel"
-}
-
 find_kernel() {
 	for kernel in "$VM_KERNEL" /boot/vmlinuz-*; do
 		[ ! -r "$kernel" ] || { echo "$kernel"; return; }
 	done
-	fetch_kernel && echo "$b/vm/vmlinuz"
+	sh "$(dirname "$0")/kernel.sh" "$b" && echo "$b/vm/vmlinuz"
 }
 
 # Our programs and their libraries; the kernel starts /init.

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# journal.sh - what others hear of quoitd: the journal, the exporter; and a user's own quoitd
+
+# Ten lines a second of a user; and journald, which cuts at ten thousand, has cut nothing.
+flood_is_cut() {
+	running
+	as alice /payload/client flood 3
+	is '1000 x 2 x 2 = 4000' as bob /payload/hello
+	in_journal 'lines left out'
+	[ "$(journal | wc -l)" -lt 100 ]
+	fails in_journal Suppressed
+}
+
+# The page of the exporter, by what every system has.
+scrape() {
+	bash -c 'exec 3<>/dev/tcp/127.0.0.1/19684 && printf "GET /metrics HTTP/1.0\r\n\r\n" >&3 && cat <&3'
+}
+
+exporter_answers() {
+	running
+	as alice /payload/client work 1
+	systemctl start quoit-exporter.service
+	await 30 says 'quoit_operation_jobs_total{operation="gemm"}' scrape
+	scrape >$work/page
+	head -n 1 $work/page | grep ' 200 '
+	grep -E '^quoit_operation_jobs_total\{operation="gemm"\} [1-9]' $work/page
+	is active property ActiveState quoit-exporter.service
+	systemctl stop quoit-exporter.service
+}
+
+# Of a user who stays without being logged in; there is no quoitd of the system then, which would be found first.
+user_unit() {
+	fresh
+	systemctl stop quoitd.socket
+	mkdir -p /var/lib/systemd/linger
+	touch /var/lib/systemd/linger/eve
+	systemctl start user@1003.service
+	own systemctl --user start quoitd.service
+	is active own systemctl --user is-active quoitd.service
+	is '1000 x 2 x 2 = 4000' own /payload/hello
+	own systemctl --user stop quoitd.service
+	systemctl stop user@1003.service
+	rm /var/lib/systemd/linger/eve
+	fresh
+}
+
+own() { # COMMAND...: as eve, who has a manager of her own
+	as eve env XDG_RUNTIME_DIR=/run/user/1003 "$@"
+}

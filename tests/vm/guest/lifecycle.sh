@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# lifecycle.sh - reload, restart, stop, and what happens when quoitd dies
+
+# `quoit config` says what is in force.
+in_force() { # OPTION
+	quoit config | awk -v option="$1" '$1 == option { print $2 }'
+}
+
+reload_changes() {
+	running
+	configure 'lease = 32M'
+	systemctl reload quoitd.service
+	await 30 says 32M in_force lease
+	is active property ActiveState
+	is '1000 x 2 x 2 = 4000' as alice /payload/hello
+}
+
+reload_broken() {
+	running 'lease = 32M'
+	begin here 1 alice stay
+	configure 'lease = 32M' 'leese = 48M'
+	systemctl reload quoitd.service || true
+	await 30 in_journal 'leese'
+	in_journal 'test.conf'
+	is active property ActiveState
+	says 32M in_force lease
+	quit here
+}
+
+# The documented outcome: -ECONNRESET for who was connected; who connects while quoitd is away waits for it.
+restart_under_clients() {
+	running
+	first=$(property MainPID)
+	begin a 1 alice stay
+	begin b 1 bob stay
+	systemctl restart quoitd.service
+	finish a
+	finish b
+	has 'lost: ECONNRESET, then back' $work/a
+	fails is "$first" property MainPID
+}
+
+# 100 products of some 50 ms and more, one after the other: some are done, none is lost without a word.
+stop_drains() {
+	running 'drain-ms = 1000'
+	begin a 1 alice queue 500
+	systemctl stop quoitd.service
+	is success property Result
+	finish a
+	grep -E '^done [1-9][0-9]* cancelled [1-9][0-9]* reset 0 other 0$' $work/a
+}
+
+# The socket goes with RemoveOnStop=, and comes back.
+stop_and_start() {
+	running
+	begin a 1 alice stay
+	systemctl stop quoitd.socket quoitd.service
+	fails test -e /run/quoit/quoitd.sock
+	says 'ENOENT' as bob /payload/hello
+	systemctl start quoitd.socket
+	finish a
+	is active property ActiveState
+}
+
+killed_is_restarted() {
+	running
+	first=$(property MainPID)
+	begin a 1 alice stay
+	kill -KILL "$first"
+	finish a
+	has 'lost: ECONNRESET, then back' $work/a
+	is 1 property NRestarts
+	is '1000 x 2 x 2 = 4000' as bob /payload/hello
+}
+
+# The client is as with a killed one; quoitd says who was stuck.
+watchdog_restarts() {
+	fresh
+	with_unit WatchdogSec=2
+	configure 'stick = reactor'
+	systemctl start quoitd.service
+	as alice /payload/client work 1 &
+	rm $drop
+	await 60 is 1 property NRestarts
+	wait
+	in_journal 'stuck: reactor'
+	says 'Watchdog timeout' journalctl --quiet --no-pager --after-cursor="$cursor" UNIT=quoitd.service
+	await 60 is active property ActiveState
+	is '1000 x 2 x 2 = 4000' as bob /payload/hello
+	is 1 property NRestarts
+}
+
+crowd_comes_back() {
+	running 'uid-connections = 1024' 'lease = 1M'
+	begin a 1000 alice crowd 1000
+	systemctl restart quoitd.service
+	finish a
+}
+
+# A start that fails for a passing reason is repeated, five times a minute; then the socket is down, too,
+# and says so until an administrator has looked.
+start_limit() {
+	fresh
+	with_unit 'ExecStart=' 'ExecStart=/bin/false' 'RestartSec=50ms'
+	says ECONN as alice /payload/hello
+	await 60 is failed property ActiveState
+	await 30 says failed property ActiveState quoitd.socket
+	fails as alice /payload/hello
+	fresh
+	is '1000 x 2 x 2 = 4000' as alice /payload/hello
+}

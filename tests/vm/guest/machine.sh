@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# machine.sh - the tests that need a machine of their own: its cgroups, nodes, CPUs and clock
+#
+# It has CPUs 0 and 1 on node 0, and 2 and 3 on node 1.
+. guest/activation.sh
+. guest/resources.sh
+
+try 'a job runs with every line of hardening on' hardened_job
+try 'both nodes are used, and no line is logged that something is missing' both_nodes
+try 'leases are half of MemoryMax=, and nobody is killed for memory' memory_limit
+try 'jobs are charged to the cgroup of the service' cpu_is_charged
+try 'AllowedCPUs= is obeyed' allowed_cpus
+try 'CPUs that are taken away while jobs run change no result' cpus_taken_away
+try 'a CPU that is switched off changes no result' cpu_switched_off
+try 'an arena that its client moves to another node works on' arena_is_moved
+try 'a clock that jumps by a year ends nothing' clock_jumps

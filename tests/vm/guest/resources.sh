@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# resources.sh - what the machine gives to quoitd, and takes away
+cgroup=/sys/fs/cgroup/system.slice/quoitd.service
+
+both_nodes() {
+	running
+	quoit topo >$work/topo
+	cat $work/topo
+	[ "$(grep -c '^node [01]:' $work/topo)" = 2 ]
+	has 'Max locked memory         unlimited' "/proc/$(property MainPID)/limits"
+	as alice /payload/client work 1
+	fails in_journal 'not locked'
+	fails in_journal 'not bound'
+}
+
+memory_limit() {
+	running
+	systemctl set-property --runtime quoitd.service MemoryMax=512M
+	systemctl restart quoitd.service
+	begin a 1 alice stay
+	says EDQUOT as bob /payload/client lease 268435456
+	as bob /payload/client lease 134217728
+	as bob /payload/client work 2
+	has 'oom_kill 0' $cgroup/memory.events
+	quit a
+	systemctl set-property --runtime quoitd.service MemoryMax=80%
+}
+
+used_us() {
+	sed -n 's/^usage_usec //p' "$1/cpu.stat"
+}
+
+# The client only waits: its own time is a small part.
+cpu_is_charged() {
+	running
+	mine=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
+	theirs=$(used_us $cgroup)
+	ours=$(used_us "$mine")
+	as alice /payload/client work 5
+	theirs=$(($(used_us $cgroup) - theirs))
+	ours=$(($(used_us "$mine") - ours))
+	[ $theirs -gt 1000000 ]
+	[ $theirs -gt $ours ]
+}
+
+# The CPUs that any thread of quoitd may run on.
+cpus_of_threads() {
+	sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$(property MainPID)"/task/*/status | tr , '\n' | sort -u | paste -sd' '
+}
+
+allowed_cpus() {
+	fresh
+	with_unit AllowedCPUs=2-3
+	systemctl start quoitd.service
+	for cpus in $(cpus_of_threads); do
+		case $cpus in
+		2 | 3 | 2-3) ;;
+		*) false ;;
+		esac
+	done
+	as alice /payload/client work 1
+	quoit topo
+}
+
+cpus_taken_away() {
+	running
+	begin a 1 alice work 15
+	systemctl set-property --runtime quoitd.service AllowedCPUs=0-1
+	await 10 says 0-1 cat $cgroup/cpuset.cpus.effective
+	finish a
+	is '1000 x 2 x 2 = 4000' as bob /payload/hello
+	is 0 property NRestarts
+	systemctl set-property --runtime quoitd.service AllowedCPUs=
+	cpus_of_threads
+}
+
+cpu_switched_off() {
+	running
+	begin a 1 alice work 15
+	echo 0 >/sys/devices/system/cpu/cpu3/online
+	finish a
+	is '1000 x 2 x 2 = 4000' as bob /payload/hello
+	is 0 property NRestarts
+	echo 1 >/sys/devices/system/cpu/cpu3/online
+}
+
+arena_is_moved() {
+	running
+	as alice /payload/client move 0
+	as alice /payload/client move 1
+	is active property ActiveState
+	is 0 property NRestarts
+}
+
+# One that sleeps, and one that works.
+clock_jumps() {
+	running
+	begin a 1 alice stay
+	begin b 1 bob work 10
+	date --set='+1 year'
+	sleep 2
+	date --set='-2 years'
+	sleep 2
+	date --set='+1 year'
+	finish b
+	says '1 session' property StatusText
+	is 0 property NRestarts
+	is '1000 x 2 x 2 = 4000' as bob /payload/hello
+	fails in_journal 'in time'
+	quit a
+}
