@@ -42,7 +42,7 @@ hardened_job() {
 	head -c 2097152 /dev/urandom >/home/alice/bytes
 	chown alice /home/alice/bytes
 	as alice /payload/client file /home/alice/bytes
-	as alice /payload/client work 1
+	as alice /payload/client work 5
 	is 0 property NRestarts
 }
 

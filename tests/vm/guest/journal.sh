@@ -19,7 +19,7 @@ scrape() {
 
 exporter_answers() {
 	running
-	as alice /payload/client work 1
+	as alice /payload/client work 100
 	systemctl start quoit-exporter.service
 	await 30 says 'quoit_operation_jobs_total{operation="gemm"}' scrape
 	scrape >$work/page

@@ -139,6 +139,12 @@ finish() { # NAME
 	return $task
 }
 
+# For work: a little more, and then its end.
+enough() { # NAME
+	kill -TERM "$(cat "$work/$1.pid")"
+	finish "$1"
+}
+
 quit() { # NAME
 	kill "$(cat "$work/$1.pid")"
 	wait "$(cat "$work/$1.pid")" || true

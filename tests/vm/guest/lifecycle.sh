@@ -49,6 +49,7 @@ stop_drains() {
 	is success property Result
 	finish a
 	grep -E '^done [1-9][0-9]* cancelled [1-9][0-9]* reset 0 other 0$' $work/a
+	is '1000 x 2 x 2 = 4000' as bob /payload/hello # systemd still listens
 }
 
 # The socket goes with RemoveOnStop=, and comes back.
@@ -80,7 +81,7 @@ watchdog_restarts() {
 	with_unit WatchdogSec=2
 	configure 'stick = reactor'
 	systemctl start quoitd.service
-	as alice /payload/client work 1 &
+	as alice /payload/client work 100 &
 	rm $drop
 	await 60 is 1 property NRestarts
 	wait

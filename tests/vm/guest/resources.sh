@@ -9,7 +9,6 @@ both_nodes() {
 	cat $work/topo
 	[ "$(grep -c '^node [01]:' $work/topo)" = 2 ]
 	has 'Max locked memory         unlimited' "/proc/$(property MainPID)/limits"
-	as alice /payload/client work 1
 	fails in_journal 'not locked'
 	fails in_journal 'not bound'
 }
@@ -37,11 +36,10 @@ cpu_is_charged() {
 	mine=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
 	theirs=$(used_us $cgroup)
 	ours=$(used_us "$mine")
-	as alice /payload/client work 5
+	as alice /payload/client work 20
 	theirs=$(($(used_us $cgroup) - theirs))
 	ours=$(($(used_us "$mine") - ours))
-	[ $theirs -gt 1000000 ]
-	[ $theirs -gt $ours ]
+	[ $theirs -gt $((2 * ours)) ]
 }
 
 # The CPUs that any thread of quoitd may run on.
@@ -59,16 +57,15 @@ allowed_cpus() {
 		*) false ;;
 		esac
 	done
-	as alice /payload/client work 1
-	quoit topo
+	as alice /payload/client work 2
 }
 
 cpus_taken_away() {
 	running
-	begin a 1 alice work 15
+	begin a 1 alice work 100000
 	systemctl set-property --runtime quoitd.service AllowedCPUs=0-1
-	await 10 says 0-1 cat $cgroup/cpuset.cpus.effective
-	finish a
+	is 0-1 cat $cgroup/cpuset.cpus.effective
+	enough a
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
 	is 0 property NRestarts
 	systemctl set-property --runtime quoitd.service AllowedCPUs=
@@ -77,9 +74,9 @@ cpus_taken_away() {
 
 cpu_switched_off() {
 	running
-	begin a 1 alice work 15
+	begin a 1 alice work 100000
 	echo 0 >/sys/devices/system/cpu/cpu3/online
-	finish a
+	enough a
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
 	is 0 property NRestarts
 	echo 1 >/sys/devices/system/cpu/cpu3/online
@@ -93,20 +90,18 @@ arena_is_moved() {
 	is 0 property NRestarts
 }
 
-# One that sleeps, and one that works.
+# One that sleeps, and one that works; quoitd looks at its clock once a second and more often.
 clock_jumps() {
 	running
 	begin a 1 alice stay
-	begin b 1 bob work 10
-	date --set='+1 year'
-	sleep 2
-	date --set='-2 years'
-	sleep 2
-	date --set='+1 year'
-	finish b
+	begin b 1 bob work 100000
+	for step in '+1 year' '-2 years' '+1 year'; do
+		date --set="$step"
+		sleep 1.5
+	done
+	enough b
 	says '1 session' property StatusText
 	is 0 property NRestarts
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
-	fails in_journal 'in time'
 	quit a
 }
