@@ -8,6 +8,7 @@
 #include "executors/device_places.h"
 #include "executors/gpu.h"
 #include "host/config.h"
+#include "host/cpus_watch.h"
 #include "host/features.h"
 #include "host/histograms.h"
 #include "host/placement.h"
@@ -35,6 +36,7 @@ struct machine {
 	struct mailbox **outbox; /* one from each reactor to the control thread */
 	int control_eventfd;
 	struct features features;
+	struct cpus_watch cpus;
 	uint32_t started; /* reactors whose thread runs */
 };
 

@@ -83,6 +83,15 @@ static void kick_executors(void *of)
 	executors_kick(of);
 }
 
+/* ---- CPUs ---- */
+
+static void look_at_cpus(void *of)
+{
+	struct machine *m = of;
+
+	cpus_watch_look(&m->cpus);
+}
+
 /* ---- all ---- */
 
 static struct watchdog_subject *name_cores(struct watchdog_subject *s, struct machine *m)
@@ -119,13 +128,16 @@ struct watchdog *machine_watch(struct machine *m, struct control *c)
 {
 	unsigned most = m->plan->nr_reactors + m->plan->nr_cores + 3;
 	struct watchdog_subject *subjects = calloc(most, sizeof *subjects);
+	const struct watchdog_calls calls = {
+		.feed = service_feed_watchdog, .look = look_at_cpus, .of = m};
 	uint64_t period = service_watchdog_ns();
 	struct watchdog *w = NULL;
 	int err = -ENOMEM;
 
+	m->cpus.plan = m->plan;
 	if (subjects)
 		err = watchdog_start(subjects, name_all(subjects, m, c),
-				     period ? period : PERIOD_NS, service_feed_watchdog, &w);
+				     period ? period : PERIOD_NS, &calls, &w);
 	if (err < 0)
 		log_warning("nobody watches over the threads: %s", strerror(-err));
 	free(subjects);

@@ -16,7 +16,7 @@ struct watchdog {
 	pthread_cond_t news;
 	bool stop;
 	uint64_t interval_ns;
-	void (*feed)(void);
+	struct watchdog_calls calls;
 	unsigned count;
 	struct watchdog_subject subject[];
 };
@@ -82,14 +82,16 @@ static void *run(void *arg)
 	struct watchdog *w = arg;
 
 	(void)pthread_setname_np(pthread_self(), "quoit-watchdog");
-	while (!wait_for_next(w))
+	while (!wait_for_next(w)) {
 		if (watchdog_look(w->subject, w->count, w->interval_ns))
-			w->feed();
+			w->calls.feed();
+		w->calls.look(w->calls.of);
+	}
 	return NULL;
 }
 
 int watchdog_start(const struct watchdog_subject *subjects, unsigned count, uint64_t period_ns,
-		   void (*feed)(void), struct watchdog **ret)
+		   const struct watchdog_calls *calls, struct watchdog **ret)
 {
 	struct watchdog *w = calloc(1, sizeof *w + count * sizeof *subjects);
 	pthread_condattr_t attr;
@@ -99,7 +101,7 @@ int watchdog_start(const struct watchdog_subject *subjects, unsigned count, uint
 	if (!w)
 		return -ENOMEM;
 	w->interval_ns = period_ns / WATCHDOG_LOOKS;
-	w->feed = feed;
+	w->calls = *calls;
 	w->count = count;
 	memcpy(w->subject, subjects, count * sizeof *subjects);
 	pthread_mutex_init(&w->lock, NULL);

@@ -39,11 +39,18 @@ struct watchdog_subject {
 	unsigned missed; /* looks in a row */
 };
 
+/* What the thread calls; each must return soon. */
+struct watchdog_calls {
+	void (*feed)(void);     /* all get on */
+	void (*look)(void *of); /* at each look, whoever is stuck */
+	void *of;
+};
+
 struct watchdog;
 
-/* subjects are copied, and may be as if zero behind `kick`.  -errno: there is no thread. */
+/* Both are copied; subjects may be as if zero behind `kick`.  -errno: there is no thread. */
 int watchdog_start(const struct watchdog_subject *subjects, unsigned count, uint64_t period_ns,
-		   void (*feed)(void), struct watchdog **ret);
+		   const struct watchdog_calls *calls, struct watchdog **ret);
 
 /* Before any of them ends.  NULL is fine. */
 void watchdog_stop(struct watchdog *w);

@@ -65,21 +65,23 @@ cpus_taken_away() {
 	begin a 1 alice work 100000
 	systemctl set-property --runtime quoitd.service AllowedCPUs=0-1
 	is 0-1 cat $cgroup/cpuset.cpus.effective
+	await 60 in_journal '(2, 3): their threads share the others'
 	enough a
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
 	is 0 property NRestarts
 	systemctl set-property --runtime quoitd.service AllowedCPUs=
-	cpus_of_threads
 }
 
 cpu_switched_off() {
 	running
 	begin a 1 alice work 100000
 	echo 0 >/sys/devices/system/cpu/cpu3/online
+	await 60 in_journal '(3): their threads share the others'
 	enough a
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
 	is 0 property NRestarts
 	echo 1 >/sys/devices/system/cpu/cpu3/online
+	await 60 in_journal 'may be used again'
 }
 
 arena_is_moved() {
