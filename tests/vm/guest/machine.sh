@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 # machine.sh - the tests that need a machine of their own: its cgroups, nodes, CPUs and clock
 #
-# It has CPUs 0 and 1 on node 0, and 2 and 3 on node 1.
+# It has CPU 0 on node 0, and CPU 1 on node 1.
 . guest/activation.sh
 . guest/resources.sh
 

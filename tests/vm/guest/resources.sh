@@ -49,23 +49,18 @@ cpus_of_threads() {
 
 allowed_cpus() {
 	fresh
-	with_unit AllowedCPUs=2-3
+	with_unit AllowedCPUs=1
 	systemctl start quoitd.service
-	for cpus in $(cpus_of_threads); do
-		case $cpus in
-		2 | 3 | 2-3) ;;
-		*) false ;;
-		esac
-	done
+	is 1 cpus_of_threads
 	as alice /payload/client work 2
 }
 
 cpus_taken_away() {
 	running
 	begin a 1 alice work 100000
-	systemctl set-property --runtime quoitd.service AllowedCPUs=0-1
-	is 0-1 cat $cgroup/cpuset.cpus.effective
-	await 60 in_journal '(2, 3): their threads share the others'
+	systemctl set-property --runtime quoitd.service AllowedCPUs=0
+	is 0 cat $cgroup/cpuset.cpus.effective
+	await 60 in_journal '(1): their threads share the others'
 	enough a
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
 	is 0 property NRestarts
@@ -75,12 +70,12 @@ cpus_taken_away() {
 cpu_switched_off() {
 	running
 	begin a 1 alice work 100000
-	echo 0 >/sys/devices/system/cpu/cpu3/online
-	await 60 in_journal '(3): their threads share the others'
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	await 60 in_journal '(1): their threads share the others'
 	enough a
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
 	is 0 property NRestarts
-	echo 1 >/sys/devices/system/cpu/cpu3/online
+	echo 1 >/sys/devices/system/cpu/cpu1/online
 	await 60 in_journal 'may be used again'
 }
 
@@ -99,7 +94,7 @@ clock_jumps() {
 	begin b 1 bob work 100000
 	for step in '+1 year' '-2 years' '+1 year'; do
 		date --set="$step"
-		sleep 1.5
+		sleep 1
 	done
 	enough b
 	says '1 session' property StatusText
