@@ -38,6 +38,7 @@ hardened_job() {
 	pid=$(property MainPID)
 	has 'NoNewPrivs:	1' "/proc/$pid/status"
 	has 'Seccomp:	2' "/proc/$pid/status"
+	fails is '' property SystemCallFilter
 	has 'CapEff:	0000000000000000' "/proc/$pid/status"
 	head -c 2097152 /dev/urandom >/home/alice/bytes
 	chown alice /home/alice/bytes

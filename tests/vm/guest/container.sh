@@ -17,6 +17,7 @@ try 'a killed quoitd is started again' killed_is_restarted
 try 'one whose reactor is stuck is started again' watchdog_restarts
 try 'a thousand clients are back within 5 s of a restart' crowd_comes_back
 try 'what cannot start is not tried for ever' start_limit
+try 'lines about a client say whose it is' fields_are_there
 try 'a flood of log lines is cut, and counted' flood_is_cut
 try 'the exporter answers' exporter_answers
 try 'a user runs a quoitd of its own' user_unit

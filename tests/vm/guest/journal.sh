@@ -2,6 +2,26 @@
 # shellcheck shell=sh
 # journal.sh - what others hear of quoitd: the journal, the exporter; and a user's own quoitd
 
+# By the fields of a client's lines, of which others have none.
+fields_are_there() {
+	running 'uid-connections = 1'
+	pid=$(property MainPID)
+	as alice /payload/hello
+	begin b 1 bob stay
+	fails as bob /payload/hello
+	quit b
+	journalctl --quiet --sync
+	journalctl --quiet --no-pager --after-cursor="$cursor" --output=json QUOIT_UID=1001 >$work/alice
+	journalctl --quiet --no-pager --after-cursor="$cursor" --output=json QUOIT_UID=1002 >$work/bob
+	has '"_SYSTEMD_UNIT":"quoitd.service"' $work/alice
+	has "\"_PID\":\"$pid\"" $work/alice
+	has '"QUOIT_SESSION":"1"' $work/alice
+	has '"QUOIT_REASON":"refused_' $work/bob
+	fails has '"QUOIT_UID":"1001"' $work/bob
+	in_journal 'listening on'
+	fails says 'listening on' journalctl --quiet --no-pager --after-cursor="$cursor" --output=json _PID="$pid" QUOIT_UID=1001
+}
+
 # Ten lines a second of a user; and journald, which cuts at ten thousand, has cut nothing.
 flood_is_cut() {
 	running

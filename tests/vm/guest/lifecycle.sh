@@ -9,22 +9,25 @@ in_force() { # OPTION
 
 reload_changes() {
 	running
-	configure 'lease = 32M'
+	begin here 1 alice stay
+	configure 'uid-connections = 7'
 	systemctl reload quoitd.service
-	await 30 says 32M in_force lease
+	await 30 is 7 in_force uid-connections
 	is active property ActiveState
 	is '1000 x 2 x 2 = 4000' as alice /payload/hello
+	says '1 session' property StatusText
+	quit here
 }
 
 reload_broken() {
-	running 'lease = 32M'
+	running 'uid-connections = 7'
 	begin here 1 alice stay
-	configure 'lease = 32M' 'leese = 48M'
-	systemctl reload quoitd.service || true
-	await 30 in_journal 'leese'
-	in_journal 'test.conf'
+	configure 'uid-connections = 8' 'uid-conections = 9'
+	systemctl reload quoitd.service
+	await 30 in_journal "test.conf, line 2: unknown option 'uid-conections'"
 	is active property ActiveState
-	says 32M in_force lease
+	is 7 in_force uid-connections
+	is '1000 x 2 x 2 = 4000' as bob /payload/hello
 	quit here
 }
 
@@ -106,7 +109,8 @@ start_limit() {
 	with_unit 'ExecStart=' 'ExecStart=/bin/false' 'RestartSec=50ms'
 	says ECONN as alice /payload/hello
 	await 60 is failed property ActiveState
-	await 30 says failed property ActiveState quoitd.socket
+	await 30 is failed property ActiveState quoitd.socket
+	says 'Start request repeated too quickly' journalctl --quiet --no-pager --after-cursor="$cursor" UNIT=quoitd.service
 	fails as alice /payload/hello
 	fresh
 	is '1000 x 2 x 2 = 4000' as alice /payload/hello
