@@ -142,10 +142,6 @@ static void add_devices(struct control *c, const struct machine *m)
 
 static int serve(const struct config *config, struct machine *m, int directory)
 {
-	struct budget_limits limits = {.memory = config->memory,
-				       .uid_memory = config->uid_memory,
-				       .connections = config->uid_connections,
-				       .rings = config->uid_rings};
 	struct control control = {.config = config,
 				  .plan = m->plan,
 				  .features = &m->features,
@@ -160,7 +156,7 @@ static int serve(const struct config *config, struct machine *m, int directory)
 				  .totals = m->totals};
 	int err = -ENOMEM;
 
-	control.budget = budget_new(&limits);
+	control.budget = budget_new(config);
 	control.sessions_of = calloc(m->plan->nr_reactors, sizeof *control.sessions_of);
 	for (uint32_t i = 0; i < m->plan->nr_reactors; i++)
 		m->outbox[i]->need_wake = &control.need_wake;
@@ -182,18 +178,6 @@ static int serve(const struct config *config, struct machine *m, int directory)
 	budget_free(control.budget);
 	free(control.sessions_of);
 	return err;
-}
-
-static void fill_defaults(struct config *c)
-{
-	uint64_t least = UINT64_C(16) << 20;
-
-	if (!c->memory)
-		c->memory = budget_default_memory();
-	if (!c->uid_memory)
-		c->uid_memory = c->memory;
-	if (!c->lease)
-		c->lease = c->uid_memory / 64 > least ? c->uid_memory / 64 : least;
 }
 
 /* From its directory to its end; the exit status. */
@@ -241,7 +225,7 @@ int main(int argc, char **argv)
 		log_init(LOG_LEVEL_ERROR, false);
 		return machine_check(&config) ? 2 : 0;
 	}
-	fill_defaults(&config);
+	config_settle(&config, budget_default_memory());
 	log_init(log_level_of(config.log), getenv("JOURNAL_STREAM") != NULL);
 	shut_out_others(&config);
 	(void)signal(SIGPIPE, SIG_IGN); /* who reads our log may go away */

@@ -72,6 +72,35 @@ static bool is_welcome(const struct control *c, uid_t uid)
 	return (uid == geteuid()) == c->config->is_private;
 }
 
+/* Count it as one of its user's.  Asked for groups is only of who has no other. */
+static int count_in(struct connection *conn, gid_t primary)
+{
+	struct budget *budget = conn->control->budget;
+	gid_t *gids = NULL;
+	size_t count = 0;
+	int err = 0;
+
+	if (!budget_has_connection(budget, conn->uid))
+		err = peer_groups(conn->fd, primary, &gids, &count);
+	if (!err)
+		err = budget_connect(budget, conn->uid, gids, count);
+	free(gids);
+	return err;
+}
+
+static void refuse_count(struct connection *conn, int err)
+{
+	const struct budget_user *user = budget_of(conn->control->budget, conn->uid);
+	char text[QUOIT_TEXT_BYTES];
+
+	if (err == -EDQUOT && user)
+		snprintf(text, sizeof text, "too many connections of this user: it may have %llu",
+			 (unsigned long long)user->may.value[RULE_CONNECTIONS]);
+	else
+		snprintf(text, sizeof text, "%s", strerror(-err));
+	refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err, text);
+}
+
 void listener_admit(struct control *c, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -100,10 +129,9 @@ void listener_admit(struct control *c, int fd)
 					     : "quoitd does not serve its own user");
 		return;
 	}
-	err = budget_connect(c->budget, peer.uid);
+	err = count_in(conn, peer.gid);
 	if (err < 0) {
-		refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err,
-		       err == -EDQUOT ? "too many connections of this user" : strerror(-err));
+		refuse_count(conn, err);
 		return;
 	}
 	conn->counted = true;

@@ -81,7 +81,8 @@ static void start(struct daemon *d)
 	snprintf(dropins, sizeof dropins, "%s/q.conf.d", folder);
 	cr_assert_eq(mkdir(dropins, 0755), 0);
 	write_file("q.conf", "max-jobs = 64\n\nuid-rings = 77\nuid-memory = 1G\n");
-	write_file("q.conf.d/10.conf", "# less\nuid-memory = 512M\n");
+	write_file("q.conf.d/10.conf",
+		   "# less\nuid-memory = 512M\n[group 0]\nrings = 5\n[user root]\nshare = 300\n");
 	cr_assert_eq(daemon_start(d, options), 0);
 }
 
@@ -154,6 +155,10 @@ Test(configuration, each_value_in_force_is_shown_with_where_it_is_from)
 	expect_row(rows, "max-jobs", "256", "command line");
 	expect_row(rows, "uid-rings", "77", file);
 	expect_row(rows, "uid-memory", "536870912", dropin);
+	snprintf(dropin, sizeof dropin, "%s/q.conf.d/10.conf, line 6", folder);
+	expect_row(rows, "user.root.share", "300", dropin);
+	snprintf(dropin, sizeof dropin, "%s/q.conf.d/10.conf, line 4", folder);
+	expect_row(rows, "group.0.rings", "5", dropin);
 	expect_row(rows, "lease", "16777216", "default");
 	expect_row(rows, "eager", "no", "default");
 	expect_row(rows, "module", "", "default");
