@@ -14,11 +14,12 @@
 #include "host/topology.h"
 #include "reactor/optable.h"
 
-static int disable_operations(const struct config *config)
+/* Any word that is no operation; or all are switched off. */
+static int look_at_operations(const struct config *config, bool switch_off)
 {
 	const char *bad, *nearest = NULL;
 	unsigned distance = UINT_MAX;
-	int err = optable_disable(config->disable, &bad);
+	int err = (switch_off ? optable_disable : optable_check)(config->disable, &bad);
 	char word[sizeof config->disable], where[CONFIG_WHERE_BYTES];
 
 	if (!err)
@@ -73,21 +74,31 @@ static int look_for_modules(const struct config *config)
 	return err;
 }
 
+static int look_at_words(const struct config *config, struct gpu_choice *gpu, bool switch_off)
+{
+	int operations = look_at_operations(config, switch_off);
+	int devices = choose_devices(config, gpu);
+	int cpus = look_at_cpus(config);
+
+	return operations ? operations : devices ? devices : cpus;
+}
+
 int machine_check_words(const struct config *config, struct gpu_choice *gpu)
 {
-	int operations, devices, cpus;
-
 	optable_init();
-	operations = disable_operations(config);
-	devices = choose_devices(config, gpu);
-	cpus = look_at_cpus(config);
-	return operations ? operations : devices ? devices : cpus;
+	return look_at_words(config, gpu, true);
+}
+
+int machine_check_again(const struct config *config)
+{
+	struct gpu_choice gpu;
+	int words = look_at_words(config, &gpu, false), modules = look_for_modules(config);
+
+	return words ? words : modules;
 }
 
 int machine_check(const struct config *config)
 {
-	struct gpu_choice gpu;
-	int words = machine_check_words(config, &gpu), modules = look_for_modules(config);
-
-	return words ? words : modules;
+	optable_init();
+	return machine_check_again(config);
 }

@@ -22,15 +22,6 @@
 #include "memory/guard.h"
 #include "ops/ops.h"
 
-static enum log_level log_level_of(const char *name)
-{
-	if (!strcmp(name, "error"))
-		return LOG_LEVEL_ERROR;
-	if (!strcmp(name, "warning"))
-		return LOG_LEVEL_WARNING;
-	return strcmp(name, "debug") ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
-}
-
 /* The socket's directory holds the counter files too. */
 static int open_directory(const char *socket)
 {
@@ -38,7 +29,7 @@ static int open_directory(const char *socket)
 	const char *path;
 	int fd;
 
-	snprintf(copy, sizeof copy, "%s", socket);
+	snprintf(copy, sizeof copy, "%.*s", (int)sizeof copy - 1, socket);
 	path = dirname(copy);
 	if (mkdir(path, 0755) < 0 && errno != EEXIST)
 		return -errno;
@@ -140,9 +131,11 @@ static void add_devices(struct control *c, const struct machine *m)
 	budget_set_device(c->budget, bytes);
 }
 
-static int serve(const struct config *config, struct machine *m, int directory)
+static int serve(const struct reload *from, struct machine *m, int directory)
 {
+	const struct config *config = from->config;
 	struct control control = {.config = config,
+				  .reload = *from,
 				  .plan = m->plan,
 				  .features = &m->features,
 				  .reactors = m->reactors,
@@ -181,8 +174,9 @@ static int serve(const struct config *config, struct machine *m, int directory)
 }
 
 /* From its directory to its end; the exit status. */
-static int run(const struct config *config)
+static int run(const struct reload *from)
 {
+	const struct config *config = from->config;
 	struct machine *machine;
 	int err, directory, lock;
 
@@ -204,7 +198,7 @@ static int run(const struct config *config)
 	if (!err)
 		err = machine_make(config, directory, &machine);
 	if (!err) {
-		err = serve(config, machine, directory);
+		err = serve(from, machine, directory);
 		machine_free(machine, directory);
 	}
 	close(lock);
@@ -214,7 +208,8 @@ static int run(const struct config *config)
 
 int main(int argc, char **argv)
 {
-	struct config config;
+	static struct config config;
+	const struct reload from = {.config = &config, .argc = argc, .argv = argv};
 	int err, status;
 
 	config_init(&config);
@@ -233,7 +228,7 @@ int main(int argc, char **argv)
 	if (err < 0)
 		log_warning("who reads this log can hold us up: %s", strerror(-err));
 	if (config.is_private || sees_all_users()) {
-		status = run(&config);
+		status = run(&from);
 	} else {
 		log_error("this user namespace does not have all users (/proc/self/uid_map): "
 			  "use --private");

@@ -17,6 +17,7 @@
 #include "host/placement.h"
 #include "host/totals.h"
 #include "reactor/reactor.h"
+#include "reload.h"
 
 struct connection;
 struct errand_pool;
@@ -50,13 +51,14 @@ struct control {
 	uint32_t *sessions_of; /* sessions each reactor has */
 	uint64_t next_session;
 	uint64_t accept_from_ns; /* CLOCK_BOOTTIME; 0: accepting */
+	struct reload reload;
 	bool stop;
 };
 
 /* Open the socket and everything else; -errno after a log line. */
 int control_init(struct control *c);
 
-/* Serve until SIGTERM or SIGINT; then every session is ended. */
+/* Serve until SIGTERM or SIGINT; then every session is ended.  SIGHUP: reload.h. */
 void control_run(struct control *c);
 
 /* Close and unlink. */

@@ -51,6 +51,20 @@ void log_init(enum log_level most, int journal)
 	logger.journal = journal;
 }
 
+enum log_level log_level_of(const char *name)
+{
+	if (!strcmp(name, "error"))
+		return LOG_LEVEL_ERROR;
+	if (!strcmp(name, "warning"))
+		return LOG_LEVEL_WARNING;
+	return strcmp(name, "debug") ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
+}
+
+void log_set_level(enum log_level most)
+{
+	__atomic_store_n(&logger.most, most, __ATOMIC_RELAXED);
+}
+
 static void write_text(const char *text, unsigned length)
 {
 	ssize_t n = write(STDERR_FILENO, text, length); /* one write: lines do not mix */
@@ -168,7 +182,7 @@ static void print_line(enum log_level level, const char *format, va_list args, u
 	char line[LINE_BYTES];
 	int n = 0;
 
-	if (level > logger.most)
+	if (level > __atomic_load_n(&logger.most, __ATOMIC_RELAXED))
 		return;
 	if (logger.journal)
 		n = snprintf(line, sizeof line, "<%d>", level);

@@ -26,6 +26,10 @@ enum log_level {
 /* Messages above this level are not printed; systemd's "<n>" prefix if journal is true. */
 void log_init(enum log_level most, int journal);
 
+/* The level of its name, "info" where there is none; and from now on that one.  Any thread. */
+enum log_level log_level_of(const char *name);
+void log_set_level(enum log_level most);
+
 #define LOG_LINES 256u
 
 /* -errno: there is no thread, and lines are still written by who says them. */
