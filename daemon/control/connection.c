@@ -120,10 +120,9 @@ void connection_answer(struct connection *c, const struct mail *m)
 
 /* ---- the end ---- */
 
-static void say_why(struct connection *c, const char *text)
+static void say_why(struct connection *c, int result, const char *text)
 {
-	struct quoit_ctl m = {
-		.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = -ECONNABORTED};
+	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = result};
 
 	snprintf(m.text, sizeof m.text, "%s", text);
 	(void)ctl_send(c->fd, &m, NULL, 0);
@@ -133,11 +132,16 @@ static void say_why(struct connection *c, const char *text)
 
 void connection_end(struct connection *c, uint32_t counter, const char *text)
 {
+	connection_refuse(c, counter, -ECONNABORTED, text);
+}
+
+void connection_refuse(struct connection *c, uint32_t counter, int result, const char *text)
+{
 	if (c->state == CONNECTION_GONE)
 		return;
 	totals_count(c->control->totals, counter);
 	if (text)
-		say_why(c, text);
+		say_why(c, result, text);
 	(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->fd, NULL);
 	if (c->pidfd >= 0) {
 		/* By name: a process that is just being started may have a copy, and keep it

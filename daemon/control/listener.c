@@ -65,11 +65,11 @@ static void refuse(struct connection *conn, uint32_t counter, int err, const cha
 
 /*
  * A system daemon cannot keep its own uid's processes out of its memory, so it does not
- * take them for clients; a private one takes nobody else.
+ * take them for clients, who may only ask; a private one takes nobody else.
  */
 static bool is_welcome(const struct control *c, uid_t uid)
 {
-	return (uid == geteuid()) == c->config->is_private;
+	return uid == geteuid() || !c->config->is_private;
 }
 
 /* Count it as one of its user's.  Asked for groups is only of who has no other. */
@@ -125,8 +125,7 @@ void listener_admit(struct control *c, int fd)
 	}
 	if (!is_welcome(c, peer.uid)) {
 		refuse(conn, QUOIT_DAEMON_REFUSED_UID, -EACCES,
-		       c->config->is_private ? "this quoitd is another user's own"
-					     : "quoitd does not serve its own user");
+		       "this quoitd is another user's own");
 		return;
 	}
 	err = count_in(conn, peer.gid);
@@ -135,6 +134,7 @@ void listener_admit(struct control *c, int fd)
 		return;
 	}
 	conn->counted = true;
+	conn->only_asks = peer.uid == geteuid() && !c->config->is_private;
 	event.data.ptr = conn;
 	if (epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
 		err = -errno;

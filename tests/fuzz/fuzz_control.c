@@ -306,6 +306,11 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 	case QUOIT_CTL_KILL:
 		m->end.session = control.next_session - take(in, 1) % 4;
 		break;
+	case QUOIT_CTL_USER:
+	case QUOIT_CTL_SHARE:
+		m->user.uid = take(in, 1) % 4 ? 1000 : take(in, 1);
+		m->user.share = m->type == QUOIT_CTL_SHARE ? take(in, 1) : 0;
+		break;
 	case QUOIT_CTL_TRACE:
 		m->trace.session = take(in, 1) % 2 ? control.next_session - take(in, 1) % 4 : 0;
 		m->trace.records = take(in, 1) % 2 ? QUOIT_TRACE_LEAST << take(in, 1) % 8 : 0;
