@@ -21,6 +21,7 @@
 #include "machine_check.h"
 #include "memory/guard.h"
 #include "ops/ops.h"
+#include "session/session_file.h"
 
 /* The socket's directory holds the counter files too. */
 static int open_directory(const char *socket)
@@ -154,6 +155,7 @@ static int serve(const struct reload *from, struct machine *m, int directory)
 	for (uint32_t i = 0; i < m->plan->nr_reactors; i++)
 		m->outbox[i]->need_wake = &control.need_wake;
 	totals_set(m->totals, QUOIT_DAEMON_HOST_LIMIT, config->memory);
+	session_files_let_read(config->stats_group.gid);
 	if (control.budget && control.sessions_of)
 		err = control_init(&control);
 	else

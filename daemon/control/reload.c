@@ -14,6 +14,7 @@
 #include "host/log.h"
 #include "host/text_file.h"
 #include "machine_check.h"
+#include "session/session_file.h"
 
 /* The thread's, until it is done; then the control thread's. */
 struct reading_again {
@@ -147,6 +148,7 @@ static void take_over(struct control *c, const struct config *from)
 	config_take(config, from, waiting, sizeof waiting);
 	log_set_level(log_level_of(config->log));
 	totals_set(c->totals, QUOIT_DAEMON_HOST_LIMIT, config->memory);
+	session_files_let_read(config->stats_group.gid);
 	budget_reload(c->budget);
 	text_file_write(c->directory, QUOIT_STATS_CONFIG, write_config, config);
 	reload_ended(true, waiting);

@@ -80,6 +80,7 @@ void config_init(struct config *c)
 			     .start_ms = 10000,
 			     .gpu_ms = 30000,
 			     .gpu_peers = true,
+			     .stats_group = {.gid = (gid_t)-1},
 			     .ready_fd = UINT64_MAX};
 	strcpy(c->gpu, "auto");
 	strcpy(c->log, "info");

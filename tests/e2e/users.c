@@ -72,6 +72,21 @@ int users_run(uid_t uid, gid_t gid, char *ret_said, size_t size, const char *con
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+bool users_reads(const char *path, uid_t uid, gid_t gid)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (!become(uid, gid, NULL, 0))
+			_exit(126);
+		_exit(open(path, O_RDONLY | O_CLOEXEC) < 0);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+	return !WEXITSTATUS(status);
+}
+
 pid_t users_open(const struct daemon *d, uid_t uid, gid_t group)
 {
 	struct quoit_open_params p = {.socket = d->socket, .host_bytes = UINT64_C(4) << 20};

@@ -3,6 +3,7 @@
 #ifndef TESTS_USERS_H
 #define TESTS_USERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -21,6 +22,9 @@ void users_start(struct daemon *d, const char *const *options);
  * status, and what it says on both streams.
  */
 int users_run(uid_t uid, gid_t gid, char *ret_said, size_t size, const char *const *words);
+
+/* May this user with this group alone open this file to read? */
+bool users_reads(const char *path, uid_t uid, gid_t gid);
 
 /* A session of a user's, in a process of its own, which has this additional group; its PID. */
 pid_t users_open(const struct daemon *d, uid_t uid, gid_t group);
