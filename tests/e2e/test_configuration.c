@@ -116,6 +116,37 @@ Test(configuration, what_is_wrong_is_named_with_the_line_that_it_is_from)
 	remove_folder();
 }
 
+/* ---- the sample ---- */
+
+/* Whose lines of settings begin with '#', and those of comments with '# ' or nothing else. */
+Test(configuration, the_sample_is_valid_with_all_of_its_lines_and_names_every_option)
+{
+	char command[512], said[8192], option[64];
+	FILE *missing;
+	size_t n;
+
+	cr_assert(mkdtemp(folder));
+	snprintf(command, sizeof command,
+		 "%s/quoitd --sample | sed 's/^#\\([^ ]\\)/\\1/' >%s/q.conf", tool_folder(),
+		 folder);
+	cr_assert_eq(system(command), 0);
+	snprintf(option, sizeof option, "--config=%s/q.conf", folder);
+	cr_expect_eq(check_config(option, said, sizeof said), 0, "%s", said);
+	cr_expect_str_eq(said, "");
+	snprintf(command, sizeof command,
+		 "%s/quoitd --help | sed -n 's/^  --\\([a-z-]*\\) .*/\\1/p' | "
+		 "grep -vxE '(check-)?config' | while read -r o; do "
+		 "grep -q \"^$o = \" %s/q.conf || echo \"$o\"; done",
+		 tool_folder(), folder);
+	missing = popen(command, "re");
+	cr_assert(missing);
+	n = fread(said, 1, sizeof said - 1, missing);
+	said[n] = '\0';
+	cr_expect_eq(pclose(missing), 0);
+	cr_expect_str_eq(said, "", "not in the sample: %s", said);
+	remove_folder();
+}
+
 /* ---- what is in force ---- */
 
 /* The row of an option: has it this value, from there? */
