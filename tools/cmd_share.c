@@ -88,7 +88,7 @@ static int list(const struct place *p, const uint32_t *only)
 		{"USER", true}, {"SHARE"},  {"FROM", true}, {"SESSIONS"}, {"CONNECTIONS"},
 		{"RINGS"},      {"MEMORY"}, {"LIMIT"},      {"DEVICE"},   {"WHERE", true}};
 	struct format_table t = {.columns = columns, .count = sizeof columns / sizeof columns[0]};
-	json_t *json = json_array();
+	json_t *json = p->json ? json_array() : NULL;
 	char text[CONTROL_TEXT_BYTES];
 	uint32_t least = only ? *only : 0;
 	struct quoit_ctl m;
@@ -96,17 +96,20 @@ static int list(const struct place *p, const uint32_t *only)
 
 	while (!(err = next_user(p, least, &m, text)) && m.user_reply.uid >= least &&
 	       (!only || m.user_reply.uid == *only)) {
-		add_row(&t, &m.user_reply, text);
-		json_array_append_new(json, object_of(&m.user_reply, text));
+		if (p->json)
+			json_array_append_new(json, object_of(&m.user_reply, text));
+		else
+			add_row(&t, &m.user_reply, text);
 		least = m.user_reply.uid + 1;
 	}
 	if (err < 0 && err != -ENOENT) {
 		fprintf(stderr, "quoit share: %s\n", text);
+		free(t.cells);
+		json_decref(json);
 		return 1;
 	}
 	if (p->json)
 		return format_json_print(json) ? 0 : 1;
-	json_decref(json);
 	if (only && !t.used) {
 		fprintf(stderr, "quoit share: quoitd knows no such user, or none that is yours\n");
 		return 1;
