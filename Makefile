@@ -21,6 +21,7 @@ SYSTEMDDIR := $(PREFIX)/lib/systemd
 units := $(patsubst systemd/%,%,$(wildcard systemd/system/* systemd/user/*))
 # An administrator's, once it is there.
 conf = $(DESTDIR)$(SYSCONFDIR)/quoit/quoitd.conf
+DOCDIR := $(PREFIX)/share/doc/quoit
 B ?= build
 SAN ?=
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -92,7 +93,7 @@ say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
 
 .PHONY: all tests fuzzers deps build-deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help
 .SECONDARY:
-all: $(programs) $(libraries) $(examples) $(modules) $(B)/man/made $(B)/completion/made
+all: $(programs) $(libraries) $(examples) $(modules) $(B)/man/made $(B)/completion/made $(B)/quoitd.conf.sample
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
 fuzzers: base += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DQUOIT_SANITIZE
 fuzzers: $(fuzzers)
@@ -195,6 +196,9 @@ $(B)/tables/made: $(B)/quoit $(B)/quoitd libclient/include/quoit.h $(wildcard li
 		docs/man/tables.sh docs/man/calls.awk docs/man/texts.awk
 	$(call say,GEN,$(@D))
 	$(Q)CC='$(CC)' sh docs/man/tables.sh $(B) && touch $@
+$(B)/quoitd.conf.sample: $(B)/quoitd
+	$(call say,GEN,$@)
+	$(Q)$(B)/quoitd --sample >$@.new && mv $@.new $@
 $(B)/man/made: $(B)/tables/made $(wildcard docs/man/*) libclient/examples/hello.c
 	$(call say,GEN,$(@D))
 	$(Q)sh docs/man/build.sh $(B) $(PREFIX) $(LIBEXECDIR) $(SYSCONFDIR) && touch $@
@@ -236,7 +240,7 @@ format:
 
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(INCLUDEDIR)/quoit \
-		$(DESTDIR)$(SHAREDIR)
+		$(DESTDIR)$(SHAREDIR) $(DESTDIR)$(DOCDIR)
 	install -m 755 $(B)/quoit $(B)/quoitd $(DESTDIR)$(BINDIR)
 	install -m 755 $(B)/quoit-exec $(B)/quoit-peer $(cuda_so) $(cuda_peer) $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 $(libraries) $(DESTDIR)$(LIBDIR)
@@ -244,6 +248,7 @@ install: all
 	install -m 644 libclient/include/quoit.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 libclient/include/quoit/* $(DESTDIR)$(INCLUDEDIR)/quoit
 	install -m 644 tools/exporter/grafana.json $(DESTDIR)$(SHAREDIR)
+	install -m 644 $(B)/quoitd.conf.sample $(DESTDIR)$(DOCDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' libclient/quoit.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libquoit.pc
 	for page in $(pages); do install -D -m 644 $(B)/man/man$${page##*.}/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit 1; done
 	install -D -m 644 $(B)/completion/quoit $(DESTDIR)$(BASHDIR)/quoit
@@ -260,9 +265,9 @@ uninstall:
 	rm -f $(foreach page,$(pages),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page))
 	rm -f $(addprefix $(DESTDIR)$(BASHDIR)/,quoit quoitd) $(DESTDIR)$(ZSHDIR)/_quoit
 	rm -f $(DESTDIR)$(INCLUDEDIR)/quoit.h $(addprefix $(DESTDIR)$(INCLUDEDIR)/quoit/,$(notdir $(wildcard libclient/include/quoit/*)))
-	rm -f $(DESTDIR)$(SHAREDIR)/grafana.json
+	rm -f $(DESTDIR)$(SHAREDIR)/grafana.json $(DESTDIR)$(DOCDIR)/quoitd.conf.sample
 	rm -f $(addprefix $(DESTDIR)$(SYSTEMDDIR)/,$(units)) $(patsubst %,$(DESTDIR)$(PREFIX)/lib/%.d/quoit.conf,sysusers tmpfiles)
 	! cmp -s systemd/quoitd.conf $(conf) || rm -f $(conf)
-	-rmdir $(DESTDIR)$(INCLUDEDIR)/quoit $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR) $(DESTDIR)$(SYSCONFDIR)/quoit
+	-rmdir $(DESTDIR)$(INCLUDEDIR)/quoit $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR) $(DESTDIR)$(DOCDIR) $(DESTDIR)$(SYSCONFDIR)/quoit
 clean:
 	rm -rf $(B)

@@ -15,11 +15,12 @@
 #include "host/topology.h"
 #include "reactor/optable.h"
 
-static int disable_operations(const struct config *config)
+/* Any word that is no operation; or all are switched off. */
+static int look_at_operations(const struct config *config, bool first)
 {
 	const char *bad, *nearest = NULL;
 	unsigned distance = UINT_MAX;
-	int err = optable_disable(config->disable, &bad);
+	int err = (first ? optable_disable : optable_check)(config->disable, &bad);
 	char word[sizeof config->disable], where[CONFIG_WHERE_BYTES];
 
 	if (!err)
@@ -85,22 +86,31 @@ static int look_for_modules(const struct config *config)
 	return err;
 }
 
+static int look_at_words(const struct config *config, struct gpu_choice *gpu, bool first)
+{
+	int operations = look_at_operations(config, first);
+	int devices = choose_devices(config, gpu);
+	int cpus = look_at_cpus(config), stick = first ? set_stick(config) : 0;
+
+	return operations ? operations : devices ? devices : cpus ? cpus : stick;
+}
+
 int machine_check_words(const struct config *config, struct gpu_choice *gpu)
 {
-	int operations, devices, cpus, stick;
-
 	optable_init();
-	operations = disable_operations(config);
-	devices = choose_devices(config, gpu);
-	cpus = look_at_cpus(config);
-	stick = set_stick(config);
-	return operations ? operations : devices ? devices : cpus ? cpus : stick;
+	return look_at_words(config, gpu, true);
+}
+
+int machine_check_again(const struct config *config)
+{
+	struct gpu_choice gpu;
+	int words = look_at_words(config, &gpu, false), modules = look_for_modules(config);
+
+	return words ? words : modules;
 }
 
 int machine_check(const struct config *config)
 {
-	struct gpu_choice gpu;
-	int words = machine_check_words(config, &gpu), modules = look_for_modules(config);
-
-	return words ? words : modules;
+	optable_init();
+	return machine_check_again(config);
 }

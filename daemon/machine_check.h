@@ -13,4 +13,7 @@ int machine_check_words(const struct config *config, struct gpu_choice *gpu);
 /* The same, and whether modules can be read, for who asks no more than that. */
 int machine_check(const struct config *config);
 
+/* The same while quoitd runs. */
+int machine_check_again(const struct config *config);
+
 #endif

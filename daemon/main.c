@@ -25,15 +25,7 @@
 #include "machine_watch.h"
 #include "memory/guard.h"
 #include "ops/ops.h"
-
-static enum log_level log_level_of(const char *name)
-{
-	if (!strcmp(name, "error"))
-		return LOG_LEVEL_ERROR;
-	if (!strcmp(name, "warning"))
-		return LOG_LEVEL_WARNING;
-	return strcmp(name, "debug") ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
-}
+#include "session/session_file.h"
 
 /* The socket's directory holds the counter files too. */
 static int open_directory(const char *socket)
@@ -42,7 +34,7 @@ static int open_directory(const char *socket)
 	const char *path;
 	int fd;
 
-	snprintf(copy, sizeof copy, "%s", socket);
+	snprintf(copy, sizeof copy, "%.*s", (int)sizeof copy - 1, socket);
 	path = dirname(copy);
 	if (mkdir(path, 0755) < 0 && errno != EEXIST)
 		return -errno;
@@ -160,13 +152,11 @@ static void add_devices(struct control *c, const struct machine *m)
 }
 
 /* passed: the socket that we got, or a negative number. */
-static int serve(const struct config *config, struct machine *m, int directory, int passed)
+static int serve(const struct reload *from, struct machine *m, int directory, int passed)
 {
-	struct budget_limits limits = {.memory = config->memory,
-				       .uid_memory = config->uid_memory,
-				       .connections = config->uid_connections,
-				       .rings = config->uid_rings};
+	const struct config *config = from->config;
 	struct control control = {.config = config,
+				  .reload = *from,
 				  .plan = m->plan,
 				  .features = &m->features,
 				  .reactors = m->reactors,
@@ -183,11 +173,12 @@ static int serve(const struct config *config, struct machine *m, int directory, 
 	struct watchdog *watchdog;
 	int err = -ENOMEM;
 
-	control.budget = budget_new(&limits);
+	control.budget = budget_new(config);
 	control.sessions_of = calloc(m->plan->nr_reactors, sizeof *control.sessions_of);
 	for (uint32_t i = 0; i < m->plan->nr_reactors; i++)
 		m->outbox[i]->need_wake = &control.need_wake;
 	totals_set(m->totals, QUOIT_DAEMON_HOST_LIMIT, config->memory);
+	session_files_let_read(config->stats_group.gid);
 	if (control.budget && control.sessions_of)
 		err = control_init(&control);
 	else
@@ -207,18 +198,6 @@ static int serve(const struct config *config, struct machine *m, int directory, 
 	budget_free(control.budget);
 	free(control.sessions_of);
 	return err;
-}
-
-static void fill_defaults(struct config *c)
-{
-	uint64_t least = UINT64_C(16) << 20;
-
-	if (!c->memory)
-		c->memory = budget_default_memory();
-	if (!c->uid_memory)
-		c->uid_memory = c->memory;
-	if (!c->lease)
-		c->lease = c->uid_memory / 64 > least ? c->uid_memory / 64 : least;
 }
 
 /* The directory's lock; -errno after a log line. */
@@ -242,8 +221,9 @@ static int take_directory(const struct config *config, int directory)
 }
 
 /* From its directory to its end. */
-static enum exit_status run(const struct config *config, int passed)
+static enum exit_status run(const struct reload *from, int passed)
 {
+	const struct config *config = from->config;
 	struct machine *machine;
 	int err, directory, lock;
 
@@ -263,7 +243,7 @@ static enum exit_status run(const struct config *config, int passed)
 	if (!err)
 		err = machine_make(config, directory, &machine);
 	if (!err) {
-		err = serve(config, machine, directory, passed);
+		err = serve(from, machine, directory, passed);
 		machine_free(machine, directory);
 	}
 	close(lock);
@@ -273,7 +253,8 @@ static enum exit_status run(const struct config *config, int passed)
 
 int main(int argc, char **argv)
 {
-	struct config config;
+	static struct config config;
+	const struct reload from = {.config = &config, .argc = argc, .argv = argv};
 	int err, status, passed;
 
 	config_init(&config);
@@ -284,7 +265,7 @@ int main(int argc, char **argv)
 		log_init(LOG_LEVEL_ERROR, NULL);
 		return machine_check(&config) ? STATUS_OPTIONS : STATUS_ENDED;
 	}
-	fill_defaults(&config);
+	config_settle(&config, budget_default_memory());
 	log_init(log_level_of(config.log), journal_has_stderr() ? journal_send : NULL);
 	shut_out_others(&config);
 	(void)signal(SIGPIPE, SIG_IGN); /* who reads our log may go away */
@@ -295,7 +276,7 @@ int main(int argc, char **argv)
 	if (passed < 0 && passed != -ENOENT) {
 		status = exit_status_of(passed);
 	} else if (config.is_private || sees_all_users()) {
-		status = run(&config, passed);
+		status = run(&from, passed);
 	} else {
 		log_error("this user namespace does not have all users (/proc/self/uid_map): "
 			  "use --private");

@@ -57,6 +57,7 @@ check 'bash: of run those of quoitd, but what it sets itself' \
 check 'bash: every column' "$(quoit ps --columns | awk '{ print $1 }' | sort | tr '\n' ' ' | sed 's/ $//')" "$(bash_makes quoit ps -o '')"
 expect 'a command' ps quoit p
 expect 'an option' '--socket --sort' quoit ps --so
+expect 'a user whose share it is' nobody quoit share nobod
 expect 'the last element of a list' user,session quoit ps -o user,sess
 expect 'a column to sort by' -etime quoit ps --sort = -etim
 expect 'of a value that is empty everything' "$(bash_makes quoit ps -o '')" quoit ps --format ''

@@ -11,8 +11,8 @@
 #include "runtime.h"
 #include "suggest.h"
 
-#define MOST_TEXT 65536
-#define MOST_ROWS 256
+#define MOST_TEXT (1u << 20)
+#define MOST_ROWS 2048
 
 static const struct args_option options[] = {
 	{"socket", "PATH", "quoitd's socket; its files lie beside it"},

@@ -4,17 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
-
-#include <quoit/ctl.h>
 
 #include "args.h"
 #include "commands.h"
+#include "control.h"
 #include "format.h"
 #include "runtime.h"
-
-#define REPLY_MS 5000
 
 static const struct args_option options[] = {
 	{"socket", "PATH", "quoitd's socket"},
@@ -29,33 +25,15 @@ static const struct args_command command = {
 	options};
 
 /* 0, or a negative errno with the daemon's or our own words in `text`. */
-static int kill_session(const char *socket, uint64_t session, char *text, size_t size)
+static int kill_session(const char *socket, uint64_t session, char text[CONTROL_TEXT_BYTES])
 {
-	struct quoit_ctl m = {
-		.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_KILL, .seq = 1, .end.session = session};
-	int fd = runtime_connect(socket, REPLY_MS);
-	ssize_t n = -1;
-	int err;
+	struct quoit_ctl m = {.type = QUOIT_CTL_KILL, .seq = 1, .end.session = session};
+	int fd = control_connect(socket, text), err;
 
-	*text = '\0';
-	if (fd < 0) {
-		snprintf(text, size, "no quoitd at %s: %s", socket, strerror(-fd));
+	if (fd < 0)
 		return fd;
-	}
-	if (send(fd, &m, sizeof m, MSG_NOSIGNAL) == sizeof m)
-		n = recv(fd, &m, sizeof m, 0);
-	err = n < 0 ? -errno : 0;
+	err = control_ask(fd, socket, &m, text);
 	close(fd);
-	if (err) {
-		snprintf(text, size, "quoitd does not answer: %s", strerror(-err));
-	} else if (n != sizeof m || m.magic != QUOIT_CTL_MAGIC || m.result > 0) {
-		snprintf(text, size, "what answers at %s is no quoitd", socket);
-		err = -EPROTO;
-	} else if (m.result < 0) {
-		err = m.result;
-		m.text[sizeof m.text - 1] = '\0';
-		format_escape(m.text, text, size);
-	}
 	return err;
 }
 
@@ -74,12 +52,12 @@ static int kill_all(const char *socket, char **words, bool json)
 	int status = 0;
 
 	for (; *words; words++) {
-		char text[4 * QUOIT_TEXT_BYTES + 1];
+		char text[CONTROL_TEXT_BYTES];
 		uint64_t session;
 		int err;
 
 		(void)parse_session(*words, &session);
-		err = kill_session(socket, session, text, sizeof text);
+		err = kill_session(socket, session, text);
 		status |= err < 0;
 		if (json)
 			json_array_append_new(list, json_pack("{s:I, s:b, s:i, s:s}", "session",

@@ -15,6 +15,7 @@ int cmd_kill(int argc, char **argv);
 int cmd_ps(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_share(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_topo(int argc, char **argv);

@@ -20,6 +20,7 @@ static const struct {
 	{"stat", cmd_stat, "what quoitd does, line after line"},
 	{"topo", cmd_topo, "what quoitd found on this machine, and what its reactors do"},
 	{"config", cmd_config, "with which options quoitd runs, and where each is from"},
+	{"share", cmd_share, "users' shares, and how to change one"},
 	{"doctor", cmd_doctor, "check and measure this machine, and say what to change"},
 	{"exporter", cmd_exporter, "what quoitd counts, for Prometheus"},
 	{"kill", cmd_kill, "end sessions"},

@@ -9,27 +9,25 @@
 #include <unistd.h>
 
 struct account {
-	uid_t uid;
-	uint64_t connections;
-	uint64_t rings;
-	uint64_t leased;
-	uint64_t device_leased;
+	struct budget_user user;
+	gid_t *gids;
+	size_t gid_count;
 };
 
 struct budget {
-	struct budget_limits limits;
+	const struct config *config;
 	uint64_t leased;
 	uint64_t device_memory, device_leased; /* of each device */
 	struct account *accounts;              /* in use: those that have anything */
 	size_t count, room;
 };
 
-struct budget *budget_new(const struct budget_limits *limits)
+struct budget *budget_new(const struct config *config)
 {
 	struct budget *b = calloc(1, sizeof *b);
 
 	if (b)
-		b->limits = *limits;
+		b->config = config;
 	return b;
 }
 
@@ -37,24 +35,53 @@ void budget_free(struct budget *b)
 {
 	if (!b)
 		return;
+	for (size_t i = 0; i < b->count; i++)
+		free(b->accounts[i].gids);
 	free(b->accounts);
 	free(b);
 }
 
-static struct account *find(struct budget *b, uid_t uid)
+/* What is left under a limit, which may be lower by now than what is used. */
+static uint64_t left_of(uint64_t limit, uint64_t used)
+{
+	return limit > used ? limit - used : 0;
+}
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- records: each begins, changes its share and ends here alone ---- */
+
+static struct account *find(const struct budget *b, uid_t uid)
 {
 	for (size_t i = 0; i < b->count; i++)
-		if (b->accounts[i].uid == uid)
+		if (b->accounts[i].user.uid == uid)
 			return &b->accounts[i];
 	return NULL;
 }
 
-static struct account *find_or_add(struct budget *b, uid_t uid)
+static void change_share(struct account *a, uint64_t share, bool is_set)
 {
-	struct account *a = find(b, uid);
+	a->user.may.value[RULE_SHARE] = share;
+	a->user.share_is_set = is_set;
+}
 
-	if (a)
-		return a;
+/* What the configuration says; a share that was set meanwhile stays, if it is to. */
+static void resolve(const struct budget *b, struct account *a, bool keep_share)
+{
+	uint64_t share = a->user.may.value[RULE_SHARE];
+	bool keep = keep_share && a->user.share_is_set;
+
+	config_user(b->config, a->user.uid, a->gids, a->gid_count, &a->user.may);
+	change_share(a, keep ? share : a->user.may.value[RULE_SHARE], keep);
+}
+
+static struct account *begin(struct budget *b, uid_t uid)
+{
+	struct account *a;
+
 	if (b->count == b->room) {
 		size_t room = b->room ? 2 * b->room : 16;
 		struct account *grown = realloc(b->accounts, room * sizeof *grown);
@@ -65,58 +92,144 @@ static struct account *find_or_add(struct budget *b, uid_t uid)
 		b->room = room;
 	}
 	a = &b->accounts[b->count++];
-	*a = (struct account){.uid = uid};
+	*a = (struct account){.user = {.uid = uid}};
+	resolve(b, a, false);
 	return a;
 }
 
-static void drop_if_empty(struct budget *b, struct account *a)
+static void end_if_empty(struct budget *b, struct account *a)
 {
-	if (!a->connections && !a->rings && !a->leased && !a->device_leased)
-		*a = b->accounts[--b->count];
+	const struct budget_user *u = &a->user;
+
+	if (u->connections || u->rings || u->leased || u->device_leased || u->share_is_set)
+		return;
+	free(a->gids);
+	*a = b->accounts[--b->count];
 }
 
-int budget_connect(struct budget *b, uid_t uid)
+static int set_groups(struct account *a, const gid_t *gids, size_t count)
 {
-	struct account *a = find_or_add(b, uid);
+	gid_t *copy = count ? malloc(count * sizeof *copy) : NULL;
 
-	if (!a)
+	if (count && !copy)
 		return -ENOMEM;
-	if (a->connections >= b->limits.connections)
-		return -EDQUOT;
-	a->connections++;
+	if (count)
+		memcpy(copy, gids, count * sizeof *copy);
+	free(a->gids);
+	a->gids = copy;
+	a->gid_count = count;
 	return 0;
 }
+
+/* ---- users ---- */
+
+void budget_reload(struct budget *b)
+{
+	for (size_t i = b->count; i-- > 0;) { /* the last one may take the place of one that ends */
+		resolve(b, &b->accounts[i], false);
+		end_if_empty(b, &b->accounts[i]);
+	}
+}
+
+const struct budget_user *budget_next(const struct budget *b, uid_t least)
+{
+	const struct budget_user *next = NULL;
+
+	for (size_t i = 0; i < b->count; i++) {
+		const struct budget_user *u = &b->accounts[i].user;
+
+		if (u->uid >= least && (!next || u->uid < next->uid))
+			next = u;
+	}
+	return next;
+}
+
+const struct budget_user *budget_of(const struct budget *b, uid_t uid)
+{
+	const struct account *a = find(b, uid);
+
+	return a ? &a->user : NULL;
+}
+
+int budget_set_share(struct budget *b, uid_t uid, uint64_t share)
+{
+	struct account *a = find(b, uid);
+
+	if (uid == (uid_t)-1 || share < SHARE_LEAST || share > SHARE_MOST)
+		return -EINVAL;
+	a = a ? a : begin(b, uid);
+	if (!a)
+		return -ENOMEM;
+	change_share(a, share, true);
+	return 0;
+}
+
+bool budget_has_connection(const struct budget *b, uid_t uid)
+{
+	const struct account *a = find(b, uid);
+
+	return a && a->user.connections;
+}
+
+int budget_connect(struct budget *b, uid_t uid, const gid_t *gids, size_t count)
+{
+	struct account *a = find(b, uid);
+	int err = 0;
+
+	a = a ? a : begin(b, uid);
+	if (!a)
+		return -ENOMEM;
+	if (!a->user.connections) {
+		err = set_groups(a, gids, count);
+		if (!err)
+			resolve(b, a, true);
+	}
+	if (!err && a->user.connections >= a->user.may.value[RULE_CONNECTIONS])
+		err = -EDQUOT;
+	if (err < 0)
+		end_if_empty(b, a);
+	else
+		a->user.connections++;
+	return err;
+}
+
+/* ---- what it has ---- */
 
 void budget_disconnect(struct budget *b, uid_t uid)
 {
 	struct account *a = find(b, uid);
 
-	a->connections--;
-	drop_if_empty(b, a);
+	a->user.connections--;
+	end_if_empty(b, a);
 }
 
 int budget_lease(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left)
 {
 	struct account *a = find(b, uid); /* it has a connection */
-	uint64_t left = b->limits.memory - b->leased;
 
-	if (b->limits.uid_memory - a->leased < left)
-		left = b->limits.uid_memory - a->leased;
-	*ret_left = left;
-	if (bytes > left)
+	*ret_left = lesser(left_of(b->config->memory, b->leased),
+			   left_of(a->user.may.value[RULE_MEMORY], a->user.leased));
+	if (bytes > *ret_left)
 		return -EDQUOT;
-	a->leased += bytes;
+	a->user.leased += bytes;
 	b->leased += bytes;
 	return 0;
+}
+
+uint64_t budget_memory_of(const struct budget *b, uid_t uid)
+{
+	const struct account *a = find(b, uid);
+
+	return lesser(b->config->memory, a ? a->user.may.value[RULE_MEMORY] : b->config->memory);
 }
 
 void budget_return(struct budget *b, uid_t uid, uint64_t bytes)
 {
 	struct account *a = find(b, uid);
 
-	a->leased -= bytes;
+	a->user.leased -= bytes;
 	b->leased -= bytes;
-	drop_if_empty(b, a);
+	end_if_empty(b, a);
 }
 
 void budget_set_device(struct budget *b, uint64_t bytes)
@@ -124,40 +237,43 @@ void budget_set_device(struct budget *b, uint64_t bytes)
 	b->device_memory = bytes;
 }
 
+uint64_t budget_device_left(const struct budget *b, uid_t uid)
+{
+	const struct account *a = find(b, uid);
+
+	return lesser(left_of(b->device_memory, b->device_leased),
+		      left_of(a->user.may.value[RULE_GPU_MEMORY], a->user.device_leased));
+}
+
 int budget_lease_device(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left)
 {
 	struct account *a = find(b, uid); /* it has a connection */
 
-	*ret_left = b->device_memory - b->device_leased;
+	*ret_left = budget_device_left(b, uid);
 	if (bytes > *ret_left)
 		return -EDQUOT;
-	a->device_leased += bytes;
+	a->user.device_leased += bytes;
 	b->device_leased += bytes;
 	return 0;
-}
-
-uint64_t budget_device_left(const struct budget *b)
-{
-	return b->device_memory - b->device_leased;
 }
 
 void budget_return_device(struct budget *b, uid_t uid, uint64_t bytes)
 {
 	struct account *a = find(b, uid);
 
-	a->device_leased -= bytes;
+	a->user.device_leased -= bytes;
 	b->device_leased -= bytes;
-	drop_if_empty(b, a);
+	end_if_empty(b, a);
 }
 
 int budget_rings(struct budget *b, uid_t uid, uint64_t count, uint64_t *ret_left)
 {
 	struct account *a = find(b, uid); /* it has a connection */
 
-	*ret_left = b->limits.rings - a->rings;
+	*ret_left = left_of(a->user.may.value[RULE_RINGS], a->user.rings);
 	if (count > *ret_left)
 		return -EDQUOT;
-	a->rings += count;
+	a->user.rings += count;
 	return 0;
 }
 
@@ -165,8 +281,8 @@ void budget_return_rings(struct budget *b, uid_t uid, uint64_t count)
 {
 	struct account *a = find(b, uid);
 
-	a->rings -= count;
-	drop_if_empty(b, a);
+	a->user.rings -= count;
+	end_if_empty(b, a);
 }
 
 uint64_t budget_leased(const struct budget *b)

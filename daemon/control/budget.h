@@ -2,41 +2,70 @@
 /*
  * budget.h - who has how much: connections, rings and leases per uid, and all together.
  *
- * Quotas belong to uids, not to connections.  Control thread only.
+ * Quotas belong to uids, not to connections.  What a user may have, and its share, is what the
+ * configuration says of it (config_user) when its first connection comes, and again at a reload.
+ * Control thread only.
  */
 #ifndef QUOITD_BUDGET_H
 #define QUOITD_BUDGET_H
 
-#include <stdint.h>
-#include <sys/types.h>
-
-struct budget_limits {
-	uint64_t memory;      /* all leases, tables and rings together */
-	uint64_t uid_memory;  /* the same of one uid */
-	uint64_t connections; /* of one uid */
-	uint64_t rings;       /* of one uid, over all reactors */
-};
+#include "host/config.h"
 
 struct budget;
 
-/* NULL: out of memory. */
-struct budget *budget_new(const struct budget_limits *limits);
+/* By a config that is settled, and stays; NULL: out of memory. */
+struct budget *budget_new(const struct config *config);
 void budget_free(struct budget *b);
 
-/* A connection of uid comes; -EDQUOT: it has as many as it may; -ENOMEM. */
-int budget_connect(struct budget *b, uid_t uid);
+/*
+ * The config says something else now.  Who has more than is allowed keeps it; shares that were set
+ * at run time are what it says again.
+ */
+void budget_reload(struct budget *b);
+
+/* Has it a connection?  If not, its groups are to be known for the first one. */
+bool budget_has_connection(const struct budget *b, uid_t uid);
+
+/*
+ * A connection of uid comes; -EDQUOT: it has as many as it may; -ENOMEM.  The groups count where it
+ * is the first one, and are copied.
+ */
+int budget_connect(struct budget *b, uid_t uid, const gid_t *gids, size_t count);
 void budget_disconnect(struct budget *b, uid_t uid);
+
+/* What a user has and may have. */
+struct budget_user {
+	uid_t uid;
+	struct user_rule may;
+	bool share_is_set; /* at run time */
+	uint64_t connections, rings;
+	uint64_t leased;        /* bytes of host memory, */
+	uint64_t device_leased; /* and of each device */
+};
+
+/* The one with the lowest uid that is at least this one's; NULL: there is none.  Until the next
+ * change. */
+const struct budget_user *budget_next(const struct budget *b, uid_t least);
+
+/* The one with this uid; NULL: it has nothing. */
+const struct budget_user *budget_of(const struct budget *b, uid_t uid);
+
+/* Give a user a share until the end, or a reload.  -EINVAL: it is none; -ENOMEM. */
+int budget_set_share(struct budget *b, uid_t uid, uint64_t share);
 
 /* A lease; -EDQUOT, and *ret_left is what could be had. */
 int budget_lease(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left);
 void budget_return(struct budget *b, uid_t uid, uint64_t bytes);
+
+/* Bytes that it may have, if nobody else has any. */
+uint64_t budget_memory_of(const struct budget *b, uid_t uid);
 
 /* Bytes of every device that leases may take together; none before this. */
 void budget_set_device(struct budget *b, uint64_t bytes);
 
 /* A lease of so many bytes on every device. */
 int budget_lease_device(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left);
-uint64_t budget_device_left(const struct budget *b);
+uint64_t budget_device_left(const struct budget *b, uid_t uid);
 void budget_return_device(struct budget *b, uid_t uid, uint64_t bytes);
 
 /* The same with rings, of which only a user's own count. */

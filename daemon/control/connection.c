@@ -130,13 +130,12 @@ void connection_answer(struct connection *c, const struct mail *m)
 
 /* ---- the end ---- */
 
-static void say_why(struct connection *c, uint32_t counter, const char *text)
+static void say_why(struct connection *c, uint32_t counter, int result, const char *text)
 {
 	const struct log_about about = {.uid = c->uid,
 					.session = c->session ? c->session->id : 0,
 					.reason = totals_label(counter)};
-	struct quoit_ctl m = {
-		.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = -ECONNABORTED};
+	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = result};
 
 	snprintf(m.text, sizeof m.text, "%s", text);
 	(void)ctl_send(c->fd, &m, NULL, 0);
@@ -146,11 +145,16 @@ static void say_why(struct connection *c, uint32_t counter, const char *text)
 
 void connection_end(struct connection *c, uint32_t counter, const char *text)
 {
+	connection_refuse(c, counter, -ECONNABORTED, text);
+}
+
+void connection_refuse(struct connection *c, uint32_t counter, int result, const char *text)
+{
 	if (c->state == CONNECTION_GONE)
 		return;
 	totals_count(c->control->totals, counter);
 	if (text)
-		say_why(c, counter, text);
+		say_why(c, counter, result, text);
 	(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->fd, NULL);
 	if (c->pidfd >= 0) {
 		/* By name: a process that is just being started may have a copy, and keep it

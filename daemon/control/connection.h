@@ -40,8 +40,9 @@ struct connection {
 	int fd;
 	uid_t uid;
 	pid_t pid;
-	int pidfd;    /* of the process that connected; -1: not to be had */
-	bool counted; /* as one of its user's */
+	int pidfd;      /* of the process that connected; -1: not to be had */
+	bool counted;   /* as one of its user's */
+	bool only_asks; /* quoitd's own user, which it does not serve */
 	enum connection_state state;
 	uint64_t hello_by_ns; /* CLOCK_BOOTTIME */
 	struct session *session;
@@ -86,6 +87,9 @@ void connection_answer(struct connection *c, const struct mail *m);
  * the log, NULL: the client went by itself), hang up, ask the session back.
  */
 void connection_end(struct connection *c, uint32_t counter, const char *text);
+
+/* The same with the result that its last message has. */
+void connection_refuse(struct connection *c, uint32_t counter, int result, const char *text);
 
 /* The connection of the session with this number, or of this session; NULL: there is none. */
 struct connection *control_find_session(struct control *c, uint64_t id);

@@ -12,6 +12,7 @@
 #include "host/log.h"
 #include "recorder.h"
 #include "reactor/optable.h"
+#include "shares.h"
 
 /* ---- requests that are answered here ---- */
 
@@ -207,6 +208,10 @@ static size_t body_bytes(uint16_t type)
 	case QUOIT_CTL_TRACE:
 		return offsetof(struct quoit_ctl, trace.sessions) -
 		       offsetof(struct quoit_ctl, trace);
+	case QUOIT_CTL_USER:
+		return sizeof m.user.uid;
+	case QUOIT_CTL_SHARE:
+		return sizeof m.user;
 	default:
 		return 0;
 	}
@@ -227,6 +232,8 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	case QUOIT_CTL_HELLO:
 	case QUOIT_CTL_KILL:
 	case QUOIT_CTL_TRACE:
+	case QUOIT_CTL_USER:
+	case QUOIT_CTL_SHARE:
 		return c->state == CONNECTION_NEW;
 	case QUOIT_CTL_RING_OPEN:
 	case QUOIT_CTL_RING_CLOSE:
@@ -243,6 +250,12 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	default:
 		return false;
 	}
+}
+
+/* What quoitd's own user may do, too: nobody's memory is touched. */
+static bool asks_of_users(uint16_t type)
+{
+	return type == QUOIT_CTL_USER || type == QUOIT_CTL_SHARE;
 }
 
 static bool has_its_fds(const struct quoit_ctl *m, const struct ctl_fds *fds)
@@ -302,6 +315,12 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 	case QUOIT_CTL_TRACE:
 		recorder_request(c, m);
 		break;
+	case QUOIT_CTL_USER:
+		shares_tell(c, m);
+		break;
+	case QUOIT_CTL_SHARE:
+		shares_set(c, m);
+		break;
 	default:
 		on_kill(c, m);
 		break;
@@ -349,6 +368,9 @@ void connection_request(struct connection *c, const struct quoit_ctl *m, const s
 		protocol_error(c, "a message with unknown bits");
 	else if (!is_allowed(c, m->type))
 		protocol_error(c, "a message that its state does not allow");
+	else if (c->only_asks && !asks_of_users(m->type))
+		connection_refuse(c, QUOIT_DAEMON_REFUSED_UID, -EACCES,
+				  "quoitd does not serve its own user");
 	else if (c->pending)
 		protocol_error(c, "a request before the reply to the last one");
 	else if (!has_its_fds(m, fds))

@@ -76,7 +76,8 @@ static int charge_ring_open(struct connection *c, char *text, size_t size)
 	if (err < 0) {
 		snprintf(text, size, "%u rings: %llu are left of the %llu of a user",
 			 c->ring_open.count, (unsigned long long)left,
-			 (unsigned long long)c->control->config->uid_rings);
+			 (unsigned long long)budget_of(c->control->budget, c->uid)
+				 ->may.value[RULE_RINGS]);
 		return err;
 	}
 	err = charge_memory(c, bytes, &left);

@@ -165,11 +165,21 @@ static bool mail_may_sleep(struct control *c)
 
 /* ---- the loop ---- */
 
+/* A private one without a file belongs to a terminal, and goes with it. */
+static bool reloads(const struct control *c)
+{
+	return !c->config->is_private || c->config->files;
+}
+
 static void on_signal(struct control *c)
 {
 	struct signalfd_siginfo info;
 
-	if (read(c->signals, &info, sizeof info) == sizeof info) {
+	if (read(c->signals, &info, sizeof info) != sizeof info)
+		return;
+	if (info.ssi_signo == SIGHUP && reloads(c)) {
+		reload_request(c);
+	} else {
 		log_info("%s: %s", strsignal((int)info.ssi_signo),
 			 c->stop ? "ending at once" : "ending");
 		c->drain.hurry = c->stop;
@@ -240,6 +250,7 @@ static void pass(struct control *c)
 		admit(c, &arrivals);
 	listener_resume(c);
 	recorder_advance(c);
+	reload_advance(c);
 	drop_silent(c);
 	sweep(c);
 	service_say_status(c);
@@ -299,6 +310,7 @@ static int watch_signals(struct control *c)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -337,6 +349,7 @@ int control_init(struct control *c)
 void control_done(struct control *c)
 {
 	listener_close(c);
+	reload_done(c);
 	errand_pool_free(c->errands);
 	if (c->signals >= 0)
 		close(c->signals);

@@ -17,6 +17,7 @@
 #include "host/placement.h"
 #include "host/totals.h"
 #include "reactor/reactor.h"
+#include "reload.h"
 #include "users.h"
 
 struct connection;
@@ -61,6 +62,7 @@ struct control {
 	uint32_t *sessions_of; /* sessions each reactor has */
 	uint64_t next_session;
 	uint64_t accept_from_ns; /* CLOCK_BOOTTIME; 0: accepting */
+	struct reload reload;
 	bool stop;
 	struct drain drain;
 	uint64_t passes; /* for the watchdog; atomic */
@@ -72,7 +74,9 @@ struct control {
 /* Open the socket and everything else; -errno after a log line. */
 int control_init(struct control *c);
 
-/* Serve until SIGTERM or SIGINT; then every session is drained and ended. */
+/*
+ * Serve until SIGTERM or SIGINT; then every session is drained and ended.  SIGHUP: reload.h.
+ */
 void control_run(struct control *c);
 
 /* Close and unlink. */

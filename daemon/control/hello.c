@@ -67,15 +67,17 @@ static void say_no_device(const struct control *control, uint64_t bytes, char *t
 }
 
 /* What is asked for, with the defaults filled in; false: it makes no sense, see the text. */
-static bool choose_limits(const struct control *control, const struct quoit_hello *h,
+static bool choose_limits(const struct connection *c, const struct quoit_hello *h,
 			  struct session_limits *ret, char *text, size_t size)
 {
+	const struct control *control = c->control;
+	const struct budget_user *user = budget_of(control->budget, c->uid);
 	const struct config *config = control->config;
 
 	*ret = (struct session_limits){.devices = executors_devices(control->executors)};
 	ret->first_device = config->modules;
 	ret->device_bytes = whole_pages(h->device_bytes ? h->device_bytes : control->device_lease);
-	ret->host_bytes = whole_pages(h->host_bytes ? h->host_bytes : config->lease);
+	ret->host_bytes = whole_pages(h->host_bytes ? h->host_bytes : user->may.value[RULE_LEASE]);
 	ret->arena_bytes = whole_pages(h->arena_bytes ? h->arena_bytes : ret->host_bytes / 8);
 	ret->pinned_bytes = whole_pages(h->pinned_bytes);
 	ret->max_tensors = h->max_tensors ? h->max_tensors : DEFAULT_TENSORS;
@@ -121,13 +123,14 @@ static int lease_device(struct connection *c, bool asked, struct session_limits 
 	uint64_t left;
 	int err;
 
-	if (!asked && budget_device_left(c->control->budget) < limits->device_bytes)
+	if (!asked && budget_device_left(c->control->budget, c->uid) < limits->device_bytes)
 		limits->device_bytes = 0;
 	err = charge_device(c, limits->device_bytes, &left);
 	if (err < 0)
-		snprintf(answer->text, sizeof answer->text,
-			 "a lease of %llu bytes on each device: %llu are left",
-			 (unsigned long long)limits->device_bytes, (unsigned long long)left);
+		snprintf(
+			answer->text, sizeof answer->text,
+			"a lease of %llu bytes on each device: %llu are left of what this user may have",
+			(unsigned long long)limits->device_bytes, (unsigned long long)left);
 	return err;
 }
 
@@ -167,7 +170,7 @@ static void grant_direct(struct connection *c, struct session_limits *limits)
 	if (limits->direct)
 		limits->direct =
 			limits->devices && limits->device_bytes &&
-			budget_device_left(c->control->budget) >= QUOIT_DIRECT_SLAB_BYTES &&
+			budget_device_left(c->control->budget, c->uid) >= QUOIT_DIRECT_SLAB_BYTES &&
 			charge_device(c, QUOIT_DIRECT_SLAB_BYTES, &left) == 0;
 }
 
@@ -180,10 +183,13 @@ static int lease(struct connection *c, bool asked_device, struct session_limits 
 	int err = charge_memory(c, bytes, &left);
 
 	if (err < 0)
-		snprintf(answer->text, sizeof answer->text,
-			 "a lease of %llu bytes and %llu for its tables: %llu are left",
-			 (unsigned long long)limits->host_bytes, (unsigned long long)tables,
-			 (unsigned long long)left);
+		snprintf(
+			answer->text, sizeof answer->text,
+			"a lease of %llu bytes and %llu for its tables: %llu are left of the %llu of "
+			"this user",
+			(unsigned long long)limits->host_bytes, (unsigned long long)tables,
+			(unsigned long long)left,
+			(unsigned long long)budget_memory_of(c->control->budget, c->uid));
 	if (!err)
 		err = lease_device(c, asked_device, limits, answer);
 	if (err < 0)
@@ -291,7 +297,8 @@ static int make_session(struct connection *c, const struct session_limits *limit
 {
 	struct control *control = c->control;
 	struct user *user;
-	int err = users_join(&control->users, c->uid, SHARE_NORMAL, &user);
+	const struct budget_user *b = budget_of(control->budget, c->uid);
+	int err = users_join(&control->users, c->uid, (uint32_t)b->may.value[RULE_SHARE], &user);
 
 	if (err < 0)
 		return err;
@@ -310,12 +317,11 @@ static int make_session(struct connection *c, const struct session_limits *limit
 int hello_check(struct connection *c, const struct quoit_hello *hello, struct quoit_ctl *answer,
 		struct session **ret)
 {
-	struct control *control = c->control;
 	struct session_limits limits;
 	int err = check_version(c, hello, answer);
 
 	answer->hello_reply.abi_version = QUOIT_ABI_VERSION;
-	if (!err && !choose_limits(control, hello, &limits, answer->text, sizeof answer->text))
+	if (!err && !choose_limits(c, hello, &limits, answer->text, sizeof answer->text))
 		err = hello->device_bytes && !limits.devices ? -ENODEV : -EINVAL;
 	if (!err)
 		err = take_own(c, hello, &limits, answer);

@@ -66,11 +66,40 @@ static void refuse(struct connection *conn, uint32_t counter, int err, const cha
 
 /*
  * A system daemon cannot keep its own uid's processes out of its memory, so it does not
- * take them for clients; a private one takes nobody else.
+ * take them for clients, who may only ask; a private one takes nobody else.
  */
 static bool is_welcome(const struct control *c, uid_t uid)
 {
-	return (uid == geteuid()) == c->config->is_private;
+	return uid == geteuid() || !c->config->is_private;
+}
+
+/* Count it as one of its user's.  Asked for groups is only of who has no other. */
+static int count_in(struct connection *conn, gid_t primary)
+{
+	struct budget *budget = conn->control->budget;
+	gid_t *gids = NULL;
+	size_t count = 0;
+	int err = 0;
+
+	if (!budget_has_connection(budget, conn->uid))
+		err = peer_groups(conn->fd, primary, &gids, &count);
+	if (!err)
+		err = budget_connect(budget, conn->uid, gids, count);
+	free(gids);
+	return err;
+}
+
+static void refuse_count(struct connection *conn, int err)
+{
+	const struct budget_user *user = budget_of(conn->control->budget, conn->uid);
+	char text[QUOIT_TEXT_BYTES];
+
+	if (err == -EDQUOT && user)
+		snprintf(text, sizeof text, "too many connections of this user: it may have %llu",
+			 (unsigned long long)user->may.value[RULE_CONNECTIONS]);
+	else
+		snprintf(text, sizeof text, "%s", strerror(-err));
+	refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err, text);
 }
 
 void listener_admit(struct control *c, int fd)
@@ -97,17 +126,16 @@ void listener_admit(struct control *c, int fd)
 	}
 	if (!is_welcome(c, peer.uid)) {
 		refuse(conn, QUOIT_DAEMON_REFUSED_UID, -EACCES,
-		       c->config->is_private ? "this quoitd is another user's own"
-					     : "quoitd does not serve its own user");
+		       "this quoitd is another user's own");
 		return;
 	}
-	err = budget_connect(c->budget, peer.uid);
+	err = count_in(conn, peer.gid);
 	if (err < 0) {
-		refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err,
-		       err == -EDQUOT ? "too many connections of this user" : strerror(-err));
+		refuse_count(conn, err);
 		return;
 	}
 	conn->counted = true;
+	conn->only_asks = peer.uid == geteuid() && !c->config->is_private;
 	event.data.ptr = conn;
 	if (epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
 		err = -errno;

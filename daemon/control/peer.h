@@ -9,6 +9,7 @@
 #define QUOITD_PEER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* A pidfd of the process that connected this socket, readable once it has ended; -1: not to be had.
@@ -17,5 +18,11 @@ int peer_open(int socket, pid_t pid);
 
 /* False also where there is no pidfd (-1). */
 bool peer_has_ended(int pidfd);
+
+/*
+ * The groups of who connected this socket, of which `primary` is one, to be freed; also where the
+ * kernel does not tell the others.  -ENOMEM.
+ */
+int peer_groups(int socket, gid_t primary, gid_t **ret, size_t *ret_count);
 
 #endif

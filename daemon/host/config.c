@@ -1,96 +1,86 @@
 /* SPDX-License-Identifier: MIT */
-/* config.c - the option table, and its readers but that of files */
-#include <errno.h>
-#include <getopt.h>
-#include <limits.h>
+/* config.c - the option table, what is made of defaults, and what takes effect at a reload */
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <quoit/nearest.h>
 
 #include "config_private.h"
 
-enum type { TYPE_TEXT, TYPE_LEVEL, TYPE_NUMBER, TYPE_BYTES, TYPE_FLAG, TYPE_LIST };
-
-struct option_row {
-	const char *name;
-	enum type type;
-	size_t offset;
-	size_t size; /* of a text */
-	uint64_t least, most;
-	const char *value; /* how help calls it */
-	const char *help;
-};
-
 #define FIELD(f) offsetof(struct config, f), sizeof(((struct config *)0)->f)
 
-static const struct option_row rows[] = {
-	{"socket", TYPE_TEXT, FIELD(socket), 0, 0, "PATH",
-	 "where to listen, counter files beside it; by default /run/quoit/quoitd.sock"},
-	{"private", TYPE_FLAG, FIELD(is_private), 0, 0, NULL,
+const struct option_row config_rows[] = {
+	{"socket", OPTION_TEXT, FIELD(socket), 0, 0, "PATH",
+	 "where to listen, counter files beside it; by default /run/quoit/quoitd.sock", false},
+	{"private", OPTION_FLAG, FIELD(is_private), 0, 0, NULL,
 	 "accept only our own user, claim no isolation; listen at $QUOIT_SOCKET, else below "
-	 "$XDG_RUNTIME_DIR"},
-	{"reactors", TYPE_NUMBER, FIELD(reactors), 0, 64, "N",
-	 "reactor threads (0: one per four cores of a node)"},
-	{"cpus", TYPE_TEXT, FIELD(cpus), 0, 0, "LIST", "use only these CPUs, like 0-3,8"},
-	{"memory", TYPE_BYTES, FIELD(memory), 0, UINT64_MAX, "BYTES",
-	 "all leases, tables and rings together (0: half of what the cgroup allows)"},
-	{"lease", TYPE_BYTES, FIELD(lease), 0, UINT64_MAX, "BYTES",
-	 "of a session that asks for none (0: 1/64 of uid-memory, at least 16M)"},
-	{"uid-memory", TYPE_BYTES, FIELD(uid_memory), 0, UINT64_MAX, "BYTES",
-	 "the same of one user (0: all)"},
-	{"uid-connections", TYPE_NUMBER, FIELD(uid_connections), 1, 100000, "N",
-	 "connections of one user"},
-	{"uid-rings", TYPE_NUMBER, FIELD(uid_rings), 1, 262144, "N",
-	 "rings of one user, over all reactors of 4096 each"},
-	{"hello-ms", TYPE_NUMBER, FIELD(hello_ms), 10, 600000, "MS",
-	 "time for a new connection to say hello"},
-	{"max-jobs", TYPE_NUMBER, FIELD(max_jobs), 64, 65536, "N", "jobs in flight of one session"},
-	{"max-tensors", TYPE_NUMBER, FIELD(max_tensors), 64, 1048576, "N",
-	 "tensors alive of one session, at most"},
-	{"log", TYPE_LEVEL, FIELD(log), 0, 0, "LEVEL", "error, warning, info or debug"},
-	{"module", TYPE_LIST, FIELD(module), 0, 0, "PATH",
-	 "a plug-in module with operations; may be repeated"},
-	{"module-ms", TYPE_NUMBER, FIELD(module_ms), 10, 86400000, "MS",
-	 "time for one job of a module, then its process is killed"},
-	{"start-ms", TYPE_NUMBER, FIELD(start_ms), 10, 86400000, "MS",
-	 "time for a module's or device's process to be up, or, once it is killed, gone"},
-	{"gpu", TYPE_TEXT, FIELD(gpu), 0, 0, "KIND",
-	 "devices: auto (those of an NVIDIA driver), none, cuda, soft or soft:N"},
-	{"gpu-memory", TYPE_BYTES, FIELD(gpu_memory), 0, UINT64_MAX, "BYTES",
-	 "all leases on a device (0: what it has but a tenth); soft ones are as large"},
-	{"gpu-lease", TYPE_BYTES, FIELD(gpu_lease), 0, UINT64_MAX, "BYTES",
-	 "on each device, of a session that asks for none (0: 1/64 of that, at least 16M)"},
-	{"gpu-peers", TYPE_FLAG, FIELD(gpu_peers), 0, 0, NULL,
-	 "large copies go from device to device, without a detour through the host"},
-	{"gpu-ms", TYPE_NUMBER, FIELD(gpu_ms), 10, 86400000, "MS",
-	 "time for one job on a device, then its process is killed"},
-	{"disable", TYPE_TEXT, FIELD(disable), 0, 0, "LIST",
-	 "refuse these operations, like file_read,file_write"},
-	{"ready-fd", TYPE_NUMBER, FIELD(ready_fd), 0, 1048576, "FD",
-	 "write a byte to this descriptor once ready"},
-	{"drain-ms", TYPE_NUMBER, FIELD(drain_ms), 0, 3600000, "MS",
-	 "at the end, time for the jobs that were fetched; then they are cancelled"},
-	{"tile-ms", TYPE_NUMBER, FIELD(tile_ms), 100, 86400000, "MS",
-	 "CPU time of one piece of a job on a core, then its thread counts as stuck"},
-	{"no-io-uring", TYPE_FLAG, FIELD(no_io_uring), 0, 0, NULL,
-	 "move files' bytes by threads, as where io_uring is refused"},
-	{"eager", TYPE_FLAG, FIELD(eager), 0, 0, NULL,
-	 "for tests: bytes are resident at create and no budget holds"},
-	{"stick", TYPE_TEXT, FIELD(stick), 0, 0, "WHERE",
+	 "$XDG_RUNTIME_DIR",
+	 false},
+	{"reactors", OPTION_NUMBER, FIELD(reactors), 0, 64, "N",
+	 "reactor threads (0: one per four cores of a node)", false},
+	{"cpus", OPTION_TEXT, FIELD(cpus), 0, 0, "LIST", "use only these CPUs, like 0-3,8", false},
+	{"memory", OPTION_BYTES, FIELD(memory), 0, UINT64_MAX, "BYTES",
+	 "all leases, tables and rings together (0: half of what the cgroup allows)", true},
+	{"lease", OPTION_BYTES, FIELD(lease), 0, UINT64_MAX, "BYTES",
+	 "of a session that asks for none (0: 1/64 of uid-memory, at least 16M)", true},
+	{"uid-memory", OPTION_BYTES, FIELD(uid_memory), 0, UINT64_MAX, "BYTES",
+	 "the same of one user (0: all)", true},
+	{"uid-connections", OPTION_NUMBER, FIELD(uid_connections), 1, 100000, "N",
+	 "connections of one user", true},
+	{"uid-rings", OPTION_NUMBER, FIELD(uid_rings), 1, 262144, "N",
+	 "rings of one user, over all reactors of 4096 each", true},
+	{"uid-share", OPTION_NUMBER, FIELD(uid_share), SHARE_LEAST, SHARE_MOST, "N",
+	 "weight of one user among all; sections of users and groups say others", true},
+	{"uid-gpu-memory", OPTION_BYTES, FIELD(uid_gpu_memory), 0, UINT64_MAX, "BYTES",
+	 "leases of one user on each device (0: all)", true},
+	{"hello-ms", OPTION_NUMBER, FIELD(hello_ms), 10, 600000, "MS",
+	 "time for a new connection to say hello", true},
+	{"max-jobs", OPTION_NUMBER, FIELD(max_jobs), 64, 65536, "N",
+	 "jobs in flight of one session", true},
+	{"max-tensors", OPTION_NUMBER, FIELD(max_tensors), 64, 1048576, "N",
+	 "tensors alive of one session, at most", true},
+	{"log", OPTION_LEVEL, FIELD(log), 0, 0, "LEVEL", "error, warning, info or debug", true},
+	{"stats-group", OPTION_GROUP, FIELD(stats_group), 0, 0, "GROUP",
+	 "a group whose members may read the counter files of all sessions; by default none", true},
+	{"module", OPTION_LIST, FIELD(module), 0, 0, "PATH",
+	 "a plug-in module with operations; may be repeated", false},
+	{"module-ms", OPTION_NUMBER, FIELD(module_ms), 10, 86400000, "MS",
+	 "time for one job of a module, then its process is killed", false},
+	{"start-ms", OPTION_NUMBER, FIELD(start_ms), 10, 86400000, "MS",
+	 "time for a module's or device's process to be up, or, once it is killed, gone", false},
+	{"gpu", OPTION_TEXT, FIELD(gpu), 0, 0, "KIND",
+	 "devices: auto (those of an NVIDIA driver), none, cuda, soft or soft:N", false},
+	{"gpu-memory", OPTION_BYTES, FIELD(gpu_memory), 0, UINT64_MAX, "BYTES",
+	 "all leases on a device (0: what it has but a tenth); soft ones are as large", false},
+	{"gpu-lease", OPTION_BYTES, FIELD(gpu_lease), 0, UINT64_MAX, "BYTES",
+	 "on each device, of a session that asks for none (0: 1/64 of that, at least 16M)", false},
+	{"gpu-peers", OPTION_FLAG, FIELD(gpu_peers), 0, 0, NULL,
+	 "large copies go from device to device, without a detour through the host", false},
+	{"gpu-ms", OPTION_NUMBER, FIELD(gpu_ms), 10, 86400000, "MS",
+	 "time for one job on a device, then its process is killed", false},
+	{"disable", OPTION_TEXT, FIELD(disable), 0, 0, "LIST",
+	 "refuse these operations, like file_read,file_write", false},
+	{"ready-fd", OPTION_FD, FIELD(ready_fd), 0, 1048576, "FD",
+	 "write a byte to this descriptor once ready", false},
+	{"drain-ms", OPTION_NUMBER, FIELD(drain_ms), 0, 3600000, "MS",
+	 "at the end, time for the jobs that were fetched; then they are cancelled", true},
+	{"tile-ms", OPTION_NUMBER, FIELD(tile_ms), 100, 86400000, "MS",
+	 "CPU time of one piece of a job on a core, then its thread counts as stuck", false},
+	{"no-io-uring", OPTION_FLAG, FIELD(no_io_uring), 0, 0, NULL,
+	 "move files' bytes by threads, as where io_uring is refused", false},
+	{"eager", OPTION_FLAG, FIELD(eager), 0, 0, NULL,
+	 "for tests: bytes are resident at create and no budget holds", false},
+	{"stick", OPTION_TEXT, FIELD(stick), 0, 0, "WHERE",
 	 "for tests: a thread gets stuck: reactor, control, memory, executors, worker, "
-	 "worker-spins, worker-exits"},
+	 "worker-spins, worker-exits",
+	 false},
 };
 
-#define ROWS (sizeof rows / sizeof rows[0])
-
-_Static_assert(ROWS <= CONFIG_OPTIONS, "each has its origin");
+_Static_assert(sizeof config_rows / sizeof config_rows[0] == CONFIG_ROWS, "and no more");
 
 void config_init(struct config *c)
 {
 	*c = (struct config){.uid_connections = 1024,
 			     .uid_rings = 1024,
+			     .uid_share = SHARE_NORMAL,
 			     .hello_ms = 2000,
 			     .max_jobs = 4096,
 			     .max_tensors = 65536,
@@ -100,6 +90,7 @@ void config_init(struct config *c)
 			     .drain_ms = 5000,
 			     .tile_ms = 900000,
 			     .gpu_peers = true,
+			     .stats_group = {.gid = (gid_t)-1},
 			     .ready_fd = UINT64_MAX};
 	strcpy(c->gpu, "auto");
 	strcpy(c->log, "info");
@@ -107,308 +98,143 @@ void config_init(struct config *c)
 
 const struct option_row *config_find(const char *name)
 {
-	for (size_t i = 0; i < ROWS; i++)
-		if (!strcmp(rows[i].name, name))
-			return &rows[i];
+	for (size_t i = 0; i < CONFIG_ROWS; i++)
+		if (!strcmp(config_rows[i].name, name))
+			return &config_rows[i];
 	return NULL;
 }
 
 void config_suggest(const char *word, const char *prefix, FILE *err)
 {
-	const char *nearest = NULL;
-	unsigned distance = UINT_MAX;
-
-	for (size_t i = 0; i < ROWS; i++)
-		if (quoit_nearest_is(word, rows[i].name, &distance))
-			nearest = rows[i].name;
-	if (nearest)
-		fprintf(err, "; did you mean '%s%s'?", prefix, nearest);
+	option_suggest(config_rows, CONFIG_ROWS, word, prefix, err);
 }
 
-/* "4096", "64M", "2G": bytes with an optional K, M, G or T. */
-static bool parse_number(const char *text, bool bytes, uint64_t *ret)
+/* Modules add up; an empty one takes those before it back. */
+static bool add_module(struct config *c, const char *text, struct config_origin origin)
 {
-	static const char units[] = "KMGT";
-	unsigned shift = 0;
-	char *end;
-
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || errno) /* strtoull takes blanks and signs */
-		return false;
-	if (bytes && *end && strchr(units, *end)) {
-		shift = 10 * (unsigned)(strchr(units, *end) - units + 1);
-		end++;
+	if (!*text) {
+		c->modules = 0;
+		return true;
 	}
-	if (*end || *ret > UINT64_MAX >> shift)
+	if (c->modules == CONFIG_MODULES || strlen(text) >= sizeof c->module[0])
 		return false;
-	*ret <<= shift;
+	c->module_origin[c->modules] = origin;
+	strcpy(c->module[c->modules++], text);
 	return true;
-}
-
-static bool parse_flag(const char *text, bool *ret)
-{
-	*ret = !text || !strcmp(text, "yes") || !strcmp(text, "true") || !strcmp(text, "1");
-	return *ret || !strcmp(text, "no") || !strcmp(text, "false") || !strcmp(text, "0");
-}
-
-static bool is_level(const char *text)
-{
-	static const char *const levels[] = {"error", "warning", "info", "debug"};
-
-	for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
-		if (!strcmp(text, levels[i]))
-			return true;
-	return false;
-}
-
-/* False: it does not fit. */
-static bool put(struct config *c, const struct option_row *row, const char *text)
-{
-	void *field = (char *)c + row->offset;
-	uint64_t number;
-
-	switch (row->type) {
-	case TYPE_FLAG:
-		return parse_flag(text, field);
-	case TYPE_TEXT:
-	case TYPE_LEVEL:
-		if (strlen(text) >= row->size || (row->type == TYPE_LEVEL && !is_level(text)))
-			return false;
-		strcpy(field, text);
-		return true;
-	case TYPE_LIST:
-		if (c->modules == CONFIG_MODULES || strlen(text) >= sizeof c->module[0])
-			return false;
-		strcpy(c->module[c->modules++], text);
-		return true;
-	default:
-		if (!parse_number(text, row->type == TYPE_BYTES, &number) || number < row->least ||
-		    number > row->most)
-			return false;
-		*(uint64_t *)field = number;
-		return true;
-	}
 }
 
 bool config_assign(struct config *c, const struct option_row *row, const char *text,
 		   struct config_origin origin)
 {
-	if (!put(c, row, text))
-		return false;
-	c->origin[row - rows] = origin;
-	if (row->type == TYPE_LIST)
-		c->module_origin[c->modules - 1] = origin;
-	return true;
+	bool fits = row->type == OPTION_LIST ? add_module(c, text, origin)
+					     : option_put(row, (char *)c + row->offset, text);
+
+	if (fits)
+		c->origin[row - config_rows] = origin;
+	return fits;
 }
 
-void config_explain(const struct option_row *row, const char *text, FILE *err)
+/* ---- what is left to us ---- */
+
+#define LEAST_LEASE (UINT64_C(16) << 20)
+
+static uint64_t default_lease(uint64_t memory)
 {
-	fprintf(err, "'%s' is no value for %s", text, row->name);
-	if (row->type == TYPE_NUMBER)
-		fprintf(err, " (%llu to %llu)", (unsigned long long)row->least,
-			(unsigned long long)row->most);
-	fprintf(err, "; it is: %s\n", row->help);
+	return memory / 64 > LEAST_LEASE ? memory / 64 : LEAST_LEASE;
 }
 
-/* ---- command line ---- */
-
-#define PURPOSE "Runs jobs of other processes on this machine's cores."
-#define CONFIG_HELP                                                                                \
-	"read options from FILE, then from FILE.d/*.conf; those behind it on the command line win"
-#define CHECK_HELP "say all that is wrong with the options and their files, and do nothing else"
-
-static void help(FILE *out)
+void config_settle(struct config *c, uint64_t memory)
 {
-	fprintf(out,
-		"usage: quoitd [options]\n\n" PURPOSE "\n\n  --config FILE             " CONFIG_HELP
-		"\n  --check-config            " CHECK_HELP "\n");
-	for (size_t i = 0; i < ROWS; i++) {
-		char left[32];
-
-		snprintf(left, sizeof left, "--%s %s", rows[i].name,
-			 rows[i].value ? rows[i].value : "");
-		fprintf(out, "  %-24s  %s\n", left, rows[i].help);
-	}
-	fprintf(out, "  --help, --version\n");
+	if (!c->memory)
+		c->memory = memory;
+	if (!c->uid_memory)
+		c->uid_memory = c->memory;
+	c->makes_lease = !c->lease;
+	if (c->makes_lease)
+		c->lease = default_lease(c->uid_memory);
 }
 
-enum { OPT_CONFIG = 1000, OPT_CHECK, OPT_HELP, OPT_VERSION };
-
-static int unknown_word(const char *word, FILE *err)
+void config_user(const struct config *c, uid_t uid, const gid_t *gids, size_t count,
+		 struct user_rule *ret)
 {
-	char name[64];
+	const struct rule_section *from[RULE_NR];
+	uint64_t *value = ret->value;
 
-	fprintf(err, "quoitd: unknown option or unwanted value: '%s'", word);
-	snprintf(name, sizeof name, "%s", word + strspn(word, "-"));
-	name[strcspn(name, "=")] = '\0';
-	config_suggest(name, "--", err);
-	fprintf(err, " (see quoitd --help)\n");
-	return -EINVAL;
+	*ret = (struct user_rule){.value = {[RULE_SHARE] = c->uid_share,
+					    [RULE_MEMORY] = c->uid_memory,
+					    [RULE_CONNECTIONS] = c->uid_connections,
+					    [RULE_RINGS] = c->uid_rings,
+					    [RULE_GPU_MEMORY] = c->uid_gpu_memory}};
+	user_rules_find(&c->rules, uid, gids, count, from);
+	for (unsigned i = 0; i < RULE_NR; i++)
+		if (from[i])
+			value[i] = from[i]->value[i];
+	ret->share_from = from[RULE_SHARE];
+	if (!value[RULE_MEMORY])
+		value[RULE_MEMORY] = UINT64_MAX;
+	if (!value[RULE_GPU_MEMORY])
+		value[RULE_GPU_MEMORY] = UINT64_MAX;
+	if (!from[RULE_LEASE] && !(c->makes_lease && from[RULE_MEMORY]))
+		value[RULE_LEASE] = c->lease;
+	if (!value[RULE_LEASE])
+		value[RULE_LEASE] = default_lease(
+			value[RULE_MEMORY] < c->memory ? value[RULE_MEMORY] : c->memory);
 }
 
-/* What getopt_long does not take: it says why, and the letter where it was one of several. */
-static int refuse(int why, const char *word, FILE *err)
-{
-	const char letter[] = {'-', (char)optopt, '\0'};
+/* ---- reload ---- */
 
-	if (why != ':')
-		return unknown_word(optopt > 0 && optopt < OPT_CONFIG ? letter : word, err);
-	fprintf(err, "quoitd: %s needs a value (see quoitd --help)\n", word);
-	return -EINVAL;
+static bool same_modules(const struct config *a, const struct config *b)
+{
+	bool same = a->modules == b->modules;
+
+	for (unsigned i = 0; same && i < a->modules; i++)
+		same = !strcmp(a->module[i], b->module[i]);
+	return same;
 }
 
-/* As a file has it; nothing where there is none. */
-static void tell_value(const struct option_row *row, const void *value, FILE *out)
+static bool is_same(const struct config *a, const struct config *b, const struct option_row *row)
 {
-	if (row->type == TYPE_FLAG) {
-		fputs(*(const bool *)value ? "yes" : "no", out);
-	} else if (row->type == TYPE_NUMBER || row->type == TYPE_BYTES) {
-		if (*(const uint64_t *)value <= row->most)
-			fprintf(out, "%llu", (unsigned long long)*(const uint64_t *)value);
-	} else {
-		fputs(value, out);
-	}
+	const char *x = (const char *)a + row->offset, *y = (const char *)b + row->offset;
+
+	if (row->type == OPTION_LIST)
+		return same_modules(a, b);
+	if (row->type == OPTION_FLAG || option_is_number(row))
+		return !memcmp(x, y, row->size);
+	return !strcmp(x, y); /* of a group its name, which comes first */
 }
 
-/* Bytes and lists: what is made of none is said in the help. */
-static void describe_default(const struct option_row *row, const void *value, FILE *out)
+static void take_row(struct config *c, const struct config *from, const struct option_row *row)
 {
-	if (row->type == TYPE_BYTES || row->type == TYPE_LIST)
-		return;
-	tell_value(row, value, out);
-	if (row->type == TYPE_NUMBER && *(const uint64_t *)value <= row->most)
-		fprintf(out, "\t%llu\t%llu", (unsigned long long)row->least,
-			(unsigned long long)row->most);
+	size_t i = (size_t)(row - config_rows);
+
+	c->origin[i] = from->origin[i];
+	memcpy((char *)c + row->offset, (const char *)from + row->offset, row->size);
+	if (row->type == OPTION_LIST)
+		memcpy(c->module_origin, from->module_origin, sizeof c->module_origin);
 }
 
-/*
- * `quoitd --describe`, which help does not mention: the options with tabs, of which manual pages
- * and completion are made.  A default comes last, of a number with the least and most.
- */
-static void describe(FILE *out)
+/* It stays as it was: where that is from is no longer there. */
+static void keep_row(struct config *c, const struct option_row *row, char *waiting, size_t size)
 {
-	struct config defaults;
+	const struct config_origin kept = {.kind = CONFIG_KEPT};
+	size_t used = strlen(waiting);
 
-	config_init(&defaults);
-	fprintf(out, "command\tquoitd\t\t" PURPOSE "\noption\tconfig\t\tFILE\t" CONFIG_HELP
-		     "\noption\tcheck-config\t\t\t" CHECK_HELP "\n");
-	for (size_t i = 0; i < ROWS; i++) {
-		fprintf(out, "option\t%s\t\t%s\t%s\t", rows[i].name,
-			rows[i].value ? rows[i].value : "", rows[i].help);
-		describe_default(&rows[i], (const char *)&defaults + rows[i].offset, out);
-		fputc('\n', out);
-	}
-	fprintf(out, "option\thelp\t\t\tprint this\noption\tversion\t\t\tprint the version\n");
+	c->origin[row - config_rows] = kept;
+	for (unsigned i = 0; row->type == OPTION_LIST && i < c->modules; i++)
+		c->module_origin[i] = kept;
+	snprintf(waiting + used, size - used, "%s%s", used ? " " : "", row->name);
 }
 
-/* Where nothing says where to listen, a private quoitd is where its user's programs look. */
-static int settle_socket(struct config *c, FILE *err)
+void config_take(struct config *c, const struct config *from, char *waiting, size_t size)
 {
-	int status = 0;
-
-	if (!*c->socket && c->is_private)
-		status = quoit_socket_path(NULL, true, c->socket);
-	else if (!*c->socket)
-		strcpy(c->socket, QUOIT_SOCKET_SYSTEM);
-	if (status < 0)
-		fprintf(err, "quoitd: $QUOIT_SOCKET or $XDG_RUNTIME_DIR: %s\n", strerror(-status));
-	return status;
-}
-
-int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
-{
-	struct option longs[ROWS + 5] = {{"config", required_argument, NULL, OPT_CONFIG},
-					 {"check-config", no_argument, NULL, OPT_CHECK},
-					 {"help", no_argument, NULL, OPT_HELP},
-					 {"version", no_argument, NULL, OPT_VERSION}};
-	const struct config_origin argument = {.kind = CONFIG_ARGUMENT};
-	int opt, status = 0;
-
-	for (size_t i = 0; i < ROWS; i++)
-		longs[i + 4] = (struct option){rows[i].name,
-					       rows[i].type == TYPE_FLAG ? optional_argument
-									 : required_argument,
-					       NULL, (int)i + 1};
-	if (argc == 2 && !strcmp(argv[1], "--describe")) {
-		describe(out);
-		return 1;
-	}
-	opterr = 0;
-	optind = 0; /* anew, also within a word */
-	while (!status && (opt = getopt_long(argc, argv, ":", longs, NULL)) != -1) {
-		if (opt == ':' || opt == '?')
-			return refuse(opt, argv[optind - 1], err);
-		if (opt == OPT_CONFIG) {
-			status = config_file(c, optarg, err);
-		} else if (opt == OPT_CHECK) {
-			c->check_only = true;
-		} else if (opt == OPT_HELP) {
-			help(out);
-			return 1;
-		} else if (opt == OPT_VERSION) {
-			fprintf(out, "quoitd %s\n", QUOIT_VERSION);
-			return 1;
-		} else if (!config_assign(c, &rows[opt - 1], optarg, argument)) {
-			fprintf(err, "quoitd: ");
-			config_explain(&rows[opt - 1], optarg ? optarg : "", err);
-			return -EINVAL;
-		}
-	}
-	if (!status && optind < argc)
-		return unknown_word(argv[optind], err);
-	return status ? status : settle_socket(c, err);
-}
-
-bool config_pass_socket(struct config *c, const char *path)
-{
-	const struct option_row *row = config_find("socket");
-	const struct config_origin passed = {.kind = CONFIG_PASSED};
-
-	if (c->origin[row - rows].kind != CONFIG_DEFAULT && strcmp(c->socket, path))
-		return false;
-	return config_assign(c, row, path, passed);
-}
-
-/* ---- what is in force ---- */
-
-const char *config_where(const struct config *c, const char *name, unsigned number,
-			 char ret[CONFIG_WHERE_BYTES])
-{
-	const struct option_row *row = config_find(name);
-	struct config_origin o = c->origin[row - rows];
-
-	if (row->type == TYPE_LIST && number < c->modules)
-		o = c->module_origin[number];
-	if (o.kind == CONFIG_FILE)
-		snprintf(ret, CONFIG_WHERE_BYTES, "%s, line %u", c->file[o.file], o.line);
-	else
-		strcpy(ret, o.kind == CONFIG_DEFAULT  ? "default"
-			    : o.kind == CONFIG_PASSED ? "systemd's socket"
-						      : "command line");
-	return ret;
-}
-
-void config_tell(const struct config *c, FILE *out)
-{
-	char where[CONFIG_WHERE_BYTES];
-
-	for (size_t i = 0; i < ROWS; i++) {
-		bool is_list = rows[i].type == TYPE_LIST;
-
-		for (unsigned n = 0; !n || (is_list && n < c->modules); n++) {
-			const char *field = (const char *)c + rows[i].offset;
-
-			fprintf(out, "%s\t", rows[i].name);
-			tell_value(&rows[i], is_list ? c->module[n] : field, out);
-			fprintf(out, "\t%s\n", config_where(c, rows[i].name, n, where));
-		}
-	}
-}
-
-void config_sample(FILE *out)
-{
-	for (size_t i = 0; i < ROWS; i++)
-		fprintf(out, "# %s\n# %s = %s\n\n", rows[i].help, rows[i].name,
-			rows[i].value ? rows[i].value : "no");
+	*waiting = '\0';
+	for (const struct option_row *row = config_rows; row < config_rows + CONFIG_ROWS; row++)
+		if (row->at_reload || is_same(c, from, row))
+			take_row(c, from, row);
+		else
+			keep_row(c, row, waiting, size);
+	c->rules = from->rules;
+	c->makes_lease = from->makes_lease;
+	memcpy(c->file, from->file, sizeof c->file);
+	c->files = from->files;
 }

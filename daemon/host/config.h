@@ -2,8 +2,9 @@
 /*
  * config.h - what can be set, by one table: command line, file, help and sample.
  *
- * The file has the same names as the long options, "name = value", # comments.  What is read last
- * wins: the file, its drop-ins in the order of their names, what is behind it on the command line.
+ * The file has the same names as the long options, "name = value", # comments, and sections of
+ * users and groups (user_rules.h).  What is read last wins: the file, its drop-ins in the order of
+ * their names, what is behind it on the command line.
  */
 #ifndef QUOITD_CONFIG_H
 #define QUOITD_CONFIG_H
@@ -14,6 +15,9 @@
 
 #include <quoit/socket.h>
 
+#include "option.h"
+#include "user_rules.h"
+
 #define CONFIG_MODULES   8
 #define CONFIG_DEVICES   8
 #define CONFIG_OWN_USERS 4 /* who have device processes of their own, at a time */
@@ -21,12 +25,6 @@
 
 #define CONFIG_OPTIONS 32 /* at most */
 #define CONFIG_FILES   64 /* the same, drop-ins counted */
-
-/* Where a value is from. */
-struct config_origin {
-	enum { CONFIG_DEFAULT, CONFIG_ARGUMENT, CONFIG_FILE, CONFIG_PASSED } kind;
-	unsigned file, line; /* CONFIG_FILE; from 0, and from 1 */
-};
 
 struct config {
 	char socket[QUOIT_SOCKET_BYTES]; /* "" until config_args has settled it */
@@ -38,8 +36,10 @@ struct config {
 	uint64_t uid_memory; /* the same of one uid; 0: all of memory */
 	uint64_t uid_connections;
 	uint64_t uid_rings;
-	uint64_t hello_ms; /* a connection that has not said hello by then is closed */
-	uint64_t max_jobs; /* in flight, of one session */
+	uint64_t uid_share;      /* its weight */
+	uint64_t uid_gpu_memory; /* of each device; 0: all */
+	uint64_t hello_ms;       /* a connection that has not said hello by then is closed */
+	uint64_t max_jobs;       /* in flight, of one session */
 	uint64_t max_tensors;
 	char log[16]; /* error, warning, info, debug */
 	char module[CONFIG_MODULES][256];
@@ -51,7 +51,8 @@ struct config {
 	uint64_t gpu_lease;  /* default lease; 0: a 64th of that, at least 16 MiB */
 	uint64_t gpu_ms;     /* for one job on a device */
 	bool gpu_peers;      /* devices read each other's memory */
-	char disable[256];   /* operations that are refused, by commas */
+	struct option_group stats_group; /* who reads the counter files of all sessions */
+	char disable[256];               /* operations that are refused, by commas */
 	uint64_t ready_fd; /* write one byte here once connections are accepted; UINT64_MAX: none */
 	uint64_t drain_ms; /* at the end, for jobs that were fetched */
 	uint64_t tile_ms;  /* CPU time of one tile, beyond which its worker is stuck */
@@ -61,8 +62,10 @@ struct config {
 	unsigned files;
 	struct config_origin origin[CONFIG_OPTIONS]; /* and what is from where, as in the table */
 	struct config_origin module_origin[CONFIG_MODULES];
-	char stick[16]; /* test switch: which thread gets stuck (stick.h); "": none */
-	bool eager;     /* test switch: bytes are resident at create, budgets ignored */
+	char stick[16];   /* test switch: which thread gets stuck (stick.h); "": none */
+	bool eager;       /* test switch: bytes are resident at create, budgets ignored */
+	bool makes_lease; /* config_settle has made `lease` of uid_memory */
+	struct user_rules rules;
 };
 
 /* Defaults. */
@@ -86,19 +89,46 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err);
  */
 bool config_pass_socket(struct config *c, const char *path);
 
+/* Fill in what is left to us; memory: the default of that, bytes. */
+void config_settle(struct config *c, uint64_t memory);
+
+/* What one user may have. */
+struct user_rule {
+	uint64_t value[RULE_NR];               /* none is 0; UINT64_MAX: all that there is */
+	const struct rule_section *share_from; /* in the same config; NULL: what holds for all */
+};
+
+/* For a user with these groups, of a config that is settled. */
+void config_user(const struct config *c, uid_t uid, const gid_t *gids, size_t count,
+		 struct user_rule *ret);
+
+/*
+ * Take over what takes effect at a reload from one that was read anew and settled; the names of
+ * other options that differ are written to `waiting`, with blanks between, "" if there is none.
+ */
+void config_take(struct config *c, const struct config *from, char *waiting, size_t size);
+
 #define CONFIG_WHERE_BYTES 288
+
+/* A place in words; `ret`. */
+const char *config_place(const struct config *c, struct config_origin o,
+			 char ret[CONFIG_WHERE_BYTES]);
 
 /* Where an option's value is from, of several the one with this number, in words; `ret`. */
 const char *config_where(const struct config *c, const char *name, unsigned number,
 			 char ret[CONFIG_WHERE_BYTES]);
 
 /*
- * What is in force, for `quoit config`: a line for each option, and for each of several values,
- * with its name, value and where that is from, which tabs separate.
+ * What is in force, for `quoit config`: a line for each option, for each of several values and for
+ * each that a section says ("user.alice.share"), with its name, value and where that is from, which
+ * tabs separate.
  */
 void config_tell(const struct config *c, FILE *out);
 
-/* Every option with its default and help, in the file's syntax. */
+/*
+ * Every option, and a section of each kind, with default and help, in the file's syntax.  Each line
+ * of a setting begins with '#', and of a comment with '# ': without the former it is valid.
+ */
 void config_sample(FILE *out);
 
 #endif

@@ -19,7 +19,9 @@ struct reading {
 	unsigned number; /* among the files read */
 	char *text;      /* its line, */
 	size_t room;
-	unsigned line; /* and that one's number */
+	unsigned line;                /* and that one's number */
+	struct rule_section *section; /* NULL: none has begun, */
+	bool passes_over;             /* or one that makes no sense */
 	int status;
 };
 
@@ -43,6 +45,39 @@ static bool has_one_of(const char *text, const char *these)
 		if (strchr(these, *text))
 			return true;
 	return false;
+}
+
+/* "[user alice]": the parser would take no more than its first 49 characters. */
+static void begin_section(struct reading *r, const char *text)
+{
+	size_t length = strcspn(text, "]");
+	const char *rest = text + length + 1;
+	char words[128];
+	struct rule_section *begun = NULL;
+	FILE *why;
+	char *said = NULL;
+	size_t size = 0;
+
+	rest += strspn(rest, BLANKS);
+	snprintf(words, sizeof words, "%.*s", (int)length, text);
+	r->section = NULL;
+	r->passes_over = true;
+	if (*rest && *rest != ';' && *rest != '#') {
+		refuse_line(r, "there is more behind this section's name");
+		return;
+	}
+	why = open_memstream(&said, &size);
+	if (why) {
+		begun = user_rules_begin(&r->config->rules, words, r->number, why);
+		(void)fclose(why);
+	}
+	if (!begun) {
+		say_where(r);
+		fputs(said ? said : "out of memory\n", r->err);
+	}
+	free(said);
+	r->section = begun;
+	r->passes_over = !begun;
 }
 
 /*
@@ -69,30 +104,57 @@ static char *next_line(char *line, int most, void *user)
 		refuse_line(r, "this section's name has no end");
 	else if (*text && !strchr("#;[", *text) && !has_one_of(text, "=:"))
 		refuse_line(r, "this is no 'name = value'");
+	else if (*text == '[')
+		begin_section(r, text + 1);
 	else
 		strcpy(line, text);
 	return line;
 }
 
-/* 1: go on; what is wrong has been said. */
-static int on_pair(void *user, const char *section, const char *name, const char *value)
+static void assign_option(struct reading *r, const char *name, const char *value,
+			  struct config_origin here)
 {
-	struct reading *r = user;
 	const struct option_row *row = config_find(name);
 
-	if (*section) {
-		say_where(r);
-		fprintf(r->err, "unknown section '%s'\n", section);
-	} else if (!row) {
+	if (!row) {
 		say_where(r);
 		fprintf(r->err, "unknown option '%s'", name);
 		config_suggest(name, "", r->err);
 		fputc('\n', r->err);
-	} else if (!config_assign(r->config, row, value,
-				  (struct config_origin){CONFIG_FILE, r->number, r->line})) {
+	} else if (!config_assign(r->config, row, value, here)) {
 		say_where(r);
-		config_explain(row, value, r->err);
+		option_explain(row, value, r->err);
 	}
+}
+
+static void assign_rule(struct reading *r, const char *name, const char *value,
+			struct config_origin here)
+{
+	char *said = NULL;
+	size_t size = 0;
+	FILE *why = open_memstream(&said, &size);
+	bool fits = why && user_rules_assign(r->section, name, value, here, why);
+
+	if (why)
+		(void)fclose(why);
+	if (!fits) {
+		say_where(r);
+		fputs(said ? said : "out of memory\n", r->err);
+	}
+	free(said);
+}
+
+/* 1: go on; what is wrong has been said.  Which section it is, we know better. */
+static int on_pair(void *user, const char *section, const char *name, const char *value)
+{
+	struct reading *r = user;
+	const struct config_origin here = {CONFIG_FILE, r->number, r->line};
+
+	(void)section;
+	if (r->section)
+		assign_rule(r, name, value, here);
+	else if (!r->passes_over)
+		assign_option(r, name, value, here);
 	return 1;
 }
 

@@ -5,7 +5,11 @@
 
 #include "config.h"
 
-struct option_row;
+#define CONFIG_ROWS 31u
+
+_Static_assert(CONFIG_ROWS <= CONFIG_OPTIONS, "each has its origin");
+
+extern const struct option_row config_rows[CONFIG_ROWS];
 
 /* The row of a name, NULL: there is none. */
 const struct option_row *config_find(const char *name);
@@ -13,9 +17,6 @@ const struct option_row *config_find(const char *name);
 /* Put a value into the row's field, with where it is from; false: it does not fit the row. */
 bool config_assign(struct config *c, const struct option_row *row, const char *text,
 		   struct config_origin origin);
-
-/* Why not. */
-void config_explain(const struct option_row *row, const char *text, FILE *err);
 
 /* "; did you mean ...?", or nothing where no option is near. */
 void config_suggest(const char *word, const char *prefix, FILE *err);

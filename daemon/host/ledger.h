@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #define USERS        1024u /* who have sessions at a time; each has a number below */
+#define SHARE_LEAST  1u
 #define SHARE_NORMAL 100u
 #define SHARE_MOST   10000u
 

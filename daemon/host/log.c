@@ -44,6 +44,20 @@ void log_init(enum log_level most, bool (*send)(const struct log_line *line))
 	logger.send = send;
 }
 
+enum log_level log_level_of(const char *name)
+{
+	if (!strcmp(name, "error"))
+		return LOG_LEVEL_ERROR;
+	if (!strcmp(name, "warning"))
+		return LOG_LEVEL_WARNING;
+	return strcmp(name, "debug") ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
+}
+
+void log_set_level(enum log_level most)
+{
+	__atomic_store_n(&logger.most, most, __ATOMIC_RELAXED);
+}
+
 static void write_line(const struct log_line *line)
 {
 	char text[LOG_TEXT_BYTES + 16];
@@ -170,7 +184,7 @@ static void print_line(enum log_level level, const struct log_about *about, cons
 	struct log_line line = {.level = level, .is_about = about != NULL};
 	int n, most = (int)sizeof line.text - 64;
 
-	if (level > logger.most)
+	if (level > __atomic_load_n(&logger.most, __ATOMIC_RELAXED))
 		return;
 	if (about)
 		line.about = *about;

@@ -48,6 +48,10 @@ struct log_line {
  */
 void log_init(enum log_level most, bool (*send)(const struct log_line *line));
 
+/* The level of its name, "info" where there is none; and from now on that one.  Any thread. */
+enum log_level log_level_of(const char *name);
+void log_set_level(enum log_level most);
+
 #define LOG_LINES 256u
 
 /* -errno: there is no thread, and lines are still written by who says them. */

@@ -88,26 +88,45 @@ void optable_init(void)
 	}
 }
 
-int optable_disable(const char *list, const char **ret_bad)
+/* The operation that a word of a list names; QUOIT_OP_NR: there is none that could be. */
+static unsigned find_word(const char *word, size_t length)
+{
+	unsigned i = 0;
+
+	while (i < QUOIT_OP_NR && (!table[i].name || strncmp(table[i].name, word, length) != 0 ||
+				   table[i].name[length]))
+		i++;
+	return i == QUOIT_OP_NR || is_vital(i) ? QUOIT_OP_NR : i;
+}
+
+int optable_check(const char *list, const char **ret_bad)
 {
 	for (const char *word = list; *word;) {
 		size_t length = strcspn(word, ",");
-		unsigned i = 0;
 
-		while (i < QUOIT_OP_NR &&
-		       (!table[i].name || strncmp(table[i].name, word, length) != 0 ||
-			table[i].name[length]))
-			i++;
-		if (i == QUOIT_OP_NR || is_vital(i)) {
+		if (find_word(word, length) == QUOIT_OP_NR) {
 			*ret_bad = word;
 			return -EINVAL;
 		}
-		table[i].absent = true;
-		table[i].impl = NULL;
-		table[i].short_forms = 0;
 		word += length + (word[length] == ',');
 	}
 	return 0;
+}
+
+int optable_disable(const char *list, const char **ret_bad)
+{
+	int err = optable_check(list, ret_bad);
+
+	for (const char *word = list; !err && *word;) {
+		size_t length = strcspn(word, ",");
+		struct op_row *row = &table[find_word(word, length)];
+
+		row->absent = true;
+		row->impl = NULL;
+		row->short_forms = 0;
+		word += length + (word[length] == ',');
+	}
+	return err;
 }
 
 const struct op_row *optable_find(uint8_t opcode)

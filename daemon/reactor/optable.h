@@ -79,6 +79,9 @@ void optable_init(void);
  */
 int optable_disable(const char *list, const char **ret_bad);
 
+/* Could it?  At any time. */
+int optable_check(const char *list, const char **ret_bad);
+
 /* The row of an operation, NULL: there is none. */
 const struct op_row *optable_find(uint8_t opcode);
 

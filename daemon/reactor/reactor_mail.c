@@ -362,6 +362,7 @@ static void cut(struct reactor *r, struct session *s)
 	if (!is_ours(r, s))
 		return;
 	m.a = ended_since(s);
+	reactor_attend(r, s);
 	m.b = cancel_rest(r, s);
 	s->cut = true;
 	abandon(r, s);

@@ -27,27 +27,59 @@ static struct name name_of(uint64_t session, const char *format)
 	return name;
 }
 
-/*
- * The file is ours, for reading by us: let the session's user read it as well.  Giving it away
- * would need a right that we do not have; an access list needs only that we own it.
- */
-static int let_user_read(int fd, uid_t uid)
-{
-	struct {
-		struct posix_acl_xattr_header header;
-		struct posix_acl_xattr_entry entry[5];
-	} acl = {.header = {htole32(POSIX_ACL_XATTR_VERSION)},
-		 .entry = {
-			 {htole16(ACL_USER_OBJ), htole16(ACL_READ), htole32(ACL_UNDEFINED_ID)},
-			 {htole16(ACL_USER), htole16(ACL_READ), htole32(uid)},
-			 {htole16(ACL_GROUP_OBJ), 0, htole32(ACL_UNDEFINED_ID)},
-			 {htole16(ACL_MASK), htole16(ACL_READ), htole32(ACL_UNDEFINED_ID)},
-			 {htole16(ACL_OTHER), 0, htole32(ACL_UNDEFINED_ID)},
-		 }};
+#define NO_GROUP ((gid_t)-1)
 
-	if (uid == geteuid())
+static gid_t readers = NO_GROUP;
+
+void session_files_let_read(gid_t gid)
+{
+	readers = gid;
+}
+
+/* What the session's jobs did one by one is for its user and recorder alone. */
+static gid_t group_of(const char *format)
+{
+	return strcmp(format, QUOIT_STATS_TRACE) != 0 ? readers : NO_GROUP;
+}
+
+#define ENTRIES_MOST 6
+
+struct access_list {
+	struct posix_acl_xattr_header header;
+	struct posix_acl_xattr_entry entry[ENTRIES_MOST];
+};
+
+static void add_entry(struct access_list *acl, unsigned *count, uint16_t tag, bool reads,
+		      uint32_t id)
+{
+	acl->entry[(*count)++] = (struct posix_acl_xattr_entry){
+		htole16(tag), htole16(reads ? ACL_READ : 0), htole32(id)};
+}
+
+/*
+ * The file is ours, for reading by us: let the session's user read it as well, and a group
+ * (NO_GROUP: none).  Giving it away would need a right that we do not have; an access list needs
+ * only that we own it.  Its entries are in the order that the kernel wants.
+ */
+static int let_read(int fd, uid_t uid, gid_t gid)
+{
+	struct access_list acl = {.header = {htole32(POSIX_ACL_XATTR_VERSION)}};
+	unsigned count = 0;
+
+	if (uid == geteuid() && gid == NO_GROUP)
 		return 0;
-	return fsetxattr(fd, "system.posix_acl_access", &acl, sizeof acl, 0) < 0 ? -errno : 0;
+	add_entry(&acl, &count, ACL_USER_OBJ, true, ACL_UNDEFINED_ID);
+	if (uid != geteuid())
+		add_entry(&acl, &count, ACL_USER, true, uid);
+	add_entry(&acl, &count, ACL_GROUP_OBJ, false, ACL_UNDEFINED_ID);
+	if (gid != NO_GROUP)
+		add_entry(&acl, &count, ACL_GROUP, true, gid);
+	add_entry(&acl, &count, ACL_MASK, true, ACL_UNDEFINED_ID);
+	add_entry(&acl, &count, ACL_OTHER, false, ACL_UNDEFINED_ID);
+	return fsetxattr(fd, "system.posix_acl_access", &acl,
+			 sizeof acl.header + count * sizeof acl.entry[0], 0) < 0
+		       ? -errno
+		       : 0;
 }
 
 /* Does the name begin as the sessions' do, up to their number? */
@@ -102,7 +134,7 @@ int session_file_open(const struct session *s, int directory, const char *format
 		return err;
 	}
 	*ret_fd = fd;
-	return let_user_read(fd, s->uid);
+	return let_read(fd, s->uid, group_of(format));
 }
 
 void session_file_remove(uint64_t session, int directory, const char *format, int fd)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session_file.h - files of a session in the runtime directory, for its user and us to read.
+ * session_file.h - files of a session in the runtime directory, for its user and us to read, and a
+ * group that may be named.
  *
  * They are output only: the daemon never reads back what lies there.
  */
@@ -11,6 +12,12 @@
 
 /* Remove what a quoitd that was killed has left in this directory, which is ours alone. */
 void session_files_sweep(int directory);
+
+/*
+ * Members of this group may read the files of all sessions, but traces; of those that are made from
+ * now on.  (gid_t)-1: no group may, as at the start.  Control thread.
+ */
+void session_files_let_read(gid_t gid);
 
 /*
  * Make and map a file; `format` is its name (QUOIT_STATS_SESSION, ...).  All of its pages are

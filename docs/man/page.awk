@@ -11,6 +11,7 @@
 #	@operands COMMAND	the end of that
 #	@options COMMAND	a list of its options
 #	@settings COMMAND	the same as lines of a file
+#	@rules COMMAND		the same of a section of a user or group
 #	@words COMMAND		a list of what its operand may be
 #	@columns COMMAND	a list of its columns
 #	@operations		a list of the operations
@@ -216,6 +217,8 @@ function usage(command, i, n, field) {
 function range(field) {
 	if (field[7] != "")
 		print "By default " field[7] (field[8] == "" ? "" : "; " field[8] " to " field[9]) "."
+	else if (field[8] != "")
+		print field[8] " to " field[9] "."
 }
 
 function options(command, i, n, field) {
@@ -237,6 +240,19 @@ function settings(command, i, n, field) {
 		if (field[2] != "option" || field[3] ~ /^(config|check-config|help|version)$/)
 			continue
 		print ".It Va " field[3] " = " (field[5] == "" ? "Cm yes | no" : "Ar " field[5])
+		wrap(plain(field[6]) ".")
+		range(field)
+		print field[10] == "reload" ? "Changes at a reload." : "Changes at a restart."
+	}
+}
+
+function rules(command, i, n, field) {
+	n = rows_of("options", command)
+	for (i = 1; i <= n; i++) {
+		split(row[i], field, "\t")
+		if (field[2] != "rule")
+			continue
+		print ".It Va " field[3] " = Ar " field[5]
 		wrap(plain(field[6]) ".")
 		range(field)
 	}
@@ -280,6 +296,7 @@ function rest() {
 /^@operands / { operands(rest()); next }
 /^@options / { options(rest()); next }
 /^@settings / { settings(rest()); next }
+/^@rules / { rules(rest()); next }
 /^@words / { words(rest()); next }
 /^@columns / { columns(rest()); next }
 /^@/ { fail("what is " $1 "?") }

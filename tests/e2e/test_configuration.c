@@ -81,7 +81,8 @@ static void start(struct daemon *d)
 	snprintf(dropins, sizeof dropins, "%s/q.conf.d", folder);
 	cr_assert_eq(mkdir(dropins, 0755), 0);
 	write_file("q.conf", "max-jobs = 64\n\nuid-rings = 77\nuid-memory = 1G\n");
-	write_file("q.conf.d/10.conf", "# less\nuid-memory = 512M\n");
+	write_file("q.conf.d/10.conf",
+		   "# less\nuid-memory = 512M\n[group 0]\nrings = 5\n[user root]\nshare = 300\n");
 	cr_assert_eq(daemon_start(d, options), 0);
 }
 
@@ -112,6 +113,37 @@ Test(configuration, what_is_wrong_is_named_with_the_line_that_it_is_from)
 	snprintf(expected, sizeof expected, "%s/q.conf, line 4: module: cannot read", folder);
 	cr_expect(strstr(said, expected), "%s", said);
 	cr_expect(strstr(said, "command line: cpus: 'x'"), "%s", said);
+	remove_folder();
+}
+
+/* ---- the sample ---- */
+
+/* Whose lines of settings begin with '#', and those of comments with '# ' or nothing else. */
+Test(configuration, the_sample_is_valid_with_all_of_its_lines_and_names_every_option)
+{
+	char command[512], said[8192], option[64];
+	FILE *missing;
+	size_t n;
+
+	cr_assert(mkdtemp(folder));
+	snprintf(command, sizeof command,
+		 "%s/quoitd --sample | sed 's/^#\\([^ ]\\)/\\1/' >%s/q.conf", tool_folder(),
+		 folder);
+	cr_assert_eq(system(command), 0);
+	snprintf(option, sizeof option, "--config=%s/q.conf", folder);
+	cr_expect_eq(check_config(option, said, sizeof said), 0, "%s", said);
+	cr_expect_str_eq(said, "");
+	snprintf(command, sizeof command,
+		 "%s/quoitd --help | sed -n 's/^  --\\([a-z-]*\\) .*/\\1/p' | "
+		 "grep -vxE '(check-)?config' | while read -r o; do "
+		 "grep -q \"^$o = \" %s/q.conf || echo \"$o\"; done",
+		 tool_folder(), folder);
+	missing = popen(command, "re");
+	cr_assert(missing);
+	n = fread(said, 1, sizeof said - 1, missing);
+	said[n] = '\0';
+	cr_expect_eq(pclose(missing), 0);
+	cr_expect_str_eq(said, "", "not in the sample: %s", said);
 	remove_folder();
 }
 
@@ -154,6 +186,10 @@ Test(configuration, each_value_in_force_is_shown_with_where_it_is_from)
 	expect_row(rows, "max-jobs", "256", "command line");
 	expect_row(rows, "uid-rings", "77", file);
 	expect_row(rows, "uid-memory", "536870912", dropin);
+	snprintf(dropin, sizeof dropin, "%s/q.conf.d/10.conf, line 6", folder);
+	expect_row(rows, "user.root.share", "300", dropin);
+	snprintf(dropin, sizeof dropin, "%s/q.conf.d/10.conf, line 4", folder);
+	expect_row(rows, "group.0.rings", "5", dropin);
 	expect_row(rows, "lease", "16777216", "default");
 	expect_row(rows, "eager", "no", "default");
 	expect_row(rows, "module", "", "default");

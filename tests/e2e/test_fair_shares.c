@@ -4,6 +4,8 @@
  * was, however much that is.  For root only, who can be several users.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,14 +50,32 @@ struct ratio {
 	double jobs, ticks;
 };
 
-static struct ratio divide(struct flood_wish alice, struct flood_wish bob,
-			   const char *const *options)
+/* Alice has the normal share, and Bob this one; the path of such a configuration. */
+static void configure(unsigned share, char path[64])
 {
+	FILE *f;
+	int fd;
+
+	strcpy(path, "/tmp/quoit-shares-XXXXXX");
+	fd = mkstemp(path);
+	f = fdopen(fd, "w");
+	cr_assert_not_null(f);
+	fprintf(f, "private = no\nreactors = 1\n[user %d]\nshare = %u\n", BOB, share);
+	cr_assert_eq(fclose(f), 0);
+}
+
+static struct ratio divide(struct flood_wish alice, struct flood_wish bob, unsigned share)
+{
+	char path[64], option[80];
+	const char *options[] = {option, NULL};
 	struct daemon d;
 	struct flood a, b;
 	struct had before[2], after[2];
 
+	configure(share, path);
+	snprintf(option, sizeof option, "--config=%s", path);
 	cr_assert_eq(daemon_start_prepared(&d, options, let_others_in), 0);
+	(void)unlink(path);
 	alice.socket = bob.socket = d.socket;
 	alice.uid = ALICE;
 	bob.uid = BOB;
@@ -82,21 +102,25 @@ static void expect_ratio(const char *what, double got, double expected, double t
 			   expected);
 }
 
-static const char *const options[] = {"--private=no", "--reactors=1", NULL};
-
 static const struct row {
 	const char *name;
 	struct flood_wish alice, bob;
-	double expected;
-	bool alike; /* a job of the one is a job of the other */
+	unsigned share; /* Bob's; Alice's is the normal one */
+	bool alike;     /* a job of the one is a job of the other */
 } rows[] = {
-	{"a reactor", {.sessions = 1}, {.sessions = 1}, 1, true},
-	{"a reactor with a crowd", {.sessions = 1000}, {.sessions = 1}, 1, false},
-	{"tiles", {.sessions = 1, .tiles = true}, {.sessions = 1, .tiles = true}, 1, true},
+	{"a reactor", {.sessions = 1}, {.sessions = 1}, 100, true},
+	{"a reactor by shares", {.sessions = 1}, {.sessions = 1}, 300, true},
+	{"a reactor with a crowd", {.sessions = 1000}, {.sessions = 1}, 300, false},
+	{"tiles", {.sessions = 1, .tiles = true}, {.sessions = 1, .tiles = true}, 100, true},
+	{"tiles by shares",
+	 {.sessions = 1, .tiles = true},
+	 {.sessions = 1, .tiles = true},
+	 300,
+	 true},
 	{"tiles of a crowd",
 	 {.sessions = 1000, .tiles = true},
 	 {.sessions = 1, .tiles = true},
-	 1,
+	 100,
 	 false},
 };
 
@@ -107,10 +131,11 @@ Test(fair_shares, cores_are_divided_between_users_however_many_sessions_one_has)
 		cr_skip_test("only root can be several users");
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		const struct row *row = &rows[i];
-		struct ratio r = divide(row->alice, row->bob, options);
+		struct ratio r = divide(row->alice, row->bob, row->share);
+		double expected = row->share / 100.0;
 
-		expect_ratio(row->name, r.ticks, row->expected, TOLERANCE);
+		expect_ratio(row->name, r.ticks, expected, TOLERANCE);
 		if (row->alike)
-			expect_ratio(row->name, r.jobs, row->expected, JOBS_TOLERANCE);
+			expect_ratio(row->name, r.jobs, expected, JOBS_TOLERANCE);
 	}
 }

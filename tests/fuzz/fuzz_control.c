@@ -83,8 +83,6 @@ static int make_directory(void)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	static const struct budget_limits limits = {
-		.memory = 8 << 20, .uid_memory = 6 << 20, .connections = CLIENTS, .rings = 70};
 	static const struct features features; /* nothing is missing */
 	static uint32_t sessions_of;
 	static int no_file;
@@ -95,6 +93,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	optable_init();
 	log_init(LOG_LEVEL_ERROR, 0);
 	config_init(&config);
+	config.memory = 8 << 20;
+	config.uid_memory = 6 << 20;
+	config.uid_connections = CLIENTS;
+	config.uid_rings = 70;
 	config.lease = 2 << 20;
 	config.max_jobs = 64;
 	config.max_tensors = 256;
@@ -107,7 +109,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 				   .users = {.reactors = 1},
 				   .epoll = -1,
 				   .directory = make_directory(),
-				   .budget = budget_new(&limits),
+				   .budget = budget_new(&config),
 				   .totals = totals_open(-1, 1, &no_file),
 				   .sessions_of = &sessions_of};
 	reactor.eventfd = eventfd(0, EFD_NONBLOCK);
@@ -233,7 +235,7 @@ static void connect_client(struct client *c)
 
 	REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) == 0);
 	(void)setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
-	REQUIRE(budget_connect(control.budget, 1000) == 0);
+	REQUIRE(budget_connect(control.budget, 1000, NULL, 0) == 0);
 	*c = (struct client){.fd = pair[1], .connection = calloc(1, sizeof *c->connection)};
 	*c->connection = (struct connection){.control = &control,
 					     .next = control.connections,
@@ -304,6 +306,11 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 		break;
 	case QUOIT_CTL_KILL:
 		m->end.session = control.next_session - take(in, 1) % 4;
+		break;
+	case QUOIT_CTL_USER:
+	case QUOIT_CTL_SHARE:
+		m->user.uid = take(in, 1) % 4 ? 1000 : take(in, 1);
+		m->user.share = m->type == QUOIT_CTL_SHARE ? take(in, 1) : 0;
 		break;
 	case QUOIT_CTL_TRACE:
 		m->trace.session = take(in, 1) % 2 ? control.next_session - take(in, 1) % 4 : 0;

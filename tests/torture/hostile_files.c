@@ -36,6 +36,8 @@ static const struct wrong_count {
 	{QUOIT_CTL_HELLO, false, sizeof(struct quoit_ctl), 1},
 	{QUOIT_CTL_HELLO, false, sizeof(struct quoit_ctl), MOST},
 	{QUOIT_CTL_KILL, false, sizeof(struct quoit_ctl), 1},
+	{QUOIT_CTL_USER, false, sizeof(struct quoit_ctl), 1},
+	{QUOIT_CTL_SHARE, false, sizeof(struct quoit_ctl), 1},
 	{QUOIT_CTL_FILE_ADD, false, sizeof(struct quoit_ctl), 1}, /* not in this state */
 	{QUOIT_CTL_HELLO, false, 17, MOST},
 	{QUOIT_CTL_HELLO, false, 0, 1},

@@ -116,6 +116,8 @@ static void unused_bits_end_the_connection(struct stage *s)
 		{QUOIT_CTL_KILL, false, BODY(end.flags)},
 		{QUOIT_CTL_KILL, false, BODY(end.reserved)},
 		{QUOIT_CTL_TRACE, false, BODY(trace.sessions)},
+		{QUOIT_CTL_USER, false, BODY(user.share)},
+		{QUOIT_CTL_SHARE, false, BODY(bytes) + 8},
 		{QUOIT_CTL_RING_OPEN, true, BODY(bytes) + sizeof(struct quoit_ring_open)},
 		{QUOIT_CTL_RING_CLOSE, true, BODY(job.sq_index)},
 		{QUOIT_CTL_CANCEL, true, BODY(bytes) + 8},

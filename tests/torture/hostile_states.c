@@ -38,6 +38,8 @@ static const struct move {
 	{QUOIT_CTL_KERNEL_ADD, {ENDS, -EPERM, ENDS, ENDS, -EINVAL, -EINVAL, ENDS}},
 	{QUOIT_CTL_CLOSE, {ENDS, 0, ENDS, ENDS, 0, 0, ENDS}},
 	{QUOIT_CTL_KILL, {-ESRCH, ENDS, ENDS, ENDS, ENDS, ENDS, ENDS}},
+	{QUOIT_CTL_USER, {0, ENDS, ENDS, ENDS, ENDS, ENDS, ENDS}},
+	{QUOIT_CTL_SHARE, {-EPERM, ENDS, ENDS, ENDS, ENDS, ENDS, ENDS}},
 	{QUOIT_CTL_END, {ENDS, ENDS, ENDS, ENDS, ENDS, ENDS, ENDS}},
 	{QUOIT_CTL_NR, {ENDS, ENDS, ENDS, ENDS, ENDS, ENDS, ENDS}},
 	{255, {ENDS, ENDS, ENDS, ENDS, ENDS, ENDS, ENDS}},
@@ -139,6 +141,8 @@ static void make_move(struct stage *s, struct raw_client *c, const struct move *
 	struct quoit_ctl m = request(move->type), answer;
 	int want = move->result[state], fd = -1;
 
+	if (want == -EPERM && state == NEW && !stage_has_users())
+		want = -EINVAL; /* quoitd's own user may, but 0 is no share */
 	if (brings_a_descriptor(move->type))
 		fd = c->socket; /* any descriptor, but no file */
 	if (want == ENDS) {

@@ -292,6 +292,114 @@ Test(config, a_line_may_begin_with_blanks_and_the_last_one_may_lack_its_end)
 	cr_expect_eq(config.reactors, 2);
 }
 
+/* ---- sections ---- */
+
+static uint64_t rule_of(uid_t uid, enum rule rule)
+{
+	struct user_rule may;
+
+	config_user(&config, uid, NULL, 0, &may);
+	return may.value[rule];
+}
+
+Test(config, sections_say_what_users_and_groups_may_have)
+{
+	static const gid_t gid = 4000000002;
+	struct user_rule may;
+
+	cr_assert_eq(read_file("uid-share = 50\nuid-memory = 8G\n[user root]\nshare = 7\n"
+			       "[ group  4000000002 ] ; all of them\nlease=32M\nconnections = 3\n"
+			       "[user 4000000001]\nmemory = 2G\n"),
+		     0, "%s", said);
+	config_settle(&config, UINT64_C(16) << 30);
+	cr_expect_eq(rule_of(0, RULE_SHARE), 7);
+	cr_expect_eq(rule_of(0, RULE_MEMORY), UINT64_C(8) << 30);
+	cr_expect_eq(rule_of(0, RULE_LEASE), UINT64_C(128) << 20);
+	cr_expect_eq(rule_of(4000000001, RULE_SHARE), 50);
+	cr_expect_eq(rule_of(4000000001, RULE_LEASE), UINT64_C(32) << 20);
+	config_user(&config, 5, &gid, 1, &may);
+	cr_expect_eq(may.value[RULE_CONNECTIONS], 3);
+	cr_expect_eq(may.value[RULE_LEASE], UINT64_C(32) << 20);
+	cr_expect_eq(may.value[RULE_RINGS], 1024);
+}
+
+Test(config, what_is_wrong_in_a_section_is_named)
+{
+	static const char *const wrong[] = {
+		"line 1: unknown section 'usr root'",
+		"line 3: there is no user 'no-such-user'",
+		"line 6: unknown option 'shar' of a user; did you mean 'share'?",
+		"line 7: '0' is no value for share (1 to 10000)",
+		"line 8: a second section of user '0'",
+		"line 10: unknown section 'group'",
+		"line 11: there is more behind this section's name",
+		"line 12: there is no group '4294967295'",
+		"line 14: unknown option 'max-jobs' of a group",
+		"line 15: this section's name has no end",
+	};
+
+	cr_expect_eq(read_file("[usr root]\nshare = 1\n[user no-such-user]\nshare = 0\n"
+			       "[user root]\nshar = 1\nshare = 0\n[user 0]\nshare = 3\n"
+			       "[group]\n[user 5] x\n[group 4294967295]\n[group 5]\nmax-jobs = 64\n"
+			       "[user 6\n"),
+		     -EINVAL);
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+		cr_expect(strstr(said, wrong[i]), "'%s' in: %s", wrong[i], said);
+	cr_expect_not(strstr(said, "line 4"), "%s", said);
+}
+
+Test(config, there_is_a_limit_to_sections)
+{
+	static char text[16384];
+
+	for (unsigned i = 0; i < RULES_SECTIONS; i++)
+		sprintf(text + strlen(text), "[user %u]\nshare = 3\n", 5000 + i);
+	cr_expect_eq(read_file(text), 0, "%s", said);
+	strcat(text, "[user 4000]\nshare = 3\n");
+	cr_expect_eq(read_file(text), -EINVAL);
+	cr_expect(strstr(said, "more than 256 sections"), "%s", said);
+}
+
+Test(config, a_group_that_there_is_not_is_named)
+{
+	cr_expect_eq(read_file("stats-group = no-such-group\n"), -EINVAL);
+	cr_expect(strstr(said, "line 1: stats-group: there is no group 'no-such-group'"), "%s",
+		  said);
+	cr_expect_eq(read_file("stats-group = root\n"), 0);
+	cr_expect_eq(config.stats_group.gid, 0);
+}
+
+Test(config, an_empty_module_takes_those_before_it_back)
+{
+	cr_expect_eq(read_file("module = /a\nmodule =\nmodule = /b\n"), 0, "%s", said);
+	cr_expect_eq(config.modules, 1);
+	cr_expect_str_eq(config.module[0], "/b");
+}
+
+/* ---- reload ---- */
+
+Test(config, what_takes_effect_at_a_reload_is_taken_and_the_rest_is_named)
+{
+	static struct config next;
+	char waiting[256];
+
+	cr_assert_eq(read_file("reactors = 2\nmax-jobs = 64\nmodule = /a\n"), 0);
+	next = config;
+	cr_assert_eq(read_file("\nreactors = 3\nmax-jobs = 128\nmodule = /b\ncpus = 0\n"
+			       "[user 5]\nshare = 9\n"),
+		     0);
+	config_settle(&config, 1 << 30);
+	config_settle(&next, 1 << 30);
+	config_take(&next, &config, waiting, sizeof waiting);
+	cr_expect_str_eq(waiting, "reactors cpus module");
+	cr_expect_eq(next.reactors, 2);
+	cr_expect_eq(next.max_jobs, 128);
+	cr_expect_str_eq(next.module[0], "/a");
+	cr_expect_eq(next.rules.count, 1);
+	config_take(&next, &next, waiting, 2);
+	cr_expect_str_eq(waiting, "");
+}
+
 /* ---- drop-ins ---- */
 
 static char folder[] = "/tmp/quoit-config-XXXXXX";
@@ -350,6 +458,17 @@ Test(config, dropins_win_over_the_file_in_the_order_of_their_names, .init = make
 	cr_expect_eq(config.reactors, 7);
 }
 
+Test(config, a_section_may_go_on_in_a_dropin, .init = make_folder, .fini = remove_folder)
+{
+	write_file("q.conf", "reactors = 1\n[user 5]\nshare = 1\nrings = 2\n");
+	write_file("q.conf.d/10-a.conf", "[user 5]\nshare = 4\n");
+	write_file("q.conf.d/20-b.conf", "max-jobs = 64\n");
+	cr_assert_eq(read_folder(), 0, "%s", said);
+	cr_expect_eq(rule_of(5, RULE_SHARE), 4);
+	cr_expect_eq(rule_of(5, RULE_RINGS), 2);
+	cr_expect_eq(config.max_jobs, 64);
+}
+
 Test(config, what_is_wrong_in_a_dropin_is_said_with_what_is_wrong_in_the_file, .init = make_folder,
      .fini = remove_folder)
 {
@@ -381,6 +500,42 @@ Test(config, the_sample_is_a_file_without_effect)
 	cr_expect_eq(read_file(text), 0, "%s", said);
 	cr_expect_str_eq(config.socket, "");
 	cr_expect(strstr(text, "max-tensors"));
+	free(text);
+}
+
+/* Lines of settings begin with '#', those of comments with '# ' or nothing else. */
+static void uncomment(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++)
+		if (*from != '#' || (from > text && from[-1] != '\n') || strchr(" \n", from[1]))
+			*to++ = *from;
+	*to = '\0';
+}
+
+Test(config, the_sample_with_all_of_its_lines_has_each_option_with_its_default)
+{
+	static struct config defaults;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	config_sample(out);
+	fclose(out);
+	uncomment(text);
+	cr_assert_eq(read_file(text), 0, "%s", said);
+	config_init(&defaults);
+	cr_expect_eq(config.max_jobs, defaults.max_jobs);
+	cr_expect_eq(config.gpu_peers, defaults.gpu_peers);
+	cr_expect_eq(config.ready_fd, defaults.ready_fd);
+	cr_expect_eq(config.modules, 0);
+	cr_expect_eq(config.rules.count, 2);
+	cr_expect_eq(config.origin[0].kind, CONFIG_FILE);
+	for (unsigned i = 0; i + 1 < CONFIG_OPTIONS; i++) /* all, up to where the table ends */
+		cr_expect(config.origin[i].kind == CONFIG_FILE ||
+				  config.origin[i + 1].kind == CONFIG_DEFAULT,
+			  "option %u", i);
 	free(text);
 }
 

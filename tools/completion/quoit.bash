@@ -34,6 +34,7 @@ _quoit_value() { # COMMAND OPTION WORD
 	-o:LIST | --format:LIST) _quoit_list "$3" "$_quoit_columns" ;;
 	--disable:*) _quoit_list "$3" "$_quoit_operations" ;;
 	-u:* | --user:*) mapfile -t COMPREPLY < <(compgen -u -- "$3") ;;
+	--stats-group:*) mapfile -t COMPREPLY < <(compgen -g -- "$3") ;;
 	--session:*) _quoit_sessions "$3" ;;
 	*:PATH | *:FILE) _quoit_files "$3" f ;;
 	*:DIR) _quoit_files "$3" d ;;
@@ -44,6 +45,7 @@ _quoit_value() { # COMMAND OPTION WORD
 _quoit_operand() { # COMMAND WORD
 	case ${_quoit_operands[$1]} in
 	*SESSION*) _quoit_sessions "$2" ;;
+	*USER*) mapfile -t COMPREPLY < <(compgen -u -- "$2") ;;
 	*FILE* | *PATH* | *TRACE*) _quoit_files "$2" f ;;
 	*) mapfile -t COMPREPLY < <(compgen -W "${_quoit_words[$1]}" -- "$2") ;;
 	esac

@@ -50,6 +50,8 @@ function zsh_action(command, name, value, help) {
 		return "_quoit_operations"
 	if (name == "user")
 		return "_users"
+	if (name == "stats-group")
+		return "_groups"
 	if (name == "session")
 		return "_quoit_sessions"
 	if (value ~ /^(PATH|FILE)$/)
@@ -72,6 +74,8 @@ function zsh_operand(command) {
 		return quoted("(-):program: _command_names -e") " " quoted("*::argument: _normal")
 	if (operands[command] ~ /SESSION/)
 		return quoted("*:session:_quoit_sessions")
+	if (operands[command] ~ /USER/)
+		return quoted(":user:_users")
 	if (operands[command] ~ /FILE|PATH|TRACE/)
 		return quoted("*:file:_files")
 	if (words[command] != "")
@@ -114,7 +118,7 @@ function read_options(line, f) {
 			order[++count] = f[1]
 		} else if (f[2] == "word" || f[2] == "subcommand")
 			words[f[1]] = words[f[1]] (words[f[1]] == "" ? "" : " ") f[3]
-		else if (f[1] != "run")
+		else if (f[2] == "option" && f[1] != "run")
 			option(f[1], f)
 		if (f[1] == "quoitd" && f[2] == "option" && is_for_run(f[3]))
 			option("run", f)

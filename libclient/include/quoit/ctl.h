@@ -10,7 +10,7 @@
  * the connection with a reason that is counted.
  *
  *   state    allowed requests
- *   new      HELLO, KILL, TRACE
+ *   new      HELLO, KILL, TRACE, USER, SHARE
  *   open     RING_OPEN, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP, DEVICE, IMAGE_ADD,
  *            IMAGE_REMOVE, KERNEL_ADD, CLOSE
  *   closing  none: CLOSE's reply is the last message
@@ -50,6 +50,16 @@ enum quoit_ctl_type {
 	 * that are opened later; root: anybody's.  It ends with the connection.
 	 */
 	QUOIT_CTL_TRACE,
+	/*
+	 * The share of the user with the lowest uid from this one on, and what it has; -ENOENT:
+	 * there is none.  Root and quoitd's own user learn of all, others of themselves.
+	 */
+	QUOIT_CTL_USER,
+	/*
+	 * Give a user a share, until quoitd ends or reloads: root and quoitd's own user.  The text
+	 * of the reply is the file in which it could be said for good, "" where that is not known.
+	 */
+	QUOIT_CTL_SHARE,
 	QUOIT_CTL_NR,
 };
 
@@ -118,6 +128,25 @@ struct quoit_device_reply {
 	uint32_t state;    /* enum quoit_device_state */
 };
 
+enum quoit_share_from {
+	QUOIT_SHARE_OF_ALL = 0, /* uid-share */
+	QUOIT_SHARE_OF_GROUP = 1,
+	QUOIT_SHARE_OF_USER = 2, /* its own section */
+	QUOIT_SHARE_SET = 3,     /* by SHARE */
+};
+
+struct quoit_user_reply {
+	uint32_t uid;
+	uint32_t share;
+	uint32_t from; /* enum quoit_share_from; the text says where that is */
+	uint32_t sessions;
+	uint64_t connections;
+	uint64_t rings;
+	uint64_t host_bytes;   /* leased, with tables and rings, */
+	uint64_t device_bytes; /* and on each device */
+	uint64_t host_limit;   /* what it may have */
+};
+
 struct quoit_ring_open {
 	uint32_t sq_entries; /* a power of two */
 	uint32_t cq_entries; /* a power of two, at least sq_entries; 0: twice sq_entries */
@@ -179,13 +208,20 @@ struct quoit_ctl {
 			uint32_t opcode;             /* in the reply */
 			uint32_t reserved;
 		} op;
+		struct {
+			uint32_t uid;
+			uint32_t share; /* SHARE: 1 to 10000 */
+		} user;
+		struct quoit_user_reply user_reply;
 		uint8_t bytes[128];
 	};
 	char text[QUOIT_TEXT_BYTES]; /* in a reply that refuses: why, with what was found and
-					allowed; and in that of DEVICE why it is lost */
+					allowed; and in that of DEVICE why it is lost, in those of
+					USER and SHARE what is said there */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello) == 88, "no padding in hello");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 112, "no padding in hello's reply");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_user_reply) == 56, "no padding in USER's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_ctl) == 256, "every control message is 256 bytes");
 
 #endif

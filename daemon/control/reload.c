@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* reload.c - the configuration, read again while quoitd runs */
+#include "reload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "host/log.h"
+#include "host/text_file.h"
+#include "machine_check.h"
+#include "service.h"
+#include "shares.h"
+#include "session/session_file.h"
+
+/* The thread's, until it is done; then the control thread's. */
+struct reading_again {
+	pthread_t thread;
+	int argc;
+	char **argv;
+	int eventfd; /* its own descriptor: the control thread's may be closed before it is done */
+	struct config config;
+	char passed[QUOIT_SOCKET_BYTES]; /* the socket that a service manager gave us; "": none */
+	bool bad;
+	uint32_t done;
+};
+
+/* ---- who waits to hear of it ---- */
+
+static void reload_begun(void)
+{
+	service_say_reloading();
+	log_info("reading the configuration again");
+}
+
+static void reload_ended(struct control *c, bool taken, const char *waiting)
+{
+	if (!taken)
+		log_error("the configuration was not reloaded: what was in force before still is");
+	else if (*waiting)
+		log_warning("the configuration was reloaded; a restart is needed to change: %s",
+			    waiting);
+	else
+		log_info("the configuration was reloaded");
+	service_say_reloaded(c);
+}
+
+/* ---- reading, in a thread of its own ---- */
+
+static void log_lines(char *said)
+{
+	static const char name[] = "quoitd: ";
+	char *line;
+
+	while ((line = strsep(&said, "\n")))
+		if (*line)
+			log_error("%s",
+				  line + (strncmp(line, name, sizeof name - 1) ? 0
+									       : sizeof name - 1));
+}
+
+/* As at the start; what is wrong is logged. */
+static int read_all(struct reading_again *r)
+{
+	char *said = NULL;
+	size_t size = 0;
+	FILE *err = open_memstream(&said, &size);
+	int status = -ENOMEM;
+
+	config_init(&r->config);
+	if (err) {
+		status = config_args(&r->config, r->argc, r->argv, err, err);
+		(void)fclose(err);
+	}
+	log_lines(said);
+	free(said);
+	return status;
+}
+
+static void *read_again(void *arg)
+{
+	struct reading_again *r = arg;
+	uint64_t one = 1;
+	ssize_t n;
+
+	(void)pthread_setname_np(pthread_self(), "quoit-reload");
+	r->bad = read_all(r) != 0 || machine_check_again(&r->config) < 0;
+	if (*r->passed) /* else another is named, which would be one after a restart */
+		(void)config_pass_socket(&r->config, r->passed);
+	config_settle(&r->config, budget_default_memory());
+	__atomic_store_n(&r->done, 1, __ATOMIC_RELEASE);
+	n = write(r->eventfd, &one, sizeof one);
+	(void)n;
+	return NULL;
+}
+
+static void release(struct reading_again *r)
+{
+	if (r->eventfd >= 0)
+		close(r->eventfd);
+	free(r);
+}
+
+static int start(struct control *c)
+{
+	struct reading_again *r = calloc(1, sizeof *r);
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->argc = c->reload.argc;
+	r->argv = c->reload.argv;
+	if (c->passed)
+		strcpy(r->passed, c->reload.config->socket);
+	r->eventfd = fcntl(c->eventfd, F_DUPFD_CLOEXEC, 0);
+	err = r->eventfd < 0 ? -errno : -pthread_create(&r->thread, NULL, read_again, r);
+	if (err < 0)
+		release(r);
+	else
+		c->reload.reading = r;
+	return err;
+}
+
+void reload_request(struct control *c)
+{
+	int err;
+
+	if (c->reload.reading) {
+		c->reload.again = true;
+		return;
+	}
+	reload_begun();
+	err = start(c);
+	if (err < 0) {
+		log_error("cannot read the configuration: %s", strerror(-err));
+		reload_ended(c, false, "");
+	}
+}
+
+/* ---- taking over ---- */
+
+static void write_config(FILE *f, const void *from)
+{
+	config_tell(from, f);
+}
+
+static void take_over(struct control *c, const struct config *from)
+{
+	struct config *config = c->reload.config;
+	char waiting[512];
+
+	config_take(config, from, waiting, sizeof waiting);
+	log_set_level(log_level_of(config->log));
+	totals_set(c->totals, QUOIT_DAEMON_HOST_LIMIT, config->memory);
+	session_files_let_read(config->stats_group.gid);
+	budget_reload(c->budget);
+	shares_apply(c);
+	text_file_write(c->directory, QUOIT_STATS_CONFIG, write_config, config);
+	reload_ended(c, true, waiting);
+}
+
+void reload_advance(struct control *c)
+{
+	struct reading_again *r = c->reload.reading;
+
+	if (!r || !__atomic_load_n(&r->done, __ATOMIC_ACQUIRE))
+		return;
+	(void)pthread_join(r->thread, NULL);
+	c->reload.reading = NULL;
+	if (r->bad)
+		reload_ended(c, false, "");
+	else
+		take_over(c, &r->config);
+	release(r);
+	if (c->reload.again) {
+		c->reload.again = false;
+		reload_request(c);
+	}
+}
+
+void reload_done(struct control *c)
+{
+	struct reading_again *r = c->reload.reading;
+
+	if (!r)
+		return;
+	if (__atomic_load_n(&r->done, __ATOMIC_ACQUIRE)) {
+		(void)pthread_join(r->thread, NULL);
+		release(r);
+	} else {
+		(void)pthread_detach(r->thread); /* which uses it yet */
+	}
+	c->reload.reading = NULL;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* shares.h - requests about users: what they have, and the share of one */
+#ifndef QUOITD_SHARES_H
+#define QUOITD_SHARES_H
+
+#include "connection.h"
+
+/* QUOIT_CTL_USER and QUOIT_CTL_SHARE: answer, or refuse. */
+void shares_tell(struct connection *c, const struct quoit_ctl *m);
+void shares_set(struct connection *c, const struct quoit_ctl *m);
+
+/* What users have of reactors, tiles and devices follows what their shares are now. */
+void shares_apply(struct control *c);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* config_args.c - options from the command line, and their help */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "config_private.h"
+
+#define PURPOSE "Runs jobs of other processes on this machine's cores."
+#define CONFIG_HELP                                                                                \
+	"read options from FILE, then from FILE.d/*.conf; those behind it on the command line win"
+#define CHECK_HELP "say all that is wrong with the options and their files, and do nothing else"
+
+static void help(FILE *out)
+{
+	fprintf(out,
+		"usage: quoitd [options]\n\n" PURPOSE "\n\n  --config FILE             " CONFIG_HELP
+		"\n  --check-config            " CHECK_HELP "\n");
+	for (size_t i = 0; i < CONFIG_ROWS; i++) {
+		char left[32];
+
+		snprintf(left, sizeof left, "--%s %s", config_rows[i].name,
+			 config_rows[i].value ? config_rows[i].value : "");
+		fprintf(out, "  %-24s  %s\n", left, config_rows[i].help);
+	}
+	fprintf(out, "  --help, --version\n");
+}
+
+enum { OPT_CONFIG = 1000, OPT_CHECK, OPT_HELP, OPT_VERSION };
+
+static int unknown_word(const char *word, FILE *err)
+{
+	char name[64];
+
+	fprintf(err, "quoitd: unknown option or unwanted value: '%s'", word);
+	snprintf(name, sizeof name, "%s", word + strspn(word, "-"));
+	name[strcspn(name, "=")] = '\0';
+	config_suggest(name, "--", err);
+	fprintf(err, " (see quoitd --help)\n");
+	return -EINVAL;
+}
+
+/* What getopt_long does not take: it says why, and the letter where it was one of several. */
+static int refuse(int why, const char *word, FILE *err)
+{
+	const char letter[] = {'-', (char)optopt, '\0'};
+
+	if (why != ':')
+		return unknown_word(optopt > 0 && optopt < OPT_CONFIG ? letter : word, err);
+	fprintf(err, "quoitd: %s needs a value (see quoitd --help)\n", word);
+	return -EINVAL;
+}
+
+/* Bytes and lists: what is made of none is said in the help. */
+static void describe_default(const struct option_row *row, const void *value, FILE *out)
+{
+	bool is_number = option_is_number(row) && row->type != OPTION_BYTES;
+
+	if (row->type != OPTION_BYTES && row->type != OPTION_LIST)
+		option_tell(row, value, out);
+	if (is_number && *(const uint64_t *)value <= row->most)
+		fprintf(out, "\t%llu\t%llu", (unsigned long long)row->least,
+			(unsigned long long)row->most);
+	else
+		fprintf(out, "\t\t");
+	fprintf(out, "\t%s\n", row->at_reload ? "reload" : "restart");
+}
+
+/* The values of a user's or group's section: NAME, VALUE, help, and of a number its range. */
+static void describe_rules(FILE *out)
+{
+	for (const struct option_row *r = user_rules_row; r < user_rules_row + RULE_NR; r++) {
+		fprintf(out, "rule\t%s\t\t%s\t%s\t", r->name, r->value, r->help);
+		if (r->type == OPTION_NUMBER)
+			fprintf(out, "\t%llu\t%llu", (unsigned long long)r->least,
+				(unsigned long long)r->most);
+		fputc('\n', out);
+	}
+}
+
+/*
+ * `quoitd --describe`, which help does not mention: the options with tabs, of which manual pages
+ * and completion are made.  A default comes last, of a number with the least and most, and whether
+ * a change takes effect at a reload or a restart.
+ */
+static void describe(FILE *out)
+{
+	struct config defaults;
+
+	config_init(&defaults);
+	fprintf(out, "command\tquoitd\t\t" PURPOSE "\noption\tconfig\t\tFILE\t" CONFIG_HELP
+		     "\noption\tcheck-config\t\t\t" CHECK_HELP "\n");
+	for (const struct option_row *r = config_rows; r < config_rows + CONFIG_ROWS; r++) {
+		fprintf(out, "option\t%s\t\t%s\t%s\t", r->name, r->value ? r->value : "", r->help);
+		describe_default(r, (const char *)&defaults + r->offset, out);
+	}
+	fprintf(out, "option\thelp\t\t\tprint this\noption\tversion\t\t\tprint the version\n");
+	describe_rules(out);
+}
+
+/* Where nothing says where to listen, a private quoitd is where its user's programs look. */
+static int settle_socket(struct config *c, FILE *err)
+{
+	int status = 0;
+
+	if (!*c->socket && c->is_private)
+		status = quoit_socket_path(NULL, true, c->socket);
+	else if (!*c->socket)
+		strcpy(c->socket, QUOIT_SOCKET_SYSTEM);
+	if (status < 0)
+		fprintf(err, "quoitd: $QUOIT_SOCKET or $XDG_RUNTIME_DIR: %s\n", strerror(-status));
+	return status;
+}
+
+int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
+{
+	struct option longs[CONFIG_ROWS + 5] = {{"config", required_argument, NULL, OPT_CONFIG},
+						{"check-config", no_argument, NULL, OPT_CHECK},
+						{"help", no_argument, NULL, OPT_HELP},
+						{"version", no_argument, NULL, OPT_VERSION}};
+	const struct config_origin argument = {.kind = CONFIG_ARGUMENT};
+	int opt, status = 0;
+
+	for (size_t i = 0; i < CONFIG_ROWS; i++)
+		longs[i + 4] = (struct option){
+			config_rows[i].name,
+			config_rows[i].type == OPTION_FLAG ? optional_argument : required_argument,
+			NULL, (int)i + 1};
+	if (argc == 2 && !strcmp(argv[1], "--describe")) {
+		describe(out);
+		return 1;
+	}
+	if (argc == 2 && !strcmp(argv[1], "--sample")) { /* no more than that is in help */
+		config_sample(out);
+		return 1;
+	}
+	opterr = 0;
+	optind = 0; /* anew, also within a word */
+	while (!status && (opt = getopt_long(argc, argv, ":", longs, NULL)) != -1) {
+		if (opt == ':' || opt == '?')
+			return refuse(opt, argv[optind - 1], err);
+		if (opt == OPT_CONFIG) {
+			status = config_file(c, optarg, err);
+		} else if (opt == OPT_CHECK) {
+			c->check_only = true;
+		} else if (opt == OPT_HELP) {
+			help(out);
+			return 1;
+		} else if (opt == OPT_VERSION) {
+			fprintf(out, "quoitd %s\n", QUOIT_VERSION);
+			return 1;
+		} else if (!config_assign(c, &config_rows[opt - 1], optarg, argument)) {
+			fprintf(err, "quoitd: ");
+			option_explain(&config_rows[opt - 1], optarg ? optarg : "", err);
+			return -EINVAL;
+		}
+	}
+	if (!status && optind < argc)
+		return unknown_word(argv[optind], err);
+	return status ? status : settle_socket(c, err);
+}
+
+bool config_pass_socket(struct config *c, const char *path)
+{
+	const struct option_row *row = config_find("socket");
+	const struct config_origin passed = {.kind = CONFIG_PASSED};
+
+	if (c->origin[row - config_rows].kind != CONFIG_DEFAULT && strcmp(c->socket, path))
+		return false;
+	return config_assign(c, row, path, passed);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * user_rules.h - what a user may have, by sections of the file: [user NAME] and [group NAME].
+ *
+ * Each value is the one that the user's own section says, else the first section of one of its
+ * groups, in the order in which sections were read, else what holds for all.
+ */
+#ifndef QUOITD_USER_RULES_H
+#define QUOITD_USER_RULES_H
+
+#include "ledger.h"
+#include "option.h"
+
+enum rule {
+	RULE_SHARE, /* a weight */
+	RULE_MEMORY,
+	RULE_CONNECTIONS,
+	RULE_RINGS,
+	RULE_GPU_MEMORY, /* of each device */
+	RULE_LEASE,
+	RULE_NR,
+};
+
+#define RULES_SECTIONS 256
+
+struct rule_section {
+	bool is_group;
+	uint32_t id;
+	unsigned file;                /* the last in which it stood */
+	char name[OPTION_NAME_BYTES]; /* as it was given */
+	uint64_t value[RULE_NR];
+	struct config_origin origin[RULE_NR]; /* CONFIG_DEFAULT: it says nothing */
+};
+
+struct user_rules {
+	struct rule_section section[RULES_SECTIONS];
+	unsigned count;
+};
+
+/*
+ * A section begins in the file with this number, its words between the brackets; or goes on that
+ * began in another file.  NULL: a line on `err` says why not.
+ */
+struct rule_section *user_rules_begin(struct user_rules *r, const char *words, unsigned file,
+				      FILE *err);
+
+/* A line of it; false: a line on `err` says why not. */
+bool user_rules_assign(struct rule_section *s, const char *name, const char *text,
+		       struct config_origin origin, FILE *err);
+
+/* Of a user with these groups, for each value the section that says it; NULL: none does. */
+void user_rules_find(const struct user_rules *r, uid_t uid, const gid_t *gids, size_t count,
+		     const struct rule_section *ret[RULE_NR]);
+
+/* The section of this user's own; NULL: there is none. */
+const struct rule_section *user_rules_of(const struct user_rules *r, uid_t uid);
+
+extern const struct option_row user_rules_row[RULE_NR];
+
+#endif

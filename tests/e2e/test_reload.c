@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* test_reload.c - SIGHUP: what takes effect, what waits for a restart, and what changes nothing */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <quoit.h>
+
+#include "daemon.h"
+#include "tool.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static char folder[] = "/tmp/quoit-reload-XXXXXX";
+
+static void write_file(const char *name, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	f = fopen(path, "we");
+	cr_assert(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void log_to_file(const struct daemon *d)
+{
+	if (daemon_log_to_file(d) < 0)
+		_exit(1);
+}
+
+static void start(struct daemon *d, const char *text)
+{
+	char config[128];
+	const char *options[] = {config, "--max-tensors=512", "--log=info", NULL};
+
+	cr_assert(mkdtemp(folder));
+	snprintf(config, sizeof config, "--config=%s/q.conf", folder);
+	write_file("q.conf", text);
+	cr_assert_eq(daemon_start_prepared(d, options, log_to_file), 0);
+}
+
+static void stop(struct daemon *d)
+{
+	char command[128];
+
+	daemon_stop(d);
+	snprintf(command, sizeof command, "rm -r %s", folder);
+	cr_expect_eq(system(command), 0);
+}
+
+/* The words are said, for the n-th time. */
+static void reload(const struct daemon *d, const char *words, unsigned nth)
+{
+	cr_assert_eq(kill(d->pid, SIGHUP), 0);
+	cr_expect_eq(daemon_log_count(d, words, nth), nth, "no '%s'", words);
+}
+
+static void expect_value(const struct daemon *d, const char *name, const char *words)
+{
+	char said[4096];
+
+	cr_expect_eq(tool_run(said, sizeof said, "config --socket=%s %s", d->socket, name), 0, "%s",
+		     said);
+	cr_expect(strstr(said, words), "'%s' in: %s", words, said);
+}
+
+/* What a session that asks for no lease gets, or a -errno. */
+static int64_t default_lease(const struct daemon *d)
+{
+	struct quoit_open_params options = {.socket = d->socket};
+	struct quoit_info info;
+	struct quoit_session *q;
+	int err = quoit_open(&q, &options);
+
+	if (err < 0)
+		return err;
+	quoit_info(q, &info);
+	quoit_close(q, 0);
+	return (int64_t)info.host_bytes;
+}
+
+Test(reload, what_takes_effect_is_in_force_for_new_sessions)
+{
+	struct daemon d;
+	char text[256];
+
+	start(&d, "lease = 32M\n");
+	cr_expect_eq(default_lease(&d), 32 * (int64_t)MIB);
+	snprintf(text, sizeof text, "lease = 48M\nmax-tensors = 600\n[user %u]\nlease = 64M\n",
+		 geteuid());
+	write_file("q.conf", text);
+	reload(&d, "the configuration was reloaded", 1);
+	cr_expect_eq(default_lease(&d), 64 * (int64_t)MIB);
+	expect_value(&d, "lease", "50331648");
+	expect_value(&d, "lease", "q.conf, line 1");
+	expect_value(&d, "max-tensors", "512"); /* the command line wins, as at the start */
+	stop(&d);
+}
+
+Test(reload, with_an_error_the_old_configuration_stays_and_each_line_is_named)
+{
+	struct daemon d;
+
+	start(&d, "lease = 32M\n");
+	write_file("q.conf", "lease = 48M\nmemroy = 1\n[user no-such-user]\nshare = 1\n");
+	reload(&d, "what was in force before still is", 1);
+	cr_expect_eq(
+		daemon_log_count(&d, "q.conf, line 2: unknown option 'memroy'; did you mean", 1),
+		1);
+	cr_expect_eq(daemon_log_count(&d, "q.conf, line 3: there is no user 'no-such-user'", 1), 1);
+	cr_expect_eq(default_lease(&d), 32 * (int64_t)MIB);
+	expect_value(&d, "lease", "33554432");
+	write_file("q.conf", "lease = 48M\ndisable = gem\ngpu = sofd\n");
+	cr_assert_eq(kill(d.pid, SIGHUP), 0);
+	cr_expect_eq(daemon_log_count(&d, "line 2: disable: 'gem' is no operation", 1), 1);
+	cr_expect_eq(daemon_log_count(&d, "line 3: gpu: 'sofd' is none of", 1), 1);
+	cr_expect_eq(daemon_log_count(&d, "what was in force before still is", 2), 2);
+	cr_expect_eq(default_lease(&d), 32 * (int64_t)MIB);
+	stop(&d);
+}
+
+Test(reload, what_needs_a_restart_is_named_and_kept)
+{
+	struct daemon d;
+
+	start(&d, "lease = 32M\nstart-ms = 9000\n");
+	write_file("q.conf", "start-ms = 8000\nlease = 48M\ndisable = exp\n");
+	reload(&d, "a restart is needed to change: start-ms disable", 1);
+	expect_value(&d, "start-ms", "9000");
+	expect_value(&d, "start-ms", "kept until a restart");
+	cr_expect_eq(default_lease(&d), 48 * (int64_t)MIB);
+	stop(&d);
+}
+
+Test(reload, sessions_go_on)
+{
+	struct quoit_open_params options = {0};
+	struct daemon d;
+	struct quoit_session *q;
+
+	start(&d, "uid-connections = 8\n");
+	options.socket = d.socket;
+	cr_assert_eq(quoit_open(&q, &options), 0);
+	write_file("q.conf", "uid-connections = 1\nmemory = 1M\n");
+	reload(&d, "the configuration was reloaded", 1);
+	cr_expect_lt(default_lease(&d), 0);
+	cr_expect(strstr(quoit_open_text(), "it may have 1"), "%s", quoit_open_text());
+	cr_expect_eq(quoit_close(q, 0), 0);
+	write_file("q.conf", "uid-connections = 8\n");
+	reload(&d, "the configuration was reloaded", 2);
+	stop(&d);
+}
+
+Test(reload, many_signals_at_once_are_taken)
+{
+	struct daemon d;
+
+	start(&d, "lease = 32M\n");
+	for (unsigned i = 0; i < 100; i++)
+		cr_assert_eq(kill(d.pid, SIGHUP), 0);
+	write_file("q.conf", "lease = 48M\n");
+	cr_assert_eq(kill(d.pid, SIGHUP), 0);
+	for (unsigned i = 0; i < 3000 && default_lease(&d) != 48 * (int64_t)MIB; i++)
+		usleep(10000);
+	cr_expect_eq(default_lease(&d), 48 * (int64_t)MIB);
+	stop(&d);
+}
+
+Test(reload, a_private_quoitd_without_a_file_ends_with_its_terminal)
+{
+	struct daemon d;
+	int status;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	cr_assert_eq(kill(d.pid, SIGHUP), 0);
+	cr_assert_eq(waitpid(d.pid, &status, 0), d.pid);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	d.pid = -1;
+	daemon_stop(&d);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* test_share.c - `quoit share`: who sees and changes what, and for how long */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+
+#include "users.h"
+
+static char said[8192];
+static char folder[] = "/tmp/quoit-share-XXXXXX";
+static char file[64];
+
+/* `quoit share` as this user; its exit status. */
+static int share(const struct daemon *d, uid_t uid, const char *user, const char *weight)
+{
+	const char *words[] = {"quoit", "share", "--socket", d->socket, user, weight, NULL};
+
+	return users_run(uid, uid, said, sizeof said, words);
+}
+
+static void start(struct daemon *d)
+{
+	char option[96];
+	const char *options[] = {option, NULL};
+	FILE *f;
+
+	if (geteuid() != 0)
+		cr_skip("only root can be other users");
+	cr_assert(mkdtemp(folder));
+	snprintf(file, sizeof file, "%s/q.conf", folder);
+	snprintf(option, sizeof option, "--config=%s", file);
+	f = fopen(file, "we");
+	cr_assert(f);
+	fprintf(f, "uid-share = 70\n[group %u]\nshare = 300\nmemory = 1G\n[user %u]\nshare = 400\n",
+		USERS_GROUP, USERS_BOB);
+	fclose(f);
+	users_start(d, options);
+}
+
+static void stop(struct daemon *d)
+{
+	daemon_stop(d);
+	cr_expect_eq(unlink(file), 0);
+	cr_expect_eq(rmdir(folder), 0);
+}
+
+/* A row begins with these words, with one blank between. */
+static void expect_row(const char *words)
+{
+	char text[sizeof said + 1] = "\n", *to = text + 1;
+
+	for (const char *from = said; *from; from++)
+		if (*from != ' ' || from[1] != ' ')
+			*to++ = *from;
+	*to = '\0';
+	cr_expect(strstr(text, words), "'%s' in: %s", words, text);
+}
+
+Test(share, who_is_in_charge_sees_all_and_others_themselves)
+{
+	struct daemon d;
+	pid_t alice, bob;
+
+	start(&d);
+	alice = users_open(&d, USERS_ALICE, USERS_GROUP);
+	bob = users_open(&d, USERS_BOB, USERS_GROUP);
+	cr_expect_eq(share(&d, 0, NULL, NULL), 0, "%s", said);
+	expect_row("\n4000001 300 group 1 1 ");
+	expect_row("q.conf, line 3");
+	expect_row("\n4000002 400 user 1 1 ");
+	expect_row("q.conf, line 6");
+	expect_row("\nroot 70 all 0 1 ");
+	cr_expect_eq(share(&d, USERS_ALICE, NULL, NULL), 0, "%s", said);
+	expect_row("\n4000001 300 group 1 2 ");
+	cr_expect_not(strstr(said, "4000002"), "%s", said);
+	cr_expect_not(strstr(said, "root"), "%s", said);
+	cr_expect_eq(share(&d, USERS_ALICE, "4000002", NULL), 1, "%s", said);
+	cr_expect(strstr(said, "no such user"), "%s", said);
+	cr_expect_eq(share(&d, 0, "4000002", NULL), 0, "%s", said);
+	expect_row("\n4000002 400 ");
+	cr_expect_not(strstr(said, "4000001"), "%s", said);
+	users_close(alice);
+	users_close(bob);
+	stop(&d);
+}
+
+Test(share, a_change_is_for_who_is_in_charge_and_says_how_long_it_lasts)
+{
+	struct daemon d;
+	pid_t alice;
+
+	start(&d);
+	alice = users_open(&d, USERS_ALICE, USERS_GROUP);
+	cr_expect_eq(share(&d, USERS_ALICE, "4000001", "9000"), 1);
+	cr_expect(strstr(said, "only root and quoitd's own user"), "%s", said);
+	cr_expect_eq(share(&d, 0, "4000001", "10001"), 1);
+	cr_expect(strstr(said, "it is 1 to 10000"), "%s", said);
+	cr_expect_eq(share(&d, 0, "no-such-user", "1"), 2);
+	cr_expect_eq(share(&d, 0, "4000001", "x"), 2);
+	cr_expect_eq(share(&d, 0, "4000001", "9000"), 0, "%s", said);
+	cr_expect(strstr(said, "until quoitd restarts or reloads"), "%s", said);
+	cr_expect(strstr(said, file), "%s", said);
+	cr_expect(strstr(said, "[user 4000001]\nshare = 9000\n"), "%s", said);
+	cr_expect_eq(share(&d, USERS_ALICE, NULL, NULL), 0);
+	expect_row("\n4000001 9000 set 1 ");
+	cr_assert_eq(kill(d.pid, SIGHUP), 0);
+	cr_expect_eq(daemon_log_count(&d, "the configuration was reloaded", 1), 1);
+	cr_expect_eq(share(&d, USERS_ALICE, NULL, NULL), 0);
+	expect_row("\n4000001 300 group 1 ");
+	users_close(alice);
+	stop(&d);
+}
+
+Test(share, it_may_be_set_before_its_user_comes)
+{
+	struct daemon d;
+	pid_t bob;
+
+	start(&d);
+	cr_expect_eq(share(&d, 0, "4000002", "5"), 0, "%s", said);
+	bob = users_open(&d, USERS_BOB, USERS_GROUP);
+	cr_expect_eq(share(&d, 0, "4000002", NULL), 0, "%s", said);
+	expect_row("\n4000002 5 set 1 ");
+	expect_row(" 1.0G "); /* by its group's section all the same */
+	users_close(bob);
+	stop(&d);
+}
+
+Test(share, there_is_json)
+{
+	struct daemon d;
+	const char *words[] = {"quoit", "share", "--json", "--socket", d.socket, NULL};
+	json_t *rows;
+
+	start(&d);
+	cr_expect_eq(users_run(USERS_ALICE, USERS_ALICE, said, sizeof said, words), 0);
+	rows = json_loads(said, 0, NULL);
+	cr_assert_eq(json_array_size(rows), 1, "%s", said);
+	cr_expect_eq(json_integer_value(json_object_get(json_array_get(rows, 0), "share")), 70);
+	cr_expect_str_eq(json_string_value(json_object_get(json_array_get(rows, 0), "from")),
+			 "all");
+	json_decref(rows);
+	stop(&d);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stats_group.c - who may read a session's counter files: its user, and a group that is named
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "recorder.h"
+#include "users.h"
+
+#define CAROL 4000009u
+
+static char said[4096];
+static char file[] = "/tmp/quoit-group-XXXXXX";
+
+static void configure(unsigned group)
+{
+	FILE *f = fopen(file, "we");
+
+	cr_assert(f);
+	if (group)
+		fprintf(f, "stats-group = %u\n", group);
+	fclose(f);
+}
+
+static void start(struct daemon *d, unsigned group)
+{
+	char option[64];
+	const char *options[] = {option, NULL};
+	int fd;
+
+	if (geteuid() != 0)
+		cr_skip("only root can be other users");
+	fd = mkstemp(file);
+	cr_assert_geq(fd, 0);
+	close(fd);
+	configure(group);
+	snprintf(option, sizeof option, "--config=%s", file);
+	users_start(d, options);
+}
+
+static void stop(struct daemon *d)
+{
+	daemon_stop(d);
+	cr_expect_eq(unlink(file), 0);
+}
+
+/* The users of the sessions that `quoit ps` shows to this user with this group. */
+static void expect_sessions(const struct daemon *d, uid_t uid, gid_t gid, const char *expected)
+{
+	const char *words[] = {"quoit", "ps", "--socket", d->socket, "-o", "uid=", NULL};
+
+	users_run(uid, gid, said, sizeof said, words);
+	cr_expect_eq(strncmp(said, expected, strlen(expected)), 0, "uid %u, group %u: '%s'", uid,
+		     gid, said);
+	cr_expect_not(strstr(said + strlen(expected), "400000"), "uid %u, group %u: '%s'", uid, gid,
+		      said); /* but how many it cannot see */
+}
+
+/* May it read this file of the runtime directory? */
+static bool reads(const struct daemon *d, const char *name, uid_t uid, gid_t gid)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "%s/%s", d->folder, name);
+	cr_assert_eq(access(path, F_OK), 0, "%s", path);
+	return users_reads(path, uid, gid);
+}
+
+Test(stats_group, without_one_each_user_reads_its_own)
+{
+	struct daemon d;
+	pid_t alice, bob;
+
+	start(&d, 0);
+	alice = users_open(&d, USERS_ALICE, USERS_GROUP);
+	bob = users_open(&d, USERS_BOB, USERS_GROUP);
+	expect_sessions(&d, USERS_ALICE, USERS_ALICE, "4000001\n");
+	expect_sessions(&d, CAROL, USERS_GROUP, "");
+	expect_sessions(&d, 0, 0, "4000001\n4000002\n");
+	users_close(alice);
+	users_close(bob);
+	stop(&d);
+}
+
+Test(stats_group, its_members_read_all_counters_and_no_trace)
+{
+	struct daemon d;
+	pid_t alice, bob;
+	int recorder;
+
+	start(&d, USERS_GROUP);
+	alice = users_open(&d, USERS_ALICE, USERS_ALICE);
+	bob = users_open(&d, USERS_BOB, USERS_BOB);
+	expect_sessions(&d, USERS_ALICE, USERS_ALICE, "4000001\n");
+	expect_sessions(&d, CAROL, USERS_GROUP, "4000001\n4000002\n");
+	expect_sessions(&d, CAROL, CAROL, "");
+	cr_expect(reads(&d, "session.1", CAROL, USERS_GROUP));
+	cr_expect(reads(&d, "legs.1", CAROL, USERS_GROUP));
+	cr_expect_not(reads(&d, "session.1", CAROL, CAROL));
+	cr_assert_eq(seteuid(USERS_ALICE), 0);
+	recorder = recorder_connect(&d);
+	cr_assert_eq(seteuid(0), 0);
+	cr_expect_eq(recorder_ask(recorder, 0, 0).result, 0);
+	cr_expect_not(reads(&d, "trace.1", CAROL, USERS_GROUP));
+	cr_expect(reads(&d, "trace.1", USERS_ALICE, USERS_ALICE));
+	close(recorder);
+	users_close(alice);
+	users_close(bob);
+	stop(&d);
+}
+
+Test(stats_group, a_reload_is_for_new_sessions)
+{
+	struct daemon d;
+	pid_t alice, bob;
+
+	start(&d, 0);
+	alice = users_open(&d, USERS_ALICE, USERS_ALICE);
+	configure(USERS_GROUP);
+	cr_assert_eq(kill(d.pid, SIGHUP), 0);
+	cr_expect_eq(daemon_log_count(&d, "the configuration was reloaded", 1), 1);
+	bob = users_open(&d, USERS_BOB, USERS_BOB);
+	expect_sessions(&d, CAROL, USERS_GROUP, "4000002\n");
+	users_close(alice);
+	users_close(bob);
+	stop(&d);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* control.c - requests on quoitd's control socket that need no session */
+#include "control.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "format.h"
+#include "runtime.h"
+
+#define REPLY_MS 5000
+
+int control_connect(const char *socket, char text[CONTROL_TEXT_BYTES])
+{
+	int fd = runtime_connect(socket, REPLY_MS);
+
+	*text = '\0';
+	if (fd < 0)
+		snprintf(text, CONTROL_TEXT_BYTES, "no quoitd at %s: %s", socket, strerror(-fd));
+	return fd;
+}
+
+int control_ask(int fd, const char *socket, struct quoit_ctl *m, char text[CONTROL_TEXT_BYTES])
+{
+	ssize_t n = -1;
+	int err;
+
+	*text = '\0';
+	m->magic = QUOIT_CTL_MAGIC;
+	if (send(fd, m, sizeof *m, MSG_NOSIGNAL) == sizeof *m)
+		n = recv(fd, m, sizeof *m, 0);
+	err = n < 0 ? -errno : 0;
+	if (err) {
+		snprintf(text, CONTROL_TEXT_BYTES, "quoitd does not answer: %s", strerror(-err));
+		return err;
+	}
+	if (n != sizeof *m || m->magic != QUOIT_CTL_MAGIC || m->result > 0) {
+		snprintf(text, CONTROL_TEXT_BYTES, "what answers at %s is no quoitd", socket);
+		return -EPROTO;
+	}
+	m->text[sizeof m->text - 1] = '\0';
+	format_escape(m->text, text, CONTROL_TEXT_BYTES);
+	return m->result;
+}
