@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 # Makefile - build, check, demo, install.  `make help` lists the targets.
 #
-# Variables: CC, CFLAGS, PREFIX, DESTDIR, V=1 (show commands), B (build folder),
-# SAN (a -fsanitize= list; give it a B of its own).
+# Variables: CC, CPPFLAGS, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR, V=1 (show commands), B (build
+# folder), SAN (a -fsanitize= list; give it a B of its own).
 
 VERSION := 0.1.0
 SOVERSION := 0
 PREFIX ?= /usr/local
 DESTDIR ?=
 BINDIR := $(PREFIX)/bin
-LIBDIR := $(PREFIX)/lib
+LIBDIR ?= $(PREFIX)/lib
 LIBEXECDIR := $(PREFIX)/libexec/quoit
 INCLUDEDIR := $(PREFIX)/include
 MANDIR := $(PREFIX)/share/man
@@ -32,10 +32,15 @@ DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev li
 # What only tests need.
 TEST_DEPS := libcriterion-dev spin clang libclang-rt-14-dev clang-format qemu-system-x86 cpio tmux mandoc zsh \
 	prometheus python3-prometheus-client chromium numactl bpftrace systemd systemd-container mmdebstrap e2fsprogs
+# The library's ABI, other architectures, packages.
+TEST_DEPS += abigail-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+
+# What the compiler makes code for: x86_64, aarch64.
+arch := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
-base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) -Werror -Ilibclient/include \
+base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) -Werror -ffile-prefix-map=$(CURDIR)=. -Ilibclient/include \
 	-DQUOIT_VERSION='"$(VERSION)"' -DQUOIT_LIBEXECDIR='"$(LIBEXECDIR)"' \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -DQUOIT_SANITIZE)
 # Neighbouring fields are not read as one vector, kernels apart: they were written one by one just
@@ -48,6 +53,7 @@ daemon_libs := -lhwloc -lnuma -luring -linih -ljansson -lsystemd -ldl -lm
 tool_libs := -ljansson -lproc2 -lncursesw -ltinfo -lnuma -lm
 
 # Kernels are compiled once per instruction set; ops.c chooses among them.
+isas := base $(if $(filter x86_64,$(arch)),avx2 avx512)
 ops_once := daemon/ops/ops.c daemon/ops/blas.c
 ops_each := $(filter-out $(ops_once),$(wildcard daemon/ops/*.c))
 ops_flags := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-psabi -Wno-pass-failed
@@ -60,7 +66,7 @@ lib_obj := $(lib_src:%.c=$(B)/%.o)
 daemon_folders := host session memory reactor workers io executors control
 daemon_src := $(filter-out daemon/main.c,$(wildcard daemon/*.c $(daemon_folders:%=daemon/%/*.c))) $(ops_once)
 daemon_obj := $(daemon_src:%.c=$(B)/%.o) \
-	$(foreach isa,base avx2 avx512,$(ops_each:%.c=$(B)/%.$(isa).o))
+	$(foreach isa,$(isas),$(ops_each:%.c=$(B)/%.$(isa).o))
 exec_src := $(wildcard daemon/exec/*.c)
 exec_obj := $(exec_src:%.c=$(B)/%.o)
 soft_obj := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/exec/soft/*.c))
@@ -91,9 +97,11 @@ libraries := $(B)/libquoit.so.$(SOVERSION) $(B)/libquoit.a
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
 
-.PHONY: all tests fuzzers deps build-deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help
+.PHONY: all binaries tests fuzzers list-deps list-test-deps deps build-deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help
 .SECONDARY:
-all: $(programs) $(libraries) $(examples) $(modules) $(B)/man/made $(B)/completion/made $(B)/quoitd.conf.sample
+all: binaries $(B)/man/made $(B)/completion/made $(B)/quoitd.conf.sample
+# What can also be made for another machine; manual pages and completion need programs that run.
+binaries: $(programs) $(libraries) $(examples) $(modules)
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
 fuzzers: base += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DQUOIT_SANITIZE
 fuzzers: $(fuzzers)
@@ -118,7 +126,7 @@ $(B)/daemon/reactor/probes.o: late += -fno-lto
 define compile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(base) $(CFLAGS) $(late) $(1) -c $< -o $@
+	$(Q)$(CC) $(base) $(CPPFLAGS) $(CFLAGS) $(late) $(1) -c $< -o $@
 endef
 
 $(B)/%.o: %.c
@@ -165,7 +173,7 @@ $(B)/modules/fail_calls.so: base += -fno-sanitize=all
 define module
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(base) $(CFLAGS) -fPIC -shared $< -o $@
+	$(Q)$(CC) $(base) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $< -o $@
 endef
 
 $(B)/modules/%.so: tests/modules/%.c
@@ -208,8 +216,13 @@ $(B)/completion/made: $(B)/tables/made $(wildcard tools/completion/*)
 
 , := ,
 include cuda/rules.mk
--include $(shell [ -d $(B) ] && find $(B) -path $(B)/vm -prune -o -name '*.d' -print)
+# These have folders with more than ours in them.
+-include $(shell [ -d $(B) ] && find $(B) -path $(B)/packages -prune -o -path $(B)/vm -prune -o -type f -name '*.d' -print)
 
+list-deps:
+	@echo $(DEPS)
+list-test-deps:
+	@echo $(TEST_DEPS)
 deps:
 	@sh tests/deps.sh $(DEPS) $(TEST_DEPS)
 build-deps:
@@ -249,7 +262,7 @@ install: all
 	install -m 644 libclient/include/quoit/* $(DESTDIR)$(INCLUDEDIR)/quoit
 	install -m 644 tools/exporter/grafana.json $(DESTDIR)$(SHAREDIR)
 	install -m 644 $(B)/quoitd.conf.sample $(DESTDIR)$(DOCDIR)
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' libclient/quoit.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libquoit.pc
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|' libclient/quoit.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libquoit.pc
 	for page in $(pages); do install -D -m 644 $(B)/man/man$${page##*.}/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit 1; done
 	install -D -m 644 $(B)/completion/quoit $(DESTDIR)$(BASHDIR)/quoit
 	ln -sf quoit $(DESTDIR)$(BASHDIR)/quoitd

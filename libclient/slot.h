@@ -21,15 +21,19 @@
 
 /*
  * Ask for a slot that will be filled soon: its line is in quoitd's cache, which has read it,
- * unless it is full still.  (The builtin asks for reading only, unless the compiler may use what
- * newer processors have; on others this is a nop.)
+ * unless it is full still.  (For x86 the builtin asks for reading only, unless the compiler may use
+ * what newer processors have; on others this is a nop.)
  */
 SLOT_INLINE void slot_prefetch(const struct quoit_ring *q, uint32_t index)
 {
 	const struct quoit_sqe *slot = &q->sqes[(index + SLOTS_AHEAD) & q->sq_mask];
 
 	if (LIKELY(quoit_ring_space(&q->sq) >= SLOTS_AHEAD))
+#if defined(__x86_64__)
 		__asm__ volatile("prefetchw %0" : : "m"(*(const char *)slot));
+#else
+		__builtin_prefetch(slot, 1);
+#endif
 }
 
 /* As libquoit_queue_take. */

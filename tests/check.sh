@@ -141,6 +141,8 @@ run probes sh tests/probes.sh build
 run completion sh tests/completion.sh build
 run install sh tests/install.sh
 run units sh tests/units.sh
+run abi sh tests/abi.sh
+run aarch64 sh tests/aarch64.sh build
 run placement sh tests/vm/placement.sh build
 run systemd sh tests/vm/systemd.sh build
 run top sh tests/top.sh build

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "host/spin.h"
 #include "host/tsc.h"
 
 /* Looks without news before a sleep, about 20 us: what a sleep and a wake-up cost. */
@@ -314,7 +315,7 @@ static int loop(struct launcher *l)
 		if (n) {
 			looks = 0;
 		} else if (looks++ < SPIN_LOOKS) {
-			__builtin_ia32_pause();
+			spin_pause();
 		} else {
 			look_after(l);
 			n = channels_sleep(l->channels, nap(l));

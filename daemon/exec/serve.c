@@ -8,6 +8,7 @@
 
 #include "channel.h"
 #include "host/ledger.h"
+#include "host/spin.h"
 #include "host/tsc.h"
 
 /* Looks at all rings before it sleeps, about 20 us: about what a sleep and a wake-up cost. */
@@ -218,7 +219,7 @@ static int loop(struct server *s)
 		if (n) {
 			looks = 0;
 		} else if (looks++ < SPIN_LOOKS) {
-			__builtin_ia32_pause();
+			spin_pause();
 		} else {
 			n = channels_sleep(s->channels, CHANNELS_FOREVER);
 			if (n) /* a module hears nothing but the end */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "ops/blas.h"
+#include "ops/isa.h"
 
 /* A child that takes longer has lost. */
 #define BLAS_PATIENCE_MS 100
@@ -67,10 +68,9 @@ static bool blas_suits(const struct blas_candidate *candidate)
 {
 	switch (candidate->needs) {
 	case BLAS_NEEDS_AVX512:
-		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+		return isa_has_avx512();
 	case BLAS_NEEDS_AVX2:
-		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+		return isa_has_avx2();
 	default:
 		return true;
 	}

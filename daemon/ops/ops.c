@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "ops/blas.h"
+#include "ops/isa.h"
 #include "ops/kernel.h"
 
 /* Products of this size are timed: large enough for every kernel to get going. */
@@ -14,16 +15,16 @@ static const struct op_impl *const *table; /* once chosen */
 
 static const char *ops_choose_isa(void)
 {
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+#if defined(__x86_64__)
+	if (isa_has_avx512()) {
 		table = ops_table_avx512;
 		return "avx512";
 	}
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-	    __builtin_cpu_supports("bmi2")) {
+	if (isa_has_avx2()) {
 		table = ops_table_avx2;
 		return "avx2";
 	}
+#endif
 	table = ops_table_base;
 	return "base";
 }
@@ -69,9 +70,7 @@ static double ops_measure_gemm(void)
 void ops_init(struct ops_choice *ret_choice)
 {
 	ret_choice->isa = ops_choose_isa();
-	ret_choice->bf16 = table == ops_table_avx512 && __builtin_cpu_supports("avx512bf16")
-				   ? "avx512_bf16"
-				   : "float32";
+	ret_choice->bf16 = isa_has_avx512_bf16() ? "avx512_bf16" : "float32";
 	blas_init(ops_measure_gemm, ret_choice);
 }
 

@@ -14,6 +14,7 @@
 #include "host/affinity.h"
 #include "host/histograms.h"
 #include "host/log.h"
+#include "host/spin.h"
 #include "host/tsc.h"
 #include "io/backend_io.h"
 #include "memory/guard.h"
@@ -337,7 +338,7 @@ static bool spin(struct reactor *r)
 	if (idle >= (r->port->published ? r->spin_with_tiles : r->spin_ticks))
 		return false;
 	if (idle > r->spin_fast)
-		__builtin_ia32_pause();
+		spin_pause();
 	return true;
 }
 

@@ -10,7 +10,8 @@
 #include "session/tensor_bits.h"
 #include "shape.h"
 
-/* The first word of nearly every SQE: opcode, QUIET and arg (x86-64 is little-endian). */
+/* The first word of nearly every SQE: opcode, QUIET and arg. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "where its fields are in it");
 #define PLAIN_HEADER (UINT64_C(0xff) | (uint64_t)QUOIT_SQE_QUIET << 8 | UINT64_C(0xff) << 24)
 
 /* No flag but QUIET, no device, no lap. */

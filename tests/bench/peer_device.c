@@ -37,7 +37,7 @@ static int signal_end(struct run *r)
 static void see_end(const struct run *r, uint32_t number)
 {
 	while ((int32_t)(__atomic_load_n(r->word, __ATOMIC_ACQUIRE) - number) < 0)
-		__builtin_ia32_pause();
+		floor_pause();
 }
 
 static int put(struct run *r, enum peer_device_work work)
@@ -80,11 +80,11 @@ static int start_and_leave(struct run *r, double *ns)
 	if (err)
 		return err;
 	while (__atomic_load_n(&r->words->beat, __ATOMIC_ACQUIRE) == beat)
-		__builtin_ia32_pause();
+		floor_pause();
 	start = floor_now();
 	__atomic_store_n(&r->words->leave, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&r->words->left, __ATOMIC_ACQUIRE))
-		__builtin_ia32_pause();
+		floor_pause();
 	*ns += (double)(floor_now() - start);
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include <quoit/ring.h>
 
 #include "host/affinity.h"
+#include "host/spin.h"
 #include "host/tsc.h"
 #include "soft_private.h"
 
@@ -107,7 +108,7 @@ static bool idle(struct consumer *c)
 	} else if (ns >= SPIN_NS) {
 		nap(NAP_NS);
 	} else {
-		__builtin_ia32_pause();
+		spin_pause();
 	}
 	return false;
 }

@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# aarch64.sh BUILD - everything but the CUDA driver is compiled and linked for aarch64; none of it is run
+#
+# Debian's arm64 libraries are laid into BUILD/packages/aarch64/sysroot, once for each list of them; this
+# machine's own packages stay as they are, since many -dev packages cannot be there twice.
+. "$(dirname "$0")/counting.sh"
+cd "$(dirname "$0")/.." || exit 1
+build=$(realpath "${1:-build}")/packages/aarch64
+root=$build/sysroot
+compiler=aarch64-linux-gnu-gcc
+export LC_ALL=C
+
+skip() { # WHY
+	echo "skipped: $1"
+	exit 77
+}
+
+# Where this machine gets its Debian packages from; nothing is mmdebstrap's own choice.
+sources() {
+	for file in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
+		[ ! -e "$file" ] || { echo "$file"; return; }
+	done
+}
+
+# Without root what is extracted belongs to who extracts it.
+mode() {
+	if [ "$(id -u)" -eq 0 ]; then
+		echo root
+	else
+		echo chrootless
+	fi
+}
+
+# Links of the sysroot that begin at / would lead to this machine's files.
+bend_links() {
+	find "$root" -type l -lname '/*' | while read -r link; do
+		ln -sfnr "$root$(readlink "$link")" "$link"
+	done
+}
+
+fill_sysroot() { # PACKAGES, with commas
+	# shellcheck disable=SC2046
+	mmdebstrap --quiet --mode="$(mode)" --variant=extract --architectures=arm64 --include="$1" \
+		"$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root" $(sources) || return 1
+	bend_links
+	echo "$1" >"$build/packages"
+}
+
+make_sysroot() {
+	packages=$(make -s --no-print-directory list-deps | tr ' ' '\n' | grep -e '-dev$' | paste -sd ,)
+	[ "$(cat "$build/packages" 2>/dev/null)" != "$packages" ] || return 0
+	rm -rf --one-file-system "$build/packages" "$root"
+	mkdir -p "$build"
+	fill_sysroot "$packages" >"$build/sysroot.log" 2>&1 && return
+	cat "$build/sysroot.log"
+	# apt's words for a mirror that it does not get to.
+	! grep -qE 'Could not (resolve|connect)|Temporary failure resolving|[Cc]onnection (failed|timed out|refused)' \
+		"$build/sysroot.log" || skip 'Debian packages for arm64 cannot be downloaded'
+	return 1
+}
+
+build_all() {
+	make -j2 --no-print-directory B="$build/out" CC="$compiler --sysroot=$root" NVCC= binaries
+}
+
+for tool in $compiler mmdebstrap; do
+	command -v $tool >/dev/null || skip "$tool is missing"
+done
+make_sysroot || { fail 'arm64 libraries'; say_counts; exit; }
+log=$(build_all 2>&1) || fail 'it builds' "$log"
+for made in quoitd quoit-exec quoit quoit-peer libquoit.so libquoit.a examples/hello; do
+	case $(readelf -h "$build/out/$made" 2>&1) in
+	*Machine:*AArch64*) pass ;;
+	*) fail "$made is for aarch64" ;;
+	esac
+done
+say_counts

@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# abi.sh - libquoit.so has what it had: symbols, versions and types, against the last tag
+#
+# While SOVERSION is the same nothing may go or change; what comes is good.  Before the first tag the
+# comparison itself is tried: builds without one call, and with a larger struct, must be found.
+. "$(dirname "$0")/counting.sh"
+cd "$(dirname "$0")/.." || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C
+map=libclient/libquoit.map
+packaged=debian/libquoit0.symbols
+
+command -v abidiff >/dev/null || {
+	echo 'skipped: abidiff is missing'
+	exit 77
+}
+
+# What the shipped library is made of, with what the comparison reads, and nothing optimized away.
+library() { # SOURCES TO
+	make -s --no-print-directory -C "$1" B="$2" CC=gcc CFLAGS='-O1 -g' NVCC= "$2/libquoit.so.$(soname "$1")" >/dev/null
+}
+
+soname() { # SOURCES
+	sed -n 's/^SOVERSION := //p' "$1/Makefile"
+}
+
+exported() { # LIBRARY: "NAME VERSION" of what it defines
+	nm -D --defined-only --with-symbol-versions "$1" | awk '$2 != "A" { sub(/@+/, " ", $3); print $3 }' | sort
+}
+
+mapped() { # the same as the map says
+	awk '/^QUOIT_[0-9.]+ \{/ { version = $1 } /^local:/ { version = "" }
+		/^\tquoit_[a-z0-9_]+;/ && version { sub(/;/, "", $1); print $1, version }' $map | sort
+}
+
+# Functions that are declared, outside of all braces, and not defined there themselves.
+declared() {
+	gcc -std=gnu17 -E -P -Ilibclient/include libclient/include/quoit.h | awk '
+		{ opens = gsub(/{/, "{"); closes = gsub(/}/, "}") }
+		!depth && !opens { text = text " " $0 }
+		{ depth += opens - closes }
+		opens || /;$/ { if (!opens) print text; text = "" }' |
+		sed -n 's/.*[ *]\(quoit_[a-z0-9_]*\)(.*;$/\1/p' | sort -u
+}
+
+compare() { # OLD NEW: abidiff's report; fails where something of OLD is no longer there
+	abidiff --no-added-syms --headers-dir1 "$1/include" --headers-dir2 "$2/include" "$1/libquoit.so" "$2/libquoit.so"
+}
+
+place() { # SOURCES FOLDER
+	mkdir -p "$2" && library "$1" "$2/build" && cp "$2/build/libquoit.so.$(soname "$1")" "$2/libquoit.so" &&
+		cp -r "$1/libclient/include" "$2"
+}
+
+sources() { # TREE-ISH TO
+	mkdir -p "$2" && git archive "$1" | tar -x -C "$2"
+}
+
+place . "$work/now" || fail 'libquoit.so is built'
+
+exported "$work/now/libquoit.so" >"$work/exported"
+mapped >"$work/mapped"
+expect_nothing 'each exported symbol is of the version that the map says, and the other way round' \
+	"$(diff "$work/mapped" "$work/exported")"
+expect_nothing 'nothing else is exported' "$(grep -v '^quoit_[a-z0-9_]* QUOIT_[0-9.]*$' "$work/exported")"
+[ -s "$work/exported" ] && pass || fail 'something is exported'
+cut -d ' ' -f 1 "$work/mapped" >"$work/names"
+declared >"$work/declared"
+expect_nothing 'quoit.h declares what the library exports' "$(diff "$work/names" "$work/declared")"
+sed -n 's/^ \(quoit_[a-z0-9_]*\)@\(QUOIT_[0-9.]*\) .*/\1 \2/p' $packaged | sort >"$work/packaged"
+expect_nothing "$packaged has the same symbols" "$(diff "$work/mapped" "$work/packaged")"
+
+# Our sources with FILE changed: the report fails, and has WORD.
+change() { # FOLDER FILE SED-COMMAND WORD
+	mkdir -p "$work/$1/cuda" && cp -r --parents Makefile libclient docs/man "$work/$1" && cp cuda/rules.mk "$work/$1/cuda"
+	sed -i "$3" "$work/$1/$2"
+	place "$work/$1" "$work/built-$1" || fail "libquoit.so, $1, is built"
+	report=$(compare "$work/now" "$work/built-$1")
+	case $?:$report in
+	0:*) fail "what is gone or has changed is found ($1)" "$report" ;;
+	*"$4"*) pass ;;
+	*) fail "what is gone or has changed is named ($1)" "$report" ;;
+	esac
+}
+
+if last=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null); then
+	sources "$last" "$work/last" && place "$work/last" "$work/then" || fail "libquoit.so of $last is built"
+	if [ "$(soname .)" != "$(soname "$work/last")" ]; then
+		pass # who was linked against that one goes on with that one
+	elif report=$(compare "$work/then" "$work/now"); then
+		pass
+	else
+		fail "the ABI of $last is there still (or SOVERSION has changed)" "$report"
+	fi
+else
+	same=$(compare "$work/now" "$work/now") || fail 'a library differs from itself' "$same"
+	change less "$map" '/^\tquoit_window_at;$/d' 'quoit_window_at'
+	change larger libclient/include/quoit.h 's/^struct quoit_shape {/&\n\tlong more;/' "'struct quoit_shape'"
+fi
+say_counts
