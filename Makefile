@@ -40,7 +40,9 @@ arch := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
-base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) -Werror -ffile-prefix-map=$(CURDIR)=. -Ilibclient/include \
+# Wherever the sources are, the same is made of them.
+map := -ffile-prefix-map='$(CURDIR)=.'
+base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) -Werror $(map) -Ilibclient/include \
 	-DQUOIT_VERSION='"$(VERSION)"' -DQUOIT_LIBEXECDIR='"$(LIBEXECDIR)"' \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -DQUOIT_SANITIZE)
 # Neighbouring fields are not read as one vector, kernels apart: they were written one by one just
@@ -48,7 +50,7 @@ base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) -Werr
 late := -fno-tree-slp-vectorize
 # The daemon's path crosses many small files: let the linker inline over them.
 lto := $(if $(SAN)$(findstring clang,$(CC)),,-flto=auto -ffat-lto-objects)
-ldflags := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
+ldflags := -pthread $(map) $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 daemon_libs := -lhwloc -lnuma -luring -linih -ljansson -lsystemd -ldl -lm
 tool_libs := -ljansson -lproc2 -lncursesw -ltinfo -lnuma -lm
 
@@ -112,7 +114,9 @@ help:
 	'make demo       start a private daemon and run the workloads' 'make check      all tests that need no GPU' \
 	'make check-vm   the tests of make check in virtual machines and under systemd alone' 'make check-gpu  the tests that need a GPU' \
 	'make bench      the speed table of docs/performance.md' 'make bench-gpu  the same of a GPU' 'make torture    long tests (TIMES=n: longer still)' 'make fuzz       long fuzzing' \
-	'make lint       include rule and format' 'make install    DESTDIR= PREFIX=' 'make uninstall' 'make clean'
+	'make lint       include rule and format' 'make install    DESTDIR= PREFIX=' \
+	'make dist       the sources in one file, $(B)/quoit-$(VERSION).tar.xz' 'make deb        Debian packages in $(B)/deb, and lintian' \
+	'make check-packages  build, install, use, upgrade and remove them' 'make uninstall' 'make clean'
 
 $(B)/libclient/%.o: base += -fPIC -fvisibility=hidden
 $(B)/daemon/%.o: base += -iquote daemon $(lto)
@@ -216,6 +220,7 @@ $(B)/completion/made: $(B)/tables/made $(wildcard tools/completion/*)
 
 , := ,
 include cuda/rules.mk
+include debian/packages.mk
 # These have folders with more than ours in them.
 -include $(shell [ -d $(B) ] && find $(B) -path $(B)/packages -prune -o -path $(B)/vm -prune -o -type f -name '*.d' -print)
 
@@ -255,14 +260,15 @@ install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(INCLUDEDIR)/quoit \
 		$(DESTDIR)$(SHAREDIR) $(DESTDIR)$(DOCDIR)
 	install -m 755 $(B)/quoit $(B)/quoitd $(DESTDIR)$(BINDIR)
-	install -m 755 $(B)/quoit-exec $(B)/quoit-peer $(cuda_so) $(cuda_peer) $(DESTDIR)$(LIBEXECDIR)
+	install -m 755 $(B)/quoit-exec $(B)/quoit-peer $(cuda_peer) $(DESTDIR)$(LIBEXECDIR)
+	$(if $(cuda_so),install -m 644 $(cuda_so) $(DESTDIR)$(LIBEXECDIR))
 	install -m 644 $(libraries) $(DESTDIR)$(LIBDIR)
 	ln -sf libquoit.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libquoit.so
 	install -m 644 libclient/include/quoit.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 libclient/include/quoit/* $(DESTDIR)$(INCLUDEDIR)/quoit
 	install -m 644 tools/exporter/grafana.json $(DESTDIR)$(SHAREDIR)
 	install -m 644 $(B)/quoitd.conf.sample $(DESTDIR)$(DOCDIR)
-	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|' libclient/quoit.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libquoit.pc
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|' libclient/quoit.pc.in | install -m 644 /dev/stdin $(DESTDIR)$(LIBDIR)/pkgconfig/libquoit.pc
 	for page in $(pages); do install -D -m 644 $(B)/man/man$${page##*.}/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit 1; done
 	install -D -m 644 $(B)/completion/quoit $(DESTDIR)$(BASHDIR)/quoit
 	ln -sf quoit $(DESTDIR)$(BASHDIR)/quoitd

@@ -2,11 +2,13 @@
 # rules.mk - quoit-cuda.so, the driver of NVIDIA devices; needs nvcc and is left out without it.
 #
 # Variables: NVCC; CUDA_ARCHS, the architectures to compile kernels for.  PTX of PTX_ARCH goes
-# along: drivers make code of it for whatever has none.
+# along: drivers make code of it for whatever has none.  CUDART=shared: NVIDIA's runtime is found
+# when the driver is loaded, and not linked in (packages).
 
 NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_ARCHS ?= 80 90 120
 PTX_ARCH ?= 90
+CUDART ?= static
 CUDA_OPTIMIZE := -O2
 CUDA_ARCHS_ALL := 75 80 86 89 90 100 120
 
@@ -31,7 +33,7 @@ cuda_code = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
 # No libstdc++ is linked.  Results are the CPU's: multiplication and addition are not contracted.
 cuda_flags = $(CUDA_OPTIMIZE) -std=c++17 -fmad=false -Icuda -Ilibclient/include -Werror all-warnings --compress-mode=size -MD -MP \
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall
-cuda_libs := -L$(cuda_home)/lib64 -lcudart_static -ldl -lrt -lpthread -lm
+cuda_libs := -L$(cuda_home)/lib64 -lcudart$(if $(filter static,$(CUDART)),_static) -ldl -lrt -lpthread -lm
 
 .PHONY: cuda-left-out cuda-all-archs gpu-tests gpu-e2e gpu-e2e-list
 cuda-left-out:
@@ -41,10 +43,12 @@ cuda-all-archs:
 	@$(MAKE) --no-print-directory B=$(B)/all-archs CUDA_ARCHS='$(CUDA_ARCHS_ALL)' CUDA_OPTIMIZE='-O2 -Xptxas=-O0' $(B)/all-archs/quoit-cuda.so
 
 $(B)/cuda/%.o: base += -fPIC -fvisibility=hidden -iquote cuda -isystem $(cuda_home)/include
+# What nvcc does not keep has the number of its process in its name, which objects then would have, too.
 define nvcc
-	@mkdir -p $(@D)
+	@mkdir -p $@-kept
 	$(call say,NVCC,$<)
-	$(Q)$(NVCC) $(cuda_flags) $(cuda_code) -c $< -o $@
+	$(Q)$(NVCC) $(cuda_flags) $(cuda_code) --keep --keep-dir $@-kept -c $< -o $@
+	$(Q)rm -rf $@-kept
 endef
 $(B)/cuda/%.cu.o: cuda/%.cu
 	$(call nvcc)

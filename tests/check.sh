@@ -143,6 +143,7 @@ run install sh tests/install.sh
 run units sh tests/units.sh
 run abi sh tests/abi.sh
 run aarch64 sh tests/aarch64.sh build
+run licences sh tests/licences.sh build
 run placement sh tests/vm/placement.sh build
 run systemd sh tests/vm/systemd.sh build
 run top sh tests/top.sh build
@@ -152,7 +153,7 @@ build build/clang "" all CC=clang CUDA_ARCHS=90
 build build/asan address,undefined tests
 for t in $(tests_of build/asan unit) $(tests_of build/asan e2e); do
 	case $t in
-	*/test_figures | */test_probes) ;; # what is shipped is measured, and traced
+	*/test_figures | */test_probes | */test_fair_shares) ;; # what is shipped is measured, and traced
 	*) QUOIT_BUILD=build/asan sanitized "$t" timeout 900 "$t" --ascii --verbose ;;
 	esac
 done

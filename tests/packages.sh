@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# packages.sh BUILD - the Debian packages: made twice with the same bytes, installed, used, upgraded, removed
+#
+# They are installed in a container with a systemd of its own (tests/vm), and compared with what the file of
+# `make dist` makes elsewhere.  KEEP=1: those of the last run are taken (to work on this test).
+. "$(dirname "$0")/counting.sh"
+cd "$(dirname "$0")/.." || exit 1
+b=${1:-build}
+work=$PWD/$b/packages
+payload=$work/payload
+export LC_ALL=C
+unset OPENBLAS_CORETYPE QUOIT_SOCKET
+
+skip() { # WHY
+	echo "skipped: $1"
+	exit 77
+}
+
+# Elsewhere, at another time, for other people.
+make_again() {
+	rm -rf --one-file-system "$work/elsewhere"
+	mkdir -p "$work/elsewhere/home"
+	make -s --no-print-directory dist B="$work/elsewhere" && cd "$work/elsewhere" && umask 077 &&
+		tar -xf quoit-*.tar.xz -m && cd quoit-*/ &&
+		env -i PATH="$PATH" HOME="$work/elsewhere/home" TZ=Asia/Kathmandu LANG=C.UTF-8 USER=nobody make deb
+}
+
+same_packages() {
+	for file in "$b"/deb/*.deb; do
+		cmp "$file" "$work"/elsewhere/quoit-*/build/deb/"${file##*/}" 2>&1
+	done
+}
+
+make_packages() {
+	log=$(make --no-print-directory deb 2>&1) && pass || fail 'make deb, and lintian finds neither error nor warning' "$log"
+	log=$(make_again 2>&1) && pass || fail 'make deb in the unpacked file of make dist' "$log"
+	log=$(sh debian/build.sh "$b/packages/older" '' 0.0.9 2>&1) && pass || fail 'an older version' "$log"
+}
+
+# Debian's packages that ours depend on, of alternatives the first.
+dependencies() {
+	for file in "$b"/deb/quoitd_*.deb "$b"/deb/quoit-tools_*.deb "$b"/deb/libquoit*.deb; do
+		dpkg-deb -f "$file" Depends
+	done | tr ',' '\n' | sed 's/|.*//; s/(.*//; s/ //g' | grep -v quoit | sort -u
+}
+
+fill_payload() {
+	rm -rf --one-file-system "$payload"
+	mkdir -p "$payload/guest" "$payload/newer" "$payload/older"
+	cp "$b"/deb/*.deb "$payload/newer/" && cp "$work"/older/*.deb "$payload/older/" &&
+		cp tests/vm/guest/library.sh tests/packages/run.sh "$payload/guest/" || return 1
+	for which in newer older; do
+		dpkg-deb -f "$payload/$which"/quoitd_*.deb Version >"$payload/$which/version"
+	done
+	sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$payload/hello.c"
+	: >"$payload/report"
+}
+
+# The module names NVIDIA's runtime, and has nothing of it.
+look_at_cuda() {
+	set -- "$b"/deb/quoit-cuda_*.deb
+	[ -e "$1" ] || {
+		skipped=$((skipped + 1))
+		return
+	}
+	rm -rf --one-file-system "$work/cuda" && dpkg-deb -x "$1" "$work/cuda"
+	module=$work/cuda/usr/libexec/quoit/quoit-cuda.so
+	[ "$(dpkg-deb -f "$1" Section)" = contrib/utils ] && pass || fail 'quoit-cuda is for contrib'
+	readelf -d "$module" | grep -q 'NEEDED.*libcudart' && pass || fail 'quoit-cuda.so needs libcudart'
+	expect_nothing 'quoit-cuda.so defines no call of NVIDIA' "$(nm -D --defined-only "$module" | grep -i ' cu[dbA-Z]')"
+	expect_nothing 'no other file is in quoit-cuda' "$(find "$work/cuda" -type f | grep -v -e '/quoit-cuda.so$' -e '/usr/share/doc/')"
+}
+
+[ "$(id -u)" -eq 0 ] || skip 'a root file system is made, and systemd-nspawn run, by root alone'
+for program in dpkg-buildpackage dh lintian mmdebstrap systemd-nspawn; do
+	command -v $program >/dev/null || skip "$program is not installed"
+done
+unshare --mount true 2>/dev/null || skip 'this root may not mount'
+mkdir -p "$work"
+[ -n "${KEEP:-}" ] || make_packages
+expect_nothing 'the same commit makes the same packages' "$(same_packages)"
+look_at_cuda
+# shellcheck disable=SC2046
+log=$(sh tests/vm/root.sh "$work" gcc libc6-dev pkg-config passwd $(dependencies) 2>&1) || { fail 'a Debian to install them in' "$log"; say_counts; exit; }
+fill_payload || fail 'the payload'
+sh tests/vm/container.sh "$work" "$payload" 600 >"$work/container.log" 2>&1
+sed '/^END$/d; s/^/  /' "$payload/report"
+passed=$((passed + $(grep -ac '^ok ' "$payload/report")))
+failed=$((failed + $(grep -ac '^not ok ' "$payload/report")))
+skipped=$((skipped + $(grep -ac '^skipped ' "$payload/report")))
+grep -qax END "$payload/report" || fail 'the guest ends after its tests' "$(tail -n 30 "$work/container.log")"
+say_counts

@@ -1,0 +1,161 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run.sh - in the guest: the life of the packages, from a first installation to what a purge leaves
+#
+# older/ and newer/ of the payload are the packages of two versions.  Lines of the report are those of tests/vm.
+cd /payload || exit 1
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive
+exec </dev/null 3>/payload/report
+. guest/library.sh
+mkdir -p $work
+await 60 sh -c 'systemctl is-system-running | grep -v starting'
+conf=/etc/quoit/quoitd.conf
+packages='quoitd quoit-tools libquoit-dev libquoit0'
+# Documentation is installed, too.
+rm -f /etc/dpkg/dpkg.cfg.d/*
+for user in alice eve; do
+	useradd --create-home --shell /bin/sh $user
+done
+
+# What others leave as they work: logs, caches, backups of the list of users, dpkg's and systemd's own notes.
+files() {
+	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /payload -o -path /run/quoit-tests \
+		-o -path /var/log -o -path /var/cache -o -path /var/lib/dpkg -o -path /home \
+		-o -path /run/systemd -o -path /run/log -o -path /run/udev -o -path /run/credentials -o -path /run/user \) -prune -o -print
+	find /run/quoit /run/systemd/generator* 2>/dev/null || true
+}
+
+noted() { # WHEN
+	files | grep -v -e '^/etc/[a-z]*-$' -e '^/etc/\.pwd\.lock$' -e '^/var/lib/systemd/' -e '/deb-systemd-.*-helper-' |
+		sort -u >$work/files.$1
+}
+
+install_all() { # FOLDER
+	dpkg -i "/payload/$1"/quoitd_*.deb "/payload/$1"/quoit-tools_*.deb "/payload/$1"/libquoit0_*.deb \
+		"/payload/$1"/libquoit-dev_*.deb
+}
+
+version() {
+	for package in $packages; do
+		dpkg-query -W -f '${db:Status-Abbrev}${Version}\n' $package
+	done | sort -u
+}
+
+first_install() {
+	noted before
+	install_all older
+	is "ii $(cat older/version)" version
+	getent passwd quoit
+	systemctl is-enabled quoitd.socket
+	systemctl is-active quoitd.socket
+	fails systemctl is-active quoitd.service
+	fails systemctl is-enabled quoit-exporter.service
+	is 'quoit:quoit 755' stat -c '%U:%G %a' /run/quoit
+	for program in /usr/bin/quoitd /usr/bin/quoit /usr/libexec/quoit/*; do
+		fails sh -c "ldd $program | grep 'not found'"
+	done
+	quoitd --check-config --config=$conf
+}
+
+# As its user writes it: nothing but what pkg-config says.
+compile_and_run() {
+	cp /payload/hello.c /home/alice/
+	as alice sh -ec 'cd; gcc -std=c17 -Wall -Wextra -Werror hello.c $(pkg-config --cflags --libs libquoit) -o hello'
+	readelf -d /home/alice/hello | grep 'NEEDED.*libquoit.so.0'
+	is '1000 x 2 x 2 = 4000' as alice quoit run -- /home/alice/hello
+	as alice sh -ec 'cd; gcc -std=c17 hello.c -static $(pkg-config --static --cflags --libs libquoit) -o hello-static'
+	is '1000 x 2 x 2 = 4000' as alice quoit run -- /home/alice/hello-static
+	for example in /usr/share/doc/libquoit-dev/examples/*.c; do
+		gcc -std=gnu17 -D_GNU_SOURCE "$example" -lquoit -lm -o $work/example
+	done
+}
+
+through_the_service() {
+	usermod --append --groups quoit alice
+	is '1000 x 2 x 2 = 4000' as alice /home/alice/hello
+	systemctl is-active quoitd.service
+	is quoit stat -c %U "/proc/$(property MainPID)"
+	says SESSION as alice quoit ps
+	as alice quoit topo
+	says 'Permission denied' as eve /home/alice/hello
+}
+
+manual_and_completion() {
+	for page in man1/quoit.1 man3/quoit_push.3 man5/quoitd.conf.5 man7/quoit_ops.7 man8/quoitd.8; do
+		[ -e /usr/share/man/$page.gz ]
+	done
+	[ -e /usr/share/bash-completion/completions/quoit ]
+	[ -e /usr/share/zsh/site-functions/_quoit ]
+}
+
+upgrade() {
+	echo 'log = debug' >>$conf
+	systemctl is-active quoitd.service
+	was=$(property MainPID)
+	socket=$(property ActiveEnterTimestampMonotonic quoitd.socket)
+	install_all newer
+	is "ii $(cat newer/version)" version
+	is "$socket" property ActiveEnterTimestampMonotonic quoitd.socket
+	systemctl is-active quoitd.service
+	[ "$(property MainPID)" != "$was" ]
+	has 'log = debug' $conf
+	is '1000 x 2 x 2 = 4000' as alice /home/alice/hello
+	fails sh -c 'ls /proc/*/exe -l 2>/dev/null | grep "quoit.*(deleted)"'
+}
+
+# What does not run is not started by an upgrade.
+upgrade_at_rest() {
+	systemctl stop quoitd.service
+	install_all newer
+	systemctl is-active quoitd.socket
+	fails systemctl is-active quoitd.service
+}
+
+cuda() {
+	set -- newer/quoit-cuda_*.deb
+	[ -e "$1" ] || skip 'quoit-cuda was not built: no nvcc'
+	dpkg -i "$1"
+	[ -e /usr/libexec/quoit/quoit-cuda.so ]
+	is '1000 x 2 x 2 = 4000' as alice quoit run -- /home/alice/hello
+	dpkg -P quoit-cuda
+}
+
+removal() {
+	is '1000 x 2 x 2 = 4000' as alice /home/alice/hello
+	dpkg -r $packages
+	fails systemctl is-active quoitd.socket
+	fails systemctl is-active quoitd.service
+	fails sh -c 'cat /proc/[0-9]*/comm | grep -x quoitd'
+	[ ! -e /usr/bin/quoitd ]
+	has 'log = debug' $conf
+}
+
+purge() {
+	dpkg -P $packages
+	noted after
+	fails grep . <<-LEFT
+		$(comm -13 $work/files.before $work/files.after)
+	LEFT
+	fails grep . <<-GONE
+		$(comm -23 $work/files.before $work/files.after)
+	GONE
+	getent passwd quoit # stays
+}
+
+again() {
+	install_all newer
+	systemctl is-active quoitd.socket
+	is '1000 x 2 x 2 = 4000' as alice /home/alice/hello
+}
+
+try 'an older version is installed: user, socket, no service yet' first_install
+try "the README's program is compiled with pkg-config, and runs under quoit run" compile_and_run
+try 'an ordinary user of the group uses the service, another is refused' through_the_service
+try 'manual and completion are there' manual_and_completion
+try 'an upgrade keeps socket and configuration, and starts what runs again' upgrade
+try 'an upgrade does not start what does not run' upgrade_at_rest
+try 'quoit-cuda is installed and purged without a device' cuda
+try 'what is removed runs no more, and its configuration stays' removal
+try 'a purge leaves the user, and no file' purge
+try 'it can be installed again' again
+report END
