@@ -13,6 +13,8 @@ try 'quoit ps shows root all, and users their own' ps_by_user
 try 'a restart ends sessions with ECONNRESET, and the next is served' restart_under_clients
 try 'stop runs queued jobs to the deadline, and cancels the others' stop_drains
 try 'stop and start again' stop_and_start
+try 'a reload changes what it can, under clients' reload_changes
+try 'a reload with an error keeps what was in force' reload_broken
 try 'a killed quoitd is started again' killed_is_restarted
 try 'one whose reactor is stuck is started again' watchdog_restarts
 try 'a thousand clients are back within 5 s of a restart' crowd_comes_back
