@@ -63,17 +63,33 @@ void exec_count_flight(const struct exec_port *p, struct session *s, bool is_dir
 	part->in_direct += (uint32_t)change;
 }
 
+/*
+ * Of the places on a device that are kept for who comes new, one user's new sessions leave some to
+ * others'.  A module works at one job at a time, and there is nothing to keep.
+ */
+static bool is_new(const struct exec_port *p, uint32_t of_user, uint32_t of_session, uint32_t kept)
+{
+	return p->device && !of_session && of_user < kept;
+}
+
+static uint32_t one_at_least(uint32_t places)
+{
+	return places ? places : 1;
+}
+
 bool exec_has_share(const struct exec_port *p, const struct session *s, bool is_direct)
 {
 	const struct tenant_part *part = part_of(p, s);
 	uint32_t all = is_direct ? DIRECT_FLIGHTS : p->device ? DEVICE_FLIGHTS : MODULE_FLIGHTS;
-	uint32_t of_user = (uint32_t)(all * (uint64_t)part->share / p->shares), of_session;
+	uint32_t places = is_direct ? QUOIT_DIRECT_ENTRIES : QUOIT_EXEC_ENTRIES;
+	uint32_t of_user = is_direct ? part->in_direct : part->in_flight;
+	uint32_t of_session =
+		is_direct ? s->exec.in_direct[p->number] : s->exec.in_flight[p->number];
+	uint32_t most = one_at_least((uint32_t)(all * (uint64_t)part->share / p->shares));
 
-	of_user = of_user ? of_user : 1;
-	of_session = of_user / part->sharers;
-	of_session = of_session ? of_session : 1;
-	return is_direct ? part->in_direct < of_user && s->exec.in_direct[p->number] < of_session
-			 : part->in_flight < of_user && s->exec.in_flight[p->number] < of_session;
+	if (is_new(p, of_user, of_session, most + (places - all) / 2))
+		return true;
+	return of_user < most && of_session < one_at_least(most / part->sharers);
 }
 
 /* ---- what waits ---- */
