@@ -107,7 +107,7 @@ binaries: $(programs) $(libraries) $(examples) $(modules)
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
 fuzzers: base += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DQUOIT_SANITIZE
 fuzzers: $(fuzzers)
-tests: all $(liar) $(unit_tests) $(e2e_tests) $(torture_tests) $(vm_tests) $(B)/quoit-crowd
+tests: all $(liar) $(unit_tests) $(e2e_tests) $(torture_tests) $(vm_tests) $(B)/quoit-crowd $(B)/quoit-shares
 
 help:
 	@printf '%s\n' 'make            build into $(B)/' 'make deps       install what is missing (Debian)' \
@@ -196,6 +196,8 @@ $(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/te
 	$(call link,-ljansson)
 $(B)/tests/vm/client: $(B)/tests/vm/client.o $(B)/libquoit.a
 	$(call link,-lnuma -lm)
+$(B)/quoit-shares: $(B)/tests/bench/shares/shares.o $(B)/tests/e2e/daemon.o $(B)/tests/e2e/flood.o $(B)/libquoit.a
+	$(call link)
 $(B)/quoit-crowd: $(B)/tests/bench/crowd/crowd.o $(B)/libquoit.a
 	$(call link)
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools.a $(B)/daemon.a $(B)/libquoit.a
@@ -243,7 +245,7 @@ check-vm: deps
 check-gpu:
 	@sh tests/gpu.sh $(B)
 bench: build-deps
-	@$(MAKE) --no-print-directory all $(B)/quoit-crowd
+	@$(MAKE) --no-print-directory all $(B)/quoit-crowd $(B)/quoit-shares
 	@sh tests/bench.sh $(B)
 bench-gpu:
 	@sh tests/bench_gpu.sh $(B)

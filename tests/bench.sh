@@ -43,6 +43,12 @@ goals() {
 		randn randn/torch,randn/numpy >= 3 normal numbers, one core, of PyTorch, else NumPy
 		wake wake_p99/idle <= 3 p99 of a NOP beside a flood of GEMM, of idle
 		wake wake_flood_kept >= 0.9 what the flood keeps of its rate
+		shares inline_off <= 5 a reactor, shares 1:3, off by so many %
+		shares inline_crowd_off <= 5 the same, with 1,000 connections of one
+		shares tiles_off <= 5 tiles, shares 1:3, off by so many %
+		shares tiles_crowd_off <= 5 the same, with 1,000 connections of one
+		shares p99/idle <= 3 p99 of a NOP beside another user's longest jobs
+		shares kept >= 0.85 what these keep of their rate
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		idle idle_cpu <= 0.5 quoitd with 100 idle sessions, % of a core
 		tools ps/ps <= 1 quoit ps, 50 sessions, times ps u of the PIDs
@@ -52,7 +58,7 @@ goals() {
 }
 
 # A run, in this order; "quick" follows each of them.
-steps='gemm legs w1 wake gemm trace chain wake randn gemm syscalls idle wake tools'
+steps='gemm legs w1 wake gemm trace chain wake randn gemm syscalls idle shares wake tools'
 quick='nop submit addition'
 
 measure() { # STEP
@@ -62,6 +68,7 @@ measure() { # STEP
 	addition) "$build/quoit" bench chain --only quoit_addition,floor_256 ${rounds:---rounds=7} ;;
 	chain) "$build/quoit" bench chain --only quoit_addition,numpy_addition,torch_addition $rounds ;;
 	nop | submit | gemm) "$build/quoit" bench "$1" ${rounds:---rounds=5} ;;
+	shares) [ "$(id -u)" -ne 0 ] || QUOIT_BUILD=$build "$build/quoit-shares" ${rounds:+"${rounds#--rounds=}"} ;;
 	wake) "$build/quoit" bench wake ${rounds:---rounds=3} ;;
 	*) "$build/quoit" bench "$1" $rounds ;;
 	esac

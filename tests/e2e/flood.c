@@ -16,7 +16,6 @@
 #include <quoit.h>
 
 #define LEASE_BYTES (UINT64_C(1) << 20)
-#define TILES_BYTES (UINT64_C(4) << 20)
 #define ALL_JOBS    16384u /* in the rings of all sessions together, about */
 #define LEAST_JOBS  8u
 #define SMALL       2048u /* elements of a vector */
@@ -55,10 +54,12 @@ static int become(uid_t uid)
 
 static int open_source(struct source *s, const struct flood_wish *wish)
 {
+	uint32_t rows = wish->rows ? wish->rows : LARGE;
+	uint64_t bytes = wish->tiles ? (PRODUCTS + 1) * sizeof(float) * (uint64_t)rows * rows : 0;
 	struct quoit_open_params params = {.socket = wish->socket,
-					   .host_bytes = wish->tiles ? TILES_BYTES : LEASE_BYTES,
+					   .host_bytes = LEASE_BYTES + bytes,
 					   .arena_bytes = 65536,
-					   .device_bytes = wish->device ? LEASE_BYTES : 0,
+					   .device_bytes = wish->device ? LEASE_BYTES + bytes : 0,
 					   .max_tensors = 64};
 	struct quoit_ring_params ring = {.flags = QUOIT_RING_RAW,
 					 .entries = ALL_JOBS / wish->sessions};
@@ -76,10 +77,10 @@ static int open_source(struct source *s, const struct flood_wish *wish)
 		fprintf(stderr, "flood: %s: %s\n", quoit_strerror(err), quoit_open_text());
 		return err;
 	}
-	s->x = wish->tiles ? quoit_matrix(s->ring, QUOIT_F32, LARGE, LARGE)
+	s->x = wish->tiles ? quoit_matrix(s->ring, QUOIT_F32, rows, rows)
 			   : quoit_vector(s->ring, QUOIT_F32, SMALL);
 	for (unsigned i = 0; wish->tiles && i < PRODUCTS; i++)
-		s->product[i] = quoit_matrix(s->ring, QUOIT_F32, LARGE, LARGE);
+		s->product[i] = quoit_matrix(s->ring, QUOIT_F32, rows, rows);
 	return 0;
 }
 

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shares.c - what users get of the cores beside each other, and how long a small job of one takes
+ *
+ * Usage: shares [ROUNDS].  Runs $QUOIT_BUILD/quoitd for several users, so root alone can.  A line
+ *for each figure: name, median, least and greatest of ROUNDS (3).
+ *
+ *	NAME_off   how far from 3 times as much who has 3 times the share gets, in %
+ *	p99_us     99 of 100 NOPs of one user, one a millisecond, sleeping between: idle_, and
+ *	           flooded_ by another one with the longest jobs; and their ratio
+ *	kept       what that flood keeps of its rate
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <quoit.h>
+
+#include "daemon.h"
+#include "flood.h"
+
+enum { ALICE = 61001, BOB };
+
+#define ROUNDS_MOST 64u
+#define SETTLE_US   500000
+#define WINDOW_US   4000000
+#define SHARE       300 /* Bob's; Alice has the normal one */
+#define PINGS       3000u
+#define PERIOD_NS   1000000
+#define LONG_ROWS   3000u
+
+/* ---- figures ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void print(const char *name, double *value, unsigned count)
+{
+	qsort(value, count, sizeof *value, by_value);
+	printf("%-16s %10.3f %10.3f %10.3f\n", name, value[count / 2], value[0], value[count - 1]);
+	fflush(stdout);
+}
+
+static void must(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "shares: %s\n", what);
+	exit(1);
+}
+
+/* ---- quoitd ---- */
+
+static void let_others_in(const struct daemon *d)
+{
+	(void)chmod(d->folder, 0755);
+}
+
+static void start(struct daemon *d)
+{
+	char path[] = "/tmp/quoit-shares-XXXXXX", option[64];
+	const char *options[] = {option, NULL};
+	FILE *f = fdopen(mkstemp(path), "w");
+
+	must(f, "no temporary file");
+	fprintf(f, "private = no\nreactors = 1\nmemory = 16G\n[user %d]\nshare = %d\n", BOB, SHARE);
+	fclose(f);
+	snprintf(option, sizeof option, "--config=%s", path);
+	must(daemon_start_prepared(d, options, let_others_in) == 0, "quoitd does not start");
+	(void)unlink(path);
+}
+
+/* ---- what users get ---- */
+
+static uint64_t ticks(const struct daemon *d, uint64_t first, unsigned sessions)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t s = first; s < first + sessions; s++)
+		sum += daemon_session_counter(d, s, QUOIT_SESSION_CORE_TICKS);
+	return sum;
+}
+
+/* In % of what it should be. */
+static double divide(unsigned crowd, bool tiles)
+{
+	struct flood_wish alice = {.uid = ALICE, .sessions = crowd, .tiles = tiles};
+	struct flood_wish bob = {.uid = BOB, .sessions = 1, .tiles = tiles};
+	uint64_t a, b;
+	struct flood of_alice, of_bob;
+	struct daemon d;
+	double off;
+
+	start(&d);
+	alice.socket = bob.socket = d.socket;
+	must(flood_begin(&of_alice, &alice) && flood_begin(&of_bob, &bob), "no flood");
+	usleep(SETTLE_US);
+	a = ticks(&d, 1, crowd);
+	b = ticks(&d, 1 + crowd, 1);
+	usleep(WINDOW_US);
+	a = ticks(&d, 1, crowd) - a;
+	b = ticks(&d, 1 + crowd, 1) - b;
+	flood_end(&of_alice);
+	flood_end(&of_bob);
+	daemon_stop(&d);
+	off = (double)b / (double)a * 100 * 100 / SHARE - 100;
+	return off < 0 ? -off : off;
+}
+
+static void measure_division(const char *name, unsigned crowd, bool tiles, unsigned rounds)
+{
+	double off[ROUNDS_MOST];
+
+	for (unsigned i = 0; i < rounds; i++)
+		off[i] = divide(crowd, tiles);
+	print(name, off, rounds);
+}
+
+/* ---- a small job beside a flood ---- */
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double ping(struct quoit_ring *q)
+{
+	const struct quoit_cqe *cqe;
+	double begun = now();
+	int n;
+
+	*quoit_sqe(q) = quoit_nop(QUOIT_NO_TENSOR);
+	while ((n = quoit_peek(q, &cqe)) == 0)
+		if (quoit_wait_cqe(q, QUOIT_FOREVER) < 0)
+			_exit(1);
+	quoit_release(q, (unsigned)n);
+	return (now() - begun) * 1e6;
+}
+
+/* As Bob; the 99th of 100, in us. */
+static void ping_many(const char *socket, double *ret)
+{
+	static double took[PINGS];
+	struct quoit_open_params params = {.socket = socket, .host_bytes = UINT64_C(8) << 20};
+	struct quoit_ring_params raw = {.flags = QUOIT_RING_RAW};
+	struct timespec period = {.tv_nsec = PERIOD_NS};
+	struct quoit_session *s;
+	struct quoit_ring *q;
+
+	if (setresgid(BOB, BOB, BOB) || setresuid(BOB, BOB, BOB) || quoit_open(&s, &params) ||
+	    quoit_ring_open(&q, s, &raw))
+		_exit(1);
+	for (unsigned i = 0; i < PINGS; i++) {
+		took[i] = ping(q);
+		nanosleep(&period, NULL);
+	}
+	qsort(took, PINGS, sizeof *took, by_value);
+	*ret = took[PINGS / 100 * 99];
+	_exit(0);
+}
+
+static double p99(const struct daemon *d)
+{
+	double *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	double p;
+	int status = 1;
+	pid_t pid;
+
+	must(shared != MAP_FAILED, "no memory");
+	pid = fork();
+	if (pid == 0)
+		ping_many(d->socket, shared);
+	(void)waitpid(pid, &status, 0);
+	must(status == 0, "no small jobs");
+	p = *shared;
+	munmap(shared, sizeof *shared);
+	return p;
+}
+
+/* Jobs of the flood a second, while Bob is there (*ret_p99 is his) or not (NULL). */
+static double flood_rate(const struct daemon *d, const struct flood *f, double *ret_p99)
+{
+	uint64_t before;
+	double begun;
+
+	/* From the end of one job to that of another: they are long. */
+	for (before = flood_done(f); flood_done(f) == before;)
+		usleep(1000);
+	before = flood_done(f);
+	begun = now();
+	if (ret_p99)
+		*ret_p99 = p99(d);
+	else
+		usleep(PINGS * (PERIOD_NS / 1000));
+	for (uint64_t last = flood_done(f); flood_done(f) == last;)
+		usleep(1000);
+	return (double)(flood_done(f) - before) / (now() - begun);
+}
+
+static void measure_flood(unsigned rounds)
+{
+	double idle[ROUNDS_MOST], flooded[ROUNDS_MOST], ratio[ROUNDS_MOST], kept[ROUNDS_MOST];
+	struct daemon d;
+
+	start(&d);
+	for (unsigned i = 0; i < rounds; i++) {
+		struct flood_wish wish = {.socket = d.socket,
+					  .uid = ALICE,
+					  .sessions = 1,
+					  .tiles = true,
+					  .rows = LONG_ROWS};
+		struct flood f;
+		double alone;
+
+		idle[i] = p99(&d);
+		must(flood_begin(&f, &wish), "no flood");
+		usleep(SETTLE_US);
+		alone = flood_rate(&d, &f, NULL);
+		kept[i] = flood_rate(&d, &f, &flooded[i]) / alone;
+		ratio[i] = flooded[i] / idle[i];
+		flood_end(&f);
+	}
+	daemon_stop(&d);
+	print("idle_p99_us", idle, rounds);
+	print("flooded_p99_us", flooded, rounds);
+	print("p99/idle", ratio, rounds);
+	print("kept", kept, rounds);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 3;
+
+	if (geteuid()) {
+		fprintf(stderr, "shares: only root can be several users\n");
+		return 77;
+	}
+	if (!rounds || rounds > ROUNDS_MOST)
+		rounds = 3;
+	measure_division("inline_off", 1, false, rounds);
+	measure_division("inline_crowd_off", 1000, false, rounds);
+	measure_division("tiles_off", 1, true, rounds);
+	measure_division("tiles_crowd_off", 1000, true, rounds);
+	measure_flood(rounds);
+	return 0;
+}
