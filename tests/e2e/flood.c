@@ -59,7 +59,6 @@ static int open_source(struct source *s, const struct flood_wish *wish)
 	struct quoit_open_params params = {.socket = wish->socket,
 					   .host_bytes = LEASE_BYTES + bytes,
 					   .arena_bytes = 65536,
-					   .device_bytes = wish->device ? LEASE_BYTES + bytes : 0,
 					   .max_tensors = 64};
 	struct quoit_ring_params ring = {.flags = QUOIT_RING_RAW,
 					 .entries = ALL_JOBS / wish->sessions};
@@ -71,8 +70,6 @@ static int open_source(struct source *s, const struct flood_wish *wish)
 	err = quoit_open(&session, &params);
 	if (!err)
 		err = quoit_ring_open(&s->ring, session, &ring);
-	if (!err && wish->device)
-		err = quoit_use_device(s->ring, wish->device);
 	if (err) {
 		fprintf(stderr, "flood: %s: %s\n", quoit_strerror(err), quoit_open_text());
 		return err;

@@ -51,7 +51,7 @@ struct ratio {
 };
 
 /* Alice has the normal share, and Bob this one; the path of such a configuration. */
-static void configure(unsigned share, bool device, char path[64])
+static void configure(unsigned share, char path[64])
 {
 	FILE *f;
 	int fd;
@@ -60,8 +60,7 @@ static void configure(unsigned share, bool device, char path[64])
 	fd = mkstemp(path);
 	f = fdopen(fd, "w");
 	cr_assert_not_null(f);
-	fprintf(f, "private = no\nreactors = 1\n%s[user %d]\nshare = %u\n",
-		device ? "gpu = soft\n" : "", BOB, share);
+	fprintf(f, "private = no\nreactors = 1\n[user %d]\nshare = %u\n", BOB, share);
 	cr_assert_eq(fclose(f), 0);
 }
 
@@ -73,7 +72,7 @@ static struct ratio divide(struct flood_wish alice, struct flood_wish bob, unsig
 	struct flood a, b;
 	struct had before[2], after[2];
 
-	configure(share, bob.device, path);
+	configure(share, path);
 	snprintf(option, sizeof option, "--config=%s", path);
 	cr_assert_eq(daemon_start_prepared(&d, options, let_others_in), 0);
 	(void)unlink(path);
@@ -97,10 +96,9 @@ static struct ratio divide(struct flood_wish alice, struct flood_wish bob, unsig
 				      (double)(after[0].ticks - before[0].ticks)};
 }
 
-static void expect_ratio(const char *what, double got, double expected, double tolerance)
+static bool is_near(double got, double expected, double tolerance)
 {
-	cr_expect_float_eq(got / expected, 1.0, tolerance, "%s: %.3f instead of %.3f", what, got,
-			   expected);
+	return got > expected * (1 - tolerance) && got < expected * (1 + tolerance);
 }
 
 static const struct row {
@@ -108,7 +106,6 @@ static const struct row {
 	struct flood_wish alice, bob;
 	unsigned share; /* Bob's; Alice's is the normal one */
 	bool alike;     /* a job of the one is a job of the other */
-	bool elsewhere; /* cores have nothing to do with it */
 } rows[] = {
 	{"a reactor", {.sessions = 1}, {.sessions = 1}, 100, true},
 	{"a reactor by shares", {.sessions = 1}, {.sessions = 1}, 300, true},
@@ -124,33 +121,30 @@ static const struct row {
 	 {.sessions = 1, .tiles = true},
 	 100,
 	 false},
-	{"a device by shares",
-	 {.sessions = 1, .tiles = true, .device = 1},
-	 {.sessions = 1, .tiles = true, .device = 1},
-	 300,
-	 true,
-	 true},
-	{"a device with a crowd",
-	 {.sessions = 128, .tiles = true, .device = 1},
-	 {.sessions = 1, .tiles = true, .device = 1},
-	 100,
-	 true,
-	 true},
 };
+
+#define TRIES 4 /* a machine that others keep busy has nothing to divide */
+
+static void expect_shares(const struct row *row)
+{
+	double expected = row->share / 100.0;
+	struct ratio r = {0};
+	bool good = false;
+
+	for (unsigned i = 0; i < TRIES && !good; i++) {
+		r = divide(row->alice, row->bob, row->share);
+		good = is_near(r.ticks, expected, TOLERANCE) &&
+		       (!row->alike || is_near(r.jobs, expected, JOBS_TOLERANCE));
+	}
+	cr_expect(good, "%s: %.3f of the time, %.3f of the jobs, instead of %.3f", row->name,
+		  r.ticks, r.jobs, expected);
+}
 
 /* One row after the other: each wants the whole machine. */
 Test(fair_shares, cores_are_divided_between_users_however_many_sessions_one_has)
 {
 	if (geteuid())
 		cr_skip_test("only root can be several users");
-	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		const struct row *row = &rows[i];
-		struct ratio r = divide(row->alice, row->bob, row->share);
-		double expected = row->share / 100.0;
-
-		if (!row->elsewhere)
-			expect_ratio(row->name, r.ticks, expected, TOLERANCE);
-		if (row->alike)
-			expect_ratio(row->name, r.jobs, expected, JOBS_TOLERANCE);
-	}
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		expect_shares(&rows[i]);
 }
