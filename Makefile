@@ -162,13 +162,15 @@ $(B)/quoitd: $(B)/daemon/main.o $(B)/daemon.a
 	$(call link,$(lto) $(CFLAGS) $(daemon_libs))
 $(B)/soft.a: $(soft_obj)
 	$(Q)rm -f $@ && ar rcs $@ $^
-$(B)/quoit-exec: $(exec_obj) $(soft_obj) $(B)/daemon.a
+$(B)/exec.a: $(filter-out $(B)/daemon/exec/main.o,$(exec_obj))
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(B)/quoit-exec: $(B)/daemon/exec/main.o $(B)/exec.a $(soft_obj) $(B)/daemon.a
 	$(call link,-lnuma -ldl -lm)
 $(B)/tools.a: $(filter-out $(B)/tools/quoit.o,$(tool_obj))
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(B)/quoit: $(B)/tools/quoit.o $(B)/tools.a $(B)/libquoit.a
 	$(call link,$(tool_libs))
-$(B)/quoit-peer: $(bench_obj) $(B)/daemon/exec/driver.o $(B)/soft.a $(B)/daemon.a
+$(B)/quoit-peer: $(bench_obj) $(B)/exec.a $(B)/soft.a $(B)/daemon.a
 	$(call link,-luring -lnuma -ldl -lm)
 $(B)/examples/%: $(B)/libclient/examples/%.o $(B)/libquoit.a
 	$(call link,-lm)
@@ -185,11 +187,10 @@ $(B)/modules/%.so: tests/modules/%.c
 $(B)/liar/quoitd: $(B)/quoitd
 	@mkdir -p $(@D)
 	$(Q)ln -f $< $@
-$(B)/liar/quoit-exec: $(B)/tests/liar/quoit_exec.o $(B)/daemon/exec/channel.o $(B)/daemon/exec/memory.o $(B)/daemon/exec/brought.o
+$(B)/liar/quoit-exec: $(B)/tests/liar/quoit_exec.o $(B)/exec.a $(B)/daemon.a
 	$(call link)
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools.a $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools.a $(B)/exec.a $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-lcriterion $(daemon_libs) $(tool_libs))
-$(B)/tests/unit/test_launcher: $(addprefix $(B)/,$(patsubst %.c,%.o,$(wildcard daemon/exec/launcher*.c)) daemon/exec/channel.o daemon/exec/memory.o daemon/exec/brought.o)
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
 	$(call link,-lcriterion -ljansson -lm)
 $(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/tests/e2e/daemon.o $(B)/libquoit.a

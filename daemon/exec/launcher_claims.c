@@ -43,6 +43,11 @@ void claim_end(struct launcher *l, const struct flight *f)
 	ledger_close(&claim_of(l, f)->page);
 }
 
+void claim_waits(struct stream *s)
+{
+	s->passed = tsc_now();
+}
+
 void claim_passed(struct launcher *l, struct stream *s, uint32_t index, uint32_t count)
 {
 	uint64_t now = tsc_now(), from = l->flight[index].issued;

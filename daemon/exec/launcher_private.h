@@ -118,9 +118,9 @@ struct stream {
 	struct queue queue;     /* issued; the last of them, */
 	uint32_t unmarked;      /* so many, by the mark that is to come */
 	uint32_t issuing;       /* who was not all put there when it was full; NOBODY */
-	uint64_t passed;        /* TSC: when the last ones were seen to be done */
-	uint32_t depth;         /* flights that have it and are not answered, */
-	uint32_t room;          /* and how many it may have */
+	uint64_t passed; /* TSC: when the last ones were seen to be done, or the first to wait */
+	uint32_t depth;  /* flights that have it and are not answered, */
+	uint32_t room;   /* and how many it may have */
 	struct quoit_device_event *mark[STREAM_MARKS]; /* where streams cannot write words */
 };
 
@@ -266,9 +266,12 @@ void claim_take(struct launcher *l, struct flight *f);
 void claim_start(struct launcher *l, struct flight *f);
 void claim_end(struct launcher *l, const struct flight *f);
 
+/* The first flight of a stream waits for another stream: that is nobody's time. */
+void claim_waits(struct stream *s);
+
 /*
  * So many flights, from this one on by their links, were answered: together they were at the head
- * of their stream since the last ones were, or since they came there.
+ * of their stream since the last ones were, or since they came there, or could begin.
  */
 void claim_passed(struct launcher *l, struct stream *s, uint32_t index, uint32_t count);
 

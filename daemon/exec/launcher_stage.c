@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "host/tsc.h"
+
 int stage_open(struct launcher *l)
 {
 	int err = 0;
@@ -165,6 +167,7 @@ static bool advance(struct launcher *l, uint32_t way, int *ret_err)
 	if (!g->begun) {
 		g->begun = true;
 		g->sent = g->done = 0;
+		l->flight[index].issued = tsc_now();
 	}
 	any = take_parts(l, way, &t);
 	do {

@@ -167,7 +167,8 @@ void stream_append(struct launcher *l, uint32_t index)
 	struct stream *s = &l->stream[f->stream];
 
 	f->number = s->number + 1;
-	f->issued = tsc_now();
+	if (!f->issued) /* a copy through the staging buffer has been at work there */
+		f->issued = tsc_now();
 	queue_append(l, &s->queue, index);
 	if (++s->unmarked >= STREAM_SHARE || !is_small(f))
 		(void)mark_last(l, f->stream);
@@ -248,6 +249,8 @@ static void say_running(struct launcher *l, uint32_t stream)
 		head = l->stage[stream].queue.head;
 	if (head != NOBODY && has_begun(l, &l->flight[head]))
 		name = channel_name(flight_channel(l, &l->flight[head]), l->flight[head].q.id);
+	else if (head != NOBODY)
+		claim_waits(&l->stream[stream]);
 	if (!name && stream == STREAM_IN) /* who leaves is still at work there */
 		launcher_works(l, false);
 	else

@@ -266,6 +266,19 @@ void counting_hold(void)
 	pthread_mutex_unlock(&lock);
 }
 
+bool counting_step(unsigned stream, unsigned left)
+{
+	struct quoit_device_stream *s = &streams[stream];
+	bool can;
+
+	pthread_mutex_lock(&lock);
+	can = s->word && s->value - *s->word > left;
+	if (can)
+		__atomic_store_n(s->word, *s->word + 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
+	return can;
+}
+
 void counting_let_go(void)
 {
 	pthread_mutex_lock(&lock);

@@ -8,6 +8,8 @@
 #ifndef TESTS_COUNTING_DRIVER_H
 #define TESTS_COUNTING_DRIVER_H
 
+#include <stdbool.h>
+
 #include <quoit/device.h>
 
 /* What its clock's reading says, and what streams write as the time; nanoseconds. */
@@ -31,8 +33,12 @@ struct counting_calls counting_now(void);
 /* The n-th host_register from now on is refused: -ENOMEM. */
 void counting_refuse(unsigned n);
 
-/* Streams write nothing from now on; and: they write what is due, and at once again. */
+/*
+ * Streams write nothing from now on; one of them, counted as they were made, writes the next word
+ * that is due, if it has so many left behind that; and: they write what is due, and at once again.
+ */
 void counting_hold(void);
+bool counting_step(unsigned stream, unsigned left);
 void counting_let_go(void);
 
 #endif
