@@ -65,7 +65,8 @@ void exec_count_flight(const struct exec_port *p, struct session *s, bool is_dir
 
 /*
  * Of the places on a device that are kept for who comes new, one user's new sessions leave some to
- * others'.  A module works at one job at a time, and there is nothing to keep.
+ * others'.  Where not each of its sessions has a place, none is new: they have turns.  A module
+ * works at one job at a time, and there is nothing to keep.
  */
 static bool is_new(const struct exec_port *p, uint32_t of_user, uint32_t of_session, uint32_t kept)
 {
@@ -87,7 +88,7 @@ bool exec_has_share(const struct exec_port *p, const struct session *s, bool is_
 		is_direct ? s->exec.in_direct[p->number] : s->exec.in_flight[p->number];
 	uint32_t most = one_at_least((uint32_t)(all * (uint64_t)part->share / p->shares));
 
-	if (is_new(p, of_user, of_session, most + (places - all) / 2))
+	if (part->sharers <= most && is_new(p, of_user, of_session, most + (places - all) / 2))
 		return true;
 	return of_user < most && of_session < one_at_least(most / part->sharers);
 }

@@ -355,9 +355,11 @@ static bool is_busy(const struct session *s)
 	       s->exec.jobs_waiting || s->drops || kernels_wait(s) || s->bridge.fd >= 0;
 }
 
+/* Where there are fewer places than sessions, those behind the last one that got some are next. */
 static bool start_turns(struct reactor *r, struct tenant *t)
 {
 	struct turns *turns = &t->turns[TURN_START];
+	struct session *last = NULL;
 	bool any = false, one, over = false;
 
 	for (uint32_t n = turns->count; n && !over; n--) {
@@ -370,8 +372,12 @@ static bool start_turns(struct reactor *r, struct tenant *t)
 			turns_add(turns, TURN_START, s);
 		if (s->ready_long)
 			turns_add(&t->turns[TURN_PUBLISH], TURN_PUBLISH, s);
+		if (one && s->has_turn[TURN_START])
+			last = s;
 		over = one && n > 1 && turn_is_over(r, t);
 	}
+	if (last)
+		turns_rotate(turns, TURN_START, last);
 	return any;
 }
 

@@ -31,6 +31,17 @@ static inline struct session *turns_take(struct turns *all, enum turn which)
 	return s;
 }
 
+/* Whoever is behind this one, which is there, is the first of all now. */
+static inline void turns_rotate(struct turns *all, enum turn which, struct session *s)
+{
+	if (s == all->last)
+		return;
+	all->last->turn[which] = all->first;
+	all->last = s;
+	all->first = s->turn[which];
+	s->turn[which] = NULL;
+}
+
 /* One that leaves, wherever it is. */
 static inline void turns_remove(struct turns *all, enum turn which, struct session *s)
 {

@@ -148,3 +148,73 @@ ParameterizedTest(struct refusal *refusal, executor, a_module_that_does_not_star
 	cr_assert_eq(house_run(h.q, quoit_nop(0)), 0);
 	house_close(&h);
 }
+
+/* ---- turns ---- */
+
+#define CROWD 24u                  /* three times as many as there are places */
+#define AHEAD 4u                   /* jobs of each, that do not wait for each other */
+#define EACH  10u                  /* jobs that all should have had, */
+#define ALL   (CROWD * EACH * 10u) /* by when there were so many */
+
+struct visitor {
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	quoit_tensor x, y[AHEAD];
+	unsigned put, done;
+};
+
+static void put_one(const struct house *h, struct visitor *v)
+{
+	house_submit(v->q, house_axpy(h, v->y[v->put++ % AHEAD], 1, v->x, v->x), 0);
+}
+
+static void visit(const struct house *h, struct visitor *v)
+{
+	struct quoit_open_params p = {.socket = h->d.socket, .host_bytes = UINT64_C(1) << 20};
+	struct quoit_ring_params r = {.flags = QUOIT_RING_RAW, .entries = 4 * AHEAD};
+
+	cr_assert_eq(quoit_open(&v->s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&v->q, v->s, &r), 0);
+	v->x = quoit_vector(v->q, QUOIT_F32, 16);
+	for (unsigned i = 0; i < AHEAD; i++) {
+		v->y[i] = quoit_vector(v->q, QUOIT_F32, 16);
+		put_one(h, v);
+	}
+}
+
+/* Another one for each that is done. */
+static unsigned go_on(const struct house *h, struct visitor *v)
+{
+	const struct quoit_cqe *cqe;
+	int n = quoit_peek(v->q, &cqe);
+
+	cr_assert_geq(n, 0);
+	for (int i = 0; i < n; i++) {
+		cr_assert_eq(cqe[i].res, 0);
+		put_one(h, v);
+	}
+	quoit_release(v->q, (unsigned)n);
+	v->done += (unsigned)n;
+	return (unsigned)n;
+}
+
+Test(executor, more_sessions_than_it_has_places_have_turns)
+{
+	struct house h = house_open(64);
+	struct visitor v[CROWD] = {0};
+	unsigned least = 0, all = 0;
+
+	for (unsigned i = 0; i < CROWD; i++)
+		visit(&h, &v[i]);
+	while (least < EACH && all < ALL) {
+		least = UINT32_MAX;
+		for (unsigned i = 0; i < CROWD; i++) {
+			all += go_on(&h, &v[i]);
+			least = v[i].done < least ? v[i].done : least;
+		}
+	}
+	cr_expect_geq(least, EACH, "of %u, somebody has had %u", all, least);
+	for (unsigned i = 0; i < CROWD; i++)
+		(void)quoit_close(v[i].s, QUOIT_CLOSE_CANCEL);
+	house_close(&h);
+}
