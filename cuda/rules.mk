@@ -40,7 +40,7 @@ cuda-left-out:
 	@echo 'quoit-cuda.so is left out: $(if $(NVCC),$(NVCC) does not say where its toolkit is,no nvcc)'
 # Every kernel for every architecture that is supported: does it compile?  Nobody runs that code.
 cuda-all-archs:
-	@$(MAKE) --no-print-directory B=$(B)/all-archs CUDA_ARCHS='$(CUDA_ARCHS_ALL)' CUDA_OPTIMIZE='-O2 -Xptxas=-O0' $(B)/all-archs/quoit-cuda.so
+	@$(MAKE) --no-print-directory CUDA_ARCHS='$(CUDA_ARCHS_ALL)' CUDA_OPTIMIZE='-O2 -Xptxas=-O0' $(B)/quoit-cuda.so
 
 $(B)/cuda/%.o: base += -fPIC -fvisibility=hidden -iquote cuda -isystem $(cuda_home)/include
 # What nvcc does not keep has the number of its process in its name, which objects then would have, too.

@@ -13,6 +13,20 @@ rm -f $logs/*
 export LC_ALL=C
 unset OPENBLAS_CORETYPE QUOIT_SOCKET
 
+later= # the process that builds beside tests
+trap '[ -z "$later" ] || kill "$later" 2>/dev/null' EXIT
+trap 'exit 1' INT TERM
+
+end() {
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" -eq 0 ]
+	exit
+}
+
+flat() { # NAME: as that of a file
+	printf '%s' "$1" | tr '/ ' '__'
+}
+
 number() { # WORD LINE: the number before " WORD"
 	printf '%s\n' "$2" | sed -n "s/.*[^0-9]\{0,1\}\b\([0-9][0-9]*\) $1.*/\1/p"
 }
@@ -44,7 +58,7 @@ tally() { # STATUS LOG
 
 run() { # NAME COMMAND...
 	name=$1
-	log=$logs/$(printf '%s' "$name" | tr '/ ' '__').log
+	log=$logs/$(flat "$name").log
 	shift
 	start=$(date +%s)
 	"$@" >"$log" 2>&1
@@ -67,33 +81,53 @@ run() { # NAME COMMAND...
 	sed -n -e 's/^\[SKIP\] /          skipped /p' -e 's/^  skipped  /          skipped /p' "$log"
 }
 
-# Without nvcc there is nothing to compile.
-all_archs() {
-	if [ -e build/quoit-cuda.so ]; then
-		make -j2 --no-print-directory cuda-all-archs
-	else
-		echo 'skipped: quoit-cuda.so was not built'
-		return 77
-	fi
-}
-
 sanitized() { # NAME COMMAND...: with sanitizers' reports in files of their own
-	san=$logs/$(printf '%s' "$1" | tr '/ ' '__').log.san
+	san=$logs/$(flat "$1").log.san
 	ASAN_OPTIONS=log_path=$PWD/$san:handle_segv=0:handle_sigbus=0:detect_leaks=1 \
 		UBSAN_OPTIONS=log_path=$PWD/$san:halt_on_error=1:print_stacktrace=1 \
 		TSAN_OPTIONS=log_path=$PWD/$san:halt_on_error=1 run "$@"
 }
 
-build() { # FOLDER SANITIZERS TARGET...
+make_all() { # FOLDER SANITIZERS TARGET...
 	dir=$1 san=$2
 	shift 2
-	if ! make -j2 --no-print-directory B="$dir" SAN="$san" "$@" >"$logs/make.log" 2>&1; then
-		printf '  FAIL    build %s\n' "$dir"
-		tail -n 40 "$logs/make.log"
-		echo "$passed passed, $((failed + 1)) failed, $skipped skipped"
-		exit 1
+	make -j2 --no-print-directory B="$dir" SAN="$san" "$@" >"$logs/make_$(flat "$dir").log" 2>&1
+}
+
+built() { # FOLDER STATUS: without it the rest is nothing
+	if [ "$2" -ne 0 ]; then
+		printf '  FAIL    build %s\n' "$1"
+		tail -n 40 "$logs/make_$(flat "$1").log"
+		failed=$((failed + 1))
+		end
 	fi
-	printf '  ok      build %s\n' "$dir"
+	printf '  ok      build %s\n' "$1"
+}
+
+build() { # FOLDER SANITIZERS TARGET...
+	make_all "$@"
+	built "$1" $?
+}
+
+# What is needed later is built beside the tests, with what time of the cores nothing else wants: for
+# half of theirs, tests wait.  Lines: FOLDER SANITIZERS TARGET..., - being none.
+build_later() {
+	trap 'kill "$making"; exit' TERM
+	while read -r dir san targets; do
+		# shellcheck disable=SC2086
+		chrt --idle 0 timeout 3600 make -j2 --no-print-directory B="$dir" SAN="${san#-}" $targets \
+			>"$logs/make_$(flat "$dir").log" 2>&1 </dev/null &
+		making=$!
+		wait $making
+		echo $? >"$logs/built_$(flat "$dir")"
+	done
+}
+
+await_build() { # FOLDER
+	while [ ! -s "$logs/built_$(flat "$1")" ]; do
+		sleep 1
+	done
+	built "$1" "$(cat "$logs/built_$(flat "$1")")"
 }
 
 tests_of() { # FOLDER KIND
@@ -115,9 +149,7 @@ if [ "$mode" = --fuzz ]; then
 	for f in build/fuzz/fuzz/*; do
 		run "fuzz $(basename "$f")" timeout 7200 "$f" -error_exitcode=70 -max_total_time="${FUZZ_SECONDS:-3600}"
 	done
-	echo "$passed passed, $failed failed, $skipped skipped"
-	[ "$failed" -eq 0 ]
-	exit
+	end
 fi
 
 run lint sh tests/lint.sh
@@ -132,10 +164,17 @@ done
 for t in test_device test_device_queues test_device_pairs test_direct; do
 	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run "$t by events" timeout 600 build/tests/e2e/$t --ascii --verbose
 done
+build_later <<END &
+build/asan address,undefined tests
+build/tsan thread tests
+build/fuzz - CC=clang fuzzers
+build/clang - CC=clang CUDA_ARCHS=90 all
+build/all-archs - $([ -e build/quoit-cuda.so ] && echo cuda-all-archs || echo cuda-left-out)
+END
+later=$!
 run growth sh tests/growth.sh build
 run 'demo on a soft device' env QUOIT_GPU=soft DEMO_BATCHES=10 timeout 300 sh tests/demo.sh build
 run gpu sh tests/gpu.sh build
-run 'every GPU architecture' all_archs
 run manual sh tests/manual.sh build
 run probes sh tests/probes.sh build
 run completion sh tests/completion.sh build
@@ -148,9 +187,7 @@ run placement sh tests/vm/placement.sh build
 run systemd sh tests/vm/systemd.sh build
 run top sh tests/top.sh build
 
-build build/clang "" all CC=clang CUDA_ARCHS=90
-
-build build/asan address,undefined tests
+await_build build/asan
 for t in $(tests_of build/asan unit) $(tests_of build/asan e2e); do
 	case $t in
 	*/test_figures | */test_probes | */test_fair_shares) ;; # what is shipped is measured, and traced
@@ -159,7 +196,7 @@ for t in $(tests_of build/asan unit) $(tests_of build/asan e2e); do
 	esac
 done
 
-build build/tsan thread tests
+await_build build/tsan
 for t in $(tests_of build/tsan torture); do
 	case $t in
 	*/fail_calls) ;; # stands between quoitd and libc, where TSan must be alone
@@ -180,13 +217,11 @@ for t in $(tests_of build torture); do
 	QUOIT_BUILD=build run "$t" timeout $((3000 * times)) "$t" $torture_arg
 done
 
-if ls tests/fuzz/*.c >/dev/null 2>&1; then
-	build build/fuzz "" fuzzers CC=clang
-	for f in build/fuzz/fuzz/*; do
-		run "fuzz $(basename "$f")" timeout 300 "$f" -error_exitcode=70 -seed=1 -len_control=0 \
-			-runs=200000 -max_total_time=30
-	done
-fi
-
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+await_build build/fuzz
+for f in build/fuzz/fuzz/*; do
+	run "fuzz $(basename "$f")" timeout 300 "$f" -error_exitcode=70 -seed=1 -len_control=0 \
+		-runs=200000 -max_total_time=30
+done
+await_build build/clang
+await_build build/all-archs
+end
