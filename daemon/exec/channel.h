@@ -52,6 +52,15 @@ int channel_take(struct channel *c, struct quoit_exec_request *ret);
 /* Answer, and wake the reactor if it sleeps.  -EPROTO: it was never asked. */
 int channel_answer(struct channel *c, const struct quoit_exec_answer *a);
 
+/* A request of this slot has had so many ticks; less than none is none. */
+static inline void channel_count(const struct channel *c, uint32_t slot, int64_t ticks)
+{
+	uint64_t *had = &c->exec->had[slot];
+
+	if (ticks > 0)
+		__atomic_store_n(had, *had + (uint64_t)ticks, __ATOMIC_RELAXED);
+}
+
 /* In what words.running names a request. */
 static inline uint64_t channel_name(uint32_t channel, uint32_t id)
 {

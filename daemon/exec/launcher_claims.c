@@ -60,6 +60,7 @@ void claim_passed(struct launcher *l, struct stream *s, uint32_t index, uint32_t
 		const struct flight *f = &l->flight[index];
 		struct claim *c = claim_of(l, f);
 
+		channel_count(&l->channels->channel[flight_channel(l, f)], f->q.slot, each);
 		ledger_count(&c->page, each - f->counted, f->share);
 		c->usual += (each - c->usual) / USUAL_PART;
 		index = f->next;

@@ -141,13 +141,15 @@ static int run_next(struct server *s)
 	const struct quoit_exec_request *q = &s->waiting[index].q;
 	struct channel *c = &s->channels->channel[channel];
 	struct quoit_exec_answer a = {.id = q->id, .type = q->type};
-	uint64_t begun = tsc_now();
+	int64_t ticks = (int64_t)tsc_now();
 	int err;
 
 	ledger_choose(&s->claim[user].page, &s->clock);
 	say_running(s->channels, channel_name(channel, q->id));
 	run(s->module, q, &c->slots[q->slot], &a);
-	ledger_count(&s->claim[user].page, (int64_t)(tsc_now() - begun), s->claim[user].share);
+	ticks = (int64_t)tsc_now() - ticks;
+	channel_count(c, q->slot, ticks);
+	ledger_count(&s->claim[user].page, ticks, s->claim[user].share);
 	ledger_close(&s->claim[user].page);
 	err = channel_answer(c, &a);
 	say_running(s->channels, 0);

@@ -17,6 +17,9 @@ void exec_start(struct session *s, struct job *job);
 /* Send what waits in this session as far as there is room; true: something was done. */
 bool exec_send(struct reactor *r, struct session *s);
 
+/* session.exec.had is as the executors say now. */
+void exec_count_time(struct reactor *r, const struct session *s);
+
 /*
  * For copies between devices (bridge.h), whose jobs wait like others': the next of them,
  * taken out of the queue, NULL: none; and one request for one of them, which the executor answers

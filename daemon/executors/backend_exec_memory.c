@@ -8,6 +8,33 @@
 #include "backend_kernels.h"
 #include "host/tsc.h"
 
+/* ---- what they have had ---- */
+
+static uint64_t load_had(const struct exec_port *p, uint32_t slot)
+{
+	return __atomic_load_n(&p->exec->had[slot], __ATOMIC_RELAXED);
+}
+
+/* Whatever it says, no more than there was. */
+static void count_time(struct exec_port *p, uint32_t slot, uint64_t now)
+{
+	struct exec_slot *o = &p->slot[slot];
+	uint64_t had = load_had(p, slot), more = had - o->had;
+	uint64_t most = (now - o->counted) * (p->device ? QUOIT_EXEC_STREAMS : 1);
+
+	if (o->session)
+		o->session->exec.had += more < most ? more : most;
+	o->had = had;
+	o->counted = now;
+}
+
+void exec_count_time(struct reactor *r, const struct session *s)
+{
+	for (uint32_t i = 0; i < r->executors; i++)
+		if (s->exec.slot[i])
+			count_time(r->executor[i], s->exec.slot[i] - 1, tsc_now());
+}
+
 /* ---- mapping ---- */
 
 static bool send_memory(struct exec_port *p, const struct session *s, uint32_t slot)
@@ -78,7 +105,8 @@ int exec_map(struct exec_port *p, struct session *s)
 	}
 	if (!send_memory(p, s, slot))
 		return -EBUSY;
-	p->slot[slot] = (struct exec_slot){.used = true, .session = s};
+	p->slot[slot] = (struct exec_slot){
+		.used = true, .session = s, .had = load_had(p, slot), .counted = tsc_now()};
 	s->exec.slot[p->number] = slot + 1;
 	return 0;
 }
@@ -88,6 +116,7 @@ static void forget(struct exec_port *p, uint32_t slot)
 	struct session *s = p->slot[slot].session;
 
 	if (s) {
+		count_time(p, slot, tsc_now());
 		s->exec.slot[p->number] = 0;
 		kernels_forget(p, s);
 		if (p->device)
@@ -128,6 +157,7 @@ static bool leave(struct exec_port *p, struct session *s, uint64_t now)
 		exec_port_kill(p, KILL_SILENT);
 		return false;
 	}
+	count_time(p, slot, now);
 	p->slot[slot].session = NULL; /* it will answer when that job is done */
 	kernels_forget(p, s);
 	s->exec.slot[p->number] = 0;

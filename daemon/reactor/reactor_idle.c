@@ -87,6 +87,7 @@ void reactor_wake(struct reactor *r)
 
 static void publish_session(struct reactor *r, struct session *s, bool all)
 {
+	exec_count_time(r, s);
 	session_stats_publish(s, r->now, worker_ticks(r->port, s), all);
 	s->told = true;
 }

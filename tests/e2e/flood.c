@@ -20,7 +20,8 @@
 #define LEAST_JOBS  8u
 #define SMALL       2048u /* elements of a vector */
 #define LARGE       384u  /* rows of a matrix */
-#define PRODUCTS    4u    /* that do not wait for each other */
+#define PRODUCTS    16u   /* that do not wait for each other, of all sessions, */
+#define LEAST       4u    /* and of each */
 #define PAUSE_US    200
 
 struct flood_state {
@@ -31,7 +32,7 @@ struct flood_state {
 struct source {
 	struct quoit_ring *ring;
 	quoit_tensor x, product[PRODUCTS];
-	unsigned next;
+	unsigned products, next;
 };
 
 /* ---- the process ---- */
@@ -55,10 +56,12 @@ static int become(uid_t uid)
 static int open_source(struct source *s, const struct flood_wish *wish)
 {
 	uint32_t rows = wish->rows ? wish->rows : LARGE;
-	uint64_t bytes = wish->tiles ? (PRODUCTS + 1) * sizeof(float) * (uint64_t)rows * rows : 0;
+	unsigned products = PRODUCTS / wish->sessions > LEAST ? PRODUCTS / wish->sessions : LEAST;
+	uint64_t bytes = wish->tiles ? (products + 1) * sizeof(float) * (uint64_t)rows * rows : 0;
 	struct quoit_open_params params = {.socket = wish->socket,
 					   .host_bytes = LEASE_BYTES + bytes,
 					   .arena_bytes = 65536,
+					   .device_bytes = wish->device ? LEASE_BYTES + bytes : 0,
 					   .max_tensors = 64};
 	struct quoit_ring_params ring = {.flags = QUOIT_RING_RAW,
 					 .entries = ALL_JOBS / wish->sessions};
@@ -70,14 +73,16 @@ static int open_source(struct source *s, const struct flood_wish *wish)
 	err = quoit_open(&session, &params);
 	if (!err)
 		err = quoit_ring_open(&s->ring, session, &ring);
+	if (!err && wish->device)
+		err = quoit_use_device(s->ring, wish->device);
 	if (err) {
 		fprintf(stderr, "flood: %s: %s\n", quoit_strerror(err), quoit_open_text());
 		return err;
 	}
 	s->x = wish->tiles ? quoit_matrix(s->ring, QUOIT_F32, rows, rows)
 			   : quoit_vector(s->ring, QUOIT_F32, SMALL);
-	for (unsigned i = 0; wish->tiles && i < PRODUCTS; i++)
-		s->product[i] = quoit_matrix(s->ring, QUOIT_F32, rows, rows);
+	for (; wish->tiles && s->products < products; s->products++)
+		s->product[s->products] = quoit_matrix(s->ring, QUOIT_F32, rows, rows);
 	return 0;
 }
 
@@ -91,7 +96,7 @@ static uint64_t turn(struct source *s, bool tiles)
 	for (int n; (n = quoit_peek(s->ring, &cqe)) > 0; done += (unsigned)n)
 		quoit_release(s->ring, (unsigned)n);
 	while ((sqe = quoit_sqe(s->ring)) != NULL)
-		*sqe = tiles ? quoit_gemm(s->product[s->next++ % PRODUCTS], s->x, s->x, 0, 1, 0)
+		*sqe = tiles ? quoit_gemm(s->product[s->next++ % s->products], s->x, s->x, 0, 1, 0)
 			     : quoit_normal(s->x, 1, 0);
 	(void)quoit_flush(s->ring);
 	return done;

@@ -11,6 +11,7 @@ struct flood_wish {
 	const char *socket;
 	uid_t uid;
 	unsigned sessions;
+	uint32_t device; /* 0: the host */
 	bool tiles; /* products, for the workers; else what takes microseconds, for the reactor */
 	uint32_t rows; /* of a factor; 0: so many that a product takes a few milliseconds */
 };

@@ -44,6 +44,7 @@ enum lie {
 	LIE_EXIT,
 	LIE_DESCRIPTORS, /* it sends some */
 	LIE_STAY,        /* it keeps the memory of who leaves */
+	LIE_HAD,         /* the session has had more time than there ever was */
 
 	/* first words ($QUOIT_LIE) */
 	LIE_MAGIC,

@@ -149,6 +149,43 @@ ParameterizedTest(struct refusal *refusal, executor, a_module_that_does_not_star
 	house_close(&h);
 }
 
+/* ---- its time ---- */
+
+#define NAP_MS    50
+#define LEAST_HAD 1000000u /* ticks, of any clock there is, in that time */
+
+static uint64_t had(const struct house *h, const struct quoit_session *s)
+{
+	struct quoit_info info;
+
+	quoit_info(s, &info);
+	return daemon_session_counter(&h->d, info.session, QUOIT_SESSION_EXECUTOR_TICKS);
+}
+
+static bool has_had(const struct house *h, uint64_t ticks)
+{
+	return had(h, h->s) >= ticks;
+}
+
+Test(executor, counts_its_time_for_the_session_whose_job_it_runs)
+{
+	struct house h = house_open(64);
+	struct quoit_session *other;
+	struct quoit_ring *q;
+	float *x;
+
+	house_visit(&h, &other, &q);
+	cr_assert_eq(house_run(q, house_nap(&h, house_vector(other, q, 16, &x), 0, SLEEP_WELL)), 0);
+	cr_assert_eq(
+		house_run(h.q, house_nap(&h, house_vector(h.s, h.q, 16, &x), NAP_MS, SLEEP_WELL)),
+		0);
+	cr_expect(house_until(has_had, &h, LEAST_HAD), "%llu ticks",
+		  (unsigned long long)had(&h, h.s));
+	cr_expect_lt(had(&h, other), had(&h, h.s) / 2);
+	cr_assert_eq(quoit_close(other, QUOIT_CLOSE_CANCEL), 0);
+	house_close(&h);
+}
+
 /* ---- turns ---- */
 
 #define CROWD 24u                  /* three times as many as there are places */

@@ -196,6 +196,33 @@ Test(hostile_device, that_names_a_stream_that_is_not_there_is_recorded_without_o
 	house_close(&h);
 }
 
+static uint64_t counter(const struct house *h, unsigned counter)
+{
+	struct quoit_info info;
+
+	quoit_info(h->s, &info);
+	return daemon_session_counter(&h->d, info.session, counter);
+}
+
+static bool has_had_some(const struct house *h, uint64_t least)
+{
+	return counter(h, QUOIT_SESSION_EXECUTOR_TICKS) > least;
+}
+
+Test(hostile_device, that_says_who_had_more_time_than_there_was_is_believed_what_there_was)
+{
+	struct house h = open_house(LIE_NOT);
+	quoit_tensor x = vector_on(h.q, 1);
+	uint64_t begun = counter(&h, QUOIT_SESSION_AS_OF), had;
+
+	cr_assert_eq(house_run(h.q, quoit_fill(x, LIE_HAD)), 0);
+	cr_assert(house_until(has_had_some, &h, 0));
+	had = counter(&h, QUOIT_SESSION_EXECUTOR_TICKS);
+	cr_expect_leq(had, (counter(&h, QUOIT_SESSION_AS_OF) - begun) * QUOIT_EXEC_STREAMS);
+	expect_recovery(&h);
+	house_close(&h);
+}
+
 Test(hostile_device, that_names_a_culprit_at_random_leaves_it_unknown)
 {
 	struct house h = open_house(LIE_NOT);

@@ -206,6 +206,9 @@ static bool act(struct channels *all, struct channel *c, const struct quoit_exec
 	case LIE_STAY:
 		stays = true;
 		return false;
+	case LIE_HAD:
+		__atomic_store_n(&c->exec->had[q->slot], UINT64_MAX / 2, __ATOMIC_RELAXED);
+		return false;
 	default:
 		return false;
 	}

@@ -35,7 +35,7 @@ extern "C" {
 
 /* ---- for authors of modules ---- */
 
-#define QUOIT_EXEC_VERSION 6u
+#define QUOIT_EXEC_VERSION 7u
 #define QUOIT_EXEC_MAX_OPS 32u
 
 /* A view on memory: element (i, j, k, l) is at data + the sum of index times stride, in elements.
@@ -343,6 +343,11 @@ struct quoit_exec_channel {
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_exec_answer answer[QUOIT_EXEC_ENTRIES];
 	char text[QUOIT_EXEC_TEXT_BYTES]; /* why the last LOAD or FIND failed, for people */
 	struct quoit_device_export exported[QUOIT_EXEC_ENTRIES]; /* by the request's id */
+	/*
+	 * By slot: ticks of a module's time, or of a device's streams, that its sessions' requests
+	 * have had; never less.  Not those of a direct ring.
+	 */
+	uint64_t had[QUOIT_EXEC_SLOTS];
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_words) == 3 * QUOIT_LINE, "channels begin on a line");
 

@@ -84,7 +84,8 @@
 	X(DEVICE_JOBS, "jobs_on_devices")                                                          \
 	X(DIRECT, "jobs_direct")                                                                   \
 	X(DIRECT_STREAMED, "jobs_direct_streamed")                                                 \
-	X(BYTES, "bytes_moved")
+	X(BYTES, "bytes_moved")                                                                    \
+	X(EXECUTOR_TICKS, "executor_ticks") /* of modules, and of each of a device's streams */
 
 /* Of one reactor, and the daemon as a whole; refused_: SQEs that were no valid jobs, by the errno.
  */

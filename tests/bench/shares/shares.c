@@ -3,9 +3,10 @@
  * shares.c - what users get of the cores beside each other, and how long a small job of one takes
  *
  * Usage: shares [ROUNDS].  Runs $QUOIT_BUILD/quoitd for several users, so root alone can.  A line
- *for each figure: name, median, least and greatest of ROUNDS (3).
+ * for each figure: name, median, least and greatest of ROUNDS (3).
  *
- *	NAME_off   how far from 3 times as much who has 3 times the share gets, in %
+ *	NAME_off   how far from 3 times as much who has 3 times the share gets, in %: of core time,
+ *	           or of a soft device's streams
  *	p99_us     99 of 100 NOPs of one user, one a millisecond, sleeping between: idle_, and
  *	           flooded_ by another one with the longest jobs; and their ratio
  *	kept       what that flood keeps of its rate
@@ -66,14 +67,22 @@ static void let_others_in(const struct daemon *d)
 	(void)chmod(d->folder, 0755);
 }
 
-static void start(struct daemon *d)
+/* What they want. */
+enum wish {
+	INLINE,
+	TILES,
+	DEVICE,
+};
+
+static void start(struct daemon *d, enum wish wish)
 {
 	char path[] = "/tmp/quoit-shares-XXXXXX", option[64];
 	const char *options[] = {option, NULL};
 	FILE *f = fdopen(mkstemp(path), "w");
 
 	must(f, "no temporary file");
-	fprintf(f, "private = no\nreactors = 1\nmemory = 16G\n[user %d]\nshare = %d\n", BOB, SHARE);
+	fprintf(f, "private = no\nreactors = 1\nmemory = 16G\n%s[user %d]\nshare = %d\n",
+		wish == DEVICE ? "gpu = soft\n" : "", BOB, SHARE);
 	fclose(f);
 	snprintf(option, sizeof option, "--config=%s", path);
 	must(daemon_start_prepared(d, options, let_others_in) == 0, "quoitd does not start");
@@ -82,66 +91,99 @@ static void start(struct daemon *d)
 
 /* ---- what users get ---- */
 
-static uint64_t ticks(const struct daemon *d, uint64_t first, unsigned sessions)
+static uint64_t sum(const struct daemon *d, unsigned counter, uint64_t first, unsigned sessions)
 {
 	uint64_t sum = 0;
 
 	for (uint64_t s = first; s < first + sessions; s++)
-		sum += daemon_session_counter(d, s, QUOIT_SESSION_CORE_TICKS);
+		sum += daemon_session_counter(d, s, counter);
 	return sum;
 }
 
+/* What they have had, ticks. */
+struct had {
+	uint64_t both, bob;
+};
+
+struct pair {
+	struct daemon d;
+	const struct quoit_totals *totals;
+	struct flood alice, bob;
+	unsigned crowd;
+	enum wish wish;
+};
+
 /*
- * Core time of Alice and Bob together: of tiles alone where they want tiles, for a thousand
- * sessions also take some of the reactor's time, of which there is more than anybody wants then.
+ * Of tiles alone where they want tiles: a thousand sessions also take some of the reactor's time,
+ * of which there is more than anybody wants then.
  */
-static uint64_t divided(const struct daemon *d, const struct quoit_totals *totals, unsigned crowd,
-			bool tiles)
+static struct had look(const struct pair *p)
 {
-	return tiles ? __atomic_load_n(&totals->reactor[0].value[QUOIT_REACTOR_TILE_TICKS],
-				       __ATOMIC_RELAXED)
-		     : ticks(d, 1, crowd + 1);
+	const unsigned counter =
+		p->wish == DEVICE ? QUOIT_SESSION_EXECUTOR_TICKS : QUOIT_SESSION_CORE_TICKS;
+	struct had had = {.bob = sum(&p->d, counter, 1 + p->crowd, 1)};
+
+	if (p->wish == TILES)
+		had.both = __atomic_load_n(&p->totals->reactor[0].value[QUOIT_REACTOR_TILE_TICKS],
+					   __ATOMIC_RELAXED);
+	else
+		had.both = had.bob + sum(&p->d, counter, 1, p->crowd);
+	return had;
+}
+
+static void begin(struct pair *p)
+{
+	struct flood_wish wish = {.uid = ALICE,
+				  .sessions = p->crowd,
+				  .tiles = p->wish != INLINE,
+				  .device = p->wish == DEVICE};
+
+	start(&p->d, p->wish);
+	p->totals = daemon_totals(&p->d);
+	must(p->totals, "no counters");
+	wish.socket = p->d.socket;
+	must(flood_begin(&p->alice, &wish), "no flood");
+	while (flood_done(&p->alice) < FIRST * p->crowd) /* each has its memory */
+		usleep(1000);
+	wish.uid = BOB;
+	wish.sessions = 1;
+	must(flood_begin(&p->bob, &wish), "no flood");
+}
+
+static void end(struct pair *p)
+{
+	daemon_totals_unmap(p->totals);
+	flood_end(&p->alice);
+	flood_end(&p->bob);
+	daemon_stop(&p->d);
 }
 
 /* In % of what it should be. */
-static double divide(unsigned crowd, bool tiles)
+static double divide(unsigned crowd, enum wish wish)
 {
-	struct flood_wish alice = {.uid = ALICE, .sessions = crowd, .tiles = tiles};
-	struct flood_wish bob = {.uid = BOB, .sessions = 1, .tiles = tiles};
-	const struct quoit_totals *totals;
-	uint64_t both, b;
-	struct flood of_alice, of_bob;
-	struct daemon d;
+	struct pair p = {.crowd = crowd, .wish = wish};
+	struct had before, after;
+	uint64_t both, bob;
 	double off;
 
-	start(&d);
-	totals = daemon_totals(&d);
-	must(totals, "no counters");
-	alice.socket = bob.socket = d.socket;
-	must(flood_begin(&of_alice, &alice), "no flood");
-	while (flood_done(&of_alice) < FIRST * crowd) /* each has its memory */
-		usleep(1000);
-	must(flood_begin(&of_bob, &bob), "no flood");
+	begin(&p);
 	usleep(SETTLE_US);
-	both = divided(&d, totals, crowd, tiles);
-	b = ticks(&d, 1 + crowd, 1);
+	before = look(&p);
 	usleep(WINDOW_US);
-	both = divided(&d, totals, crowd, tiles) - both;
-	b = ticks(&d, 1 + crowd, 1) - b;
-	daemon_totals_unmap(totals);
-	flood_end(&of_alice);
-	flood_end(&of_bob);
-	daemon_stop(&d);
-	off = (double)b / (double)(both - b) * 100 * 100 / SHARE - 100;
+	after = look(&p);
+	end(&p);
+	both = after.both - before.both;
+	bob = after.bob - before.bob;
+	off = (double)bob / (double)(both - bob) * 100 * 100 / SHARE - 100;
 	return off < 0 ? -off : off;
 }
 
-static void measure_division(const char *name, unsigned crowd, bool tiles, unsigned rounds)
+static void measure_division(const char *name, unsigned crowd, enum wish wish, unsigned rounds)
 {
 	double off[ROUNDS_MOST];
 
 	for (unsigned i = 0; i < rounds; i++)
-		off[i] = divide(crowd, tiles);
+		off[i] = divide(crowd, wish);
 	print(name, off, rounds);
 }
 
@@ -235,7 +277,7 @@ static void measure_flood(unsigned rounds)
 	double idle[ROUNDS_MOST], flooded[ROUNDS_MOST], ratio[ROUNDS_MOST], kept[ROUNDS_MOST];
 	struct daemon d;
 
-	start(&d);
+	start(&d, TILES);
 	for (unsigned i = 0; i < rounds; i++) {
 		struct flood_wish wish = {.socket = d.socket,
 					  .uid = ALICE,
@@ -270,10 +312,12 @@ int main(int argc, char **argv)
 	}
 	if (!rounds || rounds > ROUNDS_MOST)
 		rounds = 3;
-	measure_division("inline_off", 1, false, rounds);
-	measure_division("inline_crowd_off", 1000, false, rounds);
-	measure_division("tiles_off", 1, true, rounds);
-	measure_division("tiles_crowd_off", 1000, true, rounds);
+	measure_division("inline_off", 1, INLINE, rounds);
+	measure_division("inline_crowd_off", 1000, INLINE, rounds);
+	measure_division("tiles_off", 1, TILES, rounds);
+	measure_division("tiles_crowd_off", 1000, TILES, rounds);
+	measure_division("device_off", 1, DEVICE, rounds);
+	measure_division("device_crowd_off", 128, DEVICE, rounds);
 	measure_flood(rounds);
 	return 0;
 }
