@@ -88,46 +88,42 @@ sanitized() { # NAME COMMAND...: with sanitizers' reports in files of their own
 		TSAN_OPTIONS=log_path=$PWD/$san:halt_on_error=1 run "$@"
 }
 
-make_all() { # FOLDER SANITIZERS TARGET...
-	dir=$1 san=$2
-	shift 2
-	make -j2 --no-print-directory B="$dir" SAN="$san" "$@" >"$logs/make_$(flat "$dir").log" 2>&1
-}
-
-built() { # FOLDER STATUS: without it the rest is nothing
+built() { # NAME STATUS: without it the rest is nothing
 	if [ "$2" -ne 0 ]; then
 		printf '  FAIL    build %s\n' "$1"
-		tail -n 40 "$logs/make_$(flat "$1").log"
+		tail -n 40 "$logs/make_$1.log"
 		failed=$((failed + 1))
 		end
 	fi
 	printf '  ok      build %s\n' "$1"
 }
 
-build() { # FOLDER SANITIZERS TARGET...
-	make_all "$@"
-	built "$1" $?
+build() { # NAME FOLDER TARGET...
+	name=$1 dir=$2
+	shift 2
+	make -j2 --no-print-directory B="$dir" "$@" >"$logs/make_$name.log" 2>&1
+	built "$name" $?
 }
 
 # What is needed later is built beside the tests, with what time of the cores nothing else wants: for
-# half of theirs, tests wait.  Lines: FOLDER SANITIZERS TARGET..., - being none.
+# half of theirs, tests wait.  Lines: NAME FOLDER SANITIZERS TARGET..., - being none.
 build_later() {
 	trap 'kill "$making"; exit' TERM
-	while read -r dir san targets; do
+	while read -r name dir san targets; do
 		# shellcheck disable=SC2086
 		chrt --idle 0 timeout 3600 make -j2 --no-print-directory B="$dir" SAN="${san#-}" $targets \
-			>"$logs/make_$(flat "$dir").log" 2>&1 </dev/null &
+			>"$logs/make_$name.log" 2>&1 </dev/null &
 		making=$!
 		wait $making
-		echo $? >"$logs/built_$(flat "$dir")"
+		echo $? >"$logs/built_$name"
 	done
 }
 
-await_build() { # FOLDER
-	while [ ! -s "$logs/built_$(flat "$1")" ]; do
+await_build() { # NAME
+	while [ ! -s "$logs/built_$1" ]; do
 		sleep 1
 	done
-	built "$1" "$(cat "$logs/built_$(flat "$1")")"
+	built "$1" "$(cat "$logs/built_$1")"
 }
 
 tests_of() { # FOLDER KIND
@@ -145,7 +141,7 @@ if [ "$mode" = --torture ]; then
 fi
 
 if [ "$mode" = --fuzz ]; then
-	build build/fuzz "" fuzzers CC=clang
+	build fuzz build/fuzz fuzzers CC=clang
 	for f in build/fuzz/fuzz/*; do
 		run "fuzz $(basename "$f")" timeout 7200 "$f" -error_exitcode=70 -max_total_time="${FUZZ_SECONDS:-3600}"
 	done
@@ -156,7 +152,7 @@ run lint sh tests/lint.sh
 run deps sh tests/check_deps.sh
 run model sh tests/model/run.sh
 
-build build "" tests
+build plain build tests
 for t in $(tests_of build e2e); do
 	QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii --verbose
 done
@@ -165,11 +161,12 @@ for t in test_device test_device_queues test_device_pairs test_direct; do
 	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run "$t by events" timeout 600 build/tests/e2e/$t --ascii --verbose
 done
 build_later <<END &
-build/asan address,undefined tests
-build/tsan thread tests
-build/fuzz - CC=clang fuzzers
-build/clang - CC=clang CUDA_ARCHS=90 all
-build/all-archs - $([ -e build/quoit-cuda.so ] && echo cuda-all-archs || echo cuda-left-out)
+deb build - cuda_home= deb
+asan build/asan address,undefined tests
+tsan build/tsan thread tests
+fuzz build/fuzz - CC=clang fuzzers
+clang build/clang - CC=clang CUDA_ARCHS=90 all
+all-archs build/all-archs - $([ -e build/quoit-cuda.so ] && echo cuda-all-archs || echo cuda-left-out)
 END
 later=$!
 run growth sh tests/growth.sh build
@@ -186,8 +183,10 @@ run licences sh tests/licences.sh build
 run placement sh tests/vm/placement.sh build
 run systemd sh tests/vm/systemd.sh build
 run top sh tests/top.sh build
+await_build deb
+run packages sh tests/packages.sh build fresh
 
-await_build build/asan
+await_build asan
 for t in $(tests_of build/asan unit) $(tests_of build/asan e2e); do
 	case $t in
 	*/test_figures | */test_probes | */test_fair_shares) ;; # what is shipped is measured, and traced
@@ -196,7 +195,7 @@ for t in $(tests_of build/asan unit) $(tests_of build/asan e2e); do
 	esac
 done
 
-await_build build/tsan
+await_build tsan
 for t in $(tests_of build/tsan torture); do
 	case $t in
 	*/fail_calls) ;; # stands between quoitd and libc, where TSan must be alone
@@ -217,11 +216,11 @@ for t in $(tests_of build torture); do
 	QUOIT_BUILD=build run "$t" timeout $((3000 * times)) "$t" $torture_arg
 done
 
-await_build build/fuzz
+await_build fuzz
 for f in build/fuzz/fuzz/*; do
 	run "fuzz $(basename "$f")" timeout 300 "$f" -error_exitcode=70 -seed=1 -len_control=0 \
 		-runs=200000 -max_total_time=30
 done
-await_build build/clang
-await_build build/all-archs
+await_build clang
+await_build all-archs
 end

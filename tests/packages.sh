@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# packages.sh BUILD - the Debian packages: made twice with the same bytes, installed, used, upgraded, removed
+# packages.sh BUILD [fresh] - the Debian packages: made twice with the same bytes, installed, used, upgraded, removed
 #
 # They are installed in a container with a systemd of its own (tests/vm), and compared with what the file of
-# `make dist` makes elsewhere.  KEEP=1: those of the last run are taken (to work on this test).
+# `make dist` makes elsewhere.  KEEP=1: those of the last run are taken (to work on this test).  fresh: those that
+# `make deb` has made are used by several users of a fresh machine, and removed.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 b=${1:-build}
+which=${2:-whole}
 work=$PWD/$b/packages
 payload=$work/payload
 export LC_ALL=C
@@ -47,14 +49,18 @@ dependencies() {
 
 fill_payload() {
 	rm -rf --one-file-system "$payload"
-	mkdir -p "$payload/guest" "$payload/newer" "$payload/older"
-	cp "$b"/deb/*.deb "$payload/newer/" && cp "$work"/older/*.deb "$payload/older/" &&
-		cp tests/vm/guest/library.sh tests/packages/run.sh "$payload/guest/" || return 1
-	for which in newer older; do
-		dpkg-deb -f "$payload/$which"/quoitd_*.deb Version >"$payload/$which/version"
-	done
+	mkdir -p "$payload/guest" "$payload/newer"
+	cp tests/vm/guest/library.sh tests/vm/guest/shares.sh tests/packages/life.sh "$payload/guest/" &&
+		make -s --no-print-directory B="$b" "$b/tests/vm/client" && cp "$b/tests/vm/client" "$payload/" &&
+		cp "$b"/deb/*.deb "$payload/newer/" && dpkg-deb -f "$payload"/newer/quoitd_*.deb Version >"$payload/newer/version" || return 1
 	sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$payload/hello.c"
 	: >"$payload/report"
+}
+
+# Before the newer ones.
+add_older() {
+	mkdir -p "$payload/older"
+	cp "$work"/older/*.deb "$payload/older/" && dpkg-deb -f "$payload"/older/quoitd_*.deb Version >"$payload/older/version"
 }
 
 # The module names NVIDIA's runtime, and has nothing of it.
@@ -78,12 +84,15 @@ for program in dpkg-buildpackage dh lintian mmdebstrap systemd-nspawn; do
 done
 unshare --mount true 2>/dev/null || skip 'this root may not mount'
 mkdir -p "$work"
-[ -n "${KEEP:-}" ] || make_packages
-expect_nothing 'the same commit makes the same packages' "$(same_packages)"
-look_at_cuda
+if [ "$which" = whole ]; then
+	[ -n "${KEEP:-}" ] || make_packages
+	expect_nothing 'the same commit makes the same packages' "$(same_packages)"
+	look_at_cuda
+fi
 # shellcheck disable=SC2046
 log=$(sh tests/vm/root.sh "$work" gcc libc6-dev pkg-config passwd $(dependencies) 2>&1) || { fail 'a Debian to install them in' "$log"; say_counts; exit; }
-fill_payload || fail 'the payload'
+fill_payload && cp "tests/packages/$which.sh" "$payload/guest/run.sh" || fail 'the payload'
+[ "$which" = fresh ] || add_older || fail 'the payload'
 sh tests/vm/container.sh "$work" "$payload" 600 >"$work/container.log" 2>&1
 sed '/^END$/d; s/^/  /' "$payload/report"
 passed=$((passed + $(grep -ac '^ok ' "$payload/report")))

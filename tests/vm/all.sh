@@ -8,4 +8,7 @@ for test in placement systemd; do
 	result=$?
 	[ $result -eq 0 ] || [ $result -eq 77 ] || status=1
 done
+make --no-print-directory B="$1" deb && sh "$here/../packages.sh" "$1" fresh
+result=$?
+[ $result -eq 0 ] || [ $result -eq 77 ] || status=1
 exit $status

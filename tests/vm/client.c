@@ -21,6 +21,7 @@
 #include <quoit.h>
 
 #define LEASE       (UINT64_C(64) << 20)
+#define LEASE_LEAST (UINT64_C(4) << 20)
 #define BACK_MS     30000 /* in which a quoitd that went is to be back */
 #define JOBS_MOST   1000u
 #define CROWD_MOST  2000u
@@ -263,6 +264,38 @@ static int work(const char *argument)
 	return bad || !isfinite(first) || quoit_close(s, 0);
 }
 
+/* saturate: more jobs of microseconds than a reactor has time for, until a signal ends it. */
+static int saturate(const char *argument)
+{
+	const struct quoit_open_params params = {.host_bytes = LEASE_LEAST};
+	const struct quoit_ring_params raw = {.flags = QUOIT_RING_RAW, .entries = 4096};
+	const struct timespec pause = {.tv_nsec = 200000};
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	quoit_tensor x;
+	int err = quoit_open(&s, &params), n;
+
+	(void)argument;
+	err = err ? err : quoit_ring_open(&q, s, &raw);
+	if (err)
+		return fail("saturate", err);
+	x = quoit_vector(q, QUOIT_F32, 2048);
+	(void)!write(STDERR_FILENO, "", 1);
+	for (;;) {
+		const struct quoit_cqe *cqe;
+		struct quoit_sqe *sqe;
+
+		while ((n = quoit_peek(q, &cqe)) > 0)
+			quoit_release(q, (unsigned)n);
+		if (n < 0)
+			return fail("saturate", n);
+		while ((sqe = quoit_sqe(q)) != NULL)
+			*sqe = quoit_normal(x, 1, 0);
+		(void)quoit_flush(q);
+		nanosleep(&pause, NULL);
+	}
+}
+
 /* lease BYTES: a session of that lease. */
 static int lease(const char *argument)
 {
@@ -378,8 +411,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(const char *argument);
-	} tasks[] = {{"stay", stay},   {"crowd", crowd}, {"queue", queue}, {"work", work},
-		     {"lease", lease}, {"flood", flood}, {"file", file},   {"move", move}};
+	} tasks[] = {{"stay", stay}, {"crowd", crowd}, {"queue", queue},
+		     {"work", work}, {"lease", lease}, {"flood", flood},
+		     {"file", file}, {"move", move},   {"saturate", saturate}};
 
 	for (unsigned i = 0; argc > 1 && i < sizeof tasks / sizeof tasks[0]; i++)
 		if (!strcmp(argv[1], tasks[i].name))

@@ -46,19 +46,3 @@ hardened_job() {
 	as alice /payload/client work 5
 	is 0 property NRestarts
 }
-
-ps_by_user() {
-	running
-	begin a 1 alice stay
-	begin b 1 bob stay
-	await 30 is 'alice bob' users_seen
-	is alice users_seen as alice
-	is bob users_seen as bob
-	is '' users_seen as eve
-	quit a
-	quit b
-}
-
-users_seen() { # [as USER]
-	"$@" quoit ps -o user --no-headers | sort -u | paste -sd' '
-}

@@ -4,12 +4,14 @@
 . guest/activation.sh
 . guest/lifecycle.sh
 . guest/journal.sh
+. guest/shares.sh
 
 try 'the first client of an ordinary user starts quoitd' first_client_starts
 try 'quoitd is active only once it is ready, and says how it is' active_when_ready
 try 'who is not in the group is refused' others_are_refused
 try 'a job runs with every line of hardening on' hardened_job
 try 'quoit ps shows root all, and users their own' ps_by_user
+try 'clients of three users get what their shares say, also of one that is changed' three_users_three_shares
 try 'a restart ends sessions with ECONNRESET, and the next is served' restart_under_clients
 try 'stop runs queued jobs to the deadline, and cancels the others' stop_drains
 try 'stop and start again' stop_and_start

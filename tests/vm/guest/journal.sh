@@ -55,16 +55,16 @@ user_unit() {
 	systemctl stop quoitd.socket
 	mkdir -p /var/lib/systemd/linger
 	touch /var/lib/systemd/linger/eve
-	systemctl start user@1003.service
+	systemctl start user@1004.service
 	own systemctl --user start quoitd.service
 	is active own systemctl --user is-active quoitd.service
 	is '1000 x 2 x 2 = 4000' own /payload/hello
 	own systemctl --user stop quoitd.service
-	systemctl stop user@1003.service
+	systemctl stop user@1004.service
 	rm /var/lib/systemd/linger/eve
 	fresh
 }
 
 own() { # COMMAND...: as eve, who has a manager of her own
-	as eve env XDG_RUNTIME_DIR=/run/user/1003 "$@"
+	as eve env XDG_RUNTIME_DIR=/run/user/1004 "$@"
 }

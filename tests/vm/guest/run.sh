@@ -23,12 +23,14 @@ install_tree() {
 	cat >/etc/sysusers.d/quoit-tests.conf <<-USERS
 		u alice 1001 - /home/alice /bin/sh
 		u bob 1002 - /home/bob /bin/sh
-		u eve 1003 - /home/eve /bin/sh
+		u carol 1003 - /home/carol /bin/sh
+		u eve 1004 - /home/eve /bin/sh
 		m alice quoit
 		m bob quoit
+		m carol quoit
 	USERS
 	systemd-sysusers
-	for user in alice bob eve; do
+	for user in alice bob carol eve; do
 		install -d -o $user -g $user -m 700 /home/$user
 	done
 	systemd-tmpfiles --create quoit.conf

@@ -1,19 +1,21 @@
-#!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh - in the guest: the life of the packages, from a first installation to what a purge leaves
+# shellcheck shell=sh
+# life.sh - in the guest: what happens to packages, from a first installation to what a purge leaves
 #
-# older/ and newer/ of the payload are the packages of two versions.  Lines of the report are those of tests/vm.
-cd /payload || exit 1
+# newer/ of the payload are the packages, older/ those of another version.  Lines of the report are those of tests/vm.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive
 exec </dev/null 3>/payload/report
 . guest/library.sh
+. guest/shares.sh
+etc=/etc/quoit
+drop=$etc/quoitd.conf.d/test.conf
 mkdir -p $work
 await 60 sh -c 'systemctl is-system-running | grep -v starting'
-conf=/etc/quoit/quoitd.conf
+conf=$etc/quoitd.conf
 packages='quoitd quoit-tools libquoit-dev libquoit0'
 # Documentation is installed, too.
 rm -f /etc/dpkg/dpkg.cfg.d/*
-for user in alice eve; do
+for user in alice bob carol eve; do
 	useradd --create-home --shell /bin/sh $user
 done
 
@@ -41,10 +43,12 @@ version() {
 	done | sort -u
 }
 
+# Of the first version that there is here.
 first_install() {
 	noted before
-	install_all older
-	is "ii $(cat older/version)" version
+	[ -d older ] && first=older || first=newer
+	install_all $first
+	is "ii $(cat $first/version)" version
 	getent passwd quoit
 	systemctl is-enabled quoitd.socket
 	systemctl is-active quoitd.socket
@@ -71,7 +75,10 @@ compile_and_run() {
 }
 
 through_the_service() {
-	usermod --append --groups quoit alice
+	for user in alice bob carol; do
+		usermod --append --groups quoit $user
+	done
+	systemctl start quoitd.socket
 	is '1000 x 2 x 2 = 4000' as alice /home/alice/hello
 	systemctl is-active quoitd.service
 	is quoit stat -c %U "/proc/$(property MainPID)"
@@ -89,7 +96,7 @@ manual_and_completion() {
 }
 
 upgrade() {
-	echo 'log = debug' >>$conf
+	echo '# kept' >>$conf
 	systemctl is-active quoitd.service
 	was=$(property MainPID)
 	socket=$(property ActiveEnterTimestampMonotonic quoitd.socket)
@@ -98,7 +105,7 @@ upgrade() {
 	is "$socket" property ActiveEnterTimestampMonotonic quoitd.socket
 	systemctl is-active quoitd.service
 	[ "$(property MainPID)" != "$was" ]
-	has 'log = debug' $conf
+	has '# kept' $conf
 	is '1000 x 2 x 2 = 4000' as alice /home/alice/hello
 	fails sh -c 'ls /proc/*/exe -l 2>/dev/null | grep "quoit.*(deleted)"'
 }
@@ -121,13 +128,15 @@ cuda() {
 }
 
 removal() {
+	rm -rf "${drop%/*}"
+	echo '# kept' >>$conf
 	is '1000 x 2 x 2 = 4000' as alice /home/alice/hello
 	dpkg -r $packages
 	fails systemctl is-active quoitd.socket
 	fails systemctl is-active quoitd.service
 	fails sh -c 'cat /proc/[0-9]*/comm | grep -x quoitd'
 	[ ! -e /usr/bin/quoitd ]
-	has 'log = debug' $conf
+	has '# kept' $conf
 }
 
 purge() {
@@ -147,15 +156,3 @@ again() {
 	systemctl is-active quoitd.socket
 	is '1000 x 2 x 2 = 4000' as alice /home/alice/hello
 }
-
-try 'an older version is installed: user, socket, no service yet' first_install
-try "the README's program is compiled with pkg-config, and runs under quoit run" compile_and_run
-try 'an ordinary user of the group uses the service, another is refused' through_the_service
-try 'manual and completion are there' manual_and_completion
-try 'an upgrade keeps socket and configuration, and starts what runs again' upgrade
-try 'an upgrade does not start what does not run' upgrade_at_rest
-try 'quoit-cuda is installed and purged without a device' cuda
-try 'what is removed runs no more, and its configuration stays' removal
-try 'a purge leaves the user, and no file' purge
-try 'it can be installed again' again
-report END
