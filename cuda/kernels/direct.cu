@@ -66,7 +66,7 @@ static __device__ void direct_operand(direct_job &job, uint32_t o, const quoit_d
 }
 
 /* A call for each thread: of few registers in the kernel itself, whatever the function takes. */
-template <class F> static __device__ __noinline__ void direct_each(const walk &w, F f)
+template <class F> inline __device__ __noinline__ void direct_each(const walk &w, F f)
 {
 	map_each(w, f, threadIdx.x, DIRECT_THREADS);
 }
@@ -133,7 +133,7 @@ static __device__ void direct_move(direct_job &job)
 
 /* ---- reductions ---- */
 
-template <class R> static __device__ __noinline__ void direct_reduce_as(const reduce_plan &p)
+template <class R> inline __device__ __noinline__ void direct_reduce_as(const reduce_plan &p)
 {
 	if (p.lanes == 1)
 		reduce_units<R, 1>(p, 0, 1);
@@ -184,7 +184,7 @@ template <class T> struct direct_slices {
  * whole steps of them.
  */
 template <class T>
-static __device__ __noinline__ void direct_gemm_as(const gemm_plan &g, direct_slices<T> &slices)
+inline __device__ __noinline__ void direct_gemm_as(const gemm_plan &g, direct_slices<T> &slices)
 {
 	constexpr uint32_t slice = direct_slices<T>::deep;
 	const T *const a = (const T *)g.a;
@@ -242,7 +242,7 @@ static __device__ __noinline__ void direct_gemm_as(const gemm_plan &g, direct_sl
 	}
 }
 
-static __device__ void direct_gemm(direct_job &job)
+inline __device__ void direct_gemm(direct_job &job)
 {
 	__shared__ union {
 		direct_slices<float> single;

@@ -18,8 +18,11 @@
 #define REDUCE_BLOCKS  65536
 #define REDUCE_CHAINS  4 /* accumulators of a thread, so that loads and sums overlap */
 
-/* Where element i of a walk of any length lies in an operand, in elements. */
-static __device__ __noinline__ int64_t reduce_offset_strided(const walk &w, int o, uint64_t i)
+/*
+ * Where element i of a walk of any length lies in an operand, in elements.  Not static: what is
+ * called, and not inlined, would have the folder in which it is compiled in its name.
+ */
+inline __device__ __noinline__ int64_t reduce_offset_strided(const walk &w, int o, uint64_t i)
 {
 	int64_t at = 0;
 
