@@ -29,7 +29,7 @@
 
 static struct tenant_part *part_of(const struct exec_port *p, const struct session *s)
 {
-	return &s->user->tenant[s->reactor->index].part[p->number];
+	return &reactor_tenant(s->reactor, s)->part[p->number];
 }
 
 static void join(struct exec_port *p, struct session *s)

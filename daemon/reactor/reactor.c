@@ -33,14 +33,9 @@
 #include "session/turns.h"
 #include "workers/backend_cpu.h"
 
-static struct tenant *tenant_of(const struct reactor *r, const struct session *s)
-{
-	return &s->user->tenant[r->index];
-}
-
 void reactor_attend(struct reactor *r, struct session *s)
 {
-	turns_add(&tenant_of(r, s)->turns[TURN_START], TURN_START, s);
+	turns_add(&reactor_tenant(r, s)->turns[TURN_START], TURN_START, s);
 	if (!s->told)
 		return;
 	s->told = false;
@@ -89,7 +84,7 @@ static void settle(struct reactor *r, uint64_t now)
 {
 	if (r->payer) {
 		r->payer->core_ticks += now - r->charged;
-		tenant_charge(tenant_of(r, r->payer), now - r->charged);
+		tenant_charge(reactor_tenant(r, r->payer), now - r->charged);
 	}
 	r->charged = now;
 }

@@ -85,6 +85,12 @@ struct reactor {
 	int stop;        /* atomic */
 };
 
+/* A session's user, as this reactor sees it. */
+static inline struct tenant *reactor_tenant(const struct reactor *r, const struct session *s)
+{
+	return &s->user->tenant[r->index];
+}
+
 int reactor_start(struct reactor *r);
 void reactor_stop(struct reactor *r);
 

@@ -53,7 +53,7 @@ static void forget_untold(struct reactor *r, struct session *s)
 
 static void add_session(struct reactor *r, struct session *s)
 {
-	struct tenant *t = &s->user->tenant[r->index];
+	struct tenant *t = reactor_tenant(r, s);
 
 	stick_at(STICK_REACTOR);
 	s->next = r->sessions;
@@ -78,7 +78,7 @@ static void remove_session(struct reactor *r, struct session *s)
 	r->recorded -= s->trace != NULL;
 	reactor_discharge(r, s);
 	forget_untold(r, s);
-	leave_tenant(r, &s->user->tenant[r->index], s);
+	leave_tenant(r, reactor_tenant(r, s), s);
 }
 
 static void add_ring(struct reactor *r, struct session *s, struct ring *ring)

@@ -49,11 +49,6 @@ static void leave_circle(struct ring **first, struct ring *ring)
 
 /* ---- the table of rings: those that are polled first ---- */
 
-static struct tenant *tenant_of(const struct reactor *r, const struct ring *ring)
-{
-	return &ring->session->user->tenant[r->index];
-}
-
 static void swap_rings(struct reactor *r, uint32_t a, uint32_t b)
 {
 	struct ring *ring = r->rings[a];
@@ -67,7 +62,7 @@ static void swap_rings(struct reactor *r, uint32_t a, uint32_t b)
 /* From wherever it is; need_wake is the caller's affair. */
 static void put(struct reactor *r, struct ring *ring, enum ring_place place)
 {
-	struct tenant *t = tenant_of(r, ring);
+	struct tenant *t = reactor_tenant(r, ring->session);
 
 	if (ring->place == RING_POLLED) {
 		swap_rings(r, ring->slot, --r->polled_count);
