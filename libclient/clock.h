@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.h - ticks for counters and stamps, nanoseconds for deadlines, a pause for spins */
+/* clock.h - ticks for counters and stamps, nanoseconds for deadlines */
 #ifndef LIBQUOIT_CLOCK_H
 #define LIBQUOIT_CLOCK_H
 
@@ -28,16 +28,6 @@ static inline uint64_t clock_ticks(void)
 	return __rdtsc();
 #else
 	return clock_ns();
-#endif
-}
-
-/* Tell the core that this is a spin, so that its other thread gets on. */
-static inline void clock_pause(void)
-{
-#if defined(__x86_64__)
-	_mm_pause();
-#elif defined(__aarch64__)
-	__asm__ __volatile__("yield");
 #endif
 }
 

@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <quoit/pause.h>
+
 #include "clock.h"
 #include "library.h"
 
@@ -50,7 +52,7 @@ static bool spin(struct quoit_ring *q, bool (*is_done)(struct quoit_ring *q))
 	until = clock_ticks() + q->session->spin;
 	while (!q->broken) {
 		for (int i = 0; i < 8; i++)
-			clock_pause();
+			quoit_pause();
 		if (is_done(q))
 			return true;
 		if (clock_ticks() >= until) {

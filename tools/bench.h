@@ -101,14 +101,4 @@ int bench_repeat(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, dou
 /* CLOCK_MONOTONIC in seconds. */
 double bench_now(void);
 
-/* Wait in a spin loop, kindly to the other hardware thread. */
-static inline void bench_pause(void)
-{
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ __volatile__("isb");
-#endif
-}
-
 #endif

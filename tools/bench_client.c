@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include <quoit/pause.h>
+
 #include "bench.h"
 
 #define LEASE_BYTES (UINT64_C(64) << 20)
@@ -133,7 +135,7 @@ int bench_run_nops(struct quoit_ring *q, unsigned depth, uint64_t total)
 		if (n < 0)
 			return n;
 		if (!n && sent == window)
-			bench_pause();
+			quoit_pause();
 		done += (uint64_t)n;
 	}
 	return 0;

@@ -2,6 +2,8 @@
 /* cmd_bench_nop.c - the price of a job that does nothing: round trip, rate, submit side */
 #include <errno.h>
 
+#include <quoit/pause.h>
+
 #include "bench.h"
 
 #define FLUSH 32u /* jobs of one flush, as in quoit-peer write */
@@ -79,7 +81,7 @@ static int await_room(struct quoit_ring *q, uint64_t *in_flight, uint64_t most)
 		if (n < 0)
 			return n;
 		if (!n)
-			bench_pause();
+			quoit_pause();
 		quoit_release(q, (unsigned)n);
 		*in_flight -= (unsigned)n;
 	}

@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <quoit/pause.h>
+
 #include "bench.h"
 #include "bench_trace.h"
 
@@ -24,7 +26,7 @@ static int run_client(const struct bench *b, const struct bench_series *s,
 	if (err)
 		return err;
 	while (!__atomic_load_n(&trace->go, __ATOMIC_SEQ_CST))
-		bench_pause();
+		quoit_pause();
 	err = bench_run_nops(c.ring, s->depth, s->count / 10);
 	__atomic_store_n(&trace->counting, 1, __ATOMIC_SEQ_CST);
 	if (!err)

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <quoit/pause.h>
+
 #include "bench.h"
 
 #define SIDE      1000u
@@ -109,7 +111,7 @@ static int ping(struct quoit_ring *q, enum waiting waiting, double *ret)
 	*quoit_sqe(q) = quoit_nop(QUOIT_NO_TENSOR);
 	n = waiting == BY_SLEEPING ? quoit_wait_cqe(q, QUOIT_FOREVER) : quoit_flush(q);
 	while (!n && !(n = quoit_peek(q, &cqe)))
-		bench_pause();
+		quoit_pause();
 	*ret = (bench_now() - start) * 1e6;
 	if (n > 0)
 		quoit_release(q, (unsigned)n);

@@ -10,11 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <quoit/pause.h>
+
 #include "executors/backend_exec.h"
 #include "host/affinity.h"
 #include "host/histograms.h"
 #include "host/log.h"
-#include "host/spin.h"
 #include "host/tsc.h"
 #include "io/backend_io.h"
 #include "memory/guard.h"
@@ -339,7 +340,7 @@ static bool spin(struct reactor *r)
 	if (idle >= (r->port->published ? r->spin_with_tiles : r->spin_ticks))
 		return false;
 	if (idle > r->spin_fast)
-		spin_pause();
+		quoit_pause();
 	return true;
 }
 

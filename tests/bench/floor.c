@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include <quoit/pause.h>
+
 #include "floor_process.h"
 
 #define LINE      64
@@ -50,7 +52,7 @@ static uint64_t await_change(const uint64_t *word, uint64_t old)
 	uint64_t value;
 
 	while ((value = load(word)) == old)
-		floor_pause();
+		quoit_pause();
 	return value;
 }
 
@@ -264,7 +266,7 @@ static int measure(const struct floor_params *p, uint64_t warm_up, void (*serve)
 	if (r < 0)
 		goto unpin;
 	while (!__atomic_load_n(&rings->ready, __ATOMIC_ACQUIRE))
-		floor_pause();
+		quoit_pause();
 	drive(rings, p, &result);
 	r = floor_join(pid);
 	if (r == 0 && rings->wrong != 0)

@@ -11,16 +11,6 @@
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t floor_now(void);
 
-/* Wait in a spin loop, kindly to the other hardware thread. */
-static inline void floor_pause(void)
-{
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ __volatile__("isb");
-#endif
-}
-
 /* Zeroed and resident memory that a fork shares; NULL with errno set. */
 void *floor_map(size_t bytes);
 void floor_unmap(void *memory, size_t bytes);

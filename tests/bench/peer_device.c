@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <quoit/pause.h>
+
 #include "exec/driver.h"
 #include "floor_process.h"
 
@@ -37,7 +39,7 @@ static int signal_end(struct run *r)
 static void see_end(const struct run *r, uint32_t number)
 {
 	while ((int32_t)(__atomic_load_n(r->word, __ATOMIC_ACQUIRE) - number) < 0)
-		floor_pause();
+		quoit_pause();
 }
 
 static int put(struct run *r, enum peer_device_work work)
@@ -80,11 +82,11 @@ static int start_and_leave(struct run *r, double *ns)
 	if (err)
 		return err;
 	while (__atomic_load_n(&r->words->beat, __ATOMIC_ACQUIRE) == beat)
-		floor_pause();
+		quoit_pause();
 	start = floor_now();
 	__atomic_store_n(&r->words->leave, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&r->words->left, __ATOMIC_ACQUIRE))
-		floor_pause();
+		quoit_pause();
 	*ns += (double)(floor_now() - start);
 	return 0;
 }

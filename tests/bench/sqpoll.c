@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <liburing.h>
 
+#include <quoit/pause.h>
+
 #include "floor_process.h"
 
 #define IDLE_MS   2000 /* the kernel's thread does not sleep during a run */
@@ -69,7 +71,7 @@ static uint64_t drive_nops(struct io_uring *ring, const struct floor_params *p)
 		sent = submit_nops(ring, sent, end);
 		done += reap_nops(ring, done, &wrong);
 		if (done == before)
-			floor_pause();
+			quoit_pause();
 	}
 	return wrong;
 }

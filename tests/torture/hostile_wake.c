@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <quoit/pause.h>
+
 #include "stage.h"
 
 #define PATIENCE_MS 30000
@@ -259,7 +261,7 @@ static void spin(const struct raw_client *c, uint64_t ns)
 	uint64_t end = now_ticks() + ns * (c->info.tsc_hz / 1000000) / 1000;
 
 	while (now_ticks() < end)
-		__builtin_ia32_pause();
+		quoit_pause();
 }
 
 /* One job from its submit to its CQE, asleep in between.  False: a wake-up was lost. */

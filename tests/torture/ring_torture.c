@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <quoit/abi.h>
+#include <quoit/pause.h>
 #include <quoit/ring.h>
 
 #include "stage.h"
@@ -84,7 +85,7 @@ static void wait_until_taken(const struct transfer *t, const struct quoit_produc
 	     QUOIT_RING_LOAD(p->head, QUOIT_RING_ACQUIRE) != p->published && !t->shared->given_up;
 	     n++)
 		if (n < 1000)
-			__builtin_ia32_pause();
+			quoit_pause();
 		else
 			sched_yield();
 }

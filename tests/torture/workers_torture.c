@@ -13,6 +13,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <quoit/pause.h>
+
 #include "host/tsc.h"
 #include "stage.h"
 #include "workers/worker.h"
@@ -93,7 +95,7 @@ static uint32_t draw(struct reactor_seat *r, uint32_t below)
 static void dawdle(struct reactor_seat *r)
 {
 	for (uint32_t n = draw(r, 300); n; n--)
-		__builtin_ia32_pause();
+		quoit_pause();
 }
 
 static void publish(struct reactor_seat *r, struct work *work)

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include <quoit/pause.h>
+
 #include "bench.h"
 #include "measure.h"
 
@@ -34,7 +36,7 @@ static uint64_t await_change(const uint64_t *word, uint64_t old, double until)
 	while ((value = __atomic_load_n(word, __ATOMIC_ACQUIRE)) == old) {
 		if (++spins % SPINS == 0 && bench_now() > until)
 			return STOP;
-		bench_pause();
+		quoit_pause();
 	}
 	return value;
 }

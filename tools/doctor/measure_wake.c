@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <quoit/pause.h>
+
 #include "bench.h"
 #include "measure.h"
 
@@ -53,7 +55,7 @@ static bool await_woken(const struct wake *w, double until)
 	     spins++) {
 		if (spins % SPINS == 0 && bench_now() > until)
 			return false;
-		bench_pause();
+		quoit_pause();
 	}
 	return true;
 }
