@@ -197,7 +197,7 @@ $(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/te
 	$(call link,-ljansson)
 $(B)/tests/vm/client: $(B)/tests/vm/client.o $(B)/libquoit.a
 	$(call link,-lnuma -lm)
-$(B)/quoit-shares: $(B)/tests/bench/shares/shares.o $(B)/tests/e2e/daemon.o $(B)/tests/e2e/flood.o $(B)/libquoit.a
+$(B)/quoit-shares: $(B)/tests/bench/shares/shares.o $(addprefix $(B)/tests/e2e/,configuration.o daemon.o flood.o) $(B)/libquoit.a
 	$(call link)
 $(B)/quoit-crowd: $(B)/tests/bench/crowd/crowd.o $(B)/libquoit.a
 	$(call link)

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
 #include <jansson.h>
 
+#include "configuration.h"
 #include "daemon.h"
 #include "tool.h"
 
@@ -56,64 +56,41 @@ Test(configuration, quoitd_checks_its_options_and_does_nothing_else)
 
 /* ---- files ---- */
 
-static char folder[] = "/tmp/quoit-options-XXXXXX";
-
-static void write_file(const char *name, const char *text)
-{
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof path, "%s/%s", folder, name);
-	f = fopen(path, "we");
-	cr_assert(f);
-	fputs(text, f);
-	fclose(f);
-}
+static struct configuration configuration;
 
 /* With a file, a drop-in and an option that wins over both. */
 static void start(struct daemon *d)
 {
-	char config[128], dropins[128];
-	const char *options[] = {config, "--max-jobs=256", NULL};
+	const char *options[] = {configuration.option, "--max-jobs=256", NULL};
 
-	cr_assert(mkdtemp(folder));
-	snprintf(config, sizeof config, "--config=%s/q.conf", folder);
-	snprintf(dropins, sizeof dropins, "%s/q.conf.d", folder);
-	cr_assert_eq(mkdir(dropins, 0755), 0);
-	write_file("q.conf", "max-jobs = 64\n\nuid-rings = 77\nuid-memory = 1G\n");
-	write_file("q.conf.d/10.conf",
-		   "# less\nuid-memory = 512M\n[group 0]\nrings = 5\n[user root]\nshare = 300\n");
+	cr_assert(configuration_make(&configuration,
+				     "max-jobs = 64\n\nuid-rings = 77\nuid-memory = 1G\n"));
+	cr_assert(configuration_write(
+		&configuration, "q.conf.d/10.conf",
+		"# less\nuid-memory = 512M\n[group 0]\nrings = 5\n[user root]\nshare = 300\n"));
 	cr_assert_eq(daemon_start(d, options), 0);
-}
-
-static void remove_folder(void)
-{
-	char command[128];
-
-	snprintf(command, sizeof command, "rm -r %s", folder);
-	cr_expect_eq(system(command), 0);
 }
 
 static void stop(struct daemon *d)
 {
 	daemon_stop(d);
-	remove_folder();
+	cr_expect(configuration_remove(&configuration));
 }
 
 Test(configuration, what_is_wrong_is_named_with_the_line_that_it_is_from)
 {
-	char said[4096], option[64], expected[128];
+	char said[4096], option[80], expected[128];
 
-	cr_assert(mkdtemp(folder));
-	write_file("q.conf", "module = /nowhere/a.so\n\ngpu = sofd\nmodule = /nowhere/b.so\n");
-	snprintf(option, sizeof option, "--config=%s/q.conf --cpus=x", folder);
+	cr_assert(configuration_make(
+		&configuration, "module = /nowhere/a.so\n\ngpu = sofd\nmodule = /nowhere/b.so\n"));
+	snprintf(option, sizeof option, "%s --cpus=x", configuration.option);
 	cr_expect_eq(check_config(option, said, sizeof said), 2);
 	cr_expect(strstr(said, "q.conf, line 3: gpu: 'sofd'"), "%s", said);
 	cr_expect(strstr(said, "q.conf, line 1: module: cannot read '/nowhere/a.so'"), "%s", said);
-	snprintf(expected, sizeof expected, "%s/q.conf, line 4: module: cannot read", folder);
+	snprintf(expected, sizeof expected, "%s, line 4: module: cannot read", configuration.file);
 	cr_expect(strstr(said, expected), "%s", said);
 	cr_expect(strstr(said, "command line: cpus: 'x'"), "%s", said);
-	remove_folder();
+	cr_expect(configuration_remove(&configuration));
 }
 
 /* ---- the sample ---- */
@@ -121,30 +98,28 @@ Test(configuration, what_is_wrong_is_named_with_the_line_that_it_is_from)
 /* Whose lines of settings begin with '#', and those of comments with '# ' or nothing else. */
 Test(configuration, the_sample_is_valid_with_all_of_its_lines_and_names_every_option)
 {
-	char command[512], said[8192], option[64];
+	char command[512], said[8192];
 	FILE *missing;
 	size_t n;
 
-	cr_assert(mkdtemp(folder));
-	snprintf(command, sizeof command,
-		 "%s/quoitd --sample | sed 's/^#\\([^ ]\\)/\\1/' >%s/q.conf", tool_folder(),
-		 folder);
+	cr_assert(configuration_make(&configuration, "%s", ""));
+	snprintf(command, sizeof command, "%s/quoitd --sample | sed 's/^#\\([^ ]\\)/\\1/' >%s",
+		 tool_folder(), configuration.file);
 	cr_assert_eq(system(command), 0);
-	snprintf(option, sizeof option, "--config=%s/q.conf", folder);
-	cr_expect_eq(check_config(option, said, sizeof said), 0, "%s", said);
+	cr_expect_eq(check_config(configuration.option, said, sizeof said), 0, "%s", said);
 	cr_expect_str_eq(said, "");
 	snprintf(command, sizeof command,
 		 "%s/quoitd --help | sed -n 's/^  --\\([a-z-]*\\) .*/\\1/p' | "
 		 "grep -vxE '(check-)?config' | while read -r o; do "
-		 "grep -q \"^$o = \" %s/q.conf || echo \"$o\"; done",
-		 tool_folder(), folder);
+		 "grep -q \"^$o = \" %s || echo \"$o\"; done",
+		 tool_folder(), configuration.file);
 	missing = popen(command, "re");
 	cr_assert(missing);
 	n = fread(said, 1, sizeof said - 1, missing);
 	said[n] = '\0';
 	cr_expect_eq(pclose(missing), 0);
 	cr_expect_str_eq(said, "", "not in the sample: %s", said);
-	remove_folder();
+	cr_expect(configuration_remove(&configuration));
 }
 
 /* ---- what is in force ---- */
@@ -181,14 +156,14 @@ Test(configuration, each_value_in_force_is_shown_with_where_it_is_from)
 		     said);
 	rows = json_loads(said, 0, NULL);
 	cr_assert(rows, "%s", said);
-	snprintf(file, sizeof file, "%s/q.conf, line 3", folder);
-	snprintf(dropin, sizeof dropin, "%s/q.conf.d/10.conf, line 2", folder);
+	snprintf(file, sizeof file, "%s, line 3", configuration.file);
+	snprintf(dropin, sizeof dropin, "%s.d/10.conf, line 2", configuration.file);
 	expect_row(rows, "max-jobs", "256", "command line");
 	expect_row(rows, "uid-rings", "77", file);
 	expect_row(rows, "uid-memory", "536870912", dropin);
-	snprintf(dropin, sizeof dropin, "%s/q.conf.d/10.conf, line 6", folder);
+	snprintf(dropin, sizeof dropin, "%s.d/10.conf, line 6", configuration.file);
 	expect_row(rows, "user.root.share", "300", dropin);
-	snprintf(dropin, sizeof dropin, "%s/q.conf.d/10.conf, line 4", folder);
+	snprintf(dropin, sizeof dropin, "%s.d/10.conf, line 4", configuration.file);
 	expect_row(rows, "group.0.rings", "5", dropin);
 	expect_row(rows, "lease", "16777216", "default");
 	expect_row(rows, "eager", "no", "default");
@@ -227,7 +202,7 @@ Test(configuration, that_of_a_dead_quoitd_is_shown_as_such)
 	cr_expect(strstr(said, "uid-rings 77 "), "%s", said);
 	cr_expect_eq(tool_run(said, sizeof said, "config --socket=/nowhere/s"), 1);
 	cr_expect(strstr(said, "/nowhere/s"), "%s", said);
-	remove_folder();
+	cr_expect(configuration_remove(&configuration));
 }
 
 /* A file that somebody else wrote, or another version. */
@@ -235,11 +210,12 @@ Test(configuration, what_is_no_configuration_is_passed_over)
 {
 	char said[4096], socket[128];
 
-	cr_assert(mkdtemp(folder));
-	write_file("config", "\n\t\t\nno-value\nname\tval\033[2Jue\tthere\tmore\n\tx");
-	snprintf(socket, sizeof socket, "%s/s", folder);
+	cr_assert(configuration_make(&configuration, "%s", ""));
+	cr_assert(configuration_write(&configuration, "config", "%s",
+				      "\n\t\t\nno-value\nname\tval\033[2Jue\tthere\tmore\n\tx"));
+	snprintf(socket, sizeof socket, "%s/s", configuration.folder);
 	cr_expect_eq(tool_run(said, sizeof said, "config --socket=%s", socket), 0, "%s", said);
 	cr_expect(strstr(said, "val\\x1b[2Jue"), "%s", said);
 	cr_expect_not(strstr(said, "no-value"), "%s", said);
-	remove_folder();
+	cr_expect(configuration_remove(&configuration));
 }

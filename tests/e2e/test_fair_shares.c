@@ -11,6 +11,7 @@
 
 #include <criterion/criterion.h>
 
+#include "configuration.h"
 #include "daemon.h"
 #include "flood.h"
 
@@ -50,32 +51,19 @@ struct ratio {
 	double jobs, ticks;
 };
 
-/* Alice has the normal share, and Bob this one; the path of such a configuration. */
-static void configure(unsigned share, char path[64])
-{
-	FILE *f;
-	int fd;
-
-	strcpy(path, "/tmp/quoit-shares-XXXXXX");
-	fd = mkstemp(path);
-	f = fdopen(fd, "w");
-	cr_assert_not_null(f);
-	fprintf(f, "private = no\nreactors = 1\n[user %d]\nshare = %u\n", BOB, share);
-	cr_assert_eq(fclose(f), 0);
-}
-
+/* Alice has the normal share, and Bob this one. */
 static struct ratio divide(struct flood_wish alice, struct flood_wish bob, unsigned share)
 {
-	char path[64], option[80];
-	const char *options[] = {option, NULL};
+	struct configuration configuration;
+	const char *options[] = {configuration.option, NULL};
 	struct daemon d;
 	struct flood a, b;
 	struct had before[2], after[2];
 
-	configure(share, path);
-	snprintf(option, sizeof option, "--config=%s", path);
+	cr_assert(configuration_make(
+		&configuration, "private = no\nreactors = 1\n[user %d]\nshare = %u\n", BOB, share));
 	cr_assert_eq(daemon_start_prepared(&d, options, let_others_in), 0);
-	(void)unlink(path);
+	cr_assert(configuration_remove(&configuration));
 	alice.socket = bob.socket = d.socket;
 	alice.uid = ALICE;
 	bob.uid = BOB;

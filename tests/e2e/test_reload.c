@@ -5,30 +5,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
 #include <quoit.h>
 
+#include "configuration.h"
 #include "daemon.h"
 #include "tool.h"
 
 #define MIB (UINT64_C(1) << 20)
 
-static char folder[] = "/tmp/quoit-reload-XXXXXX";
+static struct configuration configuration;
 
-static void write_file(const char *name, const char *text)
+static void configure(const char *text)
 {
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof path, "%s/%s", folder, name);
-	f = fopen(path, "we");
-	cr_assert(f);
-	fputs(text, f);
-	fclose(f);
+	cr_assert(configuration_write(&configuration, "q.conf", "%s", text));
 }
 
 static void log_to_file(const struct daemon *d)
@@ -39,22 +32,16 @@ static void log_to_file(const struct daemon *d)
 
 static void start(struct daemon *d, const char *text)
 {
-	char config[128];
-	const char *options[] = {config, "--max-tensors=512", "--log=info", NULL};
+	const char *options[] = {configuration.option, "--max-tensors=512", "--log=info", NULL};
 
-	cr_assert(mkdtemp(folder));
-	snprintf(config, sizeof config, "--config=%s/q.conf", folder);
-	write_file("q.conf", text);
+	cr_assert(configuration_make(&configuration, "%s", text));
 	cr_assert_eq(daemon_start_prepared(d, options, log_to_file), 0);
 }
 
 static void stop(struct daemon *d)
 {
-	char command[128];
-
 	daemon_stop(d);
-	snprintf(command, sizeof command, "rm -r %s", folder);
-	cr_expect_eq(system(command), 0);
+	cr_expect(configuration_remove(&configuration));
 }
 
 /* The words are said, for the n-th time. */
@@ -97,7 +84,7 @@ Test(reload, what_takes_effect_is_in_force_for_new_sessions)
 	cr_expect_eq(default_lease(&d), 32 * (int64_t)MIB);
 	snprintf(text, sizeof text, "lease = 48M\nmax-tensors = 600\n[user %u]\nlease = 64M\n",
 		 geteuid());
-	write_file("q.conf", text);
+	configure(text);
 	reload(&d, "the configuration was reloaded", 1);
 	cr_expect_eq(default_lease(&d), 64 * (int64_t)MIB);
 	expect_value(&d, "lease", "50331648");
@@ -111,7 +98,7 @@ Test(reload, with_an_error_the_old_configuration_stays_and_each_line_is_named)
 	struct daemon d;
 
 	start(&d, "lease = 32M\n");
-	write_file("q.conf", "lease = 48M\nmemroy = 1\n[user no-such-user]\nshare = 1\n");
+	configure("lease = 48M\nmemroy = 1\n[user no-such-user]\nshare = 1\n");
 	reload(&d, "what was in force before still is", 1);
 	cr_expect_eq(
 		daemon_log_count(&d, "q.conf, line 2: unknown option 'memroy'; did you mean", 1),
@@ -119,7 +106,7 @@ Test(reload, with_an_error_the_old_configuration_stays_and_each_line_is_named)
 	cr_expect_eq(daemon_log_count(&d, "q.conf, line 3: there is no user 'no-such-user'", 1), 1);
 	cr_expect_eq(default_lease(&d), 32 * (int64_t)MIB);
 	expect_value(&d, "lease", "33554432");
-	write_file("q.conf", "lease = 48M\ndisable = gem\ngpu = sofd\n");
+	configure("lease = 48M\ndisable = gem\ngpu = sofd\n");
 	cr_assert_eq(kill(d.pid, SIGHUP), 0);
 	cr_expect_eq(daemon_log_count(&d, "line 2: disable: 'gem' is no operation", 1), 1);
 	cr_expect_eq(daemon_log_count(&d, "line 3: gpu: 'sofd' is none of", 1), 1);
@@ -133,7 +120,7 @@ Test(reload, what_needs_a_restart_is_named_and_kept)
 	struct daemon d;
 
 	start(&d, "lease = 32M\nstart-ms = 9000\n");
-	write_file("q.conf", "start-ms = 8000\nlease = 48M\ndisable = exp\n");
+	configure("start-ms = 8000\nlease = 48M\ndisable = exp\n");
 	reload(&d, "a restart is needed to change: start-ms disable", 1);
 	expect_value(&d, "start-ms", "9000");
 	expect_value(&d, "start-ms", "kept until a restart");
@@ -150,12 +137,12 @@ Test(reload, sessions_go_on)
 	start(&d, "uid-connections = 8\n");
 	options.socket = d.socket;
 	cr_assert_eq(quoit_open(&q, &options), 0);
-	write_file("q.conf", "uid-connections = 1\nmemory = 1M\n");
+	configure("uid-connections = 1\nmemory = 1M\n");
 	reload(&d, "the configuration was reloaded", 1);
 	cr_expect_lt(default_lease(&d), 0);
 	cr_expect(strstr(quoit_open_text(), "it may have 1"), "%s", quoit_open_text());
 	cr_expect_eq(quoit_close(q, 0), 0);
-	write_file("q.conf", "uid-connections = 8\n");
+	configure("uid-connections = 8\n");
 	reload(&d, "the configuration was reloaded", 2);
 	stop(&d);
 }
@@ -167,7 +154,7 @@ Test(reload, many_signals_at_once_are_taken)
 	start(&d, "lease = 32M\n");
 	for (unsigned i = 0; i < 100; i++)
 		cr_assert_eq(kill(d.pid, SIGHUP), 0);
-	write_file("q.conf", "lease = 48M\n");
+	configure("lease = 48M\n");
 	cr_assert_eq(kill(d.pid, SIGHUP), 0);
 	for (unsigned i = 0; i < 3000 && default_lease(&d) != 48 * (int64_t)MIB; i++)
 		usleep(10000);

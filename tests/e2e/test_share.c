@@ -9,11 +9,11 @@
 #include <criterion/criterion.h>
 #include <jansson.h>
 
+#include "configuration.h"
 #include "users.h"
 
 static char said[8192];
-static char folder[] = "/tmp/quoit-share-XXXXXX";
-static char file[64];
+static struct configuration configuration;
 
 /* `quoit share` as this user; its exit status. */
 static int share(const struct daemon *d, uid_t uid, const char *user, const char *weight)
@@ -25,28 +25,21 @@ static int share(const struct daemon *d, uid_t uid, const char *user, const char
 
 static void start(struct daemon *d)
 {
-	char option[96];
-	const char *options[] = {option, NULL};
-	FILE *f;
+	const char *options[] = {configuration.option, NULL};
 
 	if (geteuid() != 0)
 		cr_skip("only root can be other users");
-	cr_assert(mkdtemp(folder));
-	snprintf(file, sizeof file, "%s/q.conf", folder);
-	snprintf(option, sizeof option, "--config=%s", file);
-	f = fopen(file, "we");
-	cr_assert(f);
-	fprintf(f, "uid-share = 70\n[group %u]\nshare = 300\nmemory = 1G\n[user %u]\nshare = 400\n",
-		USERS_GROUP, USERS_BOB);
-	fclose(f);
+	cr_assert(configuration_make(
+		&configuration,
+		"uid-share = 70\n[group %u]\nshare = 300\nmemory = 1G\n[user %u]\nshare = 400\n",
+		USERS_GROUP, USERS_BOB));
 	users_start(d, options);
 }
 
 static void stop(struct daemon *d)
 {
 	daemon_stop(d);
-	cr_expect_eq(unlink(file), 0);
-	cr_expect_eq(rmdir(folder), 0);
+	cr_expect(configuration_remove(&configuration));
 }
 
 /* A row begins with these words, with one blank between. */
@@ -104,7 +97,7 @@ Test(share, a_change_is_for_who_is_in_charge_and_says_how_long_it_lasts)
 	cr_expect_eq(share(&d, 0, "4000001", "x"), 2);
 	cr_expect_eq(share(&d, 0, "4000001", "9000"), 0, "%s", said);
 	cr_expect(strstr(said, "until quoitd restarts or reloads"), "%s", said);
-	cr_expect(strstr(said, file), "%s", said);
+	cr_expect(strstr(said, configuration.file), "%s", said);
 	cr_expect(strstr(said, "[user 4000001]\nshare = 9000\n"), "%s", said);
 	cr_expect_eq(share(&d, USERS_ALICE, NULL, NULL), 0);
 	expect_row("\n4000001 9000 set 1 ");

@@ -10,44 +10,37 @@
 
 #include <criterion/criterion.h>
 
+#include "configuration.h"
 #include "recorder.h"
 #include "users.h"
 
 #define CAROL 4000009u
 
 static char said[4096];
-static char file[] = "/tmp/quoit-group-XXXXXX";
+static struct configuration configuration;
 
+/* 0: no group. */
 static void configure(unsigned group)
 {
-	FILE *f = fopen(file, "we");
-
-	cr_assert(f);
-	if (group)
-		fprintf(f, "stats-group = %u\n", group);
-	fclose(f);
+	cr_assert(group ? configuration_write(&configuration, "q.conf", "stats-group = %u\n", group)
+			: configuration_write(&configuration, "q.conf", "%s", ""));
 }
 
 static void start(struct daemon *d, unsigned group)
 {
-	char option[64];
-	const char *options[] = {option, NULL};
-	int fd;
+	const char *options[] = {configuration.option, NULL};
 
 	if (geteuid() != 0)
 		cr_skip("only root can be other users");
-	fd = mkstemp(file);
-	cr_assert_geq(fd, 0);
-	close(fd);
+	cr_assert(configuration_make(&configuration, "%s", ""));
 	configure(group);
-	snprintf(option, sizeof option, "--config=%s", file);
 	users_start(d, options);
 }
 
 static void stop(struct daemon *d)
 {
 	daemon_stop(d);
-	cr_expect_eq(unlink(file), 0);
+	cr_expect(configuration_remove(&configuration));
 }
 
 /* The users of the sessions that `quoit ps` shows to this user with this group. */

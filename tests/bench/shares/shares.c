@@ -22,6 +22,7 @@
 
 #include <quoit.h>
 
+#include "configuration.h"
 #include "daemon.h"
 #include "flood.h"
 
@@ -76,17 +77,16 @@ enum wish {
 
 static void start(struct daemon *d, enum wish wish)
 {
-	char path[] = "/tmp/quoit-shares-XXXXXX", option[64];
-	const char *options[] = {option, NULL};
-	FILE *f = fdopen(mkstemp(path), "w");
+	struct configuration configuration;
+	const char *options[] = {configuration.option, NULL};
 
-	must(f, "no temporary file");
-	fprintf(f, "private = no\nreactors = 1\nmemory = 16G\n%s[user %d]\nshare = %d\n",
-		wish == DEVICE ? "gpu = soft\n" : "", BOB, SHARE);
-	fclose(f);
-	snprintf(option, sizeof option, "--config=%s", path);
+	must(configuration_make(
+		     &configuration,
+		     "private = no\nreactors = 1\nmemory = 16G\n%s[user %d]\nshare = %d\n",
+		     wish == DEVICE ? "gpu = soft\n" : "", BOB, SHARE),
+	     "no temporary file");
 	must(daemon_start_prepared(d, options, let_others_in) == 0, "quoitd does not start");
-	(void)unlink(path);
+	must(configuration_remove(&configuration), "a temporary file stays");
 }
 
 /* ---- what users get ---- */
