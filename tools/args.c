@@ -141,6 +141,31 @@ int args_next(const struct args_command *command, int argc, char **argv)
 	return opt - FIRST;
 }
 
+int args_read_target(const struct args_command *command, int argc, char **argv,
+		     struct args_target *ret)
+{
+	enum { SOCKET, JSON };
+	int opt;
+
+	*ret = (struct args_target){0};
+	while ((opt = args_next(command, argc, argv)) >= 0) {
+		if (opt == SOCKET)
+			ret->socket = optarg;
+		ret->json |= opt == JSON;
+	}
+	if (opt == ARGS_END)
+		return -1;
+	return opt == ARGS_HELP ? 0 : 2;
+}
+
+bool args_no_operands(const struct args_command *command, int argc, char **argv)
+{
+	if (optind == argc)
+		return true;
+	fprintf(stderr, "quoit %s: takes no operand: '%s'\n", command->name, argv[optind]);
+	return false;
+}
+
 int args_run(const struct args_command *command, int argc, char **argv)
 {
 	struct suggestion s = {.word = argc > 1 ? argv[1] : ""};

@@ -38,6 +38,19 @@ enum {
  */
 int args_next(const struct args_command *command, int argc, char **argv);
 
+/* What a command was told whose options are --socket and --json, in this order. */
+struct args_target {
+	const char *socket; /* NULL: none was named */
+	bool json;
+};
+
+/* Read these.  Negative: its operands start at argv[optind]; else the exit status. */
+int args_read_target(const struct args_command *command, int argc, char **argv,
+		     struct args_target *ret);
+
+/* Is there none, of a command that takes no operand?  Else the first was named on stderr. */
+bool args_no_operands(const struct args_command *command, int argc, char **argv);
+
 /*
  * Run the subcommand that argv[1] names, of a command all of whose words are some; its exit status.
  * `quoit trace --describe` lists them, and `quoit trace record --describe` is the one's own.

@@ -151,18 +151,13 @@ static int show(int directory, void *arg)
 
 int cmd_config(int argc, char **argv)
 {
-	enum { SOCKET, JSON };
 	static struct view view;
-	const char *given = NULL;
-	int opt;
+	struct args_target target;
+	int status = args_read_target(&command, argc, argv, &target);
 
-	while ((opt = args_next(&command, argc, argv)) >= 0) {
-		if (opt == SOCKET)
-			given = optarg;
-		view.json |= opt == JSON;
-	}
-	if (opt != ARGS_END)
-		return opt == ARGS_HELP ? 0 : 2;
+	if (status >= 0)
+		return status;
 	view.names = argv + optind;
-	return runtime_show("config", given, show, &view);
+	view.json = target.json;
+	return runtime_show("config", target.socket, show, &view);
 }

@@ -10,6 +10,7 @@
 #include "doctor/checks.h"
 #include "doctor/print.h"
 #include "doctor/tree.h"
+#include "runtime.h"
 #include "suggest.h"
 
 static const struct args_option options[] = {
@@ -92,10 +93,8 @@ static int look_over(const struct wanted *w, struct examination *e)
 {
 	char socket[QUOIT_SOCKET_BYTES] = "";
 
-	if (e->live && quoit_socket_path(w->socket, false, socket) < 0) {
-		fprintf(stderr, "quoit doctor: the socket's path is empty or too long\n");
+	if (e->live && !runtime_find_socket("doctor", w->socket, socket))
 		return 2;
-	}
 	examination_read(e, socket);
 	for (unsigned i = 0; i < checks_count; i++)
 		if (is_wanted(w, &checks[i]))

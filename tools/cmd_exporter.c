@@ -13,6 +13,7 @@
 #include "exporter/listen.h"
 #include "exporter/microhttpd.h"
 #include "exporter/server.h"
+#include "runtime.h"
 
 static const struct args_option options[] = {
 	{"listen", "ADDRESS:PORT", "where; [::1]:PORT for IPv6, port 0 for any", 'l'},
@@ -111,10 +112,8 @@ int cmd_exporter(int argc, char **argv)
 	}
 	if (opt != ARGS_END)
 		return opt == ARGS_HELP ? 0 : 2;
-	if (optind < argc) {
-		fprintf(stderr, "quoit exporter: takes no operand: '%s'\n", argv[optind]);
+	if (!args_no_operands(&command, argc, argv))
 		return 2;
-	}
 	if (!listen_parse(word, &where)) {
 		fprintf(stderr,
 			"quoit exporter: '%s' is no ADDRESS:PORT, as " LISTEN_DEFAULT
@@ -122,9 +121,7 @@ int cmd_exporter(int argc, char **argv)
 			word);
 		return 2;
 	}
-	if (quoit_socket_path(given, false, c.socket) < 0) {
-		fprintf(stderr, "quoit exporter: the socket's path is empty or too long\n");
+	if (!runtime_find_socket("exporter", given, c.socket))
 		return 2;
-	}
 	return once ? print_once(&c) : serve_at(&c, &where, word);
 }

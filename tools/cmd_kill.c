@@ -73,20 +73,13 @@ static int kill_all(const char *socket, char **words, bool json)
 
 int cmd_kill(int argc, char **argv)
 {
-	enum { SOCKET, JSON };
 	char socket[QUOIT_SOCKET_BYTES];
-	const char *given = NULL;
+	struct args_target target;
 	uint64_t session;
-	bool json = false;
-	int opt;
+	int status = args_read_target(&command, argc, argv, &target);
 
-	while ((opt = args_next(&command, argc, argv)) >= 0) {
-		if (opt == SOCKET)
-			given = optarg;
-		json |= opt == JSON;
-	}
-	if (opt != ARGS_END)
-		return opt == ARGS_HELP ? 0 : 2;
+	if (status >= 0)
+		return status;
 	if (optind == argc) {
 		fprintf(stderr, "quoit kill: which session? (see quoit ps)\n");
 		return 2;
@@ -97,9 +90,7 @@ int cmd_kill(int argc, char **argv)
 				argv[i]);
 			return 2;
 		}
-	if (quoit_socket_path(given, false, socket) < 0) {
-		fprintf(stderr, "quoit kill: the socket's path is empty or too long\n");
+	if (!runtime_find_socket("kill", target.socket, socket))
 		return 2;
-	}
-	return kill_all(socket, argv + optind, json);
+	return kill_all(socket, argv + optind, target.json);
 }

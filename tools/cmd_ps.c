@@ -299,9 +299,7 @@ int cmd_ps(int argc, char **argv)
 
 	if (err)
 		return err == ARGS_HELP ? 0 : 1;
-	if (quoit_socket_path(w.socket, false, socket) < 0) {
-		fprintf(stderr, "quoit ps: the socket's path is empty or too long\n");
+	if (!runtime_find_socket("ps", w.socket, socket))
 		return 1;
-	}
 	return show(socket, &w);
 }

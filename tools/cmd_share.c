@@ -174,27 +174,20 @@ static int read_operands(int count, char **words, uint32_t *uid, uint32_t *share
 
 int cmd_share(int argc, char **argv)
 {
-	enum { SOCKET, JSON };
-	struct place p = {.fd = -1};
+	struct args_target target;
+	struct place p;
 	char text[CONTROL_TEXT_BYTES];
-	const char *given = NULL;
 	uint32_t uid = 0, share = 0;
-	int opt, status;
+	int status = args_read_target(&command, argc, argv, &target);
 
-	while ((opt = args_next(&command, argc, argv)) >= 0) {
-		if (opt == SOCKET)
-			given = optarg;
-		p.json |= opt == JSON;
-	}
-	if (opt != ARGS_END)
-		return opt == ARGS_HELP ? 0 : 2;
+	if (status >= 0)
+		return status;
 	status = read_operands(argc - optind, argv + optind, &uid, &share);
 	if (status)
 		return status;
-	if (quoit_socket_path(given, false, p.socket) < 0) {
-		fprintf(stderr, "quoit share: the socket's path is empty or too long\n");
+	if (!runtime_find_socket("share", target.socket, p.socket))
 		return 2;
-	}
+	p.json = target.json;
 	p.fd = control_connect(p.socket, text);
 	if (p.fd < 0) {
 		fprintf(stderr, "quoit share: %s\n", text);

@@ -301,10 +301,8 @@ int cmd_stat(int argc, char **argv)
 		return opt == ARGS_HELP ? 0 : 2;
 	if (!take_operands(argc - optind, argv + optind, &s))
 		return 2;
-	if (quoit_socket_path(given, false, socket) < 0) {
-		fprintf(stderr, "quoit stat: the socket's path is empty or too long\n");
+	if (!runtime_find_socket("stat", given, socket))
 		return 2;
-	}
 	s.socket = socket;
 	s.directory = runtime_open_directory(socket);
 	if (s.directory < 0)

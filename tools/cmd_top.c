@@ -445,16 +445,12 @@ int cmd_top(int argc, char **argv)
 	}
 	if (opt != ARGS_END)
 		return opt == ARGS_HELP ? 0 : 2;
-	if (optind < argc) {
-		fprintf(stderr, "quoit top: takes no operand: '%s'\n", argv[optind]);
+	if (!args_no_operands(&command, argc, argv))
 		return 2;
-	}
 	if (!t.o.columns.count)
 		(void)columns_choose(&t.o.columns, DEFAULT_COLUMNS, false, "top");
-	if (quoit_socket_path(given, false, socket) < 0) {
-		fprintf(stderr, "quoit top: the socket's path is empty or too long\n");
+	if (!runtime_find_socket("top", given, socket))
 		return 2;
-	}
 	if (!t.batch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
 		fprintf(stderr, "quoit top: this is no terminal (see --batch)\n");
 		return 2;

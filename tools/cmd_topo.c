@@ -132,21 +132,14 @@ static int show(int directory, void *arg)
 
 int cmd_topo(int argc, char **argv)
 {
-	enum { SOCKET, JSON };
 	static struct view view;
-	const char *given = NULL;
-	int opt;
+	struct args_target target;
+	int status = args_read_target(&command, argc, argv, &target);
 
-	while ((opt = args_next(&command, argc, argv)) >= 0) {
-		if (opt == SOCKET)
-			given = optarg;
-		view.json |= opt == JSON;
-	}
-	if (opt != ARGS_END)
-		return opt == ARGS_HELP ? 0 : 2;
-	if (optind < argc) {
-		fprintf(stderr, "quoit topo: takes no operand: '%s'\n", argv[optind]);
+	if (status >= 0)
+		return status;
+	if (!args_no_operands(&command, argc, argv))
 		return 2;
-	}
-	return runtime_show("topo", given, show, &view);
+	view.json = target.json;
+	return runtime_show("topo", target.socket, show, &view);
 }

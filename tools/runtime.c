@@ -16,6 +16,14 @@
 
 #include "process.h"
 
+bool runtime_find_socket(const char *command, const char *given, char ret[QUOIT_SOCKET_BYTES])
+{
+	if (quoit_socket_path(given, false, ret) == 0)
+		return true;
+	fprintf(stderr, "quoit %s: the socket's path is empty or too long\n", command);
+	return false;
+}
+
 int runtime_open_directory(const char *socket)
 {
 	char copy[QUOIT_SOCKET_BYTES];

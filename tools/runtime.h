@@ -10,6 +10,12 @@
 
 #include "counters.h"
 
+/*
+ * The socket that is `given`, NULL: the one that programs find, for `quoit COMMAND`.  False after a
+ * line on stderr: that is no path.
+ */
+bool runtime_find_socket(const char *command, const char *given, char ret[QUOIT_SOCKET_BYTES]);
+
 /* Open the directory of the socket, where the counter files lie; a descriptor or -errno. */
 int runtime_open_directory(const char *socket);
 

@@ -18,6 +18,7 @@
 #include "args.h"
 #include "private_daemon.h"
 #include "program.h"
+#include "runtime.h"
 #include "trace/recorder.h"
 
 #define DEFAULT_PATH    "quoit.trace"
@@ -347,10 +348,8 @@ int trace_record(int argc, char **argv)
 
 	if (err)
 		return err == ARGS_HELP ? 0 : 2;
-	if (quoit_socket_path(r.socket, false, socket) < 0) {
-		fprintf(stderr, "quoit trace record: the socket's path is empty or too long\n");
+	if (!runtime_find_socket(command.name, r.socket, socket))
 		return 2;
-	}
 	program_block_signals(&signals, &before);
 	if (r.what.command && !r.socket && !r.shared)
 		return record_privately(&r, &signals, &before);
