@@ -52,8 +52,8 @@ for command in $(commands); do
 	check "bash: every option of $command" "$(long_options quoit "$command")" "$(bash_makes quoit "$command" --)"
 done
 check 'bash: every option of quoitd' "$(long_options quoitd)" "$(bash_makes quoitd --)"
-check 'bash: of run those of quoitd, but what it sets itself' \
-	"$(long_options quoitd | tr ' ' '\n' | grep -vxE -- '--(socket|private|ready-fd|version)' | tr '\n' ' ' | sed 's/ $//')" "$(bash_makes quoit run --)"
+check 'bash: of run those of quoitd, but what it sets itself and what starts none' \
+	"$(long_options quoitd | tr ' ' '\n' | grep -vxE -- '--(socket|private|ready-fd|check-config|version)' | tr '\n' ' ' | sed 's/ $//')" "$(bash_makes quoit run --)"
 check 'bash: every column' "$(quoit ps --columns | awk '{ print $1 }' | sort | tr '\n' ' ' | sed 's/ $//')" "$(bash_makes quoit ps -o '')"
 expect 'a command' ps quoit p
 expect 'an option' '--socket --sort' quoit ps --so

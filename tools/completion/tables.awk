@@ -16,9 +16,9 @@ function choice(help) {
 	return help
 }
 
-# What quoit run sets itself, and what ends quoitd at once.
+# What quoit run sets itself, and what ends quoitd at once, before a program could use it.
 function is_for_run(name) {
-	return name !~ /^(socket|private|ready-fd|version)$/
+	return name !~ /^(socket|private|ready-fd|check-config|version)$/
 }
 
 # ---- bash ----
