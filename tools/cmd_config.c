@@ -84,14 +84,6 @@ static int check_names(const struct rows *r, char *const *names)
 	return 0;
 }
 
-static void cell(struct format_table *t, const char *text)
-{
-	char printable[FORMAT_CELL_BYTES];
-
-	format_escape(text, printable, sizeof printable);
-	format_cell(t, "%s", printable);
-}
-
 static void print_table(const struct rows *r, char *const *names)
 {
 	static const struct format_column columns[] = {
@@ -100,9 +92,9 @@ static void print_table(const struct rows *r, char *const *names)
 
 	for (unsigned i = 0; i < r->count; i++)
 		if (is_asked(&r->row[i], names)) {
-			cell(&t, r->row[i].name);
-			cell(&t, *r->row[i].value ? r->row[i].value : "-");
-			cell(&t, r->row[i].from);
+			format_cell_escaped(&t, r->row[i].name);
+			format_cell_escaped(&t, *r->row[i].value ? r->row[i].value : "-");
+			format_cell_escaped(&t, r->row[i].from);
 		}
 	format_print(&t, true);
 }

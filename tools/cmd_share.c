@@ -47,10 +47,7 @@ static const char *from_words(uint32_t from)
 
 static void add_row(struct format_table *t, const struct quoit_user_reply *u, const char *where)
 {
-	char name[FORMAT_CELL_BYTES];
-
-	format_escape(users_name(u->uid), name, sizeof name);
-	format_cell(t, "%s", name);
+	format_cell_escaped(t, users_name(u->uid));
 	format_cell(t, "%" PRIu32, u->share);
 	format_cell(t, "%s", from_words(u->from));
 	format_cell(t, "%" PRIu32, u->sessions);
@@ -104,7 +101,7 @@ static int list(const struct place *p, const uint32_t *only)
 	}
 	if (err < 0 && err != -ENOENT) {
 		fprintf(stderr, "quoit share: %s\n", text);
-		free(t.cells);
+		format_free(&t);
 		json_decref(json);
 		return 1;
 	}

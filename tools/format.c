@@ -9,23 +9,42 @@
 
 /* ---- cells ---- */
 
-void format_cell(struct format_table *t, const char *format, ...)
+/* Takes the text, NULL: there was no memory for it. */
+static void append(struct format_table *t, char *text)
 {
-	va_list args;
-
-	if (t->used == t->room) {
+	if (text && t->used == t->room) {
 		size_t room = t->room ? 2 * t->room : 64;
 		void *cells = realloc(t->cells, room * sizeof *t->cells);
 
 		t->failed |= !cells;
-		if (t->failed)
-			return;
-		t->cells = cells;
-		t->room = room;
+		t->cells = cells ? cells : t->cells;
+		t->room = cells ? room : t->room;
 	}
+	t->failed |= !text;
+	if (t->failed)
+		free(text);
+	else
+		t->cells[t->used++] = text;
+}
+
+void format_cell(struct format_table *t, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
 	va_start(args, format);
-	vsnprintf(t->cells[t->used++], sizeof *t->cells, format, args);
+	append(t, vasprintf(&text, format, args) < 0 ? NULL : text);
 	va_end(args);
+}
+
+void format_cell_escaped(struct format_table *t, const char *text)
+{
+	size_t size = 4 * strlen(text) + 1;
+	char *printable = malloc(size);
+
+	if (printable)
+		format_escape(text, printable, size);
+	append(t, printable);
 }
 
 void format_cell_counter(struct format_table *t, struct counter c)
@@ -121,8 +140,8 @@ static int add_cell(const struct format_table *t, unsigned column, int width, co
 }
 
 /* One row of cells; the titles where `cells` is NULL. */
-static void print_line(const struct format_table *t, const int *width,
-		       const char (*cells)[FORMAT_CELL_BYTES], char *line, size_t room)
+static void print_line(const struct format_table *t, const int *width, char *const *cells,
+		       char *line, size_t room)
 {
 	size_t used = 0;
 
@@ -154,13 +173,20 @@ void format_print(struct format_table *t, bool headers)
 		if (headers)
 			print_line(t, width, NULL, line, room);
 		for (size_t i = 0; i < t->used; i += t->count)
-			print_line(t, width, (const char(*)[FORMAT_CELL_BYTES]) & t->cells[i], line,
-				   room);
+			print_line(t, width, &t->cells[i], line, room);
 	}
 	free(line);
 	free(width);
+	format_free(t);
+}
+
+void format_free(struct format_table *t)
+{
+	for (size_t i = 0; i < t->used; i++)
+		free(t->cells[i]);
 	free(t->cells);
 	t->cells = NULL;
+	t->used = t->room = 0;
 }
 
 void format_escape(const char *name, char *ret, size_t size)

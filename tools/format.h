@@ -11,7 +11,7 @@
 
 #include "counters.h"
 
-#define FORMAT_CELL_BYTES 144 /* a name of 32 bytes, every one escaped, fits */
+#define FORMAT_CELL_BYTES 144 /* of a column of sessions: a name of 32 bytes, all escaped, fits */
 
 struct format_column {
 	const char *title;
@@ -22,7 +22,7 @@ struct format_column {
 struct format_table {
 	const struct format_column *columns;
 	unsigned count;
-	char (*cells)[FORMAT_CELL_BYTES];
+	char **cells;
 	size_t used, room;
 	unsigned width; /* of a line: what is beyond is cut off; 0: nothing is */
 	bool failed;    /* out of memory: nothing is printed */
@@ -30,6 +30,9 @@ struct format_table {
 
 __attribute__((format(printf, 2, 3))) void format_cell(struct format_table *t, const char *format,
 						       ...);
+
+/* The words of somebody else, however long they are (format_escape). */
+void format_cell_escaped(struct format_table *t, const char *text);
 
 /* The value, or "-" where it is not known. */
 void format_cell_counter(struct format_table *t, struct counter c);
@@ -46,8 +49,9 @@ void format_time(uint64_t ns, char *ret, size_t size);
 /* Seconds as "840n", "12.3u", "4.56m", "7.8s" */
 void format_span(double seconds, char *ret, size_t size);
 
-/* Print on stdout and free the cells. */
+/* Print on stdout and free the cells; or free them unprinted. */
 void format_print(struct format_table *t, bool headers);
+void format_free(struct format_table *t);
 
 /* Printable ASCII as it is, a backslash and everything else as \xNN. */
 void format_escape(const char *name, char *ret, size_t size);

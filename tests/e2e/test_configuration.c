@@ -205,6 +205,19 @@ Test(configuration, that_of_a_dead_quoitd_is_shown_as_such)
 	cr_expect(configuration_remove(&configuration));
 }
 
+Test(configuration, what_is_long_is_shown_whole)
+{
+	char said[4096], expected[512];
+
+	snprintf(expected, sizeof expected, "name %0300d %0150d\n", 7, 8);
+	cr_assert(configuration_make(&configuration, "%s", ""));
+	cr_assert(configuration_write(&configuration, "config", "name\t%0300d\t%0150d\n", 7, 8));
+	cr_expect_eq(tool_run(said, sizeof said, "config --socket=%s/s", configuration.folder), 0,
+		     "%s", said);
+	cr_expect(strstr(said, expected), "%s", said);
+	cr_expect(configuration_remove(&configuration));
+}
+
 /* A file that somebody else wrote, or another version. */
 Test(configuration, what_is_no_configuration_is_passed_over)
 {
