@@ -51,31 +51,23 @@ static int refuse(int why, const char *word, FILE *err)
 	return -EINVAL;
 }
 
-/* Bytes and lists: what is made of none is said in the help. */
-static void describe_default(const struct option_row *row, const void *value, FILE *out)
+/*
+ * An option, or a value of a user's or group's section, which has no default of its own: NULL.  Of
+ * bytes the help says what is made of none.
+ */
+static void describe_row(const char *kind, const struct option_row *row, const void *value,
+			 FILE *out)
 {
-	bool is_number = option_is_number(row) && row->type != OPTION_BYTES;
-
-	if (row->type != OPTION_BYTES && row->type != OPTION_LIST)
+	fprintf(out, "%s\t%s\t\t%s\t%s\t", kind, row->name, row->value ? row->value : "",
+		row->help);
+	if (value && row->type != OPTION_BYTES)
 		option_tell(row, value, out);
-	if (is_number && *(const uint64_t *)value <= row->most)
+	if (row->type == OPTION_NUMBER)
 		fprintf(out, "\t%llu\t%llu", (unsigned long long)row->least,
 			(unsigned long long)row->most);
 	else
-		fprintf(out, "\t\t");
+		fputs("\t\t", out);
 	fprintf(out, "\t%s\n", row->at_reload ? "reload" : "restart");
-}
-
-/* The values of a user's or group's section: NAME, VALUE, help, and of a number its range. */
-static void describe_rules(FILE *out)
-{
-	for (const struct option_row *r = user_rules_row; r < user_rules_row + RULE_NR; r++) {
-		fprintf(out, "rule\t%s\t\t%s\t%s\t", r->name, r->value, r->help);
-		if (r->type == OPTION_NUMBER)
-			fprintf(out, "\t%llu\t%llu", (unsigned long long)r->least,
-				(unsigned long long)r->most);
-		fputc('\n', out);
-	}
 }
 
 /*
@@ -90,12 +82,11 @@ static void describe(FILE *out)
 	config_init(&defaults);
 	fprintf(out, "command\tquoitd\t\t" PURPOSE "\noption\tconfig\t\tFILE\t" CONFIG_HELP
 		     "\noption\tcheck-config\t\t\t" CHECK_HELP "\n");
-	for (const struct option_row *r = config_rows; r < config_rows + CONFIG_ROWS; r++) {
-		fprintf(out, "option\t%s\t\t%s\t%s\t", r->name, r->value ? r->value : "", r->help);
-		describe_default(r, (const char *)&defaults + r->offset, out);
-	}
+	for (const struct option_row *r = config_rows; r < config_rows + CONFIG_ROWS; r++)
+		describe_row("option", r, (const char *)&defaults + r->offset, out);
 	fprintf(out, "option\thelp\t\t\tprint this\noption\tversion\t\t\tprint the version\n");
-	describe_rules(out);
+	for (const struct option_row *r = user_rules_row; r < user_rules_row + RULE_NR; r++)
+		describe_row("rule", r, NULL, out);
 }
 
 /* Where nothing says where to listen, a private quoitd is where its user's programs look. */

@@ -73,7 +73,7 @@ static void sample_row(const struct option_row *row, const void *value, FILE *ou
 	fprintf(out, "# %s\n#%s = ", row->help, row->name);
 	if (row->type == OPTION_FD && *(const uint64_t *)value > row->most)
 		fputs("none", out);
-	else if (row->type != OPTION_LIST)
+	else
 		option_tell(row, value, out);
 	fputs("\n\n", out);
 }

@@ -119,9 +119,9 @@ void option_tell(const struct option_row *row, const void *field, FILE *out)
 		fputs(*(const bool *)field ? "yes" : "no", out);
 	else if (row->type == OPTION_GROUP)
 		fputs(((const struct option_group *)field)->name, out);
-	else if (!option_is_number(row))
+	else if (row->type == OPTION_TEXT || row->type == OPTION_LEVEL)
 		fputs(field, out);
-	else if (*(const uint64_t *)field <= row->most)
+	else if (option_is_number(row) && *(const uint64_t *)field <= row->most)
 		fprintf(out, "%llu", (unsigned long long)*(const uint64_t *)field);
 }
 

@@ -61,7 +61,7 @@ bool option_put(const struct option_row *row, void *field, const char *text);
 /* Why not, with the line's end. */
 void option_explain(const struct option_row *row, const char *text, FILE *err);
 
-/* As a file has it; nothing where there is none. */
+/* As a file has it; nothing where there is none, and of an OPTION_LIST. */
 void option_tell(const struct option_row *row, const void *field, FILE *out);
 
 bool option_is_number(const struct option_row *row);
