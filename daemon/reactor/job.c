@@ -10,7 +10,6 @@
 #include "host/tsc.h"
 #include "memory/memory.h"
 #include "moved.h"
-#include "optable.h"
 #include "probes.h"
 #include "record.h"
 #include "sample.h"
@@ -181,7 +180,7 @@ static uint32_t linked_job(const struct ring *r, const struct quoit_sqe *sqe, ui
 
 static bool has_file(const struct job *job)
 {
-	return !job->refused && optable_find(job->sqe.opcode)->flags & OP_FILE;
+	return !job->refused && job_names_file(job);
 }
 
 static bool has_kernel(const struct job *job)

@@ -10,7 +10,14 @@
 #ifndef QUOITD_JOB_H
 #define QUOITD_JOB_H
 
+#include "optable.h"
 #include "validate.h"
+
+/* Does it move a file's bytes? */
+static inline bool job_names_file(const struct job *job)
+{
+	return optable_row(job->sqe.opcode)->flags & OP_FILE;
+}
 
 typedef void job_ready_fn(struct session *s, struct job *job);
 

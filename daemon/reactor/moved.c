@@ -2,7 +2,7 @@
 /* moved.c - how many bytes a job has moved */
 #include "moved.h"
 
-#include "optable.h"
+#include "job.h"
 #include "session/tensor_bits.h"
 #include "shape.h"
 
@@ -43,7 +43,7 @@ static bool goes_across(const struct session *s, const struct job *job)
 
 uint64_t moved_by_job(const struct session *s, const struct job *job, int32_t res)
 {
-	if (optable_row(job->sqe.opcode)->flags & OP_FILE)
+	if (job_names_file(job))
 		return (uint32_t)res;
 	if (goes_across(s, job))
 		return bytes_of(s, job->view, job->writes);

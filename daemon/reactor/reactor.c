@@ -177,11 +177,6 @@ static bool fetch(struct reactor *r, struct tenant *t)
 
 /* ---- start: from the queues of ready jobs to a backend ---- */
 
-static bool names_file(const struct job *job)
-{
-	return optable_find(job->sqe.opcode)->flags & OP_FILE;
-}
-
 static bool clear_is_long(const struct session *s, const struct job *job)
 {
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
@@ -248,7 +243,7 @@ static void run_inline(struct reactor *r, struct session *s, struct job *job, in
 /* Start a ready job.  -EBUSY: its backend has no room. */
 static int start(struct reactor *r, struct session *s, struct job *job)
 {
-	bool is_file = names_file(job);
+	bool is_file = job_names_file(job);
 	bool elsewhere = is_file || job->executor != NO_EXECUTOR;
 	int32_t res = verdict(s, job, r->now);
 
@@ -427,7 +422,7 @@ static void finish_work(struct reactor *r, struct work *work)
 		res = cpu_result(work, &job->error);
 	worker_retire(r->port, work);
 	job->failed = res < 0 ? res : 0;
-	if (job->executor != NO_EXECUTOR || (!res && names_file(job))) {
+	if (job->executor != NO_EXECUTOR || (!res && job_names_file(job))) {
 		job->zero &= job->on_device;
 		sched_push(s, job);
 		return;

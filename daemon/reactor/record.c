@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "host/tsc.h"
+#include "job.h"
 #include "optable.h"
 
 /* ---- clients' notes ---- */
@@ -290,7 +291,7 @@ uint8_t record_place(const struct session *s, const struct job *job)
 		return place_on_device(s, job);
 	if (job->executor != NO_EXECUTOR)
 		return (uint8_t)(QUOIT_TRACE_MODULE + job->executor);
-	if (optable_find(job->sqe.opcode)->flags & OP_FILE)
+	if (job_names_file(job))
 		return QUOIT_TRACE_KERNEL;
 	return job->state == JOB_RUNNING ? QUOIT_TRACE_WORKERS : QUOIT_TRACE_REACTOR;
 }

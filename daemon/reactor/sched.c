@@ -2,6 +2,7 @@
 /* sched.c - queues of ready jobs: short and long, by priority */
 #include "sched.h"
 
+#include "job.h"
 #include "optable.h"
 
 static const uint8_t by_urgency[QUOIT_PRIO_NR] = {QUOIT_PRIO_HIGH, QUOIT_PRIO_NORMAL,
@@ -39,11 +40,6 @@ struct job *sched_pop(struct session *s, struct job_queue queues[QUOIT_PRIO_NR])
 	return job;
 }
 
-static bool is_file(const struct job *job)
-{
-	return optable_find(job->sqe.opcode)->flags & OP_FILE;
-}
-
 void sched_push(struct session *s, struct job *job)
 {
 	struct job_queue *queues = s->long_jobs;
@@ -51,7 +47,7 @@ void sched_push(struct session *s, struct job *job)
 	/* What has failed, and what only waits, is over at once. */
 	if (job->failed)
 		queues = s->short_jobs;
-	else if (is_file(job))
+	else if (job_names_file(job))
 		queues = s->file_jobs;
 	else if (job->executor != NO_EXECUTOR || job->cost < SCHED_INLINE_NS)
 		queues = s->short_jobs;
@@ -90,7 +86,7 @@ struct job *sched_next_file(struct session *s)
 
 void sched_put_back(struct session *s, struct job *job)
 {
-	struct job_queue *queues = is_file(job) ? s->file_jobs : s->long_jobs;
+	struct job_queue *queues = job_names_file(job) ? s->file_jobs : s->long_jobs;
 	struct job_queue *q = &queues[job->sqe.priority];
 
 	job->next = q->head;
