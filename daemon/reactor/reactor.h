@@ -112,6 +112,9 @@ void reactor_charge(struct reactor *r, struct session *s);
 /* The session is about to leave: it pays for what was done for it, and for nothing more. */
 void reactor_discharge(struct reactor *r, const struct session *s);
 
+/* Has this user had its turn of the stage, while others have sessions here? */
+bool reactor_turn_is_over(struct reactor *r, const struct tenant *t);
+
 /* A backend is done with a running job. */
 void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res);
 

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* start.c - ready jobs, from their queues to a backend */
+#include "start.h"
+
+#include <errno.h>
+
+#include "executors/backend_exec.h"
+#include "executors/backend_kernels.h"
+#include "executors/bridge.h"
+#include "host/tsc.h"
+#include "io/backend_io.h"
+#include "job.h"
+#include "memory/guard.h"
+#include "memory/memory.h"
+#include "memory/memory_pinned.h"
+#include "probes.h"
+#include "reactor_deadlines.h"
+#include "reactor_mail.h"
+#include "sched.h"
+#include "session/tensor_bits.h"
+#include "session/turns.h"
+#include "workers/backend_cpu.h"
+
+static bool clear_is_long(const struct session *s, const struct job *job)
+{
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job_host_zero(job) & 1u << i &&
+		    s->buffers[s->views[job->view[i]].buffer].size > MEMORY_INLINE_BYTES)
+			return true;
+	return false;
+}
+
+/* ns, as predicted. */
+static uint64_t clear_cost(const struct session *s, const struct job *job)
+{
+	uint64_t bytes = 0;
+
+	for_each_tensor (i, job_host_zero(job))
+		bytes += s->buffers[s->views[job->view[i]].buffer].size;
+	return bytes / SCHED_CLEAR_BYTES_PER_NS;
+}
+
+/* What is known about a job before it starts: 0, or why it does not. */
+static int32_t verdict(struct session *s, struct job *job, uint64_t now)
+{
+	if (job->failed)
+		return job->failed;
+	if (job->reads && !job->waits && job_is_poisoned(s, job))
+		return -QUOIT_EPOISON;
+	if (job->deadline && now >= job->deadline)
+		return -ETIME;
+	if (job->tensors && memory_lacking(s, job))
+		return -ENOMEM;
+	return 0;
+}
+
+static int publish(struct reactor *r, struct session *s, struct job *job)
+{
+	int err = cpu_publish(s, job, r->port);
+
+	if (err < 0)
+		return err;
+	job_become(s, job, JOB_RUNNING);
+	job->start = r->now;
+	probe_start(s, job);
+	s->published++;
+	s->jobs_tiled++;
+	return 0;
+}
+
+/* Here and now; res < 0: only what is left to do then. */
+static void run_inline(struct reactor *r, struct session *s, struct job *job, int32_t res)
+{
+	uint8_t zero = job_host_zero(job);
+
+	job->start = tsc_now();
+	probe_start(s, job);
+	if (!res)
+		res = cpu_run(s, &job->sqe, job->tensors, job->view, zero, &job->error);
+	else if (zero)
+		cpu_clear(s, job->view, zero);
+	job->end = tsc_now();
+	s->jobs_inline++;
+	reactor_end_job(r, s, job, res);
+}
+
+/* Start a ready job.  -EBUSY: its backend has no room. */
+static int start(struct reactor *r, struct session *s, struct job *job)
+{
+	bool is_file = job_names_file(job);
+	bool elsewhere = is_file || job->executor != NO_EXECUTOR;
+	int32_t res = verdict(s, job, r->now);
+
+	if (res < 0)
+		job->failed = res;
+	if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
+		job_become(s, job, JOB_WAITING);
+		return 0;
+	}
+	if (job_host_zero(job) && (clear_is_long(s, job) || elsewhere))
+		return s->published < SCHED_PUBLISHED ? publish(r, s, job) : -EBUSY;
+	if (!res && is_file)
+		return io_start(r, s, job);
+	/* One that has failed may still have to clear what others will read. */
+	if (job->executor != NO_EXECUTOR && (!res || job->zero)) {
+		exec_start(s, job);
+		return 0;
+	}
+	if (res < 0 || job->cost < SCHED_INLINE_NS) {
+		run_inline(r, s, job, res);
+		return 0;
+	}
+	return publish(r, s, job);
+}
+
+static bool start_short(struct reactor *r, struct session *s)
+{
+	uint64_t cost = 0;
+	struct job *job;
+	bool any = false;
+
+	while (cost < SCHED_TURN_NS && (job = sched_next_short(s)) != NULL) {
+		cost += job->cost + SCHED_JOB_NS + clear_cost(s, job);
+		if (start(r, s, job) < 0) {
+			sched_put_back(s, job);
+			break;
+		}
+		any = true;
+	}
+	return any;
+}
+
+static bool start_long(struct reactor *r, struct session *s)
+{
+	struct job *job = s->memory.tidying ? NULL : sched_next_long(s);
+
+	if (!job)
+		return false;
+	reactor_charge(r, s);
+	if (start(r, s, job) == 0)
+		return true;
+	sched_put_back(s, job);
+	return false;
+}
+
+static bool start_files(struct reactor *r, struct session *s)
+{
+	struct job *job;
+	bool any = false;
+
+	while ((job = sched_next_file(s)) != NULL) {
+		if (start(r, s, job) < 0) {
+			sched_put_back(s, job);
+			break;
+		}
+		any = true;
+	}
+	return any;
+}
+
+static bool start_session(struct reactor *r, struct session *s)
+{
+	bool any = false;
+
+	if (s->memory.tidying || s->memory.more) {
+		memory_advance(s, sched_push);
+		any |= s->memory.more;
+		if (s->memory.tidying == TIDY_WAITS) /* nobody holds a pinned address */
+			memory_pinned_tidy(s);
+	}
+	if (!s->memory.tidying && s->ready_jobs != s->ready_long) {
+		reactor_charge(r, s);
+		any |= start_short(r, s);
+		any |= start_files(r, s);
+	}
+	if ((s->exec.jobs_waiting || s->drops || kernels_wait(s)) && !s->memory.tidying)
+		any |= exec_send(r, s);
+	if (s->bridge.fd >= 0)
+		any |= bridge_advance(r, s);
+	if (guard_has_hit(s) && !s->stopped)
+		reactor_kill(r, s, QUOIT_DAEMON_KILL_MEM_VANISHED);
+	return any;
+}
+
+/* May there be something to start, or to go on with, although nothing happens to it? */
+static bool is_busy(const struct session *s)
+{
+	return s->ready_jobs != s->ready_long || s->memory.tidying || s->memory.more ||
+	       s->exec.jobs_waiting || s->drops || kernels_wait(s) || s->bridge.fd >= 0;
+}
+
+/* Where there are fewer places than sessions, those behind the last one that got some are next. */
+static bool start_turns(struct reactor *r, struct tenant *t)
+{
+	struct turns *turns = &t->turns[TURN_START];
+	struct session *last = NULL;
+	bool any = false, one, over = false;
+
+	for (uint32_t n = turns->count; n && !over; n--) {
+		struct session *s = turns_take(turns, TURN_START);
+
+		reactor_meet_deadlines(r, s);
+		one = start_session(r, s);
+		any |= one;
+		if (is_busy(s))
+			turns_add(turns, TURN_START, s);
+		if (s->ready_long)
+			turns_add(&t->turns[TURN_PUBLISH], TURN_PUBLISH, s);
+		if (one && s->has_turn[TURN_START])
+			last = s;
+		over = one && n > 1 && reactor_turn_is_over(r, t);
+	}
+	if (last)
+		turns_rotate(turns, TURN_START, last);
+	return any;
+}
+
+/* A long job of each, again and again, while there are places for them. */
+static bool publish_turns(struct reactor *r, struct tenant *t)
+{
+	struct turns *turns = &t->turns[TURN_PUBLISH];
+	bool any = false, room = true;
+	uint32_t vain = 0; /* so many in a row had no room of their own */
+
+	while (room && vain < turns->count) {
+		struct session *s = turns_take(turns, TURN_PUBLISH);
+		bool one = start_long(r, s);
+
+		if (s->ready_long)
+			turns_add(turns, TURN_PUBLISH, s);
+		vain = one ? 0 : vain + 1;
+		room = one || s->published || s->memory.tidying;
+		any |= one;
+	}
+	return any;
+}
+
+bool start_ready(struct reactor *r, struct tenant *t)
+{
+	bool any = start_turns(r, t);
+
+	return publish_turns(r, t) | any;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * start.h - starting what is ready: run here and now, or handed to the workers, to the kernel or to
+ * an executor.
+ */
+#ifndef QUOITD_START_H
+#define QUOITD_START_H
+
+#include "reactor.h"
+
+/*
+ * A turn of each of a user's sessions that may have something to start or to go on with; then long
+ * jobs of all of them while the workers have room.  True: something was done.
+ */
+bool start_ready(struct reactor *r, struct tenant *t);
+
+#endif
