@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* reactor_cancel.c - jobs that end before they have started, or whose end nobody waits for */
+#include "reactor_cancel.h"
+
+#include <errno.h>
+
+#include "completion.h"
+#include "deps.h"
+#include "job.h"
+#include "memory/memory.h"
+#include "sched.h"
+
+/* A job that has not started ends now, as far as its client is concerned. */
+static void cancel_job(struct reactor *r, struct session *s, struct job *job)
+{
+	struct ring *ring = s->rings[job->ring];
+
+	job_fail_early(s, job, -ECANCELED, r->now);
+	reactor_touch(r, ring);
+}
+
+void reactor_cancel_all(struct reactor *r, struct session *s)
+{
+	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer)
+		if (!s->jobs[i].failed && s->jobs[i].state != JOB_RUNNING)
+			cancel_job(r, s, &s->jobs[i]);
+	memory_advance(s, sched_push);
+}
+
+int32_t reactor_cancel(struct reactor *r, struct session *s, uint32_t index, uint32_t sq_index)
+{
+	struct ring *ring = index < s->ring_count ? s->rings[index] : NULL;
+	struct job *job;
+
+	if (!ring)
+		return -EINVAL;
+	job = deps_ring_find(ring, sq_index);
+	if (job) {
+		if (job->failed || job->state == JOB_RUNNING)
+			return -EALREADY;
+		cancel_job(r, s, job);
+		memory_advance(s, sched_push);
+		return 0;
+	}
+	if (sq_index - ring->sq.next >= ring->layout.sq_entries)
+		return -EALREADY; /* fetched, and it has ended */
+	if (ring->cancels == CANCEL_SLOTS)
+		return -EBUSY;
+	ring->cancel[ring->cancels++] = sq_index;
+	return 0;
+}
+
+uint32_t reactor_cancel_rest(struct reactor *r, struct session *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer)
+		if (!s->jobs[i].posted) {
+			cancel_job(r, s, &s->jobs[i]);
+			n++;
+		}
+	for (uint32_t i = 0; i < s->ring_count; i++)
+		if (s->rings[i] && s->rings[i]->dirty)
+			completion_flush(s->rings[i]);
+	memory_advance(s, sched_push);
+	return n;
+}

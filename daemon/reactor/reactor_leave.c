@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* reactor_leave.c - rings and sessions go, each once nothing of it is in use */
+#include "reactor_leave.h"
+
+#include <errno.h>
+
+#include "completion.h"
+#include "executors/backend_exec.h"
+#include "io/backend_io.h"
+#include "memory/memory.h"
+#include "reactor_cancel.h"
+#include "reactor_mail.h"
+#include "reactor_rings.h"
+#include "record.h"
+#include "sample.h"
+#include "session/legs.h"
+#include "session/session_stats.h"
+#include "session/turns.h"
+
+/* ---- who is to go ---- */
+
+bool reactor_has(const struct reactor *r, const struct session *s)
+{
+	for (const struct session *i = r->sessions; i; i = i->next)
+		if (i == s)
+			return true;
+	return false;
+}
+
+static void abandon(struct reactor *r, struct session *s)
+{
+	for (uint32_t i = 0; i < WORKER_SLOTS; i++)
+		if (!(r->port->free & 1u << i) && r->port->work[i].session == s)
+			atomic_store(&r->port->work[i].abandoned, true);
+	io_abandon(r, s);
+}
+
+void reactor_end_session(struct reactor *r, struct session *s, uint8_t type, uint32_t flags)
+{
+	if (!reactor_has(r,
+			 s)) { /* closed, and let go, while the news of its death was under way */
+		reactor_answer(r, type, s, NULL, 0);
+		return;
+	}
+	reactor_attend(r, s);
+	reactor_unstall_all(r, s);
+	s->ending = type;
+	for (uint32_t i = 0; i < s->ring_count; i++)
+		if (s->rings[i])
+			s->rings[i]->mute = true;
+	if (type == MAIL_DEAD || flags & QUOIT_CLOSE_CANCEL) {
+		s->stopped = true; /* nothing more is fetched */
+		s->dead = type == MAIL_DEAD;
+		reactor_cancel_all(r, s);
+	}
+	if (type == MAIL_DEAD)
+		abandon(r, s);
+}
+
+void reactor_close_ring(struct reactor *r, struct session *s, uint32_t index)
+{
+	struct ring *ring = index < s->ring_count ? s->rings[index] : NULL;
+
+	if (!ring || ring->closing) {
+		reactor_answer(r, MAIL_RING_CLOSE, s, NULL, -EINVAL);
+		return;
+	}
+	ring->closing = ring->mute = true;
+	reactor_unstall(r, ring);
+}
+
+/* Jobs, in a drain; those that were cancelled have been told. */
+static uint32_t ended_since(const struct session *s)
+{
+	return s->cut ? 0 : (uint32_t)(s->jobs_done + s->jobs_failed - s->ended_before);
+}
+
+/* One that is closing anyway, or gone, comes back by its own letter. */
+void reactor_drain(const struct reactor *r, struct session *s)
+{
+	if (!reactor_has(r, s))
+		return;
+	s->stopped = true;
+	s->ended_before = s->jobs_done + s->jobs_failed;
+	if (!s->ending)
+		s->ending = MAIL_DRAIN;
+}
+
+void reactor_cut(struct reactor *r, struct session *s)
+{
+	struct mail m = {.type = MAIL_CUT, .session = s};
+
+	if (!reactor_has(r, s))
+		return;
+	m.a = ended_since(s);
+	reactor_attend(r, s);
+	m.b = reactor_cancel_rest(r, s);
+	s->cut = true;
+	abandon(r, s);
+	mailbox_send(r->outbox, &m);
+}
+
+/* ---- rings ---- */
+
+static void unhook_dirty(struct reactor *r, struct ring *ring)
+{
+	for (struct ring **link = &r->dirty; *link; link = &(*link)->next_dirty)
+		if (*link == ring) {
+			*link = ring->next_dirty;
+			return;
+		}
+}
+
+static void let_ring_go(struct reactor *r, struct session *s, struct ring *ring)
+{
+	if (ring->dirty)
+		completion_flush(ring);
+	if (ring->queued)
+		unhook_dirty(r, ring);
+	record_ring_goes(ring);
+	sample_collect(ring); /* while its pages are guarded */
+	legs_tell_sites(s, ring->index, ring->sites);
+	reactor_remove_ring(r, ring);
+	s->rings[ring->index] = NULL;
+}
+
+/* True: some ring still has jobs. */
+static bool close_rings(struct reactor *r, struct session *s)
+{
+	bool pending = false;
+
+	for (uint32_t i = 0; i < s->ring_count; i++) {
+		struct ring *ring = s->rings[i];
+
+		if (!ring || !ring->closing)
+			continue;
+		if (ring->jobs || (!s->stopped && quoit_ring_peek(&ring->sq))) {
+			pending = true;
+			continue;
+		}
+		let_ring_go(r, s, ring);
+		reactor_answer(r, MAIL_RING_CLOSE, s, ring, 0);
+	}
+	return pending;
+}
+
+/* ---- sessions ---- */
+
+static void leave_tenant(struct reactor *r, struct tenant *t, struct session *s)
+{
+	for (enum turn i = 0; i < TURNS; i++)
+		turns_remove(&t->turns[i], i, s);
+	if (!--t->session_count)
+		tenancy_remove(&r->tenancy, t);
+}
+
+static void forget_untold(struct reactor *r, struct session *s)
+{
+	struct session **link = &r->untold;
+
+	while (*link && *link != s)
+		link = &(*link)->untold;
+	if (*link)
+		*link = s->untold;
+}
+
+static void remove_session(struct reactor *r, struct session *s)
+{
+	struct session **link = &r->sessions;
+
+	while (*link != s)
+		link = &(*link)->next;
+	*link = s->next;
+	r->session_count--;
+	r->recorded -= s->trace != NULL;
+	reactor_discharge(r, s);
+	forget_untold(r, s);
+	leave_tenant(r, reactor_tenant(r, s), s);
+}
+
+static bool quiet(const struct session *s)
+{
+	return !s->open.now && !s->requests && !s->published && s->memory.head == NIL;
+}
+
+static bool unfetched(const struct session *s)
+{
+	for (uint32_t i = 0; i < s->ring_count; i++) {
+		struct ring *ring = s->rings[i];
+
+		if (ring && quoit_ring_peek(&ring->sq))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Hand the session back once nothing of it is in use.  Its rings stay its own and are
+ * freed with it; after CLOSE the client may still reap what was posted.
+ */
+static bool let_session_go(struct reactor *r, struct session *s)
+{
+	struct mail m;
+
+	exec_abandon(r, s);
+	if (!quiet(s) || (!s->stopped && unfetched(s)))
+		return false;
+	s->stopped = true; /* what is published from here on finds no memory */
+	if (!exec_leave(r, s) || !memory_close(s))
+		return false;
+	m = (struct mail){.type = s->ending, .session = s, .a = ended_since(s)};
+	session_stats_publish(s, r->now, 0, true); /* while its rings are guarded */
+	for (uint32_t i = 0; i < s->ring_count; i++) {
+		struct ring *ring = s->rings[i];
+
+		if (!ring)
+			continue;
+		let_ring_go(r, s, ring);
+		s->rings[i] = ring;
+	}
+	record_tell(s, r->now);
+	legs_hand_over(s);
+	remove_session(r, s);
+	mailbox_send(r->outbox, &m);
+	return true;
+}
+
+bool reactor_let_go(struct reactor *r)
+{
+	struct session *next;
+	bool any = false;
+
+	r->control_pending = false;
+	for (struct session *s = r->sessions; s; s = next) {
+		next = s->next;
+		r->control_pending |= close_rings(r, s);
+		if (!s->ending)
+			continue;
+		if (let_session_go(r, s))
+			any = true;
+		else
+			r->control_pending = true;
+	}
+	return any;
+}
