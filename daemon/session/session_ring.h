@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* session_ring.h - a ring of a session, as the daemon sees it */
+#ifndef QUOITD_SESSION_RING_H
+#define QUOITD_SESSION_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <quoit/abi.h>
+#include <quoit/ctl.h>
+#include <quoit/ring.h>
+#include <quoit/trace.h>
+
+struct session;
+
+#define CANCEL_SLOTS 16
+
+/* What is timed on its way to the client (reactor/sample.h). */
+#define SAMPLES_POSTING 16u
+#define SAMPLES_POSTED  8u
+struct ring_samples {
+	uint32_t watch;          /* a flush of this CQE, or a later one, is of interest */
+	uint32_t sq, cq;         /* the next samples' indices, */
+	uint32_t sq_from;        /* the first that the former stands for, */
+	uint32_t submit_from;    /* and of those whose submit is known; */
+	uint64_t noted;          /* what the client has noted of it; 0: nothing was looked at */
+	uint64_t sq_gap, cq_gap; /* TSC: none before */
+	uint32_t posting;        /* so many have a CQE that is not yet flushed: */
+	struct {
+		uint64_t end; /* TSC */
+		uint32_t weight;
+		uint8_t device; /* that it ran on; 0: none */
+	} job[SAMPLES_POSTING];
+	uint32_t posted, reaped; /* free-running, into: */
+	struct {
+		uint64_t tsc;
+		uint32_t index, weight;
+	} cqe[SAMPLES_POSTED];
+	uint32_t cq_from; /* the first that the next CQE stands for */
+};
+
+enum ring_place {
+	RING_IDLE,    /* need_wake is up */
+	RING_POLLED,  /* in a circle of its user's */
+	RING_STALLED, /* in one of the reactor's: its next SQE waits, and so it was for a while */
+};
+
+struct ring {
+	struct session *session;
+	struct ring *next, *previous; /* in a circle */
+	enum ring_place place;
+	uint32_t index;
+	int socket;
+	uint32_t flags; /* QUOIT_RING_* */
+	struct quoit_ring_layout layout;
+	struct quoit_client_words *client;
+	struct quoit_daemon_words *daemon;
+	const struct quoit_sqe *sqes;
+	const struct quoit_note *notes;
+	const struct quoit_site *sites;
+	const struct quoit_ring_events *events;
+	uint32_t events_taken;   /* of these, free-running, */
+	uint32_t events_dropped; /* and how many its client did not note, as last seen */
+	struct quoit_cqe *cqes;
+	struct quoit_error *errors;
+	struct quoit_stamps *stamps; /* NULL: not asked for */
+	struct quoit_consumer sq;
+	struct quoit_producer cq;
+	uint32_t in_flight; /* jobs that hold a completion credit and have no CQE yet */
+	uint32_t jobs;      /* of this ring in the job table */
+	uint32_t armed;     /* the client's arm word that was last answered */
+	bool dirty;         /* CQEs not yet flushed */
+	bool queued;        /* in the reactor's list of dirty rings */
+	bool hung_up;       /* the client closed its end of the socket */
+	uint32_t slot;      /* in the reactor's table */
+	bool stalled;       /* the next SQE waits for a resource of the session */
+	bool closing;
+	bool mute;          /* its client has gone or is leaving: nothing is posted any more */
+	uint64_t last_work; /* TSC of the last SQE */
+	uint64_t look;      /* TSC; RING_STALLED: when to look again */
+	/* Its queues: how deep when they were last looked at, and at most, as far as was looked. */
+	uint32_t sq_depth, cq_depth, sq_most, cq_most;
+	uint64_t fetched; /* TSC of the burst that is being fetched */
+	struct ring_samples samples;
+	struct ring *next_dirty;
+	uint32_t *bucket;       /* jobs by sq_index: heads, cq_entries of them */
+	uint32_t *segment_open; /* open jobs of each segment, cq_entries + 1 of them, wrapping */
+	uint32_t *segment_job;  /* the AFTER_ALL job that ends it */
+	uint32_t segment_head, segment_tail; /* oldest unfinished, current */
+	uint32_t cancel[CANCEL_SLOTS];       /* SQ indices to be cancelled at fetch */
+	uint32_t cancels;
+};
+
+/*
+ * Make a ring.  *ret_client, *ret_daemon and *ret_socket are descriptors for the client,
+ * to be closed by the caller after they were sent.  -errno.
+ */
+int ring_new(struct session *s, uint32_t index, const struct quoit_ring_open *open,
+	     struct ring **ret, int *ret_client, int *ret_daemon, int *ret_socket);
+void ring_free(struct ring *r);
+
+/* The layout that a ring of these sizes has. */
+void ring_layout(const struct quoit_ring_open *open, struct quoit_ring_layout *ret);
+
+/* Bytes that such a ring costs: the pages that both sides see, and what only we know of it. */
+uint64_t ring_cost(const struct quoit_ring_layout *layout);
+
+#endif

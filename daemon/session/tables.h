@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tables.h - what a session's tables are made of: tensors, views, buffers, jobs, edges.
+ *
+ * They lie in one memfd that only the daemon maps, and refer to each other by index: it is the
+ * evidence after a crash.  What names the session, too, is in session.h.
+ */
+#ifndef QUOITD_TABLES_H
+#define QUOITD_TABLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <quoit/abi.h>
+#include <quoit/exec.h>
+
+struct session;
+
+/* What a handle's index is bound to. */
+struct tensor {
+	uint32_t handle; /* 0: nothing */
+	uint32_t view;
+};
+
+/* A view on a buffer: what a tensor is, and what jobs hold on to. */
+struct view {
+	uint32_t buffer;
+	uint32_t refs; /* the tensor and the open jobs that use it; next in the free list */
+	uint32_t dim[QUOIT_MAX_DIMS];
+	int32_t stride[QUOIT_MAX_DIMS];
+	uint64_t offset; /* of the first element in the buffer */
+	uint64_t lo, hi; /* the bytes of the buffer that the view can touch: [lo, hi) */
+	uint64_t elements;
+	uint8_t dtype;
+	uint8_t device; /* of its buffer */
+	bool dense;     /* row by row without gaps */
+	bool plain;     /* dense, and on the host */
+	bool covers;    /* every byte of [lo, hi) belongs to an element, in any order */
+	bool disjoint;  /* no two elements share bytes: can be written */
+};
+
+enum buffer_place {
+	PLACE_PAGEABLE,
+	PLACE_PINNED = QUOIT_EXEC_PINNED,
+	PLACE_ARENA,
+	PLACE_DEVICE = QUOIT_EXEC_ON_DEVICE,
+};
+
+struct buffer {
+	uint64_t size;   /* as asked for; hazards and poison count within it */
+	uint64_t offset; /* in its region, once reserved */
+	uint32_t views;  /* views alive; next in the free and parked lists */
+	uint32_t next;
+	uint32_t class;
+	uint8_t place;  /* enum buffer_place */
+	uint8_t device; /* 0: the host */
+	bool reserved;  /* has bytes: charged, with an offset */
+	bool in_slab;   /* on a device: they are in the session's slab, and the offset is there */
+	bool zeroed;    /* needs no zero fill any more */
+	bool poisoned;
+	uint32_t writers; /* open accesses, newest first */
+	uint32_t readers;
+	uint32_t park_job; /* the last job that waited for memory when the last tensor was freed */
+	uint64_t park_order;
+	uint64_t poison_lo, poison_hi; /* hull of failed writes */
+	struct quoit_error cause;      /* the first failure in it */
+};
+
+/* One tensor of one open job: a place in the lists of its buffer. */
+struct access {
+	uint32_t buffer; /* NIL: not in a list */
+	uint32_t next, prev;
+	bool write;
+	uint64_t lo, hi;
+};
+
+enum job_state {
+	JOB_FREE,
+	JOB_WAITING, /* for data, a link, memory, or all earlier jobs */
+	JOB_READY,   /* in a queue of sched.c */
+	JOB_RUNNING, /* with a backend */
+};
+
+struct job {
+	struct quoit_sqe sqe;               /* the private copy */
+	uint64_t order;                     /* of fetch, over all rings of the session */
+	uint64_t fetch, start, end, submit; /* TSC */
+	uint64_t data, memory;              /* TSC: until when it waited for them; 0: not at all */
+	uint64_t deadline;                  /* TSC; 0: none */
+	uint64_t elements;                  /* largest tensor, for the cost */
+	uint64_t cost;                      /* predicted nanoseconds on one core */
+	uint32_t sq_index;
+	uint32_t segment;      /* of its ring, for AFTER_ALL */
+	uint32_t waits;        /* reasons left not to start */
+	uint32_t edges;        /* first outgoing edge */
+	uint32_t older, newer; /* the session's open jobs in fetch order */
+	uint32_t next;         /* ready or memory queue, free list */
+	uint32_t hash_next;    /* jobs of the ring in the same bucket of sq_index */
+	uint32_t parked;       /* buffers to release once this job has its bytes */
+	uint32_t allocating;   /* buffers whose pages are on their way */
+	uint16_t ring;
+	uint8_t state;
+	uint8_t tensors;   /* bit i: sqe.tensor[i] is used */
+	uint8_t writes;    /* bit i: tensor i is written */
+	uint8_t reads;     /* bit i: tensor i is read */
+	uint8_t holds;     /* bit i: tensor i must have bytes; a NOP needs none on a device */
+	uint8_t zero;      /* bit i: the buffer of tensor i, on the host or in a slab, is to be
+			      cleared first */
+	uint8_t on_device; /* bit i: tensor i is on a device */
+	uint8_t executor;  /* who runs it, NO_EXECUTOR: we do */
+	bool in_stream;    /* a device has it, and orders what comes behind it there */
+	bool direct;       /* small, of a session in GPU-direct mode, */
+	bool in_direct;    /* and in that ring */
+	uint8_t stream;    /* of its device, counted from 1; 0: not known */
+	bool refused; /* no valid job: its outputs fail in its place, and it has nothing else */
+	bool memory_waits; /* in the memory queue */
+	bool posted;       /* its CQE is out although it has not ended, */
+	bool has_cqe;      /* or it has one at all, */
+	uint32_t cq_index; /* which is this */
+	uint64_t post;     /* TSC */
+	uint32_t weight; /* its legs are counted for so many, however short it is; 0: only if not */
+	int32_t failed;  /* decided before it ran: -errno, error holds the record */
+	uint32_t view[QUOIT_MAX_TENSORS_PER_JOB];
+	struct access access[QUOIT_MAX_TENSORS_PER_JOB];
+	struct quoit_error error;
+	uint32_t work; /* slot of the backend that runs it */
+	/* Of waits: for jobs that its own device has.  Who waits for no others goes there, too. */
+	uint32_t eased;
+	uint32_t behind; /* of waits: for jobs in its device's direct ring; `direct` may follow */
+	uint32_t after[QUOIT_EXEC_AFTER];  /* these jobs' slots there */
+	uint64_t device_start, device_end; /* TSC; 0: not asked for */
+	uint64_t device_error;
+};
+
+struct edge {
+	uint32_t job; /* who waits */
+	uint32_t next;
+};
+
+struct job_queue {
+	uint32_t head, tail; /* linked by job.next; head NIL: empty */
+};
+
+/* Does it wait for nobody but those that its device runs before it anyway? */
+static inline bool job_may_start(const struct job *job)
+{
+	if (job->state != JOB_WAITING)
+		return false;
+	/* Who has failed has nothing to do there: it ends when all before it have ended. */
+	if (job->failed)
+		return !job->waits;
+	return job->waits == job->eased || (job->direct && job->waits == job->behind);
+}
+
+/* The buffers on the host that are to be cleared before it runs. */
+static inline uint8_t job_host_zero(const struct job *job)
+{
+	return job->zero & (uint8_t)~job->on_device;
+}
+
+/* A free entry, NIL or NULL: there is none; and it is free again (tables.c). */
+uint32_t tables_take_view(struct session *s);
+uint32_t tables_take_buffer(struct session *s);
+void tables_give_view(struct session *s, uint32_t view);
+void tables_give_buffer(struct session *s, uint32_t buffer);
+struct job *tables_take_job(struct session *s);
+void tables_give_job(struct session *s, struct job *job);
+uint32_t tables_take_edge(struct session *s);
+void tables_give_edge(struct session *s, uint32_t edge);
+
+#endif
