@@ -2,6 +2,9 @@
 /*
  * columns.h - what can be shown of a session: one table (columns.def) for choosing, sorting,
  * printing and help.
+ *
+ *	columns.c         the table, and what is chosen, sorted by and printed
+ *	columns_figure.c  what is known of a column in one session
  */
 #ifndef QUOIT_TOOLS_COLUMNS_H
 #define QUOIT_TOOLS_COLUMNS_H
@@ -82,6 +85,10 @@ unsigned columns_need(const struct column_choices *c);
 bool columns_need_legs(const struct column_choices *c);
 
 enum column_kind columns_kind(enum column column);
+
+/* The counter that its figure comes from; QUOIT_SESSION_NR: none. */
+unsigned columns_counter(enum column column);
+
 const char *columns_key(enum column column);
 const char *columns_title(enum column column);
 const char *columns_help(enum column column);
