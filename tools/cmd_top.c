@@ -12,16 +12,14 @@
 #include "runtime.h"
 #include "sessions.h"
 #include "top/follow.h"
+#include "top/keys.h"
 #include "top/machine.h"
 #include "top/screen.h"
 #include "top/view.h"
-#include "users.h"
 
 #define DEFAULT_COLUMNS "user,pid,session,%cpu,rate,aqu,wait,rss,used,device,state,command"
 
-#define INTERVAL_LEAST 0.1
-#define INTERVAL_MOST  3600.0
-#define BATCH_WIDTH    VIEW_COLUMNS_MOST
+#define BATCH_WIDTH VIEW_COLUMNS_MOST
 
 static const struct args_option options[] = {
 	{"batch", NULL, "print and do not ask: for files and pipes", 'b'},
@@ -50,31 +48,10 @@ struct top {
 	struct view v;
 	unsigned long left; /* readings; 0: for ever */
 	bool batch, colour;
-	char question; /* whose answer is being typed: 'd' or 'u'; 0: none */
-	char answer[64], prompt[160];
+	struct keys keys;
 };
 
 /* ---- words ---- */
-
-static bool parse_interval(const char *word, double *ret)
-{
-	char *end;
-	double seconds = strtod(word, &end);
-
-	if (end == word || *end || !(seconds >= INTERVAL_LEAST) || seconds > INTERVAL_MOST)
-		return false;
-	*ret = seconds;
-	return true;
-}
-
-/* A name or number; nothing: everybody. */
-static bool parse_user(const char *word, struct view_options *o)
-{
-	if (*word && !users_number(word, &o->uid))
-		return false;
-	o->only_uid = *word;
-	return true;
-}
 
 static bool parse_sort(const char *word, struct view_options *o)
 {
@@ -97,10 +74,10 @@ static bool take_option(int opt, struct top *t)
 		t->batch = true;
 		return true;
 	case DELAY:
-		if (parse_interval(optarg, &t->o.interval))
+		if (keys_read_interval(optarg, &t->o.interval))
 			return true;
 		fprintf(stderr, "quoit top: '%s' is no delay in seconds (%g to %g)\n", optarg,
-			INTERVAL_LEAST, INTERVAL_MOST);
+			KEYS_INTERVAL_LEAST, KEYS_INTERVAL_MOST);
 		return false;
 	case ITERATIONS:
 		t->left = strtoul(optarg, &end, 10);
@@ -113,7 +90,7 @@ static bool take_option(int opt, struct top *t)
 	case SORT:
 		return parse_sort(optarg, &t->o);
 	case USER:
-		if (parse_user(optarg, &t->o))
+		if (keys_read_user(optarg, &t->o))
 			return true;
 		fprintf(stderr, "quoit top: '%s' is no user\n", optarg);
 		return false;
@@ -144,162 +121,13 @@ static struct column_choices in_use(const struct view_options *o)
 	return c;
 }
 
-/* ---- keys ---- */
-
-static void sort_beside(struct view_options *o, int step)
-{
-	unsigned i = 0;
-
-	while (i < o->columns.count && o->columns.list[i].column != o->sorted_by)
-		i++;
-	if (i == o->columns.count) /* by a column that is not shown */
-		i = step > 0 ? (unsigned)-1 : 1;
-	i += (unsigned)step;
-	if (i < o->columns.count)
-		o->sorted_by = o->columns.list[i].column;
-}
-
-static void ask(struct top *t, char question)
-{
-	t->question = question;
-	t->answer[0] = '\0';
-}
-
-static void take_answer(struct top *t)
-{
-	bool good = t->question == 'd' ? parse_interval(t->answer, &t->o.interval)
-				       : parse_user(t->answer, &t->o);
-
-	if (!good && *t->answer) {
-		t->answer[0] = '\0'; /* once more */
-		return;
-	}
-	t->question = 0;
-}
-
-static void type(struct top *t, int key)
-{
-	size_t n = strlen(t->answer);
-
-	if (key == SCREEN_ENTER)
-		take_answer(t);
-	else if (key == SCREEN_ESCAPE)
-		t->question = 0;
-	else if (key == SCREEN_BACKSPACE && n)
-		t->answer[n - 1] = '\0';
-	else if (key > ' ' && key <= '~' && n + 1 < sizeof t->answer) {
-		t->answer[n] = (char)key;
-		t->answer[n + 1] = '\0';
-	}
-}
-
-static void sort_by(struct view_options *o, enum column column, bool ascending)
-{
-	o->sorted_by = column;
-	o->ascending = ascending;
-}
-
-/* False: the end was asked for. */
-static bool press(struct top *t, int key)
-{
-	struct view_options *o = &t->o;
-	unsigned width, height;
-
-	if (t->question) {
-		type(t, key);
-		return true;
-	}
-	if (key == 'q' || key == 'Q')
-		return false;
-	if (o->page != VIEW_SESSIONS) {
-		if (key != SCREEN_RESIZED)
-			o->page = VIEW_SESSIONS;
-		return true;
-	}
-	screen_size(&width, &height);
-	switch (key) {
-	case 'h':
-	case '?':
-	case SCREEN_HELP:
-		o->page = VIEW_HELP;
-		break;
-	case SCREEN_ENTER:
-		if (o->chosen) {
-			o->page = VIEW_SESSION;
-			chosen_forget(&t->f.chosen);
-			follow_choose(&t->f, o->chosen);
-		}
-		break;
-	case SCREEN_ESCAPE:
-		o->chosen = 0;
-		break;
-	case SCREEN_UP:
-		o->chosen = view_step(o, &t->f, -1);
-		break;
-	case SCREEN_DOWN:
-		o->chosen = view_step(o, &t->f, 1);
-		break;
-	case SCREEN_PAGE_UP:
-		o->chosen = view_step(o, &t->f, -(long)height / 2);
-		break;
-	case SCREEN_PAGE_DOWN:
-		o->chosen = view_step(o, &t->f, (long)height / 2);
-		break;
-	case SCREEN_HOME:
-		o->chosen = view_step(o, &t->f, -(long)t->f.row_count);
-		break;
-	case SCREEN_END:
-		o->chosen = view_step(o, &t->f, (long)t->f.row_count);
-		break;
-	case 'P':
-		sort_by(o, COLUMN_OF_CPU, false);
-		break;
-	case 'M':
-		sort_by(o, COLUMN_OF_USED, false);
-		break;
-	case 'N':
-		sort_by(o, COLUMN_OF_PID, true);
-		break;
-	case 'T':
-		sort_by(o, COLUMN_OF_TIME, false);
-		break;
-	case 'R':
-		o->ascending = !o->ascending;
-		break;
-	case '<':
-		sort_beside(o, -1);
-		break;
-	case '>':
-		sort_beside(o, 1);
-		break;
-	case '1':
-		o->one_line_of_cores = !o->one_line_of_cores;
-		break;
-	case 'u':
-		ask(t, 'u');
-		break;
-	case 'd':
-	case 's':
-		ask(t, 'd');
-		break;
-	default:
-		break;
-	}
-	return true;
-}
-
 /* ---- the loop ---- */
 
 static void draw(struct top *t)
 {
 	unsigned width, height;
 
-	if (t->question)
-		snprintf(t->prompt, sizeof t->prompt, "%s%s",
-			 t->question == 'd' ? "Seconds between readings: "
-					    : "Only this user's sessions (nothing: everybody's): ",
-			 t->answer);
-	t->o.prompt = t->question ? t->prompt : NULL;
+	keys_show_question(&t->keys, &t->o);
 	screen_size(&width, &height);
 	view_fill(&t->v, &t->o, &t->f, &t->m, width, height);
 	screen_draw(&t->v);
@@ -352,7 +180,8 @@ static void show(struct top *t)
 		do {
 			draw(t);
 			key = screen_key(until(next_reading(t, since)));
-			if (key == SCREEN_GONE || (key >= 0 && !press(t, key)))
+			if (key == SCREEN_GONE ||
+			    (key >= 0 && !keys_press(&t->keys, key, &t->o, &t->f)))
 				return;
 		} while (key != ' ' && runtime_now_ns() < next_reading(t, since));
 		if (t->left && !--t->left)

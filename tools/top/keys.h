@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* keys.h - what a key does in `quoit top`, and the answers to what it asks then */
+#ifndef QUOIT_TOOLS_TOP_KEYS_H
+#define QUOIT_TOOLS_TOP_KEYS_H
+
+#include <stdbool.h>
+
+#include "view.h"
+
+#define KEYS_INTERVAL_LEAST 0.1
+#define KEYS_INTERVAL_MOST  3600.0
+
+struct keys {
+	char question; /* whose answer is being typed: 'd' or 'u'; 0: none */
+	char answer[64], prompt[160];
+};
+
+/* A key of screen.h.  False: the end was asked for. */
+bool keys_press(struct keys *k, int key, struct view_options *o, struct follow *f);
+
+/* The question, with what is typed so far, as the prompt. */
+void keys_show_question(struct keys *k, struct view_options *o);
+
+/*
+ * What an answer says, or an option: seconds; a user's name or number, nothing: everybody.  False:
+ * it is none.
+ */
+bool keys_read_interval(const char *word, double *ret);
+bool keys_read_user(const char *word, struct view_options *o);
+
+#endif
