@@ -1,198 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* recording.c - what a recording holds: its sessions, and its jobs one after the other */
-#include "trace/recording.h"
+/* recording.c - what a recording holds, one after the other: jobs, events, counts, totals */
+#include "trace/recording_private.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
-
-/* A recording that is longer has no times that could be believed. */
-#define MOST_NS                                                                                    \
-	INT64_C(4000000000000000) /* 46 days; its microseconds have three exact decimals           \
-				   */
-#define SLACK INT64_C(1000000)    /* cores' TSC differ, and a file begins a little later */
-
-/* ---- names ---- */
-
-const char *recording_operation(unsigned opcode, char *ret, size_t size)
-{
-	static const char *const names[QUOIT_OP_NR] = {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) [nr] = #name,
-#include <quoit/ops.def>
-#undef QUOIT_OP
-	};
-
-	if (opcode < QUOIT_OP_NR && names[opcode])
-		return names[opcode];
-	snprintf(ret, size, "%s %u",
-		 opcode >= QUOIT_OP_MODULE_FIRST ? "module operation" : "operation", opcode);
-	return ret;
-}
-
-static void place_of_stream(unsigned index, char ret[RECORDING_PLACE_BYTES])
-{
-	const unsigned device = index / QUOIT_TRACE_STREAMS + 1;
-	const unsigned stream = index % QUOIT_TRACE_STREAMS;
-
-	if (stream == QUOIT_TRACE_DIRECT)
-		snprintf(ret, RECORDING_PLACE_BYTES, "device %u, direct ring", device);
-	else
-		snprintf(ret, RECORDING_PLACE_BYTES, "device %u, stream %u", device, stream);
-}
-
-void recording_place(const struct recording_job *job, char ret[RECORDING_PLACE_BYTES])
-{
-	const unsigned reactor = job->session->s.reactor;
-
-	if (job->place >= QUOIT_TRACE_STREAM)
-		place_of_stream(job->place - QUOIT_TRACE_STREAM, ret);
-	else if (job->place >= QUOIT_TRACE_DEVICE)
-		snprintf(ret, RECORDING_PLACE_BYTES, "device %u", job->place - QUOIT_TRACE_DEVICE);
-	else if (job->place >= QUOIT_TRACE_MODULE)
-		snprintf(ret, RECORDING_PLACE_BYTES, "module %u", job->place - QUOIT_TRACE_MODULE);
-	else if (job->place == QUOIT_TRACE_BRIDGE)
-		snprintf(ret, RECORDING_PLACE_BYTES, "bridge between devices");
-	else if (job->place == QUOIT_TRACE_KERNEL)
-		snprintf(ret, RECORDING_PLACE_BYTES, "files of reactor %u", reactor);
-	else if (job->place == QUOIT_TRACE_WORKERS)
-		snprintf(ret, RECORDING_PLACE_BYTES, "workers of reactor %u", reactor);
-	else if (job->place == QUOIT_TRACE_REACTOR)
-		snprintf(ret, RECORDING_PLACE_BYTES, "reactor %u", reactor);
-	else
-		snprintf(ret, RECORDING_PLACE_BYTES, "nowhere");
-}
-
-const char *recording_site(const struct recording_session *s, unsigned ring, unsigned site)
-{
-	if (!s->names || ring >= QUOIT_SITE_RINGS || site >= QUOIT_MAX_SITES ||
-	    !*s->names->name[ring][site])
-		return RECORDING_UNKNOWN;
-	return s->names->name[ring][site];
-}
-
-/* ---- numbers ---- */
-
-/* No count of anything: JSON's readers have 63 bits. */
-static void limit(uint64_t *n)
-{
-	if (*n > INT64_MAX)
-		*n = INT64_MAX;
-}
-
-static void limit_session(struct trace_session *s)
-{
-	limit(&s->dropped);
-	limit(&s->events_dropped);
-	limit(&s->lost);
-	limit(&s->unwritten);
-}
-
-static void limit_end(struct trace_end *e)
-{
-	limit(&e->dropped);
-	limit(&e->events_dropped);
-	limit(&e->lost);
-	limit(&e->unwritten);
-	limit(&e->bytes);
-	limit(&e->cpu_ns);
-	limit(&e->wall_ns);
-}
-
-/* ---- sessions ---- */
-
-/* Where it is, or would be. */
-static unsigned place_of(const struct recording *rec, uint64_t number)
-{
-	unsigned low = 0, high = rec->sessions;
-
-	while (low < high) {
-		unsigned middle = low + (high - low) / 2;
-
-		if (rec->session[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-struct recording_session *recording_find(const struct recording *rec, uint64_t number)
-{
-	unsigned i = place_of(rec, number);
-
-	return i < rec->sessions && rec->session[i].number == number ? &rec->session[i] : NULL;
-}
-
-static bool grow(struct recording *rec)
-{
-	unsigned room = rec->room ? 2 * rec->room : 16;
-	void *more = room <= RECORDING_MOST_SESSIONS
-			     ? realloc(rec->session, room * sizeof *rec->session)
-			     : NULL;
-
-	if (!more)
-		return false;
-	rec->session = more;
-	rec->room = room;
-	return true;
-}
-
-/* NULL: there are too many. */
-static struct recording_session *insert(struct recording *rec, uint64_t number)
-{
-	unsigned i = place_of(rec, number);
-
-	if (i < rec->sessions && rec->session[i].number == number)
-		return &rec->session[i];
-	if (rec->sessions == rec->room && !grow(rec))
-		return NULL;
-	memmove(&rec->session[i + 1], &rec->session[i],
-		(rec->sessions - i) * sizeof rec->session[0]);
-	rec->sessions++;
-	rec->session[i] = (struct recording_session){.number = number};
-	return &rec->session[i];
-}
-
-static void take_session(struct recording *rec, const struct trace_chunk *chunk,
-			 const void *payload)
-{
-	struct recording_session *s = NULL;
-	char name[sizeof s->s.name + 1] = "";
-
-	if (chunk->bytes >= sizeof s->s)
-		s = insert(rec, chunk->session);
-	if (!s) {
-		rec->foreign++;
-		return;
-	}
-	memcpy(&s->s, payload, sizeof s->s);
-	limit_session(&s->s);
-	memcpy(name, s->s.name, sizeof s->s.name);
-	format_escape(name, s->name, sizeof s->name);
-}
-
-static int take_sites(struct recording *rec, const struct trace_chunk *chunk, const void *payload)
-{
-	struct recording_session *s = recording_find(rec, chunk->session);
-	const struct trace_site *site = payload;
-
-	if (!s) {
-		rec->foreign++;
-		return 0;
-	}
-	if (!s->names)
-		s->names = calloc(1, sizeof *s->names);
-	if (!s->names)
-		return -ENOMEM;
-	for (size_t i = 0; i < chunk->bytes / sizeof *site; i++)
-		if (site[i].ring < QUOIT_SITE_RINGS && site[i].site < QUOIT_MAX_SITES)
-			memcpy(s->names->name[site[i].ring][site[i].site], site[i].name,
-			       sizeof site[i].name);
-	return 0;
-}
+/*
+ * 46 days: of a longer recording no time could be believed, and the microseconds of this one have
+ * three exact decimals.
+ */
+#define MOST_NS INT64_C(4000000000000000)
+#define SLACK   INT64_C(1000000) /* cores' TSC differ, and a file begins a little later */
 
 /* ---- times ---- */
 
@@ -276,8 +93,8 @@ static void visit_record(struct recording *rec, const struct quoit_trace_record 
 			v->job(&job, v->arg);
 	} else if (record->kind == QUOIT_TRACE_COUNTS) {
 		counts.at = time_of(rec, record->counts.tsc);
-		limit(&counts.c.host_used);
-		limit(&counts.c.device_used);
+		recording_limit(&counts.c.host_used);
+		recording_limit(&counts.c.device_used);
 		if (!is_within(rec, counts.at))
 			rec->damaged++;
 		else if (v->counts)
@@ -350,6 +167,17 @@ int recording_visit(struct trace_reader *r, struct recording *rec,
 
 /* ---- the first look ---- */
 
+static void limit_end(struct trace_end *e)
+{
+	recording_limit(&e->dropped);
+	recording_limit(&e->events_dropped);
+	recording_limit(&e->lost);
+	recording_limit(&e->unwritten);
+	recording_limit(&e->bytes);
+	recording_limit(&e->cpu_ns);
+	recording_limit(&e->wall_ns);
+}
+
 static int take_rest(struct trace_reader *r, struct recording *rec)
 {
 	struct trace_chunk chunk;
@@ -357,9 +185,9 @@ static int take_rest(struct trace_reader *r, struct recording *rec)
 
 	while (!err && (more = trace_reader_next(r, &chunk)) == 1) {
 		if (chunk.type == TRACE_SESSION) {
-			take_session(rec, &chunk, r->payload);
+			recording_take_session(rec, &chunk, r->payload);
 		} else if (chunk.type == TRACE_SITES) {
-			err = take_sites(rec, &chunk, r->payload);
+			err = recording_take_sites(rec, &chunk, r->payload);
 		} else if (chunk.type == TRACE_END && chunk.bytes >= sizeof rec->end) {
 			memcpy(&rec->end, r->payload, sizeof rec->end);
 			limit_end(&rec->end);
@@ -431,12 +259,4 @@ int recording_load(struct trace_reader *r, struct recording *ret)
 	if (!ret->span_ns)
 		ret->span_ns = look.last > 0 ? look.last : 1;
 	return err;
-}
-
-void recording_free(struct recording *rec)
-{
-	for (unsigned i = 0; i < rec->sessions; i++)
-		free(rec->session[i].names);
-	free(rec->session);
-	*rec = (struct recording){0};
 }

@@ -4,6 +4,10 @@
  *
  * What the file says is made sane here: times are in order and within the recording, names end,
  * numbers have limits.  Times are nanoseconds since the recording began.
+ *
+ *	recording.c           jobs, events, counts and totals, as they come
+ *	recording_sessions.c  sessions, by their numbers
+ *	recording_names.c     what operations, places and call sites are called
  */
 #ifndef QUOIT_TOOLS_TRACE_RECORDING_H
 #define QUOIT_TOOLS_TRACE_RECORDING_H
