@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* summary.c - a recording in figures of bounded size, whatever its own is */
-#include "trace/summary.h"
+#include "trace/summary_private.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,108 +68,6 @@ static bool make_groups(struct summary *s)
 static unsigned group_of(const struct summary *s, const struct recording_session *session)
 {
 	return s->group_of[session - s->rec->session];
-}
-
-/* ---- tracks ---- */
-
-static unsigned reactor_of(const struct recording_job *job)
-{
-	return job->place < QUOIT_TRACE_BRIDGE ? job->session->s.reactor : 0;
-}
-
-int summary_ring_track(const struct summary *s, const struct recording_session *session,
-		       unsigned ring, enum summary_track_kind kind)
-{
-	for (unsigned i = 0; i < s->tracks; i++)
-		if (s->track[i].kind == kind && s->track[i].session == session &&
-		    s->track[i].ring == ring)
-			return (int)i;
-	return -1;
-}
-
-int summary_place_track(const struct summary *s, const struct recording_job *job)
-{
-	if (!job->ran)
-		return -1;
-	for (unsigned i = 0; i < s->tracks; i++)
-		if (s->track[i].kind == SUMMARY_PLACE && s->track[i].place == job->place &&
-		    s->track[i].reactor == reactor_of(job))
-			return (int)i;
-	return -1;
-}
-
-static struct summary_track *add_track(struct summary *s, enum summary_track_kind kind)
-{
-	struct summary_track *t = &s->track[s->tracks];
-
-	if (s->tracks == SUMMARY_TRACKS)
-		return NULL;
-	s->tracks++;
-	*t = (struct summary_track){.kind = kind};
-	return t;
-}
-
-static struct summary_track *track_of_ring(struct summary *s,
-					   const struct recording_session *session, unsigned ring,
-					   enum summary_track_kind kind)
-{
-	int i = summary_ring_track(s, session, ring, kind);
-	struct summary_track *t = i < 0 ? add_track(s, kind) : &s->track[i];
-
-	if (i < 0 && t) {
-		t->session = session;
-		t->ring = ring;
-		snprintf(t->name, sizeof t->name,
-			 kind == SUMMARY_RING ? "ring %u" : "waits, ring %u", ring);
-	}
-	return t;
-}
-
-static struct summary_track *track_of_place(struct summary *s, const struct recording_job *job)
-{
-	int i = summary_place_track(s, job);
-	struct summary_track *t = i < 0 ? add_track(s, SUMMARY_PLACE) : &s->track[i];
-
-	if (i < 0 && t) {
-		t->place = job->place;
-		t->reactor = reactor_of(job);
-		recording_place(job, t->name);
-	}
-	return t;
-}
-
-/* ---- density ---- */
-
-/* Whole bins only change it at their first and behind their last. */
-static void add_to_density(const struct summary *s, struct summary_density *d, int64_t from,
-			   int64_t to)
-{
-	const double end = SUMMARY_BINS;
-	double a = (double)from / s->bin_ns, b = (double)to / s->bin_ns;
-	unsigned first, last;
-
-	a = a < 0 ? 0 : a > end ? end : a;
-	b = b < a ? a : b > end ? end : b;
-	first = (unsigned)a;
-	last = (unsigned)b;
-	if (first == last) {
-		d->part[first] += b - a;
-		return;
-	}
-	d->part[first] += first + 1 - a;
-	d->part[last] += b - last;
-	d->change[first + 1]++;
-	d->change[last]--;
-}
-
-void summary_density(const struct summary_density *d, double ret[SUMMARY_BINS])
-{
-	double whole = 0;
-
-	for (unsigned i = 0; i < SUMMARY_BINS; i++) {
-		whole += d->change[i];
-		ret[i] = whole + d->part[i];
-	}
 }
 
 /* ---- operations ---- */
@@ -258,15 +155,16 @@ static void take_job(const struct recording_job *job, void *arg)
 {
 	struct making *m = arg;
 	struct summary *s = m->s;
-	struct summary_track *ring = track_of_ring(s, job->session, job->ring, SUMMARY_RING);
-	struct summary_track *place = job->ran ? track_of_place(s, job) : NULL;
+	struct summary_track *ring =
+		summary_track_of_ring(s, job->session, job->ring, SUMMARY_RING);
+	struct summary_track *place = job->ran ? summary_track_of_place(s, job) : NULL;
 
 	count_operation(s, SUMMARY_ALL, job);
 	count_operation(s, group_of(s, job->session), job);
 	if (ring)
-		add_to_density(s, &ring->density, job->fetch, job->post);
+		summary_add_density(s, &ring->density, job->fetch, job->post);
 	if (place)
-		add_to_density(s, &place->density, job->start, job->end);
+		summary_add_density(s, &place->density, job->start, job->end);
 	s->trackless += !ring || (job->ran && !place);
 	s->job_bucket[quoit_leg_bucket((uint64_t)(job->post - job->fetch))]++;
 }
@@ -294,9 +192,9 @@ static void take_event(const struct recording_event *event, void *arg)
 
 	if (!summary_wait(&m->waits, m->s->rec, event, &wait))
 		return;
-	t = track_of_ring(m->s, event->session, event->ring, SUMMARY_CLIENT);
+	t = summary_track_of_ring(m->s, event->session, event->ring, SUMMARY_CLIENT);
 	if (t)
-		add_to_density(m->s, &t->density, wait.at, event->at);
+		summary_add_density(m->s, &t->density, wait.at, event->at);
 	m->s->waits++;
 	m->s->wait_bucket[quoit_leg_bucket((uint64_t)(event->at - wait.at))]++;
 }

@@ -4,6 +4,9 @@
  *
  * Time is cut into bins; sessions beyond the first so many are one group together.  Jobs and waits
  * that a page shows one by one are the longest ones.
+ *
+ *	summary.c         groups of sessions, operations, what is longest, levels, cores
+ *	summary_tracks.c  rings, clients and places that have a track, and how dense it is
  */
 #ifndef QUOIT_TOOLS_TRACE_SUMMARY_H
 #define QUOIT_TOOLS_TRACE_SUMMARY_H
