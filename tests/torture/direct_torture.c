@@ -256,10 +256,5 @@ static const struct stage_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	struct stage stage;
-
-	if (!stage_init(&stage, argc, argv))
-		return 2;
-	stage_play_alone(&stage, cases, sizeof cases / sizeof cases[0]);
-	return stage_end(&stage);
+	return stage_main_alone(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

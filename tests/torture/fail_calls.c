@@ -285,21 +285,16 @@ static void start_survives_or_names_calls_that_fail_from_now_on(struct stage *s)
 
 int main(int argc, char **argv)
 {
-#define CASE(f)                                                                                    \
-	{                                                                                          \
-#f, f                                                                              \
-	}
 	static const struct stage_case sessions[] = {
-		CASE(session_survives_or_names_a_call_that_fails_once),
-		CASE(session_survives_or_names_calls_that_fail_from_now_on),
-		CASE(requests_that_cannot_be_read_end_the_session),
-		CASE(replies_that_cannot_be_sent_end_the_session),
+		STAGE_CASE(session_survives_or_names_a_call_that_fails_once),
+		STAGE_CASE(session_survives_or_names_calls_that_fail_from_now_on),
+		STAGE_CASE(requests_that_cannot_be_read_end_the_session),
+		STAGE_CASE(replies_that_cannot_be_sent_end_the_session),
 	};
 	static const struct stage_case starts[] = {
-		CASE(start_survives_or_names_a_call_that_fails_once),
-		CASE(start_survives_or_names_calls_that_fail_from_now_on),
+		STAGE_CASE(start_survives_or_names_a_call_that_fails_once),
+		STAGE_CASE(start_survives_or_names_calls_that_fail_from_now_on),
 	};
-#undef CASE
 	const char *build = getenv("QUOIT_BUILD");
 	const char *const options[] = {"--gpu=soft", "--log=error", module, NULL};
 	const struct stage_scene scene = {.options = options, .prepare = attempt_preload};

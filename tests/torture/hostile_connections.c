@@ -235,26 +235,21 @@ static void second_quoitd_leaves_the_first_alone(struct stage *s)
 
 int main(int argc, char **argv)
 {
-#define CASE(f)                                                                                    \
-	{                                                                                          \
-#f, f                                                                              \
-	}
 	static const struct stage_case always[] = {
-		CASE(connections_that_come_and_go_leave_nothing),
-		CASE(session_can_be_opened_for_each_that_was_closed),
-		CASE(user_has_as_many_connections_as_it_may),
-		CASE(connections_that_were_closed_make_room_at_once),
-		CASE(silent_connections_are_ended),
-		CASE(half_closed_connections_are_over),
-		CASE(client_that_hears_nothing_harms_itself),
-		CASE(client_that_reads_no_reply_is_ended),
-		CASE(reason_reaches_a_client_that_was_talking),
+		STAGE_CASE(connections_that_come_and_go_leave_nothing),
+		STAGE_CASE(session_can_be_opened_for_each_that_was_closed),
+		STAGE_CASE(user_has_as_many_connections_as_it_may),
+		STAGE_CASE(connections_that_were_closed_make_room_at_once),
+		STAGE_CASE(silent_connections_are_ended),
+		STAGE_CASE(half_closed_connections_are_over),
+		STAGE_CASE(client_that_hears_nothing_harms_itself),
+		STAGE_CASE(client_that_reads_no_reply_is_ended),
+		STAGE_CASE(reason_reaches_a_client_that_was_talking),
 	};
 	static const struct stage_case alone[] = {
-		CASE(silent_connection_does_not_hold_up_the_end),
-		CASE(second_quoitd_leaves_the_first_alone),
+		STAGE_CASE(silent_connection_does_not_hold_up_the_end),
+		STAGE_CASE(second_quoitd_leaves_the_first_alone),
 	};
-#undef CASE
 #define COUNT(a) (sizeof a / sizeof a[0])
 	struct stage s;
 

@@ -209,19 +209,14 @@ static void lack_of_descriptors_costs_no_time(struct stage *s)
 
 int main(int argc, char **argv)
 {
-#define CASE(f)                                                                                    \
-	{                                                                                          \
-#f, f                                                                              \
-	}
 	static const struct stage_case always[] = {
-		CASE(lack_of_descriptors_is_named_and_passes),
-		CASE(lack_of_descriptors_costs_no_time),
+		STAGE_CASE(lack_of_descriptors_is_named_and_passes),
+		STAGE_CASE(lack_of_descriptors_costs_no_time),
 	};
 	static const struct stage_case with_users[] = {
-		CASE(full_backlog_does_not_keep_another_user_out),
-		CASE(crowd_does_not_keep_another_user_out),
+		STAGE_CASE(full_backlog_does_not_keep_another_user_out),
+		STAGE_CASE(crowd_does_not_keep_another_user_out),
 	};
-#undef CASE
 #define COUNT(a) (sizeof a / sizeof a[0])
 	struct stage s;
 

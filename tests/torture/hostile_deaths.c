@@ -93,11 +93,7 @@ int main(int argc, char **argv)
 	char module[512];
 	const char *const options[] = {module, "--log=error", NULL};
 	const struct stage_scene scene = {.options = options};
-	struct stage stage;
 
-	if (!stage_init(&stage, argc, argv))
-		return 2;
 	snprintf(module, sizeof module, "--module=%s/modules/sample.so", build ? build : "build");
-	stage_play(&stage, &scene, cases, sizeof cases / sizeof cases[0]);
-	return stage_end(&stage);
+	return stage_main(argc, argv, &scene, cases, sizeof cases / sizeof cases[0]);
 }

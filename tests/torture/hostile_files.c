@@ -346,25 +346,14 @@ static void connection_in_its_own_queue_is_let_go(struct stage *s)
 
 int main(int argc, char **argv)
 {
-#define CASE(f)                                                                                    \
-	{                                                                                          \
-#f, f                                                                              \
-	}
 	static const struct stage_case cases[] = {
-		CASE(descriptors_not_asked_for_are_closed),
-		CASE(descriptors_in_two_blocks_are_closed),
-		CASE(descriptors_that_were_refused_are_closed),
-		CASE(session_has_as_many_files_as_it_may),
-		CASE(only_files_are_taken_for_files),
-		CASE(sockets_in_their_own_queues_are_let_go),
-		CASE(connection_in_its_own_queue_is_let_go),
+		STAGE_CASE(descriptors_not_asked_for_are_closed),
+		STAGE_CASE(descriptors_in_two_blocks_are_closed),
+		STAGE_CASE(descriptors_that_were_refused_are_closed),
+		STAGE_CASE(session_has_as_many_files_as_it_may),
+		STAGE_CASE(only_files_are_taken_for_files),
+		STAGE_CASE(sockets_in_their_own_queues_are_let_go),
+		STAGE_CASE(connection_in_its_own_queue_is_let_go),
 	};
-#undef CASE
-	static const struct stage_scene scene;
-	struct stage s;
-
-	if (!stage_init(&s, argc, argv))
-		return 1;
-	stage_play(&s, &scene, cases, sizeof cases / sizeof cases[0]);
-	return stage_end(&s);
+	return stage_main(argc, argv, NULL, cases, sizeof cases / sizeof cases[0]);
 }

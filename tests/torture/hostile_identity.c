@@ -136,18 +136,13 @@ static void process_with_a_dead_clients_pid_is_left_alone(struct stage *s)
 
 int main(int argc, char **argv)
 {
-#define CASE(f)                                                                                    \
-	{                                                                                          \
-#f, f                                                                              \
-	}
 	static const struct stage_case always[] = {
-		CASE(session_is_ended_by_its_user_and_no_other),
-		CASE(process_with_a_dead_clients_pid_is_left_alone),
+		STAGE_CASE(session_is_ended_by_its_user_and_no_other),
+		STAGE_CASE(process_with_a_dead_clients_pid_is_left_alone),
 	};
 	static const struct stage_case with_users[] = {
-		CASE(connection_in_other_hands_stays_its_openers),
+		STAGE_CASE(connection_in_other_hands_stays_its_openers),
 	};
-#undef CASE
 #define COUNT(a) (sizeof a / sizeof a[0])
 	struct stage s;
 

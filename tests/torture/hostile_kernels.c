@@ -300,21 +300,16 @@ static void too_many_or_too_few_descriptors_end_the_session(struct stage *s)
 
 int main(int argc, char **argv)
 {
-#define CASE(f)                                                                                    \
-	{                                                                                          \
-#f, f                                                                              \
-	}
 	static const struct stage_case cases[] = {
-		CASE(what_can_change_or_is_no_memfd_is_refused),
-		CASE(an_image_cannot_be_changed_while_it_is_loaded),
-		CASE(images_of_noise_and_of_holes_are_refused),
-		CASE(registrations_of_garbage_are_refused_or_taken),
-		CASE(launches_of_garbage_are_refused_or_run),
-		CASE(a_thousand_loads),
-		CASE(clients_die_while_they_load_and_launch),
-		CASE(too_many_or_too_few_descriptors_end_the_session),
+		STAGE_CASE(what_can_change_or_is_no_memfd_is_refused),
+		STAGE_CASE(an_image_cannot_be_changed_while_it_is_loaded),
+		STAGE_CASE(images_of_noise_and_of_holes_are_refused),
+		STAGE_CASE(registrations_of_garbage_are_refused_or_taken),
+		STAGE_CASE(launches_of_garbage_are_refused_or_run),
+		STAGE_CASE(a_thousand_loads),
+		STAGE_CASE(clients_die_while_they_load_and_launch),
+		STAGE_CASE(too_many_or_too_few_descriptors_end_the_session),
 	};
-#undef CASE
 	struct stage s;
 
 	if (!stage_init(&s, argc, argv))

@@ -281,26 +281,15 @@ static void names_that_could_fool_a_terminal_are_refused(struct stage *s)
 
 int main(int argc, char **argv)
 {
-#define CASE(f)                                                                                    \
-	{                                                                                          \
-#f, f                                                                              \
-	}
 	static const struct stage_case cases[] = {
-		CASE(wrong_size_ends_the_connection),
-		CASE(random_message_ends_the_connection),
-		CASE(hello_with_a_flipped_bit_is_answered_or_ends_the_connection),
-		CASE(unused_bits_end_the_connection),
-		CASE(versions_that_differ_are_told_both),
-		CASE(unknown_offers_are_ignored),
-		CASE(wishes_that_cannot_be_are_refused_by_name),
-		CASE(names_that_could_fool_a_terminal_are_refused),
+		STAGE_CASE(wrong_size_ends_the_connection),
+		STAGE_CASE(random_message_ends_the_connection),
+		STAGE_CASE(hello_with_a_flipped_bit_is_answered_or_ends_the_connection),
+		STAGE_CASE(unused_bits_end_the_connection),
+		STAGE_CASE(versions_that_differ_are_told_both),
+		STAGE_CASE(unknown_offers_are_ignored),
+		STAGE_CASE(wishes_that_cannot_be_are_refused_by_name),
+		STAGE_CASE(names_that_could_fool_a_terminal_are_refused),
 	};
-#undef CASE
-	static const struct stage_scene scene;
-	struct stage s;
-
-	if (!stage_init(&s, argc, argv))
-		return 1;
-	stage_play(&s, &scene, cases, sizeof cases / sizeof cases[0]);
-	return stage_end(&s);
+	return stage_main(argc, argv, NULL, cases, sizeof cases / sizeof cases[0]);
 }

@@ -277,11 +277,5 @@ static const struct stage_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	const struct stage_scene scene = {0};
-	struct stage s;
-
-	if (!stage_init(&s, argc, argv))
-		return 2;
-	stage_play(&s, &scene, cases, sizeof cases / sizeof cases[0]);
-	return stage_end(&s);
+	return stage_main(argc, argv, NULL, cases, sizeof cases / sizeof cases[0]);
 }

@@ -162,11 +162,5 @@ static const struct stage_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	const struct stage_scene scene = {0};
-	struct stage stage;
-
-	if (!stage_init(&stage, argc, argv))
-		return 2;
-	stage_play(&stage, &scene, cases, sizeof cases / sizeof cases[0]);
-	return stage_end(&stage);
+	return stage_main(argc, argv, NULL, cases, sizeof cases / sizeof cases[0]);
 }

@@ -53,39 +53,7 @@ static const struct {
 	{"message", QUOIT_DAEMON_KILL_PROTO},
 };
 
-/* ---- the program ---- */
-
-bool stage_init(struct stage *s, int argc, char **argv)
-{
-	const char *arg = argc > 1 ? argv[1] : "--short";
-	char *end = "";
-
-	*s = (struct stage){.random = 88172645463325252u, .daemon.pid = -1, .canary.pid = -1};
-	if (!strcmp(arg, "--full"))
-		s->times = 1;
-	else if (!strncmp(arg, "--full=", 7))
-		s->times = (uint32_t)strtoul(arg + 7, &end, 10);
-	if (argc > 2 || *end || (!s->times && strcmp(arg, "--short") != 0)) {
-		fprintf(stderr, "usage: %s [--short | --full[=TIMES]]\n", argv[0]);
-		return false;
-	}
-	return true;
-}
-
-uint32_t stage_times(const struct stage *s, uint32_t few, uint32_t many)
-{
-	uint64_t all = (uint64_t)s->times * many;
-
-	if (!s->times)
-		return few;
-	return all < UINT32_MAX ? (uint32_t)all : UINT32_MAX - 1;
-}
-
-int stage_end(const struct stage *s)
-{
-	printf("%u passed, %u failed, %u skipped\n", s->passed, s->failed, s->skipped);
-	return s->failed ? 1 : s->passed ? 0 : 77;
-}
+/* ---- checks ---- */
 
 bool stage_check(struct stage *s, bool good, const char *file, int line, const char *text)
 {

@@ -11,6 +11,9 @@
  *
  * As root the scene is a system's: quoitd serves everybody but its own user, cases connect as
  * one user and the canary is another.  Else quoitd is private, and both are who we are.
+ *
+ *	stage.c       the scene, the cases, and what must hold after each
+ *	stage_main.c  the program around them
  */
 #ifndef TORTURE_STAGE_H
 #define TORTURE_STAGE_H
@@ -45,6 +48,10 @@ struct stage_case {
 	void (*run)(struct stage *s);
 };
 
+/* clang-format off */
+#define STAGE_CASE(function) {#function, function}
+/* clang-format on */
+
 /* How quoitd is started; all zeros: with its defaults. */
 struct stage_scene {
 	const char *const *options;
@@ -70,6 +77,14 @@ void stage_skip(struct stage *s, const struct stage_case *cases, unsigned count,
 
 /* The last line, and the exit status. */
 int stage_end(const struct stage *s);
+
+/*
+ * A program of one scene, NULL: a quoitd with its defaults; or of cases that need none.  Its exit
+ * status.
+ */
+int stage_main(int argc, char **argv, const struct stage_scene *scene,
+	       const struct stage_case *cases, unsigned count);
+int stage_main_alone(int argc, char **argv, const struct stage_case *cases, unsigned count);
 
 /* ---- for the cases ---- */
 
