@@ -197,19 +197,11 @@ static json_t *figure_json(const struct session_row *row, enum column column)
 	columns_figure(row, column, &f);
 	if (!f.known)
 		return json_null();
-	switch (columns_kind(column)) {
-	case COLUMN_TEXT:
+	if (columns_kind(column) == COLUMN_TEXT)
 		return json_string(f.text);
-	case COLUMN_PERCENT:
-	case COLUMN_SHARE:
-	case COLUMN_MEAN:
-	case COLUMN_RATE:
-	case COLUMN_FLOW:
-	case COLUMN_SPAN:
+	if (columns_is_real(columns_kind(column)))
 		return json_real(f.real);
-	default:
-		return json_integer((json_int_t)f.count);
-	}
+	return json_integer((json_int_t)f.count);
 }
 
 static json_t *nodes_json(const struct process *p)

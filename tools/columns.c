@@ -45,6 +45,21 @@ const char *columns_help(enum column column)
 	return columns[column].help;
 }
 
+bool columns_is_real(enum column_kind kind)
+{
+	switch (kind) {
+	case COLUMN_PERCENT:
+	case COLUMN_SHARE:
+	case COLUMN_MEAN:
+	case COLUMN_RATE:
+	case COLUMN_FLOW:
+	case COLUMN_SPAN:
+		return true;
+	default:
+		return false;
+	}
+}
+
 unsigned columns_counter(enum column column)
 {
 	return columns[column].from < HEAD ? columns[column].from : QUOIT_SESSION_NR;
@@ -142,19 +157,11 @@ static int compare(const struct figure *a, const struct figure *b, enum column_k
 {
 	if (!a->known || !b->known)
 		return a->known - b->known;
-	switch (kind) {
-	case COLUMN_TEXT:
+	if (kind == COLUMN_TEXT)
 		return strcmp(a->text, b->text);
-	case COLUMN_PERCENT:
-	case COLUMN_SHARE:
-	case COLUMN_MEAN:
-	case COLUMN_RATE:
-	case COLUMN_FLOW:
-	case COLUMN_SPAN:
+	if (columns_is_real(kind))
 		return (a->real > b->real) - (a->real < b->real);
-	default:
-		return (a->count > b->count) - (a->count < b->count);
-	}
+	return (a->count > b->count) - (a->count < b->count);
 }
 
 static int by_columns(const void *a, const void *b, void *arg)

@@ -86,6 +86,9 @@ bool columns_need_legs(const struct column_choices *c);
 
 enum column_kind columns_kind(enum column column);
 
+/* Is its figure in `real`?  Else it is in `count`, or in `text`. */
+bool columns_is_real(enum column_kind kind);
+
 /* The counter that its figure comes from; QUOIT_SESSION_NR: none. */
 unsigned columns_counter(enum column column);
 

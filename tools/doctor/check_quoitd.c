@@ -92,15 +92,9 @@ void check_quoitd(struct examination *e)
 /* The next line that begins so, what follows it into `ret`; NULL: there is none. */
 static const char *next_line(const char *text, const char *name, char ret[LINE_BYTES])
 {
-	size_t length = strlen(name);
-
-	while (strncmp(text, name, length) != 0) {
-		text = strchr(text, '\n');
-		if (!text++)
-			return NULL;
-	}
-	text += length;
-	snprintf(ret, LINE_BYTES, "%.*s", (int)strcspn(text, "\n"), text);
+	text = tree_behind(text, name);
+	if (text)
+		snprintf(ret, LINE_BYTES, "%.*s", (int)strcspn(text, "\n"), text);
 	return text;
 }
 

@@ -124,7 +124,7 @@ bool tree_numbers(int root, struct numbers *ret, const char *path, ...)
 
 /* ---- text ---- */
 
-const char *tree_field(const char *text, const char *name)
+const char *tree_behind(const char *text, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -133,8 +133,13 @@ const char *tree_field(const char *text, const char *name)
 		if (!text++)
 			return NULL;
 	}
-	text += length;
-	return text + strspn(text, " \t");
+	return text + length;
+}
+
+const char *tree_field(const char *text, const char *name)
+{
+	text = tree_behind(text, name);
+	return text ? text + strspn(text, " \t") : NULL;
 }
 
 bool tree_parse_number(const char *text, uint64_t *ret)

@@ -32,7 +32,11 @@ __attribute__((format(printf, 3, 4))) bool tree_number(int root, uint64_t *ret, 
 __attribute__((format(printf, 3, 4))) bool tree_numbers(int root, struct numbers *ret,
 							const char *path, ...);
 
-/* What follows a line's `name`, blanks before it left out; NULL: there is no such line. */
+/*
+ * What follows the first line's `name` that has it, and that without the blanks before it; NULL:
+ * there is no such line.
+ */
+const char *tree_behind(const char *text, const char *name);
 const char *tree_field(const char *text, const char *name);
 
 /* A decimal number, and nothing but blanks behind it. */
