@@ -121,6 +121,27 @@ static pid_t executor(const struct device_room *r, unsigned device)
 	return pid ? (pid_t)strtol(pid + strlen(", pid "), NULL, 10) : 0;
 }
 
+void room_expect_zeros(const struct device_room *r, uint32_t elements)
+{
+	const struct quoit_shape part = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}, .stride = {1, 1, 1, 7}};
+	float *got = malloc(elements * sizeof *got);
+	quoit_tensor old = quoit_vector(r->d, QUOIT_F32, elements), fresh, view;
+
+	quoit_push(r->d, quoit_fill(old, 5.0));
+	quoit_free(r->d, old);
+	fresh = quoit_vector(r->d, QUOIT_F32, elements);
+	view = quoit_view(r->d, fresh, &part, 8);
+	quoit_push(r->d, quoit_fill(view, 1.0));
+	cr_assert_eq(quoit_read(r->d, fresh, got, elements * sizeof *got), 0);
+	for (unsigned k = 0; k < elements; k++)
+		cr_assert_eq(got[k], (k >= 2 && k < 2 + 70 && (k - 2) % 7 == 0) ? 1.0f : 0.0f,
+			     "element %u is %f", k, (double)got[k]);
+	quoit_free(r->d, view);
+	quoit_free(r->d, fresh);
+	free(got);
+}
+
 pid_t room_executor_of(const struct device_room *r, unsigned device, pid_t before)
 {
 	for (int i = 0; i < PATIENCE_MS / STEP_MS; i++) {

@@ -40,6 +40,12 @@ void room_close(struct device_room *r);
 /* Run one job, for at most 20 s; its result, and with ret (NULL is fine) its error record. */
 int room_run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *ret);
 
+/*
+ * A new vector of so many float32, in the place of one that held something else: what nobody has
+ * written is zero, also beside what somebody has.
+ */
+void room_expect_zeros(const struct device_room *r, uint32_t elements);
+
 /* The process of a device, or of the first; it waits until there is one that is not `before`. */
 pid_t room_executor_of(const struct device_room *r, unsigned device, pid_t before);
 pid_t room_executor(const struct device_room *r, pid_t before);

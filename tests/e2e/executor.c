@@ -84,6 +84,19 @@ struct quoit_cqe house_reap(struct quoit_ring *q, struct quoit_error *error)
 	return copy;
 }
 
+void house_reap_each(struct quoit_ring *q, unsigned jobs)
+{
+	uint64_t seen = 0;
+
+	for (unsigned i = 0; i < jobs; i++) {
+		struct quoit_cqe cqe = house_reap(q, NULL);
+
+		cr_assert_lt(cqe.user_data, jobs);
+		cr_assert_eq(seen >> cqe.user_data & 1, 0);
+		seen |= UINT64_C(1) << cqe.user_data;
+	}
+}
+
 int house_run(struct quoit_ring *q, struct quoit_sqe sqe)
 {
 	house_submit(q, sqe, 77);

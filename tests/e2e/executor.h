@@ -32,6 +32,9 @@ void house_submit(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t user_data
 /* Wait for the next CQE; error (may be NULL) gets its record. */
 struct quoit_cqe house_reap(struct quoit_ring *q, struct quoit_error *error);
 
+/* Those of so many jobs, at most 64, whose user_data counts from 0: one of each. */
+void house_reap_each(struct quoit_ring *q, unsigned jobs);
+
 /* Submit, and wait for it: nothing else may be in flight. */
 int house_run(struct quoit_ring *q, struct quoit_sqe sqe);
 

@@ -91,6 +91,19 @@ struct window {
 	uint32_t first;
 };
 
+/* How many elements of the window are others than in the whole. */
+static size_t count_wrong(const struct window *w, const int32_t *all, const int32_t *part)
+{
+	size_t wrong = 0;
+
+	for (uint32_t r = 0; r < w->rows; r++)
+		for (uint32_t k = 0; k < w->cols; k++)
+			wrong +=
+				part[r * w->cols + k] !=
+				all[w->first + (int64_t)r * w->row_step + (int64_t)k * w->col_step];
+	return wrong;
+}
+
 Test(transfer, a_view_is_read_and_written_in_its_own_order)
 {
 	enum { ROWS = 1500, COLS = 1100 };
@@ -108,7 +121,7 @@ Test(transfer, a_view_is_read_and_written_in_its_own_order)
 	for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
 		const struct window *w = &windows[i];
 		struct quoit_shape shape = {QUOIT_I32, {1, 1, w->rows, w->cols}, {0}};
-		size_t bytes = (size_t)w->rows * w->cols * 4, wrong = 0;
+		size_t bytes = (size_t)w->rows * w->cols * 4, wrong;
 		quoit_tensor view;
 
 		shape.stride[2] = w->row_step;
@@ -116,21 +129,13 @@ Test(transfer, a_view_is_read_and_written_in_its_own_order)
 		cr_assert_eq(quoit_write(c.q, t, all, ROWS * COLS * 4), 0);
 		view = quoit_view(c.q, t, &shape, w->first * UINT64_C(4));
 		cr_assert_eq(quoit_read(c.q, view, part, bytes), 0, "%s", w->what);
-		for (uint32_t r = 0; r < w->rows; r++)
-			for (uint32_t k = 0; k < w->cols; k++)
-				wrong += part[r * w->cols + k] !=
-					 all[w->first + (int64_t)r * w->row_step +
-					     (int64_t)k * w->col_step];
+		wrong = count_wrong(w, all, part);
 		cr_expect_eq(wrong, 0, "%s: %zu elements", w->what, wrong);
 		cr_assert_eq(quoit_push(c.q, quoit_fill_int(t, 0)), 0);
 		cr_assert_eq(quoit_write(c.q, view, part, bytes), 0, "%s", w->what);
 		memset(part, 1, bytes);
 		cr_assert_eq(quoit_read(c.q, view, part, bytes), 0, "%s", w->what);
-		for (uint32_t r = 0; r < w->rows; r++)
-			for (uint32_t k = 0; k < w->cols; k++)
-				wrong += part[r * w->cols + k] !=
-					 all[w->first + (int64_t)r * w->row_step +
-					     (int64_t)k * w->col_step];
+		wrong = count_wrong(w, all, part);
 		cr_expect_eq(wrong, 0, "%s: %zu elements after a write", w->what, wrong);
 		quoit_free(c.q, view);
 	}
