@@ -98,6 +98,9 @@ int bench_run_nops(struct quoit_ring *q, unsigned depth, uint64_t total);
 /* The same job `count` times in a managed ring; nanoseconds each.  0, or a negative errno. */
 int bench_repeat(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret);
 
+/* Is each of two elements, of float32, so much?  0; -EBADMSG: not so; or why it cannot be read. */
+int bench_expect(struct quoit_ring *q, quoit_tensor x, uint64_t sum);
+
 /* CLOCK_MONOTONIC in seconds. */
 double bench_now(void);
 
