@@ -217,11 +217,7 @@ int main(int argc, char **argv)
 		STAGE_CASE(full_backlog_does_not_keep_another_user_out),
 		STAGE_CASE(crowd_does_not_keep_another_user_out),
 	};
-#define COUNT(a) (sizeof a / sizeof a[0])
-	struct stage s;
 
-	if (!stage_init(&s, argc, argv))
-		return 1;
-	callers_play(&s, always, COUNT(always), with_users, COUNT(with_users));
-	return stage_end(&s);
+	return callers_main(argc, argv, always, sizeof always / sizeof always[0], with_users,
+			    sizeof with_users / sizeof with_users[0]);
 }

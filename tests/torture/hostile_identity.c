@@ -143,11 +143,7 @@ int main(int argc, char **argv)
 	static const struct stage_case with_users[] = {
 		STAGE_CASE(connection_in_other_hands_stays_its_openers),
 	};
-#define COUNT(a) (sizeof a / sizeof a[0])
-	struct stage s;
 
-	if (!stage_init(&s, argc, argv))
-		return 1;
-	callers_play(&s, always, COUNT(always), with_users, COUNT(with_users));
-	return stage_end(&s);
+	return callers_main(argc, argv, always, sizeof always / sizeof always[0], with_users,
+			    sizeof with_users / sizeof with_users[0]);
 }

@@ -61,3 +61,14 @@ void callers_play(struct stage *s, const struct stage_case *cases, unsigned coun
 	else
 		stage_skip(s, with_users, users_count, "needs several users");
 }
+
+int callers_main(int argc, char **argv, const struct stage_case *cases, unsigned count,
+		 const struct stage_case *with_users, unsigned users_count)
+{
+	struct stage s;
+
+	if (!stage_init(&s, argc, argv))
+		return 2;
+	callers_play(&s, cases, count, with_users, users_count);
+	return stage_end(&s);
+}

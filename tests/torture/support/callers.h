@@ -34,4 +34,8 @@ void callers_await_departures(struct stage *s);
 void callers_play(struct stage *s, const struct stage_case *cases, unsigned count,
 		  const struct stage_case *with_users, unsigned users_count);
 
+/* A program of these; its exit status. */
+int callers_main(int argc, char **argv, const struct stage_case *cases, unsigned count,
+		 const struct stage_case *with_users, unsigned users_count);
+
 #endif
