@@ -93,5 +93,5 @@ gpu-e2e: all $(gpu_e2e) $(if $(cuda_so),$(B)/tests/e2e/own.ptx)
 gpu-e2e-list:
 	@echo $(gpu_e2e)
 $(B)/tests/gpu/%.o: base += -iquote tests/unit -ffp-contract=off
-$(B)/tests/gpu/%: $(B)/tests/gpu/%.o $(gpu_help) $(B)/tests/unit/ops_reference.o
+$(B)/tests/gpu/%: $(B)/tests/gpu/%.o $(gpu_help) $(addprefix $(B)/tests/unit/,ops_layout.o ops_reference.o)
 	$(call link,-ldl -lm)

@@ -28,6 +28,25 @@ void client_close(struct client *c)
 	daemon_stop(&c->d);
 }
 
+quoit_job client_start(struct client *c, struct quoit_sqe sqe)
+{
+	quoit_job job;
+
+	cr_assert_eq(quoit_start(c->q, sqe, &job), 0);
+	return job;
+}
+
+struct quoit_sqe client_giant(struct client *c)
+{
+	const struct quoit_shape many = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 25}, .stride = {0}};
+	quoit_tensor one = quoit_vector(c->q, QUOIT_F32, 1);
+
+	cr_assert_eq(quoit_push(c->q, quoit_fill(one, 1)), 0);
+	return quoit_sum(quoit_vector(c->q, QUOIT_F32, 1), quoit_view(c->q, one, &many, 0),
+			 QUOIT_AXIS_ALL);
+}
+
 quoit_tensor client_large(struct client *c)
 {
 	return quoit_vector(c->q, QUOIT_F32, LARGE);

@@ -23,6 +23,15 @@ void client_close(struct client *c);
 /* One more session with the same quoitd, of `lease` bytes. */
 struct quoit_session *client_session(const struct client *c, uint64_t lease);
 
+/* A job of its ring. */
+quoit_job client_start(struct client *c, struct quoit_sqe sqe);
+
+/*
+ * A sum of 2^32 elements, all the same one, which is written now: hundreds of milliseconds on any
+ * core.
+ */
+struct quoit_sqe client_giant(struct client *c);
+
 /* A vector of f32, large enough for one job on it to take a millisecond and more. */
 quoit_tensor client_large(struct client *c);
 

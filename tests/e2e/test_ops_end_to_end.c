@@ -14,12 +14,10 @@ static uint64_t seen[QUOIT_OP_NR / 64]; /* operations that were checked */
 
 static void run(struct quoit_sqe sqe)
 {
-	quoit_job job;
 	int res;
 
 	seen[sqe.opcode / 64] |= UINT64_C(1) << sqe.opcode % 64;
-	cr_assert_eq(quoit_start(c.q, sqe, &job), 0);
-	res = quoit_wait(c.q, job, QUOIT_FOREVER);
+	res = quoit_wait(c.q, client_start(&c, sqe), QUOIT_FOREVER);
 	cr_expect_geq(res, 0, "operation %u: %d", sqe.opcode, res);
 }
 

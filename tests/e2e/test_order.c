@@ -25,10 +25,7 @@ TestSuite(order, .init = open_client, .fini = close_client, .timeout = 120);
 
 static quoit_job start(struct quoit_sqe sqe)
 {
-	quoit_job job;
-
-	cr_assert_eq(quoit_start(c.q, sqe, &job), 0);
-	return job;
+	return client_start(&c, sqe);
 }
 
 static struct quoit_stamps stamps_of(quoit_job job)

@@ -178,21 +178,6 @@ Test(stats, cores_and_reactors_say_the_same_of_tiles)
 	client_close(&c);
 }
 
-/* A sum of so many elements, all the same one. */
-static quoit_job start_giant(struct quoit_ring *q)
-{
-	const struct quoit_shape many = {
-		.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 25}, .stride = {0}};
-	quoit_tensor one = quoit_vector(q, QUOIT_F32, 1), sum = quoit_vector(q, QUOIT_F32, 1);
-	quoit_job job;
-
-	cr_assert_eq(quoit_push(q, quoit_fill(one, 1)), 0);
-	cr_assert_eq(
-		quoit_start(q, quoit_sum(sum, quoit_view(q, one, &many, 0), QUOIT_AXIS_ALL), &job),
-		0);
-	return job;
-}
-
 Test(stats, time_of_cores_is_charged_while_a_job_runs)
 {
 	uint64_t charged = 0, before;
@@ -203,7 +188,7 @@ Test(stats, time_of_cores_is_charged_while_a_job_runs)
 	client_open(&c, NULL, NULL);
 	quoit_info(c.s, &info);
 	before = daemon_session_counter(&c.d, info.session, QUOIT_SESSION_CORE_TICKS);
-	job = start_giant(c.q);
+	job = client_start(&c, client_giant(&c));
 	while (quoit_wait_n(c.q, &job, 1, 1, 1) == -ETIME && charged < 1000000)
 		charged = daemon_session_counter(&c.d, info.session, QUOIT_SESSION_CORE_TICKS) -
 			  before;

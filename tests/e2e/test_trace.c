@@ -74,10 +74,14 @@ static uint64_t submit_of(const struct quoit_trace *file, uint32_t sq_index)
 
 static int run(struct client *c, struct quoit_sqe sqe)
 {
-	quoit_job job;
+	return quoit_wait(c->q, client_start(c, sqe), -1);
+}
 
-	cr_assert_eq(quoit_start(c->q, sqe, &job), 0);
-	return quoit_wait(c->q, job, -1);
+static void end(struct client *c, struct quoit_trace *file, int fd)
+{
+	free(file);
+	close(fd);
+	client_close(c);
 }
 
 /* ---- jobs ---- */
@@ -100,9 +104,7 @@ Test(trace, every_job_of_a_slow_program_has_a_record)
 	cr_expect_eq(count_records(file, QUOIT_TRACE_JOB, QUOIT_OP_FILL), 1);
 	cr_expect_eq(count_records(file, QUOIT_TRACE_QUIET, QUOIT_OP_CREATE), 1);
 	cr_expect_eq(file->dropped, 0);
-	free(file);
-	close(fd);
-	client_close(&c);
+	end(&c, file, fd);
 }
 
 Test(trace, times_of_a_job_are_in_their_order)
@@ -128,9 +130,7 @@ Test(trace, times_of_a_job_are_in_their_order)
 		cr_expect_lt(r->job.start, r->job.end);
 		cr_expect_leq(r->job.end, r->job.post);
 	}
-	free(file);
-	close(fd);
-	client_close(&c);
+	end(&c, file, fd);
 }
 
 Test(trace, long_jobs_are_the_workers_and_short_ones_the_reactors)
@@ -153,9 +153,7 @@ Test(trace, long_jobs_are_the_workers_and_short_ones_the_reactors)
 	cr_assert(longer && shorter);
 	cr_expect_eq(longer->place, QUOIT_TRACE_WORKERS);
 	cr_expect_eq(shorter->place, QUOIT_TRACE_REACTOR);
-	free(file);
-	close(fd);
-	client_close(&c);
+	end(&c, file, fd);
 }
 
 Test(trace, a_job_that_fails_says_so)
@@ -174,9 +172,7 @@ Test(trace, a_job_that_fails_says_so)
 	r = find_job(file, QUOIT_OP_ADD);
 	cr_assert(r);
 	cr_expect_lt(r->res, 0);
-	free(file);
-	close(fd);
-	client_close(&c);
+	end(&c, file, fd);
 }
 
 Test(trace, a_job_that_is_cancelled_ran_nowhere_and_has_the_cqe_that_it_got)
@@ -205,9 +201,7 @@ Test(trace, a_job_that_is_cancelled_ran_nowhere_and_has_the_cqe_that_it_got)
 	cr_expect_eq(r->place, QUOIT_TRACE_NOWHERE);
 	cr_expect_eq(r->job.start, 0);
 	cr_expect_eq(r->job.cq_index, 0, "the others were quiet, and the wait's came after it");
-	free(file);
-	close(fd);
-	client_close(&c);
+	end(&c, file, fd);
 }
 
 Test(trace, a_job_is_fetched_after_it_was_submitted)
@@ -232,9 +226,7 @@ Test(trace, a_job_is_fetched_after_it_was_submitted)
 	for (uint64_t i = 0; i < file->head; i++)
 		if (r[i].kind == QUOIT_TRACE_JOB)
 			cr_expect_leq(submit_of(file, r[i].job.sq_index), r[i].job.fetch);
-	free(file);
-	close(fd);
-	client_close(&c);
+	end(&c, file, fd);
 }
 
 /* ---- clients' notes ---- */
@@ -264,9 +256,7 @@ Test(trace, submits_reaps_and_waits_are_noted)
 	cr_expect_geq(count_events(file, QUOIT_EVENT_REAP), 10);
 	cr_expect_geq(count_events(file, QUOIT_EVENT_WAIT), 10);
 	cr_expect_geq(count_events(file, QUOIT_EVENT_GO), 10);
-	free(file);
-	close(fd);
-	client_close(&c);
+	end(&c, file, fd);
 }
 
 /* ---- too many ---- */
@@ -295,9 +285,7 @@ Test(trace, what_is_thinned_out_of_a_flood_is_counted)
 		usleep(10 * MS);
 	}
 	cr_expect_eq(told, jobs + 1); /* and the wait's */
-	free(file);
-	close(fd);
-	client_close(&c);
+	end(&c, file, fd);
 }
 
 /* ---- coming and going ---- */
@@ -384,9 +372,7 @@ Test(trace, what_all_rings_clients_did_is_there_when_the_session_has_ended)
 	cr_expect_geq(count_events(file, QUOIT_EVENT_REAP), 3);
 	cr_expect_eq(count_events(file, QUOIT_EVENT_WAIT), count_events(file, QUOIT_EVENT_GO));
 	cr_expect_eq(file->events_dropped, 0);
-	free(file);
-	close(fd);
-	client_close(&c);
+	end(&c, file, fd);
 }
 
 Test(trace, a_daemon_that_ends_removes_the_files)

@@ -57,32 +57,6 @@ static void fill(char *bytes, size_t count, uint8_t dtype, enum gpu_values value
 	}
 }
 
-/* Strides of a layout; returns how many elements they span. */
-static size_t lay_out(struct op_tensor *t, enum ops_layout layout)
-{
-	static const int by_row[] = {3, 2, 1, 0};
-	static const int by_column[] = {2, 3, 1, 0};
-	const int *order = layout == OPS_COLUMN_MAJOR ? by_column : by_row;
-	int64_t step = layout == OPS_PADDED ? 2 : 1;
-	int64_t last = 0;
-
-	for (int i = 0; i < 4; i++) {
-		const int d = order[i];
-		const bool repeat = (layout == OPS_REPEAT_ROW && d != 3) ||
-				    (layout == OPS_REPEAT_COLUMN && d == 3);
-
-		t->stride[d] = repeat ? 0 : step;
-		if (!repeat)
-			step = step * t->dim[d] + (layout == OPS_PADDED ? 3 : 0);
-	}
-	for (int d = 0; d < 4; d++) {
-		if (t->dim[d] == 0)
-			return 0;
-		last += (t->dim[d] - 1) * t->stride[d];
-	}
-	return (size_t)last + 1;
-}
-
 void gpu_tensor(struct gpu_job *job, int which, uint8_t dtype, const uint32_t dim[4],
 		enum ops_layout layout, enum gpu_values values)
 {
@@ -92,7 +66,7 @@ void gpu_tensor(struct gpu_job *job, int which, uint8_t dtype, const uint32_t di
 
 	memcpy(t->dim, dim, sizeof(t->dim));
 	t->dtype = dtype;
-	count = lay_out(t, layout);
+	count = ops_lay_out(t, layout);
 	job->memory[which].size = count * size + 2 * JOB_GAP;
 	job->memory[which].bytes = calloc(1, job->memory[which].size);
 	t->data = job->memory[which].bytes + JOB_GAP;

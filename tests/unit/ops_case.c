@@ -75,32 +75,6 @@ static void fill(void *bytes, size_t elements, uint8_t dtype, uint32_t seed)
 	}
 }
 
-/* Strides of a layout, and how many elements from the first to the last in memory. */
-static size_t lay_out(struct op_tensor *t, enum ops_layout layout)
-{
-	static const int row_major[] = {3, 2, 1, 0};
-	static const int column_major[] = {2, 3, 1, 0};
-	const int *order = layout == OPS_COLUMN_MAJOR ? column_major : row_major;
-	int64_t step = layout == OPS_PADDED ? 2 : 1;
-	int64_t last = 0;
-
-	for (int i = 0; i < 4; i++) {
-		const int d = order[i];
-		const bool repeat = (layout == OPS_REPEAT_ROW && d != 3) ||
-				    (layout == OPS_REPEAT_COLUMN && d == 3);
-
-		t->stride[d] = repeat ? 0 : step;
-		if (!repeat)
-			step = step * t->dim[d] + (layout == OPS_PADDED ? 3 : 0);
-	}
-	for (int d = 0; d < 4; d++) {
-		if (t->dim[d] == 0)
-			return 0;
-		last += (t->dim[d] - 1) * t->stride[d];
-	}
-	return (size_t)last + 1;
-}
-
 void ops_case_tensor(struct ops_case *c, int which, uint8_t dtype, const uint32_t dim[4],
 		     enum ops_layout layout, uint32_t seed)
 {
@@ -110,7 +84,7 @@ void ops_case_tensor(struct ops_case *c, int which, uint8_t dtype, const uint32_
 
 	memcpy(t->dim, dim, sizeof(t->dim));
 	t->dtype = dtype;
-	elements = lay_out(t, layout);
+	elements = ops_lay_out(t, layout);
 	c->memory[which].size = elements * size;
 	c->memory[which].bytes = malloc(elements * size + (elements == 0));
 	t->data = c->memory[which].bytes;

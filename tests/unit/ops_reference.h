@@ -39,6 +39,9 @@ struct ops_tolerance {
 	bool same_bits; /* every instruction set gives the same bits */
 };
 
+/* Strides of a layout, and how many elements from the first to the last in memory. */
+size_t ops_lay_out(struct op_tensor *t, enum ops_layout layout);
+
 struct ops_isa {
 	const char *name;
 	const struct op_impl *const *table;
