@@ -31,7 +31,8 @@
 #define SPIN_WITH_TILES_NS 1000u
 #define SPIN_FAST_NS       1000u /* a client that waits for each answer has sent the next job by then */
 #define CHORES_NS          10000u     /* how often idle rings are looked at while we are awake, */
-#define CHORES_PART        16u        /* so that this takes a small part of the time */
+#define CHORES_PART        16u        /* so that this takes a small part of the time; */
+#define CHORES_MOST_NS     200000u    /* but whose ring it is waits for that */
 #define STATS_NS           100000000u /* everybody may read when somebody's job ended, so roughly */
 #define TRIM_NS            1000000000u
 #define BUSY_SHARE_NS      500000u /* a busy reactor leaves its core to tiles as long as it had it */
@@ -290,7 +291,7 @@ static void sleep_now(struct reactor *r)
 
 static void chores(struct reactor *r)
 {
-	uint64_t begun = r->now, ended;
+	uint64_t begun = tsc_now(), ended, pause; /* the pass before it does not count */
 
 	reactor_scan_rings(r);
 	reactor_look_at_stalled(r);
@@ -308,7 +309,10 @@ static void chores(struct reactor *r)
 			memory_trim(s);
 	}
 	ended = tsc_now();
-	r->next_chores = ended + tsc_from_ns(CHORES_NS) + CHORES_PART * (ended - begun);
+	pause = tsc_from_ns(CHORES_NS) + CHORES_PART * (ended - begun);
+	if (pause > tsc_from_ns(CHORES_MOST_NS))
+		pause = tsc_from_ns(CHORES_MOST_NS);
+	r->next_chores = ended + pause;
 }
 
 static void send_backlog(struct reactor *r)

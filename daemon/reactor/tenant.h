@@ -9,7 +9,8 @@
  * carried over, and what was overdrawn is.
  *
  * In each pass a tenant's rings and sessions have a turn of TENANT_TURN_NS at most.  So, with n
- * tenants that have work and J for the longest job that a reactor runs itself:
+ * tenants that have work and J for what one ring or session of theirs has done in one go
+ * (SCHED_TURN_NS and a job, as predicted):
  *
  *	- who is within its share waits for n - 1 turns, each at most TENANT_TURN_NS + J long, and
  *	  twice that: what is fetched and what is started have turns of their own;
