@@ -35,6 +35,11 @@ static void hello_fill(struct quoit_hello *h, const struct quoit_open_params *p)
 
 static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply *r)
 {
+	if (r->abi_version != QUOIT_ABI_VERSION) { /* it should have refused us */
+		libquoit_text_set("the client speaks version %u, quoitd version %u",
+				  QUOIT_ABI_VERSION, r->abi_version);
+		return -EPROTO;
+	}
 	if (r->max_tensors < 2 || r->max_tensors > QUOIT_HANDLE_INDEX_MASK + 1 ||
 	    r->arena_bytes > SIZE_MAX || r->max_entries > QUOIT_MAX_ENTRIES) {
 		libquoit_text_set("quoitd granted limits that make no sense");

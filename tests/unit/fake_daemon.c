@@ -61,6 +61,7 @@ static void reply(struct fake_daemon *f, struct quoit_ctl *m, const int *fds, un
 
 static void hello(struct fake_daemon *f, struct quoit_ctl *m)
 {
+	uint32_t version = m->hello.abi_version;
 	void *map;
 	int fd;
 
@@ -71,12 +72,22 @@ static void hello(struct fake_daemon *f, struct quoit_ctl *m)
 		reply(f, m, NULL, 0);
 		return;
 	}
-	m->hello_reply = (struct quoit_hello_reply){.abi_version = QUOIT_ABI_VERSION,
-						    .max_tensors = FAKE_TENSORS,
-						    .session = 7,
-						    .arena_bytes = f->options.arena_bytes,
-						    .tsc_hz = 1000000000,
-						    .max_entries = 1024};
+	if (f->options.version && !f->options.lax) {
+		snprintf(m->text, sizeof m->text, "the client speaks version %u, quoitd version %u",
+			 version, f->options.version);
+		m->result = -EPROTO;
+		m->hello_reply.abi_version = f->options.version;
+		reply(f, m, NULL, 0);
+		return;
+	}
+	m->hello_reply = (struct quoit_hello_reply){
+		.abi_version = f->options.version ? f->options.version : QUOIT_ABI_VERSION,
+		.features = f->options.features,
+		.max_tensors = FAKE_TENSORS,
+		.session = 7,
+		.arena_bytes = f->options.arena_bytes,
+		.tsc_hz = 1000000000,
+		.max_entries = 1024};
 	fd = make_memory(f, f->options.arena_bytes, &map);
 	f->arena = map;
 	reply(f, m, &fd, 1);
@@ -229,20 +240,34 @@ struct fake_daemon *fake_start(const struct fake_options *options)
 	return f;
 }
 
+static void hang_up(struct fake_daemon *f)
+{
+	for (uint32_t i = 0; i < f->rings; i++)
+		close(f->ring[i].socket);
+	close(f->client);
+	f->client = -1;
+	f->rings = 0;
+}
+
 void fake_kill(struct fake_daemon *f)
 {
 	pthread_mutex_lock(&f->lock);
 	f->stop = true;
 	pthread_mutex_unlock(&f->lock);
 	pthread_join(f->thread, NULL);
-	for (uint32_t i = 0; i < f->rings; i++)
-		close(f->ring[i].socket);
-	close(f->client);
+	hang_up(f);
 	close(f->listener);
 	unlink(f->path);
 	rmdir(f->directory);
-	f->rings = 0;
 	f->thread = 0;
+}
+
+void fake_replace(struct fake_daemon *f, uint32_t version)
+{
+	pthread_mutex_lock(&f->lock);
+	hang_up(f);
+	f->options.version = version;
+	pthread_mutex_unlock(&f->lock);
 }
 
 void fake_stop(struct fake_daemon *f)

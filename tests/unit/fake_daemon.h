@@ -24,6 +24,9 @@ struct fake_daemon;
 struct fake_options {
 	uint64_t arena_bytes; /* 0: 1 MiB */
 	int32_t refuse;       /* HELLO's result, with a text */
+	uint32_t version;     /* of another quoitd, which refuses ours */
+	bool lax;             /* and which is older than that: it takes ours */
+	uint64_t features;    /* that it has, whatever was asked for */
 	bool unsealed;        /* memory without seals */
 	bool wrong_size;      /* memory shorter than said */
 	bool wrong_seq;       /* replies that are not to the request */
@@ -35,6 +38,9 @@ struct fake_daemon *fake_start(const struct fake_options *options);
 /* Die: close every socket at once, what is in the rings stays there. */
 void fake_kill(struct fake_daemon *f);
 void fake_stop(struct fake_daemon *f);
+
+/* Die, with one of this version in its place before anybody looks. */
+void fake_replace(struct fake_daemon *f, uint32_t version);
 
 const char *fake_path(const struct fake_daemon *f);
 

@@ -109,6 +109,49 @@ struct bad_case {
 	char text[32];
 };
 
+/* What it has not, nobody is told that he has; what we know nothing of is left alone. */
+Test(session, it_has_the_features_that_both_know)
+{
+	const struct {
+		uint64_t features;
+		bool direct;
+	} rows[] = {{0, false}, {QUOIT_FEATURE_DIRECT, true}, {~QUOIT_FEATURE_DIRECT, false}};
+
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct fake_daemon *f =
+			fake_start(&(struct fake_options){.features = rows[i].features});
+		struct quoit_open_params p = {.socket = fake_path(f), .flags = QUOIT_OPEN_DIRECT};
+		struct quoit_session *s;
+		struct quoit_info info;
+
+		cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+		quoit_info(s, &info);
+		cr_expect_eq(info.direct, rows[i].direct, "%u", i);
+		cr_assert_eq(quoit_close(s, 0), 0);
+		fake_stop(f);
+	}
+}
+
+/* In the midst: the one goes, and another of a newer version is in its place. */
+Test(session, a_newer_quoitd_in_place_of_ours_is_named)
+{
+	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_session *s = open_session(f), *again;
+	struct quoit_ring *q;
+	struct quoit_open_params p = {.socket = fake_path(f)};
+	quoit_tensor t;
+	float one;
+
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	t = quoit_vector(q, QUOIT_F32, 1);
+	fake_replace(f, QUOIT_ABI_VERSION + 1);
+	cr_expect_eq(quoit_read(q, t, &one, sizeof one), -ECONNRESET);
+	cr_expect_eq(quoit_open(&again, &p), -EPROTO);
+	cr_expect(strstr(quoit_open_text(), "quoitd version 3"), "%s", quoit_open_text());
+	(void)quoit_close(s, 0);
+	fake_stop(f);
+}
+
 ParameterizedTestParameters(session, what_no_quoitd_does_is_refused)
 {
 	static struct bad_case cases[] = {
@@ -117,6 +160,10 @@ ParameterizedTestParameters(session, what_no_quoitd_does_is_refused)
 		{{.wrong_size = true}, -EPROTO, "size"},
 		{{.wrong_seq = true}, -EPROTO, "makes no sense"},
 		{{.end = true}, -ECONNRESET, "ended by the test"},
+		/* Case 74 of the threat model: a newer quoitd, and an older one. */
+		{{.version = QUOIT_ABI_VERSION + 1}, -EPROTO, "quoitd version 3"},
+		{{.version = QUOIT_ABI_VERSION - 1}, -EPROTO, "quoitd version 1"},
+		{{.version = QUOIT_ABI_VERSION - 1, .lax = true}, -EPROTO, "quoitd version 1"},
 	};
 
 	return cr_make_param_array(struct bad_case, cases, sizeof cases / sizeof *cases);
