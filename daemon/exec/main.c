@@ -22,6 +22,26 @@
 #include "module.h"
 #include "serve.h"
 
+#define OOM_MORE 500 /* thousandths of the memory that there is */
+
+/*
+ * Where memory is out, the kernel ends who has most.  Let that be us: quoitd starts another, and it
+ * has all sessions' memory.  It may have been given a score that protects it, which we inherit.
+ */
+static void go_first(void)
+{
+	FILE *f = fopen("/proc/self/oom_score_adj", "r+e");
+	int score;
+
+	if (!f)
+		return;
+	if (fscanf(f, "%d", &score) == 1) {
+		rewind(f);
+		fprintf(f, "%d", score + OOM_MORE < 1000 ? score + OOM_MORE : 1000);
+	}
+	fclose(f);
+}
+
 /* Die with quoitd, keep nothing of its descriptors, gain no rights, leave no core of users' data.
  */
 static int confine(const char *parent)
@@ -29,6 +49,7 @@ static int confine(const char *parent)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != (pid_t)strtol(parent, NULL, 10))
 		return -1;
 	(void)syscall(SYS_close_range, QUOIT_EXEC_SOCKET + 1, ~0u, 0);
+	go_first(); /* what is not dumpable may not write there */
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }

@@ -17,7 +17,7 @@ struct house {
 };
 
 /* What sample_sleep does once it has slept: sqe.arg. */
-enum { SLEEP_WELL, SLEEP_CRASH, SLEEP_EXIT, SLEEP_LOOP, SLEEP_DEAF };
+enum { SLEEP_WELL, SLEEP_CRASH, SLEEP_EXIT, SLEEP_LOOP, SLEEP_DEAF, SLEEP_LEAK };
 
 /* Start quoitd with the module, open a session and a raw ring with as many entries. */
 struct house house_open(uint32_t entries);

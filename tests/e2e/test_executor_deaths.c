@@ -370,6 +370,29 @@ static bool is_gone(const struct house *h, uint64_t pid)
 	return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
+static int oom_score(pid_t pid)
+{
+	char path[64];
+	int score = -1001;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)pid);
+	f = fopen(path, "re");
+	cr_assert(f && fscanf(f, "%d", &score) == 1);
+	fclose(f);
+	return score;
+}
+
+/* Case 32 of the threat model: one that leaks; tests/vm/guest/memory.sh has it done. */
+Test(executor_deaths, goes_before_its_daemon_where_memory_is_out)
+{
+	struct house h = house_open(64);
+	int least = oom_score(h.d.pid) + 500;
+
+	cr_expect_geq(oom_score(house_executor_wait(&h, 0)), least < 1000 ? least : 1000);
+	house_close(&h);
+}
+
 Test(executor_deaths, dies_with_its_daemon)
 {
 	struct house h = house_open(64);

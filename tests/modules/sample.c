@@ -89,6 +89,15 @@ static void nap(int64_t milliseconds)
 		;
 }
 
+/* Until there is no memory left for us. */
+static void leak(void)
+{
+	const size_t size = 1 << 20;
+
+	for (void *p; (p = malloc(size)) != NULL;)
+		memset(p, 1, size);
+}
+
 /* Sleep scalar[0] milliseconds, then do what arg says; out (if given) becomes scalar[0]. */
 static int misbehave(void *state, struct quoit_exec_call *c)
 {
@@ -113,10 +122,13 @@ static int misbehave(void *state, struct quoit_exec_call *c)
 			(void)close(fd);
 		for (;;)
 			nap(1000);
+	case 5: /* leak, without end */
+		leak();
+		break;
 	default:
 		c->field = QUOIT_FIELD_ARG;
 		c->value[0] = c->arg;
-		c->value[1] = 4;
+		c->value[1] = 5;
 		return -EINVAL;
 	}
 	if (out->data && out->dtype == QUOIT_F32 && out->dim[3] == 1)
