@@ -19,6 +19,7 @@
 #include "host/exit_status.h"
 #include "host/journal.h"
 #include "host/log.h"
+#include "host/memory_limit.h"
 #include "host/tsc.h"
 #include "machine.h"
 #include "machine_check.h"
@@ -256,6 +257,7 @@ int main(int argc, char **argv)
 	static struct config config;
 	const struct reload from = {.config = &config, .argc = argc, .argv = argv};
 	int err, status, passed;
+	bool fits;
 
 	config_init(&config);
 	err = config_args(&config, argc, argv, stdout, stderr);
@@ -265,8 +267,10 @@ int main(int argc, char **argv)
 		log_init(LOG_LEVEL_ERROR, NULL);
 		return machine_check(&config) ? STATUS_OPTIONS : STATUS_ENDED;
 	}
-	config_settle(&config, budget_default_memory());
+	fits = config_settle(&config, memory_limit_default(), memory_limit_most());
 	log_init(log_level_of(config.log), journal_has_stderr() ? journal_send : NULL);
+	if (!fits)
+		memory_limit_say(config.memory);
 	shut_out_others(&config);
 	(void)signal(SIGPIPE, SIG_IGN); /* who reads our log may go away */
 	err = log_start();

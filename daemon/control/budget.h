@@ -74,7 +74,4 @@ void budget_return_rings(struct budget *b, uid_t uid, uint64_t count);
 
 uint64_t budget_leased(const struct budget *b);
 
-/* Half of what the memory cgroup, or else the machine, allows; the default of --memory. */
-uint64_t budget_default_memory(void);
-
 #endif

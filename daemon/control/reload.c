@@ -12,6 +12,7 @@
 
 #include "control.h"
 #include "host/log.h"
+#include "host/memory_limit.h"
 #include "host/text_file.h"
 #include "machine_check.h"
 #include "service.h"
@@ -92,7 +93,8 @@ static void *read_again(void *arg)
 	r->bad = read_all(r) != 0 || machine_check_again(&r->config) < 0;
 	if (*r->passed) /* else another is named, which would be one after a restart */
 		(void)config_pass_socket(&r->config, r->passed);
-	config_settle(&r->config, budget_default_memory());
+	if (!config_settle(&r->config, memory_limit_default(), memory_limit_most()))
+		memory_limit_say(r->config.memory);
 	__atomic_store_n(&r->done, 1, __ATOMIC_RELEASE);
 	n = write(r->eventfd, &one, sizeof one);
 	(void)n;

@@ -143,15 +143,21 @@ static uint64_t default_lease(uint64_t memory)
 	return memory / 64 > LEAST_LEASE ? memory / 64 : LEAST_LEASE;
 }
 
-void config_settle(struct config *c, uint64_t memory)
+bool config_settle(struct config *c, uint64_t memory, uint64_t most)
 {
+	bool fits;
+
 	if (!c->memory)
 		c->memory = memory;
+	fits = c->memory <= most;
+	if (!fits)
+		c->memory = most;
 	if (!c->uid_memory)
 		c->uid_memory = c->memory;
 	c->makes_lease = !c->lease;
 	if (c->makes_lease)
 		c->lease = default_lease(c->uid_memory);
+	return fits;
 }
 
 void config_user(const struct config *c, uid_t uid, const gid_t *gids, size_t count,

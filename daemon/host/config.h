@@ -89,8 +89,11 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err);
  */
 bool config_pass_socket(struct config *c, const char *path);
 
-/* Fill in what is left to us; memory: the default of that, bytes. */
-void config_settle(struct config *c, uint64_t memory);
+/*
+ * Fill in what is left to us; memory: the default of that, bytes.  False: more than `most` was
+ * asked for, and it is that much.
+ */
+bool config_settle(struct config *c, uint64_t memory, uint64_t most);
 
 /* What one user may have. */
 struct user_rule {

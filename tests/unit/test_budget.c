@@ -105,14 +105,6 @@ Test(budget, many_users_are_kept_apart)
 	}
 }
 
-Test(budget, the_default_is_something_and_not_all)
-{
-	uint64_t bytes = budget_default_memory();
-
-	cr_expect_gt(bytes, 0);
-	cr_expect_lt(bytes, UINT64_MAX / 2);
-}
-
 /* ---- rules of users and groups ---- */
 
 #define MEMBER 70

@@ -311,7 +311,7 @@ Test(config, sections_say_what_users_and_groups_may_have)
 			       "[ group  4000000002 ] ; all of them\nlease=32M\nconnections = 3\n"
 			       "[user 4000000001]\nmemory = 2G\n"),
 		     0, "%s", said);
-	config_settle(&config, UINT64_C(16) << 30);
+	cr_expect(config_settle(&config, UINT64_C(16) << 30, UINT64_MAX));
 	cr_expect_eq(rule_of(0, RULE_SHARE), 7);
 	cr_expect_eq(rule_of(0, RULE_MEMORY), UINT64_C(8) << 30);
 	cr_expect_eq(rule_of(0, RULE_LEASE), UINT64_C(128) << 20);
@@ -321,6 +321,18 @@ Test(config, sections_say_what_users_and_groups_may_have)
 	cr_expect_eq(may.value[RULE_CONNECTIONS], 3);
 	cr_expect_eq(may.value[RULE_LEASE], UINT64_C(32) << 20);
 	cr_expect_eq(may.value[RULE_RINGS], 1024);
+}
+
+Test(config, memory_is_no_more_than_there_may_be)
+{
+	config_init(&config);
+	cr_expect(config_settle(&config, 5 << 20, 8 << 20));
+	cr_expect_eq(config.memory, 5 << 20);
+	config_init(&config);
+	config.memory = 9 << 20;
+	cr_expect_not(config_settle(&config, 5 << 20, 8 << 20));
+	cr_expect_eq(config.memory, 8 << 20);
+	cr_expect_eq(config.uid_memory, 8 << 20);
 }
 
 Test(config, what_is_wrong_in_a_section_is_named)
@@ -388,8 +400,8 @@ Test(config, what_takes_effect_at_a_reload_is_taken_and_the_rest_is_named)
 	cr_assert_eq(read_file("\nreactors = 3\nmax-jobs = 128\nmodule = /b\ncpus = 0\n"
 			       "[user 5]\nshare = 9\n"),
 		     0);
-	config_settle(&config, 1 << 30);
-	config_settle(&next, 1 << 30);
+	cr_expect(config_settle(&config, 1 << 30, UINT64_MAX));
+	cr_expect(config_settle(&next, 1 << 30, UINT64_MAX));
 	config_take(&next, &config, waiting, sizeof waiting);
 	cr_expect_str_eq(waiting, "reactors cpus module");
 	cr_expect_eq(next.reactors, 2);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* memory_limit.c - the limits of the memory cgroup and of the machine */
+#include "memory_limit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* A number in a file; "max" and whatever cannot be read count as no limit. */
+static uint64_t read_limit(const char *path)
+{
+	unsigned long long value;
+	FILE *f = fopen(path, "re");
+	int n;
+
+	if (!f)
+		return UINT64_MAX;
+	n = fscanf(f, "%llu", &value);
+	fclose(f);
+	return n == 1 ? value : UINT64_MAX;
+}
+
+/* Of the cgroup with this name and those that it is in; the name is cut. */
+static uint64_t tightest_limit(const char *root, const char *folder, char *name, const char *file)
+{
+	uint64_t limit = UINT64_MAX;
+	char path[700];
+
+	for (char *slash; (slash = strrchr(name, '/')) != NULL; *slash = '\0') {
+		snprintf(path, sizeof path, "%s%s%s/%s", root, folder, name, file);
+		limit = lesser(limit, read_limit(path));
+	}
+	return limit;
+}
+
+uint64_t memory_limit_of_cgroup(const char *root, const char *of_process)
+{
+	uint64_t limit = UINT64_MAX;
+	char line[512];
+	FILE *f = fopen(of_process, "re");
+
+	while (f && fgets(line, sizeof line, f)) {
+		char *name = strrchr(line, ':');
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!name)
+			continue;
+		if (!strncmp(line, "0::", 3))
+			limit = lesser(limit, tightest_limit(root, "", name + 1, "memory.max"));
+		else if (strstr(line, ":memory:"))
+			limit = lesser(limit, tightest_limit(root, "/memory", name + 1,
+							     "memory.limit_in_bytes"));
+	}
+	if (f)
+		fclose(f);
+	return limit;
+}
+
+static uint64_t cgroup_limit(void)
+{
+	return memory_limit_of_cgroup("/sys/fs/cgroup", "/proc/self/cgroup");
+}
+
+uint64_t memory_limit_default(void)
+{
+	uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return lesser(cgroup_limit(), machine) / 2;
+}
+
+uint64_t memory_limit_most(void)
+{
+	uint64_t limit = cgroup_limit();
+
+	return limit == UINT64_MAX ? limit : limit - limit / 8;
+}
+
+void memory_limit_say(uint64_t memory)
+{
+	log_warning(
+		"memory: %llu MiB and no more, for the memory cgroup (MemoryMax=) is hardly larger",
+		(unsigned long long)memory >> 20);
+}
