@@ -310,6 +310,73 @@ static int lease(const char *argument)
 	return err || quoit_close(s, 0);
 }
 
+/*
+ * fill BYTES: a session of that lease, whose memory quoitd is the first to touch, all of it: half
+ * is the arena.  And what is beyond.  It stays.
+ */
+static int fill(const char *argument)
+{
+	const uint64_t bytes = strtoull(argument, NULL, 10), each = UINT64_C(4) << 20;
+	struct quoit_open_params params = {
+		.host_bytes = bytes, .arena_bytes = bytes / 2, .max_tensors = 4096};
+	const struct quoit_shape shape = {.dtype = QUOIT_I32,
+					  .dim = {1, 1, 1, (uint32_t)(bytes / 8) - 1024}};
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	quoit_tensor arena, more;
+	int64_t got = 0, expected = (int64_t)(bytes / 8) - 1024;
+	int *memory, err = quoit_open(&s, &params);
+
+	if (!err)
+		err = quoit_ring_open(&q, s, NULL);
+	if (err)
+		return fail("open", err);
+	memory = quoit_alloc(s, (size_t)shape.dim[3] * sizeof *memory);
+	arena = quoit_create_at(q, &shape, memory);
+	(void)quoit_push(q, quoit_fill_int(arena, 1));
+	for (uint64_t i = 0; i + 1 < bytes / 2 / each; i++)
+		(void)quoit_push(q, quoit_fill_int(quoit_vector(q, QUOIT_I32, each / 4), 1));
+	err = quoit_wait_all(q, QUOIT_FOREVER);
+	if (err)
+		return fail("fill", err);
+	more = quoit_vector(q, QUOIT_I32, (uint32_t)(bytes / 8));
+	(void)quoit_push(q, quoit_fill_int(more, 1));
+	printf("beyond: %s\n", quoit_strerror(quoit_wait_tensor(q, more, QUOIT_FOREVER)));
+	for (uint32_t i = 0; i < shape.dim[3]; i++)
+		got += memory[i];
+	printf("%s\n", got == expected ? "all is there" : "something is lost");
+	fflush(stdout);
+	(void)!write(STDERR_FILENO, "", 1);
+	(void)pause();
+	return got != expected;
+}
+
+/* module HOW: a job of the sample module that does that (modules/sample.c), and then a good one. */
+static int module(const char *argument)
+{
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	quoit_tensor t;
+	quoit_job job;
+	int opcode, bad, err = enter(UINT64_C(1) << 20, &s, &q);
+
+	if (err)
+		return fail("open", err);
+	opcode = quoit_op_find(s, "sample_sleep");
+	if (opcode < 0)
+		return fail("sample_sleep", opcode);
+	t = quoit_vector(q, QUOIT_F32, 1);
+	(void)quoit_start(q,
+			  quoit_op_arg(quoit_op4((uint8_t)opcode, t, 0, 0, 0),
+				       (uint8_t)strtoul(argument, NULL, 10), 0, 0),
+			  &job);
+	bad = quoit_wait(q, job, QUOIT_FOREVER);
+	(void)quoit_start(q, quoit_op_arg(quoit_op4((uint8_t)opcode, t, 0, 0, 0), 0, 1, 0), &job);
+	err = quoit_wait(q, job, QUOIT_FOREVER);
+	printf("%s, then %s\n", quoit_strerror(bad), quoit_strerror(err));
+	return bad != -QUOIT_EEXEC || err || quoit_close(s, 0);
+}
+
 /* flood SECONDS: sessions that come and go, each with something to be logged; how many. */
 static int flood(const char *argument)
 {
@@ -384,6 +451,7 @@ static int move(const char *argument)
 					  .dim = {1, 1, 1, (PAGES + 1) * PAGE / 4}};
 	struct quoit_session *s;
 	struct quoit_ring *q;
+	unsigned there;
 	char *memory, *start;
 	quoit_tensor t;
 
@@ -399,8 +467,10 @@ static int move(const char *argument)
 	t = quoit_create_at(q, &shape, memory);
 	(void)quoit_push(q, quoit_fill_int(t, 42));
 	err = quoit_wait_tensor(q, t, QUOIT_FOREVER);
-	printf("after: %u of %u pages on node %d, job: %s\n", pages_on(start, node), PAGES, node,
+	there = pages_on(start, node);
+	printf("after: %u of %u pages on node %d, job: %s\n", there, PAGES, node,
 	       quoit_strerror(err));
+	err |= there != PAGES; /* or nothing was tried */
 	for (size_t i = 0; i < PAGES * PAGE / sizeof(int); i++)
 		err |= ((const int *)(const void *)start)[i] != 42;
 	return err || quoit_close(s, 0);
@@ -411,9 +481,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(const char *argument);
-	} tasks[] = {{"stay", stay}, {"crowd", crowd}, {"queue", queue},
-		     {"work", work}, {"lease", lease}, {"flood", flood},
-		     {"file", file}, {"move", move},   {"saturate", saturate}};
+	} tasks[] = {{"stay", stay},         {"crowd", crowd}, {"queue", queue},  {"work", work},
+		     {"lease", lease},       {"flood", flood}, {"file", file},    {"move", move},
+		     {"saturate", saturate}, {"fill", fill},   {"module", module}};
 
 	for (unsigned i = 0; argc > 1 && i < sizeof tasks / sizeof tasks[0]; i++)
 		if (!strcmp(argv[1], tasks[i].name))

@@ -5,10 +5,13 @@
 # It has CPU 0 on node 0, and CPU 1 on node 1.
 . guest/activation.sh
 . guest/resources.sh
+. guest/memory.sh
 
 try 'a job runs with every line of hardening on' hardened_job
 try 'both nodes are used, and no line is logged that something is missing' both_nodes
 try 'leases are half of MemoryMax=, and nobody is killed for memory' memory_limit
+try 'whoever uses all of its lease has nobody killed for memory' leases_are_used
+try 'a module that leaks is ended, and nobody else' module_leaks
 try 'jobs are charged to the cgroup of the service' cpu_is_charged
 try 'AllowedCPUs= is obeyed' allowed_cpus
 try 'CPUs that are taken away while jobs run change no result' cpus_taken_away

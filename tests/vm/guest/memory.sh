@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# memory.sh - what happens where the service may have no more memory
+
+small() { # LINE...: a service that may have 128 MiB
+	fresh
+	with_unit MemoryMax=128M
+	configure "$@"
+	systemctl start quoitd.service
+	first=$(property MainPID)
+}
+
+events() { # NAME
+	sed -n "s/^$1 //p" $cgroup/memory.events
+}
+
+nobody_was_killed() {
+	is 0 events oom_kill
+	is "$first" property MainPID
+	is 0 property NRestarts
+}
+
+# Case 43 of the threat model.  However much quoitd.conf promises, it is not more than the cgroup has: who
+# wants what is beyond gets an error, with every page of the other leases touched, by quoitd.
+leases_are_used() {
+	small 'memory = 1G' 'uid-memory = 1G'
+	begin a 1 alice fill 41943040
+	begin b 1 bob fill 41943040
+	has 'beyond: ENOMEM' $work/a
+	has 'all is there' $work/b
+	[ "$(cat $cgroup/memory.current)" -gt 80000000 ]
+	says EDQUOT as bob /payload/client lease 41943040
+	as alice /payload/client lease 4194304
+	nobody_was_killed
+	in_journal 'memory: 112 MiB and no more'
+	await 30 says '2 sessions' property StatusText
+	quit a
+	quit b
+}
+
+# Case 32.  The kernel ends the process that has no leases, although it has not nearly as much.
+module_leaks() {
+	small 'module = /payload/sample.so' 'memory = 1G' 'uid-memory = 1G'
+	begin a 1 alice fill 41943040
+	begin b 1 bob fill 41943040
+	is 'QUOIT_EEXEC, then 0' as alice /payload/client module 5
+	[ "$(events oom_kill)" -ge 1 ]
+	is "$first" property MainPID
+	is 0 property NRestarts
+	await 30 says '2 sessions' property StatusText
+	quit a
+	quit b
+}
