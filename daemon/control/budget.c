@@ -52,6 +52,19 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* What a user may have of `all`, of which the others have some. */
+static uint64_t part_of(const struct budget *b, const struct budget_user *user, enum rule rule,
+			uint64_t all, uint64_t others)
+{
+	uint64_t open = left_of(all, others), limit = user->may.value[rule];
+	uint64_t weight = BUDGET_PART * user->may.value[RULE_SHARE];
+	uint64_t whole = weight + b->config->uid_share;
+
+	if (limit)
+		return lesser(open, limit);
+	return open / whole * weight + open % whole * weight / whole; /* open may be near 2^64 */
+}
+
 /* ---- records: each begins, changes its share and ends here alone ---- */
 
 static struct account *find(const struct budget *b, uid_t uid)
@@ -207,8 +220,7 @@ int budget_lease(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left
 {
 	struct account *a = find(b, uid); /* it has a connection */
 
-	*ret_left = lesser(left_of(b->config->memory, b->leased),
-			   left_of(a->user.may.value[RULE_MEMORY], a->user.leased));
+	*ret_left = left_of(budget_memory_of(b, uid), a->user.leased);
 	if (bytes > *ret_left)
 		return -EDQUOT;
 	a->user.leased += bytes;
@@ -218,9 +230,9 @@ int budget_lease(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left
 
 uint64_t budget_memory_of(const struct budget *b, uid_t uid)
 {
-	const struct account *a = find(b, uid);
+	const struct budget_user *user = &find(b, uid)->user;
 
-	return lesser(b->config->memory, a ? a->user.may.value[RULE_MEMORY] : b->config->memory);
+	return part_of(b, user, RULE_MEMORY, b->config->memory, b->leased - user->leased);
 }
 
 void budget_return(struct budget *b, uid_t uid, uint64_t bytes)
@@ -239,10 +251,11 @@ void budget_set_device(struct budget *b, uint64_t bytes)
 
 uint64_t budget_device_left(const struct budget *b, uid_t uid)
 {
-	const struct account *a = find(b, uid);
+	const struct budget_user *user = &find(b, uid)->user;
+	uint64_t others = b->device_leased - user->device_leased;
 
-	return lesser(left_of(b->device_memory, b->device_leased),
-		      left_of(a->user.may.value[RULE_GPU_MEMORY], a->user.device_leased));
+	return left_of(part_of(b, user, RULE_GPU_MEMORY, b->device_memory, others),
+		       user->device_leased);
 }
 
 int budget_lease_device(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left)

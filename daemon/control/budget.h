@@ -53,11 +53,32 @@ const struct budget_user *budget_of(const struct budget *b, uid_t uid);
 /* Give a user a share until the end, or a reload.  -EINVAL: it is none; -ENOMEM. */
 int budget_set_share(struct budget *b, uid_t uid, uint64_t share);
 
+/*
+ * How memory is divided.  A lease is a promise, and nothing of it is taken back for who comes
+ * later: so it is divided when it is given.  Of what the others leave, a user may have w in w + n,
+ * w being BUDGET_PART times its share and n what holds for all (uid-share): no more than it leaves
+ * free, times w / n (dynamic thresholds, Choudhury and Hahne, 1998).  A limit that the
+ * configuration says counts instead.  So, with M bytes in all:
+ *
+ *	- who is alone, with the share that holds for all, has three quarters of M;
+ *	- those who have leases by their shares, in whatever order they came, and whatever they have
+ *	  given back, leave free at least M times the product of their n / (n + w), of which one
+ *	  more may have its w in w + n.  Proof: the last of them to be given one had then at most w
+ *	  in w + n of what the rest of them left, who have no more now than then.  So n in n + w of
+ *	  that is free, and it is no less than the rest would leave without the last: what that one
+ *	  had has only kept them from having more;
+ *	- those who want more than they get come to have, as leases come and go, w / n times what is
+ *	  free, each: what they have is in proportion to their shares.
+ *
+ * How many sessions a user has does not come into it.
+ */
+#define BUDGET_PART 3u
+
 /* A lease; -EDQUOT, and *ret_left is what could be had. */
 int budget_lease(struct budget *b, uid_t uid, uint64_t bytes, uint64_t *ret_left);
 void budget_return(struct budget *b, uid_t uid, uint64_t bytes);
 
-/* Bytes that it may have, if nobody else has any. */
+/* Bytes that it may have in all, by what others have now. */
 uint64_t budget_memory_of(const struct budget *b, uid_t uid);
 
 /* Bytes of every device that leases may take together; none before this. */

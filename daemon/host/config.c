@@ -20,9 +20,9 @@ const struct option_row config_rows[] = {
 	{"memory", OPTION_BYTES, FIELD(memory), 0, UINT64_MAX, "BYTES",
 	 "all leases, tables and rings together (0: half of what the cgroup allows)", true},
 	{"lease", OPTION_BYTES, FIELD(lease), 0, UINT64_MAX, "BYTES",
-	 "of a session that asks for none (0: 1/64 of uid-memory, at least 16M)", true},
+	 "of a session that asks for none (0: 1/64 of uid-memory or memory, at least 16M)", true},
 	{"uid-memory", OPTION_BYTES, FIELD(uid_memory), 0, UINT64_MAX, "BYTES",
-	 "the same of one user (0: all)", true},
+	 "the same of one user (0: by its share)", true},
 	{"uid-connections", OPTION_NUMBER, FIELD(uid_connections), 1, 100000, "N",
 	 "connections of one user", true},
 	{"uid-rings", OPTION_NUMBER, FIELD(uid_rings), 1, 262144, "N",
@@ -30,7 +30,7 @@ const struct option_row config_rows[] = {
 	{"uid-share", OPTION_NUMBER, FIELD(uid_share), SHARE_LEAST, SHARE_MOST, "N",
 	 "weight of one user among all; sections of users and groups say others", true},
 	{"uid-gpu-memory", OPTION_BYTES, FIELD(uid_gpu_memory), 0, UINT64_MAX, "BYTES",
-	 "leases of one user on each device (0: all)", true},
+	 "leases of one user on each device (0: by its share)", true},
 	{"hello-ms", OPTION_NUMBER, FIELD(hello_ms), 10, 600000, "MS",
 	 "time for a new connection to say hello", true},
 	{"max-jobs", OPTION_NUMBER, FIELD(max_jobs), 64, 65536, "N",
@@ -138,9 +138,12 @@ bool config_assign(struct config *c, const struct option_row *row, const char *t
 
 #define LEAST_LEASE (UINT64_C(16) << 20)
 
-static uint64_t default_lease(uint64_t memory)
+/* By what one user may have; 0: by its share, which changes with what others have. */
+static uint64_t default_lease(const struct config *c, uint64_t limit)
 {
-	return memory / 64 > LEAST_LEASE ? memory / 64 : LEAST_LEASE;
+	uint64_t part = (limit && limit < c->memory ? limit : c->memory) / 64;
+
+	return part > LEAST_LEASE ? part : LEAST_LEASE;
 }
 
 bool config_settle(struct config *c, uint64_t memory, uint64_t most)
@@ -152,11 +155,9 @@ bool config_settle(struct config *c, uint64_t memory, uint64_t most)
 	fits = c->memory <= most;
 	if (!fits)
 		c->memory = most;
-	if (!c->uid_memory)
-		c->uid_memory = c->memory;
 	c->makes_lease = !c->lease;
 	if (c->makes_lease)
-		c->lease = default_lease(c->uid_memory);
+		c->lease = default_lease(c, c->uid_memory);
 	return fits;
 }
 
@@ -176,15 +177,14 @@ void config_user(const struct config *c, uid_t uid, const gid_t *gids, size_t co
 		if (from[i])
 			value[i] = from[i]->value[i];
 	ret->share_from = from[RULE_SHARE];
-	if (!value[RULE_MEMORY])
-		value[RULE_MEMORY] = UINT64_MAX;
-	if (!value[RULE_GPU_MEMORY])
-		value[RULE_GPU_MEMORY] = UINT64_MAX;
 	if (!from[RULE_LEASE] && !(c->makes_lease && from[RULE_MEMORY]))
 		value[RULE_LEASE] = c->lease;
 	if (!value[RULE_LEASE])
-		value[RULE_LEASE] = default_lease(
-			value[RULE_MEMORY] < c->memory ? value[RULE_MEMORY] : c->memory);
+		value[RULE_LEASE] = default_lease(c, value[RULE_MEMORY]);
+	if (c->is_private && !value[RULE_MEMORY]) /* there is nobody to divide it with */
+		value[RULE_MEMORY] = UINT64_MAX;
+	if (c->is_private && !value[RULE_GPU_MEMORY])
+		value[RULE_GPU_MEMORY] = UINT64_MAX;
 }
 
 /* ---- reload ---- */

@@ -32,12 +32,12 @@ struct config {
 	uint64_t reactors;               /* 0: automatic */
 	char cpus[256];                  /* "" : all allowed */
 	uint64_t memory; /* leases, tables and rings together; 0: half of what the cgroup allows */
-	uint64_t lease;  /* default lease; 0: a 64th of uid_memory, at least 16 MiB */
-	uint64_t uid_memory; /* the same of one uid; 0: all of memory */
+	uint64_t lease;  /* default lease; 0: a 64th of uid_memory or memory, at least 16 MiB */
+	uint64_t uid_memory; /* the same of one uid; 0: by its share */
 	uint64_t uid_connections;
 	uint64_t uid_rings;
 	uint64_t uid_share;      /* its weight */
-	uint64_t uid_gpu_memory; /* of each device; 0: all */
+	uint64_t uid_gpu_memory; /* of each device; 0: by its share */
 	uint64_t hello_ms;       /* a connection that has not said hello by then is closed */
 	uint64_t max_jobs;       /* in flight, of one session */
 	uint64_t max_tensors;
@@ -97,7 +97,7 @@ bool config_settle(struct config *c, uint64_t memory, uint64_t most);
 
 /* What one user may have. */
 struct user_rule {
-	uint64_t value[RULE_NR];               /* none is 0; UINT64_MAX: all that there is */
+	uint64_t value[RULE_NR];               /* memory: 0 is by its share */
 	const struct rule_section *share_from; /* in the same config; NULL: what holds for all */
 };
 

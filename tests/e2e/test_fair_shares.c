@@ -61,7 +61,8 @@ static struct ratio divide(struct flood_wish alice, struct flood_wish bob, unsig
 	struct had before[2], after[2];
 
 	cr_assert(configuration_make(
-		&configuration, "private = no\nreactors = 1\n[user %d]\nshare = %u\n", BOB, share));
+		&configuration, "private = no\nreactors = 1\nmemory = 16G\n[user %d]\nshare = %u\n",
+		BOB, share));
 	cr_assert_eq(daemon_start_prepared(&d, options, let_others_in), 0);
 	cr_assert(configuration_remove(&configuration));
 	alice.socket = bob.socket = d.socket;

@@ -124,6 +124,28 @@ Test(share, it_may_be_set_before_its_user_comes)
 	stop(&d);
 }
 
+Test(share, of_memory_something_is_left_for_who_comes)
+{
+	static const char *const options[] = {"--memory=256M", NULL};
+	uint8_t sessions[3];
+	pid_t alice[3], bob;
+	struct daemon d;
+
+	users_start(&d, options);
+	for (unsigned i = 0; i < 2; i++)
+		alice[i] = users_open_many(&d, USERS_ALICE, USERS_GROUP, 32, &sessions[i]);
+	cr_expect_lt(sessions[0], 32);
+	cr_expect_eq(sessions[1], 0, "another process got %u", sessions[1]);
+	bob = users_open(&d, USERS_BOB, USERS_GROUP);
+	cr_expect_eq(share(&d, 0, "4000001", "1000"), 0, "%s", said);
+	alice[2] = users_open_many(&d, USERS_ALICE, USERS_GROUP, 32, &sessions[2]);
+	cr_expect_geq(sessions[2], 1);
+	for (unsigned i = 0; i < 3; i++)
+		users_close(alice[i]);
+	users_close(bob);
+	daemon_stop(&d);
+}
+
 Test(share, there_is_json)
 {
 	struct daemon d;

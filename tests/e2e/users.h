@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "daemon.h"
@@ -28,6 +29,10 @@ bool users_reads(const char *path, uid_t uid, gid_t gid);
 
 /* A session of a user's, in a process of its own, which has this additional group; its PID. */
 pid_t users_open(const struct daemon *d, uid_t uid, gid_t group);
+
+/* As many as it gets, but for more than `most`. */
+pid_t users_open_many(const struct daemon *d, uid_t uid, gid_t group, uint8_t most,
+		      uint8_t *ret_count);
 void users_close(pid_t pid);
 
 #endif

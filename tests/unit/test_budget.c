@@ -213,3 +213,168 @@ Test(budget, memory_of_devices_ends_at_the_users_limit)
 	cr_expect_eq(budget_device_left(budget, 1), 0);
 	cr_expect_eq(budget_device_left(budget, 2), 40);
 }
+
+/* ---- by share, where no limit is said ---- */
+
+#define ALL UINT64_C(1000000)
+
+/* Somebody of whom nothing is said but the share. */
+static void come(uid_t uid, uint64_t share)
+{
+	config.memory = ALL;
+	config.uid_memory = config.uid_gpu_memory = 0;
+	cr_assert_eq(budget_set_share(budget, uid, share), 0);
+	cr_assert_eq(budget_connect(budget, uid, NULL, 0), 0);
+}
+
+/* All that it gets. */
+static uint64_t take_all(uid_t uid)
+{
+	cr_expect_eq(budget_lease(budget, uid, UINT64_MAX, &left), -EDQUOT);
+	cr_expect_eq(budget_lease(budget, uid, left + 1, &left), -EDQUOT);
+	cr_expect_eq(budget_lease(budget, uid, left, &left), 0);
+	return budget_of(budget, uid)->leased;
+}
+
+Test(budget, who_is_alone_may_have_three_quarters_and_another_share_more_or_less)
+{
+	static const struct {
+		uint64_t share, most;
+	} rows[] = {{100, 750000}, {300, 900000}, {50, 600000}, {1, 29126}, {10000, 996677}};
+
+	for (uid_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		come(i, rows[i].share);
+		cr_expect_eq(take_all(i), rows[i].most, "share %lu: %lu", rows[i].share,
+			     budget_of(budget, i)->leased);
+		budget_return(budget, i, rows[i].most);
+	}
+}
+
+Test(budget, shares_count_against_what_holds_for_all)
+{
+	config.uid_share = 10000;
+	come(1, 10000);
+	cr_expect_eq(take_all(1), 750000);
+	config.uid_share = 1;
+	come(2, 1);
+	cr_expect_eq(take_all(2), 187500);
+}
+
+Test(budget, a_thousand_leases_are_no_more_than_one)
+{
+	uint64_t sum = 0;
+
+	come(1, 100);
+	while (budget_lease(budget, 1, ALL / 1000, &left) == 0)
+		sum += ALL / 1000;
+	cr_expect_eq(sum, 750000);
+	cr_expect_eq(left, 0);
+}
+
+/* As budget.h derives it: n in n + w of what each of four leaves, and w in w + n of it for a fifth.
+ */
+Test(budget, who_comes_finds_what_is_said_whatever_others_did_before)
+{
+	static const uint64_t share[] = {100, 300, 10, 1000};
+	uint64_t least = ALL;
+
+	srand(5);
+	for (uid_t i = 0; i < 4; i++) {
+		come(i, share[i]);
+		least = least * 100 / (100 + 3 * share[i]);
+	}
+	come(9, 50);
+	for (unsigned turn = 0; turn < 20000; turn++) {
+		uid_t uid = (uid_t)rand() % 4;
+		uint64_t has = budget_of(budget, uid)->leased, some = (uint64_t)rand() % ALL;
+
+		if (rand() % 2)
+			budget_return(budget, uid, some % (has + 1));
+		else if (budget_lease(budget, uid, some, &left) < 0)
+			cr_assert_eq(budget_lease(budget, uid, left, &left), 0);
+		(void)budget_lease(budget, 9, UINT64_MAX, &left);
+		cr_assert_geq(left, least * 150 / 250, "turn %u: %lu", turn, left);
+	}
+	for (uid_t i = 0; i < 4; i++) /* and no more than that, where each takes all that it can */
+		budget_return(budget, i, budget_of(budget, i)->leased);
+	for (uid_t i = 0; i < 4; i++)
+		take_all(i);
+	(void)budget_lease(budget, 9, UINT64_MAX, &left);
+	cr_expect_leq(left, least * 150 / 250 + 4, "%lu, not %lu", left, least * 150 / 250);
+}
+
+Test(budget, leases_that_come_and_go_are_divided_by_shares)
+{
+	const uint64_t one = ALL / 1000;
+	uint64_t alice, bob;
+
+	come(1, 100);
+	come(2, 300);
+	take_all(1);
+	for (unsigned turn = 0; turn < 10000; turn++) {
+		uid_t uid = 1 + turn % 2;
+
+		if (budget_of(budget, uid)->leased >= one)
+			budget_return(budget, uid, one);
+		for (uid_t i = 2; i > 0; i--)
+			while (budget_lease(budget, i, one, &left) == 0)
+				;
+	}
+	alice = budget_of(budget, 1)->leased;
+	bob = budget_of(budget, 2)->leased;
+	cr_expect(bob >= 3 * alice - 4 * one && bob <= 3 * alice + 4 * one, "%lu and %lu", alice,
+		  bob);
+	cr_expect_geq(alice + bob, ALL * 9 / 10);
+}
+
+Test(budget, a_limit_that_is_said_counts_instead_of_the_share)
+{
+	make_rules();
+	come(1, 100);
+	cr_expect_eq(take_all(1), 30);
+	come(2, 100);
+	cr_expect_eq(take_all(2), (ALL - 30) / 4 * 3 + 1);
+	config.uid_memory = ALL;
+	budget_reload(budget);
+	cr_expect_eq(take_all(2), ALL - 30, "all that there is, if it is said");
+}
+
+Test(budget, a_share_that_changes_holds_for_leases_to_come)
+{
+	come(1, 100);
+	cr_expect_eq(take_all(1), 750000);
+	budget_set_share(budget, 1, 300);
+	cr_expect_eq(take_all(1), 900000);
+	budget_set_share(budget, 1, 50);
+	cr_expect_eq(budget_lease(budget, 1, 1, &left), -EDQUOT);
+	cr_expect_eq(left, 0);
+	cr_expect_eq(budget_of(budget, 1)->leased, 900000, "and nothing is taken");
+	budget_reload(budget);
+	budget_return(budget, 1, 150001);
+	cr_expect_eq(budget_lease(budget, 1, UINT64_MAX, &left), -EDQUOT);
+	cr_expect_eq(left, 1);
+}
+
+Test(budget, memory_near_two_to_the_64_is_divided_all_the_same)
+{
+	come(1, 10000);
+	config.memory = UINT64_MAX;
+	cr_expect_gt(budget_memory_of(budget, 1), UINT64_MAX / 1000 * 996);
+	cr_expect_lt(budget_memory_of(budget, 1), UINT64_MAX / 1000 * 997);
+}
+
+Test(budget, memory_of_devices_is_divided_too)
+{
+	budget_set_device(budget, 1000);
+	come(1, 100);
+	come(2, 100);
+	cr_expect_eq(budget_device_left(budget, 1), 750);
+	cr_expect_eq(budget_lease_device(budget, 1, 751, &left), -EDQUOT);
+	cr_expect_eq(budget_lease_device(budget, 1, 500, &left), 0);
+	cr_expect_eq(budget_lease_device(budget, 1, 251, &left), -EDQUOT);
+	cr_expect_eq(left, 250);
+	cr_expect_eq(budget_lease_device(budget, 1, 250, &left), 0);
+	cr_expect_eq(budget_device_left(budget, 2), 187);
+	budget_return_device(budget, 1, 750);
+	cr_expect_eq(budget_device_left(budget, 2), 750);
+}

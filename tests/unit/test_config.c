@@ -332,7 +332,23 @@ Test(config, memory_is_no_more_than_there_may_be)
 	config.memory = 9 << 20;
 	cr_expect_not(config_settle(&config, 5 << 20, 8 << 20));
 	cr_expect_eq(config.memory, 8 << 20);
-	cr_expect_eq(config.uid_memory, 8 << 20);
+}
+
+Test(config, without_a_limit_memory_is_divided_by_share_and_in_a_private_quoitd_it_is_not)
+{
+	const uint64_t all = UINT64_C(16) << 30;
+
+	cr_assert_eq(read_file("[user root]\nmemory = 2G\n"), 0, "%s", said);
+	config_settle(&config, all, all);
+	cr_expect_eq(rule_of(5, RULE_MEMORY), 0);
+	cr_expect_eq(rule_of(5, RULE_GPU_MEMORY), 0);
+	cr_expect_eq(rule_of(5, RULE_LEASE), all / 64);
+	cr_expect_eq(rule_of(0, RULE_LEASE), (UINT64_C(2) << 30) / 64);
+	config.is_private = true;
+	cr_expect_eq(rule_of(5, RULE_MEMORY), UINT64_MAX);
+	cr_expect_eq(rule_of(5, RULE_GPU_MEMORY), UINT64_MAX);
+	cr_expect_eq(rule_of(5, RULE_LEASE), all / 64);
+	cr_expect_eq(rule_of(0, RULE_MEMORY), UINT64_C(2) << 30);
 }
 
 Test(config, what_is_wrong_in_a_section_is_named)

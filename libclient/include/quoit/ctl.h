@@ -144,7 +144,7 @@ struct quoit_user_reply {
 	uint64_t rings;
 	uint64_t host_bytes;   /* leased, with tables and rings, */
 	uint64_t device_bytes; /* and on each device */
-	uint64_t host_limit;   /* what it may have */
+	uint64_t host_limit;   /* what it may have of it, by what others have now */
 };
 
 struct quoit_ring_open {
