@@ -113,7 +113,7 @@ static int make_reactor(struct machine *m, uint32_t i)
 	r->cores = m->totals->core;
 	r->core_stride = m->plan->nr_reactors;
 	r->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r->backlog = calloc(REACTOR_MEMORY_QUEUE, sizeof *r->backlog);
+	r->backlog = calloc(MEMORY_OPEN, sizeof *r->backlog);
 	m->outbox[i] = aligned_alloc(64, sizeof **m->outbox);
 	if (r->eventfd < 0 || !r->backlog || !m->outbox[i])
 		return -ENOMEM;

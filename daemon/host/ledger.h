@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ledger.h - what users, or sessions of one, have had of the time of workers or of an executor.
+ * ledger.h - what users, or sessions of one, have had of the time of workers, of an executor or of
+ * the memory thread.
  *
  * It is divided by start-time fair queueing (Goyal, Vin and Cheng, 1996): whoever has had the
  * least, divided by its share, is the next.  Who comes has had as much as who was the last to be

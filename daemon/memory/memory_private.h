@@ -12,8 +12,7 @@
 
 /*
  * Requests that a session may have with the memory thread: no allocation is asked for behind so
- * many, and no piece given back behind the latter number.  All sessions of a reactor stand in one
- * line there (memory_thread.h), and nobody's is to be long.
+ * many, and no piece given back behind the latter number: nobody's line there is to be long.
  */
 #define MEMORY_ASKED      16u
 #define MEMORY_ASKED_MOST 128u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_thread.c - sessions take turns at what is done to their pages */
+/* memory_thread.c - users, and the sessions of each, take turns at what is done to their pages */
 #include "memory_thread.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "host/stick.h"
+#include "host/tsc.h"
 #include "memory_pages.h"
 #include "session/session.h"
 
@@ -19,9 +20,11 @@ struct memory_thread {
 	pthread_t thread;
 	struct memory_link *links;
 	unsigned count;
-	bool huge; /* shared memory can have huge pages */
-	struct memory_work *work, *free;
-	struct session *first, *last; /* that have requests open, by turn; last: where first is */
+	bool huge;                       /* shared memory can have huge pages */
+	struct memory_work *work, *free; /* MEMORY_OPEN for each link */
+	uint32_t used;                   /* of them, once or still */
+	struct user *users;              /* that have requests open */
+	_Atomic uint64_t clock;          /* host/ledger.h */
 	int eventfd;
 	uint32_t need_wake;
 	uint64_t looks; /* for the watchdog; atomic */
@@ -40,7 +43,6 @@ void memory_link_init(struct memory_link *l, uint32_t *reactor_need_wake, int re
 	quoit_consumer_init(&l->from_thread, &l->answer_head, &l->answer_tail, MEMORY_ENTRIES);
 	l->reactor_need_wake = reactor_need_wake;
 	l->reactor_eventfd = reactor_eventfd;
-	l->held = 0;
 }
 
 static void ring_bell(int fd)
@@ -93,15 +95,47 @@ static void answer(struct memory_work *w)
 		ring_bell(l->reactor_eventfd);
 }
 
-/* The session whose turn comes last, from now on. */
-static void enqueue(struct memory_thread *t, struct session *s)
+/* ---- whose turn it is ---- */
+
+/* Behind the user's other sessions. */
+static void append(struct memory_line *line, struct session *s)
 {
 	s->at_memory.next = NULL;
-	if (t->first)
-		t->last->at_memory.next = s;
+	if (line->first)
+		line->last->at_memory.next = s;
 	else
-		t->first = s;
-	t->last = s;
+		line->first = s;
+	line->last = s;
+}
+
+static struct session *take_first(struct memory_line *line)
+{
+	struct session *s = line->first;
+
+	line->first = s->at_memory.next;
+	return s;
+}
+
+static void enter(struct memory_thread *t, struct session *s)
+{
+	struct memory_line *line = &s->user->at_memory;
+
+	if (!line->first) {
+		line->next = t->users;
+		t->users = s->user;
+		ledger_open(&line->page, &t->clock);
+	}
+	append(line, s);
+}
+
+static void leave(struct memory_thread *t, struct user *user)
+{
+	struct user **link = &t->users;
+
+	while (*link != user)
+		link = &(*link)->at_memory.next;
+	*link = user->at_memory.next;
+	ledger_close(&user->at_memory.page);
 }
 
 static void take_request(struct memory_thread *t, struct memory_link *l)
@@ -110,8 +144,10 @@ static void take_request(struct memory_thread *t, struct memory_link *l)
 	struct memory_turns *turns;
 
 	stick_at(STICK_MEMORY);
-	t->free = w->next;
-	l->held++;
+	if (w)
+		t->free = w->next;
+	else
+		w = &t->work[t->used++];
 	*w = (struct memory_work){.m = l->request[l->requests.next % MEMORY_ENTRIES], .link = l};
 	quoit_ring_release(&l->requests, 1);
 	turns = &w->m.session->at_memory;
@@ -119,61 +155,89 @@ static void take_request(struct memory_thread *t, struct memory_link *l)
 		turns->last->next = w;
 	} else {
 		turns->first = w;
-		enqueue(t, w->m.session);
+		enter(t, w->m.session);
 	}
 	turns->last = w;
 }
 
-/* The session that has waited longest, no more in line; NULL: there is none that can be answered.
- */
-static struct session *next_turn(struct memory_thread *t)
+/* Of a user's sessions the next one that can be answered comes first; false: there is none. */
+static bool find_session(struct memory_line *line)
 {
-	struct session *s, *last = t->first ? t->last : NULL;
+	const struct session *last = line->last;
 
-	do {
-		s = t->first;
-		if (!s)
-			return NULL;
-		t->first = s->at_memory.next;
-		if (can_answer(s->at_memory.first->link))
-			return s;
-		enqueue(t, s);
-	} while (s != last);
-	return NULL;
+	while (!can_answer(line->first->at_memory.first->link)) {
+		if (line->first == last)
+			return false;
+		append(line, take_first(line));
+	}
+	return true;
 }
 
-/* One part for the session whose turn it is.  False: none has anything to be done. */
+/* Of those that can be answered, who has had the least; NULL: there is none. */
+static struct user *find_user(const struct memory_thread *t)
+{
+	struct user *best = NULL;
+	int64_t least = INT64_MAX;
+
+	for (struct user *u = t->users; u; u = u->at_memory.next) {
+		int64_t lead = ledger_lead(&u->at_memory.page, &t->clock);
+
+		if (lead < least && find_session(&u->at_memory)) {
+			best = u;
+			least = lead;
+		}
+	}
+	return best;
+}
+
+/* One part of the request; true: that was all. */
+static bool do_part(struct memory_thread *t, struct user *user, struct memory_work *w)
+{
+	struct ledger_page *page = &user->at_memory.page;
+	uint64_t begun = tsc_now();
+	bool done;
+
+	ledger_choose(page, &t->clock);
+	done = memory_pages_part(w, t->huge);
+	ledger_count(page, (int64_t)(tsc_now() - begun), user_share(user));
+	return done;
+}
+
+/* One part for whose turn it is.  False: nobody has anything to be done. */
 static bool serve_one(struct memory_thread *t)
 {
-	struct session *s = next_turn(t);
+	struct user *user = find_user(t);
 	struct memory_work *w;
+	struct session *s;
+	bool done;
 
-	if (!s && t->first)
+	if (!user && t->users)
 		(void)usleep(STALLED_US);
-	if (!s)
-		return t->first != NULL;
+	if (!user)
+		return t->users != NULL;
+	s = take_first(&user->at_memory);
 	w = s->at_memory.first;
-	if (!memory_pages_part(w, t->huge)) {
-		enqueue(t, s);
+	done = do_part(t, user, w);
+	if (done)
+		s->at_memory.first = w->next;
+	if (s->at_memory.first)
+		append(&user->at_memory, s);
+	if (!user->at_memory.first)
+		leave(t, user);
+	if (!done)
 		return true;
-	}
-	s->at_memory.first = w->next;
-	if (w->next)
-		enqueue(t, s);
-	answer(w); /* with the last one, the session may be gone */
-	w->link->held--;
+	answer(w); /* with the last one, the session and its user may be gone */
 	w->next = t->free;
 	t->free = w;
 	return true;
 }
 
-/* Of a reactor that asks for more than is held at a time, the others wait in its ring. */
 static bool serve(struct memory_thread *t)
 {
 	for (unsigned i = 0; i < t->count; i++) {
 		struct memory_link *l = &t->links[i];
 
-		while (l->held < MEMORY_ENTRIES && quoit_ring_peek(&l->requests))
+		while (quoit_ring_peek(&l->requests))
 			take_request(t, l);
 	}
 	return serve_one(t);
@@ -230,13 +294,9 @@ int memory_thread_start(struct memory_link *links, unsigned count, bool huge,
 	t->huge = huge;
 	t->eventfd = eventfd(0, EFD_CLOEXEC);
 	err = t->eventfd < 0 ? errno : 0;
-	t->work = calloc((size_t)count * MEMORY_ENTRIES, sizeof *t->work);
+	t->work = calloc((size_t)count * MEMORY_OPEN, sizeof *t->work);
 	if (!err && !t->work)
 		err = ENOMEM;
-	for (unsigned i = 0; !err && i < count * MEMORY_ENTRIES; i++) {
-		t->work[i].next = t->free;
-		t->free = &t->work[i];
-	}
 	the_thread = t;
 	if (!err)
 		err = pthread_create(&t->thread, NULL, run, t);

@@ -3,9 +3,10 @@
  * memory_thread.h - the thread that takes pages from the system and gives them back.
  *
  * fallocate, punching and unmapping can take milliseconds, so no reactor does them.
- * Each reactor has a ring to the thread and one back.  Sessions take turns, a part of a
- * few MiB each (memory_pages.h); requests of one session are served in order, so a punch
- * before an allocation is done before it.
+ * Each reactor has a ring to the thread and one back.  What it does at a time is a part of a few
+ * MiB (memory_pages.h): for the user that has had the least of its time over its share
+ * (host/ledger.h), whose sessions take turns.  Requests of one session are served in order, so a
+ * punch before an allocation is done before it.
  */
 #ifndef QUOITD_MEMORY_THREAD_H
 #define QUOITD_MEMORY_THREAD_H
@@ -37,7 +38,11 @@ struct memory_message {
 	bool lock, enrol;
 };
 
-#define MEMORY_ENTRIES 256
+#define MEMORY_ENTRIES 256 /* of a ring */
+
+/* Requests that a reactor has open, at most: the thread takes all that come, so that whose turn it
+ * is is not said by who came first. */
+#define MEMORY_OPEN 8192u
 
 /* How much of what is long is done at a time. */
 #define MEMORY_PART_BYTES (UINT64_C(4) << 20)
@@ -54,7 +59,6 @@ struct memory_link {
 	struct quoit_consumer from_thread; /* the reactor's */
 	struct quoit_consumer requests;    /* the thread's */
 	struct quoit_producer answers;     /* the thread's */
-	uint32_t held;                     /* the thread's: requests that it has taken */
 	uint32_t *reactor_need_wake;
 	int reactor_eventfd;
 };
@@ -65,7 +69,7 @@ struct memory_work;
 /* What of a session the thread has; the thread's own. */
 struct memory_turns {
 	struct memory_work *first, *last; /* its requests, in order */
-	struct session *next;             /* whose turn is after its own */
+	struct session *next;             /* of its user, whose turn is after its own */
 };
 
 /*

@@ -216,6 +216,8 @@ static bool collect(struct reactor *r)
 	while ((m = memory_next_answer(r->memory)) != NULL) {
 		reactor_attend(r, m->session);
 		reactor_unstall_all(r, m->session);
+		r->asked--;
+		reactor_tenant(r, m->session)->asked--;
 		memory_answer(m->session, m, sched_push);
 		memory_answer_done(r->memory);
 		any = true;

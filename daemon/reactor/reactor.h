@@ -19,8 +19,7 @@
 #include "tenant.h"
 #include "workers/worker.h"
 
-#define REACTOR_RINGS        4096u
-#define REACTOR_MEMORY_QUEUE 8192u
+#define REACTOR_RINGS 4096u
 
 struct histograms;
 struct io_backend;
@@ -57,7 +56,8 @@ struct reactor {
 	uint64_t next_deadline;   /* of all jobs, or earlier; TSC, UINT64_MAX: there is none */
 	bool control_pending;     /* a ring or session may be waiting to be let go */
 
-	/* requests that found the memory thread's ring full */
+	uint32_t asked; /* requests that it has open at the memory thread, MEMORY_OPEN at most */
+	/* Those that found its ring full. */
 	struct memory_message *backlog;
 	uint32_t backlog_head, backlog_count;
 
@@ -120,7 +120,7 @@ void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int3
 
 /*
  * For memory.c and memory_pinned.c: a request to the memory thread, sent once there is room for it.
- * False: too many wait for that, try again later.
+ * False: the session's user has too many open (session/places.h), try again later.
  */
 bool reactor_send_memory(struct reactor *r, const struct memory_message *m);
 

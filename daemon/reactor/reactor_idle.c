@@ -23,6 +23,7 @@
 #include "reactor_rings.h"
 #include "record.h"
 #include "session/legs.h"
+#include "session/places.h"
 #include "session/session_stats.h"
 #include "summary.h"
 
@@ -318,7 +319,7 @@ static void chores(struct reactor *r)
 static void send_backlog(struct reactor *r)
 {
 	while (r->backlog_count &&
-	       memory_send(r->memory, &r->backlog[r->backlog_head % REACTOR_MEMORY_QUEUE])) {
+	       memory_send(r->memory, &r->backlog[r->backlog_head % MEMORY_OPEN])) {
 		r->backlog_head++;
 		r->backlog_count--;
 	}
@@ -373,10 +374,13 @@ void reactor_idle(struct reactor *r, bool work)
 
 bool reactor_send_memory(struct reactor *r, const struct memory_message *m)
 {
-	if (!r->backlog_count && memory_send(r->memory, m))
-		return true;
-	if (r->backlog_count == REACTOR_MEMORY_QUEUE)
+	struct tenant *t = &m->session->user->tenant[r->index];
+
+	if (!places_admit(MEMORY_OPEN, MEMORY_OPEN - r->asked, t->asked, m->session->requests))
 		return false;
-	r->backlog[(r->backlog_head + r->backlog_count++) % REACTOR_MEMORY_QUEUE] = *m;
+	if (r->backlog_count || !memory_send(r->memory, m))
+		r->backlog[(r->backlog_head + r->backlog_count++) % MEMORY_OPEN] = *m;
+	r->asked++;
+	t->asked++;
 	return true;
 }

@@ -43,11 +43,19 @@ struct tenant {
 	struct tenant *next; /* in the circle of those that have sessions there */
 	struct turns turns[TURNS];
 	uint32_t session_count;
+	uint32_t asked;     /* requests of its sessions that are open at the memory thread */
 	struct ring *rings; /* a circle of those that are polled: whose turn is the next one */
 	uint32_t ring_count;
 	int64_t balance; /* ticks that it may have before a new round begins */
 	int64_t turn;    /* and in this stage of a pass */
 	struct tenant_part part[CONFIG_EXECUTORS];
+};
+
+/* Its sessions that have requests open at the memory thread, which alone touches this. */
+struct memory_line {
+	struct session *first, *last; /* by turn; first NULL: none */
+	struct user *next;            /* among those that have some */
+	struct ledger_page page;
 };
 
 /* The control thread makes it with a user's first session, and frees it after the last. */
@@ -57,6 +65,7 @@ struct user {
 	_Atomic uint32_t share; /* 1 to SHARE_MOST, as against those of others */
 	uint32_t sessions;      /* the control thread's */
 	struct user *next;
+	struct memory_line at_memory;
 	struct tenant tenant[]; /* one at each reactor */
 };
 

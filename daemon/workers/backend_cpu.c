@@ -7,6 +7,7 @@
 
 #include "memory/guard.h"
 #include "reactor/optable.h"
+#include "session/places.h"
 #include "session/tensor_bits.h"
 
 /* An input steps along no dim in which it has one element and the output more. */
@@ -151,20 +152,13 @@ static void set_zero_ranges(const struct session *s, const struct job *job, stru
 	}
 }
 
-/*
- * A slot is taken for as long as its job takes.  So a user takes no more than are left: half of
- * them alone, and who comes next finds some.  A session that has none gets one beside, but for the
- * last few.
- */
-#define LAST_SLOTS (WORKER_SLOTS / 4)
-
 static bool has_share(const struct worker_port *port, const struct session *s)
 {
 	uint32_t left = (uint32_t)__builtin_popcount(port->free), held = 0;
 
 	for (uint32_t i = 0; i < WORKER_SLOTS; i++)
 		held += !(port->free >> i & 1) && port->work[i].session->uid == s->uid;
-	return held < left || (!s->published && left > LAST_SLOTS);
+	return places_admit(WORKER_SLOTS, left, held, s->published);
 }
 
 int cpu_publish(struct session *s, struct job *job, struct worker_port *port)

@@ -84,7 +84,8 @@ static void expect_last(struct stage *s, struct raw_client *c, float value)
 struct pager {
 	struct raw_client *client;
 	_Atomic bool stop;
-	unsigned rounds, refused;
+	_Atomic unsigned rounds;
+	unsigned refused;
 };
 
 /* Where there is nowhere to send them to, the kernel still takes them out of all page tables. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_memory_thread.c - sessions take turns at the thread that takes pages and gives them back. */
+/* test_memory_thread.c - users take turns at the thread that takes pages and gives them back. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,10 +11,12 @@
 #include <criterion/criterion.h>
 
 #include "memory/memory_thread.h"
+#include "reactor/reactor.h"
 #include "session/session.h"
 
 #define LEASE       (UINT64_C(64) << 20)
 #define MAX_BUFFERS 16
+#define VISITORS    8
 #define LARGE       (8 * MEMORY_PART_BYTES)
 
 static struct memory_link *reactor; /* the one that asks, and another */
@@ -25,8 +27,9 @@ static int bell;
 static struct {
 	struct session session;
 	uint32_t *words;
-} visitor[2];
+} visitor[VISITORS];
 static unsigned visitors;
+static struct user *users; /* of all of them */
 
 static void open_link(void)
 {
@@ -45,11 +48,26 @@ static void close_link(void)
 		region_close(&visitor[visitors].session.region);
 		free(visitor[visitors].words);
 	}
+	for (struct user *next; users; users = next) {
+		next = users->next;
+		free(users);
+	}
 }
 
 TestSuite(memory_thread, .init = open_link, .fini = close_link, .timeout = 60);
 
-static struct session *new_session(void)
+static struct user *new_user(uint32_t share)
+{
+	struct user *u = calloc(1, sizeof *u + sizeof u->tenant[0]);
+
+	cr_assert(u);
+	u->share = share;
+	u->next = users;
+	users = u;
+	return u;
+}
+
+static struct session *session_of(struct user *u)
 {
 	struct session *s = &visitor[visitors].session;
 	uint32_t *words = calloc(region_words(LEASE, MAX_BUFFERS), sizeof *words);
@@ -58,7 +76,14 @@ static struct session *new_session(void)
 	cr_assert_eq(region_open(&s->region, LEASE, MAX_BUFFERS, words), 0);
 	s->pinned_fd = s->bridge.fd = s->arena_fd = -1;
 	s->pinned_buffer = UINT32_MAX;
+	s->user = u;
 	return s;
+}
+
+/* Of a user of its own. */
+static struct session *new_session(void)
+{
+	return session_of(new_user(SHARE_NORMAL));
 }
 
 /* Before the thread starts: then all are there at once.  `tag` comes back with the answer. */
@@ -115,6 +140,28 @@ Test(memory_thread, a_small_request_does_not_wait_for_another_sessions_large_one
 	cr_assert_eq(resident(modest), PAGE_BYTES);
 }
 
+/* By session, each of the many would have had as many parts as the other's one. */
+Test(memory_thread, a_user_with_many_sessions_has_no_more_turns_than_one_with_one)
+{
+	struct user *many = new_user(SHARE_NORMAL);
+
+	for (uint32_t i = 1; i < VISITORS; i++)
+		ask(session_of(many), MEMORY_ALLOCATE, 0, LARGE, i);
+	ask(new_session(), MEMORY_ALLOCATE, 0, LARGE, VISITORS);
+	start();
+	cr_assert_eq(answer().job, VISITORS);
+}
+
+/* It begins, and then the other has ten thousand times as long, which all of that does not take. */
+Test(memory_thread, users_have_turns_by_their_shares)
+{
+	ask(session_of(new_user(SHARE_MOST)), MEMORY_ALLOCATE, 0, LEASE, 1);
+	ask(session_of(new_user(SHARE_LEAST)), MEMORY_ALLOCATE, 0, 2 * MEMORY_PART_BYTES, 2);
+	start();
+	cr_assert_eq(answer().job, 1);
+	cr_assert_eq(answer().job, 2);
+}
+
 Test(memory_thread, requests_of_one_session_are_served_in_order)
 {
 	struct session *s = new_session();
@@ -128,13 +175,14 @@ Test(memory_thread, requests_of_one_session_are_served_in_order)
 	cr_assert_eq(resident(s), PAGE_BYTES);
 }
 
-Test(memory_thread, requests_beyond_those_it_holds_wait_their_time)
+Test(memory_thread, requests_beyond_those_of_a_ring_wait_their_time)
 {
 	struct session *s = new_session();
 	struct memory_message m = {.op = MEMORY_PUNCH, .session = s, .bytes = PAGE_BYTES};
 	uint32_t sent = 0, answered = 0;
 
-	for (; sent < MEMORY_ENTRIES; sent++) /* the first takes a while, and the others wait */
+	for (; sent < MEMORY_ENTRIES;
+	     sent++) /* the first takes a while, and others fill the ring */
 		ask(s, MEMORY_ALLOCATE, 0, sent ? PAGE_BYTES : LEASE, sent);
 	start();
 	while (answered < 4 * MEMORY_ENTRIES) {
@@ -148,22 +196,57 @@ Test(memory_thread, requests_beyond_those_it_holds_wait_their_time)
 
 Test(memory_thread, a_reactor_that_takes_no_answers_keeps_no_other_waiting)
 {
-	struct session *still = new_session(), *other = new_session();
+	struct user *user = new_user(SHARE_NORMAL);
+	struct session *still = session_of(user);
+	struct session *other[] = {session_of(user), new_session()};
 	struct memory_message m = {.op = MEMORY_PUNCH, .session = still, .bytes = PAGE_BYTES};
 	uint32_t sent = 0;
 
 	start();
-	for (; sent < 2 * MEMORY_ENTRIES; sent++) { /* twice what there is room for */
+	for (; sent < 8 * MEMORY_ENTRIES; sent++) { /* the thread takes them all */
 		m.job = sent;
 		while (!memory_send(reactor, &m))
 			poll(NULL, 0, 1);
 	}
-	m = (struct memory_message){
-		.op = MEMORY_ALLOCATE, .session = other, .bytes = PAGE_BYTES, .job = 7};
-	cr_assert(memory_send(&reactor[1], &m));
-	cr_assert_eq(answer_to(&reactor[1]).job, 7);
+	for (uint32_t i = 0; i < 2; i++) { /* of the same user, and of another */
+		m = (struct memory_message){.op = MEMORY_ALLOCATE,
+					    .session = other[i],
+					    .bytes = PAGE_BYTES,
+					    .job = 7 + i};
+		cr_assert(memory_send(&reactor[1], &m));
+		cr_assert_eq(answer_to(&reactor[1]).job, 7 + i);
+	}
 	for (uint32_t i = 0; i < sent; i++)
 		cr_assert_eq(answer().job, i);
+}
+
+/* As memory.c sends them; how many. */
+static uint32_t send_all(struct reactor *r, struct session *s)
+{
+	struct memory_message m = {.op = MEMORY_PUNCH, .session = s, .bytes = PAGE_BYTES};
+	uint32_t before = s->requests;
+
+	while (reactor_send_memory(r, &m))
+		s->requests++;
+	return s->requests - before;
+}
+
+/* No answer is taken, so all of them stay open. */
+Test(memory_thread, a_user_has_no_more_requests_open_than_are_left)
+{
+	static struct reactor r;
+	struct user *many = new_user(SHARE_NORMAL);
+	struct session *s[] = {session_of(many), session_of(many)}, *other = new_session();
+
+	r.memory = reactor;
+	r.backlog = calloc(MEMORY_OPEN, sizeof *r.backlog);
+	cr_assert(r.backlog);
+	start();
+	cr_expect_eq(send_all(&r, s[0]), MEMORY_OPEN / 2);
+	cr_expect_eq(send_all(&r, s[0]), 0);
+	cr_expect_eq(send_all(&r, s[1]), 1, "one that has none has one beside");
+	cr_expect_eq(send_all(&r, other), MEMORY_OPEN / 4);
+	free(r.backlog);
 }
 
 Test(memory_thread, what_cannot_be_had_whole_is_given_back)
