@@ -78,6 +78,7 @@ through_the_service() {
 	for user in alice bob carol; do
 		usermod --append --groups quoit $user
 	done
+	systemctl stop quoitd.socket
 	systemctl start quoitd.socket
 	is '1000 x 2 x 2 = 4000' as alice /home/alice/hello
 	systemctl is-active quoitd.service

@@ -27,11 +27,11 @@ divided() { # "USER SHARE"...
 }
 
 three_users_three_shares() {
-	running 'reactors = 1' '[user bob]' 'share = 300'
+	running 'reactors = 1' '[user bob]' 'share = 300' '[group carol]' 'share = 50'
 	begin a 1 alice saturate
 	begin b 1 bob saturate
 	begin c 1 carol saturate
-	await 60 divided 'alice 100' 'bob 300' 'carol 100'
+	await 60 divided 'alice 100' 'bob 300' 'carol 50'
 	fails as carol quoit share carol 10000
 	says 'until quoitd' quoit share carol 200
 	await 60 divided 'alice 100' 'bob 300' 'carol 200'
@@ -41,7 +41,8 @@ three_users_three_shares() {
 }
 
 users_seen() { # [as USER]
-	"$@" quoit ps -o user --no-headers | sort -u | paste -sd' '
+	"$@" quoit ps -o user --no-headers >$work/users || [ $? -eq 1 ] # nobody, as ps says it
+	sort -u $work/users | paste -sd' '
 }
 
 ps_by_user() {
@@ -51,6 +52,7 @@ ps_by_user() {
 	await 30 is 'alice bob' users_seen
 	is alice users_seen as alice
 	is bob users_seen as bob
+	is '' users_seen as carol
 	is '' users_seen as eve
 	quit a
 	quit b
