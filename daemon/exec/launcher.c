@@ -7,7 +7,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "host/spin.h"
+#include <quoit/pause.h>
+
 #include "host/tsc.h"
 
 /* Looks without news before a sleep, about 20 us: what a sleep and a wake-up cost. */
@@ -315,7 +316,7 @@ static int loop(struct launcher *l)
 		if (n) {
 			looks = 0;
 		} else if (looks++ < SPIN_LOOKS) {
-			spin_pause();
+			quoit_pause();
 		} else {
 			look_after(l);
 			n = channels_sleep(l->channels, nap(l));

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <quoit/pause.h>
+
 #include "channel.h"
 #include "host/ledger.h"
-#include "host/spin.h"
 #include "host/tsc.h"
 
 /* Looks at all rings before it sleeps, about 20 us: about what a sleep and a wake-up cost. */
@@ -221,7 +222,7 @@ static int loop(struct server *s)
 		if (n) {
 			looks = 0;
 		} else if (looks++ < SPIN_LOOKS) {
-			spin_pause();
+			quoit_pause();
 		} else {
 			n = channels_sleep(s->channels, CHANNELS_FOREVER);
 			if (n) /* a module hears nothing but the end */

@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include <quoit/direct.h>
+#include <quoit/pause.h>
 #include <quoit/ring.h>
 
 #include "host/affinity.h"
-#include "host/spin.h"
 #include "host/tsc.h"
 #include "soft_private.h"
 
@@ -108,7 +108,7 @@ static bool idle(struct consumer *c)
 	} else if (ns >= SPIN_NS) {
 		nap(NAP_NS);
 	} else {
-		spin_pause();
+		quoit_pause();
 	}
 	return false;
 }
