@@ -56,13 +56,35 @@ tally() { # STATUS LOG
 	passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0})) skipped=$((skipped + ${s:-0}))
 }
 
-run() { # NAME COMMAND...
-	name=$1
-	log=$logs/$(flat "$name").log
+log_of() { # NAME
+	printf '%s' "$logs/$(flat "$1").log"
+}
+
+# Begin a test beside what follows; what it comes to, `outcome NAME` says.
+begin() { # NAME COMMAND...
+	log=$(log_of "$1")
 	shift
-	start=$(date +%s)
-	"$@" >"$log" 2>&1
-	status=$?
+	{
+		start=$(date +%s)
+		"$@" >"$log" 2>&1
+		echo "$? $(($(date +%s) - start))" >"$log.end.new"
+		mv "$log.end.new" "$log.end"
+	} &
+}
+
+run() { # NAME COMMAND...
+	begin "$@"
+	wait $!
+	outcome "$1"
+}
+
+outcome() { # NAME: once it has ended
+	name=$1
+	log=$(log_of "$name")
+	until [ -e "$log.end" ]; do
+		sleep 0.1
+	done
+	read -r status seconds <"$log.end"
 	# Sanitizers of child processes write here; any report is a failure.
 	if ls "$log".san.* >/dev/null 2>&1; then
 		cat "$log".san.* >>"$log"
@@ -76,16 +98,18 @@ run() { # NAME COMMAND...
 	elif [ $status -eq 77 ]; then
 		printf '  skipped %s: %s\n' "$name" "$(tail -n 1 "$log" | sed 's/^skipped: //')"
 	else
-		printf '  ok      %s  %ss\n' "$name" $(($(date +%s) - start))
+		printf '  ok      %s  %ss\n' "$name" "$seconds"
 	fi
 	sed -n -e 's/^\[SKIP\] /          skipped /p' -e 's/^  skipped  /          skipped /p' "$log"
 }
 
-sanitized() { # NAME COMMAND...: with sanitizers' reports in files of their own
-	san=$logs/$(flat "$1").log.san
+sanitized() { # HOW NAME COMMAND...: run or begin it with sanitizers' reports in files of their own
+	how=$1
+	shift
+	san=$(log_of "$1").san
 	ASAN_OPTIONS=log_path=$PWD/$san:handle_segv=0:handle_sigbus=0:detect_leaks=1 \
 		UBSAN_OPTIONS=log_path=$PWD/$san:halt_on_error=1:print_stacktrace=1 \
-		TSAN_OPTIONS=log_path=$PWD/$san:halt_on_error=1 run "$@"
+		TSAN_OPTIONS=log_path=$PWD/$san:halt_on_error=1 "$how" "$@"
 }
 
 built() { # NAME STATUS: without it the rest is nothing
@@ -153,8 +177,9 @@ run deps sh tests/check_deps.sh
 run model sh tests/model/run.sh
 
 build plain build tests
+waiting=build/tests/e2e/test_watchdog # for a minute, beside what needs no quiet
 for t in $(tests_of build e2e); do
-	QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii --verbose
+	[ "$t" = $waiting ] || QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii --verbose
 done
 # On a device whose streams write no words, events are asked instead.
 for t in test_device test_device_queues test_device_pairs test_direct; do
@@ -172,6 +197,7 @@ later=$!
 run growth sh tests/growth.sh build
 run 'demo on a soft device' env QUOIT_GPU=soft DEMO_BATCHES=10 timeout 300 sh tests/demo.sh build
 run gpu sh tests/gpu.sh build
+QUOIT_BUILD=build begin $waiting timeout 600 $waiting --ascii --verbose
 run manual sh tests/manual.sh build
 run probes sh tests/probes.sh build
 run completion sh tests/completion.sh build
@@ -180,6 +206,7 @@ run units sh tests/units.sh
 run abi sh tests/abi.sh
 run aarch64 sh tests/aarch64.sh build
 run licences sh tests/licences.sh build
+outcome $waiting
 run placement sh tests/vm/placement.sh build
 run systemd sh tests/vm/systemd.sh build
 run top sh tests/top.sh build
@@ -187,11 +214,18 @@ await_build deb
 run packages sh tests/packages.sh build fresh
 
 await_build asan
-for t in $(tests_of build/asan unit) $(tests_of build/asan e2e); do
+earlier= # unit tests need no quiet: two at a time
+for t in $(tests_of build/asan unit); do
+	QUOIT_BUILD=build/asan sanitized begin "$t" timeout 900 "$t" --ascii --verbose
+	[ -z "$earlier" ] || outcome "$earlier"
+	earlier=$t
+done
+outcome "$earlier"
+for t in $(tests_of build/asan e2e); do
 	case $t in
 	*/test_figures | */test_probes | */test_fair_shares) ;; # what is shipped is measured, and traced
 	*/e2e/test_watchdog) ;; # waits for minutes, and test_drain and the like run the same threads
-	*) QUOIT_BUILD=build/asan sanitized "$t" timeout 900 "$t" --ascii --verbose ;;
+	*) QUOIT_BUILD=build/asan sanitized run "$t" timeout 900 "$t" --ascii --verbose ;;
 	esac
 done
 
@@ -199,12 +233,12 @@ await_build tsan
 for t in $(tests_of build/tsan torture); do
 	case $t in
 	*/fail_calls) ;; # stands between quoitd and libc, where TSan must be alone
-	*) QUOIT_BUILD=build/tsan sanitized "$t" timeout $((3000 * times)) "$t" $torture_arg ;;
+	*) QUOIT_BUILD=build/tsan sanitized run "$t" timeout $((3000 * times)) "$t" $torture_arg ;;
 	esac
 done
 for name in fail_calls hostile_contents; do # the latter: what lies around an operand
 	t=build/asan/tests/torture/$name
-	QUOIT_BUILD=build/asan sanitized $t timeout $((3000 * times)) $t $torture_arg
+	QUOIT_BUILD=build/asan sanitized run $t timeout $((3000 * times)) $t $torture_arg
 done
 # Only without a sanitizer is quoitd's memory counted, libquoit what is shipped, and there is time
 # for the indices of a ring once around.
