@@ -105,10 +105,13 @@ Test(device_cost, a_chain_through_new_tensors_is_two_requests_and_an_answer_each
 	room_close(&r);
 }
 
-/* Where streams cannot write words, each job's event is asked at least once. */
+#define MARKED 8 /* small jobs that reach a stream together share a mark (launcher_private.h) */
+
+/* Where streams cannot write words, each mark's event is asked at least once. */
 Test(device_cost, events_that_are_asked_for_are_counted)
 {
 	struct device_room r;
+	uint64_t queries;
 	quoit_tensor x;
 
 	setenv("QUOIT_SOFT_FAULTS", "silent", 1);
@@ -118,7 +121,8 @@ Test(device_cost, events_that_are_asked_for_are_counted)
 		quoit_push(r.d, quoit_add_int(x, x, 1));
 	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
 	expect_cost(&r, 1 + JOBS, 1 + JOBS);
-	cr_expect_geq(room_count(&r, QUOIT_REACTOR_EXEC_QUERIES), JOBS);
+	queries = room_count(&r, QUOIT_REACTOR_EXEC_QUERIES);
+	cr_expect_geq(queries, JOBS / MARKED, "%lu", (unsigned long)queries);
 	expect_number(&r, x, JOBS);
 	room_close(&r);
 }
