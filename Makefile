@@ -195,7 +195,7 @@ $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
 	$(call link,-lcriterion -ljansson -lm)
 $(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/tests/e2e/daemon.o $(B)/libquoit.a
 	$(call link,-ljansson)
-$(B)/tests/vm/client: $(B)/tests/vm/client.o $(B)/libquoit.a
+$(B)/tests/vm/client: $(B)/tests/vm/client.o $(B)/tests/vm/client_memory.o $(B)/libquoit.a
 	$(call link,-lnuma -lm)
 $(B)/quoit-shares: $(B)/tests/bench/shares/shares.o $(addprefix $(B)/tests/e2e/,configuration.o daemon.o flood.o) $(B)/libquoit.a
 	$(call link)

@@ -136,22 +136,32 @@ int affinity_prefer_node(void *start, size_t bytes, uint32_t node)
 	return mbind(start, bytes, MPOL_PREFERRED, nodes, MAX_NODES + 1, MPOL_MF_MOVE) ? -errno : 0;
 }
 
+/* Up to PAGES_PER_CALL pages from `start` on: where each is, or what is wrong with it. */
+static int ask_pages(char *start, size_t bytes, const int *nodes, int status[PAGES_PER_CALL])
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *pages[PAGES_PER_CALL];
+	unsigned long nr = 0;
+
+	for (; nr < PAGES_PER_CALL && nr * page_bytes < bytes; nr++)
+		pages[nr] = start + nr * page_bytes;
+	/* Without target nodes nothing is moved: the present ones come back. */
+	return move_pages(0, nr, pages, nodes, status, nodes ? MPOL_MF_MOVE : 0) < 0 ? -errno
+										     : (int)nr;
+}
+
 int affinity_count_pages(void *start, size_t bytes, uint32_t node, size_t *ret_present,
 			 size_t *ret_on_node)
 {
-	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), present = 0, on_node = 0, done;
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), present = 0, on_node = 0;
+	int status[PAGES_PER_CALL];
 
-	for (done = 0; done < bytes;) {
-		void *pages[PAGES_PER_CALL];
-		int status[PAGES_PER_CALL];
-		unsigned long nr = 0, i;
+	for (size_t done = 0; done < bytes; done += PAGES_PER_CALL * page_bytes) {
+		int nr = ask_pages((char *)start + done, bytes - done, NULL, status);
 
-		for (; nr < PAGES_PER_CALL && done < bytes; nr++, done += page_bytes)
-			pages[nr] = (char *)start + done;
-		/* Without target nodes nothing is moved: the present ones come back. */
-		if (move_pages(0, nr, pages, NULL, status, 0))
-			return -errno;
-		for (i = 0; i < nr; i++) {
+		if (nr < 0)
+			return nr;
+		for (int i = 0; i < nr; i++) {
 			present += status[i] >= 0;
 			on_node += status[i] == (int)node;
 		}
@@ -159,4 +169,16 @@ int affinity_count_pages(void *start, size_t bytes, uint32_t node, size_t *ret_p
 	*ret_present = present;
 	*ret_on_node = on_node;
 	return 0;
+}
+
+int affinity_move_pages(void *start, size_t bytes, uint32_t node)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	int nodes[PAGES_PER_CALL], status[PAGES_PER_CALL], nr = 0;
+
+	for (unsigned i = 0; i < PAGES_PER_CALL; i++)
+		nodes[i] = (int)node;
+	for (size_t done = 0; nr >= 0 && done < bytes; done += PAGES_PER_CALL * page_bytes)
+		nr = ask_pages((char *)start + done, bytes - done, nodes, status);
+	return nr < 0 ? nr : 0;
 }

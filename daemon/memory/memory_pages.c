@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include "memory_away.h"
 #include "memory_pinned.h"
 #include "session/session.h"
 
@@ -138,6 +139,8 @@ bool memory_pages_part(struct memory_work *w, bool huge)
 	case MEMORY_FILL:
 		w->m.result = memory_pinned_fill_part(&w->m);
 		return true;
+	case MEMORY_LOOK:
+		return memory_away_part(w);
 	default:
 		w->m.result = memory_pinned_tidy_part(w->m.session);
 		return true;

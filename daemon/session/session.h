@@ -59,6 +59,16 @@ struct memory {
 	bool more;       /* memory_advance stopped in the middle: it is to be called again */
 };
 
+/* Bytes of the arena on other nodes (memory/memory_away.h). */
+struct memory_away {
+	uint64_t jobs;     /* that were fetched when this round began, */
+	uint64_t looked;   /* in which so much of the arena was looked at, */
+	uint64_t found;    /* and so much of that was away; */
+	uint64_t bytes;    /* in the one before it, all that was */
+	uint64_t returned; /* ever brought back */
+	bool refused;      /* the kernel does not tell */
+};
+
 /* ---- executors ---- */
 
 /* By executor, as executors_count counts; and what is copied from one device to another. */
@@ -141,6 +151,7 @@ struct session {
 	uint64_t pinned_registered; /* and so many are registered with the reactor's io_uring, */
 	uint32_t pinned_buffer;     /* in buffers that begin with this one, or IO_NO_BUFFER */
 	struct memory memory;
+	struct memory_away away;
 	struct memory_turns at_memory;               /* the memory thread's */
 	struct device_memory device[CONFIG_DEVICES]; /* number n is at n - 1 */
 	uint32_t devices;                            /* that there are */

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <numaif.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,28 +17,25 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <quoit.h>
+#include "client.h"
 
-#define LEASE       (UINT64_C(64) << 20)
 #define LEASE_LEAST (UINT64_C(4) << 20)
 #define BACK_MS     30000 /* in which a quoitd that went is to be back */
 #define JOBS_MOST   1000u
 #define CROWD_MOST  2000u
 #define ROUNDS_MORE 5u
-#define PAGE        4096u
-#define PAGES       64u
 
-static int fail(const char *what, int err)
+int client_fail(const char *what, int err)
 {
 	printf("%s: %s: %s\n", what, quoit_strerror(err), quoit_open_text());
 	return 1;
 }
 
-static int enter(uint64_t lease, struct quoit_session **s, struct quoit_ring **q)
+int client_enter(uint64_t lease, struct quoit_session **s, struct quoit_ring **q)
 {
 	struct quoit_open_params params = {
 		.host_bytes = lease,
-		.arena_bytes = lease < LEASE ? 65536 : UINT64_C(1) << 20,
+		.arena_bytes = lease < CLIENT_LEASE ? 65536 : UINT64_C(1) << 20,
 		.max_tensors = 64,
 	};
 	int err;
@@ -47,6 +43,11 @@ static int enter(uint64_t lease, struct quoit_session **s, struct quoit_ring **q
 	*s = NULL;
 	err = quoit_open(s, &params);
 	return err ? err : quoit_ring_open(q, *s, NULL);
+}
+
+void client_is_ready(void)
+{
+	(void)!write(STDERR_FILENO, "", 1);
 }
 
 static double now(void)
@@ -57,8 +58,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* 2 x 3, in n places. */
-static int try_job(struct quoit_ring *q)
+int client_try_job(struct quoit_ring *q)
 {
 	float six[100];
 	quoit_tensor t = quoit_vector(q, QUOIT_F32, 100);
@@ -81,7 +81,7 @@ static int await_end(struct quoit_ring *q)
 
 	while (!(p.revents & POLLHUP))
 		(void)poll(&p, 1, -1);
-	return try_job(q);
+	return client_try_job(q);
 }
 
 /* As a program would: each try a little later, and no two at the same times. */
@@ -92,12 +92,12 @@ static int come_back(uint64_t lease, struct quoit_session **s, struct quoit_ring
 	int err;
 
 	srand((unsigned)getpid());
-	while ((err = enter(lease, s, q)) && now() < end) {
+	while ((err = client_enter(lease, s, q)) && now() < end) {
 		(void)quoit_close(*s, 0);
 		usleep(pause / 2 + (useconds_t)rand() % pause);
 		pause = pause < 200000 ? pause * 2 : pause;
 	}
-	return err ? err : try_job(*q);
+	return err ? err : client_try_job(*q);
 }
 
 /* One session: `lost` and `back` tell what it said and saw when quoitd went, and how long it was
@@ -107,12 +107,12 @@ static int stay_one(uint64_t lease, int *lost, double *away, int ready)
 	struct quoit_session *s;
 	struct quoit_ring *q;
 	double since;
-	int err = enter(lease, &s, &q);
+	int err = client_enter(lease, &s, &q);
 
 	if (!err)
-		err = try_job(q);
+		err = client_try_job(q);
 	if (err)
-		return fail("open", err);
+		return client_fail("open", err);
 	if (write(ready, "", 1) != 1)
 		return 1;
 	*lost = await_end(q);
@@ -120,7 +120,7 @@ static int stay_one(uint64_t lease, int *lost, double *away, int ready)
 	(void)quoit_close(s, 0);
 	err = come_back(lease, &s, &q);
 	if (err)
-		return fail("open again", err);
+		return client_fail("open again", err);
 	*away = now() - since;
 	return quoit_close(s, 0) != 0;
 }
@@ -132,7 +132,7 @@ static int stay(const char *argument)
 	double away;
 
 	(void)argument;
-	if (stay_one(LEASE, &lost, &away, STDERR_FILENO))
+	if (stay_one(CLIENT_LEASE, &lost, &away, STDERR_FILENO))
 		return 1;
 	printf("lost: %s, then back\n", quoit_strerror(lost));
 	return lost != -ECONNRESET;
@@ -178,12 +178,12 @@ static int queue(const char *argument)
 	struct quoit_session *s;
 	struct quoit_ring *q;
 	quoit_tensor a, b;
-	int err = enter(LEASE * 2, &s, &q);
+	int err = client_enter(CLIENT_LEASE * 2, &s, &q);
 
 	if (!err)
 		err = quoit_ring_open(&q, s, &params);
 	if (err || n > JOBS_MOST)
-		return fail("open", err);
+		return client_fail("open", err);
 	a = quoit_matrix(q, QUOIT_F32, 1500, 1500);
 	b = quoit_matrix(q, QUOIT_F32, 1500, 1500);
 	(void)quoit_push(q, quoit_normal(a, 1, 0));
@@ -191,7 +191,7 @@ static int queue(const char *argument)
 		(void)quoit_start(q, quoit_gemm(b, a, a, 0, 1, 0.5), &job[i]);
 	(void)quoit_flush(q);
 	(void)quoit_wait(q, job[0], QUOIT_FOREVER);
-	(void)!write(STDERR_FILENO, "", 1);
+	client_is_ready();
 	for (unsigned i = 1; i < n; i++) {
 		err = quoit_wait(q, job[i], QUOIT_FOREVER);
 		done += err == 0;
@@ -242,14 +242,14 @@ static int work(const char *argument)
 	struct quoit_session *s;
 	struct quoit_ring *q;
 	float first = 0, next;
-	int err = enter(LEASE, &s, &q);
+	int err = client_enter(CLIENT_LEASE, &s, &q);
 
 	(void)signal(SIGTERM, tell);
 	while (!err && rounds < end) {
 		err = compute(q, &next);
 		if (!rounds++) {
 			first = next;
-			(void)!write(STDERR_FILENO, "", 1);
+			client_is_ready();
 		}
 		bad += fabsf(next - first) >
 		       1e-3F * fabsf(first); /* kernels may sum in another order */
@@ -259,7 +259,7 @@ static int work(const char *argument)
 		}
 	}
 	if (err)
-		return fail("work", err);
+		return client_fail("work", err);
 	printf("%u times %g, %u of them wrong\n", rounds, (double)first, bad);
 	return bad || !isfinite(first) || quoit_close(s, 0);
 }
@@ -278,9 +278,9 @@ static int saturate(const char *argument)
 	(void)argument;
 	err = err ? err : quoit_ring_open(&q, s, &raw);
 	if (err)
-		return fail("saturate", err);
+		return client_fail("saturate", err);
 	x = quoit_vector(q, QUOIT_F32, 2048);
-	(void)!write(STDERR_FILENO, "", 1);
+	client_is_ready();
 	for (;;) {
 		const struct quoit_cqe *cqe;
 		struct quoit_sqe *sqe;
@@ -288,93 +288,12 @@ static int saturate(const char *argument)
 		while ((n = quoit_peek(q, &cqe)) > 0)
 			quoit_release(q, (unsigned)n);
 		if (n < 0)
-			return fail("saturate", n);
+			return client_fail("saturate", n);
 		while ((sqe = quoit_sqe(q)) != NULL)
 			*sqe = quoit_normal(x, 1, 0);
 		(void)quoit_flush(q);
 		nanosleep(&pause, NULL);
 	}
-}
-
-/* lease BYTES: a session of that lease. */
-static int lease(const char *argument)
-{
-	struct quoit_session *s;
-	struct quoit_ring *q;
-	int err = enter(strtoull(argument, NULL, 10), &s, &q);
-
-	if (err)
-		return fail("lease", err);
-	err = try_job(q);
-	printf("granted: %s\n", quoit_strerror(err));
-	return err || quoit_close(s, 0);
-}
-
-/*
- * fill BYTES: a session of that lease, whose memory quoitd is the first to touch, all of it: half
- * is the arena.  And what is beyond.  It stays.
- */
-static int fill(const char *argument)
-{
-	const uint64_t bytes = strtoull(argument, NULL, 10), each = UINT64_C(4) << 20;
-	struct quoit_open_params params = {
-		.host_bytes = bytes, .arena_bytes = bytes / 2, .max_tensors = 4096};
-	const struct quoit_shape shape = {.dtype = QUOIT_I32,
-					  .dim = {1, 1, 1, (uint32_t)(bytes / 8) - 1024}};
-	struct quoit_session *s;
-	struct quoit_ring *q;
-	quoit_tensor arena, more;
-	int64_t got = 0, expected = (int64_t)(bytes / 8) - 1024;
-	int *memory, err = quoit_open(&s, &params);
-
-	if (!err)
-		err = quoit_ring_open(&q, s, NULL);
-	if (err)
-		return fail("open", err);
-	memory = quoit_alloc(s, (size_t)shape.dim[3] * sizeof *memory);
-	arena = quoit_create_at(q, &shape, memory);
-	(void)quoit_push(q, quoit_fill_int(arena, 1));
-	for (uint64_t i = 0; i + 1 < bytes / 2 / each; i++)
-		(void)quoit_push(q, quoit_fill_int(quoit_vector(q, QUOIT_I32, each / 4), 1));
-	err = quoit_wait_all(q, QUOIT_FOREVER);
-	if (err)
-		return fail("fill", err);
-	more = quoit_vector(q, QUOIT_I32, (uint32_t)(bytes / 8));
-	(void)quoit_push(q, quoit_fill_int(more, 1));
-	printf("beyond: %s\n", quoit_strerror(quoit_wait_tensor(q, more, QUOIT_FOREVER)));
-	for (uint32_t i = 0; i < shape.dim[3]; i++)
-		got += memory[i];
-	printf("%s\n", got == expected ? "all is there" : "something is lost");
-	fflush(stdout);
-	(void)!write(STDERR_FILENO, "", 1);
-	(void)pause();
-	return got != expected;
-}
-
-/* module HOW: a job of the sample module that does that (modules/sample.c), and then a good one. */
-static int module(const char *argument)
-{
-	struct quoit_session *s;
-	struct quoit_ring *q;
-	quoit_tensor t;
-	quoit_job job;
-	int opcode, bad, err = enter(UINT64_C(1) << 20, &s, &q);
-
-	if (err)
-		return fail("open", err);
-	opcode = quoit_op_find(s, "sample_sleep");
-	if (opcode < 0)
-		return fail("sample_sleep", opcode);
-	t = quoit_vector(q, QUOIT_F32, 1);
-	(void)quoit_start(q,
-			  quoit_op_arg(quoit_op4((uint8_t)opcode, t, 0, 0, 0),
-				       (uint8_t)strtoul(argument, NULL, 10), 0, 0),
-			  &job);
-	bad = quoit_wait(q, job, QUOIT_FOREVER);
-	(void)quoit_start(q, quoit_op_arg(quoit_op4((uint8_t)opcode, t, 0, 0, 0), 0, 1, 0), &job);
-	err = quoit_wait(q, job, QUOIT_FOREVER);
-	printf("%s, then %s\n", quoit_strerror(bad), quoit_strerror(err));
-	return bad != -QUOIT_EEXEC || err || quoit_close(s, 0);
 }
 
 /* flood SECONDS: sessions that come and go, each with something to be logged; how many. */
@@ -387,7 +306,7 @@ static int flood(const char *argument)
 		struct quoit_session *s;
 		struct quoit_ring *q;
 
-		refused += enter(n % 2 ? UINT64_C(1) << 50 : UINT64_C(1) << 20, &s, &q) != 0;
+		refused += client_enter(n % 2 ? UINT64_C(1) << 50 : UINT64_C(1) << 20, &s, &q) != 0;
 		(void)quoit_close(s, 0);
 		n++;
 	}
@@ -406,74 +325,23 @@ static int file(const char *path)
 	struct quoit_ring *q;
 	quoit_tensor t;
 	quoit_job job;
-	int err = fd < 0 ? -errno : enter(LEASE, &s, &q);
+	int err = fd < 0 ? -errno : client_enter(CLIENT_LEASE, &s, &q);
 
 	if (!err)
 		err = index = quoit_file_add(s, fd);
 	if (err < 0)
-		return fail(path, err);
+		return client_fail(path, err);
 	t = quoit_vector(q, QUOIT_I32, sizeof theirs / 4);
 	err = quoit_start(q, quoit_file_read(t, index, 0), &job);
 	if (!err)
 		err = quoit_wait(q, job, QUOIT_FOREVER);
 	if (err < 0)
-		return fail("read", err);
+		return client_fail("read", err);
 	err = quoit_read(q, t, theirs, sizeof theirs);
 	if (err || pread(fd, ours, sizeof ours, 0) != (ssize_t)sizeof ours)
-		return fail("read", err);
+		return client_fail("read", err);
 	printf("%s\n", memcmp(theirs, ours, sizeof ours) ? "other bytes" : "the same bytes");
 	return memcmp(theirs, ours, sizeof ours) || quoit_close(s, 0);
-}
-
-/* ---- memory of the arena ---- */
-
-static unsigned pages_on(char *memory, int node)
-{
-	void *page[PAGES];
-	int where[PAGES];
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < PAGES; i++)
-		page[i] = memory + (size_t)i * PAGE;
-	if (move_pages(0, PAGES, page, NULL, where, 0) < 0)
-		return 0;
-	for (unsigned i = 0; i < PAGES; i++)
-		n += where[i] == node;
-	return n;
-}
-
-/* move NODE: bind the arena there, under quoitd, and use it. */
-static int move(const char *argument)
-{
-	int node = (int)strtol(argument, NULL, 10), err;
-	unsigned long mask = 1UL << node;
-	const struct quoit_shape shape = {.dtype = QUOIT_I32,
-					  .dim = {1, 1, 1, (PAGES + 1) * PAGE / 4}};
-	struct quoit_session *s;
-	struct quoit_ring *q;
-	unsigned there;
-	char *memory, *start;
-	quoit_tensor t;
-
-	err = enter(LEASE, &s, &q);
-	memory = err ? NULL : quoit_alloc(s, (size_t)(PAGES + 1) * PAGE);
-	if (!memory)
-		return fail("open", err);
-	start = memory + (PAGE - (uintptr_t)memory % PAGE) % PAGE;
-	memset(memory, 1, (size_t)(PAGES + 1) * PAGE);
-	printf("before: %u of %u pages on node %d\n", pages_on(start, node), PAGES, node);
-	if (mbind(start, (size_t)PAGES * PAGE, MPOL_BIND, &mask, 65, MPOL_MF_MOVE) < 0)
-		printf("mbind: %s\n", strerror(errno));
-	t = quoit_create_at(q, &shape, memory);
-	(void)quoit_push(q, quoit_fill_int(t, 42));
-	err = quoit_wait_tensor(q, t, QUOIT_FOREVER);
-	there = pages_on(start, node);
-	printf("after: %u of %u pages on node %d, job: %s\n", there, PAGES, node,
-	       quoit_strerror(err));
-	err |= there != PAGES; /* or nothing was tried */
-	for (size_t i = 0; i < PAGES * PAGE / sizeof(int); i++)
-		err |= ((const int *)(const void *)start)[i] != 42;
-	return err || quoit_close(s, 0);
 }
 
 int main(int argc, char **argv)
@@ -481,9 +349,10 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(const char *argument);
-	} tasks[] = {{"stay", stay},         {"crowd", crowd}, {"queue", queue},  {"work", work},
-		     {"lease", lease},       {"flood", flood}, {"file", file},    {"move", move},
-		     {"saturate", saturate}, {"fill", fill},   {"module", module}};
+	} tasks[] = {{"stay", stay},        {"crowd", crowd},          {"queue", queue},
+		     {"work", work},        {"lease", client_lease},   {"flood", flood},
+		     {"file", file},        {"move", client_move},     {"saturate", saturate},
+		     {"fill", client_fill}, {"module", client_module}, {"wander", client_wander}};
 
 	for (unsigned i = 0; argc > 1 && i < sizeof tasks / sizeof tasks[0]; i++)
 		if (!strcmp(argv[1], tasks[i].name))

@@ -87,6 +87,19 @@ arena_is_moved() {
 	is 0 property NRestarts
 }
 
+half_is_away() { # PROCESS
+	quoit ps --json -o away -p "$1" | tee /dev/stderr | grep -q '"away": *131072'
+}
+
+arena_is_brought_back() {
+	running
+	begin a 1 alice wander keep
+	await 60 half_is_away "$(cat "$work/a.pid")"
+	in_journal 'of its arena are on other nodes'
+	quit a
+	as alice /payload/client wander leave
+}
+
 # One that sleeps, and one that works; quoitd looks at its clock once a second and more often.
 clock_jumps() {
 	running

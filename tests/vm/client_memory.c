@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* client_memory.c - tasks of the client about memory: leases, leaks, and where an arena lies */
+#include <errno.h>
+#include <numaif.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "client.h"
+
+#define PAGE      4096u
+#define PAGES     64u
+#define NODES     2u
+#define RETURN_MS 30000 /* in which pages are to come back */
+
+/* lease BYTES: a session of that lease. */
+int client_lease(const char *argument)
+{
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	int err = client_enter(strtoull(argument, NULL, 10), &s, &q);
+
+	if (err)
+		return client_fail("lease", err);
+	err = client_try_job(q);
+	printf("granted: %s\n", quoit_strerror(err));
+	return err || quoit_close(s, 0);
+}
+
+/*
+ * fill BYTES: a session of that lease, whose memory quoitd is the first to touch, all of it: half
+ * is the arena.  And what is beyond.  It stays.
+ */
+int client_fill(const char *argument)
+{
+	const uint64_t bytes = strtoull(argument, NULL, 10), each = UINT64_C(4) << 20;
+	struct quoit_open_params params = {
+		.host_bytes = bytes, .arena_bytes = bytes / 2, .max_tensors = 4096};
+	const struct quoit_shape shape = {.dtype = QUOIT_I32,
+					  .dim = {1, 1, 1, (uint32_t)(bytes / 8) - 1024}};
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	quoit_tensor arena, more;
+	int64_t got = 0, expected = (int64_t)(bytes / 8) - 1024;
+	int *memory, err = quoit_open(&s, &params);
+
+	if (!err)
+		err = quoit_ring_open(&q, s, NULL);
+	if (err)
+		return client_fail("open", err);
+	memory = quoit_alloc(s, (size_t)shape.dim[3] * sizeof *memory);
+	arena = quoit_create_at(q, &shape, memory);
+	(void)quoit_push(q, quoit_fill_int(arena, 1));
+	for (uint64_t i = 0; i + 1 < bytes / 2 / each; i++)
+		(void)quoit_push(q, quoit_fill_int(quoit_vector(q, QUOIT_I32, each / 4), 1));
+	err = quoit_wait_all(q, QUOIT_FOREVER);
+	if (err)
+		return client_fail("fill", err);
+	more = quoit_vector(q, QUOIT_I32, (uint32_t)(bytes / 8));
+	(void)quoit_push(q, quoit_fill_int(more, 1));
+	printf("beyond: %s\n", quoit_strerror(quoit_wait_tensor(q, more, QUOIT_FOREVER)));
+	for (uint32_t i = 0; i < shape.dim[3]; i++)
+		got += memory[i];
+	printf("%s\n", got == expected ? "all is there" : "something is lost");
+	fflush(stdout);
+	client_is_ready();
+	(void)pause();
+	return got != expected;
+}
+
+/* module HOW: a job of the sample module that does that (modules/sample.c), and then a good one. */
+int client_module(const char *argument)
+{
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	quoit_tensor t;
+	quoit_job job;
+	int opcode, bad, err = client_enter(UINT64_C(1) << 20, &s, &q);
+
+	if (err)
+		return client_fail("open", err);
+	opcode = quoit_op_find(s, "sample_sleep");
+	if (opcode < 0)
+		return client_fail("sample_sleep", opcode);
+	t = quoit_vector(q, QUOIT_F32, 1);
+	(void)quoit_start(q,
+			  quoit_op_arg(quoit_op4((uint8_t)opcode, t, 0, 0, 0),
+				       (uint8_t)strtoul(argument, NULL, 10), 0, 0),
+			  &job);
+	bad = quoit_wait(q, job, QUOIT_FOREVER);
+	(void)quoit_start(q, quoit_op_arg(quoit_op4((uint8_t)opcode, t, 0, 0, 0), 0, 1, 0), &job);
+	err = quoit_wait(q, job, QUOIT_FOREVER);
+	printf("%s, then %s\n", quoit_strerror(bad), quoit_strerror(err));
+	return bad != -QUOIT_EEXEC || err || quoit_close(s, 0);
+}
+
+/* ---- memory of the arena ---- */
+
+static unsigned pages_on(char *memory, int node)
+{
+	void *page[PAGES];
+	int where[PAGES];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < PAGES; i++)
+		page[i] = memory + (size_t)i * PAGE;
+	if (move_pages(0, PAGES, page, NULL, where, 0) < 0)
+		return 0;
+	for (unsigned i = 0; i < PAGES; i++)
+		n += where[i] == node;
+	return n;
+}
+
+/* move NODE: bind the arena there, under quoitd, and use it. */
+int client_move(const char *argument)
+{
+	int node = (int)strtol(argument, NULL, 10), err;
+	unsigned long mask = 1UL << node;
+	const struct quoit_shape shape = {.dtype = QUOIT_I32,
+					  .dim = {1, 1, 1, (PAGES + 1) * PAGE / 4}};
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	unsigned there;
+	char *memory, *start;
+	quoit_tensor t;
+
+	err = client_enter(CLIENT_LEASE, &s, &q);
+	memory = err ? NULL : quoit_alloc(s, (size_t)(PAGES + 1) * PAGE);
+	if (!memory)
+		return client_fail("open", err);
+	start = memory + (PAGE - (uintptr_t)memory % PAGE) % PAGE;
+	memset(memory, 1, (size_t)(PAGES + 1) * PAGE);
+	printf("before: %u of %u pages on node %d\n", pages_on(start, node), PAGES, node);
+	if (mbind(start, (size_t)PAGES * PAGE, MPOL_BIND, &mask, 65, MPOL_MF_MOVE) < 0)
+		printf("mbind: %s\n", strerror(errno));
+	t = quoit_create_at(q, &shape, memory);
+	(void)quoit_push(q, quoit_fill_int(t, 42));
+	err = quoit_wait_tensor(q, t, QUOIT_FOREVER);
+	there = pages_on(start, node);
+	printf("after: %u of %u pages on node %d, job: %s\n", there, PAGES, node,
+	       quoit_strerror(err));
+	err |= there != PAGES; /* or nothing was tried */
+	for (size_t i = 0; i < PAGES * PAGE / sizeof(int); i++)
+		err |= ((const int *)(const void *)start)[i] != 42;
+	return err || quoit_close(s, 0);
+}
+
+static int bind_to(char *start, unsigned pages, unsigned node)
+{
+	unsigned long mask = 1UL << node;
+
+	return mbind(start, (size_t)pages * PAGE, MPOL_BIND, &mask, 65, MPOL_MF_MOVE) ? -errno : 0;
+}
+
+/* All pages are read first: where a page is, is known of those that we have mapped. */
+static bool are_together(char *start)
+{
+	unsigned there[NODES];
+
+	for (unsigned i = 0; i < PAGES; i++)
+		(void)*(volatile char *)(start + (size_t)i * PAGE);
+	for (unsigned i = 0; i < NODES; i++)
+		there[i] = pages_on(start, (int)i);
+	printf("%u pages on node 0, %u on node 1\n", there[0], there[1]);
+	return there[0] == PAGES || there[1] == PAGES;
+}
+
+/* Half of it on each node, and quoitd has it mapped. */
+static int scatter(struct quoit_ring *q, char *start)
+{
+	const struct quoit_shape shape = {.dtype = QUOIT_I32, .dim = {1, 1, 1, PAGES * PAGE / 4}};
+	int err;
+
+	memset(start, 1, (size_t)PAGES * PAGE);
+	err = bind_to(start, PAGES / 2, 0);
+	if (!err)
+		err = bind_to(start + (size_t)PAGES / 2 * PAGE, PAGES / 2, 1);
+	(void)quoit_push(q, quoit_fill_int(quoit_create_at(q, &shape, start), 42));
+	return err ? err : quoit_wait_all(q, QUOIT_FOREVER);
+}
+
+/*
+ * wander WHAT: half of an arena on each node, under quoitd.  keep: our own pages of it stay mapped,
+ * so that nobody but we could move them, and we go on until a signal ends us.  leave: they do not,
+ * and are all on one node again in the end.
+ */
+int client_wander(const char *argument)
+{
+	bool leave = !strcmp(argument, "leave"), back = false;
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	char *memory, *start = NULL;
+	int err = client_enter(CLIENT_LEASE, &s, &q);
+
+	memory = err ? NULL : quoit_alloc(s, (size_t)(PAGES + 1) * PAGE);
+	if (memory) {
+		start = memory + (PAGE - (uintptr_t)memory % PAGE) % PAGE;
+		err = scatter(q, start);
+	}
+	if (err || !memory)
+		return client_fail("wander", err);
+	if (!leave)
+		client_is_ready();
+	for (int ms = 0; !back && (!leave || ms < RETURN_MS); ms += 500) {
+		if (leave)
+			(void)madvise(start, (size_t)PAGES * PAGE, MADV_DONTNEED);
+		err |= client_try_job(q); /* an arena of who has no jobs is not looked at */
+		usleep(500000);
+		back = leave && are_together(start);
+	}
+	return err || !back || quoit_close(s, 0);
+}
