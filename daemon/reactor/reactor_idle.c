@@ -353,6 +353,8 @@ static bool spin(struct reactor *r)
 		return false;
 	if (idle > r->spin_fast)
 		quoit_pause();
+	else
+		quoit_await_loads();
 	return true;
 }
 

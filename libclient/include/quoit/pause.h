@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pause.h - one look of a spin loop; for libquoit, quoitd and the tools */
+/* pause.h - between the looks of a spin loop; for libquoit, quoitd and the tools */
 #ifndef QUOIT_PAUSE_H
 #define QUOIT_PAUSE_H
 
@@ -10,6 +10,18 @@ static inline void quoit_pause(void)
 	__builtin_ia32_pause();
 #elif defined(__aarch64__)
 	__asm__ __volatile__("isb"); /* `yield` is nothing on most cores */
+#endif
+}
+
+/*
+ * Between two looks of a loop that is in a hurry: begin no load before those so far have ended.
+ * Else looks that are under way when the word changes, and all that the processor has begun behind
+ * them, would be thrown away, which takes longer than this.
+ */
+static inline void quoit_await_loads(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_lfence();
 #endif
 }
 
