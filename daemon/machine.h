@@ -37,6 +37,7 @@ struct machine {
 	int control_eventfd;
 	struct features features;
 	struct cpus_watch cpus;
+	int64_t skipped;  /* of the clock, tsc_skipped_ns(): the log has it */
 	uint32_t started; /* reactors whose thread runs */
 };
 

@@ -10,6 +10,7 @@
 
 #include "control/service.h"
 #include "host/log.h"
+#include "host/tsc.h"
 #include "reactor/reactor_idle.h"
 
 /* Without a service manager that says how long one may be stuck. */
@@ -85,14 +86,32 @@ static void kick_executors(void *of)
 
 /* ---- CPUs ---- */
 
-static void look_at_cpus(void *of)
+static void look_at_cpus(struct machine *m)
 {
-	struct machine *m = of;
-
 	cpus_watch_look(&m->cpus);
 }
 
+/* ---- the clock ---- */
+
+/* Whoever first asked for the time after a suspend has set it right. */
+static void look_at_clock(struct machine *m)
+{
+	int64_t skipped = tsc_skipped_ns();
+
+	if (skipped != m->skipped)
+		log_info(
+			"the machine was suspended: the processors' counter is %+.1f s off, and set right",
+			(double)(skipped - m->skipped) / 1e9);
+	m->skipped = skipped;
+}
+
 /* ---- all ---- */
+
+static void look(void *of)
+{
+	look_at_cpus(of);
+	look_at_clock(of);
+}
 
 static struct watchdog_subject *name_cores(struct watchdog_subject *s, struct machine *m)
 {
@@ -128,8 +147,7 @@ struct watchdog *machine_watch(struct machine *m, struct control *c)
 {
 	unsigned most = m->plan->nr_reactors + m->plan->nr_cores + 3;
 	struct watchdog_subject *subjects = calloc(most, sizeof *subjects);
-	const struct watchdog_calls calls = {
-		.feed = service_feed_watchdog, .look = look_at_cpus, .of = m};
+	const struct watchdog_calls calls = {.feed = service_feed_watchdog, .look = look, .of = m};
 	uint64_t period = service_watchdog_ns();
 	struct watchdog *w = NULL;
 	int err = -ENOMEM;

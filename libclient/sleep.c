@@ -45,22 +45,22 @@ static bool spin(struct quoit_ring *q, bool (*is_done)(struct quoit_ring *q))
 {
 	const uint32_t *head = &q->daemon->sq_head;
 	uint32_t seen = QUOIT_RING_LOAD(head, QUOIT_RING_RELAXED);
-	uint64_t until;
+	uint64_t since;
 
 	if (!q->session->spin)
 		return false;
-	until = clock_ticks() + q->session->spin;
+	since = clock_ticks();
 	while (!q->broken) {
 		for (int i = 0; i < 8; i++)
 			quoit_pause();
 		if (is_done(q))
 			return true;
-		if (clock_ticks() >= until) {
+		if (clock_ticks() - since >= q->session->spin) {
 			uint32_t now = QUOIT_RING_LOAD(head, QUOIT_RING_RELAXED);
 
 			if (now == seen)
 				return false;
-			until = clock_ticks() + q->session->spin;
+			since = clock_ticks();
 			seen = now;
 		}
 	}

@@ -88,7 +88,7 @@ int launcher_check(struct launcher *l, int result)
 
 /* ---- answers ---- */
 
-/* The device's time as ours. */
+/* The device's time as the processor's counter has it, for quoitd. */
 static uint64_t ticks_at(const struct launcher *l, uint64_t device_ns)
 {
 	double ns = (double)(int64_t)(device_ns - l->clock_ns);
@@ -118,10 +118,11 @@ static void read_clock(struct launcher *l, uint64_t now)
 
 static void fill_stamps(struct launcher *l, const struct flight *f, struct quoit_exec_answer *a)
 {
-	uint64_t *stamp = l->shared->flight[f - l->flight].stamp, now = tsc_now(), error, last;
+	uint64_t *stamp = l->shared->flight[f - l->flight].stamp, now, error, last;
 
 	if (!f->q.stamps || f->res)
 		return;
+	now = tsc_raw(tsc_now());
 	if (now - l->clock_ticks > CLOCK_TICKS_OLD(tsc_hz()) && now >= l->clock_retry)
 		read_clock(l, now);
 	if (!l->clock_ticks) /* a busy device did not tell it */

@@ -65,8 +65,8 @@ static bool is_result(const struct exec_port *p, int32_t res)
  */
 static void take_stamps(struct job *job, const struct quoit_exec_answer *a)
 {
-	uint64_t now = tsc_now(), start = tsc_between(job->start, a->start, now);
-	uint64_t end = tsc_between(start, a->end, now);
+	uint64_t now = tsc_now(), start = tsc_between(job->start, tsc_of_raw(a->start), now);
+	uint64_t end = tsc_between(start, tsc_of_raw(a->end), now);
 
 	if (!a->start && !a->end)
 		return;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tsc.c - the rate of the time stamp counter. */
+/* tsc.c - the rate of the time stamp counter, and what it does in a suspend */
 #include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
 
 #include "tsc.h"
 
@@ -27,6 +29,7 @@ static void set_rate(uint64_t hz, const char *source)
 
 #define CALIBRATE_NS         5000000
 #define CALIBRATE_TRIES      16
+#define LOOK_TRIES           4
 #define CPUID_HYPERVISOR_BIT (1u << 31) /* leaf 1, ECX */
 #define CPUID_INVARIANT_BIT  (1u << 8)  /* leaf 0x80000007, EDX */
 
@@ -43,14 +46,14 @@ static uint64_t monotonic_ns(void)
 }
 
 /* Both clocks at one instant; of several tries the one that was least disturbed. */
-static struct instant read_both(void)
+static struct instant read_both(int tries)
 {
 	struct instant best = {0};
 	uint64_t least = UINT64_MAX;
 	int i;
 
-	for (i = 0; i < CALIBRATE_TRIES; i++) {
-		uint64_t before = monotonic_ns(), ticks = tsc_now(), after = monotonic_ns();
+	for (i = 0; i < tries; i++) {
+		uint64_t before = monotonic_ns(), ticks = __rdtsc(), after = monotonic_ns();
 
 		if (after - before < least) {
 			least = after - before;
@@ -63,11 +66,11 @@ static struct instant read_both(void)
 static uint64_t measure_hz(void)
 {
 	struct timespec pause = {.tv_nsec = CALIBRATE_NS};
-	struct instant start = read_both(), end;
+	struct instant start = read_both(CALIBRATE_TRIES), end;
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, &pause) == EINTR)
 		;
-	end = read_both();
+	end = read_both(CALIBRATE_TRIES);
 	return (uint64_t)((tsc_wide)(end.ticks - start.ticks) * NS_PER_S / (end.ns - start.ns));
 }
 
@@ -103,13 +106,10 @@ static bool agrees(uint64_t told, uint64_t measured)
 	return told > measured - measured / 100 && told < measured + measured / 100;
 }
 
-void tsc_init(void)
+static void find_rate(void)
 {
 	uint64_t measured = measure_hz(), told = processor_hz();
-	unsigned int eax, ebx, ecx, edx;
 
-	tsc.invariant =
-		__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & CPUID_INVARIANT_BIT);
 	if (agrees(told, measured)) {
 		set_rate(told, "told by the processor");
 		return;
@@ -120,7 +120,68 @@ void tsc_init(void)
 	else
 		set_rate(measured, "measured against CLOCK_MONOTONIC");
 }
+
+/* ---- suspends ---- */
+
+struct tsc_clock tsc_clock __attribute__((aligned(64))) = {.look = UINT64_MAX};
+static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct instant looked;
+
+/*
+ * CLOCK_MONOTONIC stands still while the machine is suspended; the counter runs on, or begins anew,
+ * as the processor and its firmware have it.  Less than a second, or than the rate may be off by,
+ * is no suspend: tsc_now() would not look at once, and others have times that we would set back.
+ */
+static int64_t skipped(const struct instant *from, const struct instant *to)
+{
+	int64_t ns = (int64_t)(to->ns - from->ns);
+	int64_t ticks = (int64_t)tsc_from_ns((uint64_t)llabs(ns));
+	int64_t expected = ns < 0 ? -ticks : ticks;
+	int64_t off = (int64_t)(to->ticks - from->ticks) - expected;
+	int64_t most = (int64_t)tsc.hz + ticks / 64;
+
+	return off > most || off < -most ? off : 0;
+}
+
+uint64_t tsc_look(void)
+{
+	struct instant now;
+	uint64_t lag;
+
+	pthread_mutex_lock(&look_lock);
+	now = read_both(LOOK_TRIES);
+	lag = tsc_clock.lag - (uint64_t)skipped(&looked, &now);
+	looked = now;
+	__atomic_store_n(&tsc_clock.lag, lag, __ATOMIC_RELEASE);
+	__atomic_store_n(&tsc_clock.seen, now.ticks, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&look_lock);
+	return now.ticks + lag;
+}
+
+int64_t tsc_skipped_ns(void)
+{
+	int64_t ticks = -(int64_t)__atomic_load_n(&tsc_clock.lag, __ATOMIC_RELAXED);
+
+	return ticks < 0 ? -(int64_t)tsc_to_ns((uint64_t)-ticks)
+			 : (int64_t)tsc_to_ns((uint64_t)ticks);
+}
+
+void tsc_init(void)
+{
+	unsigned int eax, ebx, ecx, edx;
+
+	tsc.invariant =
+		__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & CPUID_INVARIANT_BIT);
+	find_rate();
+	looked = read_both(CALIBRATE_TRIES);
+	tsc_clock = (struct tsc_clock){.seen = looked.ticks, .look = tsc.hz};
+}
 #else
+int64_t tsc_skipped_ns(void)
+{
+	return 0;
+}
+
 void tsc_init(void)
 {
 	tsc.invariant = true;

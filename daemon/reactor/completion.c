@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "host/tsc.h"
 #include "probes.h"
 #include "sample.h"
 
@@ -48,6 +49,19 @@ static void fill_error(struct ring *r, uint32_t slot, const struct quoit_sqe *sq
 	r->errors[slot] = e;
 }
 
+/* Beside the client's own; it reads the counter itself. */
+static struct quoit_stamps raw_stamps(const struct quoit_stamps *s)
+{
+	return (struct quoit_stamps){.submit = s->submit,
+				     .fetch = tsc_raw(s->fetch),
+				     .start = tsc_raw(s->start),
+				     .end = tsc_raw(s->end),
+				     .post = tsc_raw(s->post),
+				     .device_start = tsc_raw(s->device_start),
+				     .device_end = tsc_raw(s->device_end),
+				     .device_error = s->device_error};
+}
+
 void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
 		     const struct quoit_error *error, const struct quoit_stamps *stamps)
 {
@@ -62,7 +76,7 @@ void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
 	if (res < 0)
 		fill_error(r, slot, sqe, res, error);
 	if (r->stamps && stamps)
-		r->stamps[slot] = *stamps;
+		r->stamps[slot] = raw_stamps(stamps);
 	r->dirty = true;
 }
 

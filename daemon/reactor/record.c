@@ -71,7 +71,7 @@ static void put_counts(struct session *s, uint64_t now)
 {
 	struct quoit_trace_record *r = trace_next(s->trace, QUOIT_TRACE_COUNTS, 0);
 
-	r->counts.tsc = now;
+	r->counts.tsc = tsc_raw(now);
 	r->counts.open = s->open.now;
 	r->counts.running = s->running;
 	r->counts.host_used = s->memory.used;
@@ -249,10 +249,10 @@ void record_end(struct ring *r, const struct record_sqe *sqe, uint32_t sq_index,
 		record->place = ran ? QUOIT_TRACE_REACTOR : QUOIT_TRACE_NOWHERE;
 		record->job = (struct quoit_trace_job){.sq_index = sq_index,
 						       .cq_index = sqe->posted,
-						       .fetch = r->fetched,
-						       .start = ran ? *start : 0,
-						       .end = ran ? end : 0,
-						       .post = end};
+						       .fetch = tsc_raw(r->fetched),
+						       .start = ran ? tsc_raw(*start) : 0,
+						       .end = ran ? tsc_raw(end) : 0,
+						       .post = tsc_raw(end)};
 		trace_put(s->trace);
 		s->trace->at_fetch++;
 	}
@@ -302,12 +302,13 @@ static void fill_run(struct quoit_trace_job *to, const struct job *job)
 	uint64_t end = job->device_end ? job->device_end : job->end;
 	uint64_t start = job->device_start ? job->device_start : job->start;
 
-	to->end = tsc_between(job->fetch, end, job->post);
-	to->start = tsc_between(job->fetch, start, to->end);
+	end = tsc_between(job->fetch, end, job->post);
+	to->end = tsc_raw(end);
+	to->start = tsc_raw(tsc_between(job->fetch, start, end));
 	if (job->data)
-		to->data = tsc_between(job->fetch, job->data, to->end);
+		to->data = tsc_raw(tsc_between(job->fetch, job->data, end));
 	if (job->memory)
-		to->memory = tsc_between(job->fetch, job->memory, to->end);
+		to->memory = tsc_raw(tsc_between(job->fetch, job->memory, end));
 }
 
 void record_count_job(struct ring *r, const struct job *job, int32_t res)
@@ -323,8 +324,8 @@ void record_count_job(struct ring *r, const struct job *job, int32_t res)
 	record->place = record_place(s, job);
 	record->job.sq_index = job->sq_index;
 	record->job.cq_index = job->cq_index;
-	record->job.fetch = job->fetch;
-	record->job.post = job->post;
+	record->job.fetch = tsc_raw(job->fetch);
+	record->job.post = tsc_raw(job->post);
 	if (record->place != QUOIT_TRACE_NOWHERE)
 		fill_run(&record->job, job);
 	trace_put(s->trace);

@@ -12,6 +12,12 @@ void sample_init(struct ring *r)
 	r->samples = (struct ring_samples){.watch = first, .sq = first, .cq = first};
 }
 
+/* When the client noted it, on our clock; 0: it did not, or not before this. */
+static uint64_t time_of_note(uint64_t word, uint32_t index, uint64_t now)
+{
+	return tsc_of_raw(quoit_note_time(word, index, tsc_raw(now)));
+}
+
 /* ---- fetch ---- */
 
 bool sample_is_early(struct ring *r, uint32_t end)
@@ -33,7 +39,7 @@ struct sample sample_begin(const struct ring *r, uint32_t sq_index)
 static void count_submit(struct ring *r, uint64_t fetch)
 {
 	struct ring_samples *m = &r->samples;
-	uint64_t submit = quoit_note_time(m->noted, m->sq, fetch);
+	uint64_t submit = time_of_note(m->noted, m->sq, fetch);
 
 	m->noted = 0;
 	if (!submit)
@@ -145,8 +151,8 @@ void sample_collect(struct ring *r)
 	for (; m->reaped != m->posted; m->reaped++) {
 		uint32_t i = m->reaped % SAMPLES_POSTED;
 		const uint64_t *word = &r->client->reaped[quoit_note_word(m->cqe[i].index)];
-		uint64_t reap = quoit_note_time(__atomic_load_n(word, __ATOMIC_RELAXED),
-						m->cqe[i].index, now);
+		uint64_t reap =
+			time_of_note(__atomic_load_n(word, __ATOMIC_RELAXED), m->cqe[i].index, now);
 
 		if (!reap && (int32_t)(m->cqe[i].index - head) >= 0)
 			return; /* not yet */

@@ -43,7 +43,7 @@ static void fill(struct quoit_trace *f, const struct session *s, const struct re
 	memcpy(f->name, s->name, sizeof f->name);
 	/* The last: until then it is not whole. */
 	f->begun_ns = real_ns();
-	__atomic_store_n(&f->begun, tsc_now(), __ATOMIC_RELEASE);
+	__atomic_store_n(&f->begun, tsc_raw(tsc_now()), __ATOMIC_RELEASE);
 }
 
 int trace_new(const struct session *s, int directory, const struct reactor *home, uint32_t records,

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tsc.c - the daemon's clock agrees with the kernel's. */
+/* test_tsc.c - the daemon's clock agrees with the kernel's, also after a suspend. */
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -55,3 +60,86 @@ Test(tsc, span_lies_between_two_spans_of_the_kernels_clock)
 	cr_expect_leq(ns, most * 1.02);
 	cr_expect_geq(ns, least * 0.98);
 }
+
+#if defined(__x86_64__)
+/* What a clock of ours was seen to do, in a process whose CLOCK_MONOTONIC suddenly is `by` seconds
+ * on. */
+struct leap {
+	int64_t ours, skipped, raw; /* ns; raw: between tsc_raw(tsc_now()) and the counter */
+};
+
+static struct leap leap_in_this_process(void)
+{
+	uint64_t before = tsc_now(), after;
+	struct leap ret;
+
+	tsc_clock.look = 0; /* as if a second had passed */
+	after = tsc_now();
+	ret.skipped = tsc_skipped_ns();
+	ret.raw = (int64_t)tsc_to_ns(__rdtsc() - tsc_raw(after));
+	ret.ours = after > before ? (int64_t)tsc_to_ns(after - before)
+				  : -(int64_t)tsc_to_ns(before - after);
+	return ret;
+}
+
+/*
+ * A time namespace is to our clock what a suspend is: CLOCK_MONOTONIC and the counter are
+ * further apart than before.
+ */
+static struct leap leap_by(int seconds)
+{
+	int fd, out[2], length;
+	struct leap ret;
+	char line[32];
+
+	length = snprintf(line, sizeof line, "monotonic %d 0", seconds);
+	if (unshare(CLONE_NEWTIME) < 0 || (fd = open("/proc/self/timens_offsets", O_WRONLY)) < 0)
+		cr_skip_test("no time namespace can be had");
+	cr_assert_eq(write(fd, line, (size_t)length), length);
+	close(fd);
+	cr_assert_eq(pipe(out), 0);
+	if (!fork()) {
+		ret = leap_in_this_process();
+		_exit(write(out[1], &ret, sizeof ret) != sizeof ret);
+	}
+	cr_assert_eq(read(out[0], &ret, sizeof ret), (ssize_t)sizeof ret);
+	wait(NULL);
+	return ret;
+}
+
+static void expect_near(int64_t ns, int seconds)
+{
+	cr_expect_leq(llabs(ns - seconds * INT64_C(1000000000)), 500000000, "%lld ns, not %d s",
+		      (long long)ns, seconds);
+}
+
+Test(tsc, counter_that_stood_still_or_began_anew_is_set_right)
+{
+	struct leap leap = leap_by(1000);
+
+	expect_near(leap.ours, 1000);
+	expect_near(leap.skipped, -1000);
+	expect_near(leap.raw, 0);
+}
+
+Test(tsc, counter_that_ran_on_is_set_right)
+{
+	struct leap leap = leap_by(-20);
+
+	expect_near(leap.ours, -20);
+	expect_near(leap.skipped, 20);
+	expect_near(leap.raw, 0);
+}
+
+Test(tsc, look_without_a_suspend_changes_nothing)
+{
+	uint64_t before, after;
+
+	tsc_clock.look = 0;
+	before = tsc_now();
+	usleep(300000);
+	after = tsc_now();
+	cr_expect_eq(tsc_clock.lag, 0);
+	cr_expect_gt(after, before);
+}
+#endif

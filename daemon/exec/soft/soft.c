@@ -187,11 +187,12 @@ static int soft_clock(struct quoit_device *d, uint64_t *ret_device_ns, uint64_t 
 		      uint64_t *ret_error)
 {
 	const int err = soft_enter(d, SOFT_CLOCK);
+	const uint64_t now = tsc_now();
 
 	if (err)
 		return err;
-	*ret_ticks = tsc_now();
-	*ret_device_ns = tsc_to_ns(*ret_ticks);
+	*ret_ticks = tsc_raw(now);
+	*ret_device_ns = tsc_to_ns(now);
 	*ret_error = tsc_hz() / 1000000000 + 1; /* a nanosecond, rounded up */
 	return 0;
 }

@@ -22,7 +22,7 @@ memory_limit() {
 	as bob /payload/client lease 134217728
 	as bob /payload/client work 2
 	has 'oom_kill 0' $cgroup/memory.events
-	quit a
+	quit a; 
 	systemctl set-property --runtime quoitd.service MemoryMax=80%
 }
 
@@ -96,8 +96,31 @@ arena_is_brought_back() {
 	begin a 1 alice wander keep
 	await 60 half_is_away "$(cat "$work/a.pid")"
 	in_journal 'of its arena are on other nodes'
-	quit a
+	quit a; 
 	as alice /payload/client wander leave
+}
+
+# To memory, for longer than their jobs may take and the watchdog lets pass.  The counter of this machine's
+# processors goes on.
+suspended() {
+	running
+	begin a 1 alice stay
+	for client in b c d; do
+		begin $client 1 bob punctual 100000
+	done
+	since=$(date +%s)
+	echo 0 >/sys/class/rtc/rtc0/wakealarm
+	echo +10 >/sys/class/rtc/rtc0/wakealarm
+	echo mem >/sys/power/state
+	[ $(($(date +%s) - since)) -ge 8 ]
+	quoit ps
+	for client in b c d; do
+		enough $client
+	done
+	says '1 session' property StatusText
+	is 0 property NRestarts
+	await 60 in_journal 'the machine was suspended'
+	quit a
 }
 
 # One that sleeps, and one that works; quoitd looks at its clock once a second and more often.
@@ -113,5 +136,5 @@ clock_jumps() {
 	says '1 session' property StatusText
 	is 0 property NRestarts
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
-	quit a
+	quit a; 
 }
