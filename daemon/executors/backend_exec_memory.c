@@ -15,17 +15,21 @@ static uint64_t load_had(const struct exec_port *p, uint32_t slot)
 	return __atomic_load_n(&p->exec->had[slot], __ATOMIC_RELAXED);
 }
 
-/* Whatever it says, no more than there was. */
+/*
+ * Whatever it says, no more than there was; since the session came, for what a job took is said
+ * when it has ended, and may be more than there was since the last look.
+ */
 static void count_time(struct exec_port *p, uint32_t slot, uint64_t now)
 {
 	struct exec_slot *o = &p->slot[slot];
-	uint64_t had = load_had(p, slot), more = had - o->had;
-	uint64_t most = (now - o->counted) * (p->device ? QUOIT_EXEC_STREAMS : 1);
+	uint64_t had = load_had(p, slot) - o->had;
+	uint64_t most = (now - o->begun) * (p->device ? QUOIT_EXEC_STREAMS : 1);
 
-	if (o->session)
-		o->session->exec.had += more < most ? more : most;
-	o->had = had;
-	o->counted = now;
+	had = had < most ? had : most;
+	if (!o->session || had <= o->counted)
+		return;
+	o->session->exec.had += had - o->counted;
+	o->counted = had;
 }
 
 void exec_count_time(struct reactor *r, const struct session *s)
@@ -106,7 +110,7 @@ int exec_map(struct exec_port *p, struct session *s)
 	if (!send_memory(p, s, slot))
 		return -EBUSY;
 	p->slot[slot] = (struct exec_slot){
-		.used = true, .session = s, .had = load_had(p, slot), .counted = tsc_now()};
+		.used = true, .session = s, .had = load_had(p, slot), .begun = tsc_now()};
 	s->exec.slot[p->number] = slot + 1;
 	return 0;
 }

@@ -82,7 +82,8 @@ struct exec_slot {
 	bool cancelled; /* CANCEL is */
 	uint64_t since;
 	struct session *session; /* NULL: it did not wait for the answer */
-	uint64_t had, counted;   /* quoit_exec_channel.had when it was last counted, and TSC */
+	uint64_t had, begun;     /* quoit_exec_channel.had when it came, and TSC */
+	uint64_t counted;        /* of what it has had since then, ticks */
 };
 
 /* GPU-direct mode (backend_direct.h): the ring to the consumer on the device. */
