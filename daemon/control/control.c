@@ -271,8 +271,10 @@ static void end_sessions(struct control *c)
 {
 	uint64_t until;
 
-	while (is_ending(c))
+	while (is_ending(c)) {
 		pass(c);
+		drain_end_closed(c);
+	}
 	until = totals_now_ns() + ERRANDS_MS * UINT64_C(1000000);
 	while (c->connections && totals_now_ns() < until)
 		pass(c);

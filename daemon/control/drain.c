@@ -15,6 +15,13 @@ static void send_mail(struct connection *conn, uint8_t type)
 	mailbox_send(&conn->control->reactors[conn->reactor].inbox, &m);
 }
 
+/* A session is with its reactor. */
+static bool is_open(const struct connection *conn)
+{
+	return conn->session &&
+	       (conn->state == CONNECTION_DRAINING || conn->state == CONNECTION_CLOSING);
+}
+
 /* Its requests stay unread: what they ask for would come too late.  That it hangs up is told. */
 static void stop_reading(struct connection *conn)
 {
@@ -30,7 +37,7 @@ void drain_begin(struct control *c)
 	for (struct connection *conn = c->connections; conn; conn = conn->next) {
 		if (conn->state == CONNECTION_OPEN)
 			stop_reading(conn);
-		if (conn->state == CONNECTION_DRAINING || conn->state == CONNECTION_CLOSING) {
+		if (is_open(conn)) {
 			c->drain.sessions++;
 			send_mail(conn, MAIL_DRAIN);
 		} else {
@@ -39,18 +46,12 @@ void drain_begin(struct control *c)
 	}
 }
 
-static bool has_jobs(const struct connection *conn)
-{
-	return conn->session &&
-	       (conn->state == CONNECTION_DRAINING || conn->state == CONNECTION_CLOSING);
-}
-
 bool drain_goes_on(const struct control *c)
 {
 	if (c->drain.hurry || totals_now_ns() >= c->drain.until_ns)
 		return false;
 	for (const struct connection *conn = c->connections; conn; conn = conn->next)
-		if (has_jobs(conn))
+		if (is_open(conn))
 			return true;
 	return false;
 }
@@ -58,8 +59,15 @@ bool drain_goes_on(const struct control *c)
 void drain_cut(struct control *c)
 {
 	for (struct connection *conn = c->connections; conn; conn = conn->next)
-		if (has_jobs(conn))
+		if (is_open(conn))
 			send_mail(conn, MAIL_CUT);
+}
+
+void drain_end_closed(struct control *c)
+{
+	for (struct connection *conn = c->connections; conn; conn = conn->next)
+		if (conn->state == CONNECTION_CLOSING && !conn->session)
+			connection_end(conn, QUOIT_DAEMON_SESSIONS_STOPPED, ending);
 }
 
 void drain_answer(struct connection *c, const struct mail *m)

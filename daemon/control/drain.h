@@ -21,6 +21,10 @@ bool drain_goes_on(const struct control *c);
 /* The time is over: cancel what is left.  Connections end as reactors have done so. */
 void drain_cut(struct control *c);
 
+/* Clients whose session has ended, and who have not hung up, are ended: again until all are gone.
+ */
+void drain_end_closed(struct control *c);
+
 /* A reactor's answer about a session: it is back (MAIL_DRAIN, before the session is given back), or
  * its jobs are cancelled (MAIL_CUT). */
 void drain_answer(struct connection *c, const struct mail *m);

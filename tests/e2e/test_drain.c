@@ -235,3 +235,22 @@ Test(drain, a_client_that_dies_meanwhile_is_waited_for_no_longer)
 	wait_until_it_ends();
 	finish();
 }
+
+/* A copy of the socket stays open, as a client's that has stopped after its last request. */
+Test(drain, session_that_is_closed_while_its_connection_stays_holds_nobody_up)
+{
+	pid_t keeper;
+
+	start("--drain-ms=1000", NULL);
+	keeper = fork();
+	if (!keeper) {
+		pause();
+		_exit(0);
+	}
+	cr_assert_eq(quoit_close(h.s, 0), 0);
+	ask_to_end();
+	wait_until_it_ends();
+	cr_expect_eq(kill(keeper, SIGKILL), 0);
+	waitpid(keeper, NULL, 0);
+	daemon_stop(&h.d);
+}
