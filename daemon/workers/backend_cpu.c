@@ -174,6 +174,7 @@ int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
 	if (!work->impl) /* a NOP, or another backend's once the bytes are clear */
 		work->impl = &nothing;
 	work->session = s;
+	work->session_id = s->id;
 	work->job = job_index(s, job);
 	work->cost = job->cost;
 	atomic_store_explicit(&work->user, s->user->number, memory_order_relaxed);

@@ -37,6 +37,7 @@ struct zero_range {
 struct work {
 	const struct op_impl *impl;
 	struct session *session;
+	uint64_t session_id; /* no other session has had it */
 	uint32_t job;
 	uint64_t cost; /* predicted nanoseconds on one core */
 	/* Whose it is, by number, and with what share; any worker may look. */
@@ -55,9 +56,9 @@ struct work {
 	_Atomic uint64_t started;
 };
 
-/* A session that has works published. */
+/* A session that has works published, or had them and may have more. */
 struct worker_flow {
-	const struct session *session; /* the reactor's */
+	uint64_t session_id; /* 0: nobody's yet */
 	struct ledger_page page;
 };
 
@@ -65,6 +66,7 @@ struct worker_flow {
 struct worker_port {
 	struct work work[WORKER_SLOTS];
 	struct worker_flow flow[WORKER_SLOTS]; /* free ones have no works */
+	uint32_t given;                        /* the last flow that was given to a session */
 	struct ledger *ledger;                 /* of its node */
 	uint32_t free;                         /* bit i: slot i can be filled */
 	uint32_t published;

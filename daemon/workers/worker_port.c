@@ -42,26 +42,32 @@ struct work *worker_slot(struct worker_port *port)
 	return work;
 }
 
-/* The session's flow, or a free one: there are as many as works. */
-static uint32_t find_flow(const struct worker_port *port, const struct session *s)
+/* What another session had is counted by another user's clock, and is none of its own. */
+static uint32_t give_flow(struct worker_port *port, uint64_t session_id)
 {
-	uint32_t found = 0;
+	do
+		port->given = (port->given + 1) % WORKER_SLOTS;
+	while (port->flow[port->given].page.works);
+	port->flow[port->given].session_id = session_id;
+	atomic_store_explicit(&port->flow[port->given].page.had, 0, memory_order_relaxed);
+	return port->given;
+}
 
-	for (uint32_t i = 0; i < WORKER_SLOTS; i++) {
-		if (!port->flow[i].page.works)
-			found = i;
-		else if (port->flow[i].session == s)
+/* The session's flow, or a free one, of which there are as many as of works: in turns, so that who
+ * had one is known for a while. */
+static uint32_t find_flow(struct worker_port *port, uint64_t session_id)
+{
+	for (uint32_t i = 0; i < WORKER_SLOTS; i++)
+		if (port->flow[i].session_id == session_id)
 			return i;
-	}
-	return found;
+	return give_flow(port, session_id);
 }
 
 static void enter(struct worker_port *port, struct work *work)
 {
-	uint32_t i = find_flow(port, work->session);
+	uint32_t i = find_flow(port, work->session_id);
 	struct ledger *l = port->ledger;
 
-	port->flow[i].session = work->session;
 	atomic_store_explicit(&work->flow, i, memory_order_relaxed);
 	ledger_open(&l->user[work->user].page, &l->clock);
 	ledger_open(&port->flow[i].page, &l->user[work->user].clock);

@@ -111,7 +111,9 @@ static void publish(struct reactor_seat *r, struct work *work)
 	memset(w->scratch, 0xff, sizeof w->scratch);
 	w->abandoned = false;
 	work->impl = &op;
-	work->session = (struct session *)&r->witness[draw(r, 4)]; /* only told from others */
+	work->session_id = 1 + draw(r, 4);
+	work->session =
+		(struct session *)&r->witness[work->session_id - 1]; /* only told from others */
 	work->user = draw(r, 3);
 	work->share = 1 + draw(r, SHARE_MOST);
 	work->args.t[0].data = w;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* test_worker_port.c - what sessions are taken to have had of the workers */
+#include <stdlib.h>
+
+#include <criterion/criterion.h>
+
+#include "workers/worker_private.h"
+
+#define HAD          1000000
+#define CLOCK_OF_BOB 1000
+
+enum { ALICE, BOB };
+
+static const struct op_impl impl;
+static uint32_t cores = 1;
+static struct worker_port port;
+static struct workers all = {
+	.config = {.workers = 1, .reactors = 1}, .port = &port, .cores = &cores};
+
+static void open_port(void)
+{
+	cr_assert_eq(worker_port_open(&port, &all), 0);
+	port.ledger = calloc(1, sizeof *port.ledger);
+	cr_assert(port.ledger);
+	atomic_store(&port.ledger->user[BOB].clock, CLOCK_OF_BOB);
+}
+
+static struct work *publish(uint64_t session_id, uint32_t user)
+{
+	struct work *work = worker_slot(&port);
+
+	work->impl = &impl;
+	work->session_id = session_id;
+	atomic_store(&work->user, user);
+	worker_publish(&port, work);
+	return work;
+}
+
+static uint64_t had(const struct work *work)
+{
+	return atomic_load(&port.flow[work->flow].page.had);
+}
+
+/* As its only tile, in ticks; then it has ended. */
+static void end(struct work *work, int64_t ticks)
+{
+	ledger_count(&port.flow[work->flow].page, ticks, SHARE_NORMAL);
+	worker_retire(&port, work);
+}
+
+TestSuite(worker_port, .init = open_port);
+
+Test(worker_port, session_that_comes_has_had_no_more_than_its_users_others)
+{
+	for (unsigned i = 0; i < WORKER_SLOTS; i++)
+		end(publish(1 + i, ALICE), HAD);
+	cr_expect_eq(had(publish(100, BOB)), CLOCK_OF_BOB);
+}
+
+Test(worker_port, session_whose_works_have_ended_has_had_what_it_had)
+{
+	end(publish(1, BOB), HAD);
+	cr_expect_eq(had(publish(2, BOB)), CLOCK_OF_BOB);
+	cr_expect_eq(had(publish(1, BOB)), CLOCK_OF_BOB + HAD);
+}
+
+Test(worker_port, works_of_a_session_are_one_flow)
+{
+	struct work *first = publish(1, ALICE), *other = publish(2, ALICE);
+
+	cr_expect_eq(publish(1, ALICE)->flow, first->flow);
+	cr_expect_neq(other->flow, first->flow);
+}
