@@ -14,13 +14,30 @@ struct user *users_find(const struct users *u, uid_t uid)
 	return user;
 }
 
+/*
+ * What a user has had of workers and executors is counted by its number: it gets its own again,
+ * or that which nobody has had for the longest.  USERS: all are taken.
+ */
+static uint32_t choose_number(const struct users *u, uid_t uid)
+{
+	uint32_t best = USERS;
+
+	for (uint32_t i = 0; i < USERS; i++) {
+		if (u->number[i].taken)
+			continue;
+		if (u->number[i].left && u->number[i].uid == uid)
+			return i;
+		if (best == USERS || u->number[i].left < u->number[best].left)
+			best = i;
+	}
+	return best;
+}
+
 static int add(struct users *u, uid_t uid, uint32_t share, struct user **ret)
 {
+	uint32_t number = choose_number(u, uid);
 	struct user *user;
-	uint32_t number = 0;
 
-	while (number < USERS && u->taken[number])
-		number++;
 	if (number == USERS)
 		return -EUSERS;
 	user = calloc(1, sizeof *user + u->reactors * sizeof user->tenant[0]);
@@ -33,7 +50,7 @@ static int add(struct users *u, uid_t uid, uint32_t share, struct user **ret)
 	for (uint32_t i = 0; i < u->reactors; i++)
 		user->tenant[i].user = user;
 	u->first = user;
-	u->taken[number] = true;
+	u->number[number].taken = true;
 	*ret = user;
 	return 0;
 }
@@ -59,6 +76,8 @@ void users_leave(struct users *u, struct user *user)
 	while (*link != user)
 		link = &(*link)->next;
 	*link = user->next;
-	u->taken[user->number] = false;
+	u->number[user->number].taken = false;
+	u->number[user->number].uid = user->uid;
+	u->number[user->number].left = ++u->left;
 	free(user);
 }

@@ -10,7 +10,12 @@
 struct users {
 	struct user *first;
 	uint32_t reactors; /* that each may have sessions at */
-	bool taken[USERS]; /* numbers */
+	struct {
+		bool taken;
+		uid_t uid;     /* who had it last */
+		uint64_t left; /* when: as many have left before it; 0: nobody has had it */
+	} number[USERS];
+	uint64_t left; /* users that have */
 };
 
 /*

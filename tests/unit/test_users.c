@@ -39,6 +39,32 @@ Test(users, who_has_left_with_all_its_sessions_is_none)
 	cr_expect_null(users_find(&users, 1001));
 }
 
+Test(users, who_comes_back_has_its_old_number_and_no_other_has_had_it)
+{
+	struct user *alice = join(1001), *bob;
+	uint32_t number = alice->number;
+
+	users_leave(&users, alice);
+	bob = join(1002);
+	cr_expect_neq(bob->number, number, "what she had would count as his");
+	cr_expect_eq(join(1001)->number, number);
+}
+
+Test(users, number_that_was_left_first_is_given_again_first)
+{
+	struct user *user[USERS];
+	uint32_t first, second;
+
+	for (unsigned i = 0; i < USERS; i++)
+		user[i] = join(5000 + i);
+	first = user[500]->number;
+	second = user[3]->number;
+	users_leave(&users, user[500]);
+	users_leave(&users, user[3]);
+	cr_expect_eq(join(4000)->number, first);
+	cr_expect_eq(join(4001)->number, second);
+}
+
 Test(users, a_number_is_had_by_one_at_a_time_and_given_again)
 {
 	struct user *user[USERS], *late;
