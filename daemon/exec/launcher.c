@@ -122,8 +122,8 @@ static void fill_stamps(struct launcher *l, const struct flight *f, struct quoit
 
 	if (!f->q.stamps || f->res)
 		return;
-	now = tsc_raw(tsc_now());
-	if (now - l->clock_ticks > CLOCK_TICKS_OLD(tsc_hz()) && now >= l->clock_retry)
+	now = tsc_now();
+	if (tsc_raw(now) - l->clock_ticks > CLOCK_TICKS_OLD(tsc_hz()) && now >= l->clock_retry)
 		read_clock(l, now);
 	if (!l->clock_ticks) /* a busy device did not tell it */
 		return;

@@ -123,14 +123,18 @@ static void find_rate(void)
 
 /* ---- suspends ---- */
 
+/* A look may come so much of a second late. */
+#define LATE_PART 8u
+
 struct tsc_clock tsc_clock __attribute__((aligned(64))) = {.look = UINT64_MAX};
 static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct instant looked;
 
 /*
  * CLOCK_MONOTONIC stands still while the machine is suspended; the counter runs on, or begins anew,
- * as the processor and its firmware have it.  Less than a second, or than the rate may be off by,
- * is no suspend: tsc_now() would not look at once, and others have times that we would set back.
+ * as the processor and its firmware have it.  Less than a second and an eighth, or than the rate
+ * may be off by, is no suspend: others have times that we would set back, since tsc_now() does not
+ * look at once.
  */
 static int64_t skipped(const struct instant *from, const struct instant *to)
 {
@@ -138,17 +142,35 @@ static int64_t skipped(const struct instant *from, const struct instant *to)
 	int64_t ticks = (int64_t)tsc_from_ns((uint64_t)llabs(ns));
 	int64_t expected = ns < 0 ? -ticks : ticks;
 	int64_t off = (int64_t)(to->ticks - from->ticks) - expected;
-	int64_t most = (int64_t)tsc.hz + ticks / 64;
+	int64_t most = (int64_t)(tsc.hz + tsc.hz / LATE_PART) + ticks / 64;
 
 	return off > most || off < -most ? off : 0;
+}
+
+/*
+ * Whoever looks may have been interrupted, and have to wait for a core.  For as long as what it
+ * finds can be no suspend, the others go on with what they have.
+ */
+static bool is_looked_at(uint64_t *ret_now)
+{
+	uint64_t lag = __atomic_load_n(&tsc_clock.lag, __ATOMIC_ACQUIRE), raw = __rdtsc();
+	uint64_t since = raw - __atomic_load_n(&tsc_clock.seen, __ATOMIC_ACQUIRE);
+
+	*ret_now = raw + lag;
+	return since < tsc_clock.look + tsc_clock.look / LATE_PART &&
+	       __atomic_load_n(&tsc_clock.lag, __ATOMIC_RELAXED) == lag;
 }
 
 uint64_t tsc_look(void)
 {
 	struct instant now;
-	uint64_t lag;
+	uint64_t lag, unlooked;
 
-	pthread_mutex_lock(&look_lock);
+	if (pthread_mutex_trylock(&look_lock)) {
+		if (is_looked_at(&unlooked))
+			return unlooked;
+		pthread_mutex_lock(&look_lock);
+	}
 	now = read_both(LOOK_TRIES);
 	lag = tsc_clock.lag - (uint64_t)skipped(&looked, &now);
 	looked = now;

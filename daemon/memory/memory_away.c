@@ -33,10 +33,11 @@ void memory_away_ask(struct session *s)
 
 	if (!may_look(s) || !is_due(s))
 		return;
+	if (!reactor_send_memory(s->reactor, &m))
+		return;
+	s->requests++;
 	if (!s->away.looked)
 		s->away.jobs = s->jobs_fetched;
-	if (reactor_send_memory(s->reactor, &m))
-		s->requests++;
 }
 
 /* All of the arena was looked at: that is what is there, until the next time. */
