@@ -292,4 +292,4 @@ uninstall:
 	! cmp -s systemd/quoitd.conf $(conf) || rm -f $(conf)
 	-rmdir $(DESTDIR)$(INCLUDEDIR)/quoit $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR) $(DESTDIR)$(DOCDIR) $(DESTDIR)$(SYSCONFDIR)/quoit
 clean:
-	rm -rf $(B)
+	rm -rf --one-file-system $(B)

@@ -23,12 +23,13 @@ sources() {
 	done
 }
 
-# Without root what is extracted belongs to who extracts it.
-mode() {
+# Without root what is extracted belongs to who extracts it.  With root mmdebstrap mounts this machine's
+# /dev/shm and others there: in a namespace of its own, so that none stays where it is interrupted.
+extract() { # mmdebstrap's arguments
 	if [ "$(id -u)" -eq 0 ]; then
-		echo root
+		unshare --mount --propagation=private mmdebstrap --quiet --mode=root --variant=extract "$@"
 	else
-		echo chrootless
+		mmdebstrap --quiet --mode=chrootless --variant=extract "$@"
 	fi
 }
 
@@ -41,8 +42,7 @@ bend_links() {
 
 fill_sysroot() { # PACKAGES, with commas
 	# shellcheck disable=SC2046
-	mmdebstrap --quiet --mode="$(mode)" --variant=extract --architectures=arm64 --include="$1" \
-		"$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root" $(sources) || return 1
+	extract --architectures=arm64 --include="$1" "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root" $(sources) || return 1
 	bend_links
 	echo "$1" >"$build/packages"
 }

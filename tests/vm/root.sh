@@ -24,8 +24,11 @@ fi
 
 rm -rf --one-file-system "$dir/root" "$dir/root.made" "$dir/root.ext4"
 mkdir -p "$dir"
+# In a mount namespace of its own: it mounts this machine's /sys and /dev/shm there, and where it is
+# interrupted they would stay for whoever removes the folder.
 # shellcheck disable=SC2086
-mmdebstrap --quiet --mode=root --format=directory --variant=essential --include="$packages" \
+unshare --mount --propagation=private \
+	mmdebstrap --quiet --mode=root --format=directory --variant=essential --include="$packages" \
 	--dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/man/*' \
 	--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
 	--dpkgopt='path-exclude=/usr/share/i18n/*' \
