@@ -99,7 +99,7 @@ libraries := $(B)/libquoit.so.$(SOVERSION) $(B)/libquoit.a
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
 
-.PHONY: all binaries tests fuzzers list-deps list-test-deps deps build-deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help
+.PHONY: all binaries tests torturers fuzzers list-deps list-test-deps deps build-deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help
 .SECONDARY:
 all: binaries $(B)/man/made $(B)/completion/made $(B)/quoitd.conf.sample
 # What can also be made for another machine; manual pages and completion need programs that run.
@@ -107,7 +107,8 @@ binaries: $(programs) $(libraries) $(examples) $(modules)
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
 fuzzers: base += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DQUOIT_SANITIZE
 fuzzers: $(fuzzers)
-tests: all $(liar) $(unit_tests) $(e2e_tests) $(torture_tests) $(vm_tests) $(B)/quoit-crowd $(B)/quoit-shares
+tests: all torturers $(liar) $(unit_tests) $(e2e_tests) $(vm_tests) $(B)/quoit-crowd $(B)/quoit-shares
+torturers: binaries $(torture_tests)
 
 help:
 	@printf '%s\n' 'make            build into $(B)/' 'make deps       install what is missing (Debian)' \

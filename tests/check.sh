@@ -78,6 +78,20 @@ run() { # NAME COMMAND...
 	outcome "$1"
 }
 
+# For those that need no quiet: two at a time.
+earlier=
+run_beside() { # NAME COMMAND...
+	begin "$@"
+	[ -z "$earlier" ] || outcome "$earlier"
+	earlier=$1
+}
+
+# Alone again.
+end_beside() {
+	outcome "$earlier"
+	earlier=
+}
+
 outcome() { # NAME: once it has ended
 	name=$1
 	log=$(log_of "$name")
@@ -188,7 +202,7 @@ done
 build_later <<END &
 deb build - cuda_home= deb
 asan build/asan address,undefined tests
-tsan build/tsan thread tests
+tsan build/tsan thread torturers
 fuzz build/fuzz - CC=clang fuzzers
 clang build/clang - CC=clang CUDA_ARCHS=90 all
 all-archs build/all-archs - $([ -e build/quoit-cuda.so ] && echo cuda-all-archs || echo cuda-left-out)
@@ -214,13 +228,10 @@ await_build deb
 run packages sh tests/packages.sh build fresh
 
 await_build asan
-earlier= # unit tests need no quiet: two at a time
 for t in $(tests_of build/asan unit); do
-	QUOIT_BUILD=build/asan sanitized begin "$t" timeout 900 "$t" --ascii --verbose
-	[ -z "$earlier" ] || outcome "$earlier"
-	earlier=$t
+	QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose
 done
-outcome "$earlier"
+end_beside
 for t in $(tests_of build/asan e2e); do
 	case $t in
 	*/test_figures | */test_probes | */test_fair_shares) ;; # what is shipped is measured, and traced
@@ -252,9 +263,10 @@ done
 
 await_build fuzz
 for f in build/fuzz/fuzz/*; do
-	run "fuzz $(basename "$f")" timeout 300 "$f" -error_exitcode=70 -seed=1 -len_control=0 \
+	run_beside "fuzz $(basename "$f")" timeout 300 "$f" -error_exitcode=70 -seed=1 -len_control=0 \
 		-runs=200000 -max_total_time=30
 done
+end_beside
 await_build clang
 await_build all-archs
 end
