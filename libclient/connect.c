@@ -47,6 +47,7 @@ static int check_server(int fd, const char *path)
 
 int libquoit_connect(const char *path, int *ret_fd)
 {
+	char why[2 * QUOIT_SOCKET_BYTES];
 	struct sockaddr_un address;
 	int fd, err;
 
@@ -61,7 +62,8 @@ int libquoit_connect(const char *path, int *ret_fd)
 	}
 	if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
 		err = -errno;
-		libquoit_text_set("no quoitd at %s: %s", address.sun_path, strerrordesc_np(-err));
+		quoit_socket_explain(address.sun_path, -err, why, sizeof why);
+		libquoit_text_set("%s", why);
 	} else {
 		err = check_server(fd, address.sun_path);
 	}

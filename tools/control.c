@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include <quoit/socket.h>
+
 #include "format.h"
 #include "runtime.h"
 
@@ -18,7 +20,7 @@ int control_connect(const char *socket, char text[CONTROL_TEXT_BYTES])
 
 	*text = '\0';
 	if (fd < 0)
-		snprintf(text, CONTROL_TEXT_BYTES, "no quoitd at %s: %s", socket, strerror(-fd));
+		quoit_socket_explain(socket, -fd, text, CONTROL_TEXT_BYTES);
 	return fd;
 }
 

@@ -110,6 +110,8 @@ void option_explain(const struct option_row *row, const char *text, FILE *err)
 	if (row->type == OPTION_NUMBER)
 		fprintf(err, " (%llu to %llu)", (unsigned long long)row->least,
 			(unsigned long long)row->most);
+	else if (row->type == OPTION_BYTES)
+		fprintf(err, " (bytes, as 65536, 64M or 2G)");
 	fprintf(err, "; it is: %s\n", row->help);
 }
 

@@ -266,12 +266,13 @@ Test(config, all_that_is_wrong_in_a_file_is_said)
 		"line 8: this is no text",
 		"line 9: 'frob' is no value for log",
 		"line 11: this is no 'name = value'",
+		"line 12: '12Q' is no value for lease (bytes, as 65536, 64M or 2G)",
 	};
 	char text[4096];
 	int length = snprintf(text, sizeof text,
 			      "memroy = 1G\n\nword\nmax-jobs = 1G\n[section\nmemory = 2G\n"
 			      "socket = /%0300d\ncpus = 0%c\nlog = frob\nreactors = 3\n"
-			      "private ; = yes\n",
+			      "private ; = yes\nlease = 12Q\n",
 			      0, '\1');
 
 	*strchr(text, '\1') = '\0';

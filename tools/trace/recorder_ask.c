@@ -9,49 +9,34 @@
 
 #include <quoit/ctl.h>
 
-#include "format.h"
-#include "runtime.h"
+#include "control.h"
 #include "sessions.h"
 #include "trace/recorder_private.h"
-
-#define REPLY_MS 5000
 
 /* A connection that records, and how many sessions; -errno after a message. */
 static int ask(const struct recorder *r, uint64_t session, uint32_t *ret_sessions)
 {
-	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC,
-			      .type = QUOIT_CTL_TRACE,
+	struct quoit_ctl m = {.type = QUOIT_CTL_TRACE,
 			      .seq = 1,
 			      .trace = {.session = session, .records = r->what.records}};
-	char text[4 * QUOIT_TEXT_BYTES + 1];
-	int fd = runtime_connect(r->what.socket, REPLY_MS), err;
-	ssize_t n = -1;
+	char text[CONTROL_TEXT_BYTES];
+	int fd = control_connect(r->what.socket, text), err;
 
 	if (fd < 0) {
-		fprintf(stderr, "quoit trace: no quoitd at %s: %s\n", r->what.socket,
-			strerror(-fd));
+		fprintf(stderr, "quoit trace: %s\n", text);
 		return fd;
 	}
-	if (send(fd, &m, sizeof m, MSG_NOSIGNAL) == sizeof m)
-		n = recv(fd, &m, sizeof m, 0);
-	err = n < 0 ? -errno : 0;
-	if (!err && n == sizeof m && m.magic == QUOIT_CTL_MAGIC && m.result == 0) {
+	err = control_ask(fd, r->what.socket, &m, text);
+	if (!err) {
 		*ret_sessions = m.trace.sessions;
 		return fd;
 	}
-	m.text[sizeof m.text - 1] = '\0';
-	format_escape(m.text, text, sizeof text);
-	if (err)
-		fprintf(stderr, "quoit trace: quoitd does not answer: %s\n", strerror(-err));
-	else if (n != sizeof m || m.magic != QUOIT_CTL_MAGIC || m.result > 0)
-		fprintf(stderr, "quoit trace: what answers at %s records nothing\n",
-			r->what.socket);
-	else if (session)
+	if (session)
 		fprintf(stderr, "quoit trace: session %" PRIu64 ": %s\n", session, text);
 	else
-		fprintf(stderr, "quoit trace: quoitd does not record: %s\n", text);
+		fprintf(stderr, "quoit trace: %s\n", text);
 	close(fd);
-	return err ? err : -EPROTO;
+	return err;
 }
 
 static bool is_of_pid(const struct session_row *row, void *arg)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define QUOIT_SOCKET_BYTES            108 /* sun_path's size */
@@ -42,6 +43,19 @@ static inline int quoit_socket_path(const char *named, bool own, char ret[QUOIT_
 	if (n <= 0)
 		return -ENOENT;
 	return n < QUOIT_SOCKET_BYTES ? 0 : -ENAMETOOLONG;
+}
+
+/* For people: why a connection to this path failed with this errno. */
+static inline void quoit_socket_explain(const char *path, int error, char *ret, size_t size)
+{
+	const char *why = strerrordesc_np(error);
+
+	if (error == EACCES)
+		snprintf(ret, size,
+			 "no access to quoitd at %s: %s; those in its socket's group have it", path,
+			 why);
+	else
+		snprintf(ret, size, "no quoitd at %s: %s", path, why);
 }
 
 #endif

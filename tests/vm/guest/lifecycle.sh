@@ -23,9 +23,11 @@ reload_broken() {
 	running 'uid-connections = 7'
 	begin here 1 alice stay
 	configure 'uid-connections = 8' 'uid-conections = 9'
-	systemctl reload quoitd.service
+	fails systemctl reload quoitd.service
 	await 30 in_journal "test.conf, line 2: unknown option 'uid-conections'"
 	is active property ActiveState
+	kill -HUP "$(property MainPID)" # by hand
+	await 30 in_journal 'the configuration was not reloaded'
 	is 7 in_force uid-connections
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
 	quit here
