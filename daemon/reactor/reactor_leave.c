@@ -29,9 +29,12 @@ bool reactor_has(const struct reactor *r, const struct session *s)
 
 static void abandon(struct reactor *r, struct session *s)
 {
-	for (uint32_t i = 0; i < WORKER_SLOTS; i++)
-		if (!(r->port->free & 1u << i) && r->port->work[i].session == s)
-			atomic_store(&r->port->work[i].abandoned, true);
+	for (uint64_t left = ~r->port->free; left; left &= left - 1) {
+		struct work *work = &r->port->work[__builtin_ctzll(left)];
+
+		if (work->session == s)
+			atomic_store(&work->abandoned, true);
+	}
 	io_abandon(r, s);
 }
 

@@ -7,7 +7,6 @@
 
 #include "memory/guard.h"
 #include "reactor/optable.h"
-#include "session/places.h"
 #include "session/tensor_bits.h"
 
 /* An input steps along no dim in which it has one element and the output more. */
@@ -152,20 +151,11 @@ static void set_zero_ranges(const struct session *s, const struct job *job, stru
 	}
 }
 
-static bool has_share(const struct worker_port *port, const struct session *s)
-{
-	uint32_t left = (uint32_t)__builtin_popcount(port->free), held = 0;
-
-	for (uint32_t i = 0; i < WORKER_SLOTS; i++)
-		held += !(port->free >> i & 1) && port->work[i].session->uid == s->uid;
-	return places_admit(WORKER_SLOTS, left, held, s->published);
-}
-
 int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
 {
 	struct work *work;
 
-	if (!has_share(port, s))
+	if (!worker_admits(port, s->user->number, s->published))
 		return -EBUSY;
 	work = worker_slot(port);
 	work->impl = job->failed || job->executor != NO_EXECUTOR

@@ -123,7 +123,9 @@ static bool choose(const struct worker *me, struct choice *best)
 	for (uint32_t r = 0; r < w->config.reactors; r++) {
 		if (!worker_takes_from(me, r))
 			continue;
-		for (uint32_t i = 0; i < WORKER_SLOTS; i++) {
+		for (uint64_t left = atomic_load_explicit(&w->port[r].used, memory_order_acquire);
+		     left; left &= left - 1) {
+			uint32_t i = (uint32_t)__builtin_ctzll(left);
 			struct choice c;
 
 			if (!claimable(&w->port[r].work[i]))

@@ -25,8 +25,13 @@
 struct session;
 struct workers;
 
-/* Works that one reactor can have published at a time. */
-#define WORKER_SLOTS 16u
+/*
+ * Works that one reactor can have published at a time: those that its users share, and one of each
+ * user, for as many users as there are others.  A work may take minutes, and who had to wait for
+ * the end of somebody else's would have no share of the workers until then.
+ */
+#define WORKER_SLOTS  64u
+#define WORKER_SHARED 16u
 
 struct zero_range {
 	void *start;
@@ -68,8 +73,10 @@ struct worker_port {
 	struct worker_flow flow[WORKER_SLOTS]; /* free ones have no works */
 	uint32_t given;                        /* the last flow that was given to a session */
 	struct ledger *ledger;                 /* of its node */
-	uint32_t free;                         /* bit i: slot i can be filled */
-	uint32_t published;
+	uint64_t free;                         /* bit i: slot i can be filled */
+	_Atomic uint64_t used;                 /* bit i: it has a work, for workers to see */
+	uint32_t published, holders;           /* works, and users that have some: */
+	uint8_t held[USERS];                   /* how many each, by number */
 	bool unheard; /* works were published, and sleeping workers not called */
 	struct workers *workers;
 	struct worker_done *done; /* one per worker */
@@ -99,6 +106,9 @@ void workers_stop(struct workers *w);
 
 /* The port of reactor i; valid until workers_stop. */
 struct worker_port *workers_port(struct workers *w, uint32_t reactor);
+
+/* May one more work of this user be published, of a session that has `of_session`? */
+bool worker_admits(const struct worker_port *port, uint32_t user, uint32_t of_session);
 
 /* A free slot to fill in, NULL: all are taken.  Then worker_publish it. */
 struct work *worker_slot(struct worker_port *port);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/places.h"
 #include "worker_private.h"
 
 int worker_port_open(struct worker_port *port, struct workers *w)
@@ -12,7 +13,7 @@ int worker_port_open(struct worker_port *port, struct workers *w)
 
 	memset(port, 0, sizeof *port);
 	port->workers = w;
-	port->free = (1u << WORKER_SLOTS) - 1;
+	port->free = UINT64_MAX; /* WORKER_SLOTS bits */
 	port->done = aligned_alloc(64, bytes);
 	if (!port->done)
 		return -ENOMEM;
@@ -31,13 +32,22 @@ void worker_port_close(struct worker_port *port)
 	free(port->done);
 }
 
+bool worker_admits(const struct worker_port *port, uint32_t user, uint32_t of_session)
+{
+	uint32_t shared = port->published - port->holders, held = port->held[user];
+
+	if (!port->free)
+		return false;
+	return !held || places_admit(WORKER_SHARED, WORKER_SHARED - shared, held, of_session);
+}
+
 struct work *worker_slot(struct worker_port *port)
 {
 	struct work *work;
 
 	if (!port->free)
 		return NULL;
-	work = &port->work[__builtin_ctz(port->free)];
+	work = &port->work[__builtin_ctzll(port->free)];
 	port->free &= port->free - 1;
 	return work;
 }
@@ -83,6 +93,8 @@ void worker_publish(struct worker_port *port, struct work *work)
 	atomic_store(&work->ticks, 0);
 	atomic_store(&work->started, 0);
 	port->published++;
+	port->holders += port->held[work->user]++ == 0;
+	atomic_store_explicit(&port->used, ~port->free, memory_order_release);
 	atomic_store_explicit(&work->order, atomic_fetch_add(&port->workers->order, 1),
 			      memory_order_relaxed);
 	if (!tiles)
@@ -118,17 +130,22 @@ void worker_retire(struct worker_port *port, struct work *work)
 {
 	ledger_close(&port->ledger->user[work->user].page);
 	ledger_close(&port->flow[work->flow].page);
-	port->free |= 1u << (uint32_t)(work - port->work);
+	port->free |= UINT64_C(1) << (work - port->work);
+	atomic_store_explicit(&port->used, ~port->free, memory_order_release);
 	port->published--;
+	port->holders -= --port->held[work->user] == 0;
 }
 
 uint64_t worker_ticks(const struct worker_port *port, const struct session *s)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; port->published && i < WORKER_SLOTS; i++)
-		if (!(port->free & 1u << i) && port->work[i].session == s)
-			sum += atomic_load_explicit(&port->work[i].ticks, memory_order_relaxed);
+	for (uint64_t left = ~port->free; left; left &= left - 1) {
+		const struct work *work = &port->work[__builtin_ctzll(left)];
+
+		if (work->session == s)
+			sum += atomic_load_explicit(&work->ticks, memory_order_relaxed);
+	}
 	return sum;
 }
 

@@ -71,3 +71,39 @@ Test(worker_port, works_of_a_session_are_one_flow)
 	cr_expect_eq(publish(1, ALICE)->flow, first->flow);
 	cr_expect_neq(other->flow, first->flow);
 }
+
+/* ---- places ---- */
+
+/* As many as are admitted, each of a session that has none; how many. */
+static unsigned take(uint32_t user, uint64_t sessions)
+{
+	unsigned n = 0;
+
+	for (; n < sessions && worker_admits(&port, user, 0); n++)
+		publish(1000 * user + n, user);
+	return n;
+}
+
+Test(worker_port, each_of_many_users_has_a_place_whatever_others_took)
+{
+	unsigned others = take(BOB, WORKER_SLOTS);
+
+	cr_expect_gt(others, WORKER_SHARED / 2);
+	for (uint32_t user = BOB + 1; user <= WORKER_SLOTS - WORKER_SHARED; user++)
+		cr_expect_geq(take(user, WORKER_SLOTS), 1, "user %u, before whom were %u works",
+			      user, port.published);
+}
+
+Test(worker_port, places_that_users_share_are_given_back)
+{
+	struct work *work[WORKER_SHARED];
+	unsigned n = 0;
+
+	for (; n < WORKER_SHARED && worker_admits(&port, BOB, n); n++)
+		work[n] = publish(1, BOB);
+	cr_expect_eq(n, WORKER_SHARED / 2 + 1);
+	for (unsigned i = 0; i < n; i++)
+		worker_retire(&port, work[i]);
+	cr_expect_eq(port.holders, 0);
+	cr_expect_eq(take(ALICE, WORKER_SLOTS), WORKER_SHARED * 3 / 4 + 1);
+}
