@@ -162,3 +162,54 @@ Test(share, there_is_json)
 	json_decref(rows);
 	stop(&d);
 }
+
+/* ---- on which reactor ---- */
+
+/* The reactor of this process's session; -1: it has none. */
+static int home(const struct daemon *d, pid_t pid)
+{
+	char number[16];
+	const char *words[] = {"quoit", "ps",   "--no-headers", "-o",      "reactor",
+			       "-p",    number, "--socket",     d->socket, NULL};
+
+	snprintf(number, sizeof number, "%d", (int)pid);
+	return users_run(0, 0, said, sizeof said, words) ? -1 : atoi(said);
+}
+
+static void leave(const struct daemon *d, pid_t pid)
+{
+	users_close(pid);
+	for (unsigned ms = 0; home(d, pid) >= 0; ms++) {
+		cr_assert_lt(ms, 10000);
+		usleep(1000);
+	}
+}
+
+/* Whatever others have there. */
+Test(share, of_each_user_every_reactor_has_as_many_sessions)
+{
+	static const char *const options[] = {"--reactors=2", "--memory=2G", "--lease=32M", NULL};
+	pid_t alice[4], bob[2];
+	struct daemon d;
+
+	users_start(&d, options);
+	for (unsigned i = 0; i < 4; i++)
+		alice[i] = users_open(&d, USERS_ALICE, USERS_GROUP);
+	for (unsigned i = 0; i < 2; i++)
+		cr_expect_eq(home(&d, alice[i]) + home(&d, alice[i + 2]), 2 * home(&d, alice[i]));
+	cr_expect_neq(home(&d, alice[0]), home(&d, alice[1]));
+	leave(&d, alice[1]);
+	leave(&d, alice[3]); /* one reactor has two sessions, and the other none */
+	for (unsigned i = 0; i < 2; i++)
+		bob[i] = users_open(&d, USERS_BOB, USERS_GROUP);
+	cr_expect_neq(home(&d, bob[0]), home(&d, alice[0]));
+	cr_expect_eq(home(&d, bob[1]), home(&d, alice[0]));
+	leave(&d, bob[1]); /* and that is forgotten */
+	bob[1] = users_open(&d, USERS_BOB, USERS_GROUP);
+	cr_expect_eq(home(&d, bob[1]), home(&d, alice[0]));
+	users_close(alice[0]);
+	users_close(alice[2]);
+	users_close(bob[0]);
+	users_close(bob[1]);
+	daemon_stop(&d);
+}
