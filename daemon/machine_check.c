@@ -49,23 +49,40 @@ static int choose_devices(const struct config *config, struct gpu_choice *ret)
 	return -EINVAL;
 }
 
+/* Is one of them there?  Negative: it is no list. */
+static int names_cpus(const char *list)
+{
+	long most = sysconf(_SC_NPROCESSORS_CONF);
+	int named = 0;
+
+	for (uint32_t cpu = 0; cpu < (unsigned long)most && !named; cpu++)
+		named = topology_list_has(list, cpu);
+	return named;
+}
+
 static int look_at_cpus(const struct config *config)
 {
+	int named = *config->cpus ? names_cpus(config->cpus) : 1;
 	char where[CONFIG_WHERE_BYTES];
 
-	if (!*config->cpus || topology_list_has(config->cpus, 0) >= 0)
+	if (named > 0)
 		return 0;
-	log_error("%s: cpus: '%s' is no list of CPUs like 0-3,8",
-		  config_where(config, "cpus", 0, where), config->cpus);
+	log_error("%s: cpus: '%s' %s", config_where(config, "cpus", 0, where), config->cpus,
+		  named < 0 ? "is no list of CPUs like 0-3,8"
+			    : "has none of the CPUs of this machine");
 	return -EINVAL;
 }
 
-static int set_stick(const struct config *config)
+static int look_at_stick(const struct config *config, bool first)
 {
 	char where[CONFIG_WHERE_BYTES];
+	enum stick_place place;
 
-	if (stick_init(config->stick))
+	if (stick_find(config->stick, &place)) {
+		if (first)
+			stick_place = place;
 		return 0;
+	}
 	log_error("%s: stick: '%s' is no thread that can get stuck",
 		  config_where(config, "stick", 0, where), config->stick);
 	return -EINVAL;
@@ -90,7 +107,7 @@ static int look_at_words(const struct config *config, struct gpu_choice *gpu, bo
 {
 	int operations = look_at_operations(config, first);
 	int devices = choose_devices(config, gpu);
-	int cpus = look_at_cpus(config), stick = first ? set_stick(config) : 0;
+	int cpus = look_at_cpus(config), stick = look_at_stick(config, first);
 
 	return operations ? operations : devices ? devices : cpus ? cpus : stick;
 }

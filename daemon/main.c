@@ -261,12 +261,12 @@ int main(int argc, char **argv)
 
 	config_init(&config);
 	err = config_args(&config, argc, argv, stdout, stderr);
+	if (config.check_only && err <= 0) { /* all that is wrong is to be said */
+		log_init(LOG_LEVEL_ERROR, NULL);
+		return machine_check(&config) || err ? STATUS_OPTIONS : STATUS_ENDED;
+	}
 	if (err)
 		return err < 0 ? STATUS_OPTIONS : STATUS_ENDED;
-	if (config.check_only) {
-		log_init(LOG_LEVEL_ERROR, NULL);
-		return machine_check(&config) ? STATUS_OPTIONS : STATUS_ENDED;
-	}
 	fits = config_settle(&config, memory_limit_default(), memory_limit_most());
 	log_init(log_level_of(config.log), journal_has_stderr() ? journal_send : NULL);
 	if (!fits)

@@ -119,7 +119,9 @@ static int list(const struct place *p, const uint32_t *only)
 
 static void print_change(const char *user, uint32_t share, const char *file)
 {
-	printf("%s has share %" PRIu32 " until quoitd restarts or reloads.  To keep it, put into ",
+	printf("%s has share %" PRIu32
+	       " until quoitd restarts or reloads.  To keep it, put this into the one section of "
+	       "that user, in ",
 	       user, share);
 	if (*file)
 		printf("%s or a file of %s.d:\n\n", file, file);

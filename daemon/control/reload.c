@@ -90,9 +90,9 @@ static void *read_again(void *arg)
 	ssize_t n;
 
 	(void)pthread_setname_np(pthread_self(), "quoit-reload");
-	r->bad = read_all(r) != 0 || machine_check_again(&r->config) < 0;
-	if (*r->passed) /* else another is named, which would be one after a restart */
-		(void)config_pass_socket(&r->config, r->passed);
+	r->bad = read_all(r) != 0;
+	r->bad |= machine_check_again(&r->config) < 0;
+	r->bad |= *r->passed && !service_pass_socket(&r->config, r->passed);
 	if (!config_settle(&r->config, memory_limit_default(), memory_limit_most()))
 		memory_limit_say(r->config.memory);
 	__atomic_store_n(&r->done, 1, __ATOMIC_RELEASE);

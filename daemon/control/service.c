@@ -45,21 +45,27 @@ static int look_at_socket(int fd, const char *name, char ret_path[QUOIT_SOCKET_B
 	return 0;
 }
 
+bool service_pass_socket(struct config *config, const char *path)
+{
+	char where[CONFIG_WHERE_BYTES];
+
+	if (config_pass_socket(config, path))
+		return true;
+	log_error("systemd listens on %s, and %s says socket: %s", path,
+		  config_where(config, "socket", 0, where), config->socket);
+	return false;
+}
+
 static int take(struct config *config, int fd, const char *name)
 {
-	char path[QUOIT_SOCKET_BYTES], where[CONFIG_WHERE_BYTES];
+	char path[QUOIT_SOCKET_BYTES];
 	int err = look_at_socket(fd, name, path);
 
 	if (err < 0)
 		return err;
 	if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
 		return -errno;
-	if (!config_pass_socket(config, path)) {
-		log_error("systemd listens on %s, and %s says socket: %s", path,
-			  config_where(config, "socket", 0, where), config->socket);
-		return -EINVAL;
-	}
-	return fd;
+	return service_pass_socket(config, path) ? fd : -EINVAL;
 }
 
 static void free_names(char **names)

@@ -16,6 +16,9 @@
  */
 int service_take_socket(struct config *config);
 
+/* That path becomes config->socket; false, after a log line: the options name another. */
+bool service_pass_socket(struct config *config, const char *path);
+
 /* Connections are accepted. */
 void service_say_ready(struct control *c);
 

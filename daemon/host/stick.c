@@ -15,11 +15,11 @@ static const char *const names[] = {
 	[STICK_SPIN] = "worker-spins", [STICK_EXIT] = "worker-exits",
 };
 
-bool stick_init(const char *name)
+bool stick_find(const char *name, enum stick_place *ret)
 {
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (!strcmp(name, names[i])) {
-			stick_place = (enum stick_place)i;
+			*ret = (enum stick_place)i;
 			return true;
 		}
 	return false;

@@ -20,7 +20,7 @@ enum stick_place {
 extern enum stick_place stick_place;
 
 /* "reactor" and so on; "": nowhere.  False: there is no such place. */
-bool stick_init(const char *name);
+bool stick_find(const char *name, enum stick_place *ret);
 
 /* It does not return. */
 void stick_now(enum stick_place place);

@@ -36,6 +36,10 @@ Test(configuration, quoitd_checks_its_options_and_does_nothing_else)
 	static const char *const wrong[][2] = {
 		{"--gpu=sofd", "gpu: 'sofd'"},
 		{"--cpus=0-,1", "cpus: '0-,1'"},
+		{"--cpus=1023", "cpus: '1023' has none"},
+		{"--stick=nowhere", "stick: 'nowhere'"},
+		{"--gpu=sofd --lease=x", "gpu: 'sofd'"},
+		{"--gpu=sofd --lease=x", "'x' is no value for lease"},
 		{"--disable=fill,gem", "'gem' is no operation"},
 		{"--module=/nowhere/m.so", "'/nowhere/m.so'"},
 		{"--config=/nowhere/q.conf", "/nowhere/q.conf"},

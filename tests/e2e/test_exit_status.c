@@ -57,7 +57,7 @@ Test(exit_status, words_of_options_that_only_the_machine_can_judge)
 	service_init(&s);
 	service_listen(&s, SOCK_SEQPACKET);
 	expect(&s, "--gpu=sofd", STATUS_OPTIONS, "gpu: 'sofd'");
-	expect(&s, "--cpus=1023", STATUS_OPTIONS, "no placement for cpus '1023'");
+	expect(&s, "--cpus=1023", STATUS_OPTIONS, "'1023' has none of the CPUs of this machine");
 	service_done(&s);
 }
 
