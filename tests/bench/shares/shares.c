@@ -8,7 +8,8 @@
  *	NAME_off   how far from 3 times as much who has 3 times the share gets, in %: of core time,
  *	           or of a soft device's streams
  *	p99_us     99 of 100 NOPs of one user, one a millisecond, sleeping between: idle_, and
- *	           flooded_ by another one with the longest jobs; and their ratio
+ *	           flooded_ by products of 3000^3 of another one with the same share; and their
+ *	           ratio
  *	kept       what that flood keeps of its rate
  */
 #include <stdio.h>
@@ -32,7 +33,8 @@ enum { ALICE = 61001, BOB };
 #define FIRST       5u /* jobs of a session */
 #define SETTLE_US   500000
 #define WINDOW_US   4000000
-#define SHARE       300 /* Bob's; Alice has the normal one */
+#define SHARE       300 /* Bob's where shares are measured; Alice has the normal one */
+#define NORMAL      100
 #define PINGS       3000u
 #define PERIOD_NS   1000000
 #define LONG_ROWS   3000u
@@ -75,15 +77,15 @@ enum wish {
 	DEVICE,
 };
 
-static void start(struct daemon *d, enum wish wish)
+static void start(struct daemon *d, enum wish wish, unsigned share_of_bob)
 {
 	struct configuration configuration;
 	const char *options[] = {configuration.option, NULL};
 
 	must(configuration_make(
 		     &configuration,
-		     "private = no\nreactors = 1\nmemory = 16G\n%s[user %d]\nshare = %d\n",
-		     wish == DEVICE ? "gpu = soft\n" : "", BOB, SHARE),
+		     "private = no\nreactors = 1\nmemory = 16G\n%s[user %d]\nshare = %u\n",
+		     wish == DEVICE ? "gpu = soft\n" : "", BOB, share_of_bob),
 	     "no temporary file");
 	must(daemon_start_prepared(d, options, let_others_in) == 0, "quoitd does not start");
 	must(configuration_remove(&configuration), "a temporary file stays");
@@ -138,7 +140,7 @@ static void begin(struct pair *p)
 				  .tiles = p->wish != INLINE,
 				  .device = p->wish == DEVICE};
 
-	start(&p->d, p->wish);
+	start(&p->d, p->wish, SHARE);
 	p->totals = daemon_totals(&p->d);
 	must(p->totals, "no counters");
 	wish.socket = p->d.socket;
@@ -277,7 +279,7 @@ static void measure_flood(unsigned rounds)
 	double idle[ROUNDS_MOST], flooded[ROUNDS_MOST], ratio[ROUNDS_MOST], kept[ROUNDS_MOST];
 	struct daemon d;
 
-	start(&d, TILES);
+	start(&d, TILES, NORMAL);
 	for (unsigned i = 0; i < rounds; i++) {
 		struct flood_wish wish = {.socket = d.socket,
 					  .uid = ALICE,
