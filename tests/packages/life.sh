@@ -132,7 +132,9 @@ removal() {
 	rm -rf "${drop%/*}"
 	echo '# kept' >>$conf
 	is '1000 x 2 x 2 = 4000' as alice /home/alice/hello
+	systemctl enable --now quoit-exporter.service
 	dpkg -r $packages
+	fails systemctl is-active quoit-exporter.service
 	fails systemctl is-active quoitd.socket
 	fails systemctl is-active quoitd.service
 	fails sh -c 'cat /proc/[0-9]*/comm | grep -x quoitd'
