@@ -3,6 +3,10 @@
 #ifndef EXAMPLES_SAMPLER_H
 #define EXAMPLES_SAMPLER_H
 
+#ifndef _GNU_SOURCE
+#error "struct ucred: compile with -D_GNU_SOURCE"
+#endif
+
 #include <dirent.h>
 #include <math.h>
 #include <pthread.h>

@@ -112,8 +112,11 @@ static float compare(void)
 
 	for (unsigned i = 0; i < STEPS; i++)
 		step_here(i % 2 ? field : other, i % 2 ? other : field);
-	for (unsigned i = 0; i < ROWS * COLS; i++)
-		most = fmaxf(most, fabsf(got[i] - (STEPS % 2 ? other : field)[i]));
+	for (unsigned i = 0; i < ROWS * COLS; i++) {
+		float off = fabsf(got[i] - (STEPS % 2 ? other : field)[i]);
+
+		most = off > most ? off : most;
+	}
 	return most;
 }
 
