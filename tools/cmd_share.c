@@ -117,13 +117,16 @@ static int list(const struct place *p, const uint32_t *only)
 
 /* ---- a change ---- */
 
+/* In a drop-in there is the line already; else it may go into any file. */
 static void print_change(const char *user, uint32_t share, const char *file)
 {
 	printf("%s has share %" PRIu32
-	       " until quoitd restarts or reloads.  To keep it, put this into the one section of "
-	       "that user, in ",
+	       " until quoitd restarts or reloads.  To keep it, put this into the "
+	       "one section of that user, in ",
 	       user, share);
-	if (*file)
+	if (strstr(file, ".d/"))
+		printf("%s:\n\n", file);
+	else if (*file)
 		printf("%s or a file of %s.d:\n\n", file, file);
 	else
 		printf("a file that quoitd reads (--config):\n\n");

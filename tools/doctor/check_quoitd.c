@@ -130,9 +130,11 @@ static void judge_device(struct finding *f, const char *line)
 	finding_word(f, line);
 	if (strstr(line, "left out: ") || strstr(line, ", lost: ")) {
 		finding_say(f, LEVEL_FAILURE, "%s", line);
-		finding_mend(
-			f, "jobs for it fail with -ENODEV",
-			"quoit doctor driver device-files  # mend these, then start quoitd anew");
+		finding_mend(f, "jobs for it fail with -ENODEV",
+			     strstr(line, ", lost: ")
+				     ? "quoit doctor nvidia  # it is tried again every 10 s"
+				     : "quoit doctor driver device-files  # mend these, then start "
+				       "quoitd anew");
 	} else {
 		finding_say(f, LEVEL_OK, "%s", line);
 	}

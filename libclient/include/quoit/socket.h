@@ -48,9 +48,13 @@ static inline int quoit_socket_path(const char *named, bool own, char ret[QUOIT_
 /* For people: why a connection to this path failed with this errno. */
 static inline void quoit_socket_explain(const char *path, int error, char *ret, size_t size)
 {
-	const char *why = strerrordesc_np(error);
+	const char *why = strerrordesc_np(error), *runtime = secure_getenv("XDG_RUNTIME_DIR");
 
-	if (error == EACCES)
+	if (error == ENOENT && runtime && *runtime && !strncmp(path, runtime, strlen(runtime)) &&
+	    access(QUOIT_SOCKET_SYSTEM, F_OK) < 0)
+		snprintf(ret, size, "no quoitd, neither at %s nor at %s", QUOIT_SOCKET_SYSTEM,
+			 path);
+	else if (error == EACCES)
 		snprintf(ret, size,
 			 "no access to quoitd at %s: %s; those in its socket's group have it", path,
 			 why);
