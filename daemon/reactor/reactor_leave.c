@@ -29,12 +29,7 @@ bool reactor_has(const struct reactor *r, const struct session *s)
 
 static void abandon(struct reactor *r, struct session *s)
 {
-	for (uint64_t left = ~r->port->free; left; left &= left - 1) {
-		struct work *work = &r->port->work[__builtin_ctzll(left)];
-
-		if (work->session == s)
-			atomic_store(&work->abandoned, true);
-	}
+	worker_abandon(r->port, s);
 	io_abandon(r, s);
 }
 

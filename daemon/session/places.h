@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.h - places that are taken for as long as what is there takes: works with the workers,
- * requests at the memory thread.
+ * places.h - places that are taken for as long as what is there takes: those for works with the
+ * workers that users share, requests at the memory thread.
  *
  * A user takes no more than are left: half of them alone, and who comes next finds some.  A session
  * that has none gets one beside, but for the last quarter.

@@ -23,7 +23,7 @@ int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 	    const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero,
 	    struct quoit_error *error);
 
-/* Hand a job to the workers.  -EBUSY: no slot is free. */
+/* Hand a job to the workers.  -EBUSY: its user has no place left (worker_admits). */
 int cpu_publish(struct session *s, struct job *job, struct worker_port *port);
 
 /* The result of a work that has ended; error as for cpu_run. */

@@ -27,10 +27,10 @@ struct workers;
 
 /*
  * Works that one reactor can have published at a time: those that its users share, and one of each
- * user, for as many users as there are others.  A work may take minutes, and who had to wait for
- * the end of somebody else's would have no share of the workers until then.
+ * user's own, as far as the others go.  A work may take minutes, and who had to wait for the end of
+ * somebody else's would have no share of the workers until then.
  */
-#define WORKER_SLOTS  64u
+#define WORKER_SLOTS  64u /* a bit each */
 #define WORKER_SHARED 16u
 
 struct zero_range {
@@ -73,8 +73,7 @@ struct worker_port {
 	struct worker_flow flow[WORKER_SLOTS]; /* free ones have no works */
 	uint32_t given;                        /* the last flow that was given to a session */
 	struct ledger *ledger;                 /* of its node */
-	uint64_t free;                         /* bit i: slot i can be filled */
-	_Atomic uint64_t used;                 /* bit i: it has a work, for workers to see */
+	_Alignas(64) _Atomic uint64_t used;    /* bit i: slot i is taken, for workers to see, too */
 	uint32_t published, holders;           /* works, and users that have some: */
 	uint8_t held[USERS];                   /* how many each, by number */
 	bool unheard; /* works were published, and sleeping workers not called */
@@ -125,6 +124,9 @@ void worker_call(struct worker_port *port);
 /* The next work that has ended, NULL: none.  Give the slot back with worker_retire. */
 struct work *worker_finished(struct worker_port *port);
 void worker_retire(struct worker_port *port, struct work *work);
+
+/* Nobody wants the results of this session's works any more. */
+void worker_abandon(struct worker_port *port, const struct session *s);
 
 /* CPU time, in ticks, of a session's works of this port that have not been retired. */
 uint64_t worker_ticks(const struct worker_port *port, const struct session *s);

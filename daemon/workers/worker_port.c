@@ -13,7 +13,6 @@ int worker_port_open(struct worker_port *port, struct workers *w)
 
 	memset(port, 0, sizeof *port);
 	port->workers = w;
-	port->free = UINT64_MAX; /* WORKER_SLOTS bits */
 	port->done = aligned_alloc(64, bytes);
 	if (!port->done)
 		return -ENOMEM;
@@ -32,24 +31,31 @@ void worker_port_close(struct worker_port *port)
 	free(port->done);
 }
 
+/* Which slots are taken; we alone change it. */
+static uint64_t taken(const struct worker_port *port)
+{
+	return atomic_load_explicit(&port->used, memory_order_relaxed);
+}
+
 bool worker_admits(const struct worker_port *port, uint32_t user, uint32_t of_session)
 {
 	uint32_t shared = port->published - port->holders, held = port->held[user];
 
-	if (!port->free)
+	if (port->published == WORKER_SLOTS)
 		return false;
-	return !held || places_admit(WORKER_SHARED, WORKER_SHARED - shared, held, of_session);
+	/* The last of the shared ones is never taken (held < left), so who holds none gets one. */
+	return places_admit(WORKER_SHARED, WORKER_SHARED - shared, held, of_session);
 }
 
 struct work *worker_slot(struct worker_port *port)
 {
-	struct work *work;
+	uint64_t used = taken(port);
 
-	if (!port->free)
+	if (used == UINT64_MAX)
 		return NULL;
-	work = &port->work[__builtin_ctzll(port->free)];
-	port->free &= port->free - 1;
-	return work;
+	/* Until it is published it has no tile left, so that workers pass it over. */
+	atomic_store_explicit(&port->used, used | (used + 1), memory_order_release);
+	return &port->work[__builtin_ctzll(~used)];
 }
 
 /* What another session had is counted by another user's clock, and is none of its own. */
@@ -94,7 +100,6 @@ void worker_publish(struct worker_port *port, struct work *work)
 	atomic_store(&work->started, 0);
 	port->published++;
 	port->holders += port->held[work->user]++ == 0;
-	atomic_store_explicit(&port->used, ~port->free, memory_order_release);
 	atomic_store_explicit(&work->order, atomic_fetch_add(&port->workers->order, 1),
 			      memory_order_relaxed);
 	if (!tiles)
@@ -130,17 +135,27 @@ void worker_retire(struct worker_port *port, struct work *work)
 {
 	ledger_close(&port->ledger->user[work->user].page);
 	ledger_close(&port->flow[work->flow].page);
-	port->free |= UINT64_C(1) << (work - port->work);
-	atomic_store_explicit(&port->used, ~port->free, memory_order_release);
+	atomic_store_explicit(&port->used, taken(port) & ~(UINT64_C(1) << (work - port->work)),
+			      memory_order_release);
 	port->published--;
 	port->holders -= --port->held[work->user] == 0;
+}
+
+void worker_abandon(struct worker_port *port, const struct session *s)
+{
+	for (uint64_t left = taken(port); left; left &= left - 1) {
+		struct work *work = &port->work[__builtin_ctzll(left)];
+
+		if (work->session == s)
+			atomic_store(&work->abandoned, true);
+	}
 }
 
 uint64_t worker_ticks(const struct worker_port *port, const struct session *s)
 {
 	uint64_t sum = 0;
 
-	for (uint64_t left = ~port->free; left; left &= left - 1) {
+	for (uint64_t left = taken(port); left; left &= left - 1) {
 		const struct work *work = &port->work[__builtin_ctzll(left)];
 
 		if (work->session == s)
