@@ -117,14 +117,14 @@ static int list(const struct place *p, const uint32_t *only)
 
 /* ---- a change ---- */
 
-/* In a drop-in there is the line already; else it may go into any file. */
-static void print_change(const char *user, uint32_t share, const char *file)
+/* is_there: the file says a share of this user's already; else any file may. */
+static void print_change(const char *user, uint32_t share, const char *file, bool is_there)
 {
 	printf("%s has share %" PRIu32
 	       " until quoitd restarts or reloads.  To keep it, put this into the "
 	       "one section of that user, in ",
 	       user, share);
-	if (strstr(file, ".d/"))
+	if (*file && is_there)
 		printf("%s:\n\n", file);
 	else if (*file)
 		printf("%s or a file of %s.d:\n\n", file, file);
@@ -149,7 +149,7 @@ static int change(const struct place *p, uint32_t uid, uint32_t share)
 			       ? 0
 			       : 1;
 	format_escape(users_name(uid), user, sizeof user);
-	print_change(user, share, text);
+	print_change(user, share, text, m.user_reply.from == QUOIT_SHARE_OF_USER);
 	return 0;
 }
 

@@ -87,15 +87,18 @@ void shares_tell(struct connection *c, const struct quoit_ctl *m)
 
 /* Which file would keep it: where the user's section says its share, else the first that was read;
  * "" where none was, or its name is too long. */
-static void name_file(const struct config *config, uid_t uid, char text[QUOIT_TEXT_BYTES])
+static void name_file(const struct config *config, uid_t uid, struct quoit_ctl *answer)
 {
 	const struct rule_section *s = user_rules_of(&config->rules, uid);
 	unsigned file = 0;
 
-	if (s && s->origin[RULE_SHARE].kind == CONFIG_FILE)
+	answer->user_reply.from = QUOIT_SHARE_OF_ALL;
+	if (s && s->origin[RULE_SHARE].kind == CONFIG_FILE) {
 		file = s->origin[RULE_SHARE].file;
+		answer->user_reply.from = QUOIT_SHARE_OF_USER;
+	}
 	if (file < config->files && strlen(config->file[file]) < QUOIT_TEXT_BYTES)
-		strcpy(text, config->file[file]);
+		strcpy(answer->text, config->file[file]);
 }
 
 void shares_apply(struct control *c)
@@ -129,6 +132,6 @@ void shares_set(struct connection *c, const struct quoit_ctl *m)
 	}
 	shares_apply(c->control);
 	log_client(c->uid, "uid %u gives uid %u the share %u", c->uid, m->user.uid, m->user.share);
-	name_file(c->control->config, m->user.uid, answer.text);
+	name_file(c->control->config, m->user.uid, &answer);
 	connection_reply(c, &answer, NULL, 0);
 }
