@@ -15,6 +15,8 @@
 #include "host/topology.h"
 #include "reactor/optable.h"
 
+#define MOST_CPUS 8192u /* of a kernel for x86 */
+
 /* Any word that is no operation; or all are switched off. */
 static int look_at_operations(const struct config *config, bool first)
 {
@@ -49,15 +51,23 @@ static int choose_devices(const struct config *config, struct gpu_choice *ret)
 	return -EINVAL;
 }
 
+static bool is_there(uint32_t cpu)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u", cpu);
+	return access(path, F_OK) == 0;
+}
+
 /* Is one of them there?  Negative: it is no list. */
 static int names_cpus(const char *list)
 {
-	long most = sysconf(_SC_NPROCESSORS_CONF);
-	int named = 0;
+	int named = topology_list_has(list, 0);
 
-	for (uint32_t cpu = 0; cpu < (unsigned long)most && !named; cpu++)
-		named = topology_list_has(list, cpu);
-	return named;
+	for (uint32_t cpu = 0; cpu < MOST_CPUS && named >= 0; cpu++)
+		if (topology_list_has(list, cpu) && is_there(cpu))
+			return 1;
+	return named < 0 ? named : 0;
 }
 
 static int look_at_cpus(const struct config *config)
