@@ -117,7 +117,7 @@ outcome() { # NAME: once it has ended
 	sed -n -e 's/^\[SKIP\] /          skipped /p' -e 's/^  skipped  /          skipped /p' "$log"
 }
 
-sanitized() { # HOW NAME COMMAND...: run or begin it with sanitizers' reports in files of their own
+sanitized() { # HOW NAME COMMAND...: run or run_beside it with sanitizers' reports in files of their own
 	how=$1
 	shift
 	san=$(log_of "$1").san

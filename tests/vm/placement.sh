@@ -7,7 +7,7 @@
 # Exit status 77: there is no QEMU or no kernel, the last line says which.
 b=${1:-build}
 tree=$b/vm/tree
-limit=120 # seconds a machine
+limit=120 # seconds a boot
 passed=0 failed=0
 
 skip() { # WHY

@@ -26,6 +26,7 @@
 #include "configuration.h"
 #include "daemon.h"
 #include "flood.h"
+#include "host/ledger.h"
 
 enum { ALICE = 61001, BOB };
 
@@ -34,7 +35,6 @@ enum { ALICE = 61001, BOB };
 #define SETTLE_US   500000
 #define WINDOW_US   4000000
 #define SHARE       300 /* Bob's where shares are measured; Alice has the normal one */
-#define NORMAL      100
 #define PINGS       3000u
 #define PERIOD_NS   1000000
 #define LONG_ROWS   3000u
@@ -279,7 +279,7 @@ static void measure_flood(unsigned rounds)
 	double idle[ROUNDS_MOST], flooded[ROUNDS_MOST], ratio[ROUNDS_MOST], kept[ROUNDS_MOST];
 	struct daemon d;
 
-	start(&d, TILES, NORMAL);
+	start(&d, TILES, SHARE_NORMAL);
 	for (unsigned i = 0; i < rounds; i++) {
 		struct flood_wish wish = {.socket = d.socket,
 					  .uid = ALICE,
