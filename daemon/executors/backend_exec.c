@@ -19,6 +19,22 @@
 
 /* ---- answers ---- */
 
+/*
+ * A job has failed on a device: those of its session that are there may work on its leavings in
+ * vain, and so would all that follow them.  Until these have ended, those who wait for some wait
+ * here (exec_send), where it is known what cannot be read.
+ */
+static void doubt_others(struct exec_port *p, struct session *s)
+{
+	uint32_t *doubtful = &s->exec.doubtful[p->number];
+
+	for (uint32_t i = 0; i < EXEC_FLIGHTS && *doubtful < s->exec.in_flight[p->number]; i++)
+		if (p->flight[i].session == s && !p->flight[i].doubtful) {
+			p->flight[i].doubtful = true;
+			++*doubtful;
+		}
+}
+
 /* A flight is over: its job ends, by res unless it had failed before. */
 static void end_flight(struct reactor *r, struct exec_port *p, struct exec_flight *f, int32_t res,
 		       const struct quoit_error *error)
@@ -29,6 +45,7 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
 	f->session = NULL;
 	exec_count_flight(p, s, f >= &p->flight[QUOIT_EXEC_ENTRIES], -1);
 	exec_share_leave(p, s);
+	s->exec.doubtful[p->number] -= f->doubtful;
 	if (f->leg) {
 		bridge_end_leg(r, s, job, f->leg, res, error);
 		return;
@@ -37,6 +54,8 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
 		res = job->failed;
 	else if (res < 0)
 		job->error = *error;
+	if (p->device && res < 0)
+		doubt_others(p, s);
 	if (p->device)
 		device_count_job(s, p->device);
 	job->end = tsc_now();

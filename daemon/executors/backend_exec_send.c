@@ -225,6 +225,8 @@ static int send_job(struct exec_port *p, struct session *s, struct job *job)
 	struct quoit_exec_request q = {0};
 	int err;
 
+	if (job->waits && s->exec.doubtful[p->number])
+		return -EAGAIN;
 	if (p->open && p->device && direct_send(p, s, job))
 		return 0;
 	if (!is_lost(p, s) && job->waits != job->eased)

@@ -54,6 +54,7 @@ struct exec_flight {
 	uint32_t job;
 	uint8_t leg;      /* of a copy between devices (bridge.h); 0: the job itself */
 	uint8_t type;     /* of the request: RUN or EXPORT */
+	bool doubtful;    /* one of its session's has failed while it was there */
 	uint64_t serial;  /* tells it from others that had this entry */
 	uint64_t overdue; /* TSC when it was first seen to run after its deadline; 0: not yet */
 };

@@ -77,6 +77,8 @@ struct session_exec {
 	uint32_t jobs_waiting;
 	uint32_t in_flight[CONFIG_EXECUTORS];
 	uint32_t in_direct[CONFIG_EXECUTORS]; /* of these, in its GPU-direct ring */
+	uint32_t doubtful[CONFIG_EXECUTORS];  /* of in_flight, on a device; who waits for any waits
+						 here */
 	uint32_t jobs[CONFIG_EXECUTORS]; /* of each: both, and parts of copies between devices */
 	uint32_t slot[CONFIG_EXECUTORS]; /* 1 + where the executor has our memory; 0: nowhere */
 	uint64_t had;                    /* ticks of modules and of devices' streams */

@@ -206,6 +206,36 @@ Test(device_queues, a_job_that_ran_on_poison_says_so_whatever_it_found)
 	room_close(&r);
 }
 
+#define CHAIN   2000
+#define IN_VAIN 400 /* what was in flight when the first one failed, and more */
+
+/* Each depends on the one before it, and is sent before that has ended. */
+Test(device_queues, only_what_was_in_flight_runs_in_vain_behind_a_failure)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor table = quoit_vector(r.d, QUOIT_I32, 10),
+		     bad = quoit_vector(r.d, QUOIT_I32, 1);
+	static quoit_tensor x[CHAIN + 1];
+	const int32_t index = 100;
+	uint64_t before;
+
+	for (int i = 0; i <= CHAIN; i++)
+		x[i] = quoit_vector(r.d, QUOIT_I32, 1);
+	quoit_push(r.d, quoit_fill_int(table, 77));
+	cr_assert_eq(quoit_write(r.d, bad, &index, sizeof index), 0);
+	usleep(300000);
+	before = room_count(&r, QUOIT_REACTOR_EXEC_REQUESTS);
+	quoit_push(r.d, quoit_normal(quoit_vector(r.d, QUOIT_F32, 1u << 21), 1, 0));
+	quoit_push(r.d, quoit_with_link(quoit_gather(x[0], table, bad, 3), 1));
+	for (int i = 0; i < CHAIN; i++)
+		quoit_push(r.d, quoit_add_scalar(x[i + 1], x[i], 1.0));
+	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
+	cr_expect_eq(quoit_failures(r.d, NULL), CHAIN + 1);
+	usleep(300000); /* published ten times a second */
+	cr_expect_leq(room_count(&r, QUOIT_REACTOR_EXEC_REQUESTS) - before, IN_VAIN);
+	room_close(&r);
+}
+
 #define READERS 40 /* more than a request can name */
 
 Test(device_queues, a_job_behind_more_than_a_request_can_name_is_behind_all)
