@@ -108,6 +108,21 @@ static void introduce_all(struct executors *e)
 				executor_introduce(&device[i], &device[j]);
 }
 
+/* Devices and modules of everybody's, for who watches. */
+static void count_all(const struct executors *e)
+{
+	uint32_t modules = e->config.config->modules, lost = 0, lost_devices = 0;
+
+	for (uint32_t i = 0; i < modules; i++)
+		lost += e->executor[i].lost || e->executor[i].state == EXECUTOR_OMITTED;
+	for (uint32_t i = 0; i < e->devices; i++)
+		lost_devices += e->executor[modules + i].lost;
+	totals_set(e->house.totals, QUOIT_DAEMON_MODULES, modules);
+	totals_set(e->house.totals, QUOIT_DAEMON_MODULES_LOST, lost);
+	totals_set(e->house.totals, QUOIT_DAEMON_DEVICES, e->devices);
+	totals_set(e->house.totals, QUOIT_DAEMON_DEVICES_LOST, lost_devices);
+}
+
 static void *run(void *arg)
 {
 	struct executors *e = arg;
@@ -119,6 +134,7 @@ static void *run(void *arg)
 		wait_for_news(e);
 		if (step_all(e)) {
 			introduce_all(e);
+			count_all(e);
 			e->config.changed(e->config.arg, e);
 		}
 	}
@@ -263,6 +279,7 @@ int executors_start(const struct executors_config *config, struct executors **re
 	}
 	if (!err) {
 		introduce_all(e);
+		count_all(e);
 		config->changed(config->arg, e);
 		err = -pthread_create(&e->thread, NULL, run, e);
 		e->running = !err;

@@ -161,6 +161,17 @@ Test(device_faults, one_that_cannot_be_opened_is_left_out)
 	room_close(&r);
 }
 
+static bool is_counted(const struct device_room *r)
+{
+	const struct quoit_totals *t = daemon_totals(&r->daemon);
+	bool yes;
+
+	cr_assert(t);
+	yes = t->value[QUOIT_DAEMON_DEVICES] == 1 && t->value[QUOIT_DAEMON_DEVICES_LOST] == 1;
+	daemon_totals_unmap(t);
+	return yes;
+}
+
 Test(device_faults, one_that_always_dies_is_lost)
 {
 	struct device_room r = faulty("die:1", NULL);
@@ -174,6 +185,9 @@ Test(device_faults, one_that_always_dies_is_lost)
 	cr_expect_eq(res, -ENODEV);
 	cr_assert_eq(quoit_device(r.s, 1, &d), 0);
 	cr_expect(d.lost);
+	for (int i = 0; i < 1000 && !is_counted(&r); i++)
+		usleep(1000);
+	cr_expect(is_counted(&r));
 	cr_expect_eq(room_run(r.q, quoit_fill(here, 1.0), NULL), 0);
 	room_close(&r);
 }

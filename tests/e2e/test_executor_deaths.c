@@ -239,6 +239,11 @@ static bool is_lost(const struct house *h, uint64_t unused)
 	return house_says(h, "lost");
 }
 
+static bool lost_are(const struct house *h, uint64_t number)
+{
+	return house_total(h, QUOIT_DAEMON_MODULES_LOST) == number;
+}
+
 Test(executor_deaths, is_lost_after_five_deaths_without_a_job_done_and_its_jobs_fail)
 {
 	struct house h = house_open(64);
@@ -248,10 +253,14 @@ Test(executor_deaths, is_lost_after_five_deaths_without_a_job_done_and_its_jobs_
 	for (int i = 0; i < 5; i++)
 		cr_assert_eq(house_run(h.q, house_nap(&h, 0, 0, SLEEP_CRASH)), -QUOIT_EEXEC);
 	cr_assert(house_until(is_lost, &h, 0));
+	cr_expect(house_until(lost_are, &h, 1));
+	cr_expect_eq(house_total(&h, QUOIT_DAEMON_MODULES), 1);
 	house_submit(h.q, house_nap(&h, 0, 0, SLEEP_WELL), 3);
 	cr_assert_eq(house_reap(h.q, &error).res, -ENODEV);
 	cr_assert_eq(error.field, QUOIT_FIELD_EXECUTOR);
 	cr_assert_eq(house_run(h.q, quoit_fill(t, 1.0)), 0);
+	cr_expect(house_until(lost_are, &h, 0), "once it was tried again");
+	cr_expect_eq(house_run(h.q, house_nap(&h, 0, 0, SLEEP_WELL)), 0);
 	house_close(&h);
 }
 

@@ -58,6 +58,13 @@ const struct metric metrics[] = {
 	 "Clients that went away without one."},
 	{DAEMON(EXECUTORS_DIED), METRIC_COUNT, "quoit_executors_died",
 	 "Processes of modules and devices that died, or were ended."},
+	{DAEMON(DEVICES), METRIC_GAUGE, "quoit_devices",
+	 "Devices that were there when quoitd started."},
+	{DAEMON(DEVICES_LOST), METRIC_GAUGE, "quoit_devices_lost",
+	 "Of these, those that are lost: jobs there fail."},
+	{DAEMON(MODULES), METRIC_GAUGE, "quoit_modules", "Plug-in modules of the configuration."},
+	{DAEMON(MODULES_LOST), METRIC_GAUGE, "quoit_modules_lost",
+	 "Of these, those that are lost or could not be started: jobs of theirs fail."},
 	{DAEMON(LOG_SUPPRESSED), METRIC_COUNT, "quoit_log_lines_suppressed",
 	 "Log lines that were counted and not written."},
 

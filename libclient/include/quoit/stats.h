@@ -165,7 +165,11 @@
 	X(LOG_SUPPRESSED, "log_lines_suppressed")                                                  \
 	X(KILL_SHORTAGE, "kill_shortage")                                                          \
 	X(REFUSED_RINGS, "refused_rings")                                                          \
-	X(REFUSED_KERNELS, "refused_kernels")
+	X(REFUSED_KERNELS, "refused_kernels")                                                      \
+	X(DEVICES, "devices") /* that were there when quoitd started; lost ones too */             \
+	X(DEVICES_LOST, "devices_lost")                                                            \
+	X(MODULES, "modules") /* as configured */                                                  \
+	X(MODULES_LOST, "modules_lost")
 
 #define QUOIT_STAT_ENUM_S(name, label) QUOIT_SESSION_##name,
 #define QUOIT_STAT_ENUM_R(name, label) QUOIT_REACTOR_##name,
