@@ -68,23 +68,27 @@ static uint64_t cgroup_limit(void)
 	return memory_limit_of_cgroup("/sys/fs/cgroup", "/proc/self/cgroup");
 }
 
+static uint64_t of_machine(void)
+{
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 uint64_t memory_limit_default(void)
 {
-	uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-
-	return lesser(cgroup_limit(), machine) / 2;
+	return lesser(cgroup_limit(), of_machine()) / 2;
 }
 
 uint64_t memory_limit_most(void)
 {
-	uint64_t limit = cgroup_limit();
+	uint64_t limit = lesser(cgroup_limit(), of_machine());
 
-	return limit == UINT64_MAX ? limit : limit - limit / 8;
+	return limit - limit / 8;
 }
 
 void memory_limit_say(uint64_t memory)
 {
 	log_warning(
-		"memory: %llu MiB and no more, for the memory cgroup (MemoryMax=) is hardly larger",
+		"memory: %llu MiB and no more, for the memory cgroup (MemoryMax=) or the machine "
+		"has hardly more",
 		(unsigned long long)memory >> 20);
 }

@@ -9,8 +9,8 @@
 uint64_t memory_limit_default(void);
 
 /*
- * Seven eighths of what the memory cgroup allows: where leases were more, whoever uses his would
- * have us killed.  UINT64_MAX: it allows all.
+ * Seven eighths of what the memory cgroup, or else the machine, allows: where leases were more,
+ * whoever uses his would have us killed.
  */
 uint64_t memory_limit_most(void);
 
