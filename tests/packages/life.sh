@@ -43,12 +43,10 @@ version() {
 	done | sort -u
 }
 
-# Of the first version that there is here.
 first_install() {
 	noted before
-	[ -d older ] && first=older || first=newer
-	install_all $first
-	is "ii $(cat $first/version)" version
+	install_all older
+	is "ii $(cat older/version)" version
 	getent passwd quoit
 	systemctl is-enabled quoitd.socket
 	systemctl is-active quoitd.socket
@@ -96,8 +94,10 @@ manual_and_completion() {
 	[ -e /usr/share/zsh/site-functions/_quoit ]
 }
 
+# A client with a session is told that it has ended, and finds the new quoitd.
 upgrade() {
 	echo '# kept' >>$conf
+	begin staying 1 alice stay
 	systemctl is-active quoitd.service
 	was=$(property MainPID)
 	socket=$(property ActiveEnterTimestampMonotonic quoitd.socket)
@@ -107,6 +107,7 @@ upgrade() {
 	systemctl is-active quoitd.service
 	[ "$(property MainPID)" != "$was" ]
 	has '# kept' $conf
+	finish staying
 	is '1000 x 2 x 2 = 4000' as alice /home/alice/hello
 	fails sh -c 'ls /proc/*/exe -l 2>/dev/null | grep "quoit.*(deleted)"'
 }
@@ -117,6 +118,19 @@ upgrade_at_rest() {
 	install_all newer
 	systemctl is-active quoitd.socket
 	fails systemctl is-active quoitd.service
+}
+
+# One whose new quoitd could not start leaves the old one at work, and says so.
+upgrade_of_no_sense() {
+	systemctl start quoitd.service
+	was=$(property MainPID)
+	configure 'reactorz = 1'
+	says "did you mean 'reactors'" install_all newer
+	has 'one that runs goes on' $work/said
+	is "ii $(cat newer/version)" version
+	is "$was" property MainPID
+	is '1000 x 2 x 2 = 4000' as alice /home/alice/hello
+	rm $drop
 }
 
 cuda() {

@@ -9,6 +9,7 @@ try 'an ordinary user of the group uses the service, another is refused' through
 try 'manual and completion are there' manual_and_completion
 try 'an upgrade keeps socket and configuration, and starts what runs again' upgrade
 try 'an upgrade does not start what does not run' upgrade_at_rest
+try 'an upgrade of a configuration that makes no sense says so, and ends nothing' upgrade_of_no_sense
 try 'quoit-cuda is installed and purged without a device' cuda
 try 'what is removed runs no more, and its configuration stays' removal
 try 'a purge leaves the user, and no file' purge
