@@ -33,6 +33,7 @@ struct source {
 	struct quoit_ring *ring;
 	quoit_tensor x, product[PRODUCTS];
 	unsigned products, next;
+	bool lengthy;
 };
 
 /* ---- the process ---- */
@@ -51,6 +52,20 @@ static int become(uid_t uid)
 	if (uid == geteuid())
 		return 0;
 	return setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid);
+}
+
+/* No memory, and many seconds of all cores; none waits for another, who would clear that element.
+ */
+static void make_lengthy(struct source *s)
+{
+	const struct quoit_shape many = {.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 30}};
+	quoit_tensor one = quoit_vector(s->ring, QUOIT_F32, 1);
+
+	s->lengthy = true;
+	*quoit_sqe(s->ring) = quoit_fill(one, 1);
+	s->x = quoit_view(s->ring, one, &many, 0);
+	for (; s->products < PRODUCTS; s->products++)
+		s->product[s->products] = quoit_vector(s->ring, QUOIT_F32, 1);
 }
 
 static int open_source(struct source *s, const struct flood_wish *wish)
@@ -79,6 +94,10 @@ static int open_source(struct source *s, const struct flood_wish *wish)
 		fprintf(stderr, "flood: %s: %s\n", quoit_strerror(err), quoit_open_text());
 		return err;
 	}
+	if (wish->lengthy) {
+		make_lengthy(s);
+		return 0;
+	}
 	s->x = wish->tiles ? quoit_matrix(s->ring, QUOIT_F32, rows, rows)
 			   : quoit_vector(s->ring, QUOIT_F32, SMALL);
 	for (; wish->tiles && s->products < products; s->products++)
@@ -86,8 +105,17 @@ static int open_source(struct source *s, const struct flood_wish *wish)
 	return 0;
 }
 
+static struct quoit_sqe next_job(struct source *s)
+{
+	quoit_tensor to = s->products ? s->product[s->next++ % s->products] : QUOIT_NO_TENSOR;
+
+	return s->lengthy    ? quoit_sum(to, s->x, QUOIT_AXIS_ALL)
+	       : s->products ? quoit_gemm(to, s->x, s->x, 0, 1, 0)
+			     : quoit_normal(s->x, 1, 0);
+}
+
 /* Reap what there is, and put as much in as there is room for; how many were reaped. */
-static uint64_t turn(struct source *s, bool tiles)
+static uint64_t turn(struct source *s)
 {
 	const struct quoit_cqe *cqe;
 	struct quoit_sqe *sqe;
@@ -96,8 +124,7 @@ static uint64_t turn(struct source *s, bool tiles)
 	for (int n; (n = quoit_peek(s->ring, &cqe)) > 0; done += (unsigned)n)
 		quoit_release(s->ring, (unsigned)n);
 	while ((sqe = quoit_sqe(s->ring)) != NULL)
-		*sqe = tiles ? quoit_gemm(s->product[s->next++ % s->products], s->x, s->x, 0, 1, 0)
-			     : quoit_normal(s->x, 1, 0);
+		*sqe = next_job(s);
 	(void)quoit_flush(s->ring);
 	return done;
 }
@@ -111,14 +138,14 @@ static void run(const struct flood_wish *wish, struct flood_state *state)
 	for (unsigned i = 0; i < wish->sessions; i++) {
 		if (open_source(&source[i], wish))
 			_exit(1);
-		(void)turn(&source[i], wish->tiles);
+		(void)turn(&source[i]);
 	}
 	state->ready = true;
 	for (;;) {
 		uint64_t done = 0;
 
 		for (unsigned i = 0; i < wish->sessions; i++)
-			done += turn(&source[i], wish->tiles);
+			done += turn(&source[i]);
 		state->done += done;
 		usleep(PAUSE_US);
 	}

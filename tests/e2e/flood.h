@@ -12,7 +12,8 @@ struct flood_wish {
 	uid_t uid;
 	unsigned sessions;
 	uint32_t device; /* 0: the host */
-	bool tiles; /* products, for the workers; else what takes microseconds, for the reactor */
+	bool tiles;   /* products, for the workers; else what takes microseconds, for the reactor */
+	bool lengthy; /* sums for the workers, each of which takes many seconds */
 	uint32_t rows; /* of a factor; 0: so many that a product takes a few milliseconds */
 };
 

@@ -112,6 +112,40 @@ static const struct row {
 	 false},
 };
 
+#define SITTERS 8
+#define SOON_MS 5000 /* a tenth of a second, where nobody else takes the cores */
+
+/* Between them they would have all places for works at a reactor. */
+Test(fair_shares, who_comes_gets_cores_beside_many_users_with_lengthy_jobs)
+{
+	static const char *const options[] = {"--private=no", "--reactors=1", NULL};
+	struct flood_wish wish = {.sessions = 1, .lengthy = true};
+	struct flood sitter[SITTERS], comer;
+	struct daemon d;
+
+	if (geteuid())
+		cr_skip_test("only root can be several users");
+	cr_assert_eq(daemon_start_prepared(&d, options, let_others_in), 0);
+	wish.socket = d.socket;
+	for (unsigned i = 0; i < SITTERS; i++) {
+		wish.uid = BOB + 1 + i;
+		cr_assert(flood_begin(&sitter[i], &wish));
+	}
+	usleep(SETTLE_US);
+	cr_assert(flood_begin(
+		&comer, &(struct flood_wish){
+				.socket = d.socket, .uid = ALICE, .sessions = 1, .tiles = true}));
+	for (unsigned ms = 0; ms < SOON_MS && !flood_done(&comer); ms++)
+		usleep(1000);
+	cr_expect_gt(flood_done(&comer), 0);
+	for (unsigned i = 0; i < SITTERS; i++) {
+		cr_expect_leq(flood_done(&sitter[i]), 1, "what they began with");
+		flood_end(&sitter[i]);
+	}
+	flood_end(&comer);
+	daemon_stop(&d);
+}
+
 #define TRIES 4 /* a machine that others keep busy has nothing to divide */
 
 static void expect_shares(const struct row *row)
