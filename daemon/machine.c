@@ -205,7 +205,7 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	write_topology(m, NULL);
 	text_file_write(directory, QUOIT_STATS_CONFIG, write_config, config);
 	features_log(&m->features);
-	log_info("%u reactors, %u workers, %s kernels, BLAS %s", m->plan->nr_reactors,
+	log_info("reactors: %u, workers: %u, kernels: %s, BLAS: %s", m->plan->nr_reactors,
 		 m->plan->nr_cores, m->ops.isa, m->ops.blas);
 	*ret = m;
 	return 0;

@@ -139,8 +139,12 @@ static void say_why(struct connection *c, uint32_t counter, int result, const ch
 
 	snprintf(m.text, sizeof m.text, "%s", text);
 	(void)ctl_send(c->fd, &m, NULL, 0);
-	log_about(&about, "pid %d uid %u session %llu is ended: %s", c->pid, c->uid,
-		  (unsigned long long)about.session, text);
+	if (about.session)
+		log_about(&about, "pid %d uid %u session %llu is ended: %s", c->pid, c->uid,
+			  (unsigned long long)about.session, text);
+	else
+		log_about(&about, "pid %d uid %u is ended, without a session: %s", c->pid, c->uid,
+			  text);
 }
 
 void connection_end(struct connection *c, uint32_t counter, const char *text)

@@ -91,7 +91,7 @@ void executor_describe(const struct executor *x, FILE *out)
 	if (!x->known && (x->state == EXECUTOR_OMITTED || x->state == EXECUTOR_STUCK))
 		fprintf(out, "left out: %s", x->why);
 	else if (x->state == EXECUTOR_UP)
-		fprintf(out, "pid %d, started %llu times%s%s", (int)x->process.pid,
+		fprintf(out, "pid %d, starts: %llu%s%s", (int)x->process.pid,
 			(unsigned long long)x->starts, *x->note ? "; " : "", x->note);
 	else if (x->lost)
 		fprintf(out, "lost: %s", x->why);

@@ -2,7 +2,10 @@
 /* config_args.c - options from the command line, and their help */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <string.h>
+
+#include <quoit/nearest.h>
 
 #include "config_private.h"
 
@@ -28,6 +31,21 @@ static void help(FILE *out)
 
 enum { OPT_CONFIG = 1000, OPT_CHECK, OPT_HELP, OPT_VERSION };
 
+static void suggest(const char *name, FILE *err)
+{
+	static const char *const only_here[] = {"config", "check-config", "help", "version"};
+	const char *nearest = NULL;
+	unsigned distance = UINT_MAX;
+
+	for (size_t i = 0; i < sizeof only_here / sizeof only_here[0]; i++)
+		if (quoit_nearest_is(name, only_here[i], &distance))
+			nearest = only_here[i];
+	if (nearest)
+		fprintf(err, "; did you mean '--%s'?", nearest);
+	else
+		config_suggest(name, "--", err);
+}
+
 static int unknown_word(const char *word, FILE *err)
 {
 	char name[64];
@@ -35,7 +53,7 @@ static int unknown_word(const char *word, FILE *err)
 	fprintf(err, "quoitd: unknown option or unwanted value: '%s'", word);
 	snprintf(name, sizeof name, "%s", word + strspn(word, "-"));
 	name[strcspn(name, "=")] = '\0';
-	config_suggest(name, "--", err);
+	suggest(name, err);
 	fprintf(err, " (see quoitd --help)\n");
 	return -EINVAL;
 }

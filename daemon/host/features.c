@@ -115,7 +115,7 @@ void features_log(const struct features *f)
 {
 	for (unsigned i = 0; i < FEATURE_NR; i++)
 		if (f->missing[i])
-			log_info("%s is missing (%s): %s", labels[i], f->why[i], fallbacks[i]);
+			log_info("missing: %s (%s): %s", labels[i], f->why[i], fallbacks[i]);
 }
 
 void features_describe(const struct features *f, FILE *out)

@@ -112,6 +112,8 @@ void option_explain(const struct option_row *row, const char *text, FILE *err)
 			(unsigned long long)row->most);
 	else if (row->type == OPTION_BYTES)
 		fprintf(err, " (bytes, as 65536, 64M or 2G)");
+	if (strchr(text, '#'))
+		fprintf(err, ", and a comment behind one begins with ';'");
 	fprintf(err, "; it is: %s\n", row->help);
 }
 

@@ -111,7 +111,7 @@ bool user_rules_assign(struct rule_section *s, const char *name, const char *tex
 		return true;
 	}
 	fprintf(err, "unknown option '%s' of a %s", name, s->is_group ? "group" : "user");
-	option_suggest(user_rules_row, RULE_NR, name, "", err);
+	option_suggest(user_rules_row, RULE_NR, name + (strncmp(name, "uid-", 4) ? 0 : 4), "", err);
 	fputc('\n', err);
 	return false;
 }

@@ -171,6 +171,7 @@ Test(config, what_is_wrong_on_the_command_line_is_named)
 		{{"-xy"}, "'-x'"},
 		{{"--help=please"}, "--help=please"},
 		{{"--memroy=1G"}, "'--memroy=1G'; did you mean '--memory'?"},
+		{{"--chek-config"}, "'--chek-config'; did you mean '--check-config'?"},
 		{{"--log=debgu"},
 		 "'debgu' is no value for log; it is: error, warning, info or debug"},
 		{{"word"}, "word"},
@@ -251,6 +252,8 @@ Test(config, what_is_wrong_in_a_file_is_named_with_its_line)
 	cr_expect(strstr(said, "did you mean 'memory'?"), "%s", said);
 	cr_expect_eq(read_file("[section]\nmemory = 1G\n"), -EINVAL);
 	cr_expect(strstr(said, "section"), "%s", said);
+	cr_expect_eq(read_file("reactors = 2 # two\n"), -EINVAL);
+	cr_expect(strstr(said, "a comment behind one begins with ';'"), "%s", said);
 	cr_expect_eq(read_file("\n\nmax-jobs = 1\n"), -EINVAL);
 	cr_expect(strstr(said, "line 3"), "%s", said);
 }
@@ -373,13 +376,14 @@ Test(config, what_is_wrong_in_a_section_is_named)
 		"line 11: there is more behind this section's name",
 		"line 12: there is no group '4294967295'",
 		"line 14: unknown option 'max-jobs' of a group",
-		"line 15: this section's name has no end",
+		"line 15: unknown option 'uid-memory' of a group; did you mean 'memory'?",
+		"line 16: this section's name has no end",
 	};
 
 	cr_expect_eq(read_file("[usr root]\nshare = 1\n[user no-such-user]\nshare = 0\n"
 			       "[user root]\nshar = 1\nshare = 0\n[user 0]\nshare = 3\n"
 			       "[group]\n[user 5] x\n[group 4294967295]\n[group 5]\nmax-jobs = 64\n"
-			       "[user 6\n"),
+			       "uid-memory = 1G\n[user 6\n"),
 		     -EINVAL);
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
 		cr_expect(strstr(said, wrong[i]), "'%s' in: %s", wrong[i], said);

@@ -318,7 +318,7 @@ static void forbidden_huge_pages_are_said_to_be_missing(void)
 	CHECK(topology_says("missing: huge pages (not for shared memory, see "
 			    "transparent_hugepage/shmem_enabled): memory comes in small ones"));
 	expect_huge(false);
-	CHECK(daemon_log_count(&quoitd, "huge pages is missing (not for shared memory", 1) == 1);
+	CHECK(daemon_log_count(&quoitd, "missing: huge pages (not for shared memory", 1) == 1);
 	stop();
 }
 
