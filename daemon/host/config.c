@@ -181,8 +181,8 @@ void config_user(const struct config *c, uid_t uid, const gid_t *gids, size_t co
 		value[RULE_LEASE] = c->lease;
 	if (!value[RULE_LEASE])
 		value[RULE_LEASE] = default_lease(c, value[RULE_MEMORY]);
-	if (value[RULE_MEMORY] && value[RULE_LEASE] > value[RULE_MEMORY])
-		value[RULE_LEASE] = value[RULE_MEMORY];
+	if (value[RULE_MEMORY] && value[RULE_LEASE] > value[RULE_MEMORY] / 4 * 3)
+		value[RULE_LEASE] = value[RULE_MEMORY] / 4 * 3; /* tables and rings count, too */
 	if (c->is_private && !value[RULE_MEMORY]) /* there is nobody to divide it with */
 		value[RULE_MEMORY] = UINT64_MAX;
 	if (c->is_private && !value[RULE_GPU_MEMORY])

@@ -332,8 +332,8 @@ Test(config, session_that_asks_for_none_gets_no_more_than_its_user_may_have)
 	cr_assert_eq(read_file("lease = 1G\nuid-memory = 512M\n[user root]\nmemory = 4M\n"), 0,
 		     "%s", said);
 	cr_expect(config_settle(&config, UINT64_C(16) << 30, UINT64_MAX));
-	cr_expect_eq(rule_of(5, RULE_LEASE), 512 << 20);
-	cr_expect_eq(rule_of(0, RULE_LEASE), 4 << 20);
+	cr_expect_eq(rule_of(5, RULE_LEASE), 384 << 20);
+	cr_expect_eq(rule_of(0, RULE_LEASE), 3 << 20);
 }
 
 Test(config, memory_is_no_more_than_there_may_be)
