@@ -37,7 +37,7 @@ SLOT_INLINE void put(struct quoit_ring *q, uint32_t index, const struct quoit_sq
 {
 	uint64_t *to = slot_words(q, index);
 
-	to[0] = header | (uint64_t)sqe->device << 16 | (uint64_t)sqe->lap << 32;
+	to[0] = header | (uint64_t)sqe->device << 16;
 	to[1] = user_data;
 #pragma GCC unroll 6
 	for (unsigned i = 0; i < sizeof sqe->word / sizeof sqe->word[0]; i++)
@@ -65,6 +65,15 @@ int quoit_push_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe)
 	return 0;
 }
 
+/* A slot that its user fills: nothing begins there until it is published. */
+SLOT_INLINE struct quoit_sqe *blank(struct quoit_ring *q, uint32_t index)
+{
+	struct quoit_sqe *sqe = &q->sqes[index & q->sq_mask];
+
+	__atomic_store_n(&sqe->lap, 0, __ATOMIC_RELAXED);
+	return sqe;
+}
+
 struct quoit_sqe *quoit_sqe(struct quoit_ring *q)
 {
 	uint32_t index;
@@ -78,7 +87,7 @@ struct quoit_sqe *quoit_sqe(struct quoit_ring *q)
 		return NULL;
 	if (q->stamps)
 		q->notes[index & q->sq_mask].site = 0;
-	return &q->sqes[index & q->sq_mask];
+	return blank(q, index);
 }
 
 unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
@@ -93,6 +102,7 @@ unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
 	while (n < most && n < q->batch && (first + n) & q->sq_mask && quoit_ring_space(&q->sq) &&
 	       quoit_ring_reserve(&q->sq, &index)) {
 		slot_prefetch(q, index);
+		blank(q, index);
 		n++;
 	}
 	for (uint32_t i = 1; UNLIKELY(q->stamps != NULL) && i < n; i++)
@@ -159,6 +169,7 @@ int quoit_flush(struct quoit_ring *q)
 		stamp(q);
 	libquoit_event(q, QUOIT_EVENT_SUBMIT, q->sq.next, 0);
 	probe_submit(q);
+	quoit_ring_announce(&q->sq, &q->sqes[q->sq.published & q->sq_mask].lap, 0);
 	wake = quoit_ring_submit_wake(&q->sq, &q->daemon->need_wake);
 	/* On the line that has just been read for that. */
 	q->recorded = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
@@ -169,7 +180,7 @@ int quoit_flush(struct quoit_ring *q)
 
 uint32_t libquoit_queue_ready(struct quoit_ring *q)
 {
-	uint32_t n = quoit_ring_peek(&q->cq);
+	uint32_t n = quoit_ring_peek_batch(&q->cq, &quoit_cqe_at(q, 0)->flags);
 
 	if (LIKELY(n <= q->cq.entries))
 		return n;

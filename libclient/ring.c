@@ -307,7 +307,7 @@ int quoit_ring_arm(struct quoit_ring *q)
 	 * the tail and then looks at arm, all of it sequentially consistent.
 	 */
 	QUOIT_RING_STORE(&q->client->arm, q->client->arm + 1, QUOIT_RING_SEQ_CST);
-	q->cq.cached_tail = QUOIT_RING_LOAD(q->cq.tail, QUOIT_RING_SEQ_CST);
+	(void)quoit_ring_look(&q->cq);
 	if (libquoit_queue_ready(q))
 		return 1;
 	return q->broken;

@@ -60,14 +60,13 @@ static const char *op_name(uint8_t opcode)
 static const char *const field_name[QUOIT_FIELD_NR] = {
 	[QUOIT_FIELD_OPCODE] = "opcode",     [QUOIT_FIELD_FLAGS] = "flags",
 	[QUOIT_FIELD_DEVICE] = "device",     [QUOIT_FIELD_ARG] = "arg",
-	[QUOIT_FIELD_LAP] = "lap",           [QUOIT_FIELD_TENSOR0] = "tensor 0",
-	[QUOIT_FIELD_TENSOR1] = "tensor 1",  [QUOIT_FIELD_TENSOR2] = "tensor 2",
-	[QUOIT_FIELD_TENSOR3] = "tensor 3",  [QUOIT_FIELD_DEADLINE] = "deadline",
-	[QUOIT_FIELD_LINK] = "link",         [QUOIT_FIELD_SCALAR0] = "scalar 0",
-	[QUOIT_FIELD_SCALAR1] = "scalar 1",  [QUOIT_FIELD_PRIORITY] = "priority",
-	[QUOIT_FIELD_RESERVED] = "reserved", [QUOIT_FIELD_DIM] = "dim",
-	[QUOIT_FIELD_STRIDE] = "stride",     [QUOIT_FIELD_OFFSET] = "offset",
-	[QUOIT_FIELD_FILE] = "file",
+	[QUOIT_FIELD_TENSOR0] = "tensor 0",  [QUOIT_FIELD_TENSOR1] = "tensor 1",
+	[QUOIT_FIELD_TENSOR2] = "tensor 2",  [QUOIT_FIELD_TENSOR3] = "tensor 3",
+	[QUOIT_FIELD_DEADLINE] = "deadline", [QUOIT_FIELD_LINK] = "link",
+	[QUOIT_FIELD_SCALAR0] = "scalar 0",  [QUOIT_FIELD_SCALAR1] = "scalar 1",
+	[QUOIT_FIELD_PRIORITY] = "priority", [QUOIT_FIELD_RESERVED] = "reserved",
+	[QUOIT_FIELD_DIM] = "dim",           [QUOIT_FIELD_STRIDE] = "stride",
+	[QUOIT_FIELD_OFFSET] = "offset",     [QUOIT_FIELD_FILE] = "file",
 };
 
 /* values: the process and how it ended, as waitpid tells it */

@@ -61,14 +61,15 @@ static bool run_small(struct session *s, const struct quoit_sqe *sqe, uint64_t *
 
 /*
  * A NOP that asks for nothing but its CQE, or for that of a moment that has come: all words zero
- * but user_data, no flag but QUIET and, with no job of the ring open, AFTER_ALL.
+ * but user_data and the ring's own lap, no flag but QUIET and, with no job of the ring open,
+ * AFTER_ALL.
  */
 static inline bool is_plain_nop(const struct ring *ring, const struct quoit_sqe *sqe)
 {
 	const uint64_t *word = (const uint64_t *)sqe;
-	uint64_t flags = QUOIT_SQE_QUIET | (ring->jobs ? 0 : QUOIT_SQE_AFTER_ALL);
+	uint32_t flags = QUOIT_SQE_QUIET | (ring->jobs ? 0 : QUOIT_SQE_AFTER_ALL);
 
-	return !(word[0] & ~(flags << 8)) && !(word[2] | word[3] | word[4]) &&
+	return !((uint32_t)word[0] & ~(flags << 8)) && !(word[2] | word[3] | word[4]) &&
 	       !(word[5] | word[6] | word[7]);
 }
 
@@ -214,14 +215,14 @@ static __attribute__((noinline)) uint32_t fetch_traced(struct ring *ring, uint32
 	return fetch_timed(ring, index, end, &cost);
 }
 
-/* All of them, in one turn; the first that is left.  timed: there may be a sample among them. */
-static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end, bool timed)
+/* All of them, in one turn; the first that is left. */
+static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end)
 {
 	uint64_t cost = 0;
 
 	if (__builtin_expect(record_has_room(ring->session), 0))
 		return fetch_traced(ring, index, end);
-	if (__builtin_expect(timed && sample_is_in(ring, end), 0))
+	if (__builtin_expect(sample_is_in(ring, end), 0))
 		return fetch_timed(ring, index, end, &cost);
 	return run_sqes(ring, index, end, &cost);
 }
@@ -229,16 +230,12 @@ static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t e
 bool fetch_ring(struct reactor *r, struct ring *ring)
 {
 	struct session *s = ring->session;
-	bool looks = ring->sq.cached_tail == ring->sq.next; /* at the client's line */
-	uint32_t ready = quoit_ring_peek(&ring->sq), index, taken;
-	bool timed = sample_is_ready(ring, ready);
+	uint32_t ready = ring_ready(ring), index, taken;
 	struct session *outer;
 	int credits;
 
 	if (!ready)
 		return false;
-	if (looks && timed)
-		sample_note(ring);
 	reactor_charge(r, s);
 	if (s->memory.tidying) {
 		ring->stalled = true;
@@ -265,7 +262,7 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	 */
 	ring->fetched = ring->stamps || record_has_room(s) ? tsc_now() : r->now;
 	outer = guard_enter(s);
-	index = fetch_burst(ring, ring->sq.next, ring->sq.next + ready, timed);
+	index = fetch_burst(ring, ring->sq.next, ring->sq.next + ready);
 	taken = index - ring->sq.next;
 	guard_leave(outer);
 	if (!taken)

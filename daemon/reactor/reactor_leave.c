@@ -122,6 +122,12 @@ static void let_ring_go(struct reactor *r, struct session *s, struct ring *ring)
 	s->rings[ring->index] = NULL;
 }
 
+/* Also what its client has not announced, which costs a look at the tail. */
+static bool has_unfetched(struct ring *ring)
+{
+	return ring_ready(ring) || !quoit_ring_look(&ring->sq);
+}
+
 /* True: some ring still has jobs. */
 static bool close_rings(struct reactor *r, struct session *s)
 {
@@ -132,7 +138,7 @@ static bool close_rings(struct reactor *r, struct session *s)
 
 		if (!ring || !ring->closing)
 			continue;
-		if (ring->jobs || (!s->stopped && quoit_ring_peek(&ring->sq))) {
+		if (ring->jobs || (!s->stopped && has_unfetched(ring))) {
 			pending = true;
 			continue;
 		}
@@ -186,7 +192,7 @@ static bool unfetched(const struct session *s)
 	for (uint32_t i = 0; i < s->ring_count; i++) {
 		struct ring *ring = s->rings[i];
 
-		if (ring && quoit_ring_peek(&ring->sq))
+		if (ring && has_unfetched(ring))
 			return true;
 	}
 	return false;

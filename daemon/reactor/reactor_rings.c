@@ -10,7 +10,6 @@
 #include "executors/backend_exec.h"
 #include "host/tsc.h"
 #include "reactor_mail.h"
-#include "sample.h"
 #include "session/errands.h"
 
 #define EVENTS       64
@@ -90,7 +89,6 @@ static void activate(struct reactor *r, struct ring *ring)
 	if (ring->place == RING_IDLE) {
 		ring->last_work = r->now;
 		quoit_ring_awake(&ring->daemon->need_wake);
-		sample_look(ring, ring->sq.cached_tail - ring->sq.next);
 	}
 	put(r, ring, RING_POLLED);
 }
@@ -117,7 +115,6 @@ static bool deactivate(struct reactor *r, struct ring *ring)
 	}
 	if (!quoit_ring_sleep(&ring->sq, &ring->daemon->need_wake) && !ring->session->stopped) {
 		quoit_ring_awake(&ring->daemon->need_wake);
-		sample_look(ring, ring->sq.cached_tail - ring->sq.next);
 		return false;
 	}
 	put(r, ring, RING_IDLE);
@@ -155,8 +152,8 @@ void reactor_scan_rings(struct reactor *r)
 	for (uint32_t i = r->polled_count; i < r->ring_count; i++) {
 		struct ring *ring = r->rings[i];
 
-		if (ring->place == RING_IDLE && quoit_ring_peek(&ring->sq) &&
-		    !ring->session->stopped)
+		if (ring->place == RING_IDLE && !ring->session->stopped &&
+		    !quoit_ring_look(&ring->sq))
 			activate(r, ring);
 	}
 }

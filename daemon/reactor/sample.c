@@ -39,9 +39,9 @@ struct sample sample_begin(const struct ring *r, uint32_t sq_index)
 static void count_submit(struct ring *r, uint64_t fetch)
 {
 	struct ring_samples *m = &r->samples;
-	uint64_t submit = time_of_note(m->noted, m->sq, fetch);
+	const uint64_t *word = &r->client->submitted[quoit_note_word(m->sq)];
+	uint64_t submit = time_of_note(__atomic_load_n(word, __ATOMIC_RELAXED), m->sq, fetch);
 
-	m->noted = 0;
 	if (!submit)
 		return;
 	legs_add(r->session, QUOIT_LEG_SUBMIT, fetch - submit, m->sq + 1 - m->submit_from);

@@ -18,28 +18,6 @@ void sample_init(struct ring *r);
 
 /* ---- fetch ---- */
 
-/* Is the next one among so many SQEs? */
-static inline bool sample_is_ready(const struct ring *r, uint32_t ready)
-{
-	return LEGS_ON && quoit_sample_precedes(r->samples.sq, r->sq.next + ready);
-}
-
-/*
- * The tail has just been read, and beside it is when the next sample was submitted: now it costs
- * nothing.
- */
-static inline void sample_note(struct ring *r)
-{
-	r->samples.noted = __atomic_load_n(&r->client->submitted[quoit_note_word(r->samples.sq)],
-					   __ATOMIC_RELAXED);
-}
-
-static inline void sample_look(struct ring *r, uint32_t ready)
-{
-	if (sample_is_ready(r, ready))
-		sample_note(r);
-}
-
 /* It is too soon after the last one: none before `end` is timed. */
 bool sample_is_early(struct ring *r, uint32_t end);
 

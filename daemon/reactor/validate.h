@@ -44,7 +44,7 @@ struct plan {
 };
 
 /*
- * Does a job carry no flag but QUIET, no device, lap, link or priority, and nothing in
+ * Does a job carry no flag but QUIET, no device, link or priority, and nothing in
  * reserved bytes?  Nearly all are like that.
  */
 bool validate_is_plain(const struct quoit_sqe *sqe);

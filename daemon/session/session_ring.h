@@ -23,7 +23,6 @@ struct ring_samples {
 	uint32_t sq, cq;         /* the next samples' indices, */
 	uint32_t sq_from;        /* the first that the former stands for, */
 	uint32_t submit_from;    /* and of those whose submit is known; */
-	uint64_t noted;          /* what the client has noted of it; 0: nothing was looked at */
 	uint64_t sq_gap, cq_gap; /* TSC: none before */
 	uint32_t posting;        /* so many have a CQE that is not yet flushed: */
 	struct {
@@ -90,6 +89,12 @@ struct ring {
 	uint32_t cancel[CANCEL_SLOTS];       /* SQ indices to be cancelled at fetch */
 	uint32_t cancels;
 };
+
+/* How many SQEs are ready; more than the ring has: the client lies. */
+static inline uint32_t ring_ready(struct ring *r)
+{
+	return quoit_ring_peek_batch(&r->sq, &r->sqes[r->sq.next & (r->layout.sq_entries - 1)].lap);
+}
 
 /*
  * Make a ring.  *ret_client, *ret_daemon and *ret_socket are descriptors for the client,

@@ -17,7 +17,13 @@ static const struct explore_scenario scenarios[] = {
 	{"futex", share_ring, {produce_futex, consume_futex}, false},
 	{"descriptor", share_ring, {produce_descriptor, consume_descriptor}, false},
 	{"death", share_ring, {produce_plain, consume_until_dead}, true},
+	{"laps", share_laps, {produce_laps, consume_laps}, false},
+	{"laps-doorbell", share_laps, {produce_laps_bell, consume_laps_bell}, false},
+	{"laps-futex", share_laps, {produce_laps_futex, consume_laps_futex}, false},
+	{"laps-descriptor", share_laps, {produce_laps_descriptor, consume_laps_descriptor}, false},
+	{"laps-death", share_laps, {produce_laps, consume_laps_until_dead}, true},
 	{"hostile-producer", share_hostile_producer, {consume_hostile}, false},
+	{"hostile-laps", share_hostile_laps, {consume_hostile_laps}, false},
 	{"hostile-consumer", share_hostile_consumer, {complete_hostile}, false},
 	{"hostile-reserve", share_hostile_consumer, {reserve_hostile}, false},
 };

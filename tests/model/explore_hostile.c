@@ -23,6 +23,27 @@ void share_hostile_producer(void)
 		explore_share_hostile(&ring_slots[s][0], words, 2, "slot");
 }
 
+/* Any lap word, too: for one item, for all of them, for none, for too many, and without the mark.
+ */
+void share_hostile_laps(void)
+{
+#define LAP(end) ((uint32_t)(end) << QUOIT_LAP_SHIFT | QUOIT_LAP_MARK)
+	static const uint64_t laps[] = {
+		LAP(FIRST + 1),
+		LAP(FIRST + ENTRIES),
+		LAP(FIRST + 2 * ENTRIES),
+		LAP(FIRST),
+		LAP(FIRST - 1),
+		LAP(FIRST + (1u << 23)),
+		LAP(FIRST + 1) & ~QUOIT_LAP_MARK,
+		0,
+	};
+
+	share_hostile_producer();
+	for (uint32_t s = 0; s < ENTRIES; s++)
+		explore_share_hostile(&ring_laps[s], laps, sizeof(laps) / sizeof(laps[0]), "lap");
+}
+
 static void use_one(uint32_t index)
 {
 	uint64_t copy[1];
@@ -40,9 +61,8 @@ static void use_one(uint32_t index)
 }
 
 /* False: the producer lies, and is to be disconnected. */
-static bool poll_hostile(struct quoit_consumer *c)
+static bool poll_hostile(struct quoit_consumer *c, uint32_t n)
 {
-	uint32_t n = quoit_ring_peek(c);
 	uint32_t done = 0;
 
 	while (n > 0) {
@@ -69,7 +89,16 @@ void consume_hostile(void)
 	struct quoit_consumer c = consumer_at_first();
 
 	for (uint32_t i = 0; i < POLLS; i++)
-		if (!poll_hostile(&c))
+		if (!poll_hostile(&c, quoit_ring_peek(&c)))
+			return;
+}
+
+void consume_hostile_laps(void)
+{
+	struct quoit_consumer c = consumer_at_first();
+
+	for (uint32_t i = 0; i < POLLS; i++)
+		if (!poll_hostile(&c, quoit_ring_peek_batch(&c, &ring_laps[c.next % ENTRIES])))
 			return;
 }
 

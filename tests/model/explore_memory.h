@@ -23,7 +23,7 @@
 
 #include "explore_sched.h"
 
-#define EXPLORE_WORDS   8  /* of a scenario */
+#define EXPLORE_WORDS   10 /* of a scenario */
 #define EXPLORE_STORES  28 /* to one word, its first value included; more is a failure */
 #define EXPLORE_HOSTILE 8  /* values of a hostile word */
 

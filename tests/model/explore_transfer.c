@@ -16,6 +16,7 @@
 
 uint32_t ring_tail, ring_head;
 uint64_t ring_slots[ENTRIES][WORDS];
+uint32_t ring_laps[ENTRIES];
 
 static uint32_t need_wake, arm;
 
@@ -33,7 +34,7 @@ struct quoit_consumer consumer_at_first(void)
 	struct quoit_consumer c;
 
 	quoit_consumer_init(&c, &ring_head, &ring_tail, ENTRIES);
-	c.next = c.cached_tail = FIRST;
+	c.next = c.cached_tail = c.late = FIRST;
 	return c;
 }
 
@@ -53,29 +54,66 @@ void share_ring(void)
 			explore_share(&ring_slots[s][w], EXPLORE_SLOT, UINT64_MAX, names[s][w]);
 }
 
+/* A slot's lap word is zero until a batch that begins there is announced. */
+void share_laps(void)
+{
+	static const char *const names[ENTRIES] = {"lap 0", "lap 1"};
+
+	share_ring();
+	for (uint32_t s = 0; s < ENTRIES; s++)
+		explore_share(&ring_laps[s], EXPLORE_ATOMIC, 0, names[s]);
+}
+
+static uint32_t *lap_of(uint32_t index)
+{
+	return &ring_laps[index % ENTRIES];
+}
+
 static void slot_fill(uint32_t index)
 {
 	for (uint32_t w = 0; w < WORDS; w++)
 		explore_put(&ring_slots[index % ENTRIES][w], index, EXPLORE_PLAIN);
 }
 
-/* Hand ITEMS over in flushes of one or two, as `submit` does it. */
-static void produce(void (*submit)(struct quoit_producer *))
+/* A transfer of so many items; with laps: announced by libquoit and quoitd, and found that way. */
+struct use {
+	bool laps;
+	uint32_t items;
+};
+
+static const struct use plain = {false, ITEMS};
+static const struct use laps = {true, ITEMS};
+static const struct use laps_asleep = {true, ITEMS - 1}; /* one more has ten times the states */
+
+static void announce(struct quoit_producer *p, const struct use *u)
+{
+	if (u->laps)
+		quoit_ring_announce(p, lap_of(p->published), 0);
+}
+
+/* In flushes of one or two, as `submit` does it. */
+static void produce(void (*submit)(struct quoit_producer *), const struct use *u)
 {
 	struct quoit_producer p = producer_at_first();
 
-	while (p.next != FIRST + ITEMS) {
+	while (p.next != FIRST + u->items) {
 		uint32_t index;
 
 		if (!quoit_ring_reserve(&p, &index))
 			continue;
+		if (u->laps)
+			QUOIT_RING_STORE(lap_of(index), 0u, QUOIT_RING_RELAXED);
 #ifdef PUBLISH_FIRST
+		announce(&p, u);
 		submit(&p);
 		slot_fill(index);
 #else
 		slot_fill(index);
-		if (quoit_ring_space(&p) == 0 || p.next == FIRST + ITEMS || explore_choose(2) == 0)
+		if (quoit_ring_space(&p) == 0 || p.next == FIRST + u->items ||
+		    explore_choose(2) == 0) {
+			announce(&p, u);
 			submit(&p);
+		}
 #endif
 	}
 }
@@ -102,13 +140,18 @@ static void take(struct quoit_consumer *c, uint32_t n)
 #endif
 }
 
-/* Take ITEMS; `idle` is what to do when there is nothing. */
-static void consume(void (*idle)(struct quoit_consumer *))
+static uint32_t peek(struct quoit_consumer *c, const struct use *u)
+{
+	return u->laps ? quoit_ring_peek_batch(c, lap_of(c->next)) : quoit_ring_peek(c);
+}
+
+/* `idle` is what to do when there is nothing. */
+static void consume(void (*idle)(struct quoit_consumer *), const struct use *u)
 {
 	struct quoit_consumer c = consumer_at_first();
 
-	while (c.next != FIRST + ITEMS) {
-		uint32_t n = quoit_ring_peek(&c);
+	while (c.next != FIRST + u->items) {
+		uint32_t n = peek(&c, u);
 
 		if (n > 0)
 			take(&c, n);
@@ -182,7 +225,7 @@ static void idle_futex(struct quoit_consumer *c)
 #ifdef NO_COMPARE
 		explore_futex_sleep();
 #else
-		explore_futex_wait(&ring_tail, c->cached_tail);
+		explore_futex_wait(&ring_tail, c->slept_at);
 #endif
 	}
 	quoit_ring_awake(&need_wake);
@@ -190,57 +233,110 @@ static void idle_futex(struct quoit_consumer *c)
 
 void produce_plain(void)
 {
-	produce(submit_plain);
+	produce(submit_plain, &plain);
 }
 
 void produce_bell(void)
 {
-	produce(submit_bell);
+	produce(submit_bell, &plain);
 }
 
 void produce_futex(void)
 {
-	produce(submit_futex);
+	produce(submit_futex, &plain);
 }
 
 void produce_descriptor(void)
 {
-	produce(submit_descriptor);
+	produce(submit_descriptor, &plain);
 }
 
 void consume_spin(void)
 {
-	consume(idle_spin);
+	consume(idle_spin, &plain);
 }
 
 void consume_bell(void)
 {
-	consume(idle_bell);
+	consume(idle_bell, &plain);
 }
 
 void consume_futex(void)
 {
-	consume(idle_futex);
+	consume(idle_futex, &plain);
 }
 
 void consume_descriptor(void)
 {
-	consume(idle_descriptor);
+	consume(idle_descriptor, &plain);
+}
+
+/* ---- the same by laps ---- */
+
+void produce_laps(void)
+{
+	produce(submit_plain, &laps);
+}
+
+void produce_laps_bell(void)
+{
+	produce(submit_bell, &laps_asleep);
+}
+
+void produce_laps_futex(void)
+{
+	produce(submit_futex, &laps_asleep);
+}
+
+void produce_laps_descriptor(void)
+{
+	produce(submit_descriptor, &laps_asleep);
+}
+
+/* Without an end to its looks at the laps it needs no tail, but to sleep. */
+void consume_laps(void)
+{
+	consume(idle_spin, &laps);
+}
+
+void consume_laps_bell(void)
+{
+	consume(idle_bell, &laps_asleep);
+}
+
+void consume_laps_futex(void)
+{
+	consume(idle_futex, &laps_asleep);
+}
+
+void consume_laps_descriptor(void)
+{
+	consume(idle_descriptor, &laps_asleep);
 }
 
 /* ---- the producer dies: what was handed over is a prefix, and there is an end to it ---- */
 
-void consume_until_dead(void)
+static void take_until_dead(const struct use *u)
 {
 	struct quoit_consumer c = consumer_at_first();
 
-	while (c.next != FIRST + ITEMS) {
+	while (c.next != FIRST + u->items) {
 		bool dead = explore_is_dead(0);
-		uint32_t n = quoit_ring_peek(&c);
+		uint32_t n = peek(&c, u);
 
 		if (n == 0 && dead)
 			return;
 		if (n > 0)
 			take(&c, n);
 	}
+}
+
+void consume_until_dead(void)
+{
+	take_until_dead(&plain);
+}
+
+void consume_laps_until_dead(void)
+{
+	take_until_dead(&laps);
 }

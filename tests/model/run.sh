@@ -19,6 +19,8 @@ spin_checks='
 spin ring.pml holds
 spin ring.pml holds -DARM
 spin ring.pml holds -DCLEAR_FIRST
+spin ring.pml holds -DLAPS
+spin ring.pml holds -DLAPS -DARM
 spin ring.pml holds -DSTARVED_SLEEP -DREAP_KICK
 spin ring.pml fails -DNO_FENCE_CLIENT
 spin ring.pml fails -DNO_FENCE_DAEMON
@@ -29,6 +31,12 @@ spin ring.pml fails -DRELEASE_FIRST
 spin ring.pml fails -DNO_FENCE_POST
 spin ring.pml fails -DNO_FENCE_WAIT
 spin ring.pml fails -DNO_COMPARE
+spin ring.pml fails -DLAPS -DLAP_FIRST
+spin ring.pml fails -DLAPS -DNO_FENCE_CLIENT
+spin ring.pml fails -DLAPS -DNO_FENCE_DAEMON
+spin ring.pml fails -DLAPS -DNO_FENCE_POST
+spin ring.pml fails -DLAPS -DNO_FENCE_WAIT
+spin ring.pml fails -DLAPS -DNO_RECHECK
 spin ring.pml fails -DARM -DNO_FENCE_POST
 spin ring.pml fails -DARM -DNO_FENCE_WAIT
 spin ring.pml fails -DSTARVED_SLEEP
@@ -51,17 +59,26 @@ use futex holds
 use descriptor holds
 use transfer holds
 use death holds
+use laps holds
+use laps-doorbell holds
+use laps-futex holds
+use laps-descriptor holds
+use laps-death holds
 use hostile-producer holds
+use hostile-laps holds
 use hostile-consumer holds
 use hostile-reserve holds
 use transfer fails -DPUBLISH_FIRST
 use transfer fails -DRELEASE_FIRST
 use death fails -DPUBLISH_FIRST
+use laps fails -DPUBLISH_FIRST
+use laps-death fails -DPUBLISH_FIRST
 use doorbell fails -DSLEEP_UNASKED
 use doorbell fails -DCLEAR_BEFORE_DRAIN
 use futex fails -DNO_COMPARE
 use descriptor fails -DARM_RELAXED
 use hostile-producer fails -DNO_RANGE_CHECK
+use hostile-laps fails -DNO_RANGE_CHECK
 use hostile-producer fails -DREREAD_TAIL
 use hostile-producer fails -DDOUBLE_FETCH
 use hostile-consumer fails -DNO_CREDIT
@@ -69,6 +86,13 @@ cut transfer R1-relaxed
 cut transfer A1-relaxed
 cut transfer R2-relaxed
 cut transfer A2-relaxed
+cut laps R3-relaxed
+cut laps A3-relaxed
+cut laps unmarked-lap-believed
+cut laps lap-of-any-length
+cut laps-doorbell late-tail-refused
+cut laps-doorbell W1-store-release
+cut laps-futex W2-store-release
 cut doorbell W1-store-release
 cut doorbell W1-load-acquire
 cut doorbell W2-store-release
@@ -90,11 +114,16 @@ mutate() {
 	A1-relaxed) echo 's/(c->tail, QUOIT_RING_ACQUIRE)/(c->tail, QUOIT_RING_RELAXED)/' ;;
 	R2-relaxed) echo 's/(c->head, c->next, QUOIT_RING_RELEASE)/(c->head, c->next, QUOIT_RING_RELAXED)/' ;;
 	A2-relaxed) echo 's/(p->head, QUOIT_RING_ACQUIRE)/(p->head, QUOIT_RING_RELAXED)/' ;;
+	R3-relaxed) echo 's/(lap, word, QUOIT_RING_RELEASE)/(lap, word, QUOIT_RING_RELAXED)/' ;;
+	A3-relaxed) echo 's/(lap, QUOIT_RING_ACQUIRE)/(lap, QUOIT_RING_RELAXED)/' ;;
+	unmarked-lap-believed) echo 's/if (!(word & QUOIT_LAP_MARK) || /if (/' ;;
+	lap-of-any-length) echo 's/(word & QUOIT_LAP_MARK) || n > c->entries)/(word \& QUOIT_LAP_MARK))/' ;;
+	late-tail-refused) echo 's/if (n > c->entries && tail == c->late)/if (false)/' ;;
 	W1-store-release) echo 's/(p->tail, p->next, QUOIT_RING_SEQ_CST)/(p->tail, p->next, QUOIT_RING_RELEASE)/' ;;
 	W1-load-acquire) echo 's/(need_wake, QUOIT_RING_SEQ_CST)/(need_wake, QUOIT_RING_ACQUIRE)/' ;;
 	W2-store-release) echo 's/(need_wake, 1u, QUOIT_RING_SEQ_CST)/(need_wake, 1u, QUOIT_RING_RELEASE)/' ;;
 	W2-load-acquire) echo 's/(c->tail, QUOIT_RING_SEQ_CST)/(c->tail, QUOIT_RING_ACQUIRE)/' ;;
-	no-recheck) echo 's/return c->cached_tail == c->next;/return true;/' ;;
+	no-recheck) echo 's/return quoit_ring_look(c);/return true;/' ;;
 	flag-not-raised) echo 's/(need_wake, 1u, /(need_wake, 0u, /' ;;
 	full-ring-reserved) echo 's/if (quoit_ring_space(p) == 0 && .*/if (false)/' ;;
 	indices-compared-by-size) echo 's/if (head - p->cached_head > .*/if (head < p->cached_head || head > p->published)/' ;;

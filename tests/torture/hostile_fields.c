@@ -134,8 +134,7 @@ static bool submit(struct raw_client *c, const struct quoit_sqe *sqe)
 	if (!quoit_ring_reserve(&c->sq, &index))
 		return false;
 	put(c, index, sqe);
-	if (quoit_ring_submit_wake(&c->sq, &c->daemon->need_wake))
-		raw_ring_bell(c);
+	raw_publish(c);
 	return true;
 }
 

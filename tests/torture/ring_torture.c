@@ -30,6 +30,7 @@ struct shared {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t need_wake;
 	_Atomic bool given_up; /* by the consumer: something was wrong */
 	uint64_t slot[MOST][WORDS];
+	uint32_t lap[MOST];
 };
 
 /* One transfer of `count` elements. */
@@ -39,6 +40,7 @@ struct transfer {
 	uint32_t start; /* first index */
 	uint64_t count;
 	bool sleeps; /* the consumer does; else it polls */
+	bool laps;   /* batches are announced in their first slots, and looked for there */
 	int bell;
 	uint64_t seed[2]; /* of producer and consumer: how they dawdle */
 };
@@ -67,8 +69,15 @@ static void ring_bell(const struct transfer *t)
 	(void)!write(t->bell, &one, sizeof one);
 }
 
+static uint32_t *lap_of(const struct transfer *t, uint32_t index)
+{
+	return &t->shared->lap[index & (t->entries - 1)];
+}
+
 static void publish(const struct transfer *t, struct quoit_producer *p)
 {
+	if (t->laps && p->next != p->published)
+		quoit_ring_announce(p, lap_of(t, p->published), 0);
 	if (!t->sleeps)
 		quoit_ring_submit(p);
 	else if (quoit_ring_submit_wake(p, &t->shared->need_wake))
@@ -106,6 +115,8 @@ static void *produce(void *arg)
 			publish(t, &p);
 			sched_yield();
 		}
+		if (t->laps)
+			QUOIT_RING_STORE(lap_of(t, index), 0, QUOIT_RING_RELAXED);
 		for (uint64_t i = 0; i < WORDS; i++)
 			t->shared->slot[index & (t->entries - 1)][i] = n * WORDS + i;
 		if (draw(&t->seed[0], 3))
@@ -116,6 +127,11 @@ static void *produce(void *arg)
 	}
 	publish(t, &p);
 	return NULL;
+}
+
+static uint32_t peek(const struct transfer *t, struct quoit_consumer *c)
+{
+	return t->laps ? quoit_ring_peek_batch(c, lap_of(t, c->next)) : quoit_ring_peek(c);
 }
 
 /* False: nobody rang, and there is work. */
@@ -131,7 +147,7 @@ static bool sleep_until_rung(const struct transfer *t, struct quoit_consumer *c)
 			(void)!read(t->bell, &count, sizeof count);
 	}
 	quoit_ring_awake(&t->shared->need_wake);
-	return rung || !quoit_ring_peek(c);
+	return rung || !peek(t, c);
 }
 
 static bool take(const struct transfer *t, const struct quoit_consumer *c, uint64_t n)
@@ -152,9 +168,9 @@ static const char *consume(struct transfer *t)
 	uint64_t n = 0;
 
 	quoit_consumer_init(&c, &t->shared->head, &t->shared->tail, t->entries);
-	c.next = c.cached_tail = t->start;
+	c.next = c.cached_tail = c.late = t->start;
 	while (n < t->count) {
-		uint32_t ready = quoit_ring_peek(&c);
+		uint32_t ready = peek(t, &c);
 
 		if (ready > t->entries)
 			return "a tail beyond the ring";
@@ -171,7 +187,7 @@ static const char *consume(struct transfer *t)
 		}
 		dawdle(&t->seed[1]);
 	}
-	return quoit_ring_peek(&c) ? "one element too many" : NULL;
+	return peek(t, &c) ? "one element too many" : NULL;
 }
 
 /* ---- rounds ---- */
@@ -200,11 +216,11 @@ static bool consume_all(const struct stage *s, struct transfer *t)
 	return false;
 }
 
-static void between_threads(struct stage *s, bool sleeps)
+static void between_threads(struct stage *s, bool sleeps, bool laps)
 {
 	for (unsigned round = 0; round < stage_times(s, 25, 200) && !s->bad; round++) {
 		static struct shared shared;
-		struct transfer t = {.sleeps = sleeps};
+		struct transfer t = {.sleeps = sleeps, .laps = laps};
 		pthread_t thread;
 
 		begin(s, &t, &shared);
@@ -215,7 +231,7 @@ static void between_threads(struct stage *s, bool sleeps)
 	}
 }
 
-static void between_processes(struct stage *s, bool sleeps)
+static void between_processes(struct stage *s, bool sleeps, bool laps)
 {
 	struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -223,7 +239,7 @@ static void between_processes(struct stage *s, bool sleeps)
 	if (!CHECK(s, shared != MAP_FAILED))
 		return;
 	for (unsigned round = 0; round < stage_times(s, 25, 200) && !s->bad; round++) {
-		struct transfer t = {.sleeps = sleeps};
+		struct transfer t = {.sleeps = sleeps, .laps = laps};
 		int status = -1;
 		pid_t pid;
 
@@ -245,22 +261,26 @@ static void between_processes(struct stage *s, bool sleeps)
 
 static void threads_that_poll(struct stage *s)
 {
-	between_threads(s, false);
+	between_threads(s, false, false);
+	between_threads(s, false, true);
 }
 
 static void threads_that_sleep(struct stage *s)
 {
-	between_threads(s, true);
+	between_threads(s, true, false);
+	between_threads(s, true, true);
 }
 
 static void processes_that_poll(struct stage *s)
 {
-	between_processes(s, false);
+	between_processes(s, false, false);
+	between_processes(s, false, true);
 }
 
 static void processes_that_sleep(struct stage *s)
 {
-	between_processes(s, true);
+	between_processes(s, true, false);
+	between_processes(s, true, true);
 }
 
 static const struct stage_case cases[] = {

@@ -8,6 +8,7 @@
 #include <criterion/parameterized.h>
 
 #include <quoit.h>
+#include <quoit/ring.h>
 
 #include "fake_daemon.h"
 
@@ -543,6 +544,55 @@ Test(raw, a_full_ring_is_a_return_value)
 	cr_assert_null(quoit_sqe(q));
 	cr_assert_eq(quoit_push(q, quoit_nop(0)), -EAGAIN);
 	fake_hold_fetch(f, false);
+}
+
+static uint32_t lap_word(uint32_t end)
+{
+	return end << QUOIT_LAP_SHIFT | QUOIT_LAP_MARK;
+}
+
+static struct quoit_sqe *put_nop(void)
+{
+	struct quoit_sqe *sqe = quoit_sqe(q);
+
+	cr_assert_not_null(sqe);
+	*sqe = quoit_nop(0);
+	return sqe;
+}
+
+Test(raw, a_batch_is_announced_in_its_first_slot)
+{
+	struct quoit_sqe *first, *second;
+
+	first = put_nop();
+	second = put_nop(); /* of eight slots, two are published without being asked */
+	cr_expect_eq(first->lap, 0, "before it is published");
+	quoit_flush(q);
+	cr_expect_eq(first->lap, lap_word(2));
+	cr_expect_eq(second->lap, 0);
+	first = put_nop();
+	quoit_flush(q);
+	cr_expect_eq(first->lap, lap_word(3));
+}
+
+/* One of the round before would be believed when indices have come round. */
+Test(raw, no_slot_is_handed_out_with_a_lap)
+{
+	for (uint64_t i = 0; i < 5 * 8; i++) {
+		uint64_t batch = 1 + i % 3;
+
+		for (uint64_t n = 0; n < batch; n++) {
+			struct quoit_sqe *sqe;
+
+			while ((sqe = quoit_sqe(q)) == NULL)
+				quoit_release(
+					q, (unsigned)quoit_peek(q, &(const struct quoit_cqe *){0}));
+			cr_assert_eq(sqe->lap, 0, "slot %lu of batch %lu", n, i);
+			*sqe = quoit_nop(0);
+			sqe->flags = QUOIT_SQE_QUIET;
+		}
+		quoit_flush(q);
+	}
 }
 
 Test(raw, a_full_ring_of_a_dead_daemon_is_no_reason_to_try_again)

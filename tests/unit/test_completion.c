@@ -110,6 +110,20 @@ Test(completion, nothing_is_visible_before_the_flush)
 	cr_expect_not(ring->dirty);
 }
 
+Test(completion, the_first_CQE_of_a_flush_tells_where_it_ends)
+{
+	post(1, -EINVAL, 0);
+	post(2, 0, 0);
+	post(3, 0, 0);
+	cr_expect_eq(ring->cqes[0].flags, QUOIT_CQE_ERROR, "before the flush");
+	completion_flush(ring);
+	cr_expect_eq(ring->cqes[0].flags, 3u << QUOIT_LAP_SHIFT | QUOIT_LAP_MARK | QUOIT_CQE_ERROR);
+	cr_expect_eq(ring->cqes[1].flags, 0);
+	cr_expect_eq(ring->cqes[2].flags, 0);
+	completion_flush(ring); /* of nothing announces nothing */
+	cr_expect_eq(ring->cqes[3].flags, 0);
+}
+
 Test(completion, every_user_data_comes_back)
 {
 	static const uint64_t values[] = {0, 1, UINT64_MAX, UINT64_C(1) << 63, 0x0123456789abcdef};

@@ -22,7 +22,7 @@
 #define QUOIT_ALIGNED(n)                _Alignas(n)
 #endif
 
-#define QUOIT_ABI_VERSION 2u
+#define QUOIT_ABI_VERSION 3u
 
 /* The cache line that words of different writers keep apart by. */
 #define QUOIT_LINE 64
@@ -148,7 +148,7 @@ struct quoit_sqe {
 	uint8_t flags;      /* QUOIT_SQE_* */
 	uint8_t device;     /* CREATE: where the bytes live: 0 the host, n device n - 1; else 0 */
 	uint8_t arg;        /* by operation, above */
-	uint32_t lap;       /* reserved for a lap word per batch */
+	uint32_t lap;       /* the ring's own (ring.h): zero until it is published */
 	uint64_t user_data; /* returned unchanged in the CQE */
 	union {
 		struct {
@@ -172,14 +172,14 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_sqe) == 64, "an SQE is 64 bytes");
 
 /* ---- completion queue entry ---- */
 
-/* cqe.flags */
+/* cqe.flags: the low seven bits; those above are the ring's own, its lap word (ring.h) */
 #define QUOIT_CQE_ERROR 0x1u /* the error record of this slot belongs to this CQE */
 
 /* res: 0 or what the operation counts (FILE_READ, FILE_WRITE: bytes), else -errno or -QUOIT_E*. */
 struct quoit_cqe {
 	uint64_t user_data;
 	int32_t res;
-	uint32_t flags; /* QUOIT_CQE_* */
+	uint32_t flags; /* QUOIT_CQE_*, and more above them */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_cqe) == 16, "a CQE is 16 bytes");
 
@@ -199,8 +199,7 @@ enum quoit_field {
 	QUOIT_FIELD_FLAGS,
 	QUOIT_FIELD_DEVICE, /* of a fault, values: the device, enum quoit_fault */
 	QUOIT_FIELD_ARG,
-	QUOIT_FIELD_LAP,
-	QUOIT_FIELD_TENSOR0,
+	QUOIT_FIELD_TENSOR0 = 6, /* 5 was the lap, of version 2 */
 	QUOIT_FIELD_TENSOR1,
 	QUOIT_FIELD_TENSOR2,
 	QUOIT_FIELD_TENSOR3,

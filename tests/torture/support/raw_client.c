@@ -256,6 +256,14 @@ void raw_ring_bell(const struct raw_client *c)
 	(void)!send(c->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+void raw_publish(struct raw_client *c)
+{
+	if (c->sq.next != c->sq.published)
+		quoit_ring_announce(&c->sq, &raw_slot(c, c->sq.published)->lap, 0);
+	if (quoit_ring_submit_wake(&c->sq, &c->daemon->need_wake))
+		raw_ring_bell(c);
+}
+
 bool raw_submit_all(struct raw_client *c, const struct quoit_sqe *sqes, unsigned count)
 {
 	uint32_t index;
@@ -265,8 +273,7 @@ bool raw_submit_all(struct raw_client *c, const struct quoit_sqe *sqes, unsigned
 			return false;
 		*raw_slot(c, index) = sqes[i];
 	}
-	if (quoit_ring_submit_wake(&c->sq, &c->daemon->need_wake))
-		raw_ring_bell(c);
+	raw_publish(c);
 	return true;
 }
 
@@ -288,7 +295,7 @@ static void sleep_cq(struct raw_client *c)
 	struct timespec slice = {.tv_nsec = SLICE_MS * 1000000};
 
 	if (quoit_ring_sleep(&c->cq, &c->client->cq_wait))
-		(void)syscall(SYS_futex, &c->daemon->cq_tail, FUTEX_WAIT, c->cq.cached_tail, &slice,
+		(void)syscall(SYS_futex, &c->daemon->cq_tail, FUTEX_WAIT, c->cq.slept_at, &slice,
 			      NULL, 0);
 	quoit_ring_awake(&c->client->cq_wait);
 }
