@@ -119,6 +119,9 @@ struct quoit_ring {
 	uint32_t sq_sample;             /* the next index that is one (quoit/sample.h), */
 	uint32_t sq_noted[QUOIT_NOTED]; /* behind which index each word may tell of another, */
 	uint32_t sq_mask;
+	uint32_t
+		blank; /* the first slot, not before sq.next, that has not been blanked (slot.h), */
+	uint32_t ahead; /* and how many are at a time */
 	uint32_t batch; /* so many unpublished SQEs publish themselves */
 	uint32_t site;  /* the call site that the library submits for; 0: none */
 	bool raw;
@@ -204,6 +207,9 @@ void libquoit_ring_free(struct quoit_ring *q);
  * a raw one returns -EAGAIN.
  */
 int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index);
+
+/* Blank slots from q->blank on, for slot_blank. */
+void libquoit_queue_blank(struct quoit_ring *q);
 
 /* Fill a taken slot with a job that posts a CQE, and publish when a batch is full. */
 void libquoit_queue_put(struct quoit_ring *q, uint32_t index, const struct quoit_sqe *sqe,

@@ -11,6 +11,23 @@
 
 /* ---- SQ ---- */
 
+#define BLANK_MOST 32u
+
+/*
+ * From q->blank on, which is reserved, as many as were published at once the last time.  Their
+ * lines are in quoitd's cache, which has read them.  Stores that follow each other get them at the
+ * same time; a store to each one when it is filled waits for it alone.
+ */
+__attribute__((noinline)) void libquoit_queue_blank(struct quoit_ring *q)
+{
+	uint32_t n = quoit_ring_space(&q->sq) + 1;
+
+	if (n > q->ahead)
+		n = q->ahead;
+	for (uint32_t end = q->blank + n; q->blank != end; q->blank++)
+		__atomic_store_n(&q->sqes[q->blank & q->sq_mask].lap, 0, __ATOMIC_RELAXED);
+}
+
 int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index)
 {
 	int err;
@@ -28,7 +45,7 @@ int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index)
 			return err;
 		return quoit_ring_reserve(&q->sq, ret_index) ? 0 : -EPROTO;
 	}
-	slot_prefetch(q, *ret_index);
+	slot_blank(q, *ret_index);
 	return 0;
 }
 
@@ -65,15 +82,6 @@ int quoit_push_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe)
 	return 0;
 }
 
-/* A slot that its user fills: nothing begins there until it is published. */
-SLOT_INLINE struct quoit_sqe *blank(struct quoit_ring *q, uint32_t index)
-{
-	struct quoit_sqe *sqe = &q->sqes[index & q->sq_mask];
-
-	__atomic_store_n(&sqe->lap, 0, __ATOMIC_RELAXED);
-	return sqe;
-}
-
 struct quoit_sqe *quoit_sqe(struct quoit_ring *q)
 {
 	uint32_t index;
@@ -87,7 +95,7 @@ struct quoit_sqe *quoit_sqe(struct quoit_ring *q)
 		return NULL;
 	if (q->stamps)
 		q->notes[index & q->sq_mask].site = 0;
-	return blank(q, index);
+	return &q->sqes[index & q->sq_mask];
 }
 
 unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
@@ -101,8 +109,7 @@ unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
 	/* A run neither wraps nor grows beyond what is published at once. */
 	while (n < most && n < q->batch && (first + n) & q->sq_mask && quoit_ring_space(&q->sq) &&
 	       quoit_ring_reserve(&q->sq, &index)) {
-		slot_prefetch(q, index);
-		blank(q, index);
+		slot_blank(q, index);
 		n++;
 	}
 	for (uint32_t i = 1; UNLIKELY(q->stamps != NULL) && i < n; i++)
@@ -159,12 +166,15 @@ static __attribute__((noinline)) void stamp(struct quoit_ring *q)
 
 int quoit_flush(struct quoit_ring *q)
 {
+	uint32_t n;
 	bool wake;
 
 	if (UNLIKELY(!libquoit_is_mine(q->mine)))
 		return -EOWNERDEAD;
-	if (q->sq.next == q->sq.published)
+	n = q->sq.next - q->sq.published;
+	if (n == 0)
 		return 0;
+	q->ahead = n < BLANK_MOST ? n : BLANK_MOST;
 	if (UNLIKELY(q->stamps != NULL) || has_sample(q->sq_sample, q->sq.next))
 		stamp(q);
 	libquoit_event(q, QUOIT_EVENT_SUBMIT, q->sq.next, 0);

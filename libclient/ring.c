@@ -79,6 +79,7 @@ static void bind_pages(struct quoit_ring *q, bool stamps)
 	}
 	q->sq_mask = l->sq_entries - 1;
 	q->cq_mask = l->cq_entries - 1;
+	q->ahead = 1;
 	q->batch = l->sq_entries / 4;
 	quoit_producer_init(&q->sq, &q->client->sq_tail, &q->daemon->sq_head, l->sq_entries);
 	quoit_consumer_init(&q->cq, &q->client->cq_head, &q->daemon->cq_tail, l->cq_entries);

@@ -16,24 +16,11 @@
 
 #define SLOT_INLINE static inline __attribute__((always_inline))
 
-/* Slots are asked for so many ahead. */
-#define SLOTS_AHEAD 16u
-
-/*
- * Ask for a slot that will be filled soon: its line is in quoitd's cache, which has read it,
- * unless it is full still.  (For x86 the builtin asks for reading only, unless the compiler may use
- * what newer processors have; on others this is a nop.)
- */
-SLOT_INLINE void slot_prefetch(const struct quoit_ring *q, uint32_t index)
+/* A slot that was reserved is blank: no batch begins there until it is published (ring.h). */
+SLOT_INLINE void slot_blank(struct quoit_ring *q, uint32_t index)
 {
-	const struct quoit_sqe *slot = &q->sqes[(index + SLOTS_AHEAD) & q->sq_mask];
-
-	if (LIKELY(quoit_ring_space(&q->sq) >= SLOTS_AHEAD))
-#if defined(__x86_64__)
-		__asm__ volatile("prefetchw %0" : : "m"(*(const char *)slot));
-#else
-		__builtin_prefetch(slot, 1);
-#endif
+	if (UNLIKELY(index == q->blank))
+		libquoit_queue_blank(q);
 }
 
 /* As libquoit_queue_take. */
@@ -43,7 +30,7 @@ SLOT_INLINE int slot_take(struct quoit_ring *q, uint32_t *ret_index)
 		return -EOWNERDEAD;
 	if (UNLIKELY(!quoit_ring_reserve(&q->sq, ret_index)))
 		return libquoit_queue_take(q, ret_index);
-	slot_prefetch(q, *ret_index);
+	slot_blank(q, *ret_index);
 	return 0;
 }
 
