@@ -119,9 +119,8 @@ struct quoit_ring {
 	uint32_t sq_sample;             /* the next index that is one (quoit/sample.h), */
 	uint32_t sq_noted[QUOIT_NOTED]; /* behind which index each word may tell of another, */
 	uint32_t sq_mask;
-	uint32_t
-		blank; /* the first slot, not before sq.next, that has not been blanked (slot.h), */
-	uint32_t ahead; /* and how many are at a time */
+	uint32_t blank; /* the first slot, not before sq.next, that is not blank (slot.h), */
+	uint32_t ahead; /* and how many are made so at a time */
 	uint32_t batch; /* so many unpublished SQEs publish themselves */
 	uint32_t site;  /* the call site that the library submits for; 0: none */
 	bool raw;

@@ -14,13 +14,13 @@
 #define BLANK_MOST 32u
 
 /*
- * From q->blank on, which is reserved, as many as were published at once the last time.  Their
- * lines are in quoitd's cache, which has read them.  Stores that follow each other get them at the
- * same time; a store to each one when it is filled waits for it alone.
+ * From q->blank on, as many as were published at once the last time, if they are free.  Their lines
+ * are in quoitd's cache, which has read them.  Stores that follow each other get them at the same
+ * time; a store to each one when it is filled waits for it alone.
  */
-__attribute__((noinline)) void libquoit_queue_blank(struct quoit_ring *q)
+void libquoit_queue_blank(struct quoit_ring *q)
 {
-	uint32_t n = quoit_ring_space(&q->sq) + 1;
+	uint32_t n = q->sq.entries - (q->blank - q->sq.cached_head);
 
 	if (n > q->ahead)
 		n = q->ahead;
@@ -183,6 +183,8 @@ int quoit_flush(struct quoit_ring *q)
 	wake = quoit_ring_submit_wake(&q->sq, &q->daemon->need_wake);
 	/* On the line that has just been read for that. */
 	q->recorded = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
+	if (q->blank == q->sq.next) /* for what comes next, while quoitd is at work */
+		libquoit_queue_blank(q);
 	return wake ? kick(q) : 0;
 }
 
