@@ -43,7 +43,8 @@ int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index)
 		err = libquoit_sleep_sq(q);
 		if (err)
 			return err;
-		return quoit_ring_reserve(&q->sq, ret_index) ? 0 : -EPROTO;
+		if (!quoit_ring_reserve(&q->sq, ret_index))
+			return -EPROTO;
 	}
 	slot_blank(q, *ret_index);
 	return 0;
@@ -168,6 +169,7 @@ int quoit_flush(struct quoit_ring *q)
 {
 	uint32_t n;
 	bool wake;
+	int err = 0;
 
 	if (UNLIKELY(!libquoit_is_mine(q->mine)))
 		return -EOWNERDEAD;
@@ -183,9 +185,11 @@ int quoit_flush(struct quoit_ring *q)
 	wake = quoit_ring_submit_wake(&q->sq, &q->daemon->need_wake);
 	/* On the line that has just been read for that. */
 	q->recorded = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
+	if (wake)
+		err = kick(q);
 	if (q->blank == q->sq.next) /* for what comes next, while quoitd is at work */
 		libquoit_queue_blank(q);
-	return wake ? kick(q) : 0;
+	return err;
 }
 
 /* ---- CQ ---- */

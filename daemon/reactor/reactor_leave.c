@@ -122,12 +122,6 @@ static void let_ring_go(struct reactor *r, struct session *s, struct ring *ring)
 	s->rings[ring->index] = NULL;
 }
 
-/* Also what its client has not announced, which costs a look at the tail. */
-static bool has_unfetched(struct ring *ring)
-{
-	return ring_ready(ring) || !quoit_ring_look(&ring->sq);
-}
-
 /* True: some ring still has jobs. */
 static bool close_rings(struct reactor *r, struct session *s)
 {
@@ -138,7 +132,7 @@ static bool close_rings(struct reactor *r, struct session *s)
 
 		if (!ring || !ring->closing)
 			continue;
-		if (ring->jobs || (!s->stopped && has_unfetched(ring))) {
+		if (ring->jobs || (!s->stopped && !quoit_ring_look(&ring->sq))) {
 			pending = true;
 			continue;
 		}
@@ -192,7 +186,7 @@ static bool unfetched(const struct session *s)
 	for (uint32_t i = 0; i < s->ring_count; i++) {
 		struct ring *ring = s->rings[i];
 
-		if (ring && has_unfetched(ring))
+		if (ring && !quoit_ring_look(&ring->sq))
 			return true;
 	}
 	return false;

@@ -18,6 +18,7 @@ static const struct explore_scenario scenarios[] = {
 	{"descriptor", share_ring, {produce_descriptor, consume_descriptor}, false},
 	{"death", share_ring, {produce_plain, consume_until_dead}, true},
 	{"laps", share_laps, {produce_laps, consume_laps}, false},
+	{"laps-in-parts", share_laps, {produce_laps, consume_laps_in_parts}, false},
 	{"laps-doorbell", share_laps, {produce_laps_bell, consume_laps_bell}, false},
 	{"laps-futex", share_laps, {produce_laps_futex, consume_laps_futex}, false},
 	{"laps-descriptor", share_laps, {produce_laps_descriptor, consume_laps_descriptor}, false},

@@ -62,6 +62,7 @@ void produce_laps_bell(void);
 void produce_laps_futex(void);
 void produce_laps_descriptor(void);
 void consume_laps(void);
+void consume_laps_in_parts(void);
 void consume_laps_bell(void);
 void consume_laps_futex(void);
 void consume_laps_descriptor(void);

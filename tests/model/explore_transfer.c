@@ -78,12 +78,15 @@ static void slot_fill(uint32_t index)
 /* A transfer of so many items; with laps: announced by libquoit and quoitd, and found that way. */
 struct use {
 	bool laps;
+	bool parts; /* taken in parts, with a last look at any time, as by a client that arms */
 	uint32_t items;
 };
 
-static const struct use plain = {false, ITEMS};
-static const struct use laps = {true, ITEMS};
-static const struct use laps_asleep = {true, ITEMS - 1}; /* one more has ten times the states */
+static const struct use plain = {.items = ITEMS};
+static const struct use laps = {.laps = true, .items = ITEMS};
+static const struct use laps_in_parts = {.laps = true, .parts = true, .items = ITEMS};
+static const struct use laps_asleep = {.laps = true, .items = ITEMS - 1}; /* one more has ten times
+									   the states */
 
 static void announce(struct quoit_producer *p, const struct use *u)
 {
@@ -153,6 +156,10 @@ static void consume(void (*idle)(struct quoit_consumer *), const struct use *u)
 	while (c.next != FIRST + u->items) {
 		uint32_t n = peek(&c, u);
 
+		if (u->parts && explore_choose(2) == 0)
+			(void)quoit_ring_look(&c);
+		if (u->parts && n > 1)
+			n = 1 + explore_choose(2);
 		if (n > 0)
 			take(&c, n);
 		else
@@ -297,6 +304,11 @@ void produce_laps_descriptor(void)
 void consume_laps(void)
 {
 	consume(idle_spin, &laps);
+}
+
+void consume_laps_in_parts(void)
+{
+	consume(idle_spin, &laps_in_parts);
 }
 
 void consume_laps_bell(void)

@@ -60,6 +60,7 @@ use descriptor holds
 use transfer holds
 use death holds
 use laps holds
+use laps-in-parts holds
 use laps-doorbell holds
 use laps-futex holds
 use laps-descriptor holds
@@ -91,6 +92,7 @@ cut laps A3-relaxed
 cut laps unmarked-lap-believed
 cut laps lap-of-any-length
 cut laps-doorbell late-tail-refused
+cut laps-in-parts look-forgets-what-is-left
 cut laps-doorbell W1-store-release
 cut laps-futex W2-store-release
 cut doorbell W1-store-release
@@ -119,6 +121,7 @@ mutate() {
 	unmarked-lap-believed) echo 's/if (!(word & QUOIT_LAP_MARK) || /if (/' ;;
 	lap-of-any-length) echo 's/(word & QUOIT_LAP_MARK) || n > c->entries)/(word \& QUOIT_LAP_MARK))/' ;;
 	late-tail-refused) echo 's/if (n > c->entries && tail == c->late)/if (false)/' ;;
+	look-forgets-what-is-left) echo '/quoit_ring_look(struct/,/^}/s/if (c->cached_tail != c->next)/if (false)/' ;;
 	W1-store-release) echo 's/(p->tail, p->next, QUOIT_RING_SEQ_CST)/(p->tail, p->next, QUOIT_RING_RELEASE)/' ;;
 	W1-load-acquire) echo 's/(need_wake, QUOIT_RING_SEQ_CST)/(need_wake, QUOIT_RING_ACQUIRE)/' ;;
 	W2-store-release) echo 's/(need_wake, 1u, QUOIT_RING_SEQ_CST)/(need_wake, 1u, QUOIT_RING_RELEASE)/' ;;

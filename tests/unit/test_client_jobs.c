@@ -11,6 +11,7 @@
 #include <quoit/ring.h>
 
 #include "fake_daemon.h"
+#include "library.h"
 
 #define SOON 5000 /* milliseconds: longer than anything here takes */
 
@@ -384,6 +385,13 @@ Test(managed, an_SQ_head_that_lies_ends_the_ring)
 		err = quoit_push(q, quoit_nop(0));
 	cr_assert_eq(err, -EPROTO);
 	fake_kill(f);
+}
+
+Test(managed, slots_are_blank_ahead_also_after_a_wait_for_room)
+{
+	for (int i = 0; i < 50; i++)
+		cr_assert_eq(quoit_push(q, quoit_nop(0)), 0);
+	cr_expect_leq(q->blank - q->sq.next, q->sq.entries, "%u, next %u", q->blank, q->sq.next);
 }
 
 Test(managed, waits_are_counted_under_their_place)

@@ -239,11 +239,13 @@ QUOIT_RING_FUNCTION void quoit_ring_release(struct quoit_consumer *c, uint32_t n
 }
 
 /*
- * Look at the tail for the last time, after a store that asks for a wake-up.  True: nothing has
- * come, and whoever submits from now on will see that store.
+ * Look at the tail for the last time, after a store that asks for a wake-up.  True: nothing is
+ * left, nothing has come, and whoever submits from now on will see that store.
  */
 QUOIT_RING_FUNCTION bool quoit_ring_look(struct quoit_consumer *c)
 {
+	if (c->cached_tail != c->next)
+		return false; /* a late tail would take back what a lap has told */
 	c->slept_at = QUOIT_RING_LOAD(c->tail, QUOIT_RING_SEQ_CST); /* W2 and A1 */
 	return quoit_ring_by_tail(c, c->slept_at) == 0;
 }
