@@ -255,8 +255,7 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_stamps) == 64, "one line per job");
 
 /* ---- pages that the client writes and quoitd reads ---- */
 
-/* When samples (sample.h) were submitted and reaped is beside the index that the peer reads anyway.
- */
+/* When samples (sample.h) were submitted and reaped is beside the index that changes then. */
 #define QUOIT_NOTED 7u
 
 struct quoit_client_words {
