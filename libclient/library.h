@@ -119,10 +119,10 @@ struct quoit_ring {
 	uint32_t sq_sample;             /* the next index that is one (quoit/sample.h), */
 	uint32_t sq_noted[QUOIT_NOTED]; /* behind which index each word may tell of another, */
 	uint32_t sq_mask;
-	uint32_t blank; /* the first slot, not before sq.next, that is not blank (slot.h), */
-	uint32_t ahead; /* and how many are made so at a time */
-	uint32_t batch; /* so many unpublished SQEs publish themselves */
-	uint32_t site;  /* the call site that the library submits for; 0: none */
+	uint32_t claimed; /* the first slot, not before sq.next, that is not (slot.h), */
+	uint32_t ahead;   /* and how many are at a time */
+	uint32_t batch;   /* so many unpublished SQEs publish themselves */
+	uint32_t site;    /* the call site that the library submits for; 0: none */
 	bool raw;
 	uint8_t device; /* where creates go */
 	int socket;
@@ -131,9 +131,11 @@ struct quoit_ring {
 	/* every reap */
 	struct quoit_consumer cq;
 	uint32_t cq_mask;
-	uint32_t cq_sample; /* and of the CQ */
-	uint64_t looked;    /* ticks of libquoit_sleep_look's last look */
-	int broken;         /* 0, or what ended the ring: -ECONNRESET, -EPROTO (quoitd lied) */
+	bool carried;           /* the next CQE came in the tail's line, and is */
+	struct quoit_cqe alone; /* here, too */
+	uint32_t cq_sample;     /* and of the CQ */
+	uint64_t looked;        /* ticks of libquoit_sleep_look's last look */
+	int broken;             /* 0, or what ended the ring: -ECONNRESET, -EPROTO (quoitd lied) */
 	const struct quoit_cqe *cqes;
 	const struct quoit_error *errors;
 	const struct quoit_stamps *stamps; /* NULL without QUOIT_RING_STAMPS */
@@ -207,8 +209,8 @@ void libquoit_ring_free(struct quoit_ring *q);
  */
 int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index);
 
-/* Blank slots from q->blank on, for slot_blank. */
-void libquoit_queue_blank(struct quoit_ring *q);
+/* Claim slots from q->claimed on, for slot_claim. */
+void libquoit_queue_claim(struct quoit_ring *q);
 
 /* Fill a taken slot with a job that posts a CQE, and publish when a batch is full. */
 void libquoit_queue_put(struct quoit_ring *q, uint32_t index, const struct quoit_sqe *sqe,

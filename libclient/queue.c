@@ -11,21 +11,21 @@
 
 /* ---- SQ ---- */
 
-#define BLANK_MOST 32u
+#define CLAIM_MOST 32u
 
 /*
- * From q->blank on, as many as were published at once the last time, if they are free.  Their lines
- * are in quoitd's cache, which has read them.  Stores that follow each other get them at the same
- * time; a store to each one when it is filled waits for it alone.
+ * As many as were published at once the last time, if they are free.  Their lines are in quoitd's
+ * cache, which has read them.  Stores that follow each other get them at the same time; a store to
+ * each one when it is filled waits for it alone.
  */
-void libquoit_queue_blank(struct quoit_ring *q)
+void libquoit_queue_claim(struct quoit_ring *q)
 {
-	uint32_t n = q->sq.entries - (q->blank - q->sq.cached_head);
+	uint32_t n = q->sq.entries - (q->claimed - q->sq.cached_head);
 
 	if (n > q->ahead)
 		n = q->ahead;
-	for (uint32_t end = q->blank + n; q->blank != end; q->blank++)
-		__atomic_store_n(&q->sqes[q->blank & q->sq_mask].lap, 0, __ATOMIC_RELAXED);
+	for (uint32_t end = q->claimed + n; q->claimed != end; q->claimed++)
+		__atomic_store_n(slot_words(q, q->claimed), 0, __ATOMIC_RELAXED);
 }
 
 int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index)
@@ -46,7 +46,7 @@ int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index)
 		if (!quoit_ring_reserve(&q->sq, ret_index))
 			return -EPROTO;
 	}
-	slot_blank(q, *ret_index);
+	slot_claim(q, *ret_index);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
 	/* A run neither wraps nor grows beyond what is published at once. */
 	while (n < most && n < q->batch && (first + n) & q->sq_mask && quoit_ring_space(&q->sq) &&
 	       quoit_ring_reserve(&q->sq, &index)) {
-		slot_blank(q, index);
+		slot_claim(q, index);
 		n++;
 	}
 	for (uint32_t i = 1; UNLIKELY(q->stamps != NULL) && i < n; i++)
@@ -165,6 +165,15 @@ static __attribute__((noinline)) void stamp(struct quoit_ring *q)
 		note_submit(q, now);
 }
 
+/* One alone is carried in the tail's line: quoitd waits for no other. */
+static inline bool publish(struct quoit_ring *q, uint32_t n)
+{
+	const uint64_t *alone = n == 1 ? slot_words(q, q->sq.published) : NULL;
+
+	return quoit_ring_submit_line(&q->sq, q->client->sq, alone, QUOIT_SQ_CARRIES,
+				      &q->daemon->need_wake);
+}
+
 int quoit_flush(struct quoit_ring *q)
 {
 	uint32_t n;
@@ -176,28 +185,41 @@ int quoit_flush(struct quoit_ring *q)
 	n = q->sq.next - q->sq.published;
 	if (n == 0)
 		return 0;
-	q->ahead = n < BLANK_MOST ? n : BLANK_MOST;
+	q->ahead = n < CLAIM_MOST ? n : CLAIM_MOST;
 	if (UNLIKELY(q->stamps != NULL) || has_sample(q->sq_sample, q->sq.next))
 		stamp(q);
 	libquoit_event(q, QUOIT_EVENT_SUBMIT, q->sq.next, 0);
 	probe_submit(q);
-	quoit_ring_announce(&q->sq, &q->sqes[q->sq.published & q->sq_mask].lap, 0);
-	wake = quoit_ring_submit_wake(&q->sq, &q->daemon->need_wake);
+	wake = publish(q, n);
 	/* On the line that has just been read for that. */
 	q->recorded = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
 	if (wake)
 		err = kick(q);
-	if (q->blank == q->sq.next) /* for what comes next, while quoitd is at work */
-		libquoit_queue_blank(q);
+	if (q->claimed == q->sq.next) /* for what comes next, while quoitd is at work */
+		libquoit_queue_claim(q);
 	return err;
 }
 
 /* ---- CQ ---- */
 
+/* What the tail's line carries, until it is released; its slot's line may stay where it is. */
+static void take_carried(struct quoit_ring *q)
+{
+	uint64_t word[QUOIT_CQ_CARRIES];
+
+	q->carried = quoit_ring_carried(&q->cq, q->client->cq, word, QUOIT_CQ_CARRIES);
+	if (q->carried)
+		q->alone = (struct quoit_cqe){
+			.user_data = word[1], .res = (int32_t)word[2], .flags = (uint32_t)word[0]};
+}
+
 uint32_t libquoit_queue_ready(struct quoit_ring *q)
 {
-	uint32_t n = quoit_ring_peek_batch(&q->cq, &quoit_cqe_at(q, 0)->flags);
+	bool looks = q->cq.cached_tail == q->cq.next;
+	uint32_t n = quoit_ring_peek(&q->cq);
 
+	if (n == 1 && looks)
+		take_carried(q);
 	if (LIKELY(n <= q->cq.entries))
 		return n;
 	q->broken = -EPROTO;
@@ -223,11 +245,13 @@ int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 	/* One run: what lies behind the end of the ring is the next one. */
 	if (n > q->cq.entries - (q->cq.next & q->cq_mask))
 		n = q->cq.entries - (q->cq.next & q->cq_mask);
-	return (int)n;
+	return q->carried ? 1 : (int)n;
 }
 
 const struct quoit_cqe *quoit_cqe_at(const struct quoit_ring *q, unsigned i)
 {
+	if (q->carried && i == 0)
+		return &q->alone;
 	return &q->cqes[(q->cq.next + i) & q->cq_mask];
 }
 
@@ -257,6 +281,7 @@ void libquoit_queue_release(struct quoit_ring *q, uint32_t n)
 		note_reaps(q, n);
 	libquoit_event(q, QUOIT_EVENT_REAP, q->cq.next + n, 0);
 	probe_reap(q, n);
+	q->carried = false;
 	quoit_ring_release(&q->cq, n);
 }
 

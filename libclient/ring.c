@@ -22,10 +22,20 @@ static bool is_size(uint32_t n, uint32_t least)
 	return n >= least && n <= 2 * QUOIT_MAX_ENTRIES && (n & (n - 1)) == 0;
 }
 
-/* Does an array lie inside a mapping, on lines of its own? */
-static bool fits(uint32_t mapping, uint32_t at, uint64_t bytes)
+/* Does an array lie inside a mapping, behind its words, on lines of its own? */
+static bool fits(uint32_t mapping, uint32_t words, uint32_t at, uint64_t bytes)
 {
-	return at % QUOIT_LINE == 0 && at >= QUOIT_LINE && at + bytes <= mapping;
+	return at % QUOIT_LINE == 0 && at >= words && at + bytes <= mapping;
+}
+
+static bool fits_client(const struct quoit_ring_layout *l, uint32_t at, uint64_t bytes)
+{
+	return fits(l->client_bytes, sizeof(struct quoit_client_words), at, bytes);
+}
+
+static bool fits_daemon(const struct quoit_ring_layout *l, uint32_t at, uint64_t bytes)
+{
+	return fits(l->daemon_bytes, sizeof(struct quoit_daemon_words), at, bytes);
 }
 
 static bool layout_is_sane(const struct quoit_ring_layout *l, bool stamps)
@@ -33,13 +43,13 @@ static bool layout_is_sane(const struct quoit_ring_layout *l, bool stamps)
 	uint64_t sq = l->sq_entries, cq = l->cq_entries;
 
 	return is_size(l->sq_entries, QUOIT_MIN_ENTRIES) && is_size(l->cq_entries, l->sq_entries) &&
-	       fits(l->client_bytes, l->sqes, sq * sizeof(struct quoit_sqe)) &&
-	       fits(l->client_bytes, l->notes, sq * sizeof(struct quoit_note)) &&
-	       fits(l->client_bytes, l->sites, QUOIT_MAX_SITES * sizeof(struct quoit_site)) &&
-	       fits(l->client_bytes, l->events, sizeof(struct quoit_ring_events)) &&
-	       fits(l->daemon_bytes, l->cqes, cq * sizeof(struct quoit_cqe)) &&
-	       fits(l->daemon_bytes, l->errors, cq * sizeof(struct quoit_error)) &&
-	       (!stamps || fits(l->daemon_bytes, l->stamps, cq * sizeof(struct quoit_stamps)));
+	       fits_client(l, l->sqes, sq * sizeof(struct quoit_sqe)) &&
+	       fits_client(l, l->notes, sq * sizeof(struct quoit_note)) &&
+	       fits_client(l, l->sites, QUOIT_MAX_SITES * sizeof(struct quoit_site)) &&
+	       fits_client(l, l->events, sizeof(struct quoit_ring_events)) &&
+	       fits_daemon(l, l->cqes, cq * sizeof(struct quoit_cqe)) &&
+	       fits_daemon(l, l->errors, cq * sizeof(struct quoit_error)) &&
+	       (!stamps || fits_daemon(l, l->stamps, cq * sizeof(struct quoit_stamps)));
 }
 
 /* ---- one ring ---- */
@@ -82,7 +92,7 @@ static void bind_pages(struct quoit_ring *q, bool stamps)
 	q->ahead = 1;
 	q->batch = l->sq_entries / 4;
 	quoit_producer_init(&q->sq, &q->client->sq_tail, &q->daemon->sq_head, l->sq_entries);
-	quoit_consumer_init(&q->cq, &q->client->cq_head, &q->daemon->cq_tail, l->cq_entries);
+	quoit_consumer_init(&q->cq, &q->client->cq_head, &q->client->cq_tail, l->cq_entries);
 	libquoit_site_init(&q->sites, (struct quoit_site *)(client + l->sites));
 }
 
@@ -308,7 +318,7 @@ int quoit_ring_arm(struct quoit_ring *q)
 	 * the tail and then looks at arm, all of it sequentially consistent.
 	 */
 	QUOIT_RING_STORE(&q->client->arm, q->client->arm + 1, QUOIT_RING_SEQ_CST);
-	(void)quoit_ring_look(&q->cq);
+	q->cq.cached_tail = QUOIT_RING_LOAD(q->cq.tail, QUOIT_RING_SEQ_CST);
 	if (libquoit_queue_ready(q))
 		return 1;
 	return q->broken;

@@ -81,7 +81,8 @@ static void futex_sleep(struct quoit_ring *q, uint64_t ns)
 	struct timespec time = {.tv_sec = 0, .tv_nsec = (long)ns};
 
 	if (quoit_ring_sleep(&q->cq, &q->client->cq_wait))
-		syscall(SYS_futex, &q->daemon->cq_tail, FUTEX_WAIT, q->cq.slept_at, &time, NULL, 0);
+		syscall(SYS_futex, &q->client->cq_tail, FUTEX_WAIT, q->cq.cached_tail, &time, NULL,
+			0);
 	quoit_ring_awake(&q->client->cq_wait);
 }
 

@@ -16,11 +16,11 @@
 
 #define SLOT_INLINE static inline __attribute__((always_inline))
 
-/* A slot that was reserved is blank: no batch begins there until it is published (ring.h). */
-SLOT_INLINE void slot_blank(struct quoit_ring *q, uint32_t index)
+/* Slots are claimed before they are filled, several at a time. */
+SLOT_INLINE void slot_claim(struct quoit_ring *q, uint32_t index)
 {
-	if (UNLIKELY(index == q->blank))
-		libquoit_queue_blank(q);
+	if (UNLIKELY(index == q->claimed))
+		libquoit_queue_claim(q);
 }
 
 /* As libquoit_queue_take. */
@@ -30,7 +30,7 @@ SLOT_INLINE int slot_take(struct quoit_ring *q, uint32_t *ret_index)
 		return -EOWNERDEAD;
 	if (UNLIKELY(!quoit_ring_reserve(&q->sq, ret_index)))
 		return libquoit_queue_take(q, ret_index);
-	slot_blank(q, *ret_index);
+	slot_claim(q, *ret_index);
 	return 0;
 }
 
@@ -50,7 +50,7 @@ SLOT_INLINE uint64_t slot_pair(const void *at)
 }
 
 /*
- * The first word of a pushed SQE but for device and lap, and the second.  user_data of a managed
+ * The first word of a pushed SQE but for its device, and the second.  user_data of a managed
  * ring's push is its SQ index, which is how an error record names it; a quoit_job has more than
  * 32 bits, so the two are never mixed up.
  */

@@ -62,19 +62,6 @@ static struct quoit_stamps raw_stamps(const struct quoit_stamps *s)
 				     .device_error = s->device_error};
 }
 
-/*
- * In two stores: its client may be looking at the second word already, for the batch's lap, and
- * each store more that waits for the line makes a CQE later.
- */
-static void fill_cqe(struct quoit_cqe *cqe, uint64_t user_data, int32_t res)
-{
-	uint64_t flags = res < 0 ? QUOIT_CQE_ERROR : 0;
-
-	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "where flags are in a word");
-	__atomic_store_n(&cqe->user_data, user_data, __ATOMIC_RELAXED);
-	__atomic_store_n((uint64_t *)&cqe->res, (uint32_t)res | flags << 32, __ATOMIC_RELAXED);
-}
-
 void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
 		     const struct quoit_error *error, const struct quoit_stamps *stamps)
 {
@@ -84,7 +71,8 @@ void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
 		return;
 	index = r->cq.next++;
 	slot = index & (r->layout.cq_entries - 1);
-	fill_cqe(&r->cqes[slot], sqe->user_data, res);
+	r->cqes[slot] = (struct quoit_cqe){
+		.user_data = sqe->user_data, .res = res, .flags = res < 0 ? QUOIT_CQE_ERROR : 0};
 	if (res < 0)
 		fill_error(r, slot, sqe, res, error);
 	if (r->stamps && stamps)
@@ -95,7 +83,7 @@ void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
 static void wake(struct ring *r)
 {
 	probe_wake(r);
-	(void)syscall(SYS_futex, &r->daemon->cq_tail, FUTEX_WAKE, MOST_WOKEN, NULL, NULL, 0);
+	(void)syscall(SYS_futex, &r->client->cq_tail, FUTEX_WAKE, MOST_WOKEN, NULL, NULL, 0);
 	r->session->wakes++;
 }
 
@@ -111,22 +99,23 @@ static void ring_descriptor(struct ring *r)
 		r->armed = arm;
 }
 
-static void announce(struct ring *r)
+/* One alone is carried in the tail's line: its client waits for no other. */
+static bool publish(struct ring *r)
 {
-	uint32_t *lap = &r->cqes[r->cq.published & (r->layout.cq_entries - 1)].flags;
+	const struct quoit_cqe *cqe = &r->cqes[r->cq.published & (r->layout.cq_entries - 1)];
+	uint64_t alone[QUOIT_CQ_CARRIES] = {cqe->flags, cqe->user_data, (uint32_t)cqe->res};
 
-	quoit_ring_announce(&r->cq, lap, *lap);
+	return quoit_ring_submit_line(&r->cq, r->client->cq,
+				      r->cq.next - r->cq.published == 1 ? alone : NULL,
+				      QUOIT_CQ_CARRIES, &r->client->cq_wait);
 }
 
 void completion_flush(struct ring *r)
 {
-	if (!r->dirty)
-		return;
 	r->dirty = false;
 	sample_flush(r);
 	probe_post(r);
-	announce(r);
-	if (quoit_ring_submit_wake(&r->cq, &r->client->cq_wait))
+	if (publish(r))
 		wake(r);
 	ring_descriptor(r);
 }

@@ -61,15 +61,14 @@ static bool run_small(struct session *s, const struct quoit_sqe *sqe, uint64_t *
 
 /*
  * A NOP that asks for nothing but its CQE, or for that of a moment that has come: all words zero
- * but user_data and the ring's own lap, no flag but QUIET and, with no job of the ring open,
- * AFTER_ALL.
+ * but user_data, no flag but QUIET and, with no job of the ring open, AFTER_ALL.
  */
 static inline bool is_plain_nop(const struct ring *ring, const struct quoit_sqe *sqe)
 {
 	const uint64_t *word = (const uint64_t *)sqe;
-	uint32_t flags = QUOIT_SQE_QUIET | (ring->jobs ? 0 : QUOIT_SQE_AFTER_ALL);
+	uint64_t flags = QUOIT_SQE_QUIET | (ring->jobs ? 0 : QUOIT_SQE_AFTER_ALL);
 
-	return !((uint32_t)word[0] & ~(flags << 8)) && !(word[2] | word[3] | word[4]) &&
+	return !(word[0] & ~(flags << 8)) && !(word[2] | word[3] | word[4]) &&
 	       !(word[5] | word[6] | word[7]);
 }
 
@@ -107,10 +106,13 @@ static inline __attribute__((always_inline)) int fetch_one(struct ring *ring,
 	return err;
 }
 
-/* A private copy of an SQE that its client may be changing. */
+/* A private copy of an SQE that its client may be changing; alone: nothing else is ready. */
 static inline void copy_sqe(const struct ring *ring, const struct quoit_sqe *sqes, uint32_t mask,
-			    uint32_t index, struct quoit_sqe *ret)
+			    uint32_t index, bool alone, struct quoit_sqe *ret)
 {
+	if (alone &&
+	    quoit_ring_carried(&ring->sq, ring->client->sq, (uint64_t *)ret, QUOIT_SQ_CARRIES))
+		return;
 	if (ring->sq.cached_tail - index > FETCH_AHEAD)
 		__builtin_prefetch(&sqes[(index + FETCH_AHEAD) & mask]);
 	quoit_ring_copy((uint64_t *)ret, (const uint64_t *)&sqes[index & mask],
@@ -124,13 +126,14 @@ static inline __attribute__((always_inline)) uint32_t run_sqes(struct ring *ring
 	const struct quoit_sqe *sqes = ring->sqes;
 	const uint32_t mask = ring->layout.sq_entries - 1;
 	bool plain = !ring->cancels && !ring->stamps;
+	bool alone = ring->sq.cached_tail - ring->sq.next == 1;
 	uint32_t counted = index; /* those before it have been, by their operations */
 	uint8_t opcode = QUOIT_OP_NOP;
 
 	for (; index != end && *cost < SCHED_TURN_NS; index++) {
 		struct quoit_sqe sqe;
 
-		copy_sqe(ring, sqes, mask, index, &sqe);
+		copy_sqe(ring, sqes, mask, index, alone, &sqe);
 		if (sqe.opcode != opcode) {
 			legs_count(ring->session, opcode, index - counted);
 			opcode = sqe.opcode;
@@ -230,7 +233,7 @@ static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t e
 bool fetch_ring(struct reactor *r, struct ring *ring)
 {
 	struct session *s = ring->session;
-	uint32_t ready = ring_ready(ring), index, taken;
+	uint32_t ready = quoit_ring_peek(&ring->sq), index, taken;
 	struct session *outer;
 	int credits;
 

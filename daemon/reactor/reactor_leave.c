@@ -132,7 +132,7 @@ static bool close_rings(struct reactor *r, struct session *s)
 
 		if (!ring || !ring->closing)
 			continue;
-		if (ring->jobs || (!s->stopped && !quoit_ring_look(&ring->sq))) {
+		if (ring->jobs || (!s->stopped && quoit_ring_peek(&ring->sq))) {
 			pending = true;
 			continue;
 		}
@@ -186,7 +186,7 @@ static bool unfetched(const struct session *s)
 	for (uint32_t i = 0; i < s->ring_count; i++) {
 		struct ring *ring = s->rings[i];
 
-		if (ring && !quoit_ring_look(&ring->sq))
+		if (ring && quoit_ring_peek(&ring->sq))
 			return true;
 	}
 	return false;

@@ -152,8 +152,8 @@ void reactor_scan_rings(struct reactor *r)
 	for (uint32_t i = r->polled_count; i < r->ring_count; i++) {
 		struct ring *ring = r->rings[i];
 
-		if (ring->place == RING_IDLE && !ring->session->stopped &&
-		    !quoit_ring_look(&ring->sq))
+		if (ring->place == RING_IDLE && quoit_ring_peek(&ring->sq) &&
+		    !ring->session->stopped)
 			activate(r, ring);
 	}
 }

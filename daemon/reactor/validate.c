@@ -10,15 +10,14 @@
 #include "session/tensor_bits.h"
 #include "shape.h"
 
-/* The first 32 bits of nearly every SQE: opcode, QUIET and arg; the lap word behind them is the
- * ring's. */
+/* The first word of nearly every SQE: opcode, QUIET and arg. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "where its fields are in it");
-#define PLAIN_HEADER (UINT32_C(0xff) | (uint32_t)QUOIT_SQE_QUIET << 8 | UINT32_C(0xff) << 24)
+#define PLAIN_HEADER (UINT64_C(0xff) | (uint64_t)QUOIT_SQE_QUIET << 8 | UINT64_C(0xff) << 24)
 
-/* No flag but QUIET, no device. */
+/* No flag but QUIET, no device, nothing reserved. */
 static bool has_plain_header(const struct quoit_sqe *sqe)
 {
-	return !(*(const uint32_t *)sqe & ~PLAIN_HEADER);
+	return !(*(const uint64_t *)sqe & ~PLAIN_HEADER);
 }
 
 bool validate_is_plain(const struct quoit_sqe *sqe)
@@ -35,6 +34,8 @@ static int check_header(const struct quoit_sqe *sqe, struct fault *f)
 	if (flags & QUOIT_SQE_AFTER_ALL && sqe->opcode != QUOIT_OP_NOP)
 		return refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, flags,
 			      QUOIT_SQE_FLAGS & ~QUOIT_SQE_AFTER_ALL);
+	if (sqe->reserved0)
+		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, sqe->reserved0, 0);
 	return 0;
 }
 

@@ -90,12 +90,6 @@ struct ring {
 	uint32_t cancels;
 };
 
-/* How many SQEs are ready; more than the ring has: the client lies. */
-static inline uint32_t ring_ready(struct ring *r)
-{
-	return quoit_ring_peek_batch(&r->sq, &r->sqes[r->sq.next & (r->layout.sq_entries - 1)].lap);
-}
-
 /*
  * Make a ring.  *ret_client, *ret_daemon and *ret_socket are descriptors for the client,
  * to be closed by the caller after they were sent.  -errno.

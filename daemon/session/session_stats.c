@@ -59,12 +59,8 @@ static uint32_t distance(uint32_t ahead, uint32_t behind, uint32_t most)
 /* Lines that the client writes: looking costs a cache miss each. */
 static void look_at_ring(struct ring *r)
 {
-	uint32_t tail = __atomic_load_n(&r->client->sq_tail, __ATOMIC_RELAXED);
-
-	/* It is late: what was announced there has been fetched. */
-	if (tail == r->sq.late && tail - r->sq.next > r->layout.sq_entries)
-		tail = r->sq.next;
-	r->sq_depth = distance(tail, r->sq.next, r->layout.sq_entries);
+	r->sq_depth = distance(__atomic_load_n(&r->client->sq_tail, __ATOMIC_RELAXED), r->sq.next,
+			       r->layout.sq_entries);
 	r->cq_depth = distance(r->cq.next, __atomic_load_n(&r->client->cq_head, __ATOMIC_RELAXED),
 			       r->layout.cq_entries);
 	sample_collect(r);

@@ -290,10 +290,7 @@ int quoit_flush(struct quoit_ring *q);
 
 /* ---- raw rings ---- */
 
-/*
- * The next free slot, to be filled completely by the caller, but for sqe.lap, which is zero and
- * stays so; NULL: the ring is full.
- */
+/* The next free slot, to be filled completely by the caller; NULL: the ring is full. */
 struct quoit_sqe *quoit_sqe(struct quoit_ring *q);
 
 /* As quoit_sqe, up to `most` slots in one run; how many, 0: the ring is full. */

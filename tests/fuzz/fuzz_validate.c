@@ -422,6 +422,7 @@ static void mend(struct quoit_sqe *sqe)
 	if (how & MEND_NOTHING)
 		return;
 	sqe->device = 0;
+	sqe->reserved0 = 0;
 	if (sqe->opcode > QUOIT_OP_SQLOSS)
 		sqe->opcode = sqe->opcode & 1 ? QUOIT_OP_LAUNCH : (uint8_t)(1 + sqe->opcode % 3);
 	if (sqe->opcode == QUOIT_OP_CREATE || sqe->opcode == QUOIT_OP_VIEW) {

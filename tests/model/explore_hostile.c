@@ -23,25 +23,21 @@ void share_hostile_producer(void)
 		explore_share_hostile(&ring_slots[s][0], words, 2, "slot");
 }
 
-/* Any lap word, too: for one item, for all of them, for none, for too many, and without the mark.
- */
-void share_hostile_laps(void)
+/* Any tail's line, too: one item, another one, none, with a tail that fits it or not. */
+void share_hostile_line(void)
 {
-#define LAP(end) ((uint32_t)(end) << QUOIT_LAP_SHIFT | QUOIT_LAP_MARK)
-	static const uint64_t laps[] = {
-		LAP(FIRST + 1),
-		LAP(FIRST + ENTRIES),
-		LAP(FIRST + 2 * ENTRIES),
-		LAP(FIRST),
-		LAP(FIRST - 1),
-		LAP(FIRST + (1u << 23)),
-		LAP(FIRST + 1) & ~QUOIT_LAP_MARK,
-		0,
+#define LINE(tail, first) ((uint64_t)(uint32_t)(tail) << 32 | (uint32_t)(first))
+	static const uint64_t lines[] = {
+		LINE(FIRST + 1, ~GOOD),       LINE(FIRST + 1, ~(GOOD + 1)),    LINE(FIRST + 1, 0),
+		LINE(FIRST + 2, ~GOOD),       LINE(FIRST + ENTRIES, 0),        LINE(FIRST, ~GOOD),
+		LINE(FIRST + ENTRIES + 1, 0), LINE(FIRST + (1u << 31), ~GOOD),
 	};
+	static const uint64_t words[] = {GOOD, GOOD + 1};
 
-	share_hostile_producer();
+	explore_share_hostile(&ring_line[0], lines, sizeof(lines) / sizeof(lines[0]), "line");
+	explore_share(&ring_head, EXPLORE_ATOMIC, FIRST, "head");
 	for (uint32_t s = 0; s < ENTRIES; s++)
-		explore_share_hostile(&ring_laps[s], laps, sizeof(laps) / sizeof(laps[0]), "lap");
+		explore_share_hostile(&ring_slots[s][0], words, 2, "slot");
 }
 
 static void use_one(uint32_t index)
@@ -60,9 +56,22 @@ static void use_one(uint32_t index)
 	explore_check(copy[0] == GOOD, "what is used is not what was checked");
 }
 
-/* False: the producer lies, and is to be disconnected. */
-static bool poll_hostile(struct quoit_consumer *c, uint32_t n)
+/* One word of it: what is believed carries a tail that was there, and only its first word counts.
+ */
+static bool use_carried(struct quoit_consumer *c, uint32_t n)
 {
+	uint64_t copy[1];
+
+	if (n != 1 || c->tail == &ring_tail || !quoit_ring_carried(c, ring_line, copy, 1))
+		return false;
+	explore_check(copy[0] >> 32 == 0, "a word that no slot was checked for");
+	return true;
+}
+
+/* False: the producer lies, and is to be disconnected. */
+static bool poll_hostile(struct quoit_consumer *c)
+{
+	uint32_t n = quoit_ring_peek(c);
 	uint32_t done = 0;
 
 	while (n > 0) {
@@ -71,7 +80,7 @@ static bool poll_hostile(struct quoit_consumer *c, uint32_t n)
 			return false;
 #endif
 		explore_check(n <= ENTRIES, "more than the ring holds");
-		for (uint32_t i = 0; i < n; i++)
+		for (uint32_t i = use_carried(c, n) ? n : 0; i < n; i++)
 			use_one(c->next + i);
 		quoit_ring_release(c, n);
 		done += n;
@@ -89,16 +98,17 @@ void consume_hostile(void)
 	struct quoit_consumer c = consumer_at_first();
 
 	for (uint32_t i = 0; i < POLLS; i++)
-		if (!poll_hostile(&c, quoit_ring_peek(&c)))
+		if (!poll_hostile(&c))
 			return;
 }
 
-void consume_hostile_laps(void)
+void consume_hostile_line(void)
 {
 	struct quoit_consumer c = consumer_at_first();
 
+	c.tail = (const uint32_t *)ring_line + 1;
 	for (uint32_t i = 0; i < POLLS; i++)
-		if (!poll_hostile(&c, quoit_ring_peek_batch(&c, &ring_laps[c.next % ENTRIES])))
+		if (!poll_hostile(&c))
 			return;
 }
 

@@ -46,13 +46,31 @@ void explore_share_hostile(const void *address, const uint64_t *values, size_t c
 		w->store[i].value = values[i];
 }
 
-static struct explore_word *word_at(const void *address)
+static struct explore_word *word_find(const void *address)
 {
 	for (uint8_t i = 0; i < explore_memory->words; i++)
 		if (explore_memory->word[i].address == address)
 			return &explore_memory->word[i];
-	assert(!"a word that no scenario declared");
 	return NULL;
+}
+
+static struct explore_word *word_at(const void *address)
+{
+	struct explore_word *w = word_find(address);
+
+	assert(w && "a word that no scenario declared");
+	return w;
+}
+
+#define HALF_BITS 32
+
+/* Where it is a word's upper half, *ret_shift is how far its value lies up in it. */
+static struct explore_word *word_or_half_at(const void *address, unsigned *ret_shift)
+{
+	struct explore_word *w = word_find(address);
+
+	*ret_shift = w ? 0 : HALF_BITS;
+	return w ? w : word_at((const uint32_t *)address - 1);
 }
 
 static void view_join(struct explore_view *to, const struct explore_view *from)
@@ -98,10 +116,11 @@ static uint64_t word_load(struct explore_word *w, enum explore_order order)
 
 uint64_t explore_load(const void *address, enum explore_order order)
 {
-	struct explore_word *w = word_at(address);
+	unsigned shift;
+	struct explore_word *w = word_or_half_at(address, &shift);
 
 	explore_step();
-	uint64_t value = word_load(w, order);
+	uint64_t value = word_load(w, order) >> shift;
 
 	explore_log("%s -> %#" PRIx64 " (%s)", w->name, value, order_names[order]);
 	return value;
@@ -109,12 +128,13 @@ uint64_t explore_load(const void *address, enum explore_order order)
 
 uint64_t explore_kernel_load(const void *address)
 {
-	struct explore_word *w = word_at(address);
+	unsigned shift;
+	struct explore_word *w = word_or_half_at(address, &shift);
 	uint8_t seen = w->last_seq_cst;
 
 	if (explore_memory->view[explore_self()].from[w - explore_memory->word] > seen)
 		seen = explore_memory->view[explore_self()].from[w - explore_memory->word];
-	return w->store[word_pick(w, seen)].value;
+	return w->store[word_pick(w, seen)].value >> shift;
 }
 
 static void word_check_overwrite(const struct explore_word *w, const struct explore_view *view)

@@ -23,7 +23,7 @@
 
 #include "explore_sched.h"
 
-#define EXPLORE_WORDS   10 /* of a scenario */
+#define EXPLORE_WORDS   9  /* of a scenario */
 #define EXPLORE_STORES  28 /* to one word, its first value included; more is a failure */
 #define EXPLORE_HOSTILE 8  /* values of a hostile word */
 
@@ -79,6 +79,7 @@ void explore_share(const void *address, enum explore_kind kind, uint64_t value, 
 void explore_share_hostile(const void *address, const uint64_t *values, size_t count,
 			   const char *name);
 
+/* Also of the upper half of a word, at its address + 4: it has no stores of its own. */
 uint64_t explore_load(const void *address, enum explore_order order);
 void explore_put(const void *address, uint64_t value, enum explore_order order);
 

@@ -5,7 +5,7 @@
  *
  * Mistakes in how the ring is used, chosen at compile time, each of which must be
  * found (mistakes inside ring.h are made by run.sh in a copy of it):
- *   PUBLISH_FIRST       the tail, or the lap word, is stored before the slot
+ *   PUBLISH_FIRST       the tail is stored before the slot
  *   RELEASE_FIRST       slots are given back before they are copied
  *   NO_RANGE_CHECK      a peek of more than `entries` is believed
  *   REREAD_TAIL         a poll goes on for as long as there is something
@@ -38,7 +38,7 @@
 /* The shared words; explore_memory.h holds their values, these are only addresses. */
 extern uint32_t ring_tail, ring_head;
 extern uint64_t ring_slots[ENTRIES][WORDS];
-extern uint32_t ring_laps[ENTRIES];
+extern uint64_t ring_line[WORDS];
 
 struct quoit_producer producer_at_first(void);
 struct quoit_consumer consumer_at_first(void);
@@ -55,24 +55,23 @@ void consume_futex(void);
 void consume_descriptor(void);
 void consume_until_dead(void);
 
-/* The same, where batches are announced in their first slots. */
-void share_laps(void);
-void produce_laps(void);
-void produce_laps_bell(void);
-void produce_laps_futex(void);
-void produce_laps_descriptor(void);
-void consume_laps(void);
-void consume_laps_in_parts(void);
-void consume_laps_bell(void);
-void consume_laps_futex(void);
-void consume_laps_descriptor(void);
-void consume_laps_until_dead(void);
+/* The same where the tail has a line, which carries single items. */
+void share_line(void);
+void produce_line(void);
+void produce_line_bell(void);
+void produce_line_futex(void);
+void produce_line_descriptor(void);
+void consume_line(void);
+void consume_line_bell(void);
+void consume_line_futex(void);
+void consume_line_descriptor(void);
+void consume_line_until_dead(void);
 
 /* The peer's words give any value at any load. */
 void share_hostile_producer(void);
 void consume_hostile(void);
-void share_hostile_laps(void);
-void consume_hostile_laps(void);
+void share_hostile_line(void);
+void consume_hostile_line(void);
 void share_hostile_consumer(void);
 void complete_hostile(void);
 void reserve_hostile(void);

@@ -16,36 +16,60 @@
 
 uint32_t ring_tail, ring_head;
 uint64_t ring_slots[ENTRIES][WORDS];
-uint32_t ring_laps[ENTRIES];
+uint64_t ring_line[WORDS];
 
 static uint32_t need_wake, arm;
 
-struct quoit_producer producer_at_first(void)
+/* A transfer of so many items, by a tail that has a line or by one that has none. */
+struct use {
+	bool line;
+	uint32_t items;
+};
+
+static const struct use plain = {false, ITEMS};
+static const struct use line = {true, ITEMS};
+static const struct use line_asleep = {true, ITEMS - 1}; /* one more has ten times the states */
+
+static uint32_t *tail_of(const struct use *u)
+{
+	return u->line ? (uint32_t *)ring_line + 1 : &ring_tail;
+}
+
+static struct quoit_producer producer_of(const struct use *u)
 {
 	struct quoit_producer p;
 
-	quoit_producer_init(&p, &ring_tail, &ring_head, ENTRIES);
+	quoit_producer_init(&p, tail_of(u), &ring_head, ENTRIES);
 	p.next = p.published = p.cached_head = FIRST;
 	return p;
 }
 
-struct quoit_consumer consumer_at_first(void)
+static struct quoit_consumer consumer_of(const struct use *u)
 {
 	struct quoit_consumer c;
 
-	quoit_consumer_init(&c, &ring_head, &ring_tail, ENTRIES);
-	c.next = c.cached_tail = c.late = FIRST;
+	quoit_consumer_init(&c, &ring_head, tail_of(u), ENTRIES);
+	c.next = c.cached_tail = FIRST;
 	return c;
 }
 
-void share_ring(void)
+struct quoit_producer producer_at_first(void)
+{
+	return producer_of(&plain);
+}
+
+struct quoit_consumer consumer_at_first(void)
+{
+	return consumer_of(&plain);
+}
+
+static void share_all_but_tail(void)
 {
 	static const char *const names[ENTRIES][WORDS] = {
 		{"slot 0 word 0", "slot 0 word 1"},
 		{"slot 1 word 0", "slot 1 word 1"},
 	};
 
-	explore_share(&ring_tail, EXPLORE_ATOMIC, FIRST, "tail");
 	explore_share(&ring_head, EXPLORE_ATOMIC, FIRST, "head");
 	explore_share(&need_wake, EXPLORE_ATOMIC, 0, "need_wake");
 	explore_share(&arm, EXPLORE_ATOMIC, 0, "arm");
@@ -54,19 +78,17 @@ void share_ring(void)
 			explore_share(&ring_slots[s][w], EXPLORE_SLOT, UINT64_MAX, names[s][w]);
 }
 
-/* A slot's lap word is zero until a batch that begins there is announced. */
-void share_laps(void)
+void share_ring(void)
 {
-	static const char *const names[ENTRIES] = {"lap 0", "lap 1"};
-
-	share_ring();
-	for (uint32_t s = 0; s < ENTRIES; s++)
-		explore_share(&ring_laps[s], EXPLORE_ATOMIC, 0, names[s]);
+	explore_share(&ring_tail, EXPLORE_ATOMIC, FIRST, "tail");
+	share_all_but_tail();
 }
 
-static uint32_t *lap_of(uint32_t index)
+void share_line(void)
 {
-	return &ring_laps[index % ENTRIES];
+	explore_share(&ring_line[0], EXPLORE_ATOMIC, (uint64_t)FIRST << 32, "tail and item");
+	explore_share(&ring_line[1], EXPLORE_ATOMIC, 0, "item word 1");
+	share_all_but_tail();
 }
 
 static void slot_fill(uint32_t index)
@@ -75,50 +97,32 @@ static void slot_fill(uint32_t index)
 		explore_put(&ring_slots[index % ENTRIES][w], index, EXPLORE_PLAIN);
 }
 
-/* A transfer of so many items; with laps: announced by libquoit and quoitd, and found that way. */
-struct use {
-	bool laps;
-	bool parts; /* taken in parts, with a last look at any time, as by a client that arms */
-	uint32_t items;
-};
-
-static const struct use plain = {.items = ITEMS};
-static const struct use laps = {.laps = true, .items = ITEMS};
-static const struct use laps_in_parts = {.laps = true, .parts = true, .items = ITEMS};
-static const struct use laps_asleep = {.laps = true, .items = ITEMS - 1}; /* one more has ten times
-									   the states */
-
-static void announce(struct quoit_producer *p, const struct use *u)
-{
-	if (u->laps)
-		quoit_ring_announce(p, lap_of(p->published), 0);
-}
-
 /* In flushes of one or two, as `submit` does it. */
 static void produce(void (*submit)(struct quoit_producer *), const struct use *u)
 {
-	struct quoit_producer p = producer_at_first();
+	struct quoit_producer p = producer_of(u);
 
 	while (p.next != FIRST + u->items) {
 		uint32_t index;
 
 		if (!quoit_ring_reserve(&p, &index))
 			continue;
-		if (u->laps)
-			QUOIT_RING_STORE(lap_of(index), 0u, QUOIT_RING_RELAXED);
 #ifdef PUBLISH_FIRST
-		announce(&p, u);
 		submit(&p);
 		slot_fill(index);
 #else
 		slot_fill(index);
 		if (quoit_ring_space(&p) == 0 || p.next == FIRST + u->items ||
-		    explore_choose(2) == 0) {
-			announce(&p, u);
+		    explore_choose(2) == 0)
 			submit(&p);
-		}
 #endif
 	}
+}
+
+static void check_item(const uint64_t *copy, uint32_t index)
+{
+	for (uint32_t w = 0; w < WORDS; w++)
+		explore_check(copy[w] == index, "an item is lost, doubled or torn");
 }
 
 static void take(struct quoit_consumer *c, uint32_t n)
@@ -135,35 +139,37 @@ static void take(struct quoit_consumer *c, uint32_t n)
 		uint64_t copy[WORDS];
 
 		quoit_ring_copy(copy, ring_slots[(first + i) % ENTRIES], WORDS);
-		for (uint32_t w = 0; w < WORDS; w++)
-			explore_check(copy[w] == first + i, "an item is lost, doubled or torn");
+		check_item(copy, first + i);
 	}
 #ifndef RELEASE_FIRST
 	quoit_ring_release(c, n);
 #endif
 }
 
-static uint32_t peek(struct quoit_consumer *c, const struct use *u)
+/* One alone out of the tail's line, if it is there. */
+static bool take_carried(struct quoit_consumer *c, uint32_t n, const struct use *u)
 {
-	return u->laps ? quoit_ring_peek_batch(c, lap_of(c->next)) : quoit_ring_peek(c);
+	uint64_t copy[WORDS];
+
+	if (!u->line || n != 1 || !quoit_ring_carried(c, ring_line, copy, WORDS))
+		return false;
+	check_item(copy, c->next);
+	quoit_ring_release(c, 1);
+	return true;
 }
 
 /* `idle` is what to do when there is nothing. */
 static void consume(void (*idle)(struct quoit_consumer *), const struct use *u)
 {
-	struct quoit_consumer c = consumer_at_first();
+	struct quoit_consumer c = consumer_of(u);
 
 	while (c.next != FIRST + u->items) {
-		uint32_t n = peek(&c, u);
+		uint32_t n = quoit_ring_peek(&c);
 
-		if (u->parts && explore_choose(2) == 0)
-			(void)quoit_ring_look(&c);
-		if (u->parts && n > 1)
-			n = 1 + explore_choose(2);
-		if (n > 0)
-			take(&c, n);
-		else
+		if (n == 0)
 			idle(&c);
+		else if (!take_carried(&c, n, u))
+			take(&c, n);
 	}
 }
 
@@ -172,23 +178,38 @@ static void submit_plain(struct quoit_producer *p)
 	quoit_ring_submit(p);
 }
 
+/* One alone is carried; its words are equal, so that either's slot will do. */
+static bool submit_wake(struct quoit_producer *p)
+{
+	uint64_t item[WORDS] = {p->published, p->published};
+
+	if (p->tail == &ring_tail)
+		return quoit_ring_submit_wake(p, &need_wake);
+	return quoit_ring_submit_line(p, ring_line, p->next - p->published == 1 ? item : NULL,
+				      WORDS, &need_wake);
+}
+
+static void submit_line(struct quoit_producer *p)
+{
+	(void)submit_wake(p);
+}
+
 static void submit_bell(struct quoit_producer *p)
 {
-	if (quoit_ring_submit_wake(p, &need_wake))
+	if (submit_wake(p))
 		explore_bell_send();
 }
 
 static void submit_futex(struct quoit_producer *p)
 {
-	if (quoit_ring_submit_wake(p, &need_wake))
+	if (submit_wake(p))
 		explore_futex_wake();
 }
 
 /* The daemon posts to a client that may sleep on the tail or in an epoll of its own. */
 static void submit_descriptor(struct quoit_producer *p)
 {
-	if (quoit_ring_submit_wake(p, &need_wake))
-		explore_futex_wake();
+	submit_futex(p);
 	if (QUOIT_RING_LOAD(&arm, ARM_ORDER) != 0)
 		explore_bell_send();
 }
@@ -232,7 +253,7 @@ static void idle_futex(struct quoit_consumer *c)
 #ifdef NO_COMPARE
 		explore_futex_sleep();
 #else
-		explore_futex_wait(&ring_tail, c->slept_at);
+		explore_futex_wait(c->tail, c->cached_tail);
 #endif
 	}
 	quoit_ring_awake(&need_wake);
@@ -278,67 +299,61 @@ void consume_descriptor(void)
 	consume(idle_descriptor, &plain);
 }
 
-/* ---- the same by laps ---- */
+/* ---- the same with a line ---- */
 
-void produce_laps(void)
+void produce_line(void)
 {
-	produce(submit_plain, &laps);
+	produce(submit_line, &line);
 }
 
-void produce_laps_bell(void)
+void produce_line_bell(void)
 {
-	produce(submit_bell, &laps_asleep);
+	produce(submit_bell, &line_asleep);
 }
 
-void produce_laps_futex(void)
+void produce_line_futex(void)
 {
-	produce(submit_futex, &laps_asleep);
+	produce(submit_futex, &line_asleep);
 }
 
-void produce_laps_descriptor(void)
+void produce_line_descriptor(void)
 {
-	produce(submit_descriptor, &laps_asleep);
+	produce(submit_descriptor, &line_asleep);
 }
 
-/* Without an end to its looks at the laps it needs no tail, but to sleep. */
-void consume_laps(void)
+void consume_line(void)
 {
-	consume(idle_spin, &laps);
+	consume(idle_spin, &line);
 }
 
-void consume_laps_in_parts(void)
+void consume_line_bell(void)
 {
-	consume(idle_spin, &laps_in_parts);
+	consume(idle_bell, &line_asleep);
 }
 
-void consume_laps_bell(void)
+void consume_line_futex(void)
 {
-	consume(idle_bell, &laps_asleep);
+	consume(idle_futex, &line_asleep);
 }
 
-void consume_laps_futex(void)
+void consume_line_descriptor(void)
 {
-	consume(idle_futex, &laps_asleep);
-}
-
-void consume_laps_descriptor(void)
-{
-	consume(idle_descriptor, &laps_asleep);
+	consume(idle_descriptor, &line_asleep);
 }
 
 /* ---- the producer dies: what was handed over is a prefix, and there is an end to it ---- */
 
 static void take_until_dead(const struct use *u)
 {
-	struct quoit_consumer c = consumer_at_first();
+	struct quoit_consumer c = consumer_of(u);
 
 	while (c.next != FIRST + u->items) {
 		bool dead = explore_is_dead(0);
-		uint32_t n = peek(&c, u);
+		uint32_t n = quoit_ring_peek(&c);
 
 		if (n == 0 && dead)
 			return;
-		if (n > 0)
+		if (n > 0 && !take_carried(&c, n, u))
 			take(&c, n);
 	}
 }
@@ -348,7 +363,7 @@ void consume_until_dead(void)
 	take_until_dead(&plain);
 }
 
-void consume_laps_until_dead(void)
+void consume_line_until_dead(void)
 {
-	take_until_dead(&laps);
+	take_until_dead(&line);
 }

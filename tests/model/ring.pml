@@ -18,14 +18,11 @@
  *   NO_FENCE_WAIT       cq_wait stored, CQ tail loaded, nothing between them
  *   NO_COMPARE          the client sleeps without comparing the CQ tail
  *   STARVED_SLEEP       the daemon sleeps while jobs wait for a credit
- *   LAPS + LAP_FIRST    a batch is announced before its slot is filled
  *   STARVED_SLEEP + REAP_KICK + NO_FENCE_REAP
  *                       as below, nothing between CQ head stored, need_wake loaded
  * and variants that are correct:
  *   ARM                 the client waits for a byte on its socket, not on the CQ tail;
  *                       CQ_WAIT is its arm flag then
- *   LAPS                both announce each item in its slot before the tail, and look there or at
- *                       the tail; asleep they know only the tail, which may be late by one
  *   CLEAR_FIRST         flag down, then the doorbell drained, then the tails read
  *   STARVED_SLEEP + REAP_KICK
  *                       a client that reaps looks at need_wake as one that submits does
@@ -43,23 +40,9 @@
 #define CQ_WAIT   5
 #define SQE(i)    (6 + (i) % N)
 #define CQE(i)    (8 + (i) % N)
-#ifdef LAPS
-#define SQ_LAP(i) (10 + (i) % N)
-#define CQ_LAP(i) (12 + (i) % N)
-#define WORDS     14
-#else
 #define WORDS     10
-#endif
 
 #include "tso.pml"
-
-#ifdef LAPS
-#define IS_NEW(at, head) ((at) != (head) && DISTANCE(head, at) != 1)
-#define FOUND(lap, head) ((lap) == DISTANCE((head) + 1, 0))
-#else
-#define IS_NEW(at, head) ((at) != (head))
-#define FOUND(lap, head) false
-#endif
 
 #define CLIENT 0
 #define DAEMON 1
@@ -81,28 +64,13 @@ inline kick()
 	fi
 }
 
-inline announce_job()
-{
-#ifdef LAPS
-	store(CLIENT, SQ_LAP(tail), DISTANCE(tail + 1, 0))
-#else
-	skip
-#endif
-}
-
 inline submit()
 {
-#ifdef LAP_FIRST
-	announce_job();
-#endif
 #ifdef PUBLISH_FIRST
 	store(CLIENT, SQ_TAIL, DISTANCE(tail + 1, 0));
 	store(CLIENT, SQE(tail), tail);
 #else
 	store(CLIENT, SQE(tail), tail);
-#ifndef LAP_FIRST
-	announce_job();
-#endif
 	store(CLIENT, SQ_TAIL, DISTANCE(tail + 1, 0));
 #endif
 	tail++;
@@ -135,7 +103,7 @@ inline sleep_on_tail()
 #else
 	atomic {
 		if
-		:: mem[CQ_TAIL] == seen -> asleep = true
+		:: mem[CQ_TAIL] == head -> asleep = true
 		:: else
 		fi
 	}
@@ -161,9 +129,8 @@ inline wait_on_tail()
 #ifndef NO_FENCE_WAIT
 	drain(CLIENT);
 #endif
-	seen = mem[CQ_TAIL];
 	if
-	:: !IS_NEW(seen, head) -> sleep_on_tail()
+	:: mem[CQ_TAIL] == head -> sleep_on_tail()
 	:: else
 	fi;
 	store(CLIENT, CQ_WAIT, 0)
@@ -171,7 +138,7 @@ inline wait_on_tail()
 
 proctype client()
 {
-	byte tail = FIRST, head = FIRST, seen;
+	byte tail = FIRST, head = FIRST;
 	bool stuck;
 
 	do
@@ -182,7 +149,7 @@ proctype client()
 		:: else -> stuck = true
 		fi;
 		if
-		:: IS_NEW(mem[CQ_TAIL], head) || FOUND(mem[CQ_LAP(head)], head) -> reap()
+		:: mem[CQ_TAIL] != head -> reap()
 		:: else ->
 			if
 			:: stuck -> wait_on_tail()
@@ -208,15 +175,7 @@ inline serve()
 #endif
 	i = 0;
 	do
-	:: i < n ->
-		store(DAEMON, CQE(tail), job[i]);
-		job[i] = 0;
-#ifdef LAPS
-		store(DAEMON, CQ_LAP(tail), DISTANCE(tail + 1, 0));
-		store(DAEMON, CQ_TAIL, DISTANCE(tail + 1, 0));
-#endif
-		tail++;
-		i++
+	:: i < n -> store(DAEMON, CQE(tail), job[i]); job[i] = 0; tail++; i++
 	:: else -> break
 	od;
 	store(DAEMON, CQ_TAIL, tail);
@@ -233,21 +192,10 @@ inline serve()
 #if defined(NO_RECHECK)
 #define WORK false
 #elif defined(STARVED_SLEEP)
-#define WORK IS_NEW(mem[SQ_TAIL], head) && DISTANCE(tail, mem[CQ_HEAD]) < N
+#define WORK mem[SQ_TAIL] != head && DISTANCE(tail, mem[CQ_HEAD]) < N
 #else
-#define WORK IS_NEW(mem[SQ_TAIL], head)
+#define WORK mem[SQ_TAIL] != head
 #endif
-
-/* Jobs by the tail, or one by its lap. */
-inline look()
-{
-	if
-	:: n = mem[SQ_TAIL]; n = (IS_NEW(n, head) -> DISTANCE(n, head) : 0)
-#ifdef LAPS
-	:: n = (FOUND(mem[SQ_LAP(head)], head) -> 1 : 0)
-#endif
-	fi
-}
 
 inline sleep()
 {
@@ -282,7 +230,7 @@ proctype daemon()
 	byte head = FIRST, tail = FIRST, job[N], n, i, credits;
 
 	do
-	:: look();
+	:: n = DISTANCE(mem[SQ_TAIL], head);
 	   credits = N - DISTANCE(tail, mem[CQ_HEAD]);
 	   assert(n <= N && credits <= N);
 	   if
@@ -305,12 +253,6 @@ init {
 		mem[SQ_HEAD] = FIRST;
 		mem[CQ_TAIL] = FIRST;
 		mem[CQ_HEAD] = FIRST;
-#ifdef LAPS
-		mem[SQ_LAP(FIRST)] = FIRST - N + 1; /* as if the ring had been used */
-		mem[SQ_LAP(FIRST + 1)] = FIRST - N + 2;
-		mem[CQ_LAP(FIRST)] = FIRST - N + 1;
-		mem[CQ_LAP(FIRST + 1)] = FIRST - N + 2;
-#endif
 		run client();
 		run daemon()
 	}

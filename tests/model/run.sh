@@ -19,8 +19,6 @@ spin_checks='
 spin ring.pml holds
 spin ring.pml holds -DARM
 spin ring.pml holds -DCLEAR_FIRST
-spin ring.pml holds -DLAPS
-spin ring.pml holds -DLAPS -DARM
 spin ring.pml holds -DSTARVED_SLEEP -DREAP_KICK
 spin ring.pml fails -DNO_FENCE_CLIENT
 spin ring.pml fails -DNO_FENCE_DAEMON
@@ -31,12 +29,6 @@ spin ring.pml fails -DRELEASE_FIRST
 spin ring.pml fails -DNO_FENCE_POST
 spin ring.pml fails -DNO_FENCE_WAIT
 spin ring.pml fails -DNO_COMPARE
-spin ring.pml fails -DLAPS -DLAP_FIRST
-spin ring.pml fails -DLAPS -DNO_FENCE_CLIENT
-spin ring.pml fails -DLAPS -DNO_FENCE_DAEMON
-spin ring.pml fails -DLAPS -DNO_FENCE_POST
-spin ring.pml fails -DLAPS -DNO_FENCE_WAIT
-spin ring.pml fails -DLAPS -DNO_RECHECK
 spin ring.pml fails -DARM -DNO_FENCE_POST
 spin ring.pml fails -DARM -DNO_FENCE_WAIT
 spin ring.pml fails -DSTARVED_SLEEP
@@ -59,27 +51,28 @@ use futex holds
 use descriptor holds
 use transfer holds
 use death holds
-use laps holds
-use laps-in-parts holds
-use laps-doorbell holds
-use laps-futex holds
-use laps-descriptor holds
-use laps-death holds
+use line holds
+use line-doorbell holds
+use line-futex holds
+use line-descriptor holds
+use line-death holds
 use hostile-producer holds
-use hostile-laps holds
+use hostile-line holds
 use hostile-consumer holds
 use hostile-reserve holds
 use transfer fails -DPUBLISH_FIRST
 use transfer fails -DRELEASE_FIRST
 use death fails -DPUBLISH_FIRST
-use laps fails -DPUBLISH_FIRST
-use laps-death fails -DPUBLISH_FIRST
+use line fails -DPUBLISH_FIRST
+use line-death fails -DPUBLISH_FIRST
+use line fails -DRELEASE_FIRST
+use hostile-line fails -DNO_RANGE_CHECK
+use hostile-line fails -DREREAD_TAIL
 use doorbell fails -DSLEEP_UNASKED
 use doorbell fails -DCLEAR_BEFORE_DRAIN
 use futex fails -DNO_COMPARE
 use descriptor fails -DARM_RELAXED
 use hostile-producer fails -DNO_RANGE_CHECK
-use hostile-laps fails -DNO_RANGE_CHECK
 use hostile-producer fails -DREREAD_TAIL
 use hostile-producer fails -DDOUBLE_FETCH
 use hostile-consumer fails -DNO_CREDIT
@@ -87,14 +80,16 @@ cut transfer R1-relaxed
 cut transfer A1-relaxed
 cut transfer R2-relaxed
 cut transfer A2-relaxed
-cut laps R3-relaxed
-cut laps A3-relaxed
-cut laps unmarked-lap-believed
-cut laps lap-of-any-length
-cut laps-doorbell late-tail-refused
-cut laps-in-parts look-forgets-what-is-left
-cut laps-doorbell W1-store-release
-cut laps-futex W2-store-release
+cut line R3-relaxed
+cut line A3-relaxed
+cut line line-not-emptied
+cut line line-emptied-relaxed
+cut line line-not-looked-at-again
+cut line carried-for-any-index
+cut line-doorbell line-W1-store-release
+cut line-futex line-W1-store-release
+cut line-doorbell W1-load-acquire
+cut line-futex W2-store-release
 cut doorbell W1-store-release
 cut doorbell W1-load-acquire
 cut doorbell W2-store-release
@@ -116,17 +111,18 @@ mutate() {
 	A1-relaxed) echo 's/(c->tail, QUOIT_RING_ACQUIRE)/(c->tail, QUOIT_RING_RELAXED)/' ;;
 	R2-relaxed) echo 's/(c->head, c->next, QUOIT_RING_RELEASE)/(c->head, c->next, QUOIT_RING_RELAXED)/' ;;
 	A2-relaxed) echo 's/(p->head, QUOIT_RING_ACQUIRE)/(p->head, QUOIT_RING_RELAXED)/' ;;
-	R3-relaxed) echo 's/(lap, word, QUOIT_RING_RELEASE)/(lap, word, QUOIT_RING_RELAXED)/' ;;
-	A3-relaxed) echo 's/(lap, QUOIT_RING_ACQUIRE)/(lap, QUOIT_RING_RELAXED)/' ;;
-	unmarked-lap-believed) echo 's/if (!(word & QUOIT_LAP_MARK) || /if (/' ;;
-	lap-of-any-length) echo 's/(word & QUOIT_LAP_MARK) || n > c->entries)/(word \& QUOIT_LAP_MARK))/' ;;
-	late-tail-refused) echo 's/if (n > c->entries && tail == c->late)/if (false)/' ;;
-	look-forgets-what-is-left) echo '/quoit_ring_look(struct/,/^}/s/if (c->cached_tail != c->next)/if (false)/' ;;
+	R3-relaxed) echo 's/(&line\[i\], item\[i\], QUOIT_RING_RELEASE)/(\&line[i], item[i], QUOIT_RING_RELAXED)/' ;;
+	A3-relaxed) echo 's/(&line\[i\], QUOIT_RING_ACQUIRE)/(\&line[i], QUOIT_RING_RELAXED)/' ;;
+	line-not-emptied) echo '/(uint64_t)p->published << 32/d' ;;
+	line-emptied-relaxed) echo 's/(uint64_t)p->published << 32, QUOIT_RING_RELEASE/(uint64_t)p->published << 32, QUOIT_RING_RELAXED/' ;;
+	line-not-looked-at-again) echo 's/return QUOIT_RING_LOAD(&line\[0\], QUOIT_RING_RELAXED) == first/return true/' ;;
+	carried-for-any-index) echo 's/ || (uint32_t)(first >> 32) - c->next != 1)/)/' ;;
+	line-W1-store-release) echo 's/(&line\[0\], tail, QUOIT_RING_SEQ_CST)/(\&line[0], tail, QUOIT_RING_RELEASE)/' ;;
 	W1-store-release) echo 's/(p->tail, p->next, QUOIT_RING_SEQ_CST)/(p->tail, p->next, QUOIT_RING_RELEASE)/' ;;
 	W1-load-acquire) echo 's/(need_wake, QUOIT_RING_SEQ_CST)/(need_wake, QUOIT_RING_ACQUIRE)/' ;;
 	W2-store-release) echo 's/(need_wake, 1u, QUOIT_RING_SEQ_CST)/(need_wake, 1u, QUOIT_RING_RELEASE)/' ;;
 	W2-load-acquire) echo 's/(c->tail, QUOIT_RING_SEQ_CST)/(c->tail, QUOIT_RING_ACQUIRE)/' ;;
-	no-recheck) echo 's/return quoit_ring_look(c);/return true;/' ;;
+	no-recheck) echo 's/return c->cached_tail == c->next;/return true;/' ;;
 	flag-not-raised) echo 's/(need_wake, 1u, /(need_wake, 0u, /' ;;
 	full-ring-reserved) echo 's/if (quoit_ring_space(p) == 0 && .*/if (false)/' ;;
 	indices-compared-by-size) echo 's/if (head - p->cached_head > .*/if (head < p->cached_head || head > p->published)/' ;;

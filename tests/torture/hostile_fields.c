@@ -134,7 +134,8 @@ static bool submit(struct raw_client *c, const struct quoit_sqe *sqe)
 	if (!quoit_ring_reserve(&c->sq, &index))
 		return false;
 	put(c, index, sqe);
-	raw_publish(c);
+	if (quoit_ring_submit_wake(&c->sq, &c->daemon->need_wake))
+		raw_ring_bell(c);
 	return true;
 }
 

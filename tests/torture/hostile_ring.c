@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,21 +36,13 @@ static void tail_beyond_the_ring(struct stage *s)
 	stage_await_end(s, &c, QUOIT_DAEMON_KILL_RING_TAIL);
 }
 
-/* In one batch: after one that was announced alone, the tail may be late by one. */
-static void submit_at_once(struct raw_client *c, unsigned count)
-{
-	static const struct quoit_sqe nops[ENTRIES] = {{.opcode = QUOIT_OP_NOP}};
-
-	(void)raw_submit_all(c, nops, count);
-}
-
 static void tail_below_the_head(struct stage *s)
 {
 	struct raw_client c;
 
 	if (!stage_open(s, &c, &small))
 		return;
-	submit_at_once(&c, 4);
+	raw_submit_nops(&c, 4);
 	CHECK(s, raw_reap_good(&c, 4));
 	raw_set_tail(&c, 3);
 	stage_await_end(s, &c, QUOIT_DAEMON_KILL_RING_TAIL);
@@ -92,7 +85,7 @@ static void tail_at_random(struct stage *s)
 
 		if (!stage_open(s, &c, &small))
 			return;
-		submit_at_once(&c, head);
+		raw_submit_nops(&c, head);
 		CHECK(s, raw_reap_good(&c, head));
 		memset(c.sqes, 0, ENTRIES * sizeof *c.sqes);
 		raw_set_tail(&c, tail);
@@ -141,6 +134,69 @@ static void tail_changed_all_the_time(struct stage *s)
 		CHECK(s, raw_cq_tail(&c) == raw_sq_head(&c));
 		stage_await_end(s, &c, QUOIT_DAEMON_KILL_RING_TAIL);
 	}
+}
+
+/* One NOP, carried by the tail. */
+static bool submit_carried(struct raw_client *c)
+{
+	uint32_t index;
+
+	if (!quoit_ring_reserve(&c->sq, &index))
+		return false;
+	*raw_slot(c, index) = (struct quoit_sqe){.opcode = QUOIT_OP_NOP, .user_data = index};
+	if (quoit_ring_submit_line(&c->sq, c->client->sq, (uint64_t *)raw_slot(c, index),
+				   QUOIT_SQ_CARRIES, &c->daemon->need_wake))
+		raw_ring_bell(c);
+	return true;
+}
+
+/* As many CQEs as jobs, each wait with an end; f is flapped meanwhile. */
+static void run_beside(struct stage *s, struct raw_client *c, struct flapper *f)
+{
+	unsigned jobs = stage_times(s, 2000, 100000);
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, flap, f);
+	for (unsigned i = 0; i < jobs && !s->bad; i++) {
+		CHECK(s, submit_carried(c));
+		for (int ms = 0; raw_sq_head(c) != c->sq.next && ms < PATIENCE_MS; ms++)
+			for (int n = 0; raw_sq_head(c) != c->sq.next && n < 10000; n++)
+				sched_yield();
+		CHECK(s, raw_sq_head(c) == c->sq.next);
+		raw_set_cq_head(c, c->sq.next - 1); /* the last one may not be posted yet */
+	}
+	f->stop = true;
+	pthread_join(thread, NULL);
+}
+
+/* What is carried may be anything: it is one SQE, good or refused. */
+static void carried_and_changed_all_the_time(struct stage *s)
+{
+	struct flapper f = {.values = {~(uint32_t)QUOIT_OP_NOP, ~(uint32_t)UINT8_MAX}};
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &small))
+		return;
+	f.word = &c.client->sq_first;
+	run_beside(s, &c, &f);
+	CHECK(s, raw_await_posted(&c, c.sq.next));
+	(void)stage_leave(s, &c);
+}
+
+/* quoitd does not read that line: it knows where it is. */
+static void its_own_CQ_tail_written(struct stage *s)
+{
+	struct flapper f = {.values = {7, UINT32_MAX}};
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &small))
+		return;
+	f.word = &c.client->cq_tail;
+	run_beside(s, &c, &f);
+	CHECK(s, submit_carried(&c));
+	CHECK(s, raw_await_posted(&c, c.sq.next));
+	CHECK(s, c.cqes[(c.sq.next - 1) % ENTRIES].user_data == c.sq.next - 1);
+	(void)stage_leave(s, &c);
 }
 
 #ifdef QUOIT_SANITIZE
@@ -362,6 +418,8 @@ static const struct stage_case cases[] = {
 	{"tail taken back", tail_taken_back},
 	{"tail at random", tail_at_random},
 	{"tail changed all the time", tail_changed_all_the_time},
+	{"carried and changed all the time", carried_and_changed_all_the_time},
+	{"its own CQ tail written", its_own_CQ_tail_written},
 	{"indices wrap", indices_wrap},
 	{"CQ head ahead of the tail", cq_head_ahead_of_the_tail},
 	{"CQ head jumps back", cq_head_jumps_back},

@@ -244,7 +244,7 @@ static int sleep_once(struct raw_client *c)
 	long n = 0;
 
 	if (quoit_ring_sleep(&c->cq, &c->client->cq_wait))
-		n = syscall(SYS_futex, &c->daemon->cq_tail, FUTEX_WAIT, c->cq.slept_at, &alarm,
+		n = syscall(SYS_futex, &c->client->cq_tail, FUTEX_WAIT, c->cq.cached_tail, &alarm,
 			    NULL, 0);
 	n = n < 0 && errno == ETIMEDOUT ? -ETIME : 0;
 	quoit_ring_awake(&c->client->cq_wait);

@@ -26,11 +26,11 @@
 /* What the two sides share. */
 struct shared {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t tail;
+	QUOIT_ALIGNED(QUOIT_LINE) uint64_t line[WORDS]; /* or this one's first upper half */
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t head;
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t need_wake;
 	_Atomic bool given_up; /* by the consumer: something was wrong */
 	uint64_t slot[MOST][WORDS];
-	uint32_t lap[MOST];
 };
 
 /* One transfer of `count` elements. */
@@ -40,7 +40,7 @@ struct transfer {
 	uint32_t start; /* first index */
 	uint64_t count;
 	bool sleeps; /* the consumer does; else it polls */
-	bool laps;   /* batches are announced in their first slots, and looked for there */
+	bool line;   /* the tail has one, which carries single elements */
 	int bell;
 	uint64_t seed[2]; /* of producer and consumer: how they dawdle */
 };
@@ -69,16 +69,29 @@ static void ring_bell(const struct transfer *t)
 	(void)!write(t->bell, &one, sizeof one);
 }
 
-static uint32_t *lap_of(const struct transfer *t, uint32_t index)
+static uint64_t *slot_of(const struct transfer *t, uint32_t index)
 {
-	return &t->shared->lap[index & (t->entries - 1)];
+	return t->shared->slot[index & (t->entries - 1)];
+}
+
+static uint32_t *tail_of(const struct transfer *t)
+{
+	return t->line ? (uint32_t *)t->shared->line + 1 : &t->shared->tail;
+}
+
+static void publish_line(const struct transfer *t, struct quoit_producer *p)
+{
+	const uint64_t *alone = p->next - p->published == 1 ? slot_of(t, p->published) : NULL;
+
+	if (quoit_ring_submit_line(p, t->shared->line, alone, WORDS, &t->shared->need_wake))
+		ring_bell(t);
 }
 
 static void publish(const struct transfer *t, struct quoit_producer *p)
 {
-	if (t->laps && p->next != p->published)
-		quoit_ring_announce(p, lap_of(t, p->published), 0);
-	if (!t->sleeps)
+	if (t->line)
+		publish_line(t, p);
+	else if (!t->sleeps)
 		quoit_ring_submit(p);
 	else if (quoit_ring_submit_wake(p, &t->shared->need_wake))
 		ring_bell(t);
@@ -104,7 +117,7 @@ static void *produce(void *arg)
 	struct transfer *t = arg;
 	struct quoit_producer p;
 
-	quoit_producer_init(&p, &t->shared->tail, &t->shared->head, t->entries);
+	quoit_producer_init(&p, tail_of(t), &t->shared->head, t->entries);
 	p.next = p.published = p.cached_head = t->start;
 	for (uint64_t n = 0; n < t->count; n++) {
 		uint32_t index;
@@ -115,10 +128,8 @@ static void *produce(void *arg)
 			publish(t, &p);
 			sched_yield();
 		}
-		if (t->laps)
-			QUOIT_RING_STORE(lap_of(t, index), 0, QUOIT_RING_RELAXED);
 		for (uint64_t i = 0; i < WORDS; i++)
-			t->shared->slot[index & (t->entries - 1)][i] = n * WORDS + i;
+			slot_of(t, index)[i] = n * WORDS + i;
 		if (draw(&t->seed[0], 3))
 			publish(t, &p);
 		if (t->sleeps && draw(&t->seed[0], 2))
@@ -127,11 +138,6 @@ static void *produce(void *arg)
 	}
 	publish(t, &p);
 	return NULL;
-}
-
-static uint32_t peek(const struct transfer *t, struct quoit_consumer *c)
-{
-	return t->laps ? quoit_ring_peek_batch(c, lap_of(t, c->next)) : quoit_ring_peek(c);
 }
 
 /* False: nobody rang, and there is work. */
@@ -147,14 +153,15 @@ static bool sleep_until_rung(const struct transfer *t, struct quoit_consumer *c)
 			(void)!read(t->bell, &count, sizeof count);
 	}
 	quoit_ring_awake(&t->shared->need_wake);
-	return rung || !peek(t, c);
+	return rung || !quoit_ring_peek(c);
 }
 
-static bool take(const struct transfer *t, const struct quoit_consumer *c, uint64_t n)
+static bool take(const struct transfer *t, const struct quoit_consumer *c, bool alone, uint64_t n)
 {
 	uint64_t copy[WORDS];
 
-	quoit_ring_copy(copy, t->shared->slot[c->next & (t->entries - 1)], WORDS);
+	if (!alone || !t->line || !quoit_ring_carried(c, t->shared->line, copy, WORDS))
+		quoit_ring_copy(copy, slot_of(t, c->next), WORDS);
 	for (uint64_t i = 0; i < WORDS; i++)
 		if (copy[i] != n * WORDS + i)
 			return false;
@@ -167,10 +174,11 @@ static const char *consume(struct transfer *t)
 	struct quoit_consumer c;
 	uint64_t n = 0;
 
-	quoit_consumer_init(&c, &t->shared->head, &t->shared->tail, t->entries);
-	c.next = c.cached_tail = c.late = t->start;
+	quoit_consumer_init(&c, &t->shared->head, tail_of(t), t->entries);
+	c.next = c.cached_tail = t->start;
 	while (n < t->count) {
-		uint32_t ready = peek(t, &c);
+		uint32_t ready = quoit_ring_peek(&c);
+		bool alone = ready == 1;
 
 		if (ready > t->entries)
 			return "a tail beyond the ring";
@@ -181,13 +189,13 @@ static const char *consume(struct transfer *t)
 		if (ready)
 			ready = 1 + draw(&t->seed[1], ready);
 		for (uint32_t i = 0; i < ready; i++, n++) {
-			if (!take(t, &c, n))
+			if (!take(t, &c, alone, n))
 				return "an element is torn, lost or doubled";
 			quoit_ring_release(&c, 1);
 		}
 		dawdle(&t->seed[1]);
 	}
-	return peek(t, &c) ? "one element too many" : NULL;
+	return quoit_ring_peek(&c) ? "one element too many" : NULL;
 }
 
 /* ---- rounds ---- */
@@ -198,6 +206,7 @@ static void begin(struct stage *s, struct transfer *t, struct shared *shared)
 	t->shared = shared;
 	t->start = stage_random(s, 4) ? UINT32_MAX - stage_random(s, 1000) : stage_random(s, 1000);
 	shared->tail = shared->head = t->start;
+	shared->line[0] = (uint64_t)t->start << 32;
 	t->entries = 1u << stage_random(s, 7);
 	t->count = stage_times(s, 4000, 12000);
 	t->seed[0] = stage_random(s, UINT32_MAX);
@@ -216,11 +225,11 @@ static bool consume_all(const struct stage *s, struct transfer *t)
 	return false;
 }
 
-static void between_threads(struct stage *s, bool sleeps, bool laps)
+static void between_threads(struct stage *s, bool sleeps, bool line)
 {
 	for (unsigned round = 0; round < stage_times(s, 25, 200) && !s->bad; round++) {
 		static struct shared shared;
-		struct transfer t = {.sleeps = sleeps, .laps = laps};
+		struct transfer t = {.sleeps = sleeps, .line = line};
 		pthread_t thread;
 
 		begin(s, &t, &shared);
@@ -231,7 +240,7 @@ static void between_threads(struct stage *s, bool sleeps, bool laps)
 	}
 }
 
-static void between_processes(struct stage *s, bool sleeps, bool laps)
+static void between_processes(struct stage *s, bool sleeps, bool line)
 {
 	struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -239,7 +248,7 @@ static void between_processes(struct stage *s, bool sleeps, bool laps)
 	if (!CHECK(s, shared != MAP_FAILED))
 		return;
 	for (unsigned round = 0; round < stage_times(s, 25, 200) && !s->bad; round++) {
-		struct transfer t = {.sleeps = sleeps, .laps = laps};
+		struct transfer t = {.sleeps = sleeps, .line = line};
 		int status = -1;
 		pid_t pid;
 

@@ -104,7 +104,8 @@ static uint32_t place(uint32_t *end, uint64_t bytes)
 static void ring_make(struct fake_daemon *f, struct fake_ring *r, const struct quoit_ring_open *o,
 		      int *ret_fds)
 {
-	uint32_t cq = o->cq_entries ? o->cq_entries : 2 * o->sq_entries, end = 192;
+	uint32_t cq = o->cq_entries ? o->cq_entries : 2 * o->sq_entries;
+	uint32_t end = sizeof(struct quoit_client_words);
 	struct quoit_ring_layout *l = &r->layout;
 	int pair[2];
 	void *map;
@@ -115,7 +116,7 @@ static void ring_make(struct fake_daemon *f, struct fake_ring *r, const struct q
 	l->sqes = place(&end, o->sq_entries * sizeof(struct quoit_sqe));
 	l->notes = place(&end, o->sq_entries * sizeof(struct quoit_note));
 	l->client_bytes = (end + 4095) & ~4095u;
-	end = 128;
+	end = sizeof(struct quoit_daemon_words);
 	l->cqes = place(&end, cq * sizeof(struct quoit_cqe));
 	l->errors = place(&end, cq * sizeof(struct quoit_error));
 	r->stamps = o->flags & QUOIT_RING_STAMPS;
@@ -131,7 +132,7 @@ static void ring_make(struct fake_daemon *f, struct fake_ring *r, const struct q
 	ret_fds[2] = pair[1];
 	quoit_consumer_init(&r->sq, &((struct quoit_daemon_words *)r->daemon)->sq_head,
 			    &((struct quoit_client_words *)r->client)->sq_tail, o->sq_entries);
-	quoit_producer_init(&r->cq, &((struct quoit_daemon_words *)r->daemon)->cq_tail,
+	quoit_producer_init(&r->cq, &((struct quoit_client_words *)r->client)->cq_tail,
 			    &((struct quoit_client_words *)r->client)->cq_head, cq);
 }
 
@@ -316,6 +317,11 @@ void fake_say_asleep(struct fake_daemon *f)
 void fake_lie_cq_tail(struct fake_daemon *f)
 {
 	FAKE_SET(f, *f->ring[0].cq.tail += 10 * f->ring[0].layout.cq_entries);
+}
+
+void fake_spoil_cqes(struct fake_daemon *f)
+{
+	FAKE_SET(f, f->ring[0].spoil_cqes = true);
 }
 
 void fake_lie_sq_head(struct fake_daemon *f)

@@ -58,6 +58,9 @@ void fake_say_asleep(struct fake_daemon *f);
 void fake_lie_cq_tail(struct fake_daemon *f);
 void fake_lie_sq_head(struct fake_daemon *f);
 
+/* From now on, the first ring's CQEs make sense only in the tail's line. */
+void fake_spoil_cqes(struct fake_daemon *f);
+
 /* The SQEs fetched so far on all rings, and how many bytes came through doorbells. */
 uint32_t fake_fetched(struct fake_daemon *f);
 struct quoit_sqe fake_sqe(struct fake_daemon *f, uint32_t i);

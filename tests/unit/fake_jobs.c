@@ -96,22 +96,22 @@ static int run(struct fake_daemon *f, const struct quoit_sqe *e)
 static void post(struct fake_ring *r, const struct quoit_sqe *e, int res)
 {
 	struct quoit_client_words *c = (struct quoit_client_words *)r->client;
-	uint32_t index = 0, slot;
-	struct quoit_cqe *cqe;
+	uint32_t flags = res < 0 ? QUOIT_CQE_ERROR : 0, index = 0, slot;
+	uint64_t alone[QUOIT_CQ_CARRIES] = {flags, e->user_data, (uint32_t)res};
 
 	if (res == 0 && e->flags & QUOIT_SQE_QUIET)
 		return;
 	cr_assert(quoit_ring_reserve(&r->cq, &index), "the client owes the credit");
 	slot = index & (r->layout.cq_entries - 1);
-	cqe = (struct quoit_cqe *)(r->daemon + r->layout.cqes) + slot;
-	*cqe = (struct quoit_cqe){e->user_data, res, res < 0 ? QUOIT_CQE_ERROR : 0};
+	((struct quoit_cqe *)(r->daemon + r->layout.cqes))[slot] =
+		r->spoil_cqes ? (struct quoit_cqe){.res = -EIO}
+			      : (struct quoit_cqe){e->user_data, res, flags};
 	((struct quoit_error *)(r->daemon + r->layout.errors))[slot] = (struct quoit_error){
 		.user_data = e->user_data, .cause = e->user_data, .code = res, .opcode = e->opcode};
 	if (r->stamps)
 		((struct quoit_stamps *)(r->daemon + r->layout.stamps))[slot] =
 			(struct quoit_stamps){.submit = 1, .end = 4};
-	quoit_ring_announce(&r->cq, &cqe->flags, cqe->flags);
-	if (quoit_ring_submit_wake(&r->cq, &c->cq_wait))
+	if (quoit_ring_submit_line(&r->cq, c->cq, alone, QUOIT_CQ_CARRIES, &c->cq_wait))
 		syscall(SYS_futex, r->cq.tail, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 	if (QUOIT_RING_LOAD(&c->arm, QUOIT_RING_SEQ_CST))
 		(void)send(r->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -136,8 +136,7 @@ void fake_serve_ring(struct fake_daemon *f, struct fake_ring *r)
 		post(r, &r->held[0], run(f, &r->held[0]));
 		memmove(r->held, r->held + 1, --r->held_count * sizeof e);
 	}
-	while (!f->hold_fetch && has_credit(r) &&
-	       quoit_ring_peek_batch(&r->sq, &sqes[r->sq.next & (r->layout.sq_entries - 1)].lap)) {
+	while (!f->hold_fetch && has_credit(r) && quoit_ring_peek(&r->sq)) {
 		e = sqes[r->sq.next & (r->layout.sq_entries - 1)];
 		quoit_ring_release(&r->sq, 1);
 		f->log[f->fetched++ % FAKE_LOG] = e;

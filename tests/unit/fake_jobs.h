@@ -22,7 +22,7 @@ struct fake_tensor {
 
 struct fake_ring {
 	int socket;
-	bool stamps;
+	bool stamps, spoil_cqes;
 	struct quoit_ring_layout layout;
 	uint8_t *client, *daemon;
 	struct quoit_consumer sq;

@@ -387,11 +387,12 @@ Test(managed, an_SQ_head_that_lies_ends_the_ring)
 	fake_kill(f);
 }
 
-Test(managed, slots_are_blank_ahead_also_after_a_wait_for_room)
+Test(managed, slots_are_claimed_ahead_also_after_a_wait_for_room)
 {
 	for (int i = 0; i < 50; i++)
 		cr_assert_eq(quoit_push(q, quoit_nop(0)), 0);
-	cr_expect_leq(q->blank - q->sq.next, q->sq.entries, "%u, next %u", q->blank, q->sq.next);
+	cr_expect_leq(q->claimed - q->sq.next, q->sq.entries, "%u, next %u", q->claimed,
+		      q->sq.next);
 }
 
 Test(managed, waits_are_counted_under_their_place)
@@ -554,11 +555,6 @@ Test(raw, a_full_ring_is_a_return_value)
 	fake_hold_fetch(f, false);
 }
 
-static uint32_t lap_word(uint32_t end)
-{
-	return end << QUOIT_LAP_SHIFT | QUOIT_LAP_MARK;
-}
-
 static struct quoit_sqe *put_nop(void)
 {
 	struct quoit_sqe *sqe = quoit_sqe(q);
@@ -568,38 +564,57 @@ static struct quoit_sqe *put_nop(void)
 	return sqe;
 }
 
-Test(raw, a_batch_is_announced_in_its_first_slot)
+Test(raw, an_SQE_alone_is_carried_by_the_tail)
 {
-	struct quoit_sqe *first, *second;
+	struct quoit_sqe *sqe = put_nop(), carried = {0};
+	struct quoit_consumer c = {.next = 0};
 
-	first = put_nop();
-	second = put_nop(); /* of eight slots, two are published without being asked */
-	cr_expect_eq(first->lap, 0, "before it is published");
+	sqe->user_data = 77;
+	sqe->priority = QUOIT_PRIO_LOW;
 	quoit_flush(q);
-	cr_expect_eq(first->lap, lap_word(2));
-	cr_expect_eq(second->lap, 0);
-	first = put_nop();
+	cr_assert(quoit_ring_carried(&c, q->client->sq, (uint64_t *)&carried, QUOIT_SQ_CARRIES));
+	cr_expect_eq(memcmp(&carried, sqe, sizeof carried), 0);
+	cr_expect_eq(q->client->sq_tail, 1);
+	(void)put_nop();
+	(void)put_nop(); /* of eight slots, two are published without being asked */
 	quoit_flush(q);
-	cr_expect_eq(first->lap, lap_word(3));
+	c.next = 2;
+	cr_expect_eq(q->client->sq_tail, 3);
+	cr_expect_not(
+		quoit_ring_carried(&c, q->client->sq, (uint64_t *)&carried, QUOIT_SQ_CARRIES));
 }
 
-/* One of the round before would be believed when indices have come round. */
-Test(raw, no_slot_is_handed_out_with_a_lap)
+Test(raw, an_SQE_with_a_reserved_word_is_not_carried)
 {
-	for (uint64_t i = 0; i < 5 * 8; i++) {
-		uint64_t batch = 1 + i % 3;
+	struct quoit_sqe carried;
+	struct quoit_consumer c = {.next = 0};
 
-		for (uint64_t n = 0; n < batch; n++) {
-			struct quoit_sqe *sqe;
+	put_nop()->reserved0 = 1; /* quoitd is to find that in its slot, and refuse it */
+	quoit_flush(q);
+	cr_expect_eq(q->client->sq_tail, 1);
+	cr_expect_not(
+		quoit_ring_carried(&c, q->client->sq, (uint64_t *)&carried, QUOIT_SQ_CARRIES));
+}
 
-			while ((sqe = quoit_sqe(q)) == NULL)
-				quoit_release(
-					q, (unsigned)quoit_peek(q, &(const struct quoit_cqe *){0}));
-			cr_assert_eq(sqe->lap, 0, "slot %lu of batch %lu", n, i);
-			*sqe = quoit_nop(0);
-			sqe->flags = QUOIT_SQE_QUIET;
-		}
+/* Its slot's line stays with quoitd, and says nothing here. */
+Test(raw, a_CQE_alone_is_taken_from_the_tail)
+{
+	const struct quoit_cqe *cqe;
+
+	fake_spoil_cqes(f);
+	for (uint64_t i = 0; i < 20; i++) {
+		struct quoit_sqe *sqe = put_nop();
+
+		sqe->user_data = i;
 		quoit_flush(q);
+		while (!quoit_peek(q, &cqe))
+			;
+		cr_assert_eq(quoit_peek(q, &cqe), 1, "again, as long as it is not released");
+		cr_expect_eq(cqe->user_data, i);
+		cr_expect_eq(cqe->res, 0);
+		cr_expect_eq(cqe->flags, 0);
+		cr_expect_eq(cqe, quoit_cqe_at(q, 0));
+		quoit_release(q, 1);
 	}
 }
 

@@ -127,7 +127,7 @@ static const struct row rows[] = {
 	{"a link", JOB(ADD, OUT, X, H(Y), .flags = QUOIT_SQE_LINK, .link = 1), false},
 	{"a link without its flag", JOB(ADD, OUT, X, H(Y), .link = 1), false},
 	{"a device", JOB(ADD, OUT, X, H(Y), .device = 1), false},
-	{"any lap", JOB(ADD, OUT, X, H(Y), .lap = UINT32_MAX), true},
+	{"a reserved word", JOB(ADD, OUT, X, H(Y), .reserved0 = 1), false},
 	{"a priority", JOB(ADD, OUT, X, H(Y), .priority = QUOIT_PRIO_HIGH), false},
 	{"a reserved byte", JOB(ADD, OUT, X, H(Y), .reserved = {0, 0, 0, 0, 0, 0, 1}), false},
 };

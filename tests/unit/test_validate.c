@@ -149,7 +149,7 @@ Test(validate, a_word_that_no_job_may_have_is_refused)
 		 QUOIT_FIELD_FLAGS},
 		{"AFTER_ALL of a NOP", {.flags = QUOIT_SQE_AFTER_ALL}, 0, 0},
 		{"a device", ADD_AND(.device = 1), -ENODEV, QUOIT_FIELD_DEVICE},
-		{"any lap", ADD_AND(.lap = UINT32_MAX), 0, 0},
+		{"a reserved word", ADD_AND(.reserved0 = 1), -EINVAL, QUOIT_FIELD_RESERVED},
 		{"a link", ADD_AND(.flags = QUOIT_SQE_LINK, .link = 1), 0, 0},
 		{"a link to itself", ADD_AND(.flags = QUOIT_SQE_LINK), -EINVAL, QUOIT_FIELD_LINK},
 		{"a link without the flag", ADD_AND(.link = 1), -EINVAL, QUOIT_FIELD_LINK},

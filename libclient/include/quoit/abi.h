@@ -22,7 +22,7 @@
 #define QUOIT_ALIGNED(n)                _Alignas(n)
 #endif
 
-#define QUOIT_ABI_VERSION 3u
+#define QUOIT_ABI_VERSION 4u
 
 /* The cache line that words of different writers keep apart by. */
 #define QUOIT_LINE 64
@@ -148,7 +148,7 @@ struct quoit_sqe {
 	uint8_t flags;      /* QUOIT_SQE_* */
 	uint8_t device;     /* CREATE: where the bytes live: 0 the host, n device n - 1; else 0 */
 	uint8_t arg;        /* by operation, above */
-	uint32_t lap;       /* the ring's own (ring.h): zero until it is published */
+	uint32_t reserved0; /* zero */
 	uint64_t user_data; /* returned unchanged in the CQE */
 	union {
 		struct {
@@ -172,14 +172,14 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_sqe) == 64, "an SQE is 64 bytes");
 
 /* ---- completion queue entry ---- */
 
-/* cqe.flags: the low seven bits; those above are the ring's own, its lap word (ring.h) */
+/* cqe.flags */
 #define QUOIT_CQE_ERROR 0x1u /* the error record of this slot belongs to this CQE */
 
 /* res: 0 or what the operation counts (FILE_READ, FILE_WRITE: bytes), else -errno or -QUOIT_E*. */
 struct quoit_cqe {
 	uint64_t user_data;
 	int32_t res;
-	uint32_t flags; /* QUOIT_CQE_*, and more above them */
+	uint32_t flags; /* QUOIT_CQE_* */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_cqe) == 16, "a CQE is 16 bytes");
 
@@ -199,7 +199,7 @@ enum quoit_field {
 	QUOIT_FIELD_FLAGS,
 	QUOIT_FIELD_DEVICE, /* of a fault, values: the device, enum quoit_fault */
 	QUOIT_FIELD_ARG,
-	QUOIT_FIELD_TENSOR0 = 6, /* 5 was the lap, of version 2 */
+	QUOIT_FIELD_TENSOR0 = 6, /* 5 was of version 2 */
 	QUOIT_FIELD_TENSOR1,
 	QUOIT_FIELD_TENSOR2,
 	QUOIT_FIELD_TENSOR3,
@@ -255,19 +255,45 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_stamps) == 64, "one line per job");
 
 /* ---- pages that the client writes and quoitd reads ---- */
 
-/* When samples (sample.h) were submitted and reaped is beside the index that changes then. */
+/* When samples (sample.h) were submitted and reaped: the latter beside the index that changes then.
+ */
 #define QUOIT_NOTED 7u
 
+/*
+ * Words of a tail's line (ring.h), the upper half of whose first is the tail: an SQE; a CQE as its
+ * flags, user_data and res.
+ */
+#define QUOIT_SQ_CARRIES 8u
+#define QUOIT_CQ_CARRIES 3u
+
 struct quoit_client_words {
-	QUOIT_ALIGNED(QUOIT_LINE) uint32_t sq_tail;
-	uint64_t submitted[QUOIT_NOTED];
+	union {
+		QUOIT_ALIGNED(QUOIT_LINE) uint64_t sq[QUOIT_SQ_CARRIES];
+		struct {
+			uint32_t sq_first;
+			uint32_t sq_tail;
+		};
+	};
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_head;
 	uint64_t reaped[QUOIT_NOTED];
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_wait; /* 1: sleeps on the CQ tail */
 	uint32_t arm; /* changed at every arm: one byte on the ring's socket at the next CQE */
 	uint64_t last_reap; /* TSC */
+	QUOIT_ALIGNED(QUOIT_LINE) uint64_t submitted[QUOIT_NOTED];
+	/*
+	 * The one line of these pages that quoitd writes; it never reads it.  On a Zen 4 a line
+	 * that is mapped for reading only comes from another core in 45 ns, one that may be written
+	 * in 15.
+	 */
+	union {
+		QUOIT_ALIGNED(QUOIT_LINE) uint64_t cq[QUOIT_CQ_CARRIES];
+		struct {
+			uint32_t cq_first;
+			uint32_t cq_tail; /* also the word that a client sleeps on */
+		};
+	};
 };
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_client_words) == 3 * QUOIT_LINE, "a line each");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_client_words) == 5 * QUOIT_LINE, "a line each");
 
 /* Beside SQE slot i: when it was submitted and by which call site; with QUOIT_RING_STAMPS. */
 struct quoit_note {
@@ -291,7 +317,7 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_site) == 64, "one line per site");
 
 struct quoit_daemon_words {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t sq_head;
-	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_tail; /* also the word that a client sleeps on */
+	QUOIT_ALIGNED(QUOIT_LINE)
 	uint32_t need_wake; /* 1: the reactor sleeps; ring the doorbell after a submit */
 	uint32_t tracing;   /* not 0: somebody records (trace.h); changed for each allowance */
 };

@@ -18,17 +18,16 @@
  *
  *   S  tail   R1 store-release in submit    pairs with A1 load-acquire in peek:
  *             a consumer that sees the tail sees the slots before it.
- *   L  lap    R3 store-release in announce  pairs with A3 load-acquire in peek_batch:
- *             a consumer that sees the lap word sees the slots of its batch.
  *   F  head   R2 store-release in release   pairs with A2 load-acquire in refresh:
  *             a producer that sees the head may overwrite; the copies are done.
+ *   C  copy   R3 store-release of a carried word   pairs with A3 load-acquire of it:
+ *             a consumer whose line is the same before and after has one item, whole.
  *   W  sleep  W1 tail store, then need_wake load (producer), against
  *             W2 need_wake store, then tail load (consumer): all four
  *             sequentially consistent, so at least one side sees the other.
  *
- * A producer may also announce a batch in the batch's first slot, by a lap word there.  Who waits
- * for single items then finds them with one line of the peer's cache, not with the tail's and the
- * slot's.  The tail follows, for whoever sleeps: it may be behind what a consumer has taken.
+ * A tail may have a line of its own, whose other words carry the item of a batch of one: who waits
+ * for it gets it with the line that tells of it.  It lies in its slot as well, as all do.
  *
  * Either side may be hostile to the other.  A consumer must refuse a peek of more
  * than `entries`, a producer a refresh that returns false: the peer lies.
@@ -80,9 +79,6 @@ struct quoit_consumer {
 	uint32_t entries;
 	uint32_t next; /* first index not yet released */
 	uint32_t cached_tail;
-	uint32_t slept_at; /* *tail as quoit_ring_look saw it */
-	uint32_t late;     /* where *tail may still be, behind us: the batch found by its lap */
-	bool single;       /* the last batch was one item: the next is looked for in its slot */
 };
 
 QUOIT_RING_FUNCTION void quoit_producer_init(struct quoit_producer *p, uint32_t *tail,
@@ -146,58 +142,7 @@ QUOIT_RING_FUNCTION bool quoit_ring_submit_wake(struct quoit_producer *p, const 
 	return QUOIT_RING_LOAD(need_wake, QUOIT_RING_SEQ_CST) != 0; /* W1 */
 }
 
-/*
- * A lap word tells where the batch ends that begins in its slot: the low 24 bits of that index
- * above a mark and seven bits which are the slot's own.  Without the mark no batch begins there.
- * What is left of the lap before is refused by its distance, so that a slot's word needs to be
- * rewritten, without the mark, but once a lap.
- */
-#define QUOIT_LAP_SHIFT 8
-#define QUOIT_LAP_MARK  0x80u
-
-/*
- * Before submit: tell in its first slot, where *lap is, what has been reserved since the last
- * submit, which was not nothing; `own` are the seven bits.
- */
-QUOIT_RING_FUNCTION void quoit_ring_announce(const struct quoit_producer *p, uint32_t *lap,
-					     uint32_t own)
-{
-	uint32_t word = p->next << QUOIT_LAP_SHIFT | QUOIT_LAP_MARK | own;
-
-	QUOIT_RING_STORE(lap, word, QUOIT_RING_RELEASE); /* R3, pairs with A3 */
-}
-
 /* ---- consumer ---- */
-
-/*
- * What is ready by this tail; more than c->entries: it lies.  Behind us it may be in one place
- * only, where the last announced batch begins: its producer has not come to its submit yet.
- */
-QUOIT_RING_FUNCTION uint32_t quoit_ring_by_tail(struct quoit_consumer *c, uint32_t tail)
-{
-	uint32_t n = tail - c->next;
-
-	if (n > c->entries && tail == c->late)
-		n = 0;
-	else if (n <= c->entries)
-		c->late = tail;
-	c->cached_tail = c->next + n;
-	return n;
-}
-
-/* The same by the lap word in slot c->next, which cannot lie about more than there is. */
-QUOIT_RING_FUNCTION uint32_t quoit_ring_by_lap(struct quoit_consumer *c, uint32_t word)
-{
-	uint32_t n = (word >> QUOIT_LAP_SHIFT) - c->next;
-
-	n &= UINT32_MAX >> QUOIT_LAP_SHIFT;
-	if (!(word & QUOIT_LAP_MARK) || n > c->entries)
-		return 0;
-	if (n > 0)
-		c->late = c->next;
-	c->cached_tail = c->next + n;
-	return n;
-}
 
 /*
  * How many slots are ready from c->next on.  The tail is loaded once, and only
@@ -211,43 +156,11 @@ QUOIT_RING_FUNCTION uint32_t quoit_ring_peek(struct quoit_consumer *c)
 	return c->cached_tail - c->next;
 }
 
-/*
- * As quoit_ring_peek, where the producer announces; lap is the word in slot c->next.  After single
- * items the next one is looked for there, after more of them at the tail: while a producer fills
- * the rest of a batch, a look at its first slot takes the line away that it will write once more.
- */
-QUOIT_RING_FUNCTION uint32_t quoit_ring_peek_batch(struct quoit_consumer *c, const uint32_t *lap)
-{
-	uint32_t n;
-
-	if (c->cached_tail != c->next)
-		return c->cached_tail - c->next;
-	if (c->single)
-		n = quoit_ring_by_lap(c, QUOIT_RING_LOAD(lap, QUOIT_RING_ACQUIRE)); /* A3 */
-	else
-		n = quoit_ring_by_tail(c, QUOIT_RING_LOAD(c->tail, QUOIT_RING_ACQUIRE)); /* A1 */
-	if (n > 0)
-		c->single = n == 1;
-	return n;
-}
-
 /* Give n slots back: they have been copied and may be overwritten. */
 QUOIT_RING_FUNCTION void quoit_ring_release(struct quoit_consumer *c, uint32_t n)
 {
 	c->next += n;
 	QUOIT_RING_STORE(c->head, c->next, QUOIT_RING_RELEASE); /* R2, pairs with A2 */
-}
-
-/*
- * Look at the tail for the last time, after a store that asks for a wake-up.  True: nothing is
- * left, nothing has come, and whoever submits from now on will see that store.
- */
-QUOIT_RING_FUNCTION bool quoit_ring_look(struct quoit_consumer *c)
-{
-	if (c->cached_tail != c->next)
-		return false; /* a late tail would take back what a lap has told */
-	c->slept_at = QUOIT_RING_LOAD(c->tail, QUOIT_RING_SEQ_CST); /* W2 and A1 */
-	return quoit_ring_by_tail(c, c->slept_at) == 0;
 }
 
 /*
@@ -257,8 +170,9 @@ QUOIT_RING_FUNCTION bool quoit_ring_look(struct quoit_consumer *c)
  */
 QUOIT_RING_FUNCTION bool quoit_ring_sleep(struct quoit_consumer *c, uint32_t *need_wake)
 {
-	QUOIT_RING_STORE(need_wake, 1u, QUOIT_RING_SEQ_CST); /* W2 */
-	return quoit_ring_look(c);
+	QUOIT_RING_STORE(need_wake, 1u, QUOIT_RING_SEQ_CST);           /* W2 */
+	c->cached_tail = QUOIT_RING_LOAD(c->tail, QUOIT_RING_SEQ_CST); /* W2 and A1 */
+	return c->cached_tail == c->next;
 }
 
 /* Take the flag down.  A wake-up that is under way may still arrive: it is harmless. */
@@ -266,6 +180,53 @@ QUOIT_RING_FUNCTION void quoit_ring_awake(uint32_t *need_wake)
 {
 	QUOIT_RING_STORE(need_wake, 0u, QUOIT_RING_RELAXED);
 }
+
+/* ---- a tail with a line of its own ---- */
+
+#ifndef __CUDACC__ /* tails of a device's rings are bare */
+
+/*
+ * As quoit_ring_submit_wake, for a tail that is the upper half of line[0].  item: the one that is
+ * published, of so many words, to be carried in line[0] (the lower half of its first word) to
+ * line[words - 1]; NULL: none is.  The lower half is the complement of what it carries: zero, as in
+ * a new line, is nothing. An item whose first word has an upper half is not carried.
+ */
+QUOIT_RING_FUNCTION bool quoit_ring_submit_line(struct quoit_producer *p, uint64_t *line,
+						const uint64_t *item, uint32_t words,
+						const uint32_t *need_wake)
+{
+	uint64_t tail = (uint64_t)p->next << 32;
+
+	if (item && item[0] >> 32 == 0) {
+		/* R1 once more.  First: who is reading the last one is to see that it goes. */
+		QUOIT_RING_STORE(&line[0], (uint64_t)p->published << 32, QUOIT_RING_RELEASE);
+		for (uint32_t i = 1; i < words; i++)
+			QUOIT_RING_STORE(&line[i], item[i], QUOIT_RING_RELEASE); /* R3 */
+		tail |= ~(uint32_t)item[0];
+	}
+	p->published = p->next;
+	QUOIT_RING_STORE(&line[0], tail, QUOIT_RING_SEQ_CST);       /* W1 and R1 */
+	return QUOIT_RING_LOAD(need_wake, QUOIT_RING_SEQ_CST) != 0; /* W1 */
+}
+
+/*
+ * After a peek of one: copy it from the tail's line, where it is carried.  False: it is not, or no
+ * longer, and is to be read in its slot.  The upper half of its first word is zero.
+ */
+QUOIT_RING_FUNCTION bool quoit_ring_carried(const struct quoit_consumer *c, const uint64_t *line,
+					    uint64_t *to, uint32_t words)
+{
+	uint64_t first = QUOIT_RING_LOAD(&line[0], QUOIT_RING_RELAXED); /* the peek was A1 */
+
+	if ((uint32_t)first == 0 || (uint32_t)(first >> 32) - c->next != 1)
+		return false;
+	to[0] = ~(uint32_t)first;
+	for (uint32_t i = 1; i < words; i++)
+		to[i] = QUOIT_RING_LOAD(&line[i], QUOIT_RING_ACQUIRE); /* A3 */
+	return QUOIT_RING_LOAD(&line[0], QUOIT_RING_RELAXED) == first;
+}
+
+#endif
 
 /* ---- elements ---- */
 

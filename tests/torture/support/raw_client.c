@@ -167,7 +167,7 @@ static int map_ring(struct raw_client *c)
 	c->errors = (const struct quoit_error *)(daemon + l->errors);
 	c->stamps = l->stamps ? (const struct quoit_stamps *)(daemon + l->stamps) : NULL;
 	quoit_producer_init(&c->sq, &c->client->sq_tail, &c->daemon->sq_head, l->sq_entries);
-	quoit_consumer_init(&c->cq, &c->client->cq_head, &c->daemon->cq_tail, l->cq_entries);
+	quoit_consumer_init(&c->cq, &c->client->cq_head, &c->client->cq_tail, l->cq_entries);
 	return 0;
 }
 
@@ -256,14 +256,6 @@ void raw_ring_bell(const struct raw_client *c)
 	(void)!send(c->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-void raw_publish(struct raw_client *c)
-{
-	if (c->sq.next != c->sq.published)
-		quoit_ring_announce(&c->sq, &raw_slot(c, c->sq.published)->lap, 0);
-	if (quoit_ring_submit_wake(&c->sq, &c->daemon->need_wake))
-		raw_ring_bell(c);
-}
-
 bool raw_submit_all(struct raw_client *c, const struct quoit_sqe *sqes, unsigned count)
 {
 	uint32_t index;
@@ -273,7 +265,8 @@ bool raw_submit_all(struct raw_client *c, const struct quoit_sqe *sqes, unsigned
 			return false;
 		*raw_slot(c, index) = sqes[i];
 	}
-	raw_publish(c);
+	if (quoit_ring_submit_wake(&c->sq, &c->daemon->need_wake))
+		raw_ring_bell(c);
 	return true;
 }
 
@@ -295,7 +288,7 @@ static void sleep_cq(struct raw_client *c)
 	struct timespec slice = {.tv_nsec = SLICE_MS * 1000000};
 
 	if (quoit_ring_sleep(&c->cq, &c->client->cq_wait))
-		(void)syscall(SYS_futex, &c->daemon->cq_tail, FUTEX_WAIT, c->cq.slept_at, &slice,
+		(void)syscall(SYS_futex, &c->client->cq_tail, FUTEX_WAIT, c->cq.cached_tail, &slice,
 			      NULL, 0);
 	quoit_ring_awake(&c->client->cq_wait);
 }
@@ -372,7 +365,7 @@ uint32_t raw_sq_head(const struct raw_client *c)
 
 uint32_t raw_cq_tail(const struct raw_client *c)
 {
-	return QUOIT_RING_LOAD(&c->daemon->cq_tail, QUOIT_RING_ACQUIRE);
+	return QUOIT_RING_LOAD(&c->client->cq_tail, QUOIT_RING_ACQUIRE);
 }
 
 bool raw_await_posted(struct raw_client *c, uint32_t tail)

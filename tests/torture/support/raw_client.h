@@ -82,9 +82,6 @@ struct quoit_sqe *raw_slot(const struct raw_client *c, uint32_t index);
 bool raw_submit(struct raw_client *c, const struct quoit_sqe *sqe);
 bool raw_submit_all(struct raw_client *c, const struct quoit_sqe *sqes, unsigned count);
 
-/* Announce and publish what was put into slots by hand, ringing where it is asked for. */
-void raw_publish(struct raw_client *c);
-
 /* Send a byte on the ring's socket. */
 void raw_ring_bell(const struct raw_client *c);
 
