@@ -207,7 +207,7 @@ static void take_carried(struct quoit_ring *q)
 {
 	uint64_t word[QUOIT_CQ_CARRIES];
 
-	q->carried = quoit_ring_carried(&q->cq, q->client->cq, word, QUOIT_CQ_CARRIES);
+	q->carried = quoit_ring_carried(&q->cq, word, QUOIT_CQ_CARRIES);
 	if (q->carried)
 		q->alone = (struct quoit_cqe){
 			.user_data = word[1], .res = (int32_t)word[2], .flags = (uint32_t)word[0]};

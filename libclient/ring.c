@@ -92,7 +92,7 @@ static void bind_pages(struct quoit_ring *q, bool stamps)
 	q->ahead = 1;
 	q->batch = l->sq_entries / 4;
 	quoit_producer_init(&q->sq, &q->client->sq_tail, &q->daemon->sq_head, l->sq_entries);
-	quoit_consumer_init(&q->cq, &q->client->cq_head, &q->client->cq_tail, l->cq_entries);
+	quoit_consumer_init_line(&q->cq, &q->client->cq_head, q->client->cq, l->cq_entries);
 	libquoit_site_init(&q->sites, (struct quoit_site *)(client + l->sites));
 }
 
@@ -318,7 +318,7 @@ int quoit_ring_arm(struct quoit_ring *q)
 	 * the tail and then looks at arm, all of it sequentially consistent.
 	 */
 	QUOIT_RING_STORE(&q->client->arm, q->client->arm + 1, QUOIT_RING_SEQ_CST);
-	q->cq.cached_tail = QUOIT_RING_LOAD(q->cq.tail, QUOIT_RING_SEQ_CST);
+	q->cq.cached_tail = QUOIT_RING_TAIL(&q->cq, QUOIT_RING_SEQ_CST);
 	if (libquoit_queue_ready(q))
 		return 1;
 	return q->broken;

@@ -110,8 +110,7 @@ static inline __attribute__((always_inline)) int fetch_one(struct ring *ring,
 static inline void copy_sqe(const struct ring *ring, const struct quoit_sqe *sqes, uint32_t mask,
 			    uint32_t index, bool alone, struct quoit_sqe *ret)
 {
-	if (alone &&
-	    quoit_ring_carried(&ring->sq, ring->client->sq, (uint64_t *)ret, QUOIT_SQ_CARRIES))
+	if (alone && quoit_ring_carried(&ring->sq, (uint64_t *)ret, QUOIT_SQ_CARRIES))
 		return;
 	if (ring->sq.cached_tail - index > FETCH_AHEAD)
 		__builtin_prefetch(&sqes[(index + FETCH_AHEAD) & mask]);
@@ -147,6 +146,7 @@ static inline __attribute__((always_inline)) uint32_t run_sqes(struct ring *ring
 			forget_cancel(ring, index);
 	}
 	legs_count(ring->session, opcode, index - counted);
+	ring->opcode = opcode;
 	return index;
 }
 
@@ -163,15 +163,13 @@ static bool fetch_sample(struct ring *ring, uint32_t index, uint64_t *cost)
 	struct session *s = ring->session;
 	struct sample sample = sample_begin(ring, index);
 	uint64_t jobs = s->order;
-	uint8_t opcode = __atomic_load_n(&ring->sqes[index & (ring->layout.sq_entries - 1)].opcode,
-					 __ATOMIC_RELAXED);
 
 	if (fetch_run(ring, index, index + 1, cost) == index)
 		return false;
 	if (s->order != jobs)
 		sample_is_job(ring, &sample, deps_ring_find(ring, index));
 	else
-		sample_was_run(ring, &sample, opcode);
+		sample_was_run(ring, &sample, ring->opcode);
 	return true;
 }
 
@@ -195,7 +193,7 @@ static uint32_t fetch_recorded(struct ring *ring, uint32_t index, uint32_t end, 
 	uint64_t start = ring->fetched;
 
 	while (index != end && *cost < SCHED_TURN_NS && record_has_room(ring->session)) {
-		struct record_sqe sqe = record_begin(ring, index);
+		struct record_sqe sqe = record_begin(ring);
 
 		if (sample_is_in(ring, index + 1)
 			    ? !fetch_sample(ring, index, cost)

@@ -57,7 +57,8 @@ static void flush(struct reactor *r)
 	for (struct ring *ring = r->dirty; ring; ring = next) {
 		next = ring->next_dirty;
 		ring->queued = false;
-		completion_flush(ring);
+		if (ring->dirty) /* it may have been flushed by itself */
+			completion_flush(ring);
 	}
 	r->dirty = NULL;
 }

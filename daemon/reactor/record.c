@@ -217,15 +217,12 @@ static struct quoit_trace_record *next_job(struct ring *r, uint8_t opcode, int32
 	return record;
 }
 
-struct record_sqe record_begin(const struct ring *r, uint32_t sq_index)
+struct record_sqe record_begin(const struct ring *r)
 {
-	const struct quoit_sqe *sqe = &r->sqes[sq_index & (r->layout.sq_entries - 1)];
-
 	return (struct record_sqe){.jobs = r->session->order,
 				   .failed = r->session->jobs_failed,
 				   .refused = r->session->jobs_refused,
-				   .posted = r->cq.next,
-				   .opcode = __atomic_load_n(&sqe->opcode, __ATOMIC_RELAXED)};
+				   .posted = r->cq.next};
 }
 
 /* As its CQE says; of one that is not posted, only whether it has failed. */
@@ -243,8 +240,8 @@ void record_end(struct ring *r, const struct record_sqe *sqe, uint32_t sq_index,
 
 	if (s->order == sqe->jobs) {
 		bool ran = s->jobs_refused == sqe->refused;
-		struct quoit_trace_record *record = next_job(
-			r, sqe->opcode, result_at_fetch(r, sqe), r->cq.next != sqe->posted);
+		struct quoit_trace_record *record =
+			next_job(r, r->opcode, result_at_fetch(r, sqe), r->cq.next != sqe->posted);
 
 		record->place = ran ? QUOIT_TRACE_REACTOR : QUOIT_TRACE_NOWHERE;
 		record->job = (struct quoit_trace_job){.sq_index = sq_index,

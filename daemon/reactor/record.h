@@ -30,10 +30,9 @@ static inline bool record_has_room(const struct session *s)
 struct record_sqe {
 	uint64_t jobs, failed, refused; /* so many there were before it */
 	uint32_t posted;                /* index of the next CQE */
-	uint8_t opcode;
 };
 
-struct record_sqe record_begin(const struct ring *r, uint32_t sq_index);
+struct record_sqe record_begin(const struct ring *r);
 
 /* It has ended at its fetch, or has become a job.  *start: TSC of its start; then of the next. */
 void record_end(struct ring *r, const struct record_sqe *sqe, uint32_t sq_index, uint64_t *start);

@@ -80,6 +80,7 @@ struct ring {
 	/* Its queues: how deep when they were last looked at, and at most, as far as was looked. */
 	uint32_t sq_depth, cq_depth, sq_most, cq_most;
 	uint64_t fetched; /* TSC of the burst that is being fetched */
+	uint8_t opcode;   /* of the SQE that was fetched last */
 	struct ring_samples samples;
 	struct ring *next_dirty;
 	uint32_t *bucket;       /* jobs by sq_index: heads, cq_entries of them */

@@ -297,8 +297,8 @@ struct quoit_sqe *quoit_sqe(struct quoit_ring *q);
 unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret);
 
 /*
- * A run of ready CQEs: how many, and *ret points at the first.  More may be ready beyond
- * the end of the ring.  0: none; -ECONNRESET: none, and no daemon.
+ * A run of ready CQEs: how many, and *ret points at the first, which need not lie in the ring.
+ * More may be ready behind the run.  0: none; -ECONNRESET: none, and no daemon.
  */
 int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret);
 

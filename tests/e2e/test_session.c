@@ -352,7 +352,7 @@ Test(session_e2e, what_was_posted_before_the_end_is_delivered)
 	cr_assert_eq(quoit_flush(c.q), 0);
 	cr_assert_eq(quoit_wait_cqe(c.q, QUOIT_FOREVER), 0);
 	cr_assert_gt(quoit_peek(c.q, &cqe), 0);
-	while (__atomic_load_n(&cqe[9].user_data, __ATOMIC_ACQUIRE) != 9)
+	while (__atomic_load_n(&quoit_cqe_at(c.q, 9)->user_data, __ATOMIC_ACQUIRE) != 9)
 		usleep(100); /* the last one is being posted */
 	usleep(10000);
 	daemon_kill(&c.d);

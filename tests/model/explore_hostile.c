@@ -62,7 +62,7 @@ static bool use_carried(struct quoit_consumer *c, uint32_t n)
 {
 	uint64_t copy[1];
 
-	if (n != 1 || c->tail == &ring_tail || !quoit_ring_carried(c, ring_line, copy, 1))
+	if (n != 1 || !c->line || !quoit_ring_carried(c, copy, 1))
 		return false;
 	explore_check(copy[0] >> 32 == 0, "a word that no slot was checked for");
 	return true;
@@ -106,7 +106,7 @@ void consume_hostile_line(void)
 {
 	struct quoit_consumer c = consumer_at_first();
 
-	c.tail = (const uint32_t *)ring_line + 1;
+	c.line = ring_line;
 	for (uint32_t i = 0; i < POLLS; i++)
 		if (!poll_hostile(&c))
 			return;

@@ -116,11 +116,10 @@ static uint64_t word_load(struct explore_word *w, enum explore_order order)
 
 uint64_t explore_load(const void *address, enum explore_order order)
 {
-	unsigned shift;
-	struct explore_word *w = word_or_half_at(address, &shift);
+	struct explore_word *w = word_at(address);
 
 	explore_step();
-	uint64_t value = word_load(w, order) >> shift;
+	uint64_t value = word_load(w, order);
 
 	explore_log("%s -> %#" PRIx64 " (%s)", w->name, value, order_names[order]);
 	return value;

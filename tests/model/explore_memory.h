@@ -79,11 +79,13 @@ void explore_share(const void *address, enum explore_kind kind, uint64_t value, 
 void explore_share_hostile(const void *address, const uint64_t *values, size_t count,
 			   const char *name);
 
-/* Also of the upper half of a word, at its address + 4: it has no stores of its own. */
 uint64_t explore_load(const void *address, enum explore_order order);
 void explore_put(const void *address, uint64_t value, enum explore_order order);
 
-/* As the kernel does: no step of its own, no order lent to the caller. */
+/*
+ * As the kernel does: no step of its own, no order lent to the caller.  Also of the upper half of a
+ * word, at its address + 4.
+ */
 uint64_t explore_kernel_load(const void *address);
 
 #endif

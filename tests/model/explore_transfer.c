@@ -48,7 +48,10 @@ static struct quoit_consumer consumer_of(const struct use *u)
 {
 	struct quoit_consumer c;
 
-	quoit_consumer_init(&c, &ring_head, tail_of(u), ENTRIES);
+	if (u->line)
+		quoit_consumer_init_line(&c, &ring_head, ring_line, ENTRIES);
+	else
+		quoit_consumer_init(&c, &ring_head, &ring_tail, ENTRIES);
 	c.next = c.cached_tail = FIRST;
 	return c;
 }
@@ -151,7 +154,7 @@ static bool take_carried(struct quoit_consumer *c, uint32_t n, const struct use 
 {
 	uint64_t copy[WORDS];
 
-	if (!u->line || n != 1 || !quoit_ring_carried(c, ring_line, copy, WORDS))
+	if (!u->line || n != 1 || !quoit_ring_carried(c, copy, WORDS))
 		return false;
 	check_item(copy, c->next);
 	quoit_ring_release(c, 1);

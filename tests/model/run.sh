@@ -86,6 +86,7 @@ cut line line-not-emptied
 cut line line-emptied-relaxed
 cut line line-not-looked-at-again
 cut line carried-for-any-index
+cut hostile-line upper-half-carried
 cut line-doorbell line-W1-store-release
 cut line-futex line-W1-store-release
 cut line-doorbell W1-load-acquire
@@ -108,7 +109,7 @@ cut hostile-reserve unpublished-counts-as-free'
 mutate() {
 	case $1 in
 	R1-relaxed) echo 's/(p->tail, p->next, QUOIT_RING_RELEASE)/(p->tail, p->next, QUOIT_RING_RELAXED)/' ;;
-	A1-relaxed) echo 's/(c->tail, QUOIT_RING_ACQUIRE)/(c->tail, QUOIT_RING_RELAXED)/' ;;
+	A1-relaxed) echo 's/QUOIT_RING_TAIL(c, QUOIT_RING_ACQUIRE)/QUOIT_RING_TAIL(c, QUOIT_RING_RELAXED)/' ;;
 	R2-relaxed) echo 's/(c->head, c->next, QUOIT_RING_RELEASE)/(c->head, c->next, QUOIT_RING_RELAXED)/' ;;
 	A2-relaxed) echo 's/(p->head, QUOIT_RING_ACQUIRE)/(p->head, QUOIT_RING_RELAXED)/' ;;
 	R3-relaxed) echo 's/(&line\[i\], item\[i\], QUOIT_RING_RELEASE)/(\&line[i], item[i], QUOIT_RING_RELAXED)/' ;;
@@ -117,11 +118,12 @@ mutate() {
 	line-emptied-relaxed) echo 's/(uint64_t)p->published << 32, QUOIT_RING_RELEASE/(uint64_t)p->published << 32, QUOIT_RING_RELAXED/' ;;
 	line-not-looked-at-again) echo 's/return QUOIT_RING_LOAD(&line\[0\], QUOIT_RING_RELAXED) == first/return true/' ;;
 	carried-for-any-index) echo 's/ || (uint32_t)(first >> 32) - c->next != 1)/)/' ;;
+	upper-half-carried) echo 's/to\[0\] = ~(uint32_t)first;/to[0] = ~first;/' ;;
 	line-W1-store-release) echo 's/(&line\[0\], tail, QUOIT_RING_SEQ_CST)/(\&line[0], tail, QUOIT_RING_RELEASE)/' ;;
 	W1-store-release) echo 's/(p->tail, p->next, QUOIT_RING_SEQ_CST)/(p->tail, p->next, QUOIT_RING_RELEASE)/' ;;
 	W1-load-acquire) echo 's/(need_wake, QUOIT_RING_SEQ_CST)/(need_wake, QUOIT_RING_ACQUIRE)/' ;;
 	W2-store-release) echo 's/(need_wake, 1u, QUOIT_RING_SEQ_CST)/(need_wake, 1u, QUOIT_RING_RELEASE)/' ;;
-	W2-load-acquire) echo 's/(c->tail, QUOIT_RING_SEQ_CST)/(c->tail, QUOIT_RING_ACQUIRE)/' ;;
+	W2-load-acquire) echo 's/QUOIT_RING_TAIL(c, QUOIT_RING_SEQ_CST)/QUOIT_RING_TAIL(c, QUOIT_RING_ACQUIRE)/' ;;
 	no-recheck) echo 's/return c->cached_tail == c->next;/return true;/' ;;
 	flag-not-raised) echo 's/(need_wake, 1u, /(need_wake, 0u, /' ;;
 	full-ring-reserved) echo 's/if (quoit_ring_space(p) == 0 && .*/if (false)/' ;;

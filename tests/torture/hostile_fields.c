@@ -100,7 +100,7 @@ static uint32_t draw(struct hammer *h, uint32_t below)
 	return (uint32_t)(h->random >> 33) % below;
 }
 
-/* In half words, so that a word is torn too; in the slot that quoitd looks at now. */
+/* In half words, so that a word is torn too; in the slot or line that quoitd looks at now. */
 static void *hammer(void *arg)
 {
 	const unsigned halves = sizeof(struct quoit_sqe) / sizeof(uint32_t);
@@ -108,12 +108,16 @@ static void *hammer(void *arg)
 
 	while (!h->stop) {
 		uint32_t tail = QUOIT_RING_LOAD(&h->client->client->sq_tail, QUOIT_RING_RELAXED);
-		uint32_t *slot = (uint32_t *)raw_slot(h->client, tail - 1 + draw(h, 2));
+		uint32_t *slot = draw(h, 3) ? (uint32_t *)raw_slot(h->client, tail - 1 + draw(h, 2))
+					    : (uint32_t *)h->client->client->sq;
 		const uint32_t *from = (const uint32_t *)&h->variant[draw(h, h->variants)];
 		unsigned i = draw(h, halves);
 
-		if (i != 2 && i != 3) /* user_data stays: that is how the end is known */
-			__atomic_store_n(&slot[i], from[i], __ATOMIC_RELAXED);
+		if (i == 2 || i == 3 || slot + i == &h->client->client->sq_tail)
+			continue; /* user_data and the tail stay: that is how the end is known */
+		__atomic_store_n(&slot[i],
+				 slot + i == &h->client->client->sq_first ? ~from[i] : from[i],
+				 __ATOMIC_RELAXED);
 	}
 	return NULL;
 }
@@ -134,7 +138,8 @@ static bool submit(struct raw_client *c, const struct quoit_sqe *sqe)
 	if (!quoit_ring_reserve(&c->sq, &index))
 		return false;
 	put(c, index, sqe);
-	if (quoit_ring_submit_wake(&c->sq, &c->daemon->need_wake))
+	if (quoit_ring_submit_line(&c->sq, c->client->sq, (const uint64_t *)sqe, QUOIT_SQ_CARRIES,
+				   &c->daemon->need_wake))
 		raw_ring_bell(c);
 	return true;
 }

@@ -136,18 +136,33 @@ static void tail_changed_all_the_time(struct stage *s)
 	}
 }
 
-/* One NOP, carried by the tail. */
-static bool submit_carried(struct raw_client *c)
+/* One NOP, carried by the tail; beside another operation in its slot. */
+static bool submit_carried(struct raw_client *c, uint8_t in_slot)
 {
+	struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
 	uint32_t index;
 
 	if (!quoit_ring_reserve(&c->sq, &index))
 		return false;
-	*raw_slot(c, index) = (struct quoit_sqe){.opcode = QUOIT_OP_NOP, .user_data = index};
-	if (quoit_ring_submit_line(&c->sq, c->client->sq, (uint64_t *)raw_slot(c, index),
-				   QUOIT_SQ_CARRIES, &c->daemon->need_wake))
+	nop.user_data = index;
+	*raw_slot(c, index) = (struct quoit_sqe){.opcode = in_slot, .user_data = index};
+	if (quoit_ring_submit_line(&c->sq, c->client->sq, (uint64_t *)&nop, QUOIT_SQ_CARRIES,
+				   &c->daemon->need_wake))
 		raw_ring_bell(c);
 	return true;
+}
+
+static void carried_and_another_in_its_slot(struct stage *s)
+{
+	struct raw_client c;
+
+	if (!stage_open(s, &c, &small))
+		return;
+	for (unsigned i = 0; i < 3 * ENTRIES && !s->bad; i++) {
+		CHECK(s, submit_carried(&c, UINT8_MAX));
+		CHECK(s, raw_reap_good(&c, 1)); /* it is the carried one that was run */
+	}
+	(void)stage_leave(s, &c);
 }
 
 /* As many CQEs as jobs, each wait with an end; f is flapped meanwhile. */
@@ -158,7 +173,7 @@ static void run_beside(struct stage *s, struct raw_client *c, struct flapper *f)
 
 	pthread_create(&thread, NULL, flap, f);
 	for (unsigned i = 0; i < jobs && !s->bad; i++) {
-		CHECK(s, submit_carried(c));
+		CHECK(s, submit_carried(c, QUOIT_OP_NOP));
 		for (int ms = 0; raw_sq_head(c) != c->sq.next && ms < PATIENCE_MS; ms++)
 			for (int n = 0; raw_sq_head(c) != c->sq.next && n < 10000; n++)
 				sched_yield();
@@ -193,7 +208,7 @@ static void its_own_CQ_tail_written(struct stage *s)
 		return;
 	f.word = &c.client->cq_tail;
 	run_beside(s, &c, &f);
-	CHECK(s, submit_carried(&c));
+	CHECK(s, submit_carried(&c, QUOIT_OP_NOP));
 	CHECK(s, raw_await_posted(&c, c.sq.next));
 	CHECK(s, c.cqes[(c.sq.next - 1) % ENTRIES].user_data == c.sq.next - 1);
 	(void)stage_leave(s, &c);
@@ -418,6 +433,7 @@ static const struct stage_case cases[] = {
 	{"tail taken back", tail_taken_back},
 	{"tail at random", tail_at_random},
 	{"tail changed all the time", tail_changed_all_the_time},
+	{"carried and another in its slot", carried_and_another_in_its_slot},
 	{"carried and changed all the time", carried_and_changed_all_the_time},
 	{"its own CQ tail written", its_own_CQ_tail_written},
 	{"indices wrap", indices_wrap},

@@ -200,6 +200,7 @@ static void *tamper(void *arg)
 			futex(&client[i], FUTEX_WAKE, 0, NULL);
 			futex(&daemon[i % 32], FUTEX_WAKE, 0, NULL);
 			futex(&daemon[i % 32], FUTEX_REQUEUE, 1000, &client[i]);
+			futex(&client[i], FUTEX_REQUEUE, 0, &client[0]);
 		}
 	return NULL;
 }

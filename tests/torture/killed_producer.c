@@ -22,7 +22,7 @@
 #include "stage.h"
 
 #define JOBS       4u
-#define KILLS      80u
+#define KILLS      40u   /* of each case */
 #define KILLS_FULL 2000u /* all instructions, but for a sanitizer's many */
 
 /* What the child tells of itself. */
@@ -30,6 +30,7 @@ struct notes {
 	const uint32_t *tail;
 	const float *out; /* in its arena: job i writes i + 1 into out[i] */
 	uint32_t before;  /* *tail before the jobs */
+	bool alone; /* each is flushed by itself, and carried by the tail; set by the parent */
 };
 
 /* ---- the child ---- */
@@ -54,10 +55,15 @@ static void submit_between_stops(const char *socket, struct notes *notes)
 	}
 	if (quoit_wait_all(q, QUOIT_FOREVER))
 		_exit(1);
-	*notes = (struct notes){&q->client->sq_tail, out, q->client->sq_tail};
+	notes->tail = &q->client->sq_tail;
+	notes->out = out;
+	notes->before = q->client->sq_tail;
 	(void)raise(SIGSTOP);
-	for (unsigned i = 0; i < JOBS; i++)
+	for (unsigned i = 0; i < JOBS; i++) {
 		(void)quoit_push(q, quoit_fill(tensor[i], i + 1));
+		if (notes->alone)
+			(void)quoit_flush(q);
+	}
 	(void)quoit_flush(q);
 	(void)raise(SIGSTOP);
 	_exit(0);
@@ -139,7 +145,7 @@ static unsigned kill_after(struct stage *s, struct notes *notes, unsigned steps)
 	return done;
 }
 
-static void killed_during_submit(struct stage *s)
+static void kill_during_submits(struct stage *s, bool alone)
 {
 	struct notes *notes = mmap(NULL, sizeof *notes, PROT_READ | PROT_WRITE,
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -147,17 +153,30 @@ static void killed_during_submit(struct stage *s)
 
 	if (!CHECK(s, notes != MAP_FAILED))
 		return;
+	notes->alone = alone;
 	steps = kill_after(s, notes, UINT32_MAX);
 	CHECK(s, steps > 50); /* else it was not stepped at all */
-	stride = steps / (s->times ? KILLS_FULL : KILLS) + 1;
+	/* Alone they are some thousand instructions more. */
+	stride = steps / (s->times ? KILLS_FULL : alone ? KILLS / 2 : KILLS) + 1;
 	for (unsigned n = 0; n <= steps && !s->bad; n += stride)
 		(void)kill_after(s, notes, n);
 	printf("  (%u instructions)\n", steps);
 	munmap(notes, sizeof *notes);
 }
 
+static void killed_during_submit(struct stage *s)
+{
+	kill_during_submits(s, false);
+}
+
+static void killed_during_submits_of_one(struct stage *s)
+{
+	kill_during_submits(s, true);
+}
+
 static const struct stage_case cases[] = {
 	{"killed during submit", killed_during_submit},
+	{"killed during submits of one", killed_during_submits_of_one},
 };
 
 int main(int argc, char **argv)

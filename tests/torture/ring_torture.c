@@ -160,7 +160,7 @@ static bool take(const struct transfer *t, const struct quoit_consumer *c, bool 
 {
 	uint64_t copy[WORDS];
 
-	if (!alone || !t->line || !quoit_ring_carried(c, t->shared->line, copy, WORDS))
+	if (!alone || !t->line || !quoit_ring_carried(c, copy, WORDS))
 		quoit_ring_copy(copy, slot_of(t, c->next), WORDS);
 	for (uint64_t i = 0; i < WORDS; i++)
 		if (copy[i] != n * WORDS + i)
@@ -174,7 +174,10 @@ static const char *consume(struct transfer *t)
 	struct quoit_consumer c;
 	uint64_t n = 0;
 
-	quoit_consumer_init(&c, &t->shared->head, tail_of(t), t->entries);
+	if (t->line)
+		quoit_consumer_init_line(&c, &t->shared->head, t->shared->line, t->entries);
+	else
+		quoit_consumer_init(&c, &t->shared->head, &t->shared->tail, t->entries);
 	c.next = c.cached_tail = t->start;
 	while (n < t->count) {
 		uint32_t ready = quoit_ring_peek(&c);

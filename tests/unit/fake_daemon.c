@@ -130,8 +130,8 @@ static void ring_make(struct fake_daemon *f, struct fake_ring *r, const struct q
 	cr_assert(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
 	r->socket = pair[0];
 	ret_fds[2] = pair[1];
-	quoit_consumer_init(&r->sq, &((struct quoit_daemon_words *)r->daemon)->sq_head,
-			    &((struct quoit_client_words *)r->client)->sq_tail, o->sq_entries);
+	quoit_consumer_init_line(&r->sq, &((struct quoit_daemon_words *)r->daemon)->sq_head,
+				 ((struct quoit_client_words *)r->client)->sq, o->sq_entries);
 	quoit_producer_init(&r->cq, &((struct quoit_client_words *)r->client)->cq_tail,
 			    &((struct quoit_client_words *)r->client)->cq_head, cq);
 }

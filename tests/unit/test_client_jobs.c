@@ -567,12 +567,12 @@ static struct quoit_sqe *put_nop(void)
 Test(raw, an_SQE_alone_is_carried_by_the_tail)
 {
 	struct quoit_sqe *sqe = put_nop(), carried = {0};
-	struct quoit_consumer c = {.next = 0};
+	struct quoit_consumer c = {.line = q->client->sq};
 
 	sqe->user_data = 77;
 	sqe->priority = QUOIT_PRIO_LOW;
 	quoit_flush(q);
-	cr_assert(quoit_ring_carried(&c, q->client->sq, (uint64_t *)&carried, QUOIT_SQ_CARRIES));
+	cr_assert(quoit_ring_carried(&c, (uint64_t *)&carried, QUOIT_SQ_CARRIES));
 	cr_expect_eq(memcmp(&carried, sqe, sizeof carried), 0);
 	cr_expect_eq(q->client->sq_tail, 1);
 	(void)put_nop();
@@ -580,20 +580,18 @@ Test(raw, an_SQE_alone_is_carried_by_the_tail)
 	quoit_flush(q);
 	c.next = 2;
 	cr_expect_eq(q->client->sq_tail, 3);
-	cr_expect_not(
-		quoit_ring_carried(&c, q->client->sq, (uint64_t *)&carried, QUOIT_SQ_CARRIES));
+	cr_expect_not(quoit_ring_carried(&c, (uint64_t *)&carried, QUOIT_SQ_CARRIES));
 }
 
 Test(raw, an_SQE_with_a_reserved_word_is_not_carried)
 {
 	struct quoit_sqe carried;
-	struct quoit_consumer c = {.next = 0};
+	struct quoit_consumer c = {.line = q->client->sq};
 
 	put_nop()->reserved0 = 1; /* quoitd is to find that in its slot, and refuse it */
 	quoit_flush(q);
 	cr_expect_eq(q->client->sq_tail, 1);
-	cr_expect_not(
-		quoit_ring_carried(&c, q->client->sq, (uint64_t *)&carried, QUOIT_SQ_CARRIES));
+	cr_expect_not(quoit_ring_carried(&c, (uint64_t *)&carried, QUOIT_SQ_CARRIES));
 }
 
 /* Its slot's line stays with quoitd, and says nothing here. */

@@ -281,9 +281,8 @@ struct quoit_client_words {
 	uint64_t last_reap; /* TSC */
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t submitted[QUOIT_NOTED];
 	/*
-	 * The one line of these pages that quoitd writes; it never reads it.  On a Zen 4 a line
-	 * that is mapped for reading only comes from another core in 45 ns, one that may be written
-	 * in 15.
+	 * The one line of these pages that quoitd writes; it never reads it.  Why it is here:
+	 * docs/architecture.md.
 	 */
 	union {
 		QUOIT_ALIGNED(QUOIT_LINE) uint64_t cq[QUOIT_CQ_CARRIES];
@@ -294,6 +293,7 @@ struct quoit_client_words {
 	};
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_client_words) == 5 * QUOIT_LINE, "a line each");
+QUOIT_STATIC_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "where a word's upper half is");
 
 /* Beside SQE slot i: when it was submitted and by which call site; with QUOIT_RING_STAMPS. */
 struct quoit_note {

@@ -32,7 +32,7 @@
  * Either side may be hostile to the other.  A consumer must refuse a peek of more
  * than `entries`, a producer a refresh that returns false: the peer lies.
  *
- * No stand-alone fences: ThreadSanitizer follows every access but the vectors of a copied slot.
+ * No stand-alone fences: ThreadSanitizer follows every access.
  * The accesses go through two macros, so that tests/model/explore.c can run this
  * very file under every schedule, and a device compiler can supply its own
  * (cuda/kernels/direct_ring.cuh).
@@ -76,6 +76,7 @@ struct quoit_producer {
 struct quoit_consumer {
 	uint32_t *head;       /* shared; only we store */
 	const uint32_t *tail; /* shared; only the producer stores */
+	const uint64_t *line; /* NULL, or where *tail is the upper half of the first word */
 	uint32_t entries;
 	uint32_t next; /* first index not yet released */
 	uint32_t cached_tail;
@@ -92,6 +93,22 @@ QUOIT_RING_FUNCTION void quoit_consumer_init(struct quoit_consumer *c, uint32_t 
 {
 	*c = (struct quoit_consumer){.head = head, .tail = tail, .entries = entries};
 }
+
+#ifdef __CUDACC__ /* tails of a device's rings are bare */
+#define QUOIT_RING_TAIL(c, order) QUOIT_RING_LOAD((c)->tail, (order))
+#else
+/* For a tail that has a line; c->tail is for futexes, all loads are of the whole word. */
+QUOIT_RING_FUNCTION void quoit_consumer_init_line(struct quoit_consumer *c, uint32_t *head,
+						  const uint64_t *line, uint32_t entries)
+{
+	*c = (struct quoit_consumer){
+		.head = head, .tail = (const uint32_t *)line + 1, .line = line, .entries = entries};
+}
+
+#define QUOIT_RING_TAIL(c, order)                                                                  \
+	((c)->line ? (uint32_t)(QUOIT_RING_LOAD((c)->line, (order)) >> 32)                         \
+		   : QUOIT_RING_LOAD((c)->tail, (order)))
+#endif
 
 /* ---- producer ---- */
 
@@ -151,8 +168,7 @@ QUOIT_RING_FUNCTION bool quoit_ring_submit_wake(struct quoit_producer *p, const 
 QUOIT_RING_FUNCTION uint32_t quoit_ring_peek(struct quoit_consumer *c)
 {
 	if (c->cached_tail == c->next)
-		c->cached_tail =
-			QUOIT_RING_LOAD(c->tail, QUOIT_RING_ACQUIRE); /* A1, pairs with R1 */
+		c->cached_tail = QUOIT_RING_TAIL(c, QUOIT_RING_ACQUIRE); /* A1, pairs with R1 */
 	return c->cached_tail - c->next;
 }
 
@@ -170,8 +186,8 @@ QUOIT_RING_FUNCTION void quoit_ring_release(struct quoit_consumer *c, uint32_t n
  */
 QUOIT_RING_FUNCTION bool quoit_ring_sleep(struct quoit_consumer *c, uint32_t *need_wake)
 {
-	QUOIT_RING_STORE(need_wake, 1u, QUOIT_RING_SEQ_CST);           /* W2 */
-	c->cached_tail = QUOIT_RING_LOAD(c->tail, QUOIT_RING_SEQ_CST); /* W2 and A1 */
+	QUOIT_RING_STORE(need_wake, 1u, QUOIT_RING_SEQ_CST);     /* W2 */
+	c->cached_tail = QUOIT_RING_TAIL(c, QUOIT_RING_SEQ_CST); /* W2 and A1 */
 	return c->cached_tail == c->next;
 }
 
@@ -186,8 +202,8 @@ QUOIT_RING_FUNCTION void quoit_ring_awake(uint32_t *need_wake)
 #ifndef __CUDACC__ /* tails of a device's rings are bare */
 
 /*
- * As quoit_ring_submit_wake, for a tail that is the upper half of line[0].  item: the one that is
- * published, of so many words, to be carried in line[0] (the lower half of its first word) to
+ * As quoit_ring_submit_wake, for a p->tail that is the upper half of line[0].  item: the one that
+ * is published, of so many words, to be carried in line[0] (the lower half of its first word) to
  * line[words - 1]; NULL: none is.  The lower half is the complement of what it carries: zero, as in
  * a new line, is nothing. An item whose first word has an upper half is not carried.
  */
@@ -213,9 +229,10 @@ QUOIT_RING_FUNCTION bool quoit_ring_submit_line(struct quoit_producer *p, uint64
  * After a peek of one: copy it from the tail's line, where it is carried.  False: it is not, or no
  * longer, and is to be read in its slot.  The upper half of its first word is zero.
  */
-QUOIT_RING_FUNCTION bool quoit_ring_carried(const struct quoit_consumer *c, const uint64_t *line,
-					    uint64_t *to, uint32_t words)
+QUOIT_RING_FUNCTION bool quoit_ring_carried(const struct quoit_consumer *c, uint64_t *to,
+					    uint32_t words)
 {
+	const uint64_t *line = c->line;
 	uint64_t first = QUOIT_RING_LOAD(&line[0], QUOIT_RING_RELAXED); /* the peek was A1 */
 
 	if ((uint32_t)first == 0 || (uint32_t)(first >> 32) - c->next != 1)

@@ -167,7 +167,7 @@ static int map_ring(struct raw_client *c)
 	c->errors = (const struct quoit_error *)(daemon + l->errors);
 	c->stamps = l->stamps ? (const struct quoit_stamps *)(daemon + l->stamps) : NULL;
 	quoit_producer_init(&c->sq, &c->client->sq_tail, &c->daemon->sq_head, l->sq_entries);
-	quoit_consumer_init(&c->cq, &c->client->cq_head, &c->client->cq_tail, l->cq_entries);
+	quoit_consumer_init_line(&c->cq, &c->client->cq_head, c->client->cq, l->cq_entries);
 	return 0;
 }
 
@@ -365,7 +365,7 @@ uint32_t raw_sq_head(const struct raw_client *c)
 
 uint32_t raw_cq_tail(const struct raw_client *c)
 {
-	return QUOIT_RING_LOAD(&c->client->cq_tail, QUOIT_RING_ACQUIRE);
+	return QUOIT_RING_TAIL(&c->cq, QUOIT_RING_ACQUIRE);
 }
 
 bool raw_await_posted(struct raw_client *c, uint32_t tail)
