@@ -170,8 +170,7 @@ static inline bool publish(struct quoit_ring *q, uint32_t n)
 {
 	const uint64_t *alone = n == 1 ? slot_words(q, q->sq.published) : NULL;
 
-	return quoit_ring_submit_line(&q->sq, q->client->sq, alone, QUOIT_SQ_CARRIES,
-				      &q->daemon->need_wake);
+	return quoit_ring_submit_line(&q->sq, alone, QUOIT_SQ_CARRIES, &q->daemon->need_wake);
 }
 
 int quoit_flush(struct quoit_ring *q)

@@ -91,7 +91,7 @@ static void bind_pages(struct quoit_ring *q, bool stamps)
 	q->cq_mask = l->cq_entries - 1;
 	q->ahead = 1;
 	q->batch = l->sq_entries / 4;
-	quoit_producer_init(&q->sq, &q->client->sq_tail, &q->daemon->sq_head, l->sq_entries);
+	quoit_producer_init_line(&q->sq, q->client->sq, &q->daemon->sq_head, l->sq_entries);
 	quoit_consumer_init_line(&q->cq, &q->client->cq_head, q->client->cq, l->cq_entries);
 	libquoit_site_init(&q->sites, (struct quoit_site *)(client + l->sites));
 }

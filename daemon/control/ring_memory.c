@@ -172,7 +172,7 @@ int ring_new(struct session *s, uint32_t index, const struct quoit_ring_open *op
 	ctl_let_descriptors_pass(r->socket, false);
 	*ret_socket = pair[1];
 	quoit_consumer_init_line(&r->sq, &r->daemon->sq_head, r->client->sq, r->layout.sq_entries);
-	quoit_producer_init(&r->cq, &r->client->cq_tail, &r->client->cq_head, r->layout.cq_entries);
+	quoit_producer_init_line(&r->cq, r->client->cq, &r->client->cq_head, r->layout.cq_entries);
 	r->daemon->need_wake = 1; /* nobody polls it yet */
 	*ret = r;
 	return 0;

@@ -105,8 +105,7 @@ static bool publish(struct ring *r)
 	const struct quoit_cqe *cqe = &r->cqes[r->cq.published & (r->layout.cq_entries - 1)];
 	uint64_t alone[QUOIT_CQ_CARRIES] = {cqe->flags, cqe->user_data, (uint32_t)cqe->res};
 
-	return quoit_ring_submit_line(&r->cq, r->client->cq,
-				      r->cq.next - r->cq.published == 1 ? alone : NULL,
+	return quoit_ring_submit_line(&r->cq, r->cq.next - r->cq.published == 1 ? alone : NULL,
 				      QUOIT_CQ_CARRIES, &r->client->cq_wait);
 }
 

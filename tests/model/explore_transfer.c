@@ -30,16 +30,14 @@ static const struct use plain = {false, ITEMS};
 static const struct use line = {true, ITEMS};
 static const struct use line_asleep = {true, ITEMS - 1}; /* one more has ten times the states */
 
-static uint32_t *tail_of(const struct use *u)
-{
-	return u->line ? (uint32_t *)ring_line + 1 : &ring_tail;
-}
-
 static struct quoit_producer producer_of(const struct use *u)
 {
 	struct quoit_producer p;
 
-	quoit_producer_init(&p, tail_of(u), &ring_head, ENTRIES);
+	if (u->line)
+		quoit_producer_init_line(&p, ring_line, &ring_head, ENTRIES);
+	else
+		quoit_producer_init(&p, &ring_tail, &ring_head, ENTRIES);
 	p.next = p.published = p.cached_head = FIRST;
 	return p;
 }
@@ -186,10 +184,10 @@ static bool submit_wake(struct quoit_producer *p)
 {
 	uint64_t item[WORDS] = {p->published, p->published};
 
-	if (p->tail == &ring_tail)
+	if (!p->line)
 		return quoit_ring_submit_wake(p, &need_wake);
-	return quoit_ring_submit_line(p, ring_line, p->next - p->published == 1 ? item : NULL,
-				      WORDS, &need_wake);
+	return quoit_ring_submit_line(p, p->next - p->published == 1 ? item : NULL, WORDS,
+				      &need_wake);
 }
 
 static void submit_line(struct quoit_producer *p)

@@ -138,7 +138,7 @@ static bool submit(struct raw_client *c, const struct quoit_sqe *sqe)
 	if (!quoit_ring_reserve(&c->sq, &index))
 		return false;
 	put(c, index, sqe);
-	if (quoit_ring_submit_line(&c->sq, c->client->sq, (const uint64_t *)sqe, QUOIT_SQ_CARRIES,
+	if (quoit_ring_submit_line(&c->sq, (const uint64_t *)sqe, QUOIT_SQ_CARRIES,
 				   &c->daemon->need_wake))
 		raw_ring_bell(c);
 	return true;

@@ -146,7 +146,7 @@ static bool submit_carried(struct raw_client *c, uint8_t in_slot)
 		return false;
 	nop.user_data = index;
 	*raw_slot(c, index) = (struct quoit_sqe){.opcode = in_slot, .user_data = index};
-	if (quoit_ring_submit_line(&c->sq, c->client->sq, (uint64_t *)&nop, QUOIT_SQ_CARRIES,
+	if (quoit_ring_submit_line(&c->sq, (uint64_t *)&nop, QUOIT_SQ_CARRIES,
 				   &c->daemon->need_wake))
 		raw_ring_bell(c);
 	return true;

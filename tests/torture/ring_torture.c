@@ -74,16 +74,11 @@ static uint64_t *slot_of(const struct transfer *t, uint32_t index)
 	return t->shared->slot[index & (t->entries - 1)];
 }
 
-static uint32_t *tail_of(const struct transfer *t)
-{
-	return t->line ? (uint32_t *)t->shared->line + 1 : &t->shared->tail;
-}
-
 static void publish_line(const struct transfer *t, struct quoit_producer *p)
 {
 	const uint64_t *alone = p->next - p->published == 1 ? slot_of(t, p->published) : NULL;
 
-	if (quoit_ring_submit_line(p, t->shared->line, alone, WORDS, &t->shared->need_wake))
+	if (quoit_ring_submit_line(p, alone, WORDS, &t->shared->need_wake))
 		ring_bell(t);
 }
 
@@ -117,7 +112,10 @@ static void *produce(void *arg)
 	struct transfer *t = arg;
 	struct quoit_producer p;
 
-	quoit_producer_init(&p, tail_of(t), &t->shared->head, t->entries);
+	if (t->line)
+		quoit_producer_init_line(&p, t->shared->line, &t->shared->head, t->entries);
+	else
+		quoit_producer_init(&p, &t->shared->tail, &t->shared->head, t->entries);
 	p.next = p.published = p.cached_head = t->start;
 	for (uint64_t n = 0; n < t->count; n++) {
 		uint32_t index;

@@ -132,8 +132,8 @@ static void ring_make(struct fake_daemon *f, struct fake_ring *r, const struct q
 	ret_fds[2] = pair[1];
 	quoit_consumer_init_line(&r->sq, &((struct quoit_daemon_words *)r->daemon)->sq_head,
 				 ((struct quoit_client_words *)r->client)->sq, o->sq_entries);
-	quoit_producer_init(&r->cq, &((struct quoit_client_words *)r->client)->cq_tail,
-			    &((struct quoit_client_words *)r->client)->cq_head, cq);
+	quoit_producer_init_line(&r->cq, ((struct quoit_client_words *)r->client)->cq,
+				 &((struct quoit_client_words *)r->client)->cq_head, cq);
 }
 
 static void ring_open(struct fake_daemon *f, struct quoit_ctl *m)

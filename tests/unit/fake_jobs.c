@@ -111,7 +111,7 @@ static void post(struct fake_ring *r, const struct quoit_sqe *e, int res)
 	if (r->stamps)
 		((struct quoit_stamps *)(r->daemon + r->layout.stamps))[slot] =
 			(struct quoit_stamps){.submit = 1, .end = 4};
-	if (quoit_ring_submit_line(&r->cq, c->cq, alone, QUOIT_CQ_CARRIES, &c->cq_wait))
+	if (quoit_ring_submit_line(&r->cq, alone, QUOIT_CQ_CARRIES, &c->cq_wait))
 		syscall(SYS_futex, r->cq.tail, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 	if (QUOIT_RING_LOAD(&c->arm, QUOIT_RING_SEQ_CST))
 		(void)send(r->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -66,6 +66,7 @@
 struct quoit_producer {
 	uint32_t *tail;       /* shared; only we store */
 	const uint32_t *head; /* shared; only the consumer stores */
+	uint64_t *line;       /* NULL, or where *tail is the upper half of the first word */
 	uint32_t entries;
 	uint32_t next;      /* first index not yet reserved */
 	uint32_t published; /* what *tail holds */
@@ -97,7 +98,14 @@ QUOIT_RING_FUNCTION void quoit_consumer_init(struct quoit_consumer *c, uint32_t 
 #ifdef __CUDACC__ /* tails of a device's rings are bare */
 #define QUOIT_RING_TAIL(c, order) QUOIT_RING_LOAD((c)->tail, (order))
 #else
-/* For a tail that has a line; c->tail is for futexes, all loads are of the whole word. */
+/* For a tail that has a line: all stores and loads are of the whole word, *tail is for futexes. */
+QUOIT_RING_FUNCTION void quoit_producer_init_line(struct quoit_producer *p, uint64_t *line,
+						  const uint32_t *head, uint32_t entries)
+{
+	*p = (struct quoit_producer){
+		.tail = (uint32_t *)line + 1, .head = head, .line = line, .entries = entries};
+}
+
 QUOIT_RING_FUNCTION void quoit_consumer_init_line(struct quoit_consumer *c, uint32_t *head,
 						  const uint64_t *line, uint32_t entries)
 {
@@ -202,16 +210,15 @@ QUOIT_RING_FUNCTION void quoit_ring_awake(uint32_t *need_wake)
 #ifndef __CUDACC__ /* tails of a device's rings are bare */
 
 /*
- * As quoit_ring_submit_wake, for a p->tail that is the upper half of line[0].  item: the one that
- * is published, of so many words, to be carried in line[0] (the lower half of its first word) to
- * line[words - 1]; NULL: none is.  The lower half is the complement of what it carries: zero, as in
- * a new line, is nothing. An item whose first word has an upper half is not carried.
+ * As quoit_ring_submit_wake, for a tail that has a line.  item: the one that is published, of so
+ * many words, to be carried in line[0] (the lower half of its first word) to line[words - 1]; NULL:
+ * none is.  The lower half is the complement of what it carries: zero, as in a new line, is
+ * nothing.  An item whose first word has an upper half is not carried.
  */
-QUOIT_RING_FUNCTION bool quoit_ring_submit_line(struct quoit_producer *p, uint64_t *line,
-						const uint64_t *item, uint32_t words,
-						const uint32_t *need_wake)
+QUOIT_RING_FUNCTION bool quoit_ring_submit_line(struct quoit_producer *p, const uint64_t *item,
+						uint32_t words, const uint32_t *need_wake)
 {
-	uint64_t tail = (uint64_t)p->next << 32;
+	uint64_t *line = p->line, tail = (uint64_t)p->next << 32;
 
 	if (item && item[0] >> 32 == 0) {
 		/* R1 once more.  First: who is reading the last one is to see that it goes. */

@@ -166,7 +166,7 @@ static int map_ring(struct raw_client *c)
 	c->cqes = (const struct quoit_cqe *)(daemon + l->cqes);
 	c->errors = (const struct quoit_error *)(daemon + l->errors);
 	c->stamps = l->stamps ? (const struct quoit_stamps *)(daemon + l->stamps) : NULL;
-	quoit_producer_init(&c->sq, &c->client->sq_tail, &c->daemon->sq_head, l->sq_entries);
+	quoit_producer_init_line(&c->sq, c->client->sq, &c->daemon->sq_head, l->sq_entries);
 	quoit_consumer_init_line(&c->cq, &c->client->cq_head, c->client->cq, l->cq_entries);
 	return 0;
 }
