@@ -231,10 +231,8 @@ int quoit_result(struct quoit_ring *q, quoit_job job)
 		return -EINVAL;
 	if (slot->state == JOB_OPEN)
 		libquoit_job_reap(q);
-	if (slot->state == JOB_OPEN) {
-		libquoit_sleep_look(q);
+	if (slot->state == JOB_OPEN && libquoit_sleep_look(q))
 		libquoit_job_reap(q);
-	}
 	if (slot->state == JOB_ENDED)
 		return slot->res;
 	return q->broken ? q->broken : -EINPROGRESS;

@@ -232,9 +232,10 @@ int libquoit_sleep_cq(struct quoit_ring *q, uint64_t deadline);
 
 /*
  * For those who ask again and again instead of sleeping: now and then, look whether
- * quoitd is still there.  Then what it has posted must be looked at once more.
+ * quoitd is still there.  True: it has been looked for, and what it has posted must be
+ * looked at once more.
  */
-void libquoit_sleep_look(struct quoit_ring *q);
+bool libquoit_sleep_look(struct quoit_ring *q);
 
 /* Publish, then sleep until a quarter of the SQ is free (-ETIME: q->until).  Reaps meanwhile. */
 int libquoit_sleep_sq(struct quoit_ring *q);

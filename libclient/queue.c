@@ -234,10 +234,8 @@ int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 	if (!q->raw)
 		return -EINVAL;
 	n = libquoit_queue_ready(q);
-	if (!n) {
-		libquoit_sleep_look(q);
+	if (!n && libquoit_sleep_look(q)) /* what was posted before the end still counts */
 		n = libquoit_queue_ready(q);
-	}
 	if (!n)
 		return q->broken;
 	*ret = quoit_cqe_at(q, 0);

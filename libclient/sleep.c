@@ -24,14 +24,15 @@ static void check_daemon(struct quoit_ring *q)
 		q->broken = -ECONNRESET;
 }
 
-void libquoit_sleep_look(struct quoit_ring *q)
+bool libquoit_sleep_look(struct quoit_ring *q)
 {
 	uint64_t now = clock_ticks();
 
 	if (now - q->looked < q->session->info.tsc_hz / (1000000000u / SLICE_NS))
-		return;
+		return false;
 	q->looked = now;
 	check_daemon(q);
+	return true;
 }
 
 /* ---- CQ ---- */
