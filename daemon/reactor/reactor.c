@@ -187,7 +187,7 @@ static void finish_work(struct reactor *r, struct work *work)
 	if (started)
 		job->start = started;
 	job->end = tsc_now();
-	s->core_ticks += ticks;
+	s->tile_ticks += ticks;
 	r->count[QUOIT_REACTOR_TILE_TICKS] += ticks;
 	s->published--;
 	if (!res && guard_has_hit(s))

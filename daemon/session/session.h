@@ -200,8 +200,8 @@ struct session {
 	uint64_t jobs_fetched, jobs_done, jobs_failed, jobs_refused, jobs_inline, jobs_tiled;
 	uint64_t ended_before; /* of done and failed: when the drain began */
 	uint64_t wakes, kicks;
-	uint64_t core_ticks;
-	uint64_t bytes_moved; /* as far as its file of legs says of which operations */
+	uint64_t core_ticks, tile_ticks; /* of its reactor; of workers, for works that came back */
+	uint64_t bytes_moved;            /* as far as its file of legs says of which operations */
 
 	struct quoit_session_stats *stats; /* its counter file, */
 	bool told; /* it has all that was done for it, else it is in the reactor's list */

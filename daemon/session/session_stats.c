@@ -92,7 +92,7 @@ static void count_rings(const struct session *s, uint64_t *value, bool look)
 	}
 }
 
-void session_stats_publish(struct session *s, uint64_t now, uint64_t tile_ticks, bool look)
+void session_stats_publish(struct session *s, uint64_t now, uint64_t running_ticks, bool look)
 {
 	uint64_t value[QUOIT_SESSION_NR];
 
@@ -121,7 +121,8 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t tile_ticks,
 	value[QUOIT_SESSION_HOST_USED] = s->memory.used;
 	value[QUOIT_SESSION_HOST_CACHED] = s->region.cached_bytes;
 	value[QUOIT_SESSION_HOST_PEAK] = s->memory.peak;
-	value[QUOIT_SESSION_CORE_TICKS] = s->core_ticks + tile_ticks;
+	value[QUOIT_SESSION_TILE_TICKS] = s->tile_ticks + running_ticks;
+	value[QUOIT_SESSION_CORE_TICKS] = s->core_ticks + value[QUOIT_SESSION_TILE_TICKS];
 	value[QUOIT_SESSION_AS_OF] = now;
 	value[QUOIT_SESSION_TENSORS] = s->tensors_alive;
 	value[QUOIT_SESSION_PINNED] = s->pinned_bytes;

@@ -15,10 +15,10 @@
 int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node);
 
 /*
- * Copy the counters out, as of this TSC; tile_ticks: of works that have not come back; look: at
- * its rings, too, which are still guarded (guard.h).  The session's reactor.
+ * Copy the counters out, as of this TSC; running_ticks: in tiles of works that have not come
+ * back; look: at its rings, too, which are still guarded (guard.h).  The session's reactor.
  */
-void session_stats_publish(struct session *s, uint64_t now, uint64_t tile_ticks, bool look);
+void session_stats_publish(struct session *s, uint64_t now, uint64_t running_ticks, bool look);
 
 /* Mark the session as over and remove the file.  Control thread, after the reactor. */
 void session_stats_close(struct session *s, int directory);

@@ -128,6 +128,7 @@ Test(tools_json, time_of_long_jobs_is_that_of_their_tiles)
 	tiles = of_reactor(&c, "tile_ticks");
 	charged = counter(&c, c.s, "core_ticks");
 	cr_expect_gt(tiles, 0);
+	cr_expect_eq(counter(&c, c.s, "tile_ticks"), tiles);
 	cr_expect_geq(charged, tiles);
 	cr_expect_leq(charged, tiles + of_reactor(&c, "work_ticks"));
 	client_close(&c);

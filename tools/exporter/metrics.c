@@ -139,6 +139,8 @@ const struct metric metrics[] = {
 	 "Time with jobs that waited for bytes."},
 	{SESSION(CORE_TICKS), METRIC_TICKS, "quoit_session_core_seconds",
 	 "Time of cores charged to the session."},
+	{SESSION(TILE_TICKS), METRIC_TICKS, "quoit_session_tile_seconds",
+	 "Of these, the time in tiles."},
 	{SESSION(EXECUTOR_TICKS), METRIC_TICKS, "quoit_session_executor_seconds",
 	 "Time of modules, and of each of a device's streams, that the session had."},
 	{SESSION(SQ_DEPTH), METRIC_GAUGE, "quoit_session_sq_depth",

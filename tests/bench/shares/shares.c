@@ -6,7 +6,7 @@
  * for each figure: name, median, least and greatest of ROUNDS (3).
  *
  *	NAME_off   how far from 3 times as much who has 3 times the share gets, in %: of core time,
- *	           or of a soft device's streams
+ *	           of time in tiles, or of a soft device's streams
  *	p99_us     99 of 100 NOPs of one user, one a millisecond, sleeping between: idle_, and
  *	           flooded_ by products of 3000^3 of another one with the same share; and their
  *	           ratio
@@ -121,8 +121,10 @@ struct pair {
  */
 static struct had look(const struct pair *p)
 {
-	const unsigned counter =
-		p->wish == DEVICE ? QUOIT_SESSION_EXECUTOR_TICKS : QUOIT_SESSION_CORE_TICKS;
+	static const unsigned counters[] = {[INLINE] = QUOIT_SESSION_CORE_TICKS,
+					    [TILES] = QUOIT_SESSION_TILE_TICKS,
+					    [DEVICE] = QUOIT_SESSION_EXECUTOR_TICKS};
+	const unsigned counter = counters[p->wish];
 	struct had had = {.bob = sum(&p->d, counter, 1 + p->crowd, 1)};
 
 	if (p->wish == TILES)
