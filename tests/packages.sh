@@ -3,8 +3,9 @@
 # packages.sh BUILD [fresh] - the Debian packages: made twice with the same bytes, installed, used, upgraded, removed
 #
 # They are installed in a container with a systemd of its own (tests/vm), and compared with what the file of
-# `make dist` makes elsewhere.  KEEP=1: those of the last run are taken (to work on this test).  fresh: those that
-# `make deb` has made are used by several users of a fresh machine, and removed.
+# `make dist` makes elsewhere.  KEEP=1: those of the last run are taken (to work on this test).  OLDER=FOLDER: those of
+# an earlier commit, whose ABI has the same version, are upgraded.  fresh: those that `make deb` has made are used by
+# several users of a fresh machine, and removed.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 b=${1:-build}
@@ -56,19 +57,29 @@ fill_payload() {
 	: >"$payload/report"
 }
 
-# Before the newer ones: the same files by an older version's number, so that nothing is built for them.
-add_older() {
+# Those of programs and users.
+ours() { # FOLDER
+	for name in quoitd quoit-tools libquoit0 libquoit-dev; do
+		echo "$1/${name}_"*.deb
+	done
+}
+
+# The same files by an older version's number, so that nothing is built for them.
+renumber() { # FILE
 	rm -rf --one-file-system "$work/older"
-	mkdir -p "$work/older" "$payload/older"
-	version=$(cat "$payload/newer/version")
-	for file in "$payload"/newer/quoitd_*.deb "$payload"/newer/quoit-tools_*.deb "$payload"/newer/libquoit*.deb; do
-		dpkg-deb -R "$file" "$work/older/tree" &&
-			awk -v from="$version" -v to=0.0.9 '
-				{ while (i = index($0, from)) $0 = substr($0, 1, i - 1) to substr($0, i + length(from)) } 1
-				' "$work/older/tree/DEBIAN/control" >"$work/older/control" &&
-			cp "$work/older/control" "$work/older/tree/DEBIAN/control" &&
-			dpkg-deb -b -Znone "$work/older/tree" "$payload/older" >"$work/older/log" || return 1
-		rm -rf --one-file-system "$work/older/tree"
+	mkdir -p "$work/older"
+	dpkg-deb -R "$1" "$work/older/tree" &&
+		awk -v from="$(cat "$payload/newer/version")" -v to=0.0.9 '
+			{ while (i = index($0, from)) $0 = substr($0, 1, i - 1) to substr($0, i + length(from)) } 1
+			' "$work/older/tree/DEBIAN/control" >"$work/older/control" &&
+		cp "$work/older/control" "$work/older/tree/DEBIAN/control" &&
+		dpkg-deb -b -Znone "$work/older/tree" "$payload/older" >"$work/older/log"
+}
+
+add_older() {
+	mkdir -p "$payload/older"
+	for file in $(ours "${OLDER:-$payload/newer}"); do
+		if [ -n "${OLDER:-}" ]; then cp "$file" "$payload/older/"; else renumber "$file"; fi || return 1
 	done
 	dpkg-deb -f "$payload"/older/quoitd_*.deb Version >"$payload/older/version"
 }
