@@ -57,7 +57,7 @@ fill_payload() {
 	: >"$payload/report"
 }
 
-# Those of programs and users.
+# Those that life.sh installs.
 ours() { # FOLDER
 	for name in quoitd quoit-tools libquoit0 libquoit-dev; do
 		echo "$1/${name}_"*.deb

@@ -72,8 +72,8 @@
 	X(HOST_CACHED, "host_bytes_cached")                                                        \
 	X(HOST_PEAK, "host_bytes_peak")                                                            \
 	X(AS_OF, "as_of_ticks")                                                                    \
-	X(CORE_TICKS, "core_ticks") /* charged to it: by its reactor, */                           \
-	X(TILE_TICKS, "tile_ticks") /* and of these, in tiles */                                   \
+	X(CORE_TICKS, "core_ticks") /* charged to it: of its reactor, and in tiles */              \
+	X(TILE_TICKS, "tile_ticks") /* the latter of these */                                      \
 	X(RINGS, "rings")                                                                          \
 	X(TENSORS, "tensors")                                                                      \
 	X(PINNED, "pinned_bytes")                                                                  \

@@ -104,12 +104,11 @@ static uint64_t sum(const struct daemon *d, unsigned counter, uint64_t first, un
 
 /* What they have had, ticks. */
 struct had {
-	uint64_t both, bob;
+	uint64_t alice, bob;
 };
 
 struct pair {
 	struct daemon d;
-	const struct quoit_totals *totals;
 	struct flood alice, bob;
 	unsigned crowd;
 	enum wish wish;
@@ -125,14 +124,9 @@ static struct had look(const struct pair *p)
 					    [TILES] = QUOIT_SESSION_TILE_TICKS,
 					    [DEVICE] = QUOIT_SESSION_EXECUTOR_TICKS};
 	const unsigned counter = counters[p->wish];
-	struct had had = {.bob = sum(&p->d, counter, 1 + p->crowd, 1)};
 
-	if (p->wish == TILES)
-		had.both = __atomic_load_n(&p->totals->reactor[0].value[QUOIT_REACTOR_TILE_TICKS],
-					   __ATOMIC_RELAXED);
-	else
-		had.both = had.bob + sum(&p->d, counter, 1, p->crowd);
-	return had;
+	return (struct had){.alice = sum(&p->d, counter, 1, p->crowd),
+			    .bob = sum(&p->d, counter, 1 + p->crowd, 1)};
 }
 
 static void begin(struct pair *p)
@@ -143,8 +137,6 @@ static void begin(struct pair *p)
 				  .device = p->wish == DEVICE};
 
 	start(&p->d, p->wish, SHARE);
-	p->totals = daemon_totals(&p->d);
-	must(p->totals, "no counters");
 	wish.socket = p->d.socket;
 	must(flood_begin(&p->alice, &wish), "no flood");
 	while (flood_done(&p->alice) < FIRST * p->crowd) /* each has its memory */
@@ -156,7 +148,6 @@ static void begin(struct pair *p)
 
 static void end(struct pair *p)
 {
-	daemon_totals_unmap(p->totals);
 	flood_end(&p->alice);
 	flood_end(&p->bob);
 	daemon_stop(&p->d);
@@ -167,7 +158,6 @@ static double divide(unsigned crowd, enum wish wish)
 {
 	struct pair p = {.crowd = crowd, .wish = wish};
 	struct had before, after;
-	uint64_t both, bob;
 	double off;
 
 	begin(&p);
@@ -176,9 +166,9 @@ static double divide(unsigned crowd, enum wish wish)
 	usleep(WINDOW_US);
 	after = look(&p);
 	end(&p);
-	both = after.both - before.both;
-	bob = after.bob - before.bob;
-	off = (double)bob / (double)(both - bob) * 100 * 100 / SHARE - 100;
+	off = (double)(after.bob - before.bob) / (double)(after.alice - before.alice) * 100 * 100 /
+		      SHARE -
+	      100;
 	return off < 0 ? -off : off;
 }
 
