@@ -134,6 +134,7 @@ struct quoit_ring {
 	bool carried;           /* the next CQE came in the tail's line, and is */
 	struct quoit_cqe alone; /* here, too */
 	uint32_t cq_sample;     /* and of the CQ */
+	uint32_t vain;          /* looks of quoit_peek that found none, one after the other */
 	uint64_t looked;        /* ticks of libquoit_sleep_look's last look */
 	int broken;             /* 0, or what ended the ring: -ECONNRESET, -EPROTO (quoitd lied) */
 	const struct quoit_cqe *cqes;

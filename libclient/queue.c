@@ -12,6 +12,7 @@
 /* ---- SQ ---- */
 
 #define CLAIM_MOST 32u
+#define LOOKS      4u /* quoit_peek in vain: so many until quoitd itself is looked for */
 
 /*
  * As many as were published at once the last time, if they are free.  Their lines are in quoitd's
@@ -212,7 +213,7 @@ static void take_carried(struct quoit_ring *q)
 			.user_data = word[1], .res = (int32_t)word[2], .flags = (uint32_t)word[0]};
 }
 
-uint32_t libquoit_queue_ready(struct quoit_ring *q)
+static inline uint32_t ready(struct quoit_ring *q)
 {
 	bool looks = q->cq.cached_tail == q->cq.next;
 	uint32_t n = quoit_ring_peek(&q->cq);
@@ -225,24 +226,39 @@ uint32_t libquoit_queue_ready(struct quoit_ring *q)
 	return 0;
 }
 
+uint32_t libquoit_queue_ready(struct quoit_ring *q)
+{
+	return ready(q);
+}
+
+/* Nothing is there.  To read the clock takes as long as the look, so not each one does. */
+static uint32_t look_again(struct quoit_ring *q)
+{
+	if (++q->vain % LOOKS || !libquoit_sleep_look(q))
+		return 0;
+	return ready(q); /* what was posted before the end still counts */
+}
+
 int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 {
-	uint32_t n;
+	uint32_t n, run;
 
 	if (!libquoit_is_mine(q->mine))
 		return -EOWNERDEAD;
 	if (!q->raw)
 		return -EINVAL;
-	n = libquoit_queue_ready(q);
-	if (!n && libquoit_sleep_look(q)) /* what was posted before the end still counts */
-		n = libquoit_queue_ready(q);
+	n = ready(q);
+	if (!n)
+		n = look_again(q);
 	if (!n)
 		return q->broken;
+	q->vain = 0;
 	*ret = quoit_cqe_at(q, 0);
+	if (q->carried)
+		return 1;
 	/* One run: what lies behind the end of the ring is the next one. */
-	if (n > q->cq.entries - (q->cq.next & q->cq_mask))
-		n = q->cq.entries - (q->cq.next & q->cq_mask);
-	return q->carried ? 1 : (int)n;
+	run = q->cq.entries - (q->cq.next & q->cq_mask);
+	return (int)(n < run ? n : run);
 }
 
 const struct quoit_cqe *quoit_cqe_at(const struct quoit_ring *q, unsigned i)

@@ -99,22 +99,36 @@ static void ring_descriptor(struct ring *r)
 		r->armed = arm;
 }
 
-/* One alone is carried in the tail's line: its client waits for no other. */
-static bool publish(struct ring *r)
+/* One alone is carried in the tail's line: its client waits for no other.  NULL: more than one. */
+static inline void publish(struct ring *r, const struct quoit_cqe *alone)
 {
-	const struct quoit_cqe *cqe = &r->cqes[r->cq.published & (r->layout.cq_entries - 1)];
-	uint64_t alone[QUOIT_CQ_CARRIES] = {cqe->flags, cqe->user_data, (uint32_t)cqe->res};
+	uint64_t word[QUOIT_CQ_CARRIES];
 
-	return quoit_ring_submit_line(&r->cq, r->cq.next - r->cq.published == 1 ? alone : NULL,
-				      QUOIT_CQ_CARRIES, &r->client->cq_wait);
+	if (alone) {
+		word[0] = alone->flags;
+		word[1] = alone->user_data;
+		word[2] = (uint32_t)alone->res;
+	}
+	probe_post(r);
+	if (quoit_ring_submit_line(&r->cq, alone ? word : NULL, QUOIT_CQ_CARRIES,
+				   &r->client->cq_wait))
+		wake(r);
+	ring_descriptor(r);
+}
+
+void completion_answer(struct ring *r, uint64_t user_data)
+{
+	const struct quoit_cqe cqe = {.user_data = user_data};
+
+	r->cqes[r->cq.next++ & (r->layout.cq_entries - 1)] = cqe;
+	publish(r, &cqe);
 }
 
 void completion_flush(struct ring *r)
 {
+	const struct quoit_cqe *first = &r->cqes[r->cq.published & (r->layout.cq_entries - 1)];
+
 	r->dirty = false;
 	sample_flush(r);
-	probe_post(r);
-	if (publish(r))
-		wake(r);
-	ring_descriptor(r);
+	publish(r, r->cq.next - r->cq.published == 1 ? first : NULL);
 }

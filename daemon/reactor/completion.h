@@ -24,6 +24,12 @@ int completion_credits(struct ring *r);
 void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
 		     const struct quoit_error *error, const struct quoit_stamps *stamps);
 
+/*
+ * Post the end of a job that has succeeded, and flush.  For a ring without stamps that is not mute,
+ * where nothing is posted yet.
+ */
+void completion_answer(struct ring *r, uint64_t user_data);
+
 /* Publish what was posted; wake the client if it sleeps, ring its descriptor if armed. */
 void completion_flush(struct ring *r);
 

@@ -29,14 +29,20 @@
 #include "start.h"
 #include "workers/backend_cpu.h"
 
-void reactor_attend(struct reactor *r, struct session *s)
+/* Its counters are to be told. */
+static inline void note_change(struct reactor *r, struct session *s)
 {
-	turns_add(&reactor_tenant(r, s)->turns[TURN_START], TURN_START, s);
 	if (!s->told)
 		return;
 	s->told = false;
 	s->untold = r->untold;
 	r->untold = s;
+}
+
+void reactor_attend(struct reactor *r, struct session *s)
+{
+	turns_add(&reactor_tenant(r, s)->turns[TURN_START], TURN_START, s);
+	note_change(r, s);
 }
 
 /* ---- complete ---- */
@@ -87,12 +93,23 @@ static void settle(struct reactor *r, uint64_t now)
 }
 
 /* The time is read only where it changes hands: one session alone pays at the end of the pass. */
-void reactor_charge(struct reactor *r, struct session *s)
+static inline void change_payer(struct reactor *r, struct session *s)
 {
 	if (r->payer && r->payer != s)
 		settle(r, tsc_now());
 	r->payer = s;
+}
+
+void reactor_charge(struct reactor *r, struct session *s)
+{
+	change_payer(r, s);
 	reactor_attend(r, s);
+}
+
+void reactor_charge_only(struct reactor *r, struct session *s)
+{
+	change_payer(r, s);
+	note_change(r, s);
 }
 
 void reactor_discharge(struct reactor *r, const struct session *s)
@@ -214,7 +231,7 @@ static bool collect(struct reactor *r)
 		finish_work(r, work);
 		any = true;
 	}
-	while ((m = memory_next_answer(r->memory)) != NULL) {
+	while (r->asked && (m = memory_next_answer(r->memory)) != NULL) {
 		reactor_attend(r, m->session);
 		reactor_unstall_all(r, m->session);
 		r->asked--;

@@ -109,6 +109,9 @@ void reactor_attend(struct reactor *r, struct session *s);
 /* What the reactor does now, it does for this session: until the next call, or the pass ends. */
 void reactor_charge(struct reactor *r, struct session *s);
 
+/* The same, where what is done leaves the session nothing to start or to go on with. */
+void reactor_charge_only(struct reactor *r, struct session *s);
+
 /* The session is about to leave: it pays for what was done for it, and for nothing more. */
 void reactor_discharge(struct reactor *r, const struct session *s);
 

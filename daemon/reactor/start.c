@@ -190,7 +190,7 @@ static bool is_busy(const struct session *s)
 }
 
 /* Where there are fewer places than sessions, those behind the last one that got some are next. */
-static bool start_turns(struct reactor *r, struct tenant *t)
+static bool start_sessions(struct reactor *r, struct tenant *t)
 {
 	struct turns *turns = &t->turns[TURN_START];
 	struct session *last = NULL;
@@ -235,9 +235,9 @@ static bool publish_turns(struct reactor *r, struct tenant *t)
 	return any;
 }
 
-bool start_ready(struct reactor *r, struct tenant *t)
+bool start_turns(struct reactor *r, struct tenant *t)
 {
-	bool any = start_turns(r, t);
+	bool any = start_sessions(r, t);
 
 	return publish_turns(r, t) | any;
 }

@@ -298,7 +298,8 @@ unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
 
 /*
  * A run of ready CQEs: how many, and *ret points at the first, which need not lie in the ring.
- * More may be ready behind the run.  0: none; -ECONNRESET: none, and no daemon.
+ * More may be ready behind the run.  0: none; -ECONNRESET: none, and no daemon, which is looked for
+ * at every fourth look in vain, and every 50 ms at most.
  */
 int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret);
 

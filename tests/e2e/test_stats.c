@@ -143,6 +143,33 @@ Test(stats, the_deepest_queue_is_remembered)
 	house_close(&h);
 }
 
+/* quoitd takes a short way for those that come alone and ask for nothing. */
+Test(stats, jobs_that_come_alone_are_counted_as_others_are)
+{
+	struct house h = house_open(64);
+	uint64_t jobs = 3000;
+
+	for (uint64_t i = 1; i <= jobs; i++) {
+		struct quoit_sqe nop = quoit_nop(QUOIT_NO_TENSOR);
+
+		nop.flags = i % 3 ? 0 : QUOIT_SQE_QUIET;
+		house_submit(h.q, nop, i);
+		if (nop.flags) {
+			usleep(10); /* so that it is not fetched with the next one */
+		} else {
+			struct quoit_cqe cqe = house_reap(h.q, NULL);
+
+			cr_assert_eq(cqe.user_data, i);
+			cr_assert_eq(cqe.res, 0);
+		}
+	}
+	cr_expect(becomes(&h, QUOIT_SESSION_DONE, jobs));
+	cr_expect(becomes(&h, QUOIT_SESSION_CQ_DEPTH, 0));
+	cr_expect_geq(counter(&h, QUOIT_SESSION_SQ_MOST), 1);
+	cr_expect_eq(counter(&h, QUOIT_SESSION_SUBMITTED), jobs);
+	house_close(&h);
+}
+
 /* ---- cores ---- */
 
 /* Does what cores say of tiles become what reactors say of them, which is not nothing? */

@@ -110,6 +110,23 @@ Test(completion, nothing_is_visible_before_the_flush)
 	cr_expect_not(ring->dirty);
 }
 
+Test(completion, an_answer_is_seen_at_once_in_its_slot_and_with_the_tail)
+{
+	struct quoit_consumer c = {.line = ring->client->cq};
+	uint64_t word[QUOIT_CQ_CARRIES] = {1, 1, 1};
+
+	ring->cqes[0].res = -1; /* of a lap before */
+	completion_answer(ring, 7);
+	cr_expect_eq(ring->client->cq_tail, 1);
+	cr_expect_not(ring->dirty);
+	cr_expect_eq(ring->cqes[0].user_data, 7);
+	cr_expect_eq(ring->cqes[0].res, 0);
+	cr_assert(quoit_ring_carried(&c, word, QUOIT_CQ_CARRIES));
+	cr_expect_eq(word[0], 0);
+	cr_expect_eq(word[1], 7);
+	cr_expect_eq(word[2], 0);
+}
+
 Test(completion, a_CQE_alone_is_carried_by_the_tail)
 {
 	struct quoit_consumer c = {.line = ring->client->cq};

@@ -223,6 +223,7 @@ QUOIT_RING_FUNCTION bool quoit_ring_submit_line(struct quoit_producer *p, const 
 	if (item && item[0] >> 32 == 0) {
 		/* R1 once more.  First: who is reading the last one is to see that it goes. */
 		QUOIT_RING_STORE(&line[0], (uint64_t)p->published << 32, QUOIT_RING_RELEASE);
+#pragma GCC unroll 8
 		for (uint32_t i = 1; i < words; i++)
 			QUOIT_RING_STORE(&line[i], item[i], QUOIT_RING_RELEASE); /* R3 */
 		tail |= ~(uint32_t)item[0];
