@@ -103,12 +103,13 @@ static uint64_t batch_of(unsigned depth)
 
 static uint64_t put_nops(struct quoit_ring *q, uint64_t next, uint64_t end)
 {
+	static const struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
 	struct quoit_sqe *sqe;
 	unsigned n;
 
 	while (next < end && (n = quoit_sqes(q, (unsigned)(end - next), &sqe)) > 0)
 		for (; n; n--, sqe++) {
-			*sqe = quoit_nop(QUOIT_NO_TENSOR);
+			*sqe = nop;
 			sqe->user_data = next++;
 		}
 	(void)quoit_flush(q);

@@ -64,10 +64,12 @@ const struct bench_plan bench_nop = {"nop",
 /* 32 jobs into the ring, published together; only the last one gives a CQE. */
 static void put_flush(struct quoit_ring *q)
 {
+	static const struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
+
 	for (unsigned i = 1; i <= FLUSH; i++) {
 		struct quoit_sqe *sqe = quoit_sqe(q);
 
-		*sqe = quoit_nop(QUOIT_NO_TENSOR);
+		*sqe = nop;
 		sqe->user_data = i;
 		sqe->flags = i < FLUSH ? QUOIT_SQE_QUIET : 0;
 	}
