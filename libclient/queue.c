@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include <quoit/line.h>
 #include <quoit/sample.h>
 
 #include "clock.h"
@@ -13,16 +14,6 @@
 
 #define CLAIM_MOST 32u
 #define LOOKS      4u /* quoit_peek in vain: so many until quoitd itself is looked for */
-
-/* (For x86 the builtin asks for reading only, unless it may use what newer processors have.) */
-static inline void ask_to_write(const uint64_t *line)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("prefetchw %0" : : "m"(*line));
-#else
-	__builtin_prefetch(line, 1);
-#endif
-}
 
 /*
  * As many as were published at once the last time, if they are free.  Their lines are in quoitd's
@@ -37,7 +28,7 @@ void libquoit_queue_claim(struct quoit_ring *q)
 	uint32_t asked = space < 2 * n ? space : 2 * n;
 
 	for (uint32_t i = 0; i < asked; i++)
-		ask_to_write(slot_words(q, q->claimed + i));
+		quoit_ask_to_write(slot_words(q, q->claimed + i));
 	for (uint32_t end = q->claimed + n; q->claimed != end; q->claimed++)
 		__atomic_store_n(slot_words(q, q->claimed), 0, __ATOMIC_RELAXED);
 }
@@ -215,15 +206,21 @@ int quoit_flush(struct quoit_ring *q)
 
 /* ---- CQ ---- */
 
-/* What the tail's line carries, until it is released; its slot's line may stay where it is. */
+/*
+ * What the tail's line carries, until it is released; its slot's line may stay where it is.  Who
+ * waited for one alone is about to submit the next: the SQ tail's line, which quoitd has looked at,
+ * comes back meanwhile.
+ */
 static void take_carried(struct quoit_ring *q)
 {
 	uint64_t word[QUOIT_CQ_CARRIES];
 
 	q->carried = quoit_ring_carried(&q->cq, word, QUOIT_CQ_CARRIES);
-	if (q->carried)
-		q->alone = (struct quoit_cqe){
-			.user_data = word[1], .res = (int32_t)word[2], .flags = (uint32_t)word[0]};
+	if (!q->carried)
+		return;
+	quoit_ask_to_write(q->sq.line);
+	q->alone = (struct quoit_cqe){
+		.user_data = word[1], .res = (int32_t)word[2], .flags = (uint32_t)word[0]};
 }
 
 static inline uint32_t ready(struct quoit_ring *q)
@@ -252,6 +249,13 @@ static uint32_t look_again(struct quoit_ring *q)
 	return ready(q); /* what was posted before the end still counts */
 }
 
+static inline const struct quoit_cqe *cqe_at(const struct quoit_ring *q, unsigned i)
+{
+	if (q->carried && i == 0)
+		return &q->alone;
+	return &q->cqes[(q->cq.next + i) & q->cq_mask];
+}
+
 int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 {
 	uint32_t n, run;
@@ -266,7 +270,7 @@ int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 	if (!n)
 		return q->broken;
 	q->vain = 0;
-	*ret = quoit_cqe_at(q, 0);
+	*ret = cqe_at(q, 0);
 	if (q->carried)
 		return 1;
 	/* One run: what lies behind the end of the ring is the next one. */
@@ -276,9 +280,7 @@ int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 
 const struct quoit_cqe *quoit_cqe_at(const struct quoit_ring *q, unsigned i)
 {
-	if (q->carried && i == 0)
-		return &q->alone;
-	return &q->cqes[(q->cq.next + i) & q->cq_mask];
+	return cqe_at(q, i);
 }
 
 const struct quoit_error *quoit_error_at(const struct quoit_ring *q, unsigned i)
@@ -301,7 +303,7 @@ static __attribute__((noinline)) void note_reaps(struct quoit_ring *q, uint32_t 
 				 quoit_note_of(q->cq_sample, now), __ATOMIC_RELAXED);
 }
 
-void libquoit_queue_release(struct quoit_ring *q, uint32_t n)
+static inline void release(struct quoit_ring *q, uint32_t n)
 {
 	if (has_sample(q->cq_sample, q->cq.next + n))
 		note_reaps(q, n);
@@ -311,8 +313,13 @@ void libquoit_queue_release(struct quoit_ring *q, uint32_t n)
 	quoit_ring_release(&q->cq, n);
 }
 
+void libquoit_queue_release(struct quoit_ring *q, uint32_t n)
+{
+	release(q, n);
+}
+
 void quoit_release(struct quoit_ring *q, unsigned n)
 {
 	if (q->raw && libquoit_is_mine(q->mine))
-		libquoit_queue_release(q, n);
+		release(q, n);
 }

@@ -90,8 +90,9 @@ int bench_open_direct(const struct bench *b, struct bench_client *ret);
 void bench_close(struct bench_client *c);
 
 /*
- * Run `total` NOPs through a raw ring, `depth` in flight, reaping by polling and checking
- * every CQE.  0 or a negative errno; -EBADMSG: a CQE was wrong.
+ * Run `total` NOPs through a raw ring, `depth` in flight, checking every CQE.  One at a time they
+ * are waited for, of more all are reaped by polling.  0 or a negative errno; -EBADMSG: a CQE was
+ * wrong.
  */
 int bench_run_nops(struct quoit_ring *q, unsigned depth, uint64_t total);
 

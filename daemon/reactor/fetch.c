@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include <quoit/line.h>
+
 #include "completion.h"
 #include "deps.h"
 #include "fetch_job.h"
@@ -253,6 +255,7 @@ static inline __attribute__((always_inline)) bool fetch_alone(struct reactor *r,
 	struct session *s = ring->session;
 	struct quoit_sqe sqe;
 
+	quoit_ask_to_write(ring->cq.line);
 	if (!quoit_ring_carried(&ring->sq, (uint64_t *)&sqe, QUOIT_SQ_CARRIES) ||
 	    !is_plain_nop(ring, &sqe) || sqe.flags & QUOIT_SQE_QUIET || !is_unwatched(ring))
 		return false;
@@ -262,6 +265,7 @@ static inline __attribute__((always_inline)) bool fetch_alone(struct reactor *r,
 	s->jobs_done++;
 	s->jobs_fetched++;
 	r->count[QUOIT_REACTOR_JOBS]++;
+	r->alone = true;
 	ring->sq_most += !ring->sq_most;
 	ring->stalled = false;
 	ring->last_work = r->now;

@@ -134,6 +134,7 @@ static void begin_pass(struct reactor *r)
 {
 	r->now = r->charged = r->passed ? r->passed : tsc_now();
 	r->passed = 0;
+	r->alone = false;
 	r->payer = NULL;
 	tenancy_begin(&r->tenancy);
 }

@@ -63,7 +63,8 @@ struct reactor {
 
 	struct depth open; /* its sessions' jobs */
 
-	uint64_t now;          /* TSC of this pass */
+	uint64_t now;          /* TSC of this pass, */
+	bool alone;            /* in which an SQE that came alone was answered at once */
 	uint64_t passed;       /* TSC at the end of the last one, which had work; 0: not known */
 	struct session *payer; /* whom its time is charged to, from `charged` on; NULL: nobody */
 	uint64_t charged;

@@ -314,7 +314,11 @@ const struct quoit_stamps *quoit_stamps_at(const struct quoit_ring *q, unsigned 
 /* Release the first n ready CQEs: n is at most how many quoit_peek has said there are. */
 void quoit_release(struct quoit_ring *q, unsigned n);
 
-/* Flush and sleep until a CQE is ready.  0, -ETIME, -ECONNRESET. */
+/*
+ * Flush and sleep until a CQE is ready; for some microseconds it looks before it sleeps.  Who has
+ * one job at a time has its answer soonest by this: looks of one's own come too early, and hinder
+ * quoitd, or too late.  0, -ETIME, -ECONNRESET.
+ */
 int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms);
 
 /*

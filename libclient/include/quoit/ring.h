@@ -246,6 +246,7 @@ QUOIT_RING_FUNCTION bool quoit_ring_carried(const struct quoit_consumer *c, uint
 	if ((uint32_t)first == 0 || (uint32_t)(first >> 32) - c->next != 1)
 		return false;
 	to[0] = ~(uint32_t)first;
+#pragma GCC unroll 8
 	for (uint32_t i = 1; i < words; i++)
 		to[i] = QUOIT_RING_LOAD(&line[i], QUOIT_RING_ACQUIRE); /* A3 */
 	return QUOIT_RING_LOAD(&line[0], QUOIT_RING_RELAXED) == first;
