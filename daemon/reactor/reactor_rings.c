@@ -255,6 +255,7 @@ void reactor_poll(struct reactor *r, uint64_t timeout_ns)
 	struct epoll_event events[EVENTS];
 	struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
 				   .tv_nsec = (long)(timeout_ns % 1000000000u)};
+	bool others = false; /* than rings: our threads, files and executors */
 	int n = epoll_pwait2(r->epoll, events, EVENTS, &timeout, NULL);
 
 	if (n < 0 && errno == ENOSYS) /* before Linux 5.11 */
@@ -265,8 +266,9 @@ void reactor_poll(struct reactor *r, uint64_t timeout_ns)
 
 		if (ring)
 			answer_doorbell(r, ring, events[i].events);
+		others |= !ring;
 	}
-	if (n > 0) {
+	if (others) {
 		uint64_t count;
 		ssize_t got = read(r->eventfd, &count, sizeof count);
 

@@ -197,7 +197,7 @@ static void submit_line(struct quoit_producer *p)
 
 static void submit_bell(struct quoit_producer *p)
 {
-	if (submit_wake(p))
+	if (quoit_ring_must_ring(p, submit_wake(p)))
 		explore_bell_send();
 }
 

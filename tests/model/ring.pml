@@ -17,6 +17,7 @@
  *   NO_FENCE_POST       CQ tail stored, cq_wait loaded, nothing between them
  *   NO_FENCE_WAIT       cq_wait stored, CQ tail loaded, nothing between them
  *   NO_COMPARE          the client sleeps without comparing the CQ tail
+ *   RUNG_ONCE_FOR_ALL   the bell is not rung again although what it was rung for has been fetched
  *   STARVED_SLEEP       the daemon sleeps while jobs wait for a credit
  *   STARVED_SLEEP + REAP_KICK + NO_FENCE_REAP
  *                       as below, nothing between CQ head stored, need_wake loaded
@@ -52,14 +53,36 @@ chan readable = [1] of { bit }; /* the client's end of the same socket */
 bool asleep;                    /* the client, in futex(2) */
 
 /* send(MSG_DONTWAIT): a full socket is success, the daemon has yet to read it. */
+inline send_byte()
+{
+	if
+	:: atomic { nfull(doorbell) -> doorbell!1 }
+	:: full(doorbell)
+	fi
+}
+
+/* Once for each sleep: not again while something that it was rung for has not been fetched. */
 inline kick()
 {
 	if
 	:: mem[NEED_WAKE] ->
 		if
-		:: atomic { nfull(doorbell) -> doorbell!1 }
-		:: full(doorbell)
+#ifdef RUNG_ONCE_FOR_ALL
+		:: rung
+#else
+		:: rung && DISTANCE(tail, mem[SQ_HEAD]) > DISTANCE(tail, rung_for)
+#endif
+		:: else -> rung = true; rung_for = tail; send_byte()
 		fi
+	:: else -> rung = false
+	fi
+}
+
+/* Who reaps has submitted nothing that the head would tell of. */
+inline kick_always()
+{
+	if
+	:: mem[NEED_WAKE] -> send_byte()
 	:: else
 	fi
 }
@@ -77,7 +100,11 @@ inline submit()
 #ifndef NO_FENCE_CLIENT
 	drain(CLIENT);
 #endif
+#ifdef REAP_KICK
+	kick_always()
+#else
 	kick()
+#endif
 }
 
 inline reap()
@@ -89,7 +116,7 @@ inline reap()
 #ifndef NO_FENCE_REAP
 	drain(CLIENT);
 #endif
-	kick()
+	kick_always()
 #endif
 }
 
@@ -138,8 +165,8 @@ inline wait_on_tail()
 
 proctype client()
 {
-	byte tail = FIRST, head = FIRST;
-	bool stuck;
+	byte tail = FIRST, head = FIRST, rung_for;
+	bool stuck, rung;
 
 	do
 	:: head == LAST -> break

@@ -24,6 +24,7 @@ spin ring.pml fails -DNO_FENCE_CLIENT
 spin ring.pml fails -DNO_FENCE_DAEMON
 spin ring.pml fails -DNO_RECHECK
 spin ring.pml fails -DCLEAR_BEFORE_DRAIN
+spin ring.pml fails -DRUNG_ONCE_FOR_ALL
 spin ring.pml fails -DPUBLISH_FIRST
 spin ring.pml fails -DRELEASE_FIRST
 spin ring.pml fails -DNO_FENCE_POST
@@ -98,6 +99,10 @@ cut doorbell W2-load-acquire
 cut futex W1-store-release
 cut futex W1-load-acquire
 cut futex W2-store-release
+cut doorbell rung-once-for-all
+cut line-doorbell rung-once-for-all
+cut doorbell rung-while-head-stands
+cut doorbell rung-by-a-stale-head
 cut doorbell no-recheck
 cut doorbell flag-not-raised
 cut transfer full-ring-reserved
@@ -124,6 +129,9 @@ mutate() {
 	W1-load-acquire) echo 's/(need_wake, QUOIT_RING_SEQ_CST)/(need_wake, QUOIT_RING_ACQUIRE)/' ;;
 	W2-store-release) echo 's/(need_wake, 1u, QUOIT_RING_SEQ_CST)/(need_wake, 1u, QUOIT_RING_RELEASE)/' ;;
 	W2-load-acquire) echo 's/QUOIT_RING_TAIL(c, QUOIT_RING_SEQ_CST)/QUOIT_RING_TAIL(c, QUOIT_RING_ACQUIRE)/' ;;
+	rung-once-for-all) echo 's/if (p->rung && .*/if (p->rung)/' ;;
+	rung-while-head-stands) echo 's/p->rung_for = p->published;/p->rung_for = head + 1;/' ;;
+	rung-by-a-stale-head) echo 's/head = QUOIT_RING_LOAD(p->head, QUOIT_RING_RELAXED);/head = p->cached_head;/' ;;
 	no-recheck) echo 's/return c->cached_tail == c->next;/return true;/' ;;
 	flag-not-raised) echo 's/(need_wake, 1u, /(need_wake, 0u, /' ;;
 	full-ring-reserved) echo 's/if (quoit_ring_space(p) == 0 && .*/if (false)/' ;;

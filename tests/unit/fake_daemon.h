@@ -51,7 +51,7 @@ void fake_hold_jobs(struct fake_daemon *f, bool hold);
 /* From now on jobs of this operation fail with -error (0: none do). */
 void fake_fail(struct fake_daemon *f, uint8_t opcode, int error);
 
-/* Say that it sleeps: every flush rings the doorbell. */
+/* Say that it sleeps, from now on, although it serves. */
 void fake_say_asleep(struct fake_daemon *f);
 
 /* Put a value into the first ring's CQ tail (or SQ head) that no honest daemon has there. */

@@ -181,6 +181,24 @@ Test(managed, the_doorbell_rings_only_when_quoitd_sleeps)
 	cr_assert_geq(fake_kicks(f), 1);
 }
 
+Test(managed, the_doorbell_rings_once_however_much_is_published_until_quoitd_comes)
+{
+	fake_hold_fetch(f, true);
+	fake_say_asleep(f);
+	for (int i = 0; i < 3; i++) {
+		quoit_push(q, quoit_nop(0));
+		cr_assert_eq(quoit_flush(q), 0);
+	}
+	fake_hold_fetch(f, false);
+	while (fake_fetched(f) < 3)
+		;
+	cr_assert_eq(fake_kicks(f), 1);
+	quoit_push(q, quoit_nop(0));
+	cr_assert_eq(quoit_flush(q), 0);
+	while (fake_fetched(f) < 4 || fake_kicks(f) < 2)
+		;
+}
+
 Test(managed, a_failed_job_has_its_record)
 {
 	struct quoit_error error;

@@ -71,6 +71,8 @@ struct quoit_producer {
 	uint32_t next;      /* first index not yet reserved */
 	uint32_t published; /* what *tail holds */
 	uint32_t cached_head;
+	uint32_t rung_for; /* what was published when the bell was rung last, */
+	bool rung;         /* and need_wake has been up since */
 };
 
 /* Private to the consuming side. */
@@ -165,6 +167,27 @@ QUOIT_RING_FUNCTION bool quoit_ring_submit_wake(struct quoit_producer *p, const 
 	p->published = p->next;
 	QUOIT_RING_STORE(p->tail, p->next, QUOIT_RING_SEQ_CST);     /* W1 and R1 */
 	return QUOIT_RING_LOAD(need_wake, QUOIT_RING_SEQ_CST) != 0; /* W1 */
+}
+
+/*
+ * For a consumer that a bell wakes, which stays rung until it is heard: is it to be rung?  wake:
+ * what the submit has just said.  Once for each sleep, however much is submitted until it is over:
+ * while something that it was rung for is not released, its consumer has not slept again.
+ */
+QUOIT_RING_FUNCTION bool quoit_ring_must_ring(struct quoit_producer *p, bool wake)
+{
+	uint32_t head;
+
+	if (!wake) {
+		p->rung = false; /* or a head that has come round would silence it */
+		return false;
+	}
+	head = QUOIT_RING_LOAD(p->head, QUOIT_RING_RELAXED); /* as new as need_wake: W2 */
+	if (p->rung && p->published - head > p->published - p->rung_for)
+		return false;
+	p->rung = true;
+	p->rung_for = p->published;
+	return true;
 }
 
 /* ---- consumer ---- */
