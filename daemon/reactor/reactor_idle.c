@@ -286,7 +286,7 @@ static void sleep_now(struct reactor *r)
 		/* Spinning that long would have spared the sleep; spinning for a long sleep is
 		 * lost. */
 		if (slept < SPIN_MOST_NS)
-			r->spin_ticks = r->spin_ticks * 2 + tsc_from_ns(SPIN_LEAST_NS);
+			r->spin_ticks = r->spin_ticks * 2 + (r->now - before);
 		else if (slept > 20 * SPIN_MOST_NS && !computes(r)) /* else it was the totals' */
 			r->spin_ticks /= 2;
 		if (r->spin_ticks > r->spin_most)
