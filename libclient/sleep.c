@@ -76,12 +76,6 @@ static bool has_cqes(struct quoit_ring *q)
 	return libquoit_queue_ready(q) != 0;
 }
 
-static void await_loads(unsigned times)
-{
-	while (times--)
-		quoit_await_loads();
-}
-
 /*
  * A job that takes no time is answered after two transfers of a line between cores.  A look before
  * that takes the line from quoitd, which is about to fill it, and both take longer; one much later
@@ -91,11 +85,11 @@ static bool look_closely(struct quoit_ring *q)
 {
 	if (!q->session->spin)
 		return false;
-	await_loads(FIRST_LOOK);
+	quoit_await_loads(FIRST_LOOK);
 	for (unsigned i = 0; i < CLOSE_LOOKS && !q->broken; i++) {
 		if (has_cqes(q))
 			return true;
-		await_loads(CLOSE_WAITS);
+		quoit_await_loads(CLOSE_WAITS);
 	}
 	return false;
 }

@@ -17,19 +17,16 @@
 
 int completion_credits(struct ring *r)
 {
-	uint32_t unread = r->cq.next - r->cq.cached_head;
 	uint32_t most = r->layout.cq_entries;
 
 	if (r->mute)
 		return (int)most; /* nobody reads its CQ, and nothing is put there */
-	/* Ask the client's line only when what we know would not be enough for a burst. */
-	if (r->in_flight + unread > most / 2) {
+	if (!completion_has_plenty(r)) {
 		if (!quoit_ring_refresh(&r->cq))
 			return -EPROTO;
-		unread = r->cq.next - r->cq.cached_head;
 		sample_collect(r);
 	}
-	return (int)(most - r->in_flight - unread);
+	return (int)(most - r->in_flight - (r->cq.next - r->cq.cached_head));
 }
 
 static void fill_error(struct ring *r, uint32_t slot, const struct quoit_sqe *sqe, int32_t res,

@@ -10,6 +10,12 @@
 
 #include "session/session.h"
 
+/* As far as is known without a look at the client's line: is at least half of the CQ free? */
+static inline bool completion_has_plenty(const struct ring *r)
+{
+	return r->in_flight + (r->cq.next - r->cq.cached_head) <= r->layout.cq_entries / 2;
+}
+
 /*
  * How many more jobs may be fetched from this ring.  -EPROTO: the client's CQ head is
  * not where it can be, and the session must end (cq_head).

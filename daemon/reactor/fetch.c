@@ -236,13 +236,11 @@ static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t e
  */
 static inline bool is_unwatched(const struct ring *ring)
 {
-	uint32_t unread = ring->cq.next - ring->cq.cached_head;
-
 	return !(ring->cancels || ring->stamps || ring->dirty || ring->mute) &&
 	       !record_has_room(ring->session) && !ring->session->memory.tidying &&
 	       !quoit_sample_precedes(ring->samples.sq, ring->sq.next + 1) &&
 	       !quoit_sample_precedes(ring->samples.watch, ring->cq.next + 1) &&
-	       ring->in_flight + unread <= ring->layout.cq_entries / 2;
+	       completion_has_plenty(ring);
 }
 
 /*

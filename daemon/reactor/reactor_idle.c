@@ -14,7 +14,6 @@
 
 #include "executors/backend_exec.h"
 #include "host/affinity.h"
-#include "host/histograms.h"
 #include "host/log.h"
 #include "host/tsc.h"
 #include "io/backend_io.h"
@@ -22,11 +21,9 @@
 #include "memory/memory.h"
 #include "memory/memory_away.h"
 #include "reactor_rings.h"
+#include "reactor_stats.h"
 #include "record.h"
-#include "session/legs.h"
 #include "session/places.h"
-#include "session/session_stats.h"
-#include "summary.h"
 
 /*
  * Looks in a hurry: so many between two passes, so many waits for loads before each, and before the
@@ -41,10 +38,9 @@
 #define SPIN_MOST_NS       100000u
 #define SPIN_WITH_TILES_NS 1000u
 #define SPIN_FAST_NS       1000u /* a client that waits for each answer has sent the next job by then */
-#define CHORES_NS          10000u     /* how often idle rings are looked at while we are awake, */
-#define CHORES_PART        16u        /* so that this takes a small part of the time; */
-#define CHORES_MOST_NS     200000u    /* but whose ring it is waits for that */
-#define STATS_NS           100000000u /* everybody may read when somebody's job ended, so roughly */
+#define CHORES_NS          10000u  /* how often idle rings are looked at while we are awake, */
+#define CHORES_PART        16u     /* so that this takes a small part of the time; */
+#define CHORES_MOST_NS     200000u /* but whose ring it is waits for that */
 #define TRIM_NS            1000000000u
 #define BUSY_SHARE_NS      500000u /* a busy reactor leaves its core to tiles as long as it had it */
 #define SLEEP_MOST_NS      1000000000u
@@ -96,25 +92,7 @@ void reactor_wake(struct reactor *r)
 	(void)n;
 }
 
-/* ---- counters ---- */
-
-static void publish_session(struct reactor *r, struct session *s, bool all)
-{
-	exec_count_time(r, s);
-	session_stats_publish(s, r->now, worker_ticks(r->port, s), all);
-	s->told = true;
-}
-
-/*
- * A session's are for its own user: whenever we sleep, they have all that we did.  What clients do
- * by themselves, and time that goes by, is looked at now and then (all).
- */
-static void publish_sessions(struct reactor *r, bool all)
-{
-	for (struct session *s = all ? r->sessions : r->untold; s; s = all ? s->next : s->untold)
-		publish_session(r, s, all);
-	r->untold = NULL;
-}
+/* ---- what others are told, and who records ---- */
 
 /* Memory may vanish while nothing is done for its session. */
 static void attend_hit(struct reactor *r)
@@ -124,95 +102,23 @@ static void attend_hit(struct reactor *r)
 			reactor_attend(r, s);
 }
 
-/* What it has told, a core does not take back: between two words of it a tile may have ended. */
-static void publish_core(struct reactor *r, uint32_t i, uint64_t tiles, uint64_t ticks)
+static void tell_totals(struct reactor *r)
 {
-	uint64_t *value = r->cores[i].value;
-
-	if (r->histograms && tiles != value[QUOIT_CORE_TILES])
-		workers_tell_times(r->port->workers, i, histograms_core(r->histograms, i));
-	__atomic_store_n(&value[QUOIT_CORE_TILES], tiles, __ATOMIC_RELAXED);
-	if (ticks > value[QUOIT_CORE_TILE_TICKS])
-		__atomic_store_n(&value[QUOIT_CORE_TILE_TICKS], ticks, __ATOMIC_RELAXED);
-	__atomic_store_n(&value[QUOIT_CORE_AS_OF], r->now, __ATOMIC_RELAXED);
-}
-
-/* True: one is at work, so that there will be more to tell. */
-static bool publish_cores(struct reactor *r)
-{
-	uint64_t tiles, ticks;
-	bool busy = false;
-
-	for (uint32_t i = r->index; i < QUOIT_MAX_CORES; i += r->core_stride) {
-		if (!workers_count(r->port->workers, i, &tiles, &ticks))
-			break;
-		busy |= ticks > r->cores[i].value[QUOIT_CORE_TILE_TICKS];
-		publish_core(r, i, tiles, ticks);
-	}
-	return busy;
-}
-
-static void publish_summary(struct reactor *r)
-{
-	if (!r->summary)
-		return;
-	for (struct session *s = r->sessions; s; s = s->next)
-		legs_hand_over(s);
-	r->count[QUOIT_REACTOR_BYTES] = summary_tell(r->summary);
-}
-
-static void publish_totals(struct reactor *r)
-{
-	r->last_stats = r->now;
 	attend_hit(r);
-	publish_summary(r);
-	r->count[QUOIT_REACTOR_SESSIONS] = r->session_count;
-	r->count[QUOIT_REACTOR_HEARTBEAT] = r->now;
-	depth_sum(&r->open, r->now);
-	r->count[QUOIT_REACTOR_OPEN] = r->open.now;
-	r->count[QUOIT_REACTOR_QUEUE_TICKS] = r->open.queue_ticks;
-	r->count[QUOIT_REACTOR_BUSY_TICKS] = r->open.busy_ticks;
-	exec_count(r);
-	if (r->stats)
-		for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
-			__atomic_store_n(&r->stats->value[i], r->count[i], __ATOMIC_RELAXED);
-	r->told = !r->cores || !publish_cores(r);
+	reactor_stats_totals(r);
 }
 
-static bool totals_are_due(const struct reactor *r)
+/* One more note may be taken each microsecond, for who is recorded costs the others' time. */
+static void record_sessions(struct reactor *r)
 {
-	return r->now - r->last_stats >= tsc_from_ns(STATS_NS);
-}
+	uint64_t notes = r->notes + tsc_to_ns(r->now - r->noted) / 1000;
 
-/* With a worker or an executor; a file's server may never answer. */
-static bool computes(const struct reactor *r)
-{
-	bool any = r->port->published;
-
-	for (uint32_t i = 0; i < r->executors; i++)
-		any |= r->executor[i]->pending > 0;
-	return any;
-}
-
-/* When they are to be copied out again: not at all once all is told and nothing is computed. */
-static uint64_t totals_timeout(const struct reactor *r)
-{
-	if (r->told && !computes(r))
-		return SLEEP_MOST_NS;
-	return totals_are_due(r) ? STATS_NS : STATS_NS - tsc_to_ns(r->now - r->last_stats);
-}
-
-/*
- * There is something to tell after a rest.  It is told when the next tenth of a second begins, and
- * not a tenth of a second after it was done, which would tell when that was.
- */
-static void begin_to_tell(struct reactor *r)
-{
-	uint64_t begun = r->now - r->now % tsc_from_ns(STATS_NS);
-
-	r->told = false;
-	if (begun > r->last_stats)
-		r->last_stats = begun;
+	if (notes == r->notes || !r->recorded)
+		return;
+	r->notes = notes < NOTES_AT_ONCE ? (uint32_t)notes : NOTES_AT_ONCE;
+	r->noted = r->now;
+	for (struct session *s = r->sessions; s; s = s->next)
+		record_tick(s, r->now, &r->notes);
 }
 
 /* ---- sleep ---- */
@@ -233,7 +139,7 @@ static bool may_sleep(struct reactor *r)
 static uint64_t sleep_timeout(struct reactor *r)
 {
 	uint64_t timeout = SLEEP_MOST_NS, stall = reactor_stall_timeout(r);
-	uint64_t room = exec_sleep_ns(r), totals = totals_timeout(r);
+	uint64_t room = exec_sleep_ns(r), totals = reactor_stats_timeout(r);
 
 	if (timeout > stall)
 		timeout = stall;
@@ -253,31 +159,14 @@ static uint64_t sleep_timeout(struct reactor *r)
 	return timeout;
 }
 
-/* ---- what is recorded ---- */
-
-/* One more note may be taken each microsecond, for who is recorded costs the others' time. */
-static void record_sessions(struct reactor *r)
-{
-	uint64_t notes = r->notes + tsc_to_ns(r->now - r->noted) / 1000;
-
-	if (notes == r->notes || !r->recorded)
-		return;
-	r->notes = notes < NOTES_AT_ONCE ? (uint32_t)notes : NOTES_AT_ONCE;
-	r->noted = r->now;
-	for (struct session *s = r->sessions; s; s = s->next)
-		record_tick(s, r->now, &r->notes);
-}
-
-/* ---- sleep ---- */
-
 static void sleep_now(struct reactor *r)
 {
 	uint64_t before = r->now, slept;
 
-	publish_sessions(r, totals_are_due(r));
+	reactor_stats_sessions(r, reactor_stats_are_due(r));
 	record_sessions(r);
-	if (totals_are_due(r))
-		publish_totals(r);
+	if (reactor_stats_are_due(r))
+		tell_totals(r);
 	if (may_sleep(r)) {
 		r->count[QUOIT_REACTOR_SLEEPS]++;
 		r->count[QUOIT_REACTOR_POLL_TICKS] += tsc_now() - r->last_work;
@@ -287,7 +176,8 @@ static void sleep_now(struct reactor *r)
 		 * lost. */
 		if (slept < SPIN_MOST_NS)
 			r->spin_ticks = r->spin_ticks * 2 + (r->now - before);
-		else if (slept > 20 * SPIN_MOST_NS && !computes(r)) /* else it was the totals' */
+		else if (slept > 20 * SPIN_MOST_NS &&
+			 !reactor_computes(r)) /* else it was the totals' */
 			r->spin_ticks /= 2;
 		if (r->spin_ticks > r->spin_most)
 			r->spin_ticks = r->spin_most;
@@ -315,9 +205,9 @@ static void chores(struct reactor *r)
 	record_sessions(r);
 	if (r->polled_count > 1)
 		reactor_retire_rings(r);
-	if (totals_are_due(r)) {
-		publish_sessions(r, true);
-		publish_totals(r);
+	if (reactor_stats_are_due(r)) {
+		reactor_stats_sessions(r, true);
+		tell_totals(r);
 		reactor_poll(r, 0); /* sockets that rang although we were awake, or hung up */
 	}
 	if (r->now - r->last_trim > tsc_from_ns(TRIM_NS)) {
@@ -363,8 +253,7 @@ static void look_closely(const struct reactor *r, unsigned waits)
 	const struct ring *ring = r->rings[0];
 
 	for (unsigned i = 0; i < CLOSE_LOOKS; i++) {
-		for (; waits; waits--)
-			quoit_await_loads();
+		quoit_await_loads(waits);
 		if (QUOIT_RING_TAIL(&ring->sq, QUOIT_RING_RELAXED) != ring->sq.next)
 			return;
 		waits = CLOSE_WAITS;
@@ -383,7 +272,7 @@ static bool spin(struct reactor *r)
 	else if (r->polled_count == 1 && !r->open.now)
 		look_closely(r, CLOSE_WAITS);
 	else
-		quoit_await_loads();
+		quoit_await_loads(1);
 	return true;
 }
 
@@ -392,7 +281,7 @@ void reactor_idle(struct reactor *r, bool work)
 	uint64_t gap = r->now - r->last_pass;
 
 	if (work && r->told)
-		begin_to_tell(r);
+		reactor_stats_begin(r);
 	if (r->now >= r->next_chores)
 		chores(r);
 	send_backlog(r);

@@ -29,7 +29,8 @@ Test(ring, a_bell_is_rung_once_for_what_is_not_fetched)
 	cr_expect(quoit_ring_must_ring(&p, true));
 }
 
-/* Indices as they were when it was rung: with all that has gone through meanwhile, none of it is. */
+/* Indices as they were when it was rung: with all that has gone through meanwhile, none of it is.
+ */
 Test(ring, a_bell_of_an_earlier_sleep_silences_none)
 {
 	struct quoit_producer p = one_published();

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* reactor_stats.c - counters of sessions, of cores and of the reactor, copied out */
+#include "reactor_stats.h"
+
+#include "executors/backend_exec.h"
+#include "host/histograms.h"
+#include "host/tsc.h"
+#include "session/legs.h"
+#include "session/session_stats.h"
+#include "summary.h"
+
+#define STATS_NS 100000000u /* everybody may read when somebody's job ended, so roughly */
+
+static void publish_session(struct reactor *r, struct session *s, bool all)
+{
+	exec_count_time(r, s);
+	session_stats_publish(s, r->now, worker_ticks(r->port, s), all);
+	s->told = true;
+}
+
+/*
+ * A session's are for its own user: whenever we sleep, they have all that we did.  What clients do
+ * by themselves, and time that goes by, is looked at now and then (all).
+ */
+void reactor_stats_sessions(struct reactor *r, bool all)
+{
+	for (struct session *s = all ? r->sessions : r->untold; s; s = all ? s->next : s->untold)
+		publish_session(r, s, all);
+	r->untold = NULL;
+}
+
+/* What it has told, a core does not take back: between two words of it a tile may have ended. */
+static void publish_core(struct reactor *r, uint32_t i, uint64_t tiles, uint64_t ticks)
+{
+	uint64_t *value = r->cores[i].value;
+
+	if (r->histograms && tiles != value[QUOIT_CORE_TILES])
+		workers_tell_times(r->port->workers, i, histograms_core(r->histograms, i));
+	__atomic_store_n(&value[QUOIT_CORE_TILES], tiles, __ATOMIC_RELAXED);
+	if (ticks > value[QUOIT_CORE_TILE_TICKS])
+		__atomic_store_n(&value[QUOIT_CORE_TILE_TICKS], ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&value[QUOIT_CORE_AS_OF], r->now, __ATOMIC_RELAXED);
+}
+
+/* True: one is at work, so that there will be more to tell. */
+static bool publish_cores(struct reactor *r)
+{
+	uint64_t tiles, ticks;
+	bool busy = false;
+
+	for (uint32_t i = r->index; i < QUOIT_MAX_CORES; i += r->core_stride) {
+		if (!workers_count(r->port->workers, i, &tiles, &ticks))
+			break;
+		busy |= ticks > r->cores[i].value[QUOIT_CORE_TILE_TICKS];
+		publish_core(r, i, tiles, ticks);
+	}
+	return busy;
+}
+
+static void publish_summary(struct reactor *r)
+{
+	if (!r->summary)
+		return;
+	for (struct session *s = r->sessions; s; s = s->next)
+		legs_hand_over(s);
+	r->count[QUOIT_REACTOR_BYTES] = summary_tell(r->summary);
+}
+
+void reactor_stats_totals(struct reactor *r)
+{
+	r->last_stats = r->now;
+	publish_summary(r);
+	r->count[QUOIT_REACTOR_SESSIONS] = r->session_count;
+	r->count[QUOIT_REACTOR_HEARTBEAT] = r->now;
+	depth_sum(&r->open, r->now);
+	r->count[QUOIT_REACTOR_OPEN] = r->open.now;
+	r->count[QUOIT_REACTOR_QUEUE_TICKS] = r->open.queue_ticks;
+	r->count[QUOIT_REACTOR_BUSY_TICKS] = r->open.busy_ticks;
+	exec_count(r);
+	if (r->stats)
+		for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
+			__atomic_store_n(&r->stats->value[i], r->count[i], __ATOMIC_RELAXED);
+	r->told = !r->cores || !publish_cores(r);
+}
+
+bool reactor_stats_are_due(const struct reactor *r)
+{
+	return r->now - r->last_stats >= tsc_from_ns(STATS_NS);
+}
+
+bool reactor_computes(const struct reactor *r)
+{
+	bool any = r->port->published;
+
+	for (uint32_t i = 0; i < r->executors; i++)
+		any |= r->executor[i]->pending > 0;
+	return any;
+}
+
+uint64_t reactor_stats_timeout(const struct reactor *r)
+{
+	if (r->told && !reactor_computes(r))
+		return UINT64_MAX;
+	return reactor_stats_are_due(r) ? STATS_NS : STATS_NS - tsc_to_ns(r->now - r->last_stats);
+}
+
+/*
+ * What there is to tell is told when the next tenth of a second begins, and
+ * not a tenth of a second after it was done, which would tell when that was.
+ */
+void reactor_stats_begin(struct reactor *r)
+{
+	uint64_t begun = r->now - r->now % tsc_from_ns(STATS_NS);
+
+	r->told = false;
+	if (begun > r->last_stats)
+		r->last_stats = begun;
+}
