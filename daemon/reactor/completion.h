@@ -10,7 +10,7 @@
 
 #include "session/session.h"
 
-/* As far as is known without a look at the client's line: is at least half of the CQ free? */
+/* Enough for a burst by what is known: half of the CQ.  If not, the client's line is asked. */
 static inline bool completion_has_plenty(const struct ring *r)
 {
 	return r->in_flight + (r->cq.next - r->cq.cached_head) <= r->layout.cq_entries / 2;

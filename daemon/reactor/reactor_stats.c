@@ -105,8 +105,8 @@ uint64_t reactor_stats_timeout(const struct reactor *r)
 }
 
 /*
- * What there is to tell is told when the next tenth of a second begins, and
- * not a tenth of a second after it was done, which would tell when that was.
+ * What there is to tell is told when the next tenth of a second begins, and not a tenth of a second
+ * after it was done, which would tell when that was.
  */
 void reactor_stats_begin(struct reactor *r)
 {

@@ -20,8 +20,7 @@ void reactor_stats_totals(struct reactor *r);
 /* Is it time for them? */
 bool reactor_stats_are_due(const struct reactor *r);
 
-/* ns until it is, though nothing is done meanwhile; UINT64_MAX: all is told, nothing is computed.
- */
+/* ns until it is, if nothing is done meanwhile; UINT64_MAX: all is told, nothing is computed. */
 uint64_t reactor_stats_timeout(const struct reactor *r);
 
 /* There is work after a rest, so there will be something to tell. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ring.c - what ring.h does after 2^32 items, which no search of tests/model gets to */
+/* test_ring.c - how often a bell is rung, also after 2^32 items, where tests/model never gets */
 #include <criterion/criterion.h>
 
 #include <quoit/ring.h>
@@ -29,8 +29,7 @@ Test(ring, a_bell_is_rung_once_for_what_is_not_fetched)
 	cr_expect(quoit_ring_must_ring(&p, true));
 }
 
-/* Indices as they were when it was rung: with all that has gone through meanwhile, none of it is.
- */
+/* With indices as they were when it was rung: they are when 2^32 items have gone through. */
 Test(ring, a_bell_of_an_earlier_sleep_silences_none)
 {
 	struct quoit_producer p = one_published();

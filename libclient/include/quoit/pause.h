@@ -16,7 +16,7 @@ static inline void quoit_pause(void)
 /*
  * Between two looks of a loop that is in a hurry: begin no load before those so far have ended, so
  * many times.  Else looks that are under way when the word changes, and all that the processor has
- * begun behind them, would be thrown away, which takes longer than this (5 ns each on a Zen 4).
+ * begun behind them, would be thrown away, which takes longer than this.
  */
 static inline void quoit_await_loads(unsigned times)
 {
