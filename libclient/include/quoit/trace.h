@@ -52,7 +52,8 @@ enum quoit_trace_place {
 
 /*
  * Places of a device's streams: as it numbers them, and behind them its GPU-direct ring.  Streams
- * of copies in and out come first.
+ * of copies in and out come first.  What was in the ring when its consumer stopped is there, though
+ * a stream did it then.
  */
 #define QUOIT_TRACE_STREAMS 16u
 #define QUOIT_TRACE_DIRECT  15u
