@@ -102,7 +102,7 @@ static bool start(struct launcher *l, uint32_t i)
 	r->state = DIRECT_COMING;
 	r->wanted = r->deaf = false;
 	r->beat = __atomic_load_n(&w->beat, __ATOMIC_RELAXED);
-	r->seen = now;
+	r->seen = tsc_now(); /* what it needs may have taken seconds to load */
 	l->direct->resident++;
 	return true;
 }
