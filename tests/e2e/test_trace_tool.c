@@ -146,7 +146,8 @@ Test(trace_tool, every_job_of_a_process_is_recorded)
 	client_open(&c, NULL, NULL);
 	snprintf(options, sizeof options, "-p %d", (int)getpid());
 	begin(&r, &c, options);
-	push(&c, 3000);
+	for (int i = 0; i < 10; i++, usleep(10000)) /* its notes are taken every millisecond */
+		push(&c, 300);
 	for (int i = 0; i < 500 && jobs < 3000; i++, usleep(10000))
 		jobs = done(&c);
 	end(&r, SIGINT);
