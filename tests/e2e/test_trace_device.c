@@ -109,7 +109,7 @@ Test(trace_device, streams_of_the_second_device_are_other_places)
 
 /*
  * Recorded from before a consumer came: once one was kept from its core, there is none for a
- * second. Of what was in its ring then, the record has the ring, and the counters have the stream.
+ * second.  Of what was in its ring then, the record has the ring, and the counters have the stream.
  */
 Test(trace_device, jobs_of_gpu_direct_mode_are_in_the_direct_ring)
 {

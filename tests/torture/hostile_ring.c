@@ -380,8 +380,6 @@ static void scribble(struct stage *s, const struct raw_client *c)
 	__atomic_store_n(&e->head, (uint32_t)lie(s), __ATOMIC_RELEASE);
 }
 
-#define MARGIN 8u /* records that may be half written while they are read: trace.h */
-
 /* What is a client's in a trace says so, and no more of it than may be. */
 static bool trace_is_whole(struct stage *s, uint64_t session)
 {
@@ -402,7 +400,9 @@ static bool trace_is_whole(struct stage *s, uint64_t session)
 	CHECK(s, pread(fd, &head, sizeof head, offsetof(struct quoit_trace, head)) == sizeof head);
 	close(fd);
 	CHECK(s, trace.file.session == session && trace.file.records == QUOIT_TRACE_LEAST);
-	first = head + MARGIN > QUOIT_TRACE_LEAST ? head + MARGIN - QUOIT_TRACE_LEAST : 0;
+	first = head + QUOIT_TRACE_MARGIN > QUOIT_TRACE_LEAST
+			? head + QUOIT_TRACE_MARGIN - QUOIT_TRACE_LEAST
+			: 0;
 	for (uint64_t i = first; i < trace.file.head && !s->bad; i++) {
 		const struct quoit_trace_record *r = &trace.record[i % QUOIT_TRACE_LEAST];
 
