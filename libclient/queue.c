@@ -197,8 +197,10 @@ int quoit_flush(struct quoit_ring *q)
 	wake = publish(q, n);
 	/* On the line that has just been read for that. */
 	q->recorded = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
-	if (quoit_ring_must_ring(&q->sq, wake))
-		err = kick(q);
+	if (quoit_ring_must_ring(&q->sq, wake)) {
+		err = kick(q); /* a thread may end there: then it has not rung */
+		quoit_ring_rang(&q->sq);
+	}
 	if (q->claimed == q->sq.next) /* for what comes next, while quoitd is at work */
 		libquoit_queue_claim(q);
 	return err;

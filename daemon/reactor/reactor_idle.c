@@ -34,7 +34,7 @@
 #define CLOSE_WAITS       2u
 #define CLOSE_WAITS_FIRST 4u
 
-#define SPIN_LEAST_NS      2000u
+#define SPIN_FIRST_NS      2000u
 #define SPIN_MOST_NS       100000u
 #define SPIN_WITH_TILES_NS 1000u
 #define SPIN_FAST_NS       1000u /* a client that waits for each answer has sent the next job by then */
@@ -57,7 +57,7 @@ int reactor_idle_init(struct reactor *r)
 		return -errno;
 	if (io_fd(r->io) >= 0 && epoll_ctl(r->epoll, EPOLL_CTL_ADD, io_fd(r->io), &event) < 0)
 		return -errno;
-	r->spin_ticks = tsc_from_ns(SPIN_LEAST_NS);
+	r->spin_ticks = tsc_from_ns(SPIN_FIRST_NS);
 	r->spin_fast = tsc_from_ns(SPIN_FAST_NS);
 	r->spin_with_tiles = tsc_from_ns(SPIN_WITH_TILES_NS);
 	r->spin_most = tsc_from_ns(SPIN_MOST_NS);

@@ -197,8 +197,10 @@ static void submit_line(struct quoit_producer *p)
 
 static void submit_bell(struct quoit_producer *p)
 {
-	if (quoit_ring_must_ring(p, submit_wake(p)))
-		explore_bell_send();
+	if (!quoit_ring_must_ring(p, submit_wake(p)))
+		return;
+	explore_bell_send();
+	quoit_ring_rang(p);
 }
 
 static void submit_futex(struct quoit_producer *p)

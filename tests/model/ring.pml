@@ -72,7 +72,7 @@ inline kick()
 #else
 		:: rung && DISTANCE(tail, mem[SQ_HEAD]) > DISTANCE(tail, rung_for)
 #endif
-		:: else -> rung = true; rung_for = tail; send_byte()
+		:: else -> send_byte(); rung = true; rung_for = tail
 		fi
 	:: else -> rung = false
 	fi

@@ -129,8 +129,8 @@ mutate() {
 	W1-load-acquire) echo 's/(need_wake, QUOIT_RING_SEQ_CST)/(need_wake, QUOIT_RING_ACQUIRE)/' ;;
 	W2-store-release) echo 's/(need_wake, 1u, QUOIT_RING_SEQ_CST)/(need_wake, 1u, QUOIT_RING_RELEASE)/' ;;
 	W2-load-acquire) echo 's/QUOIT_RING_TAIL(c, QUOIT_RING_SEQ_CST)/QUOIT_RING_TAIL(c, QUOIT_RING_ACQUIRE)/' ;;
-	rung-once-for-all) echo 's/if (p->rung && .*/if (p->rung)/' ;;
-	rung-while-head-stands) echo 's/p->rung_for = p->published;/p->rung_for = head + 1;/' ;;
+	rung-once-for-all) echo 's/return !p->rung || .*/return !p->rung;/' ;;
+	rung-while-head-stands) echo 's/p->rung_for = p->published;/p->rung_for = QUOIT_RING_LOAD(p->head, QUOIT_RING_RELAXED) + 1;/' ;;
 	rung-by-a-stale-head) echo 's/head = QUOIT_RING_LOAD(p->head, QUOIT_RING_RELAXED);/head = p->cached_head;/' ;;
 	no-recheck) echo 's/return c->cached_tail == c->next;/return true;/' ;;
 	flag-not-raised) echo 's/(need_wake, 1u, /(need_wake, 0u, /' ;;

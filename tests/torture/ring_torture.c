@@ -74,22 +74,30 @@ static uint64_t *slot_of(const struct transfer *t, uint32_t index)
 	return t->shared->slot[index & (t->entries - 1)];
 }
 
-static void publish_line(const struct transfer *t, struct quoit_producer *p)
+static bool publish_line(const struct transfer *t, struct quoit_producer *p)
 {
 	const uint64_t *alone = p->next - p->published == 1 ? slot_of(t, p->published) : NULL;
 
-	if (quoit_ring_submit_line(p, alone, WORDS, &t->shared->need_wake))
-		ring_bell(t);
+	return quoit_ring_submit_line(p, alone, WORDS, &t->shared->need_wake);
+}
+
+/* As libquoit does: once for each sleep. */
+static void ring_if_it_sleeps(const struct transfer *t, struct quoit_producer *p, bool wake)
+{
+	if (!quoit_ring_must_ring(p, wake))
+		return;
+	ring_bell(t);
+	quoit_ring_rang(p);
 }
 
 static void publish(const struct transfer *t, struct quoit_producer *p)
 {
 	if (t->line)
-		publish_line(t, p);
+		ring_if_it_sleeps(t, p, publish_line(t, p));
 	else if (!t->sleeps)
 		quoit_ring_submit(p);
-	else if (quoit_ring_submit_wake(p, &t->shared->need_wake))
-		ring_bell(t);
+	else
+		ring_if_it_sleeps(t, p, quoit_ring_submit_wake(p, &t->shared->need_wake));
 }
 
 /*

@@ -23,6 +23,8 @@ static inline void quoit_await_loads(unsigned times)
 	for (; times; times--) {
 #if defined(__x86_64__)
 		__builtin_ia32_lfence();
+#else
+		quoit_pause();
 #endif
 	}
 }

@@ -172,7 +172,8 @@ QUOIT_RING_FUNCTION bool quoit_ring_submit_wake(struct quoit_producer *p, const 
 /*
  * For a consumer that a bell wakes, which stays rung until it is heard: is it to be rung?  wake:
  * what the submit has just said.  Once for each sleep, however much is submitted until it is over:
- * while something that it was rung for is not released, its consumer has not slept again.
+ * while something that it was rung for is not released, its consumer has not slept again with the
+ * flag up, unless it looks again by itself.
  */
 QUOIT_RING_FUNCTION bool quoit_ring_must_ring(struct quoit_producer *p, bool wake)
 {
@@ -183,11 +184,14 @@ QUOIT_RING_FUNCTION bool quoit_ring_must_ring(struct quoit_producer *p, bool wak
 		return false;
 	}
 	head = QUOIT_RING_LOAD(p->head, QUOIT_RING_RELAXED); /* as new as need_wake: W2 */
-	if (p->rung && p->published - head > p->published - p->rung_for)
-		return false;
+	return !p->rung || p->published - head <= p->published - p->rung_for;
+}
+
+/* It was rung, after quoit_ring_must_ring() and before anything else was submitted. */
+QUOIT_RING_FUNCTION void quoit_ring_rang(struct quoit_producer *p)
+{
 	p->rung = true;
 	p->rung_for = p->published;
-	return true;
 }
 
 /* ---- consumer ---- */
