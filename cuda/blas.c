@@ -78,8 +78,31 @@ static cudaDataType blas_type(uint8_t dtype)
 	}
 }
 
-/* Sums are made in f32, in f64 for f64; a bad status leaves the runtime's error to look at. */
-int blas_multiply(const struct blas *blas, struct blas_handle *handle,
+/*
+ * What a bad status means.  The library has a runtime of its own, whose errors ours does not know:
+ * a broken context is seen by asking for the stream.
+ */
+static int blas_code(cublasStatus_t status, cudaStream_t stream, bool reads_c)
+{
+	const int err = errors_code(cudaStreamQuery(stream));
+
+	if (errors_is_sticky(err))
+		return err;
+	switch (status) {
+	case CUBLAS_STATUS_ALLOC_FAILED:
+	case CUBLAS_STATUS_INVALID_VALUE:
+	case CUBLAS_STATUS_ARCH_MISMATCH:
+	case CUBLAS_STATUS_NOT_SUPPORTED:
+		return -ENOTSUP; /* it has not begun */
+	case CUBLAS_STATUS_EXECUTION_FAILED:
+		return -QUOIT_EGPUFAULT;
+	default:
+		return reads_c ? -EIO : -ENOTSUP;
+	}
+}
+
+/* Sums are made in f32, in f64 for f64. */
+int blas_multiply(const struct blas *blas, struct blas_handle *handle, cudaStream_t stream,
 		  const struct blas_product *product)
 {
 	const struct blas_product *p = product;
@@ -92,17 +115,11 @@ int blas_multiply(const struct blas *blas, struct blas_handle *handle,
 					    : p->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
 						      : CUBLAS_COMPUTE_32F;
 	cublasStatus_t status;
-	int err;
 
 	status = blas->multiply((cublasHandle_t)handle, p->a_is, p->b_is, p->m, p->n, p->k,
 				wide ? (const void *)&p->alpha : &alpha, (const void *)p->a, type,
 				p->lda, p->a_step, (const void *)p->b, type, p->ldb, p->b_step,
 				wide ? (const void *)&p->beta : &beta, (void *)p->c, c_type, p->ldc,
 				p->c_step, p->batches, compute, CUBLAS_GEMM_DEFAULT);
-	if (status == CUBLAS_STATUS_SUCCESS)
-		return 0;
-	err = errors_code(cudaGetLastError());
-	if (errors_is_sticky(err))
-		return err;
-	return status == CUBLAS_STATUS_EXECUTION_FAILED ? -QUOIT_EGPUFAULT : -ENOTSUP;
+	return status == CUBLAS_STATUS_SUCCESS ? 0 : blas_code(status, stream, p->beta != 0);
 }

@@ -47,8 +47,11 @@ void blas_close(struct blas *blas);
 struct blas_handle *blas_handle_new(const struct blas *blas, cudaStream_t stream);
 void blas_handle_free(const struct blas *blas, struct blas_handle *handle);
 
-/* 0; -ENOTSUP: not by this library, which has done nothing; or another error of errors.h. */
-int blas_multiply(const struct blas *blas, struct blas_handle *handle,
+/*
+ * Into the handle's stream.  0; -ENOTSUP: not by this library, and C is as it was, or its old
+ * contents do not count; -EIO: it has failed, and C may be anything; or another error of errors.h.
+ */
+int blas_multiply(const struct blas *blas, struct blas_handle *handle, cudaStream_t stream,
 		  const struct blas_product *product);
 
 #endif

@@ -130,7 +130,8 @@ void direct_free(struct quoit_device *d);
 int module_new(struct quoit_device *d, const void *image, size_t size,
 	       struct quoit_device_module **ret, char *text, size_t text_size);
 void module_free(struct quoit_device_module *m);
-int module_find(struct quoit_device_module *m, const char *name, struct quoit_device_kernel **ret);
+int module_find(struct quoit_device_module *m, const char *name, struct quoit_device_kernel **ret,
+		char *text, size_t text_size);
 int module_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 		  const struct quoit_device_launch *launch);
 

@@ -26,6 +26,7 @@ struct direct {
 static int direct_register(struct quoit_device *d, const void *memory, size_t bytes,
 			   unsigned int flags, void **ret)
 {
+	void *host = (void *)(uintptr_t)memory;
 	int supported = 0;
 	int err = 0;
 
@@ -36,11 +37,14 @@ static int direct_register(struct quoit_device *d, const void *memory, size_t by
 	if (!err && flags & cudaHostRegisterReadOnly && !supported)
 		err = -ENOTSUP;
 	if (!err)
-		err = device_check(d, cudaHostRegister((void *)(uintptr_t)memory, bytes,
+		err = device_check(d, cudaHostRegister(host, bytes,
 						       cudaHostRegisterPortable |
 							       cudaHostRegisterMapped | flags));
-	if (!err)
-		err = device_pointer(d, (void *)(uintptr_t)memory, ret);
+	if (err)
+		return err;
+	err = device_pointer(d, host, ret);
+	if (err && !errors_is_sticky(err))
+		(void)device_check(d, cudaHostUnregister(host));
 	return err;
 }
 

@@ -24,8 +24,11 @@ static int memory_make_pool(struct quoit_device *d, enum cudaMemAllocationHandle
 		d->pool = NULL;
 		return err;
 	}
-	return device_check(
+	err = device_check(
 		d, cudaMemPoolSetAttribute(d->pool, cudaMemPoolAttrReleaseThreshold, &keep));
+	if (err)
+		memory_close(d);
+	return err;
 }
 
 /*

@@ -23,12 +23,17 @@
 /* Other processes take memory meanwhile: so often what a module takes is measured. */
 #define MODULE_MEASURES 3
 
+/* What a compiler has to say; more of it is cut off. */
+#define MODULE_LOG_BYTES 512u
+
 struct quoit_device_module {
 	struct quoit_device *device;
 	cudaLibrary_t library; /* NULL: it is to be loaded again */
 	char *image;           /* ends with a zero, which PTX needs */
 	bool measured;
 	size_t bytes; /* that it takes, once measured */
+	/* Here, since a driver that loads lazily compiles when a kernel is asked for. */
+	char log[MODULE_LOG_BYTES];
 };
 
 /* Never made: a kernel is a pointer of the runtime's under a type of ours. */
@@ -37,21 +42,30 @@ static cudaKernel_t module_kernel(struct quoit_device_kernel *k)
 	return (cudaKernel_t)k;
 }
 
+/* Its compiler knows more than the runtime's word for it. */
+static int module_say(struct quoit_device_module *m, cudaError_t result, const char *doing,
+		      char *text, size_t size)
+{
+	const int err = errors_say(result, doing, text, size);
+
+	if (err && m->log[0] != '\0')
+		snprintf(text, size, "%.*s", (int)sizeof(m->log) - 1, m->log);
+	(void)device_check(m->device, result);
+	return err;
+}
+
 static int module_load(struct quoit_device_module *m, char *text, size_t size)
 {
-	char log[512] = "";
 	enum cudaJitOption option[] = {cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes};
-	void *value[] = {log, (void *)(uintptr_t)sizeof(log)};
-	const cudaError_t result =
-		cudaLibraryLoadData(&m->library, m->image, option, value, 2, NULL, NULL, 0);
-	const int err = errors_say(result, "the module cannot be loaded", text, size);
+	void *value[] = {m->log, (void *)(uintptr_t)sizeof(m->log)};
+	int err;
 
-	if (!err)
-		return 0;
-	m->library = NULL;
-	if (log[0] != '\0')
-		snprintf(text, size, "%s", log);
-	(void)device_check(m->device, result);
+	m->log[0] = '\0';
+	err = module_say(
+		m, cudaLibraryLoadData(&m->library, m->image, option, value, 2, NULL, NULL, 0),
+		"the module cannot be loaded", text, size);
+	if (err)
+		m->library = NULL;
 	return err;
 }
 
@@ -100,32 +114,33 @@ void module_free(struct quoit_device_module *m)
 
 /* Its code is loaded by the question for its attributes; else it would be by its first launch. */
 static int module_look(struct quoit_device_module *m, const char *name, cudaKernel_t *ret,
-		       struct cudaFuncAttributes *ret_attributes)
+		       struct cudaFuncAttributes *ret_attributes, char *text, size_t size)
 {
-	const int err = device_check(m->device, cudaLibraryGetKernel(ret, m->library, name));
+	int err = module_say(m, cudaLibraryGetKernel(ret, m->library, name),
+			     "its code cannot be loaded", text, size);
 
 	if (err)
-		return errors_is_sticky(err) ? err : -ENOENT;
-	return device_check(m->device, cudaFuncGetAttributes(ret_attributes, (const void *)*ret));
+		return err;
+	return module_say(m, cudaFuncGetAttributes(ret_attributes, (const void *)*ret),
+			  "its code cannot be loaded", text, size);
 }
 
 /* The same of the first kernel, with which the module's variables come.  -ENOMEM: too much. */
 static int module_look_first(struct quoit_device_module *m, const char *name, cudaKernel_t *ret,
-			     struct cudaFuncAttributes *ret_attributes)
+			     struct cudaFuncAttributes *ret_attributes, char *text, size_t size)
 {
 	struct quoit_device *d = m->device;
-	char text[64];
 	int err = 0;
 
 	for (int i = 0; i < MODULE_MEASURES && !err; i++) {
 		size_t before = 0, after = 0, all, bytes;
 
 		if (!m->library)
-			err = module_load(m, text, sizeof(text));
+			err = module_load(m, text, size);
 		if (!err)
 			err = device_check(d, cudaMemGetInfo(&before, &all));
 		if (!err)
-			err = module_look(m, name, ret, ret_attributes);
+			err = module_look(m, name, ret, ret_attributes, text, size);
 		if (!err)
 			err = device_check(d, cudaMemGetInfo(&after, &all));
 		bytes = before > after ? before - after : 0;
@@ -160,16 +175,18 @@ static int module_check_stack(struct quoit_device *d, size_t bytes)
 	return bytes > MODULE_STACK_BYTES / ((size_t)units * (size_t)threads) ? -ENOMEM : 0;
 }
 
-int module_find(struct quoit_device_module *m, const char *name, struct quoit_device_kernel **ret)
+int module_find(struct quoit_device_module *m, const char *name, struct quoit_device_kernel **ret,
+		char *text, size_t text_size)
 {
 	struct cudaFuncAttributes attributes;
 	cudaKernel_t kernel;
 	int err;
 
+	snprintf(text, text_size, "%s", "");
 	if (m->device->broken)
 		return m->device->broken;
-	err = m->measured ? module_look(m, name, &kernel, &attributes)
-			  : module_look_first(m, name, &kernel, &attributes);
+	err = m->measured ? module_look(m, name, &kernel, &attributes, text, text_size)
+			  : module_look_first(m, name, &kernel, &attributes, text, text_size);
 	if (!err)
 		err = module_check_stack(m->device, attributes.localSizeBytes);
 	if (err)
@@ -205,12 +222,15 @@ int module_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 	if (l->args > MODULE_ARGS)
 		return -EINVAL;
 	for (uint32_t i = 0; i < l->args; i++) {
-		size_t alignment;
+		size_t alignment, gap;
 
 		if (l->arg_bytes[i] == 0)
 			return -EINVAL;
 		alignment = module_alignment(l->arg_bytes[i]);
-		used = (used + alignment - 1) & ~(alignment - 1);
+		gap = -used & (alignment - 1);
+		memset(bytes + used, 0,
+		       gap); /* or a kernel could read there what is on our stack */
+		used += gap;
 		memcpy(bytes + used, l->arg[i], l->arg_bytes[i]);
 		used += l->arg_bytes[i];
 	}

@@ -75,24 +75,37 @@ int launcher_kernels_load(struct launcher *l, uint32_t channel, const struct quo
 	return channel_answer(c, &a);
 }
 
+static void say_not_found(char *text, size_t size, const char *name, int err, const char *why)
+{
+	if (err == -ENOENT)
+		snprintf(text, size, "the image has no kernel '%.80s'", name);
+	else if (*why)
+		snprintf(text, size, "it cannot load '%.40s': %.64s", name, why);
+	else
+		snprintf(text, size, "it cannot load its kernel '%.80s'", name);
+}
+
 int launcher_kernels_find(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q)
 {
 	struct channel *c = &l->channels->channel[channel];
 	struct brought *b = c->slots[q->slot].brought;
 	struct quoit_exec_answer a = {.id = q->id, .type = q->type};
 	struct brought_kernel *k;
+	char why[sizeof c->exec->text];
 
 	if (!b || q->id >= QUOIT_MAX_KERNELS || !b->image[b->kernel[q->id].image].module)
 		return -EPROTO;
 	k = &b->kernel[q->id];
-	direct_park(l); /* it may be loaded now */
-	a.res = launcher_check(
-		l, l->driver->kernel_find(b->image[k->image].module, k->desc.name, &k->kernel));
+	direct_park(l);          /* it may be loaded now */
+	launcher_works(l, true); /* as may this, of code that is compiled when it is needed */
+	a.res = launcher_check(l, l->driver->kernel_find(b->image[k->image].module, k->desc.name,
+							 &k->kernel, why, sizeof why));
+	launcher_works(l, false);
 	k->launched = false;
+	if (a.res == -EINVAL)
+		a.res = -ENOEXEC;
 	if (a.res)
-		snprintf(c->exec->text, sizeof c->exec->text, "%s '%.80s'",
-			 a.res == -ENOENT ? "the image has no kernel" : "it cannot load its kernel",
-			 k->desc.name);
+		say_not_found(c->exec->text, sizeof c->exec->text, k->desc.name, a.res, why);
 	return channel_answer(c, &a);
 }
 

@@ -150,6 +150,65 @@ Test(kernel_faults, an_image_that_ends_the_process_is_refused)
 	own_close(&o);
 }
 
+/* What the driver does not like is told when the kernel is registered; the next one is fine. */
+Test(kernel_faults, a_kernel_that_cannot_be_loaded_is_refused)
+{
+	struct quoit_kernel_desc d = own_stencil_desc();
+	struct own o;
+	int image;
+
+	inject("kernel_find:1:EINVAL,kernel_find:2:ENOMEM");
+	o = own_open();
+	image = own_load(o.s);
+	cr_expect_eq(quoit_kernel(o.s, image, &d), -ENOEXEC);
+	cr_expect(strstr(quoit_open_text(), "cannot load"), "'%s'", quoit_open_text());
+	cr_expect_eq(quoit_kernel(o.s, image, &d), -ENOMEM);
+	own_expect_stencil(o.q, own_add(o.s, image, &d));
+	own_close(&o);
+}
+
+Test(kernel_faults, a_launch_that_fails_once_fails_its_job_alone)
+{
+	struct own o;
+	quoit_tensor x, y;
+	pid_t mine;
+	int kernel;
+
+	inject("launch:1:EINVAL,launch:2:ENOMEM");
+	o = own_open();
+	mine = own_process(&o, 0);
+	kernel = own_add_stencil(o.s);
+	x = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	y = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	cr_assert_eq(room_run(o.q, quoit_fill(x, 1.0), NULL), 0);
+	cr_expect_eq(room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL), -EINVAL);
+	cr_expect_eq(room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL), -ENOMEM);
+	own_expect_stencil(o.q, kernel);
+	cr_expect_eq(own_process(&o, 0), mine, "it goes on");
+	own_close(&o);
+}
+
+Test(kernel_faults, a_launch_that_breaks_the_device_ends_the_users_process)
+{
+	struct own o;
+	quoit_tensor x, y;
+	pid_t mine;
+	int kernel;
+
+	inject("launch:2:EGPUFAULT");
+	o = own_open();
+	mine = own_process(&o, 0);
+	kernel = own_add_stencil(o.s);
+	own_expect_stencil(o.q, kernel);
+	x = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	y = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	cr_assert_eq(room_run(o.q, quoit_fill(x, 1.0), NULL), 0);
+	cr_expect_eq(room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL), -QUOIT_EGPUFAULT);
+	cr_expect_neq(own_process(&o, mine), mine);
+	own_expect_stencil(o.q, kernel);
+	own_close(&o);
+}
+
 Test(kernel_faults, a_process_that_cannot_be_started_is_said_to_be_lost)
 {
 	struct own o = own_open();

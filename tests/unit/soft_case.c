@@ -93,7 +93,7 @@ int soft_case_launch(struct quoit_device *d, struct quoit_device_stream *s, cons
 	int err;
 
 	cr_assert_eq(soft->module_new(d, "soft", 4, &m, text, sizeof text), 0, "%s", text);
-	cr_assert_eq(soft->kernel_find(m, kernel, &k), 0);
+	cr_assert_eq(soft->kernel_find(m, kernel, &k, text, sizeof text), 0);
 	memcpy(launch.arg, arg, count * sizeof *arg);
 	memcpy(launch.arg_bytes, bytes, count);
 	err = soft->launch(s, k, &launch);

@@ -57,11 +57,12 @@ Test(soft_kernels, a_kernel_that_is_not_built_in_is_not_found)
 	struct quoit_device *d = soft_case_open("1M");
 	struct quoit_device_module *m = NULL;
 	struct quoit_device_kernel *k = NULL;
+	char text[64];
 
-	cr_assert_eq(soft->module_new(d, "soft", 4, &m, (char[64]){""}, 64), 0);
-	cr_expect_eq(soft->kernel_find(m, "saxpy", &k), 0);
-	cr_expect_eq(soft->kernel_find(m, "daxpy", &k), -ENOENT);
-	cr_expect_eq(soft->kernel_find(m, "", &k), -ENOENT);
+	cr_assert_eq(soft->module_new(d, "soft", 4, &m, text, sizeof text), 0);
+	cr_expect_eq(soft->kernel_find(m, "saxpy", &k, text, sizeof text), 0);
+	cr_expect_eq(soft->kernel_find(m, "daxpy", &k, text, sizeof text), -ENOENT);
+	cr_expect_eq(soft->kernel_find(m, "", &k, text, sizeof text), -ENOENT);
 	soft->module_free(m);
 	soft->close(d);
 }
@@ -158,9 +159,10 @@ Test(soft_kernels, a_launch_without_threads_is_refused)
 	struct quoit_device_module *m = NULL;
 	struct quoit_device_kernel *k = NULL;
 	const uint64_t zero = 0;
+	char text[64];
 
-	cr_assert_eq(soft->module_new(d, "soft", 4, &m, (char[64]){""}, 64), 0);
-	cr_assert_eq(soft->kernel_find(m, "spin", &k), 0);
+	cr_assert_eq(soft->module_new(d, "soft", 4, &m, text, sizeof text), 0);
+	cr_assert_eq(soft->kernel_find(m, "spin", &k, text, sizeof text), 0);
 	for (int i = 0; i < 6; i++) {
 		struct quoit_device_launch launch = {.grid = {1, 1, 1},
 						     .block = {1, 1, 1},

@@ -124,10 +124,11 @@ void soft_module_free(struct quoit_device_module *m)
 }
 
 int soft_kernel_find(struct quoit_device_module *m, const char *name,
-		     struct quoit_device_kernel **ret)
+		     struct quoit_device_kernel **ret, char *text, size_t text_size)
 {
 	const int err = soft_enter(m->device, SOFT_KERNEL_FIND);
 
+	snprintf(text, text_size, "%s", "");
 	if (err)
 		return err;
 	for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)

@@ -203,7 +203,7 @@ int soft_module_new(struct quoit_device *d, const void *image, size_t size,
 		    struct quoit_device_module **ret, char *text, size_t text_size);
 void soft_module_free(struct quoit_device_module *m);
 int soft_kernel_find(struct quoit_device_module *m, const char *name,
-		     struct quoit_device_kernel **ret);
+		     struct quoit_device_kernel **ret, char *text, size_t text_size);
 int soft_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 		const struct quoit_device_launch *launch);
 

@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-#define QUOIT_DEVICE_VERSION 4u
+#define QUOIT_DEVICE_VERSION 5u
 
 struct quoit_device;        /* an opened device: a driver's own */
 struct quoit_device_stream; /* work in order; streams among each other run at once */
@@ -227,9 +227,13 @@ struct quoit_device_driver {
 	int (*module_new)(struct quoit_device *d, const void *image, size_t size,
 			  struct quoit_device_module **ret, char *text, size_t text_size);
 	void (*module_free)(struct quoit_device_module *m);
-	/* Its code is loaded now.  -ENOENT; -ENOMEM.  Valid as long as its module. */
+	/*
+	 * Its code is loaded now.  -ENOENT: the module has no such kernel; -ENOMEM, -EINVAL and
+	 * others: it cannot be loaded, and text says why where the driver does.  Valid as long as
+	 * its module.
+	 */
 	int (*kernel_find)(struct quoit_device_module *m, const char *name,
-			   struct quoit_device_kernel **ret);
+			   struct quoit_device_kernel **ret, char *text, size_t text_size);
 	int (*launch)(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 		      const struct quoit_device_launch *launch);
 
