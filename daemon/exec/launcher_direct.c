@@ -69,15 +69,18 @@ static void say(uint32_t *word, uint32_t value)
 static bool is_possible(struct launcher *l)
 {
 	struct direct *d = l->direct;
+	int err;
 
 	if (d->asked || !l->driver->direct_open)
 		return d->possible;
 	d->asked = true;
 	launcher_works(l, true); /* to load all kernels may take seconds */
-	d->possible = !launcher_check(
-		l, l->driver->direct_open(l->device, l->channels->direct_requests,
-					  l->channels->direct_words, l->channels->count));
+	err = launcher_check(l,
+			     l->driver->direct_open(l->device, l->channels->direct_requests,
+						    l->channels->direct_words, l->channels->count));
 	launcher_works(l, false);
+	d->possible = !err;
+	__atomic_store_n(&l->channels->words->direct, err, __ATOMIC_RELAXED);
 	return d->possible;
 }
 
@@ -85,9 +88,8 @@ static bool start(struct launcher *l, uint32_t i)
 {
 	struct direct_ring *r = &l->direct->ring[i];
 	struct quoit_direct_words *w = words_of(l, i);
-	uint64_t now = tsc_now();
 
-	if (now < r->retry || r->issued != r->c.next || r->unmarked || !is_possible(l) ||
+	if (tsc_now() < r->retry || r->issued != r->c.next || r->unmarked || !is_possible(l) ||
 	    l->direct->resident == QUOIT_DIRECT_CONSUMERS)
 		return false;
 	say(&w->leave, 0);
@@ -96,7 +98,8 @@ static bool start(struct launcher *l, uint32_t i)
 	if (launcher_check(l, l->driver->direct_start(l->device, i)) < 0) {
 		/* Nobody is there: before we sleep, the tail is looked at once more. */
 		__atomic_store_n(&w->need_wake, 1, __ATOMIC_SEQ_CST);
-		r->retry = now + tsc_from_ns(RETRY_NS);
+		say(&w->left, 1);
+		r->retry = tsc_now() + tsc_from_ns(RETRY_NS);
 		return false;
 	}
 	r->state = DIRECT_COMING;
@@ -325,9 +328,11 @@ bool direct_make(struct launcher *l)
 	l->direct = calloc(1, sizeof *l->direct + l->channels->count * sizeof l->direct->ring[0]);
 	if (!l->direct)
 		return false;
-	for (uint32_t i = 0; i < l->channels->count; i++)
+	for (uint32_t i = 0; i < l->channels->count; i++) {
 		quoit_consumer_init(&l->direct->ring[i].c, &words_of(l, i)->head,
 				    &l->channels->direct_requests[i].tail, QUOIT_DIRECT_ENTRIES);
+		say(&words_of(l, i)->left, 1);
+	}
 	return true;
 }
 

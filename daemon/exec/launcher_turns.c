@@ -5,7 +5,8 @@
  * A place that gets free goes to the user that has had the least of the streams, over its share
  * (launcher_claims.c), and of that user's sessions to the one that has waited for a place the
  * longest.  So a job whose turn has come is behind those of its stream, and nobody else.  Within a
- * session they go in the order in which they came, but one that cannot go yet keeps no other.
+ * session they go in the order in which they came, urgent ones first, but one that cannot go yet
+ * keeps no other.
  */
 #include "launcher_private.h"
 
@@ -51,12 +52,30 @@ void turns_open(struct launcher *l)
 		l->holding[i].held.head = l->holding[i].passed.head = NOBODY;
 }
 
+/* Behind the others that are urgent, before those that are not. */
+static void insert_urgent(struct launcher *l, struct queue *q, uint32_t index)
+{
+	uint32_t *link = &q->head;
+
+	while (*link != NOBODY && l->flight[*link].q.urgent)
+		link = &l->flight[*link].next;
+	if (*link == NOBODY) {
+		queue_append(l, q, index);
+		return;
+	}
+	l->flight[index].next = *link;
+	*link = index;
+}
+
 void turns_hold(struct launcher *l, uint32_t index)
 {
 	uint32_t holding = flight_holding(l, &l->flight[index]);
 	struct holding *h = &l->holding[holding];
 
-	queue_append(l, &h->held, index);
+	if (l->flight[index].q.urgent)
+		insert_urgent(l, &h->held, index);
+	else
+		queue_append(l, &h->held, index);
 	if (!h->has_turn)
 		append_turn(l, &l->claim[h->user].turns, holding);
 	h->has_turn = true;

@@ -28,6 +28,7 @@ void direct_open(struct exec_port *p)
 	d->reaped = 0;
 	d->streamed = 0;
 	d->moved = 0;
+	d->said = false;
 }
 
 static struct exec_flight *flight_of(struct exec_port *p, uint32_t index)
@@ -42,6 +43,15 @@ static bool is_up(const struct direct_port *d)
 {
 	return __atomic_load_n(&d->words->up, __ATOMIC_ACQUIRE) &&
 	       !__atomic_load_n(&d->words->need_wake, __ATOMIC_RELAXED);
+}
+
+/* There is no consumer, and perhaps there will be none: the starter tells people, once. */
+static void say_impossible(struct exec_port *p)
+{
+	if (p->direct.said || !exec_direct_error(p->words))
+		return;
+	p->direct.said = true;
+	exec_port_tell_starter(p);
 }
 
 /* Its tensors lie in the slab, and we know where that is. */
@@ -86,8 +96,11 @@ bool direct_send(struct exec_port *p, struct session *s, struct job *job)
 
 	if (!job->direct || job->failed || job->zero || job->waits != job->behind)
 		return false;
-	if (!is_up(d) || !is_reached(p, s, job) || !exec_has_share(p, s, true) ||
-	    !quoit_ring_space(&d->ring))
+	if (!is_up(d)) {
+		say_impossible(p);
+		return false;
+	}
+	if (!is_reached(p, s, job) || !exec_has_share(p, s, true) || !quoit_ring_space(&d->ring))
 		return false;
 	(void)quoit_ring_reserve(&d->ring, &i);
 	fill_call(s, job, &d->requests->request[i & MASK].call);
@@ -151,8 +164,8 @@ struct exec_flight *direct_hung(struct exec_port *p, uint64_t now, uint64_t most
 {
 	struct direct_port *d = &p->direct;
 
-	/* Without a consumer they are in a stream, behind what may take its own time. */
-	if (direct_is_busy(p) && !__atomic_load_n(&d->words->up, __ATOMIC_RELAXED) &&
+	/* Once the consumer has left they are in a stream, behind what may take its own time. */
+	if (direct_is_busy(p) && __atomic_load_n(&d->words->left, __ATOMIC_RELAXED) &&
 	    exec_port_works(p))
 		d->moved = now;
 	if (!direct_is_busy(p) || now <= d->moved || now - d->moved < most)

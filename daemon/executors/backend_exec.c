@@ -256,9 +256,7 @@ static void bury(struct reactor *r, struct exec_port *p)
 
 static bool poll_port(struct reactor *r, struct exec_port *p)
 {
-	uint64_t one = 1;
 	bool any;
-	ssize_t n;
 
 	switch (exec_port_state(p)) {
 	case PORT_UP:
@@ -274,8 +272,7 @@ static bool poll_port(struct reactor *r, struct exec_port *p)
 		if (p->open)
 			bury(r, p);
 		atomic_store_explicit(&p->state, PORT_DOWN, memory_order_release);
-		n = write(p->starter, &one, sizeof one);
-		(void)n;
+		exec_port_tell_starter(p);
 		return true;
 	default:
 		return false;

@@ -43,18 +43,23 @@ void exec_port_unwatch(struct exec_port *p, int epoll)
 	p->hung_up = true;
 }
 
+void exec_port_tell_starter(const struct exec_port *p)
+{
+	uint64_t one = 1;
+	ssize_t n = write(p->starter, &one, sizeof one);
+
+	(void)n;
+}
+
 void exec_port_kill(struct exec_port *p, enum exec_kill why)
 {
 	uint32_t none = KILL_NOT;
-	uint64_t one = 1;
-	ssize_t n;
 
 	/* Several reactors may want it; the first one's reason stands. */
 	if (!atomic_compare_exchange_strong(&p->killed, &none, why))
 		return;
 	executor_process_kill(p->pid);
-	n = write(p->starter, &one, sizeof one); /* it waits for the end, but not for ever */
-	(void)n;
+	exec_port_tell_starter(p); /* it waits for the end, but not for ever */
 }
 
 uint64_t exec_port_running(const struct exec_port *p, uint32_t i)

@@ -95,6 +95,7 @@ struct direct_port {
 	uint32_t reaped;   /* all before this one have ended */
 	uint32_t streamed; /* of these, what the launcher put into a stream */
 	uint64_t moved;    /* TSC: when the last one was done, or the first one put in */
+	bool said;         /* that no consumer will come */
 };
 
 struct exec_port {
@@ -150,6 +151,14 @@ struct exec_port {
 	struct exec_slot slot[QUOIT_EXEC_SLOTS];
 };
 
+/* Why GPU-direct rings have no consumers there, as a positive errno; 0: they may have. */
+static inline int exec_direct_error(const struct quoit_exec_words *words)
+{
+	int err = __atomic_load_n(&words->direct, __ATOMIC_RELAXED);
+
+	return err < 0 && err > -4096 ? -err : 0;
+}
+
 /* ---- for the reactor alone (exec_port.c) ---- */
 
 static inline uint32_t exec_port_state(const struct exec_port *p)
@@ -162,6 +171,9 @@ void exec_port_open(struct exec_port *p, int epoll);
 
 /* Hear it no more. */
 void exec_port_unwatch(struct exec_port *p, int epoll);
+
+/* There is news of its process: the starter is to look. */
+void exec_port_tell_starter(const struct exec_port *p);
 
 /* End the process; that it is dead comes as news from the starter. */
 void exec_port_kill(struct exec_port *p, enum exec_kill why);

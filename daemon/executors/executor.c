@@ -50,7 +50,7 @@ static void start(struct executor *x)
 {
 	int err = executor_process_start(x->path, process_flags(x), &x->process);
 
-	x->refused = x->retired = x->ending = x->why_is_new = false;
+	x->refused = x->retired = x->ending = x->why_is_new = x->direct_said = false;
 	x->ended = KILL_NOT;
 	x->up_since = 0;
 	if (err < 0) {
@@ -206,6 +206,18 @@ static void look_whether_it_is_wanted(struct executor *x)
 	}
 }
 
+/* A reactor has heard so from its process. */
+static void look_at_direct(struct executor *x)
+{
+	int err = x->device && !x->direct_said ? exec_direct_error(x->process.exec_pages) : 0;
+
+	if (!err)
+		return;
+	x->direct_said = x->changed = true;
+	log_info("device %s: no GPU-direct mode, small jobs go through streams: %s", x->path,
+		 strerror(err));
+}
+
 static bool is_due(const struct executor *x)
 {
 	return x->state == EXECUTOR_DOWN && (!x->own || x->owner) && totals_now_ns() >= x->due;
@@ -222,6 +234,8 @@ bool executor_step(struct executor *x)
 		on_hello(x);
 	if (x->state == EXECUTOR_STARTING && !x->ending && totals_now_ns() >= x->due)
 		executor_kill(x, KILL_START);
+	if (x->state == EXECUTOR_UP)
+		look_at_direct(x);
 	if (x->state == EXECUTOR_STARTING || x->state == EXECUTOR_UP || x->state == EXECUTOR_STUCK)
 		executor_look_for_end(x);
 	if (x->state == EXECUTOR_DYING && ports_are_down(x))

@@ -68,7 +68,8 @@ struct executor {
 	uint32_t ended;    /* for this: enum exec_kill */
 	bool known;        /* hello holds its operations, and they have numbers */
 	bool lost;
-	bool changed; /* in this step: a process came or went */
+	bool direct_said; /* that this process has no GPU-direct mode */
+	bool changed;     /* in this step: a process came or went, or more is known of it */
 	int status;
 	uint32_t burst; /* ends of processes that had not been up for long */
 	uint32_t vain;  /* ends in a row without a job finished */
@@ -94,7 +95,7 @@ void executor_make_own(struct executor *x, const struct executor *like);
 /* Kill and free.  One that is all zeros is fine. */
 void executor_done(struct executor *x);
 
-/* Look what has happened, and do what follows; true: a process came or went. */
+/* Look what has happened, and do what follows; true: executor_describe has something new. */
 bool executor_step(struct executor *x);
 
 /* When executor_step must be called without news (CLOCK_BOOTTIME); UINT64_MAX: never. */

@@ -70,6 +70,15 @@ void executor_say_end(const struct executor *x, char *text, size_t size)
 
 /* ---- what it is ---- */
 
+/* What can be known only when somebody has asked for it. */
+static void describe_direct(const struct executor *x, FILE *out)
+{
+	int err = x->device ? exec_direct_error(x->process.exec_pages) : 0;
+
+	if (err)
+		fprintf(out, "; no GPU-direct mode: %s", strerror(err));
+}
+
 static void describe_device(const struct quoit_device_info *d, FILE *out)
 {
 	fprintf(out, "%s%s%s, %llu MiB, %u units%s%s, ", d->name, *d->address ? " at " : "",
@@ -97,6 +106,8 @@ void executor_describe(const struct executor *x, FILE *out)
 		fprintf(out, "lost: %s", x->why);
 	else
 		fprintf(out, "being started");
+	if (x->state == EXECUTOR_UP)
+		describe_direct(x, out);
 	for (uint32_t i = 0; x->known && i < x->hello.count; i++)
 		fprintf(out, "%s %s %u", i ? "," : ";", x->hello.op[i].name, x->opcode[i]);
 	fprintf(out, "\n");

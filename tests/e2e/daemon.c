@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +155,21 @@ static const void *map(const struct daemon *d, const char *name, size_t bytes)
 	file = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
 	return file == MAP_FAILED ? NULL : file;
+}
+
+void daemon_topology(const struct daemon *d, char *text, size_t size)
+{
+	char path[PATH_MAX];
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/%s", d->folder, QUOIT_STATS_TOPOLOGY);
+	f = fopen(path, "re");
+	if (f) {
+		n = fread(text, 1, size - 1, f);
+		fclose(f);
+	}
+	text[n] = '\0';
 }
 
 const struct quoit_totals *daemon_totals(const struct daemon *d)

@@ -37,6 +37,9 @@ int daemon_log_to_file(const struct daemon *d);
  */
 unsigned daemon_log_count(const struct daemon *d, const char *words, unsigned expected);
 
+/* Its topology file, as a string, cut off at `size`; "": it cannot be had. */
+void daemon_topology(const struct daemon *d, char *text, size_t size);
+
 /* Its totals file, to be read and unmapped; NULL: it cannot be had. */
 const struct quoit_totals *daemon_totals(const struct daemon *d);
 void daemon_totals_unmap(const struct quoit_totals *t);

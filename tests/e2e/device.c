@@ -101,17 +101,10 @@ void room_close(struct device_room *r)
 /* Its line of the topology file says so; 0: it is being started. */
 static pid_t executor(const struct device_room *r, unsigned device)
 {
-	char path[160], text[8192];
+	char text[8192];
 	char *line = text, *pid;
-	size_t n;
-	FILE *f;
 
-	snprintf(path, sizeof path, "%s/%s", r->daemon.folder, QUOIT_STATS_TOPOLOGY);
-	f = fopen(path, "re");
-	cr_assert_not_null(f);
-	n = fread(text, 1, sizeof text - 1, f);
-	fclose(f);
-	text[n] = '\0';
+	daemon_topology(&r->daemon, text, sizeof text);
 	for (unsigned i = 0; i < device && line; i++)
 		line = strstr(i ? line + 1 : line, "device: ");
 	if (!line)
@@ -119,6 +112,19 @@ static pid_t executor(const struct device_room *r, unsigned device)
 	line[strcspn(line, "\n")] = '\0';
 	pid = strstr(line, ", pid ");
 	return pid ? (pid_t)strtol(pid + strlen(", pid "), NULL, 10) : 0;
+}
+
+bool room_topology_says(const struct device_room *r, const char *words)
+{
+	char text[8192];
+
+	for (int i = 0; i < 1000; i++) {
+		daemon_topology(&r->daemon, text, sizeof text);
+		if (strstr(text, words))
+			return true;
+		usleep(5000);
+	}
+	return false;
 }
 
 void room_expect_zeros(const struct device_room *r, uint32_t elements)

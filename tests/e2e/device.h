@@ -50,6 +50,9 @@ void room_expect_zeros(const struct device_room *r, uint32_t elements);
 pid_t room_executor_of(const struct device_room *r, unsigned device, pid_t before);
 pid_t room_executor(const struct device_room *r, pid_t before);
 
+/* Has the topology file these words, within some seconds? */
+bool room_topology_says(const struct device_room *r, const char *words);
+
 /* A counter of all reactors (quoit/stats.h), as last published. */
 uint64_t room_count(const struct device_room *r, unsigned counter);
 

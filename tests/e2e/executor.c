@@ -129,27 +129,12 @@ struct quoit_sqe house_axpy(const struct house *h, quoit_tensor out, double a, q
 
 /* ---- from outside ---- */
 
-static void read_topology(const struct house *h, char *text, size_t size)
-{
-	char path[PATH_MAX];
-	size_t n = 0;
-	FILE *f;
-
-	snprintf(path, sizeof path, "%s/%s", h->d.folder, QUOIT_STATS_TOPOLOGY);
-	f = fopen(path, "r");
-	if (f) {
-		n = fread(text, 1, size - 1, f);
-		fclose(f);
-	}
-	text[n] = '\0';
-}
-
 pid_t house_executor(const struct house *h)
 {
 	char text[8192];
 	const char *module, *pid;
 
-	read_topology(h, text, sizeof text);
+	daemon_topology(&h->d, text, sizeof text);
 	module = strstr(text, "module: ");
 	pid = module ? strstr(module, ", pid ") : NULL;
 	return pid ? (pid_t)strtol(pid + strlen(", pid "), NULL, 10) : 0;
@@ -159,7 +144,7 @@ bool house_says(const struct house *h, const char *word)
 {
 	char text[8192];
 
-	read_topology(h, text, sizeof text);
+	daemon_topology(&h->d, text, sizeof text);
 	return strstr(text, word) != NULL;
 }
 

@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 
 #include <quoit.h>
+#include <quoit/direct.h>
 
 #include "direct.h"
 
@@ -184,6 +185,147 @@ Test(direct, computes_the_same_bits_as_a_stream_and_the_host)
 		expect_equal(&streamed, &there, true);
 	} while (after.jobs_streamed != before.jobs_streamed && ++tries < 1000);
 	cr_expect_lt(tries, 1000);
+	quoit_close(plain, 0);
+	room_close(&r);
+}
+
+/* Of every type, as large as small ones are. */
+enum {
+	TYPED_ADD,
+	TYPED_MUL,
+	TYPED_LEAST,
+	TYPED_AXPBY,
+	TYPED_MASK,
+	TYPED_SUM,
+	TYPED_ROWS,
+	TYPED_MOST,
+	TYPED_PLACE,
+	TYPED_PRODUCT,
+	TYPED_RESULTS
+};
+
+#define SIDE QUOIT_DIRECT_SIDE
+
+_Static_assert(SIDE *SIDE == QUOIT_DIRECT_ELEMENTS, "the largest");
+
+struct typed {
+	uint8_t at[TYPED_RESULTS][SIDE * SIDE * sizeof(double)];
+};
+
+/* Whole numbers from -1000 to 1000 or so, in integers; else normal ones. */
+static quoit_tensor make_numbers(struct quoit_ring *q, enum quoit_dtype dtype, uint64_t seed)
+{
+	quoit_tensor from = quoit_matrix(q, QUOIT_F64, SIDE, SIDE);
+	quoit_tensor x = quoit_matrix(q, dtype, SIDE, SIDE);
+
+	cr_assert_eq(direct_run(q, quoit_normal(from, seed, 0), NULL), 0);
+	if (dtype == QUOIT_I32 || dtype == QUOIT_I64)
+		cr_assert_eq(direct_run(q, quoit_mul_scalar(from, from, 300.0), NULL), 0);
+	cr_assert_eq(direct_run(q, quoit_cast(x, from), NULL), 0);
+	quoit_free(q, from);
+	return x;
+}
+
+static bool is_float(enum quoit_dtype dtype)
+{
+	return dtype == QUOIT_F32 || dtype == QUOIT_F64;
+}
+
+/* The scalars of an operation are of its tensors' kind. */
+static uint64_t number(enum quoit_dtype dtype, int value)
+{
+	return is_float(dtype) ? quoit_bits(value) : (uint64_t)(int64_t)value;
+}
+
+static uint32_t typed_rows(unsigned i)
+{
+	return i == TYPED_SUM || i == TYPED_PLACE || i == TYPED_MOST ? 1 : SIDE;
+}
+
+static uint32_t typed_columns(unsigned i)
+{
+	return i == TYPED_SUM || i == TYPED_PLACE || i == TYPED_ROWS ? 1 : SIDE;
+}
+
+static enum quoit_dtype typed_dtype(unsigned i, enum quoit_dtype dtype)
+{
+	return i == TYPED_MASK ? QUOIT_I32 : i == TYPED_PLACE ? QUOIT_I64 : dtype;
+}
+
+static void compute_typed(struct quoit_ring *q, enum quoit_dtype dtype, struct typed *ret)
+{
+	quoit_tensor x = make_numbers(q, dtype, 7), y = make_numbers(q, dtype, 8), z[TYPED_RESULTS];
+	const size_t jobs = is_float(dtype) ? TYPED_RESULTS : TYPED_PRODUCT;
+
+	for (unsigned i = 0; i < TYPED_RESULTS; i++)
+		z[i] = quoit_matrix(q, typed_dtype(i, dtype), typed_rows(i), typed_columns(i));
+
+	const struct quoit_sqe job[TYPED_RESULTS] = {
+		[TYPED_ADD] = quoit_add(z[TYPED_ADD], x, y),
+		[TYPED_MUL] = quoit_mul(z[TYPED_MUL], x, y),
+		[TYPED_LEAST] = quoit_min(z[TYPED_LEAST], x, y),
+		[TYPED_AXPBY] = quoit_op_arg(quoit_op4(QUOIT_OP_AXPBY, z[TYPED_AXPBY], x, y, 0), 0,
+					     number(dtype, 3), number(dtype, -2)),
+		[TYPED_MASK] = quoit_compare(z[TYPED_MASK], x, QUOIT_CMP_LT, y),
+		[TYPED_SUM] = reduce(QUOIT_OP_SUM, z[TYPED_SUM], x, QUOIT_AXIS_ALL),
+		[TYPED_ROWS] = reduce(QUOIT_OP_SUM, z[TYPED_ROWS], y, 3),
+		[TYPED_MOST] = reduce(QUOIT_OP_AMAX, z[TYPED_MOST], x, 2),
+		[TYPED_PLACE] = reduce(QUOIT_OP_ARGMAX, z[TYPED_PLACE], y, QUOIT_AXIS_ALL),
+		[TYPED_PRODUCT] = quoit_gemm(z[TYPED_PRODUCT], x, y, QUOIT_GEMM_TRANS_B, 0.7, 0.0),
+	};
+
+	memset(ret, 0, sizeof *ret);
+	for (size_t i = 0; i < jobs; i++)
+		cr_assert_eq(direct_run(q, job[i], NULL), 0, "type %u, job %zu", dtype, i);
+	for (unsigned i = 0; i < jobs; i++)
+		cr_assert_eq(quoit_read(q, z[i], ret->at[i],
+					(size_t)typed_rows(i) * typed_columns(i) *
+						(typed_dtype(i, dtype) == QUOIT_I32 ||
+								 typed_dtype(i, dtype) == QUOIT_F32
+							 ? 4
+							 : 8)),
+			     0);
+	for (unsigned i = 0; i < TYPED_RESULTS; i++)
+		quoit_free(q, z[i]);
+	quoit_free(q, x);
+	quoit_free(q, y);
+}
+
+static void expect_typed(const struct typed *a, const struct typed *b, unsigned results,
+			 enum quoit_dtype dtype, const char *where)
+{
+	for (unsigned i = 0; i < results; i++)
+		cr_expect_eq(memcmp(a->at[i], b->at[i], sizeof a->at[i]), 0,
+			     "type %u, result %u, %s", dtype, i, where);
+}
+
+Test(direct, computes_the_same_bits_of_every_type_and_of_the_largest_small_tensors)
+{
+	static const enum quoit_dtype types[] = {QUOIT_F32, QUOIT_F64, QUOIT_I32, QUOIT_I64};
+	static struct typed here, streamed, there;
+	struct device_room r = direct_open("", NULL);
+	struct quoit_session *plain = direct_session(&r, false);
+	struct quoit_ring *q = direct_ring(plain, 1);
+
+	for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+		struct quoit_device_desc before, after;
+		int tries = 0;
+
+		compute_typed(r.q, types[t], &here);
+		compute_typed(q, types[t], &streamed);
+		expect_typed(&here, &streamed, TYPED_PRODUCT, types[t],
+			     "on a core and in a stream");
+		do { /* until most of it had a consumer, which leaves while numbers are made */
+			direct_bring_up(&r);
+			before = direct_device(&r);
+			compute_typed(r.d, types[t], &there);
+			after = direct_device(&r);
+			expect_typed(&streamed, &there, TYPED_RESULTS, types[t],
+				     "in a stream and directly");
+		} while (after.jobs_direct < before.jobs_direct + TYPED_PRODUCT / 2 &&
+			 ++tries < 1000);
+		cr_expect_lt(tries, 1000);
+	}
 	quoit_close(plain, 0);
 	room_close(&r);
 }

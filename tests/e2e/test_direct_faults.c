@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -13,24 +14,27 @@ TestSuite(direct_faults, .timeout = 120);
 
 /* ---- without a consumer ---- */
 
-static void expect_streams_alone(const char *faults)
+/* Why there will be none is to be read where the devices are. */
+static void expect_streams_alone(const char *faults, const char *why)
 {
 	struct device_room r = direct_open(faults, NULL);
 
 	direct_expect_works(&r, 100);
 	cr_expect_eq(direct_device(&r).jobs_direct, 0);
 	cr_expect_eq(direct_device(&r).jobs_streamed, 101);
+	cr_expect(!why || room_topology_says(&r, why), "no \"%s\"", why);
 	room_close(&r);
 }
 
 Test(direct_faults, goes_through_streams_where_there_are_no_consumers)
 {
-	expect_streams_alone("direct_open:1:ENOTSUP");
+	expect_streams_alone("direct_open:1:ENOTSUP",
+			     "no GPU-direct mode: Operation not supported");
 }
 
 Test(direct_faults, goes_through_streams_when_no_consumer_starts)
 {
-	expect_streams_alone("direct_start:1-:ENOMEM");
+	expect_streams_alone("direct_start:1-:ENOMEM", NULL);
 }
 
 /* What is in the ring of one that does not beat is not lost, nor done twice. */
@@ -172,6 +176,35 @@ Test(direct_faults, jobs_of_a_frozen_consumer_fail_by_name_and_others_go_on)
 	cr_expect_eq(direct_run(r.d, quoit_fill(x, 4.0), NULL), 0);
 	cr_assert_eq(quoit_read(r.d, x, got, sizeof got), 0);
 	cr_expect_eq(got[1], 4.0f);
+	room_close(&r);
+}
+
+#define FLOOD_S 8 /* of patience: five times what a job may take */
+
+/* The streams are never empty: what another session has there is not this job's excuse. */
+Test(direct_faults, a_frozen_consumer_is_seen_beside_busy_streams)
+{
+	struct device_room r = direct_open("freeze:1-", "--gpu-ms=1500");
+	struct quoit_session *other = direct_session(&r, false);
+	struct quoit_ring *q = direct_ring(other, 1);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3), large;
+	const time_t begin = time(NULL);
+	quoit_job job[3];
+	bool over = false;
+
+	large = quoit_vector(q, QUOIT_F32, 1u << 18);
+	/* Now, since new memory would have to wait for the consumer. */
+	cr_assert_eq(direct_run(q, quoit_fill(large, 1.0), NULL), 0);
+	start_frozen(&r, x, job);
+	while (!over && time(NULL) - begin < FLOOD_S) {
+		for (int i = 0; i < 64; i++)
+			quoit_push(q, quoit_add_scalar(large, large, 1.0));
+		(void)quoit_window(q, 4, DIRECT_PATIENCE_MS);
+		over = quoit_wait_n(r.d, job, 1, 1, 0) == 1;
+	}
+	cr_assert(over, "a job had the consumer for more than %d s", FLOOD_S);
+	cr_expect_eq(direct_finish(r.d, job[0], NULL), -ETIME);
+	(void)quoit_close(other, QUOIT_CLOSE_CANCEL);
 	room_close(&r);
 }
 

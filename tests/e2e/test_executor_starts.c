@@ -92,30 +92,6 @@ static int fill_when_settled(struct device_room *r)
 	return res;
 }
 
-static void read_topology(const struct device_room *r, char *text, size_t size)
-{
-	FILE *f = fopen(path_of(r->daemon.folder, QUOIT_STATS_TOPOLOGY), "re");
-	size_t n;
-
-	cr_assert_not_null(f);
-	n = fread(text, 1, size - 1, f);
-	text[n] = '\0';
-	fclose(f);
-}
-
-static bool topology_says(const struct device_room *r, const char *words)
-{
-	char text[8192];
-
-	for (int i = 0; i < 1000; i++) {
-		read_topology(r, text, sizeof text);
-		if (strstr(text, words))
-			return true;
-		usleep(5000);
-	}
-	return false;
-}
-
 static void expect_lost(struct device_room *r, const char *why)
 {
 	quoit_tensor here = quoit_vector(r->q, QUOIT_F32, 10);
@@ -130,7 +106,7 @@ static void expect_lost(struct device_room *r, const char *why)
 	cr_expect_eq(error.value[0], 0);
 	cr_expect_eq(error.value[1], 1, "device %llu", (unsigned long long)error.value[1]);
 	snprintf(words, sizeof words, "lost: %s", why);
-	cr_expect(topology_says(r, words), "no \"%s\"", words);
+	cr_expect(room_topology_says(r, words), "no \"%s\"", words);
 	cr_assert_eq(quoit_device(r->s, 1, &d), 0);
 	cr_expect(d.lost);
 	cr_expect(strstr(quoit_open_text(), why), "\"%s\", not \"%s\"", quoit_open_text(), why);
@@ -186,14 +162,14 @@ Test(executor_starts, a_lost_device_is_lost_until_it_is_up)
 	expect_lost(&r, "quoit-exec");
 	put_true_one();
 	while (res == -ENODEV) {
-		read_topology(&r, text, sizeof text);
+		daemon_topology(&r.daemon, text, sizeof text);
 		device = strstr(text, "device: soft:0");
 		cr_assert(!device || !strstr(device, "being started"), "%s", text);
 		usleep(2000);
 		res = fill(&r);
 	}
 	cr_expect_eq(res, 0, "%s", quoit_strerror(res));
-	cr_expect(topology_says(&r, ", pid "));
+	cr_expect(room_topology_says(&r, ", pid "));
 	room_close(&r);
 	remove_folder();
 }

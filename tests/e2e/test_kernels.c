@@ -130,6 +130,46 @@ Test(kernels, other_jobs_of_such_a_session_run_as_ever)
 
 /* ---- what is refused ---- */
 
+#define ADDITIONS 20 /* between two launches */
+
+/* Small jobs go to the consumer on the device of its user's own, which makes way for the launches.
+ */
+Test(kernels, such_a_session_may_be_in_gpu_direct_mode_too)
+{
+	struct own o = own_open();
+	const struct quoit_open_params p = {.socket = o.room.daemon.socket,
+					    .host_bytes = UINT64_C(16) << 20,
+					    .device_bytes = UINT64_C(16) << 20,
+					    .flags = QUOIT_OPEN_KERNELS | QUOIT_OPEN_DIRECT};
+	struct quoit_device_desc d = {0};
+	struct quoit_session *s;
+	struct quoit_info info;
+	struct quoit_ring *q;
+	quoit_tensor x;
+	int kernel, rounds = 0;
+	float got[3];
+
+	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	quoit_info(s, &info);
+	cr_assert(info.direct);
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_use_device(q, 1), 0);
+	kernel = own_add_stencil(s);
+	x = quoit_vector(q, QUOIT_F32, 3);
+	cr_assert_eq(room_run(q, quoit_fill(x, 0.0), NULL), 0);
+	for (; rounds < 3 || (d.jobs_direct < ADDITIONS && rounds < 2000); rounds++) {
+		for (int i = 0; i < ADDITIONS; i++)
+			cr_assert_eq(room_run(q, quoit_add_scalar(x, x, 1.0), NULL), 0);
+		own_expect_stencil(q, kernel);
+		cr_assert_eq(quoit_device(s, 1, &d), 0);
+	}
+	cr_expect_geq(d.jobs_direct, ADDITIONS, "after %d rounds", rounds);
+	cr_assert_eq(quoit_read(q, x, got, sizeof got), 0);
+	cr_expect_eq(got[2], (float)(rounds * ADDITIONS));
+	(void)quoit_close(s, 0);
+	own_close(&o);
+}
+
 Test(kernels, what_is_no_image_is_refused_in_the_drivers_words)
 {
 	struct own o = own_open();

@@ -196,3 +196,33 @@ Test(launcher_turns, what_a_job_waits_for_in_another_stream_is_not_its_users_tim
 	/* Not all, since streams have not all the same number of places. */
 	cr_expect_gt(of_alice, PLACES / 2, "hers, who has had little: %u of %u", of_alice, PLACES);
 }
+
+/* ---- what is urgent ---- */
+
+#define COPIES 100u /* more than their stream has room for */
+
+static void put_copy(uint32_t id, bool urgent)
+{
+	struct quoit_exec_request q = quoitd_large_job(id, 0, 0, -1);
+
+	q.op = QUOIT_OP_COPY;
+	q.bytes[1] = 0;
+	q.view[1].region = QUOIT_EXEC_PINNED;
+	q.urgent = urgent;
+	quoitd_put(&q);
+}
+
+/* There is one stream for all copies that way.  The launcher takes requests between two answers. */
+Test(launcher_turns, an_urgent_copy_is_before_those_that_have_no_place_yet)
+{
+	unsigned before = 0;
+
+	for (uint32_t i = 0; i < COPIES; i++)
+		put_copy(i, false);
+	put_copy(COPIES, true);
+	quoitd_publish();
+	step(STREAM_IN, 1);
+	while (quoitd_next_answer().id != COPIES && ++before < COPIES - 1)
+		step(STREAM_IN, 1);
+	cr_expect_leq(before, COPIES / 2, "%u were before it", before);
+}

@@ -78,7 +78,9 @@ struct quoit_direct_words {
 	uint32_t streamed;                       /* the same: requests that it put into a stream */
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t leave; /* to the consumer: 1: go */
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t beat;  /* from the consumer: changes while it is there */
-	uint32_t left; /* the same: 1: it will touch nothing of these pages any more */
+	/* The same, and the launcher's while there is none: 1: no consumer touches these pages any
+	 * more. */
+	uint32_t left;
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_direct_words) == 4 * QUOIT_LINE, "rings begin on lines");
 

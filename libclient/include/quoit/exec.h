@@ -326,7 +326,8 @@ QUOIT_STATIC_ASSERT(QUOIT_MAX_RINGS <= 256, "a ring's number fits in there");
 /* What quoit-exec writes: first its own words, then an array, one entry per channel. */
 struct quoit_exec_words {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t need_wake; /* it sleeps: ring any channel's socket */
-	int32_t fault; /* set before it ends by itself: a sticky error of device.h */
+	int32_t fault;  /* set before it ends by itself: a sticky error of device.h */
+	int32_t direct; /* why direct rings will have no consumers, once that is known: -errno */
 	/*
 	 * What each stream works at, a module in the first: channel in the upper half, id + 1 in
 	 * the lower; 0: nothing.  And whose doing the fault was, 0: not known.  Hints: quoitd takes
