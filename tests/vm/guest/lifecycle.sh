@@ -15,7 +15,7 @@ reload_changes() {
 	await 30 is 7 in_force uid-connections
 	is active property ActiveState
 	is '1000 x 2 x 2 = 4000' as alice /payload/hello
-	says '1 session' property StatusText
+	await 30 says '1 session' property StatusText
 	quit here
 }
 

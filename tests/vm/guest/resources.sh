@@ -117,7 +117,7 @@ suspended() {
 	for client in b c d; do
 		enough $client
 	done
-	says '1 session' property StatusText
+	await 30 says '1 session' property StatusText
 	is 0 property NRestarts
 	await 60 in_journal 'the machine was suspended'
 	quit a
@@ -133,7 +133,7 @@ clock_jumps() {
 		sleep 1
 	done
 	enough b
-	says '1 session' property StatusText
+	await 30 says '1 session' property StatusText
 	is 0 property NRestarts
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
 	quit a; 
