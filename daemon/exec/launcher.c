@@ -29,6 +29,9 @@
 /* And asked for so often where the device does not tell it. */
 #define CLOCK_TICKS_RETRY(hz) ((hz) / 10)
 
+/* At the start, each for some milliseconds at most. */
+#define CLOCK_FIRST_TRIES 8
+
 /* ---- queues of flights ---- */
 
 void queue_append(struct launcher *l, struct queue *q, uint32_t index)
@@ -390,6 +393,8 @@ int launch(int socket, const struct driver *driver)
 		err = channels_open(channels, socket);
 		if (!err)
 			err = make(l);
+		for (int i = 0; i < CLOCK_FIRST_TRIES && !err && !l->clock_ticks; i++)
+			read_clock(l, 0); /* idle as it is now it tells; later it may be busy */
 		if (!err)
 			err = loop(l);
 		unmake(l);

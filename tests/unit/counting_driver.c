@@ -23,6 +23,14 @@ static struct quoit_device_stream streams[QUOIT_EXEC_STREAMS];
 static unsigned stream_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* It does not tell its time. */
+static bool busy;
+
+void counting_be_busy(void)
+{
+	__atomic_store_n(&busy, true, __ATOMIC_RELEASE);
+}
+
 static void count(unsigned *counter)
 {
 	pthread_mutex_lock(&lock);
@@ -41,6 +49,8 @@ static int do_clock(struct quoit_device *d, uint64_t *ret_ns, uint64_t *ret_tick
 		    uint64_t *ret_error)
 {
 	(void)d;
+	if (__atomic_load_n(&busy, __ATOMIC_ACQUIRE))
+		return -EAGAIN;
 	*ret_ns = COUNTING_READING_NS;
 	*ret_error = 1;
 	*ret_ticks = tsc_now();

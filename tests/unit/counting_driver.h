@@ -30,6 +30,9 @@ extern const struct quoit_device_driver counting_driver;
 
 struct counting_calls counting_now(void);
 
+/* From now on its clock is not told: -EAGAIN. */
+void counting_be_busy(void);
+
 /* The n-th host_register from now on is refused: -ENOMEM. */
 void counting_refuse(unsigned n);
 

@@ -193,6 +193,20 @@ Test(launcher, how_far_stamps_are_off_grows_with_the_time_since_the_clock_was_re
 	cr_expect_leq(a.stamp_error, least + 2, "what two roundings make");
 }
 
+/* It was asked when it was idle: that reading is old, and its error says so. */
+Test(launcher, a_device_that_is_busy_from_the_first_job_on_stamps_jobs)
+{
+	struct quoit_exec_request q = quoitd_job(0, 0, 1, -1);
+	struct quoit_exec_answer a;
+
+	(void)quoitd_warm_up();
+	counting_be_busy();
+	q.stamps = 1;
+	a = quoitd_run_alone(&q);
+	cr_expect_neq(a.start, 0);
+	cr_expect_neq(a.end, 0);
+}
+
 Test(launcher, a_copy_from_the_pinned_region_is_a_copy_and_a_word)
 {
 	const struct counting_calls before = quoitd_warm_up();
