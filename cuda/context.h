@@ -40,6 +40,7 @@ struct quoit_device_stream {
 	struct quoit_device *device;
 	cudaStream_t stream;
 	struct blas_handle *blas; /* NULL until the first product */
+	uint32_t blas_later; /* there was none to be had: products until it is asked for again */
 	void *scratch;
 	size_t scratch_bytes;
 };

@@ -11,6 +11,9 @@
 /* Calls of cuBLAS for one job: the kernel does any number of batches in one launch. */
 #define GEMM_CALLS_MOST 64u
 
+/* So many products go by where a handle could not be had, before one is asked for again. */
+#define GEMM_PRODUCTS_LATER 256u
+
 #ifndef QUOIT_GEMM_TF32
 #define QUOIT_GEMM_TF32 0x04u
 #endif
@@ -132,6 +135,21 @@ static int32_t gemm_step(const struct quoit_device_tensor *t, const struct quoit
 	return c->dim[1] == 1 ? t->stride[0] : t->stride[1];
 }
 
+/* To ask for one in vain takes milliseconds: for want of memory, which is not soon to be had. */
+static bool gemm_has_handle(struct quoit_device_stream *s)
+{
+	if (s->blas)
+		return true;
+	if (s->blas_later > 0) {
+		s->blas_later--;
+		return false;
+	}
+	s->blas = blas_handle_new(&s->device->blas, s->stream);
+	if (!s->blas)
+		s->blas_later = GEMM_PRODUCTS_LATER;
+	return s->blas;
+}
+
 /* C, or its transpose, which is the product of the other factor's transposes in other order. */
 static int gemm_by_blas(struct quoit_device_stream *s, const struct quoit_device_call *call,
 			const struct gemm_plan *plan)
@@ -164,9 +182,7 @@ static int gemm_by_blas(struct quoit_device_stream *s, const struct quoit_device
 		gemm_turn(&factor[1]);
 		gemm_turn(&c);
 	}
-	if (!s->blas)
-		s->blas = blas_handle_new(&d->blas, s->stream);
-	if (!s->blas)
+	if (!gemm_has_handle(s))
 		return -ENOTSUP;
 	err = gemm_factors(s, factor, words);
 	if (err)

@@ -2,21 +2,14 @@
 /* clock.cu - the device's clock. */
 #include "kernels/kernels.h"
 #include "kernels/listed.cuh"
+#include "kernels/system.cuh"
 
 /* Steps that are looked at: some are longer, where a look was missed. */
 #define CLOCK_STEPS 64
 
-static __device__ uint64_t clock_now(void)
-{
-	uint64_t now;
-
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-	return now;
-}
-
 static __global__ void stamp_kernel(uint64_t *word)
 {
-	*word = clock_now();
+	*word = system_now();
 	__threadfence_system();
 }
 
@@ -26,13 +19,13 @@ static kernel_node stamp_node((const void *)stamp_kernel);
 static __global__ void step_kernel(uint64_t *word)
 {
 	uint64_t least = UINT64_MAX;
-	uint64_t last = clock_now();
+	uint64_t last = system_now();
 
 	for (int i = 0; i < CLOCK_STEPS; i++) {
-		uint64_t now = clock_now();
+		uint64_t now = system_now();
 
 		while (now == last)
-			now = clock_now();
+			now = system_now();
 		least = now - last < least ? now - last : least;
 		last = now;
 	}

@@ -205,13 +205,13 @@ inline __device__ __noinline__ void direct_gemm_as(const gemm_plan &g, direct_sl
 			const uint32_t column = i % SIDE;
 
 			slices.a[row][at] = row < g.m && k + at < g.k
-						   ? a[(int64_t)row * g.a_stride[2] +
-						       (int64_t)(k + at) * g.a_stride[3]]
-						   : (T)0;
+						    ? a[(int64_t)row * g.a_stride[2] +
+							(int64_t)(k + at) * g.a_stride[3]]
+						    : (T)0;
 			slices.b[down][column] = column < g.n && k + down < g.k
-							? b[(int64_t)(k + down) * g.b_stride[2] +
-							    (int64_t)column * g.b_stride[3]]
-							: (T)0;
+							 ? b[(int64_t)(k + down) * g.b_stride[2] +
+							     (int64_t)column * g.b_stride[3]]
+							 : (T)0;
 		}
 		__syncthreads();
 		for (uint32_t s = 0; s < steps; s++) {
@@ -292,23 +292,15 @@ struct direct_consumer {
 	uint64_t looked, worked; /* ns */
 };
 
-static __device__ __forceinline__ uint64_t direct_now()
-{
-	uint64_t ns;
-
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-	return ns;
-}
-
 static __device__ void direct_begin(direct_consumer &c, const quoit_direct_requests *requests,
 				    quoit_direct_words *words)
 {
 	quoit_consumer_init(&c.ring, &words->head, &requests->tail, QUOIT_DIRECT_ENTRIES);
-	c.ring.next = c.ring.cached_tail = direct_load(&words->head, DIRECT_ACQUIRE);
+	c.ring.next = c.ring.cached_tail = system_load(&words->head, SYSTEM_ACQUIRE);
 	c.words = words;
-	c.beat = direct_load(&words->beat, DIRECT_RELAXED);
+	c.beat = system_load(&words->beat, SYSTEM_RELAXED);
 	c.looked = 0;
-	c.worked = direct_now();
+	c.worked = system_now();
 }
 
 /* Beat, and see whether it is told to leave: both go over the bus, so not every time. */
@@ -317,15 +309,15 @@ static __device__ bool direct_look(direct_consumer &c, uint64_t now)
 	if (now - c.looked < QUOIT_DIRECT_LOOK_NS)
 		return true;
 	c.looked = now;
-	direct_store(&c.words->beat, ++c.beat, DIRECT_RELAXED);
-	return !direct_load(&c.words->leave, DIRECT_ACQUIRE);
+	system_store(&c.words->beat, ++c.beat, SYSTEM_RELAXED);
+	return !system_load(&c.words->leave, SYSTEM_ACQUIRE);
 }
 
 /* By one thread: wait for a request.  False: it leaves. */
 static __device__ bool direct_await(direct_consumer &c)
 {
 	for (;;) {
-		const uint64_t now = direct_now();
+		const uint64_t now = system_now();
 
 		if (!direct_look(c, now))
 			break;
@@ -339,8 +331,8 @@ static __device__ bool direct_await(direct_consumer &c)
 			break;
 		quoit_ring_awake(&c.words->need_wake);
 	}
-	direct_store(&c.words->need_wake, 1, DIRECT_SEQ_CST);
-	direct_store(&c.words->left, 1, DIRECT_RELEASE);
+	system_store(&c.words->need_wake, 1, SYSTEM_SEQ_CST);
+	system_store(&c.words->left, 1, SYSTEM_RELEASE);
 	return false;
 }
 
@@ -351,8 +343,8 @@ static __device__ void direct_take(direct_job &job, const quoit_direct_request *
 	static_assert(words <= 32 && sizeof(job.call) % sizeof(uint64_t) == 0, "one load each");
 
 	if (threadIdx.x < words)
-		((uint64_t *)&job.call)[threadIdx.x] = direct_load(
-			(const uint64_t *)&from->call + threadIdx.x, DIRECT_RELAXED);
+		((uint64_t *)&job.call)[threadIdx.x] =
+			system_load((const uint64_t *)&from->call + threadIdx.x, SYSTEM_RELAXED);
 }
 
 static __global__ void __launch_bounds__(DIRECT_THREADS)
@@ -377,7 +369,8 @@ static __global__ void __launch_bounds__(DIRECT_THREADS)
 		__syncthreads();
 		direct_run(job);
 		__syncthreads();
-		/* The barrier, then a release for the whole system: who sees it sees all of that. */
+		/* The barrier, then a release for the whole system: who sees it sees all of that.
+		 */
 		if (threadIdx.x == 0)
 			quoit_ring_release(&c.ring, 1);
 	}
