@@ -224,6 +224,7 @@ $(B)/completion/made: $(B)/tables/made $(wildcard tools/completion/*)
 
 , := ,
 include cuda/rules.mk
+include tests/emulator/rules.mk
 include debian/packages.mk
 # These have folders with more than ours in them.
 -include $(shell [ -d $(B) ] && find $(B) -path $(B)/packages -prune -o -path $(B)/vm -prune -o -type f -name '*.d' -print)

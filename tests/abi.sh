@@ -74,7 +74,7 @@ expect_nothing "$packaged has the same symbols" "$(diff "$work/mapped" "$work/pa
 
 # Our sources with FILE changed: the report fails, and has WORD.
 change() { # FOLDER FILE SED-COMMAND WORD
-	mkdir -p "$work/$1" && cp -r --parents Makefile libclient docs/man cuda/rules.mk debian/packages.mk "$work/$1"
+	mkdir -p "$work/$1" && cp -r --parents Makefile libclient docs/man cuda/rules.mk debian/packages.mk tests/emulator/rules.mk "$work/$1"
 	sed -i "$3" "$work/$1/$2"
 	place "$work/$1" "$work/built-$1" || fail "libquoit.so, $1, is built"
 	report=$(compare "$work/now" "$work/built-$1")

@@ -199,8 +199,10 @@ done
 for t in test_device test_device_queues test_device_pairs test_direct; do
 	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run "$t by events" timeout 600 build/tests/e2e/$t --ascii --verbose
 done
+run gpu sh tests/gpu.sh build
 build_later <<END &
 deb build - cuda_home= deb
+emulator build - emulator
 asan build/asan address,undefined tests
 tsan build/tsan thread torturers
 fuzz build/fuzz - CC=clang fuzzers
@@ -210,7 +212,6 @@ END
 later=$!
 run growth sh tests/growth.sh build
 run 'demo on a soft device' env QUOIT_GPU=soft DEMO_BATCHES=10 timeout 300 sh tests/demo.sh build
-run gpu sh tests/gpu.sh build
 QUOIT_BUILD=build begin $waiting timeout 600 $waiting --ascii --verbose
 run manual sh tests/manual.sh build
 run probes sh tests/probes.sh build
@@ -226,6 +227,8 @@ run systemd sh tests/vm/systemd.sh build
 run top sh tests/top.sh build
 await_build deb
 run packages sh tests/packages.sh build fresh
+await_build emulator
+run 'gpu, emulated' sh tests/gpu.sh build --emulated
 
 await_build asan
 for t in $(tests_of build/asan unit); do

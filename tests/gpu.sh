@@ -1,19 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# gpu.sh BUILD [--as-built] - build and run the tests that need a GPU; 77: there is none
+# gpu.sh BUILD [--as-built | --emulated] - build and run the tests that need a GPU; 77: there is none
 #
 # The driver by itself, for which gcc and nvcc are enough, then jobs through quoitd and the demo, where its libraries
 # are: without them these are counted as skipped.  --as-built: a folder of gpu_bundle.sh, on a machine that may have no
-# compiler.  QUOIT_GPU=soft: the part through quoitd alone, on a soft device.
+# compiler.  --emulated: folder cuda/ on the devices of tests/emulator, with a part of the many shapes.  QUOIT_GPU=soft: the
+# part through quoitd alone, on a soft device.
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
 kind=${QUOIT_GPU:-cuda}
 passed=0 failed=0 skipped=0
+as_built=${2-} step=1 batches=150 # of so many shapes one is tried; of training in the demo
 unset QUOIT_SOCKET QUOIT_GPU
 export LC_ALL=C
 
 have() { # TARGET: it is built now, or was; else $built says why not
-	[ "$as_built" = --as-built ] && return
+	[ -n "$as_built" ] && return
 	built=$(make --no-print-directory -j"$(nproc)" B="$build" "$1" 2>&1)
 }
 count() { # STATUS NAME
@@ -33,7 +35,13 @@ finish() { # REASON
 	exit 77
 }
 
-as_built=${2-}
+programs=
+if [ "$as_built" = --emulated ]; then
+	as_built=
+	have emulator || { echo "$built" && exit 1; }
+	programs=$(make --no-print-directory B="$build" gpu-e2e-list)
+	as_built=--emulated build=$build/emulator step=7 batches=10
+fi
 if [ "$kind" = cuda ]; then
 	have gpu-tests || { echo "$built" && exit 1; }
 	[ -e "$build/quoit-cuda.so" ] || finish 'quoit-cuda.so was not built: no nvcc'
@@ -42,7 +50,7 @@ if [ "$kind" = cuda ]; then
 		*.o | *.d) continue ;;
 		esac
 		echo "$(basename "$program"):"
-		said=$(timeout 300 "$program" "$build/quoit-cuda.so")
+		said=$(timeout 300 "$program" "$build/quoit-cuda.so" $step)
 		status=$?
 		echo "$said"
 		[ $status -ne 77 ] || finish "${said#skipped: }"
@@ -58,7 +66,7 @@ if ! have gpu-e2e; then
 fi
 if [ "$as_built" = --as-built ]; then
 	programs=$(find "$build/tests/e2e" -name 'test_*')
-else
+elif [ -z "$as_built" ]; then
 	programs=$(make --no-print-directory B="$build" gpu-e2e-list)
 fi
 for program in $programs; do
@@ -66,6 +74,6 @@ for program in $programs; do
 	QUOIT_BUILD=$build QUOIT_TEST_GPU=$kind timeout 900 "$program" --jobs 1
 	count $? "$program"
 done
-QUOIT_GPU=$kind timeout 300 sh tests/demo.sh "$build"
+QUOIT_GPU=$kind DEMO_BATCHES=${DEMO_BATCHES:-$batches} timeout 300 sh tests/demo.sh "$build"
 count $? demo
 finish

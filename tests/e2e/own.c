@@ -44,26 +44,30 @@ void own_close(struct own *o)
 	room_close(&o->room);
 }
 
-/* The process of the first user's own; it waits until there is one that is not `before`. */
+/* The process of the first user's own on the first device, by its line of the topology file; 0:
+ * there is none. */
+static pid_t find_process(const struct own *o)
+{
+	char text[8192], *rest = text, *line;
+
+	daemon_topology(&o->room.daemon, text, sizeof text);
+	while ((line = strsep(&rest, "\n"))) {
+		const char *pid = strstr(line, ", pid ");
+
+		if (!strncmp(line, "own device", 10) && strstr(line, ":0, ") && pid)
+			return (pid_t)strtol(pid + strlen(", pid "), NULL, 10);
+	}
+	return 0;
+}
+
+/* It waits until there is one that is not `before`. */
 pid_t own_process(const struct own *o, pid_t before)
 {
-	char path[160], line[512];
-
-	snprintf(path, sizeof path, "%s/%s", o->room.daemon.folder, QUOIT_STATS_TOPOLOGY);
 	for (int i = 0; i < 5000; i++) {
-		FILE *f = fopen(path, "re");
-		pid_t pid = 0;
+		pid_t now = find_process(o);
 
-		while (f && fgets(line, sizeof line, f)) {
-			const char *at = strstr(line, ", pid ");
-
-			if (!strncmp(line, "own device", 10) && at)
-				pid = (pid_t)strtol(at + strlen(", pid "), NULL, 10);
-		}
-		if (f)
-			fclose(f);
-		if (pid && pid != before)
-			return pid;
+		if (now && now != before)
+			return now;
 		usleep(2000);
 	}
 	cr_assert_fail("no process of its own came up");

@@ -60,7 +60,7 @@ Test(device, of_cuda_without_a_driver_is_missed_for_a_reason_and_cores_go_on)
 	struct quoit_device_desc desc;
 	struct device_room r = {0};
 
-	if (access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0)
+	if (!room_is_soft() || access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0)
 		cr_skip_test("there is a driver");
 	cr_assert_eq(daemon_start(&r.daemon, options), 0);
 	p.socket = r.daemon.socket;
@@ -373,7 +373,8 @@ Test(device, stamps_jobs_by_its_own_clock)
 	cr_assert_eq(quoit_start(q, quoit_normal(x, 1, 0), &job), 0);
 	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 10000), 1);
 	cr_assert(quoit_job_stamps(q, job, &t));
-	cr_expect_lt(t.device_start, t.device_end);
+	cr_expect_gt(t.device_start, 0);
+	cr_expect_lt(t.device_start, t.device_end + t.device_error);
 	cr_expect_leq(t.start, t.device_start + t.device_error);
 	cr_expect_leq(t.device_end, t.end + t.device_error);
 	room_close(&r);

@@ -2,6 +2,7 @@
 /* gpu.c - a device for a test program. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "gpu.h"
@@ -49,7 +50,8 @@ int gpu_open(struct gpu *g, int argc, char *const argv[])
 	void *library = dlopen(argc > 1 ? argv[1] : "build/quoit-cuda.so", RTLD_NOW | RTLD_LOCAL);
 	int err;
 
-	*g = (struct gpu){.driver = library ? dlsym(library, QUOIT_DEVICE_SYMBOL) : NULL};
+	*g = (struct gpu){.driver = library ? dlsym(library, QUOIT_DEVICE_SYMBOL) : NULL,
+			  .step = argc > 2 ? strtoul(argv[2], NULL, 10) : 1};
 	if (!g->driver) {
 		printf("no driver: %s\n", dlerror());
 		return 1;

@@ -25,6 +25,7 @@ struct gpu {
 	char *staging;  /* host memory of GPU_BYTES */
 	uint64_t arena; /* device memory of the same size */
 	unsigned passed, failed;
+	size_t step; /* of many cases of a kind every so manieth is tried: 1, or as main was told */
 };
 #define GPU_BYTES ((size_t)96 << 20)
 
@@ -40,7 +41,8 @@ struct gpu {
 		}                                                                                  \
 	} while (0)
 
-/* Open device 0 with a stream and all; on failure the result is main's, else it is -1. */
+/* Arguments: [DRIVER [STEP]].  Open device 0 with a stream and all; on failure the result is
+ * main's, else it is -1. */
 int gpu_open(struct gpu *g, int argc, char *const argv[]);
 /* Close all and print the summary: main's result. */
 int gpu_close(struct gpu *g);

@@ -64,8 +64,8 @@ static void every_shape_and_layout(struct gpu *g)
 		for (uint8_t dtype = 0; dtype <= QUOIT_I64; dtype++) {
 			if (!rows[r].integers && !ops_is_float(dtype))
 				continue;
-			for (size_t s = 0; s < SMALL_SHAPES * OPS_LAYOUTS_OUT * OPS_LAYOUTS_IN;
-			     s++) {
+			for (size_t s = (r + dtype) % g->step;
+			     s < SMALL_SHAPES * OPS_LAYOUTS_OUT * OPS_LAYOUTS_IN; s += g->step) {
 				const int out = (int)(s / OPS_LAYOUTS_IN % OPS_LAYOUTS_OUT);
 				const int in = (int)(s % OPS_LAYOUTS_IN);
 
@@ -120,7 +120,7 @@ static void with_a_scalar(struct gpu *g)
 
 static void casts(struct gpu *g)
 {
-	for (size_t s = 0; s < SMALL_SHAPES * 16 * 2; s++) {
+	for (size_t s = 0; s < SMALL_SHAPES * 16 * 2; s += g->step) {
 		const uint8_t to = (uint8_t)(s / 2 % 4);
 		const uint8_t from = (uint8_t)(s / 8 % 4);
 		struct gpu_job job = {.args.opcode = QUOIT_OP_CAST};
@@ -134,7 +134,7 @@ static void casts(struct gpu *g)
 
 static void compares(struct gpu *g)
 {
-	for (size_t s = 0; s < SMALL_SHAPES * QUOIT_CMP_NR * 4 * 3; s++) {
+	for (size_t s = 0; s < SMALL_SHAPES * QUOIT_CMP_NR * 4 * 3; s += g->step) {
 		const uint32_t *dim = shapes[s / 3 / 4 / QUOIT_CMP_NR];
 		const uint8_t dtype = (uint8_t)(s / 3 % 4);
 		const int way = (int)(s % 3);
@@ -155,7 +155,7 @@ static void compares(struct gpu *g)
 
 static void selects(struct gpu *g)
 {
-	for (size_t s = 0; s < SMALL_SHAPES * 4 * OPS_LAYOUTS_IN; s++) {
+	for (size_t s = 0; s < SMALL_SHAPES * 4 * OPS_LAYOUTS_IN; s += g->step) {
 		const uint32_t *dim = shapes[s / 4 / OPS_LAYOUTS_IN];
 		const uint8_t dtype = (uint8_t)(s / OPS_LAYOUTS_IN % 4);
 		const enum ops_layout layout = (enum ops_layout)(s % OPS_LAYOUTS_IN);

@@ -23,7 +23,7 @@ static void transposes(struct gpu *g)
 		QUOIT_PERM(1, 0, 2, 3), QUOIT_PERM(2, 3, 0, 1), QUOIT_PERM(1, 2, 3, 0),
 	};
 
-	for (size_t s = 0; s < SHAPES * 6 * 4 * 2; s++) {
+	for (size_t s = 0; s < SHAPES * 6 * 4 * 2; s += g->step) {
 		const uint32_t *in = shapes[s / 48];
 		const uint8_t perm = perms[s / 8 % 6];
 		const uint8_t dtype = (uint8_t)(s / 2 % 4);
@@ -43,7 +43,7 @@ static void rolls(struct gpu *g)
 {
 	static const int64_t shifts[] = {0, 1, -1, 5, -1000003, INT64_MAX, INT64_MIN};
 
-	for (size_t s = 0; s < SHAPES * 4 * 7; s++) {
+	for (size_t s = 0; s < SHAPES * 4 * 7; s += g->step) {
 		const uint32_t *dim = shapes[s / 28];
 		const uint8_t dtype = (uint8_t)(s % 4);
 		struct gpu_job job = {.args.opcode = QUOIT_OP_ROLL, .args.arg = s / 7 % 4};
@@ -85,7 +85,7 @@ static void gather_once(struct gpu *g, size_t s, int64_t bad)
 
 static void gathers(struct gpu *g)
 {
-	for (size_t s = 0; s < SHAPES * 16; s++) {
+	for (size_t s = 0; s < SHAPES * 16; s += g->step) {
 		if (shapes[s / 16][s / 4 % 4] > 0)
 			gather_once(g, s, 0);
 		gather_once(g, s, 400000);
@@ -118,7 +118,7 @@ static void reductions(struct gpu *g)
 	static const enum ops_layout layouts[] = {OPS_DENSE, OPS_COLUMN_MAJOR, OPS_PADDED,
 						  OPS_REVERSED, OPS_REPEAT_ROW};
 
-	for (size_t s = 0; s < SHAPES * 5 * 5 * 4 * 5; s++) {
+	for (size_t s = 0; s < SHAPES * 5 * 5 * 4 * 5; s += g->step) {
 		const uint8_t opcode = opcodes[s / 100 % 5];
 		const uint8_t dtype = (uint8_t)(s / 5 % 4);
 		const uint8_t axis = s / 20 % 5 == 4 ? QUOIT_AXIS_ALL : (uint8_t)(s / 20 % 5);
@@ -154,7 +154,7 @@ static void losses(struct gpu *g)
 {
 	static const uint32_t one[] = {1, 1, 1, 1};
 
-	for (size_t s = 0; s < SHAPES * 2 * 3; s++) {
+	for (size_t s = 0; s < SHAPES * 2 * 3; s += g->step) {
 		const uint32_t *dim = shapes[s / 6];
 		const uint8_t dtype = s % 2 ? QUOIT_F64 : QUOIT_F32;
 		struct gpu_job job = {.args.opcode = QUOIT_OP_SQLOSS};
@@ -208,7 +208,7 @@ static void products(struct gpu *g)
 		{OPS_DENSE, OPS_REPEAT_ROW, OPS_REPEAT_COLUMN},
 	};
 
-	for (size_t s = 0; s < 8 * 4 * 6 * 4 * 2 * 2; s++)
+	for (size_t s = 0; s < 8 * 4 * 6 * 4 * 2 * 2; s += g->step)
 		gemm_once(g, sizes[s / 384], batches[s / 96 % 4], s % 2 ? QUOIT_F64 : QUOIT_F32,
 			  s / 4 % 4, layouts[s / 16 % 6], s / 2 % 2);
 	gemm_once(g, (uint32_t[]){257, 511, 300}, batches[0], QUOIT_F32, 0, layouts[0], false);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* kernels.cuh - what nvcc's language has beyond C++, for a kernel's file; included before all else.
+ */
+#ifndef EMULATOR_KERNELS_CUH
+#define EMULATOR_KERNELS_CUH
+
+#include <cstring>
+#include <math.h>
+#include <new>
+#include <stdint.h>
+#include <string.h>
+#include <tuple>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
+#include <vector_types.h>
+
+#include <quoit/direct.h>
+
+#include "emulator.h"
+
+#undef __global__
+#undef __device__
+#undef __host__
+#undef __shared__
+#undef __noinline__
+#undef __launch_bounds__
+#undef __grid_constant__
+#define __CUDACC__ /* for our headers: those of the toolkit are read */
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static thread_local /* a host thread runs one block at a time */
+#define __launch_bounds__(threads)
+#define __grid_constant__
+#define __noinline__
+
+/* Where a thread is: set before it goes on. */
+extern "C" {
+extern __thread uint3 threadIdx, blockIdx;
+extern __thread dim3 blockDim, gridDim;
+}
+
+static inline void __syncthreads(void)
+{
+	emulator_barrier();
+}
+
+static inline uint64_t __shfl_down_sync(unsigned mask, uint64_t value, unsigned distance)
+{
+	if (mask != 0xffffffffu)
+		emulator_refuse("a shuffle of less than a warp");
+	return emulator_shuffle_down(value, distance);
+}
+
+static inline int atomicCAS(int *at, int expected, int desired)
+{
+	__atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+	return expected;
+}
+
+static inline void __threadfence_system(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* ---- launch: k<<<grid, block, shared bytes, stream>>>(args) is emulate({grid, ...}, k, args) ----
+ */
+
+struct emulator_config {
+	dim3 grid, block;
+	size_t shared_bytes;
+	cudaStream_t stream;
+};
+
+template <class... P> struct emulator_call {
+	void (*kernel)(P...);
+	std::tuple<P...> args;
+
+	static void thread(void *call)
+	{
+		const emulator_call *const c = (const emulator_call *)call;
+
+		std::apply(c->kernel, c->args);
+	}
+};
+
+/* By its arguments it is known: a kernel that stays, and the word by which it says that it leaves.
+ */
+static inline const uint32_t *emulator_left(const quoit_direct_requests *,
+					    const quoit_direct_words *words)
+{
+	return &words->left;
+}
+
+template <class... P> static inline const uint32_t *emulator_left(const P &...)
+{
+	return nullptr;
+}
+
+template <class... P> static void emulate(const emulator_config &c, void (*kernel)(P...), P... args)
+{
+	const emulator_call<P...> call = {kernel, std::tuple<P...>(args...)};
+	const emulator_grid grid = {c.grid,         c.block,
+				    c.shared_bytes, emulator_call<P...>::thread,
+				    nullptr,        emulator_left(args...)};
+
+	(void)emulator_launch(c.stream, (const void *)kernel, &grid, &call, sizeof(call));
+}
+
+#endif

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# rules.mk - quoit-cuda.so whose runtime is the emulator; needs the toolkit's headers, and g++, which nvcc does too.
+#
+# A quoitd that finds it beside itself is in $(B)/emulator, as tests/gpu.sh wants a build.
+
+emulator := $(B)/emulator
+emulator_c := $(filter-out tests/emulator/blas.c,$(wildcard tests/emulator/*.c))
+emulator_obj := $(cuda_c:%.c=$(emulator)/%.o) $(cuda_cu:cuda/%.cu=$(emulator)/cuda/%.cu.o) \
+	$(emulator_c:%.c=$(B)/%.o) $(B)/tests/emulator/own.cc.o
+emulator_kernels := $(patsubst %,$(emulator)/%,$(wildcard cuda/kernels/*.cu cuda/kernels/*.cuh))
+
+.PHONY: emulator
+ifneq ($(cuda_home),)
+emulator: gpu-tests gpu-e2e $(addprefix $(emulator)/,quoit-cuda.so quoit-exec quoitd quoit)
+	$(Q)ln -sfn ../tests $(emulator)/tests && ln -sfn ../examples $(emulator)/examples
+endif
+
+# Results are the CPU's, as nvcc's are.
+emulator_cxx = $(CXX) -std=c++17 -O2 -g -fPIC -ffp-contract=off -fvisibility=hidden -fno-exceptions -fno-rtti -Wall -Wextra \
+	-Werror -Wno-unknown-pragmas -Wno-unused-function -Wno-missing-field-initializers -Wno-maybe-uninitialized -MD -MP -Itests/emulator -I$(emulator)/cuda -Icuda -Ilibclient/include \
+	-isystem $(cuda_home)/include $(if $(SAN),-fsanitize=$(SAN))
+$(B)/tests/emulator/%.o: base += -fPIC -isystem $(cuda_home)/include
+# What waits at a barrier has a stack of its own.
+$(B)/tests/emulator/block.o: base += -U_FORTIFY_SOURCE
+$(B)/tests/emulator/%.cc.o: tests/emulator/%.cc
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)
+	$(Q)$(emulator_cxx) -fvisibility=default -c $< -o $@
+
+# The device's side: a launch becomes a call.
+launch := s/([A-Za-z_0-9]+(<[A-Za-z_0-9, ]+>)?)[[:space:]]*<<<([^;]*)>>>[[:space:]]*\(([^;]*)\);/emulate({\3}, \1, \4);/g
+$(emulator)/cuda/kernels/%: cuda/kernels/% tests/emulator/rules.mk
+	@mkdir -p $(@D)
+	$(Q)sed -zE '$(launch)' $< >$@
+$(emulator)/cuda/%.cu.o: $(emulator)/cuda/%.cu $(emulator_kernels)
+	$(call say,CXX,$<)
+	$(Q)$(emulator_cxx) -include kernels.cuh -x c++ -c $< -o $@
+# The host's side, as it is.
+$(emulator)/cuda/%.o: base += -fPIC -fvisibility=hidden -iquote cuda -isystem $(cuda_home)/include
+$(emulator)/cuda/%.o: cuda/%.c
+	$(call compile)
+
+$(emulator)/libcublas.so.13: $(B)/tests/emulator/blas.o
+	$(call link,-shared -Wl$(,)-soname$(,)$(@F))
+$(emulator)/quoit-cuda.so: $(emulator_obj) $(emulator)/libcublas.so.13
+	$(call link,-shared -Wl$(,)--no-as-needed $(emulator)/libcublas.so.13 -Wl$(,)--as-needed -Wl$(,)-z$(,)defs -Wl$(,)-rpath$(,)'$$ORIGIN' -lstdc++ -lpthread -ldl -lm)
+$(addprefix $(emulator)/,quoitd quoit-exec quoit): $(emulator)/%: $(B)/%
+	@mkdir -p $(@D)
+	$(Q)ln -f $< $@
