@@ -45,7 +45,8 @@ struct quoit_device_stream {
 	size_t scratch_bytes;
 };
 
-/* errors_code(), and the device remembers a sticky one. */
+/* The device remembers an error that is sticky; and errors_code(), and the same. */
+int device_code(struct quoit_device *d, int err);
 int device_check(struct quoit_device *d, cudaError_t result);
 
 /* Where the device reaches host memory of host_new or host_register. */

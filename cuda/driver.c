@@ -44,13 +44,16 @@
 /* The runtime has one device at a time current, and this driver never changes it. */
 static bool driver_in_use;
 
-int device_check(struct quoit_device *d, cudaError_t result)
+int device_code(struct quoit_device *d, int err)
 {
-	const int err = errors_code(result);
-
 	if (errors_is_sticky(err) && !d->broken)
 		d->broken = err;
 	return err;
+}
+
+int device_check(struct quoit_device *d, cudaError_t result)
+{
+	return device_code(d, errors_code(result));
 }
 
 int device_pointer(struct quoit_device *d, void *host, void **ret)

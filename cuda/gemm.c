@@ -211,7 +211,7 @@ static int gemm_by_blas(struct quoit_device_stream *s, const struct quoit_device
 		product.a = factor[0].data + (uint64_t)((int64_t)i * factor[0].stride[0]) * size;
 		product.b = factor[1].data + (uint64_t)((int64_t)i * factor[1].stride[0]) * size;
 		product.c = c.data + (uint64_t)((int64_t)i * c.stride[0]) * c_size;
-		err = blas_multiply(&d->blas, s->blas, s->stream, &product);
+		err = device_code(d, blas_multiply(&d->blas, s->blas, s->stream, &product));
 		if (err == -ENOTSUP && i) /* some of C is done, and beta with it */
 			err = -EIO;
 	}

@@ -101,10 +101,13 @@ int memory_new(struct quoit_device *d, uint64_t bytes, uint64_t *ret)
 	if (d->broken)
 		return d->broken;
 	err = device_check(d, memory_take(d, bytes, d->stream, &memory));
-	if (!err)
-		err = device_check(d, cudaStreamSynchronize(d->stream));
+	if (err)
+		return err;
+	err = device_check(d, cudaStreamSynchronize(d->stream));
 	if (!err)
 		*ret = (uintptr_t)memory;
+	else if (!errors_is_sticky(err))
+		(void)device_check(d, memory_give(d, memory, d->stream));
 	return err;
 }
 

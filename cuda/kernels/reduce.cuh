@@ -195,6 +195,7 @@ static inline unsigned reduce_blocks(uint64_t units, uint32_t per_block)
 template <class R> cudaError_t reduce_launch(const reduce_plan *p, cudaStream_t stream)
 {
 	const unsigned blocks = reduce_blocks(p->outer.count * p->parts, REDUCE_THREADS / p->lanes);
+	cudaError_t err;
 
 	kernel_name(&reduce_nodes<R>::thread);
 	kernel_name(&reduce_nodes<R>::warp);
@@ -206,10 +207,11 @@ template <class R> cudaError_t reduce_launch(const reduce_plan *p, cudaStream_t 
 		reduce_kernel<R, REDUCE_WARP><<<blocks, REDUCE_THREADS, 0, stream>>>(*p);
 	else
 		reduce_kernel<R, REDUCE_THREADS><<<blocks, REDUCE_THREADS, 0, stream>>>(*p);
-	if (p->parts > 1)
-		reduce_finish_kernel<R>
-			<<<reduce_blocks(p->outer.count, REDUCE_THREADS / REDUCE_WARP),
-			   REDUCE_THREADS, 0, stream>>>(*p);
+	err = cudaGetLastError();
+	if (err != cudaSuccess || p->parts <= 1)
+		return err;
+	reduce_finish_kernel<R><<<reduce_blocks(p->outer.count, REDUCE_THREADS / REDUCE_WARP),
+				  REDUCE_THREADS, 0, stream>>>(*p);
 	return cudaGetLastError();
 }
 
