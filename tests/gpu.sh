@@ -58,6 +58,11 @@ if [ "$kind" = cuda ]; then
 	done
 fi
 
+if [ "$as_built" = --emulated ]; then
+	echo 'each call of the runtime fails:'
+	timeout 300 "$build/failures" "$build/quoit-cuda.so"
+	count $? failures
+fi
 if ! have gpu-e2e; then
 	echo "$built" | tail -n 5
 	echo 'skipped: through quoitd: it cannot be built here (make deps, or carry a folder of tests/gpu_bundle.sh)'

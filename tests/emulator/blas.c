@@ -45,7 +45,7 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t *ret)
 {
 	struct cublasContext *c = calloc(1, sizeof *c);
 
-	if (!c || !find_host_blas() || emulator_park("cublasCreate")) {
+	if (!c || !find_host_blas() || emulator_park("cublasCreate") != cudaSuccess) {
 		free(c);
 		return CUBLAS_STATUS_ALLOC_FAILED;
 	}
@@ -243,8 +243,13 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
 		.beta = wide ? *(const double *)beta : (double)*(const float *)beta,
 	};
 	struct product *p;
+	cudaError_t err;
 
 	(void)algorithm;
+	err = emulator_begin();
+	if (err)
+		return err == cudaErrorMemoryAllocation ? CUBLAS_STATUS_ALLOC_FAILED
+							: CUBLAS_STATUS_EXECUTION_FAILED;
 	if (m < 1 || n < 1 || k < 1 || batches < 1)
 		return CUBLAS_STATUS_INVALID_VALUE;
 	if (a_type != b_type || wide != (a_type == CUDA_R_64F))

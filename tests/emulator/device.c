@@ -26,6 +26,34 @@ cudaError_t emulator_broken(void)
 	return (cudaError_t)atomic_load(&broken);
 }
 
+static atomic_uint fails_in;
+static cudaError_t failure;
+
+void emulator_fail(unsigned n, cudaError_t result)
+{
+	failure = result;
+	atomic_store(&fails_in, n);
+}
+
+unsigned emulator_fails_in(void)
+{
+	return atomic_load(&fails_in);
+}
+
+/* Calls come from one thread. */
+cudaError_t emulator_begin(void)
+{
+	const unsigned n = atomic_load(&fails_in);
+
+	if (n > 0)
+		atomic_store(&fails_in, n - 1);
+	if (n == 1 && failure == cudaErrorIllegalAddress)
+		emulator_break(failure);
+	else if (n == 1 && !emulator_broken())
+		return failure;
+	return emulator_broken();
+}
+
 void emulator_break(cudaError_t result)
 {
 	int none = cudaSuccess;
@@ -76,7 +104,7 @@ const char *cudaGetErrorString(cudaError_t result)
 cudaError_t cudaGetDeviceCount(int *ret)
 {
 	*ret = EMULATOR_DEVICES;
-	return emulator_say(emulator_broken());
+	return emulator_say(emulator_begin());
 }
 
 cudaError_t cudaSetDevice(int index)
@@ -84,7 +112,7 @@ cudaError_t cudaSetDevice(int index)
 	if (index < 0 || index >= EMULATOR_DEVICES)
 		return emulator_say(cudaErrorInvalidDevice);
 	device = index;
-	return emulator_say(emulator_broken());
+	return emulator_say(emulator_begin());
 }
 
 cudaError_t cudaDriverGetVersion(int *ret)
@@ -99,13 +127,13 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *ret, int index)
 	snprintf(ret->name, sizeof ret->name, "Emulator %d", index);
 	ret->totalGlobalMem = EMULATOR_BYTES;
 	ret->multiProcessorCount = UNITS;
-	return emulator_say(emulator_broken());
+	return emulator_say(emulator_begin());
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char *ret, int size, int index)
 {
 	snprintf(ret, (size_t)size, "ffff:%02x:00.0", (unsigned)index & 0xff);
-	return emulator_say(emulator_broken());
+	return emulator_say(emulator_begin());
 }
 
 cudaError_t cudaDeviceGetAttribute(int *ret, enum cudaDeviceAttr attribute, int index)
@@ -131,13 +159,13 @@ cudaError_t cudaDeviceGetAttribute(int *ret, enum cudaDeviceAttr attribute, int 
 	default:
 		return emulator_say(cudaErrorInvalidValue);
 	}
-	return emulator_say(emulator_broken());
+	return emulator_say(emulator_begin());
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int *ret, int one, int other)
 {
 	*ret = one != other;
-	return emulator_say(emulator_broken());
+	return emulator_say(emulator_begin());
 }
 
 /* ---- the driver's ---- */
@@ -158,9 +186,12 @@ static void word_task(void *argument)
 
 static CUresult write_value(CUstream stream, CUdeviceptr at, cuuint32_t value, unsigned int flags)
 {
-	struct word *w = malloc(sizeof *w);
+	const cudaError_t err = emulator_begin();
+	struct word *w = err ? NULL : malloc(sizeof *w);
 	uint32_t *there = (uint32_t *)(uintptr_t)at;
 
+	if (err)
+		return (CUresult)err;
 	if (flags != CU_STREAM_WRITE_VALUE_DEFAULT || at % sizeof *there ||
 	    !emulator_reaches(EMULATOR_ON_HOST, there, sizeof *there))
 		emulator_refuse("a word is written at %p, flags %u", (void *)there, flags);
@@ -204,7 +235,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **ret, unsig
 	if (!strcmp(name, "cuLaunchKernel"))
 		*ret = (void *)(uintptr_t)launch_kernel;
 	*ret_found = *ret ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
-	return emulator_say(emulator_broken());
+	return emulator_say(emulator_begin());
 }
 
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *ret, const void *kernel)
@@ -212,5 +243,5 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *ret, const void *ke
 	memset(ret, 0, sizeof *ret);
 	if (!emulator_load(kernel))
 		return emulator_say(emulator_park("a kernel that is loaded"));
-	return emulator_say(emulator_broken());
+	return emulator_say(emulator_begin());
 }

@@ -40,8 +40,18 @@ int emulator_device(void);
 cudaError_t emulator_say(cudaError_t result);
 /* From now on every call returns this. */
 void emulator_break(cudaError_t result);
-/* The result of a call that may not be made any more; cudaSuccess: it may. */
+/* What has broken the device; cudaSuccess: nothing has. */
 cudaError_t emulator_broken(void);
+/* First in every call but those that give something back: what it is to fail with, if it is. */
+cudaError_t emulator_begin(void);
+/*
+ * For tests: the n-th call from now on, which asks emulator_begin, fails so; from then on all do if
+ * it is an error that breaks a device.  And: how many calls are still to come until then.
+ */
+__attribute__((visibility("default"))) void emulator_fail(unsigned n, cudaError_t result);
+__attribute__((visibility("default"))) unsigned emulator_fails_in(void);
+/* Pieces of memory that are still there. */
+__attribute__((visibility("default"))) unsigned emulator_pieces(void);
 /* A use of the runtime that a real device would punish: say it and end. */
 void emulator_refuse(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
@@ -69,7 +79,7 @@ uint64_t emulator_shuffle_down(uint64_t value, unsigned distance);
 
 typedef void emulator_task(void *argument);
 
-/* At the end of a stream; `argument` is the task's, to be freed by it, or here on failure. */
+/* At the end of a stream; `argument` is the task's, to be freed by it; NULL: there is no memory. */
 cudaError_t emulator_put(cudaStream_t stream, emulator_task *task, void *argument);
 /*
  * What the call `who` may do on a real device: wait for a kernel that stays, or for all that is in

@@ -89,23 +89,25 @@ template <class... P> struct emulator_call {
 
 /* By its arguments it is known: a kernel that stays, and the word by which it says that it leaves.
  */
-static inline const uint32_t *emulator_left(const quoit_direct_requests *,
-					    const quoit_direct_words *words)
-{
-	return &words->left;
-}
-
-template <class... P> static inline const uint32_t *emulator_left(const P &...)
-{
-	return nullptr;
-}
+template <class... P> struct emulator_left {
+	static const uint32_t *word(const P &...)
+	{
+		return nullptr;
+	}
+};
+template <> struct emulator_left<const quoit_direct_requests *, quoit_direct_words *> {
+	static const uint32_t *word(const quoit_direct_requests *, quoit_direct_words *words)
+	{
+		return &words->left;
+	}
+};
 
 template <class... P> static void emulate(const emulator_config &c, void (*kernel)(P...), P... args)
 {
 	const emulator_call<P...> call = {kernel, std::tuple<P...>(args...)};
 	const emulator_grid grid = {c.grid,         c.block,
 				    c.shared_bytes, emulator_call<P...>::thread,
-				    nullptr,        emulator_left(args...)};
+				    nullptr,        emulator_left<P...>::word(args...)};
 
 	(void)emulator_launch(c.stream, (const void *)kernel, &grid, &call, sizeof(call));
 }

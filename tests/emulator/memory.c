@@ -88,6 +88,17 @@ size_t emulator_size(const void *memory)
 	return bytes;
 }
 
+unsigned emulator_pieces(void)
+{
+	unsigned count = 0;
+
+	pthread_mutex_lock(&lock);
+	for (const struct piece *p = pieces; p < pieces + PIECES; p++)
+		count += p->memory != NULL;
+	pthread_mutex_unlock(&lock);
+	return count;
+}
+
 static bool has_room(enum emulator_place place, size_t bytes)
 {
 	bool room;
@@ -199,9 +210,11 @@ cudaError_t cudaHostUnregister(void *memory)
 
 cudaError_t cudaHostGetDevicePointer(void **ret, void *host, unsigned int flags)
 {
+	const cudaError_t err = emulator_begin();
+
 	(void)flags;
-	if (emulator_broken())
-		return emulator_say(emulator_broken());
+	if (err)
+		return emulator_say(err);
 	*ret = host;
 	return emulator_say(emulator_reaches(EMULATOR_ON_HOST, host, 1) ? cudaSuccess
 									: cudaErrorInvalidValue);
@@ -213,7 +226,7 @@ cudaError_t cudaMemGetInfo(size_t *ret_free, size_t *ret_all)
 	*ret_all = EMULATOR_BYTES;
 	*ret_free = EMULATOR_BYTES - device_bytes;
 	pthread_mutex_unlock(&lock);
-	return emulator_say(emulator_broken());
+	return emulator_say(emulator_begin());
 }
 
 /* ---- memory outside of a pool ---- */
@@ -280,9 +293,10 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 		kind == cudaMemcpyDeviceToHost ? EMULATOR_ON_HOST : EMULATOR_ON_DEVICE;
 	const enum emulator_place from_place =
 		kind == cudaMemcpyHostToDevice ? EMULATOR_ON_HOST : EMULATOR_ON_DEVICE;
+	const cudaError_t err = emulator_begin();
 
-	if (emulator_broken())
-		return emulator_say(emulator_broken());
+	if (err)
+		return emulator_say(err);
 	if (!emulator_reaches(to_place, to, bytes) || !emulator_reaches(from_place, from, bytes))
 		emulator_refuse("%zu bytes are copied from %p to %p, kind %d, where they are not",
 				bytes, from, to, kind);
@@ -291,8 +305,10 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
-	if (emulator_broken())
-		return emulator_say(emulator_broken());
+	const cudaError_t err = emulator_begin();
+
+	if (err)
+		return emulator_say(err);
 	if (!emulator_reaches(EMULATOR_ON_DEVICE, to, bytes))
 		emulator_refuse("%zu bytes are set at %p, where they are not", bytes, to);
 	return put_bytes(stream, (struct bytes){to, NULL, bytes, value});

@@ -78,8 +78,10 @@ static bool has(const struct CUlib_st *l, const char *name)
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *ret, cudaLibrary_t library, const char *name)
 {
-	if (emulator_broken())
-		return emulator_say(emulator_broken());
+	const cudaError_t err = emulator_begin();
+
+	if (err)
+		return emulator_say(err);
 	if (!has((struct CUlib_st *)library, name))
 		return emulator_say(cudaErrorSymbolNotFound);
 	for (const struct emulator_kernel *k = emulator_kernels; k->name; k++) {

@@ -62,7 +62,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t *ret, const struct cudaMemPoolProps 
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t p)
 {
-	const cudaError_t err = emulator_park("cudaMemPoolDestroy");
+	const cudaError_t err = emulator_settle("cudaMemPoolDestroy");
 
 	if (err)
 		return emulator_say(err);
@@ -77,7 +77,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t p, enum cudaMemPoolAttr attrib
 {
 	(void)p;
 	(void)value;
-	return emulator_say(attribute == cudaMemPoolAttrReleaseThreshold ? emulator_broken()
+	return emulator_say(attribute == cudaMemPoolAttrReleaseThreshold ? emulator_begin()
 									 : cudaErrorInvalidValue);
 }
 
@@ -176,8 +176,12 @@ cudaError_t cudaMemPoolExportToShareableHandle(void *handle, cudaMemPool_t p,
 {
 	if (!p->shared || type != cudaMemHandleTypePosixFileDescriptor || flags)
 		return emulator_say(cudaErrorInvalidValue);
+	const cudaError_t err = emulator_begin();
+
+	if (err)
+		return emulator_say(err);
 	*(int *)handle = fcntl(p->fd, F_DUPFD_CLOEXEC, 0);
-	return emulator_say(*(int *)handle < 0 ? cudaErrorOperatingSystem : emulator_broken());
+	return emulator_say(*(int *)handle < 0 ? cudaErrorOperatingSystem : cudaSuccess);
 }
 
 cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *ret, void *handle,
@@ -209,7 +213,7 @@ cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *ret, cudaMemPool_t p,
 {
 	(void)p;
 	*ret = cudaMemAccessFlagsProtNone;
-	return emulator_say(location->id == emulator_device() ? emulator_broken()
+	return emulator_say(location->id == emulator_device() ? emulator_begin()
 							      : cudaErrorInvalidValue);
 }
 
@@ -218,7 +222,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t p, const struct cudaMemAccessDesc
 {
 	(void)p;
 	return emulator_say(count == 1 && access->location.id == emulator_device()
-				    ? emulator_broken()
+				    ? emulator_begin()
 				    : cudaErrorInvalidValue);
 }
 
@@ -234,7 +238,7 @@ cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *ret, void 
 	e.offset = o->offset;
 	memset(ret, 0, sizeof *ret);
 	memcpy(ret, &e, sizeof e);
-	return emulator_say(emulator_broken());
+	return emulator_say(emulator_begin());
 }
 
 cudaError_t cudaMemPoolImportPointer(void **ret, cudaMemPool_t p,

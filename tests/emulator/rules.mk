@@ -4,14 +4,14 @@
 # A quoitd that finds it beside itself is in $(B)/emulator, as tests/gpu.sh wants a build.
 
 emulator := $(B)/emulator
-emulator_c := $(filter-out tests/emulator/blas.c,$(wildcard tests/emulator/*.c))
+emulator_c := $(filter-out tests/emulator/blas.c tests/emulator/failures.c,$(wildcard tests/emulator/*.c))
 emulator_obj := $(cuda_c:%.c=$(emulator)/%.o) $(cuda_cu:cuda/%.cu=$(emulator)/cuda/%.cu.o) \
 	$(emulator_c:%.c=$(B)/%.o) $(B)/tests/emulator/own.cc.o
 emulator_kernels := $(patsubst %,$(emulator)/%,$(wildcard cuda/kernels/*.cu cuda/kernels/*.cuh))
 
 .PHONY: emulator
 ifneq ($(cuda_home),)
-emulator: gpu-tests gpu-e2e $(addprefix $(emulator)/,quoit-cuda.so quoit-exec quoitd quoit)
+emulator: gpu-tests gpu-e2e $(addprefix $(emulator)/,quoit-cuda.so quoit-exec quoitd quoit failures)
 	$(Q)ln -sfn ../tests $(emulator)/tests && ln -sfn ../examples $(emulator)/examples
 endif
 
@@ -44,6 +44,8 @@ $(emulator)/libcublas.so.13: $(B)/tests/emulator/blas.o
 	$(call link,-shared -Wl$(,)-soname$(,)$(@F))
 $(emulator)/quoit-cuda.so: $(emulator_obj) $(emulator)/libcublas.so.13
 	$(call link,-shared -Wl$(,)--no-as-needed $(emulator)/libcublas.so.13 -Wl$(,)--as-needed -Wl$(,)-z$(,)defs -Wl$(,)-rpath$(,)'$$ORIGIN' -lstdc++ -lpthread -ldl -lm)
+$(emulator)/failures: $(B)/tests/emulator/failures.o
+	$(call link,-ldl)
 $(addprefix $(emulator)/,quoitd quoit-exec quoit): $(emulator)/%: $(B)/%
 	@mkdir -p $(@D)
 	$(Q)ln -f $< $@

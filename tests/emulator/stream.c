@@ -85,7 +85,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
 	*least = 0;
 	*greatest = -2;
-	return emulator_say(emulator_broken());
+	return emulator_say(emulator_begin());
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *ret, unsigned int flags, int priority)
@@ -142,11 +142,11 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 /* Who asks so asks again: without the lock, and what it waits for may need its processor. */
 static cudaError_t say_whether(bool done)
 {
+	const cudaError_t err = emulator_begin();
+
 	if (!done)
 		sched_yield();
-	if (emulator_broken())
-		return emulator_say(emulator_broken());
-	return emulator_say(done ? cudaSuccess : cudaErrorNotReady);
+	return emulator_say(err ? err : done ? cudaSuccess : cudaErrorNotReady);
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t s)
@@ -156,6 +156,10 @@ cudaError_t cudaStreamQuery(cudaStream_t s)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
+	const cudaError_t err = emulator_begin();
+
+	if (err)
+		return emulator_say(err);
 	pthread_mutex_lock(&lock);
 	while (s->done != s->put)
 		pthread_cond_wait(&progress, &lock);
@@ -166,12 +170,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 cudaError_t emulator_put(cudaStream_t s, emulator_task *run, void *argument)
 {
 	struct task *t = malloc(sizeof *t);
-	const cudaError_t err = !t || !argument ? cudaErrorMemoryAllocation : emulator_broken();
 
-	if (err) {
+	if (!t || !argument) {
 		free(t);
 		free(argument);
-		return emulator_say(err);
+		return emulator_say(cudaErrorMemoryAllocation);
 	}
 	if (!s)
 		emulator_refuse("the default stream, which waits for all others");
@@ -209,24 +212,29 @@ static void refuse_residents(const char *who)
 			emulator_refuse("%s beside a kernel that stays", who);
 }
 
-static cudaError_t await(bool (*is_so)(void), const char *who)
+static void await(bool (*is_so)(void), const char *who)
 {
 	pthread_mutex_lock(&lock);
 	refuse_residents(who);
 	while (!is_so())
 		pthread_cond_wait(&progress, &lock);
 	pthread_mutex_unlock(&lock);
-	return emulator_broken();
 }
 
 cudaError_t emulator_park(const char *who)
 {
-	return await(is_left, who);
+	const cudaError_t err = emulator_begin();
+
+	if (!err)
+		await(is_left, who);
+	return err ? err : emulator_broken();
 }
 
 cudaError_t emulator_settle(const char *who)
 {
-	return await(is_idle, who);
+	if (!emulator_broken())
+		await(is_idle, who);
+	return emulator_broken();
 }
 
 cudaError_t cudaDeviceSynchronize(void)
@@ -300,11 +308,10 @@ cudaError_t emulator_launch(cudaStream_t s, const void *kernel, const struct emu
 	    !g->grid.y || !g->grid.z || g->grid.y > 65535 || g->grid.z > 65535 ||
 	    g->grid.x > INT32_MAX)
 		return emulator_say(cudaErrorInvalidConfiguration);
-	if (!emulator_load(kernel)) {
-		err = emulator_park("the first launch of a kernel");
-		if (err)
-			return emulator_say(err);
-	}
+	err = emulator_load(kernel) ? emulator_begin()
+				    : emulator_park("the first launch of a kernel");
+	if (err)
+		return emulator_say(err);
 	l = malloc(sizeof *l + args_bytes);
 	if (l) {
 		l->grid = *grid;
@@ -355,13 +362,11 @@ static void wait_task(void *argument)
 
 static cudaError_t put_mark(cudaStream_t s, cudaEvent_t e, emulator_task *task, unsigned more)
 {
-	struct mark *m = malloc(sizeof *m);
+	const cudaError_t err = emulator_begin();
+	struct mark *m = err ? NULL : malloc(sizeof *m);
 
-	if (emulator_broken() || !m) {
-		free(m);
-		return emulator_say(emulator_broken() ? emulator_broken()
-						      : cudaErrorMemoryAllocation);
-	}
+	if (!m)
+		return emulator_say(err ? err : cudaErrorMemoryAllocation);
 	pthread_mutex_lock(&lock);
 	e->recorded += more;
 	e->users++;
@@ -372,14 +377,13 @@ static cudaError_t put_mark(cudaStream_t s, cudaEvent_t e, emulator_task *task, 
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *ret, unsigned int flags)
 {
-	struct CUevent_st *e = calloc(1, sizeof *e);
+	const cudaError_t err = emulator_begin();
+	struct CUevent_st *e = err ? NULL : calloc(1, sizeof *e);
 
 	if (flags != cudaEventDisableTiming)
 		emulator_refuse("an event of flags %u", flags);
-	if (!e || emulator_broken()) {
-		free(e);
-		return emulator_say(e ? emulator_broken() : cudaErrorMemoryAllocation);
-	}
+	if (!e)
+		return emulator_say(err ? err : cudaErrorMemoryAllocation);
 	e->users = 1;
 	*ret = e;
 	return emulator_say(cudaSuccess);
