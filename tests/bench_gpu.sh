@@ -5,7 +5,8 @@
 # Builds what it needs, prints a line for each goal of docs/performance.md (what, goal, value, verdict) and writes every
 # sample to FILE (BUILD/bench-gpu.json).  A goal that is missed is printed, and is no error.  77: there is no GPU.
 # --as-built: in a folder of gpu_bundle.sh.  With QUOIT_GPU=soft the same runs on a soft device, beside the device layer
-# called directly: that tries out the programs, and says nothing of the goals.  ROUNDS: how often each is measured.
+# called directly: that tries out the programs, and says nothing of the goals; with BUILD/emulator and --as-built, the way
+# of an NVIDIA device, quoit-peer-cuda too.  ROUNDS: how often each is measured.
 cd "$(dirname "$0")/.." || exit 2
 # shellcheck source=tests/bench/verdict.sh
 . tests/bench/verdict.sh

@@ -263,3 +263,14 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
 	return emulator_put(handle->stream, multiply_task, p) ? CUBLAS_STATUS_EXECUTION_FAILED
 							      : CUBLAS_STATUS_SUCCESS;
 }
+
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_is, cublasOperation_t b_is,
+			    int m, int n, int k, const void *alpha, const void *a,
+			    cudaDataType a_type, int lda, const void *b, cudaDataType b_type,
+			    int ldb, const void *beta, void *c, cudaDataType c_type, int ldc,
+			    cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
+{
+	return cublasGemmStridedBatchedEx(handle, a_is, b_is, m, n, k, alpha, a, a_type, lda, 0, b,
+					  b_type, ldb, 0, beta, c, c_type, ldc, 0, 1, compute,
+					  algorithm);
+}

@@ -184,7 +184,7 @@ static void word_task(void *argument)
 	free(w);
 }
 
-static CUresult write_value(CUstream stream, CUdeviceptr at, cuuint32_t value, unsigned int flags)
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr at, cuuint32_t value, unsigned int flags)
 {
 	const cudaError_t err = emulator_begin();
 	struct word *w = err ? NULL : malloc(sizeof *w);
@@ -231,7 +231,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **ret, unsig
 	(void)flags;
 	*ret = NULL;
 	if (!strcmp(name, "cuStreamWriteValue32"))
-		*ret = (void *)(uintptr_t)write_value;
+		*ret = (void *)(uintptr_t)cuStreamWriteValue32;
 	if (!strcmp(name, "cuLaunchKernel"))
 		*ret = (void *)(uintptr_t)launch_kernel;
 	*ret_found = *ret ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;

@@ -11,8 +11,9 @@
  *
  * The files: block.c, the threads of a grid's blocks; stream.c, streams and events; memory.c;
  * pool.c, memory that other processes reach; device.c, what a device says of itself, and errors;
- * module.c, kernels by name; own.cc, those that there are; blas.c, a libcublas by OpenBLAS;
- * kernels.cuh, what nvcc's language has beyond C++.
+ * module.c, kernels by name; own.cc, those that there are; blas.c, libcublas by OpenBLAS;
+ * kernels.cuh, what nvcc's language has beyond C++; failures.c, a test by which each call fails
+ * once; seeds.sh, faults that are to be found.
  */
 #ifndef EMULATOR_H
 #define EMULATOR_H

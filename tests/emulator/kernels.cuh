@@ -13,7 +13,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <cuda_runtime_api.h>
+#include <cuda_runtime.h>
 #include <vector_types.h>
 
 #include <quoit/direct.h>
@@ -110,6 +110,13 @@ template <class... P> static void emulate(const emulator_config &c, void (*kerne
 				    nullptr,        emulator_left<P...>::word(args...)};
 
 	(void)emulator_launch(c.stream, (const void *)kernel, &grid, &call, sizeof(call));
+}
+
+/* Where arguments have to be converted; a kernel that is a template takes them as they are. */
+template <class... P, class... A>
+static void emulate(const emulator_config &c, void (*kernel)(P...), A... args)
+{
+	emulate<P...>(c, kernel, static_cast<P>(args)...);
 }
 
 #endif

@@ -157,8 +157,7 @@ cudaError_t cudaHostAlloc(void **ret, size_t bytes, unsigned int flags)
 {
 	const cudaError_t err = emulator_park("cudaHostAlloc");
 
-	if (!(flags & cudaHostAllocMapped))
-		emulator_refuse("host memory that the device does not reach");
+	(void)flags; /* all of it is mapped, where host and device have one space of addresses */
 	if (err)
 		return emulator_say(err);
 	*ret = emulator_map(EMULATOR_ON_HOST, bytes, -1, 0);
@@ -301,6 +300,32 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 		emulator_refuse("%zu bytes are copied from %p to %p, kind %d, where they are not",
 				bytes, from, to, kind);
 	return put_bytes(stream, (struct bytes){to, from, bytes, 0});
+}
+
+/* From memory of any kind, for programs that are in no hurry. */
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+	const cudaError_t err = emulator_settle("cudaMemcpy");
+
+	if (err)
+		return emulator_say(err);
+	if (kind != cudaMemcpyHostToDevice || !emulator_reaches(EMULATOR_ON_DEVICE, to, bytes))
+		emulator_refuse("%zu bytes are copied to %p, kind %d, where they are not", bytes,
+				to, kind);
+	memcpy(to, from, bytes);
+	return emulator_say(cudaSuccess);
+}
+
+cudaError_t cudaMemset(void *to, int value, size_t bytes)
+{
+	const cudaError_t err = emulator_settle("cudaMemset");
+
+	if (err)
+		return emulator_say(err);
+	if (!emulator_reaches(EMULATOR_ON_DEVICE, to, bytes))
+		emulator_refuse("%zu bytes are set at %p, where they are not", bytes, to);
+	memset(to, value, bytes);
+	return emulator_say(cudaSuccess);
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)

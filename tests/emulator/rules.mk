@@ -5,13 +5,16 @@
 
 emulator := $(B)/emulator
 emulator_c := $(filter-out tests/emulator/blas.c tests/emulator/failures.c,$(wildcard tests/emulator/*.c))
-emulator_obj := $(cuda_c:%.c=$(emulator)/%.o) $(cuda_cu:cuda/%.cu=$(emulator)/cuda/%.cu.o) \
-	$(emulator_c:%.c=$(B)/%.o) $(B)/tests/emulator/own.cc.o
+emulator_obj := $(emulator_c:%.c=$(B)/%.o) $(B)/tests/emulator/own.cc.o
+emulated_obj := $(cuda_c:%.c=$(emulator)/%.o) $(cuda_cu:%.cu=$(emulator)/%.cu.o)
+# What is linked is looked for beside, and found by whoever asks for such a library later.
+emulated := $(emulator)/libcuda.so.1 $(emulator)/libcublas.so.13
+emulated_libs := -Wl$(,)--no-as-needed $(emulated) -Wl$(,)--as-needed -Wl$(,)-rpath$(,)'$$ORIGIN'
 emulator_kernels := $(patsubst %,$(emulator)/%,$(wildcard cuda/kernels/*.cu cuda/kernels/*.cuh))
 
 .PHONY: emulator
 ifneq ($(cuda_home),)
-emulator: gpu-tests gpu-e2e $(addprefix $(emulator)/,quoit-cuda.so quoit-exec quoitd quoit failures)
+emulator: gpu-tests gpu-e2e $(addprefix $(emulator)/,quoit-cuda.so quoit-exec quoitd quoit failures quoit-peer quoit-peer-cuda)
 	$(Q)ln -sfn ../tests $(emulator)/tests && ln -sfn ../examples $(emulator)/examples
 endif
 
@@ -29,10 +32,15 @@ $(B)/tests/emulator/%.cc.o: tests/emulator/%.cc
 
 # The device's side: a launch becomes a call.
 launch := s/([A-Za-z_0-9]+(<[A-Za-z_0-9, ]+>)?)[[:space:]]*<<<([^;]*)>>>[[:space:]]*\(([^;]*)\);/emulate({\3}, \1, \4);/g
-$(emulator)/cuda/kernels/%: cuda/kernels/% tests/emulator/rules.mk
+define emulate
 	@mkdir -p $(@D)
 	$(Q)sed -zE '$(launch)' $< >$@
-$(emulator)/cuda/%.cu.o: $(emulator)/cuda/%.cu $(emulator_kernels)
+endef
+$(emulator)/cuda/kernels/%: cuda/kernels/% tests/emulator/rules.mk
+	$(call emulate)
+$(emulator)/tests-bench-cuda/%: tests/bench/cuda/% tests/emulator/rules.mk
+	$(call emulate)
+$(emulator)/%.cu.o: $(emulator)/%.cu $(emulator_kernels)
 	$(call say,CXX,$<)
 	$(Q)$(emulator_cxx) -include kernels.cuh -x c++ -c $< -o $@
 # The host's side, as it is.
@@ -40,12 +48,16 @@ $(emulator)/cuda/%.o: base += -fPIC -fvisibility=hidden -iquote cuda -isystem $(
 $(emulator)/cuda/%.o: cuda/%.c
 	$(call compile)
 
-$(emulator)/libcublas.so.13: $(B)/tests/emulator/blas.o
-	$(call link,-shared -Wl$(,)-soname$(,)$(@F))
-$(emulator)/quoit-cuda.so: $(emulator_obj) $(emulator)/libcublas.so.13
-	$(call link,-shared -Wl$(,)--no-as-needed $(emulator)/libcublas.so.13 -Wl$(,)--as-needed -Wl$(,)-z$(,)defs -Wl$(,)-rpath$(,)'$$ORIGIN' -lstdc++ -lpthread -ldl -lm)
+$(emulator)/libcuda.so.1: $(emulator_obj)
+	$(call link,-shared -Wl$(,)-soname$(,)$(@F) -Wl$(,)-z$(,)defs -lstdc++ -lpthread)
+$(emulator)/libcublas.so.13: $(B)/tests/emulator/blas.o $(emulator)/libcuda.so.1
+	$(call link,-shared -Wl$(,)-soname$(,)$(@F) $(emulator)/libcuda.so.1 -Wl$(,)-z$(,)defs -ldl)
+$(emulator)/quoit-cuda.so: $(emulated_obj) $(emulated)
+	$(call link,-shared $(emulated_libs) -Wl$(,)-z$(,)defs -lstdc++ -ldl -lm)
+$(emulator)/quoit-peer-cuda: $(emulator)/tests-bench-cuda/peer_cuda.cu.o $(emulated)
+	$(call link,$(emulated_libs) -lstdc++ -ldl -lm)
 $(emulator)/failures: $(B)/tests/emulator/failures.o
 	$(call link,-ldl)
-$(addprefix $(emulator)/,quoitd quoit-exec quoit): $(emulator)/%: $(B)/%
+$(addprefix $(emulator)/,quoitd quoit-exec quoit quoit-peer): $(emulator)/%: $(B)/%
 	@mkdir -p $(@D)
 	$(Q)ln -f $< $@
