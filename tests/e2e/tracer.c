@@ -19,6 +19,7 @@
 
 #define TICK     100000 /* us */
 #define PATIENCE 300    /* ticks: it compiles its program first */
+#define TELL     20     /* ticks */
 #define SETTLE   300000 /* us; its buffers are looked at more often than that */
 #define PROGRAM  8192
 
@@ -103,10 +104,15 @@ static const char *read_all(const char *path, char *to, size_t size)
 	return to;
 }
 
-/* False: it does not end by itself, and was killed. */
-static bool await_end(pid_t pid, int *ret_status)
+/*
+ * False: it does not end by itself, and was killed.  It is told to by `signal` (0: it knows),
+ * more than once, since it was seen to go on after the first.
+ */
+static bool await_end(pid_t pid, int signal, int *ret_status)
 {
 	for (int i = 0; i < PATIENCE; i++) {
+		if (i % TELL == 0)
+			(void)kill(pid, signal);
 		if (waitpid(pid, ret_status, WNOHANG) == pid)
 			return true;
 		usleep(TICK);
@@ -123,7 +129,7 @@ static void skip_without_bpftrace(const char *said)
 	char why[2048];
 	int status;
 
-	if (!await_end(pid, &status))
+	if (!await_end(pid, 0, &status))
 		cr_skip_test("bpftrace does not come to its end here");
 	if (!WIFEXITED(status) || WEXITSTATUS(status) == 127)
 		cr_skip_test("no bpftrace here");
@@ -201,9 +207,8 @@ static void detach(struct tracer *t)
 	int status;
 
 	usleep(SETTLE);
-	kill(t->pid, SIGINT);
-	cr_assert(await_end(t->pid, &status) && WIFEXITED(status) && !WEXITSTATUS(status), "%s",
-		  read_all(t->said, why, sizeof why));
+	cr_assert(await_end(t->pid, SIGINT, &status) && WIFEXITED(status) && !WEXITSTATUS(status),
+		  "%s", read_all(t->said, why, sizeof why));
 	cr_assert_eq(quoit_close(t->session, 0), 0);
 }
 
