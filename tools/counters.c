@@ -282,13 +282,24 @@ int counters_open_session(int directory, uint64_t session)
 	return open_file(directory, name);
 }
 
+/* Its magic comes last. */
+static bool is_being_made(const char *file, int64_t size)
+{
+	uint64_t magic = 1;
+
+	if (size >= (int64_t)sizeof magic)
+		memcpy(&magic, file, sizeof magic);
+	return magic == 0;
+}
+
 int counters_reread_session(int fd, uint64_t session, struct counters_session *ret)
 {
 	char buffer[MOST_SESSION_BYTES];
 	int64_t n = read_all(fd, buffer, sizeof buffer);
 
-	if (!n)
-		return -ENOENT; /* the session is over, and its file was emptied */
+	if (!n || is_being_made(buffer, n))
+		return -ENOENT; /* the session is over, and its file was emptied; or not there yet
+				 */
 	if (n > 0)
 		n = counters_parse_session(buffer, (size_t)n, ret);
 	if (!n && ret->session != session)

@@ -14,28 +14,37 @@
 static const char *const labels[QUOIT_SESSION_NR] = {QUOIT_SESSION_STATS(LABEL)};
 #undef LABEL
 
+/* Whoever reads it meanwhile finds no magic: there is nothing yet. */
+static void publish(struct quoit_session_stats *to, const struct quoit_session_stats *from)
+{
+	const size_t first = sizeof from->header.magic;
+
+	_Static_assert(offsetof(struct quoit_session_stats, header.magic) == 0, "it is the first");
+	memcpy((char *)to + first, (const char *)from + first, sizeof *from - first);
+	__atomic_store_n(&to->header.magic, from->header.magic, __ATOMIC_RELEASE);
+}
+
 int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node)
 {
-	struct quoit_session_stats *stats;
+	struct quoit_session_stats stats = {.session = s->id,
+					    .uid = s->uid,
+					    .pid = (uint32_t)s->pid,
+					    .reactor = reactor,
+					    .node = node,
+					    .opened_ns = totals_now_ns()};
 	void *map;
-	int err = session_file_open(s, directory, QUOIT_STATS_SESSION, sizeof *stats, &s->stats_fd,
+	int err = session_file_open(s, directory, QUOIT_STATS_SESSION, sizeof stats, &s->stats_fd,
 				    &map);
 
 	if (!map)
 		return err;
-	stats = map;
-	totals_fill_header(&stats->header, sizeof *stats,
-			   offsetof(struct quoit_session_stats, value), QUOIT_SESSION_NR, 1);
-	stats->session = s->id;
-	stats->uid = s->uid;
-	stats->pid = (uint32_t)s->pid;
-	stats->reactor = reactor;
-	stats->node = node;
-	stats->opened_ns = totals_now_ns();
-	memcpy(stats->name, s->name, sizeof stats->name);
+	totals_fill_header(&stats.header, sizeof stats, offsetof(struct quoit_session_stats, value),
+			   QUOIT_SESSION_NR, 1);
+	memcpy(stats.name, s->name, sizeof stats.name);
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
-		snprintf(stats->label[i], sizeof stats->label[i], "%s", labels[i]);
-	s->stats = stats;
+		snprintf(stats.label[i], sizeof stats.label[i], "%s", labels[i]);
+	publish(map, &stats);
+	s->stats = map;
 	return err;
 }
 

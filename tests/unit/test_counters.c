@@ -264,6 +264,24 @@ Test(counters, random_words_in_a_good_file_do_no_harm)
 	}
 }
 
+Test(counters, a_file_without_magic_is_of_a_session_that_is_not_there_yet)
+{
+	struct quoit_session_stats file;
+	struct counters_session s;
+	FILE *f = tmpfile();
+
+	fill_session(&file);
+	for (int made = 0; made < 2; made++) {
+		file.header.magic = made ? QUOIT_STATS_MAGIC : 0;
+		rewind(f);
+		cr_assert_eq(fwrite(&file, sizeof file, 1, f), 1);
+		fflush(f);
+		cr_expect_eq(counters_reread_session(fileno(f), file.session, &s),
+			     made ? 0 : -ENOENT);
+	}
+	fclose(f);
+}
+
 Test(counters, what_is_no_regular_file_is_not_read)
 {
 	struct counters_totals t;

@@ -184,7 +184,7 @@ enum { QUOIT_DAEMON_STATS(QUOIT_STAT_ENUM_D) QUOIT_DAEMON_NR };
 enum { QUOIT_LEGS(QUOIT_STAT_ENUM_L) QUOIT_LEG_NR };
 
 struct quoit_stats_header {
-	uint64_t magic;
+	uint64_t magic; /* QUOIT_STATS_MAGIC; 0: the file is being made */
 	uint32_t version;
 	uint32_t header_bytes;
 	uint32_t file_bytes;
