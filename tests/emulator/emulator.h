@@ -3,10 +3,10 @@
  * emulator.h - enough of CUDA's runtime on host threads that folder cuda/ runs, unchanged, on any
  * machine.
  *
- * A device that forgives nothing: a call that may wait for a whole device does so, and ends the
- * process where a kernel stays on it; memory is garbage when it is had and gone when it is given
- * back; a block's threads run in any order between two barriers; an error that nobody took is
- * found by the next launch.  What it cannot show is how a real device is timed, and that its
+ * A device that forgives nothing: a call that may wait for a kernel that stays ends the process
+ * where there is one; memory is garbage when it is had and gone when it is given back; a block's
+ * threads run in any order between two barriers; an error that nobody took is found by the next
+ * launch.  What it cannot show is how a real device is timed, and that its
  * compiler and memory model do what they should.
  *
  * The files: block.c, the threads of a grid's blocks; stream.c, streams and events; memory.c;
