@@ -34,7 +34,7 @@ make_tree() {
 }
 
 # A machine of two nodes with two cores of two threads each.  QEMU gives threads to Intel's only.
-# One thread emulates all eight: with one for each, boots hung, one of three on a busy day, and were no faster.
+# One thread emulates all eight: with one for each, boots hung now and then, and were no faster.
 # The kernel does not test its ciphers: emulated, that has hung before anything of ours began.
 run_machine() { # NAME QEMU-OPTION...
 	name=$1
@@ -46,7 +46,7 @@ run_machine() { # NAME QEMU-OPTION...
 		tr -d '\r' >"$b/vm/$name.log"
 }
 
-# Again, where nothing of ours began, and the kernel alone spoke: emulated, it stops now and then while it boots.
+# Again, where nothing but QEMU and the kernel spoke: an emulated kernel stops now and then while it boots.
 boot() { # NAME QEMU-OPTION...
 	for try in 1 2 3; do
 		run_machine "$@"
