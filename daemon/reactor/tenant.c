@@ -29,6 +29,19 @@ static int64_t part(const struct tenancy *t, const struct tenant *tenant, uint64
 	return ticks > 0 ? ticks : 1;
 }
 
+/* What nobody can have used is nobody's to pay back. */
+static void forgive(const struct tenancy *t)
+{
+	const int64_t least = -TENANT_DEBT_ROUNDS * t->round;
+	struct tenant *i = t->first;
+
+	do {
+		if (i->balance < least)
+			i->balance = least;
+		i = i->next;
+	} while (i != t->first);
+}
+
 /* So many rounds until one of them that has nothing has something again; 0: there is none. */
 static int64_t rounds_needed(const struct tenancy *t, uint64_t shares)
 {
@@ -48,9 +61,11 @@ static int64_t rounds_needed(const struct tenancy *t, uint64_t shares)
 static void begin_round(struct tenancy *t)
 {
 	uint64_t shares = all_shares(t);
-	int64_t rounds = rounds_needed(t, shares);
 	struct tenant *i = t->first;
+	int64_t rounds;
 
+	forgive(t);
+	rounds = rounds_needed(t, shares);
 	do {
 		int64_t more = part(t, i, shares);
 

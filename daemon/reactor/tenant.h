@@ -6,7 +6,10 @@
  * round robin (Shreedhar and Varghese, 1995) over time that was measured.  A round gives each
  * tenant ticks in proportion to its share; who has used its own is passed over until the next
  * round, which begins as soon as nobody is left who has some and had work.  What is left is not
- * carried over, and what was overdrawn is.
+ * carried over, and what was overdrawn is: up to TENANT_DEBT_ROUNDS of them, since no turn is that
+ * long.  More has passed while the reactor did not run at all (it was stopped, or the machine was),
+ * and whoever it then worked for would be passed over for as long again, by as often as its share
+ * is in all.
  *
  * In each pass a tenant's rings and sessions have a turn of TENANT_TURN_NS at most.  So, with n
  * tenants that have work and J for what one ring or session of theirs has done in one go
@@ -28,6 +31,9 @@
 
 #define TENANT_TURN_NS  50000u
 #define TENANT_ROUND_NS 2000000u
+
+/* What a tenant owes at most. */
+#define TENANT_DEBT_ROUNDS 100
 
 /* Who shares a reactor. */
 struct tenancy {

@@ -108,6 +108,19 @@ Test(tenants, jobs_beyond_a_round_are_paid_in_the_next_ones)
 	cr_expect_float_eq((double)w[1].had / (double)w[0].had, 1.0, 0.01);
 }
 
+/* The reactor stood still in one's turn, for longer than any turn is. */
+Test(tenants, time_that_nobody_used_is_not_paid_back_for_long)
+{
+	struct want w[] = {{.job = 10}, {.job = 10}};
+
+	come(0, 100);
+	come(1, 100);
+	tenant_charge(tenant(0), 100000 * (uint64_t)ROUND);
+	run(w, 2, 200000);
+	cr_expect_lt(w[1].had - w[0].had, (TENANT_DEBT_ROUNDS + 2) * (uint64_t)ROUND,
+		     "%llu and %llu", (unsigned long long)w[0].had, (unsigned long long)w[1].had);
+}
+
 Test(tenants, who_wants_nothing_leaves_all_to_the_others)
 {
 	struct want w[] = {{.job = 10}, {.job = 0}, {.job = 10}};
