@@ -235,13 +235,19 @@ static int start_workers(struct machine *m)
 	return err;
 }
 
+static void place_device(void *arg, uint32_t number, const char *address, pid_t pid)
+{
+	struct machine *m = arg;
+
+	device_places_bind(&m->places, number, address, pid);
+}
+
 static void on_executors(void *arg, const struct executors *e)
 {
 	struct machine *m = arg;
-	struct placement_config c = placement_wishes(m);
 
-	device_places_find(&m->places, e, m->topology, &c);
-	device_places_bind(&m->places, e);
+	if (m->topology->this_machine && !m->places.count)
+		m->places.count = executors_devices(e);
 	write_topology(m, e);
 }
 
@@ -253,12 +259,14 @@ static int start_executors(struct machine *m)
 				     .totals = m->totals,
 				     .reactors = m->plan->nr_reactors,
 				     .eventfds = eventfds,
+				     .place = place_device,
 				     .changed = on_executors,
 				     .arg = m};
 	int err;
 
 	for (uint32_t i = 0; i < c.reactors; i++)
 		eventfds[i] = m->reactors[i].eventfd;
+	m->places = (struct device_places){.topology = m->topology, .config = placement_wishes(m)};
 	err = executors_start(&c, &m->executors);
 	for (uint32_t i = 0; m->executors && i < c.reactors; i++) {
 		struct reactor *r = &m->reactors[i];

@@ -8,42 +8,32 @@
 #include "host/log.h"
 #include "host/topology.h"
 
-void device_places_find(struct device_places *p, const struct executors *e,
-			const struct topology *topology, const struct placement_config *config)
+/* No place is known of one for which there is no memory. */
+static void find(struct device_places *p, uint32_t i, const char *address)
 {
-	/* A described machine's numbers are not to be bound to. */
-	if (p->found || !topology->this_machine)
-		return;
-	p->found = true;
-	for (uint32_t i = 0; i < executors_devices(e); i++) {
-		const char *address = executors_device(e, i + 1)->address;
-
-		if (placement_device_find(topology, config, address, &p->device[i]) < 0)
-			return;
-		p->count++;
-	}
+	p->device[i] = (struct placement_device){.reason = PLACEMENT_NEAR_NOTHING,
+						 .node = TOPOLOGY_UNKNOWN,
+						 .memory_node = TOPOLOGY_UNKNOWN};
+	(void)placement_device_find(p->topology, &p->config, address, &p->device[i]);
+	p->found[i] = true;
 }
 
-static void bind_one(struct device_places *p, uint32_t i, uint32_t owner, pid_t pid)
+void device_places_bind(struct device_places *p, uint32_t number, const char *address, pid_t pid)
 {
-	const struct placement_device *d = &p->device[i];
-	int err;
+	const struct placement_device *d = &p->device[number - 1];
+	int *error = &p->error[number - 1], err;
 
-	if (!pid || pid == p->bound[i][owner] || !d->nr_cpus)
+	if (!p->topology->this_machine) /* a described one's numbers are not to be bound to */
+		return;
+	if (!p->found[number - 1])
+		find(p, number - 1, address);
+	if (!d->nr_cpus)
 		return;
 	err = affinity_bind_process(pid, d->cpus, d->nr_cpus);
-	if (err < 0 && !p->error[i])
-		log_warning("device %u: its process is not bound to node %d: %s", i + 1, d->node,
+	if (err < 0 && !*error)
+		log_warning("device %u: its process is not bound to node %d: %s", number, d->node,
 			    strerror(-err));
-	p->bound[i][owner] = pid;
-	p->error[i] = err;
-}
-
-void device_places_bind(struct device_places *p, const struct executors *e)
-{
-	for (uint32_t i = 0; i < p->count; i++)
-		for (uint32_t owner = 0; owner <= CONFIG_OWN_USERS; owner++)
-			bind_one(p, i, owner, executors_device_pid(e, i + 1, owner));
+	*error = err;
 }
 
 void device_places_describe(const struct device_places *p, const struct placement *plan, FILE *out)
@@ -58,6 +48,6 @@ void device_places_describe(const struct device_places *p, const struct placemen
 
 void device_places_done(struct device_places *p)
 {
-	for (uint32_t i = 0; i < p->count; i++)
+	for (uint32_t i = 0; i < CONFIG_DEVICES; i++)
 		placement_device_done(&p->device[i]);
 }

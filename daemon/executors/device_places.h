@@ -2,8 +2,8 @@
 /*
  * device_places.h - the devices' processes put where placement_device.h says.
  *
- * All by the thread that starts executors, but that what device_places_find has found does not
- * change: once there are other threads, they may read it.
+ * All by the thread that starts executors.  Where a device is is found with its first process, and
+ * `count` is set, before there are other threads: these may read both.
  */
 #ifndef QUOITD_DEVICE_PLACES_H
 #define QUOITD_DEVICE_PLACES_H
@@ -12,25 +12,24 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "executors.h"
 #include "host/config.h"
 #include "host/placement_device.h"
 
 struct device_places {
-	bool found;
-	uint32_t count;
+	const struct topology *topology; /* both are ours to read */
+	struct placement_config config;
+	uint32_t
+		count; /* devices that can be used; 0: on a described machine nothing has a place */
 	struct placement_device device[CONFIG_DEVICES]; /* number n is at n - 1 */
-	/* The processes that were put there last: everybody's, then users' own. */
-	pid_t bound[CONFIG_DEVICES][1 + CONFIG_OWN_USERS];
-	int error[CONFIG_DEVICES]; /* 0, or why the last one was not: -errno */
+	bool found[CONFIG_DEVICES];
+	int error[CONFIG_DEVICES]; /* 0, or why the last process was not bound: -errno */
 };
 
-/* Find them, once; no place is known of those for which there is no memory. */
-void device_places_find(struct device_places *p, const struct executors *e,
-			const struct topology *topology, const struct placement_config *config);
-
-/* Put the processes there that are new.  What is refused is said once, and they run anywhere. */
-void device_places_bind(struct device_places *p, const struct executors *e);
+/*
+ * Put this process of the device there.  What is refused is said once, and it runs anywhere.  It
+ * must not be making threads: one that it is just making would be missed.
+ */
+void device_places_bind(struct device_places *p, uint32_t number, const char *address, pid_t pid);
 
 /* A line each. */
 void device_places_describe(const struct device_places *p, const struct placement *plan, FILE *out);

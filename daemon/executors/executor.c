@@ -120,7 +120,12 @@ static int take_hello(struct executor *x)
 		executor_say_refused(x, "what quoit-exec says is not understood");
 	if (!err)
 		err = executor_accept_hello(x, &hello);
-	return err ? err : open_ports(x, hello.device.flags & QUOIT_DEVICE_PROFILED);
+	if (err)
+		return err;
+	if (x->device)
+		x->house->place(x->house->place_arg, x->device, hello.device.address,
+				x->process.pid);
+	return open_ports(x, hello.device.flags & QUOIT_DEVICE_PROFILED);
 }
 
 static void on_hello(struct executor *x)

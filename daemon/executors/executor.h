@@ -48,6 +48,9 @@ struct executor_house {
 	uint64_t module_ms, gpu_ms; /* what one job may take */
 	bool peers;                 /* devices read each other's memory */
 	uint64_t start_ms;          /* and a process, to be up, or, killed, to be gone */
+	/* Puts a device's process where it belongs, before it serves: executors.h */
+	void (*place)(void *arg, uint32_t device, const char *address, pid_t pid);
+	void *place_arg;
 };
 
 struct executor {

@@ -194,7 +194,9 @@ static int make(const struct executors_config *config, struct executors *e)
 					 .reactors = config->reactors,
 					 .module_ms = config->config->module_ms,
 					 .gpu_ms = config->config->gpu_ms,
-					 .start_ms = config->config->start_ms};
+					 .start_ms = config->config->start_ms,
+					 .place = config->place,
+					 .place_arg = config->arg};
 	house->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	house->eventfds = calloc(config->reactors, sizeof *house->eventfds);
 	if (house->eventfd < 0 || !house->eventfds)
@@ -376,14 +378,6 @@ void executors_give_own(struct executors *e, uid_t uid)
 const struct quoit_device_info *executors_device(const struct executors *e, uint32_t number)
 {
 	return &e->executor[e->config.config->modules + number - 1].hello.device;
-}
-
-pid_t executors_device_pid(const struct executors *e, uint32_t number, uint32_t owner)
-{
-	uint32_t first = e->config.config->modules + owner * e->devices;
-	const struct executor *x = &e->executor[first + number - 1];
-
-	return x->state == EXECUTOR_UP ? x->process.pid : 0;
 }
 
 void executors_describe(const struct executors *e, FILE *out)

@@ -26,6 +26,11 @@ struct executors_config {
 	struct quoit_totals *totals;
 	uint32_t reactors;
 	const int *eventfds; /* of each reactor; copied */
+	/*
+	 * Called for each process of a device, everybody's or a user's own, once it has said hello
+	 * and before it serves; by the thread that starts executors.
+	 */
+	void (*place)(void *arg, uint32_t device, const char *address, pid_t pid);
 	/* Called after the first start, and whenever a process came or went; by one thread. */
 	void (*changed)(void *arg, const struct executors *e);
 	void *arg;
@@ -58,12 +63,6 @@ const struct quoit_device_info *executors_device(const struct executors *e, uint
 
 /* Why there are no more, for people: why one was left out, or there are none, or how many are. */
 void executors_missing(struct executors *e, const struct gpu_choice *gpu, char *text, size_t size);
-
-/*
- * The process of one, everybody's (owner 0) or that of the user at place `owner` - 1 of
- * CONFIG_OWN_USERS; 0: it is not up.  From changed() only.
- */
-pid_t executors_device_pid(const struct executors *e, uint32_t number, uint32_t owner);
 
 /* How executor `number` of executors_count is; any thread. */
 enum exec_port_state executors_state(struct executors *e, uint32_t number);

@@ -18,8 +18,9 @@ int affinity_pin_thread(uint32_t cpu);
 
 /*
  * Lets all threads of a process run on these CPUs and no others; those that it makes later are like
- * who makes them.  Returns 0 or -errno, of the first thread that it was refused for: -ESRCH if the
- * process has ended.
+ * who makes them.  A thread that is just being made may be missed: it is not seen yet, and like its
+ * maker as that was.  Returns 0 or -errno, of the first thread that it was refused for: -ESRCH if
+ * the process has ended.
  */
 int affinity_bind_process(pid_t pid, const uint32_t *cpus, uint32_t count);
 
