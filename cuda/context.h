@@ -20,6 +20,7 @@
 struct quoit_device {
 	int index;
 	int broken;          /* 0, or the sticky error that was seen first */
+	cudaError_t failed;  /* what the runtime called that, or else the last that failed */
 	cudaMemPool_t pool;  /* NULL: there are none, memory is had the slow way */
 	bool pool_is_shared; /* other processes may reach it */
 	cudaStream_t stream; /* memory is had and given back in its order; else empty */

@@ -53,7 +53,28 @@ int device_code(struct quoit_device *d, int err)
 
 int device_check(struct quoit_device *d, cudaError_t result)
 {
-	return device_code(d, errors_code(result));
+	int err = errors_code(result);
+
+	if (err && err != -EAGAIN && !d->broken)
+		d->failed = result;
+	return device_code(d, err);
+}
+
+/* cuBLAS, which may have seen it first, has no words of its own. */
+static const char *driver_why(struct quoit_device *d)
+{
+	if (d->failed == cudaSuccess || (d->broken && errors_code(d->failed) != d->broken))
+		return NULL;
+	return cudaGetErrorString(d->failed);
+}
+
+static void driver_add_why(struct quoit_device *d, char *text, size_t size)
+{
+	const char *why = driver_why(d);
+	size_t n = strlen(text);
+
+	if (why)
+		snprintf(text + n, size - n, ": %s", why);
 }
 
 int device_pointer(struct quoit_device *d, void *host, void **ret)
@@ -275,6 +296,7 @@ static int driver_open(uint32_t index, struct quoit_device **ret,
 	profile_open(&d->profile);
 	err = driver_prepare(d, ret_info, text, size);
 	if (err) {
+		driver_add_why(d, text, size);
 		driver_close(d);
 		return err;
 	}
@@ -377,6 +399,7 @@ __attribute__((visibility("default"))) const struct quoit_device_driver quoit_de
 	.open = driver_open,
 	.close = driver_close,
 	.health = driver_health,
+	.why = driver_why,
 	.clock = driver_clock,
 	.memory_new = memory_new,
 	.memory_free = memory_free,

@@ -89,11 +89,6 @@ int errors_code(cudaError_t result)
 	return err;
 }
 
-int errors_driver_code(int result)
-{
-	return errors_find((cudaError_t)result);
-}
-
 int errors_say(cudaError_t result, const char *doing, char *text, size_t size)
 {
 	if (result == cudaErrorInsufficientDriver) {

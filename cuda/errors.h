@@ -13,11 +13,11 @@
 
 #include <cuda_runtime_api.h>
 
-/* 0, a negative errno, or a sticky error.  The runtime forgets an error that is not sticky. */
+/*
+ * 0, a negative errno, or a sticky error.  The runtime forgets an error that is not sticky.  The
+ * numbers of the driver's functions are the runtime's.
+ */
 int errors_code(cudaError_t result);
-
-/* The same for the driver's functions, whose numbers are the runtime's. */
-int errors_driver_code(int result);
 
 bool errors_is_sticky(int err);
 

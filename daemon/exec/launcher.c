@@ -3,7 +3,9 @@
 #include "launcher_private.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -79,11 +81,33 @@ static uint64_t find_culprit(struct launcher *l)
 	return only;
 }
 
+static const char *words_for(int err)
+{
+	switch (err) {
+	case -QUOIT_EGPUFAULT:
+		return "what ran on the device has broken its context";
+	case -QUOIT_EDEVLOST:
+		return "the device is lost";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* It is about to end: why, for people. */
+static void say_why(struct launcher *l, const char *doing, int err)
+{
+	struct quoit_exec_words *words = l->channels->words;
+	const char *why = l->driver->why(l->device);
+
+	snprintf(words->why, sizeof words->why, "%s%s", doing, why ? why : words_for(err));
+}
+
 int launcher_check(struct launcher *l, int result)
 {
 	if (result != -QUOIT_EGPUFAULT && result != -QUOIT_EDEVLOST)
 		return result;
 	l->channels->words->culprit = find_culprit(l);
+	say_why(l, "", result);
 	__atomic_store_n(&l->channels->words->fault, result, __ATOMIC_RELEASE);
 	/* No destructor of a driver is to be trusted now. */
 	_exit(1);
@@ -391,8 +415,11 @@ int launch(int socket, const struct driver *driver)
 		l->clock_step = driver->info.clock_step;
 		l->channels = channels;
 		err = channels_open(channels, socket);
-		if (!err)
+		if (!err) {
 			err = make(l);
+			if (err)
+				say_why(l, "it cannot be set up: ", err);
+		}
 		for (int i = 0; i < CLOCK_FIRST_TRIES && !err && !l->clock_ticks; i++)
 			read_clock(l, 0); /* idle as it is now it tells; later it may be busy */
 		if (!err)

@@ -55,14 +55,29 @@ static const char *const reasons[] = {
 	[KILL_NAME] = "it worked at a job that it does not have",
 };
 
+/* As a device's process has it; "": nothing.  What is read there may change meanwhile. */
+static void read_own_words(const struct executor *x, char *text, unsigned size)
+{
+	const struct quoit_exec_words *words = x->process.exec_pages;
+	char why[sizeof words->why] = "";
+
+	if (words)
+		memcpy(why, words->why, sizeof why);
+	log_escape(text, size, why, sizeof why);
+}
+
 void executor_say_end(const struct executor *x, char *text, size_t size)
 {
 	bool was_killed = WIFSIGNALED(x->status) && WTERMSIG(x->status) == SIGKILL;
+	char why[QUOIT_EXEC_TEXT_BYTES];
 
+	read_own_words(x, why, sizeof why);
 	if (was_killed && x->ended)
 		snprintf(text, size, "quoit-exec was ended: %s", reasons[x->ended]);
 	else if (WIFSIGNALED(x->status))
 		snprintf(text, size, "quoit-exec ended with signal %d", WTERMSIG(x->status));
+	else if (*why)
+		snprintf(text, size, "quoit-exec ended: %s", why);
 	else
 		snprintf(text, size, "quoit-exec ended with exit status %d",
 			 WEXITSTATUS(x->status));

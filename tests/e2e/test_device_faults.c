@@ -2,6 +2,7 @@
 /* test_device_faults.c - a device's executor dies, faults, hangs, or never comes up */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -232,5 +233,120 @@ Test(device_faults, a_buffer_that_could_not_be_cleared_is_cleared_later)
 	cr_expect_eq(got[9], 1.0f);
 	cr_expect_eq(got[10], 0.0f);
 	cr_expect_eq(got[999], 0.0f);
+	room_close(&r);
+}
+
+/* ---- what it says of its end ---- */
+
+struct end {
+	char faults[32]; /* Criterion copies it, and no pointers */
+	char why[64];
+};
+
+static struct end ends[] = {
+	{"memory_new:1:ENOMEM", "it cannot be set up: Cannot allocate memory"},
+	{"host_new:1:ENOMEM", "it cannot be set up: Cannot allocate memory"},
+	{"stream_new:1:EIO", "it cannot be set up: Input/output error"},
+	{"event_new:1:EIO", "it cannot be set up: Input/output error"},
+	{"host_new:2:EDEVLOST", "it cannot be set up: injected by QUOIT_SOFT_FAULTS"},
+	{"health:1:EGPUFAULT", "injected by QUOIT_SOFT_FAULTS"},
+};
+
+ParameterizedTestParameters(device_faults, one_that_ends_by_itself_is_lost_and_says_why)
+{
+	return cr_make_param_array(struct end, ends, sizeof ends / sizeof ends[0]);
+}
+
+ParameterizedTest(struct end *e, device_faults, one_that_ends_by_itself_is_lost_and_says_why)
+{
+	struct device_room r = faulty(e->faults, NULL);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
+	quoit_tensor here = quoit_vector(r.q, QUOIT_F32, 10);
+	char words[128];
+
+	snprintf(words, sizeof words, "lost: quoit-exec ended: %s\n", e->why);
+	cr_expect(room_topology_says(&r, words), "%s: %s", e->faults, words);
+	cr_expect_eq(room_run(r.d, quoit_fill(x, 1.0), NULL), -ENODEV);
+	cr_expect_eq(room_run(r.q, quoit_fill(here, 1.0), NULL), 0);
+	room_close(&r);
+}
+
+Test(device_faults, one_that_breaks_with_each_job_says_so)
+{
+	struct device_room r = faulty("run:1:EGPUFAULT", NULL);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
+	int res = 0;
+
+	for (int i = 0; i < 20 && res != -ENODEV; i++)
+		res = room_run(r.d, quoit_fill(x, 1.0), NULL);
+	cr_expect_eq(res, -ENODEV);
+	cr_expect(
+		room_topology_says(&r, "lost: quoit-exec ended: injected by QUOIT_SOFT_FAULTS\n"));
+	room_close(&r);
+}
+
+/* ---- calls whose failure need be no job's ---- */
+
+Test(device_faults, where_the_clock_is_never_told_jobs_have_no_times)
+{
+	struct device_room r = faulty("clock:1-:EIO", NULL);
+	struct quoit_ring_params params = {.flags = QUOIT_RING_STAMPS};
+	struct quoit_stamps t;
+	struct quoit_ring *q;
+	quoit_job job;
+
+	cr_assert_eq(quoit_ring_open(&q, r.s, &params), 0);
+	cr_assert_eq(quoit_use_device(q, 1), 0);
+	cr_assert_eq(quoit_start(q, quoit_fill(quoit_vector(q, QUOIT_F32, 10), 1.0), &job), 0);
+	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 20000), 1);
+	cr_expect_eq(quoit_result(q, job), 0);
+	cr_assert(quoit_job_stamps(q, job, &t));
+	cr_expect_eq(t.device_start, 0);
+	cr_expect_eq(t.device_end, 0);
+	room_close(&r);
+}
+
+/* Another session uses memory and leaves: the driver gets that back. */
+static void come_and_go(const struct device_room *r)
+{
+	struct quoit_open_params p = {.socket = r->daemon.socket, .device_bytes = 16 << 20};
+	struct quoit_session *s;
+	struct quoit_ring *q;
+
+	cr_assert_eq(quoit_open(&s, &p), 0);
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_use_device(q, 1), 0);
+	cr_assert_eq(room_run(q, quoit_fill(quoit_vector(q, QUOIT_F32, 1 << 20), 1.0), NULL), 0);
+	cr_assert_eq(quoit_close(s, 0), 0);
+}
+
+Test(device_faults, memory_that_the_driver_does_not_take_back_harms_nobody)
+{
+	struct device_room r = faulty("memory_free:1:EINVAL", NULL);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
+	pid_t executor = room_executor(&r, 0);
+	float got[10];
+
+	cr_assert_eq(room_run(r.d, quoit_fill(x, 3.0), NULL), 0);
+	come_and_go(&r);
+	expect_works(&r);
+	cr_expect_eq(quoit_read(r.d, x, got, sizeof got), 0);
+	cr_expect_eq(got[9], 3.0f);
+	cr_expect_eq(room_executor(&r, 0), executor);
+	room_close(&r);
+}
+
+Test(device_faults, a_device_that_breaks_when_it_takes_memory_back_comes_up_again)
+{
+	struct device_room r = faulty("memory_free:1:EDEVLOST", NULL);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
+	pid_t executor = room_executor(&r, 0);
+	float got[10];
+
+	cr_assert_eq(room_run(r.d, quoit_fill(x, 3.0), NULL), 0);
+	come_and_go(&r);
+	(void)room_executor(&r, executor);
+	cr_expect_eq(quoit_read(r.d, x, got, sizeof got), -QUOIT_EPOISON);
+	expect_works(&r);
 	room_close(&r);
 }

@@ -96,7 +96,16 @@ cudaError_t cudaPeekAtLastError(void)
 
 const char *cudaGetErrorString(cudaError_t result)
 {
-	return result ? "an error of the emulator" : "no error";
+	switch (result) {
+	case cudaSuccess:
+		return "no error";
+	case cudaErrorMemoryAllocation:
+		return "out of memory";
+	case cudaErrorIllegalAddress:
+		return "an illegal memory access was encountered";
+	default:
+		return "an error of the emulator";
+	}
 }
 
 /* ---- devices ---- */

@@ -183,6 +183,7 @@ static void insist(struct things *t)
 	uint64_t memory;
 
 	(void)good(driver->health(t->device, &verdict));
+	(void)driver->why(t->device);
 	(void)good(driver->memory_new(t->device, BYTES, &memory));
 	if (!t->event)
 		return;

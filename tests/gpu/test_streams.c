@@ -278,6 +278,7 @@ static void faults(struct gpu *g)
 	struct quoit_device_launch launch = {{1, 1, 1}, {1, 1, 1}, 0, 1, {NULL}, {8}};
 	const struct quoit_device_verdict *verdict;
 	uint64_t nowhere = UINT64_C(1) << 40;
+	const char *why;
 	uint64_t address;
 	int err;
 
@@ -288,8 +289,10 @@ static void faults(struct gpu *g)
 	err = g->driver->launch(g->stream, kernel, &launch);
 	GPU_CHECK(g, err == 0, "launch: %d", err);
 	err = gpu_wait(g, g->stream);
+	why = g->driver->why(g->device);
 	GPU_CHECK(g, err == -QUOIT_EGPUFAULT, "the fault is %d", err);
 	GPU_CHECK(g, g->driver->health(g->device, &verdict) == -QUOIT_EGPUFAULT, "health");
+	GPU_CHECK(g, why && strstr(why, "illegal"), "it says: %s", why ? why : "nothing");
 	GPU_CHECK(g, g->driver->memory_new(g->device, 100, &address) == -QUOIT_EGPUFAULT,
 		  "it is sticky");
 	GPU_CHECK(g, g->driver->clear(g->stream, g->arena, 4) == -QUOIT_EGPUFAULT, "everywhere");

@@ -45,6 +45,12 @@ static int do_health(struct quoit_device *d, const struct quoit_device_verdict *
 	return 0;
 }
 
+static const char *do_why(struct quoit_device *d)
+{
+	(void)d;
+	return NULL;
+}
+
 static int do_clock(struct quoit_device *d, uint64_t *ret_ns, uint64_t *ret_ticks,
 		    uint64_t *ret_error)
 {
@@ -231,6 +237,7 @@ static void do_range_end(struct quoit_device *d, uint64_t range)
 const struct quoit_device_driver counting_driver = {.version = QUOIT_DEVICE_VERSION,
 						    .name = "counting",
 						    .health = do_health,
+						    .why = do_why,
 						    .clock = do_clock,
 						    .memory_new = do_memory_new,
 						    .memory_free = do_memory_free,

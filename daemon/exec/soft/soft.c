@@ -21,7 +21,7 @@ static int inject(enum soft_function function, char *text, size_t size)
 	const int err = soft_faults_next(function);
 
 	if (err)
-		snprintf(text, size, "injected by QUOIT_SOFT_FAULTS");
+		snprintf(text, size, "%s", SOFT_INJECTED);
 	return err;
 }
 
@@ -145,21 +145,24 @@ int soft_enter(struct quoit_device *d, enum soft_function function)
 	}
 	err = soft_faults_next(function);
 	if (soft_is_sticky(err))
-		soft_break(d, err, NULL);
+		soft_break(d, err, NULL, SOFT_INJECTED);
 	return err;
 }
 
 void soft_want_parked(struct quoit_device *d)
 {
 	if (atomic_load(&d->resident))
-		soft_break(d, -QUOIT_EGPUFAULT, NULL);
+		soft_break(d, -QUOIT_EGPUFAULT, NULL,
+			   "a call that may wait for the device, beside a resident consumer");
 }
 
-void soft_break(struct quoit_device *d, int err, const struct quoit_device_verdict *verdict)
+void soft_break(struct quoit_device *d, int err, const struct quoit_device_verdict *verdict,
+		const char *why)
 {
 	(void)pthread_mutex_lock(&d->lock);
 	if (!d->broken) {
 		d->culprit = verdict;
+		d->why = why;
 		atomic_store_explicit(&d->broken, err, memory_order_release);
 	}
 	(void)pthread_cond_broadcast(&d->changed);
@@ -173,6 +176,11 @@ static int soft_health(struct quoit_device *d, const struct quoit_device_verdict
 	/* It was written before `broken`, and once. */
 	*ret_verdict = soft_is_sticky(err) ? d->culprit : NULL;
 	return err;
+}
+
+static const char *soft_why(struct quoit_device *d)
+{
+	return atomic_load_explicit(&d->broken, memory_order_acquire) ? d->why : NULL;
 }
 
 /* ---- the clock ---- */
@@ -204,6 +212,7 @@ const struct quoit_device_driver soft_device_driver = {
 	.open = soft_open,
 	.close = soft_close,
 	.health = soft_health,
+	.why = soft_why,
 	.clock = soft_clock,
 	.memory_new = soft_memory_new,
 	.memory_free = soft_memory_free,

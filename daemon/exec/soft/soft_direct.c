@@ -88,7 +88,7 @@ static bool run_one(struct consumer *c)
 			sizeof call / sizeof(uint64_t));
 	err = soft_run_call(c->device, &call);
 	if (err) {
-		soft_break(c->device, err, NULL);
+		soft_break(c->device, err, NULL, SOFT_ASTRAY);
 		return false;
 	}
 	quoit_ring_release(&c->ring, 1);

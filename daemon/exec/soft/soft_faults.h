@@ -33,6 +33,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define SOFT_INJECTED "injected by QUOIT_SOFT_FAULTS" /* for people */
+
 enum soft_function {
 	SOFT_COUNT,
 	SOFT_OPEN,

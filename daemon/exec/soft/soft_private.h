@@ -42,6 +42,7 @@ struct quoit_device {
 	_Atomic int broken;        /* 0 or a sticky error */
 	_Atomic uint32_t resident; /* of the consumers, those that have not left */
 	const struct quoit_device_verdict *culprit;
+	const char *why;
 };
 
 /* One place in a stream: a new one for each event_record, kept by the event and by what waits. */
@@ -104,8 +105,12 @@ int soft_enter(struct quoit_device *d, enum soft_function function);
 /* A real device may deadlock in this function while a consumer is there (device.h): fault. */
 void soft_want_parked(struct quoit_device *d);
 
-/* From now on every call returns this sticky error.  Any thread. */
-void soft_break(struct quoit_device *d, int err, const struct quoit_device_verdict *verdict);
+/* Why, of what ran: in words of the device layer, as all errors there are one. */
+#define SOFT_ASTRAY "a job or kernel used memory that is not its device's"
+
+/* From now on every call returns this sticky error; why: a constant text.  Any thread. */
+void soft_break(struct quoit_device *d, int err, const struct quoit_device_verdict *verdict,
+		const char *why);
 
 /* The device's time, nanoseconds. */
 uint64_t soft_now(void);

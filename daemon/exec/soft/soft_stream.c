@@ -76,7 +76,7 @@ static void do_task(struct quoit_device_stream *s, struct soft_task *task)
 			err = task->run(d, task);
 	}
 	if (err)
-		soft_break(d, err, task->verdict);
+		soft_break(d, err, task->verdict, task->suffers ? SOFT_INJECTED : SOFT_ASTRAY);
 	soft_mark_unref(task->mark);
 	/* The caller may write into the entry once it sees this. */
 	atomic_fetch_add_explicit(&s->head, 1, memory_order_release);

@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-#define QUOIT_DEVICE_VERSION 5u
+#define QUOIT_DEVICE_VERSION 6u
 
 struct quoit_device;        /* an opened device: a driver's own */
 struct quoit_device_stream; /* work in order; streams among each other run at once */
@@ -135,6 +135,11 @@ struct quoit_device_driver {
 	 * whose doing it was, NULL: not known.
 	 */
 	int (*health)(struct quoit_device *d, const struct quoit_device_verdict **ret_verdict);
+	/*
+	 * What the driver says of what has gone wrong for good, or else of the last call of ours
+	 * that failed, for people; NULL: nothing.  Valid until the next call.
+	 */
+	const char *(*why)(struct quoit_device *d);
 	/*
 	 * The device's clock and ours (TSC ticks) at one moment; *ret_error: how far they may be
 	 * apart, in ticks, beside the clock's step.  May take some microseconds.

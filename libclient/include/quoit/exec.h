@@ -35,7 +35,7 @@ extern "C" {
 
 /* ---- for authors of modules ---- */
 
-#define QUOIT_EXEC_VERSION 7u
+#define QUOIT_EXEC_VERSION 8u
 #define QUOIT_EXEC_MAX_OPS 32u
 
 /* A view on memory: element (i, j, k, l) is at data + the sum of index times stride, in elements.
@@ -336,6 +336,8 @@ struct quoit_exec_words {
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t running[QUOIT_EXEC_STREAMS];
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t culprit;
 	uint64_t queries; /* events asked whether they are done, since its streams write no words */
+	QUOIT_ALIGNED(QUOIT_LINE)
+	char why[QUOIT_EXEC_TEXT_BYTES]; /* it ends by itself, for people */
 };
 
 struct quoit_exec_channel {
@@ -350,7 +352,7 @@ struct quoit_exec_channel {
 	 */
 	uint64_t had[QUOIT_EXEC_SLOTS];
 };
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_words) == 3 * QUOIT_LINE, "channels begin on a line");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_words) == 5 * QUOIT_LINE, "channels begin on a line");
 
 #ifdef __cplusplus
 }
