@@ -88,7 +88,8 @@ gpu_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/gpu/test_*.c),
 gpu-tests: $(cuda_so) $(gpu_tests)
 # The same through quoitd: what make all needs, and Criterion.
 gpu_e2e := $(addprefix $(B)/tests/e2e/,test_device test_device_cost test_device_faults test_device_pairs \
-	test_device_queues test_device_reach test_device_secrets test_direct test_direct_faults test_kernels test_kernel_faults)
+	test_device_queues test_device_reach test_device_secrets test_direct test_direct_faults test_kernels test_kernel_faults \
+	test_memory_theorem)
 gpu-e2e: all $(gpu_e2e) $(if $(cuda_so),$(B)/tests/e2e/own.ptx)
 gpu-e2e-list:
 	@echo $(gpu_e2e)

@@ -3,6 +3,9 @@
  * test_memory_theorem.c - what runs one job at a time runs at any depth, and only that.
  *
  *	test_memory_theorem [--seed N] [--rounds N] [options of Criterion]
+ *
+ * Where a real device is to be tested ($QUOIT_TEST_GPU), what needs one is run there, the rest is
+ *not.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,19 +13,44 @@
 
 #include <criterion/criterion.h>
 
+#include <quoit.h>
+
 #include "daemon.h"
+#include "device.h"
 #include "theorem.h"
 
 static uint64_t first_seed = 1;
 static uint64_t rounds = 150; /* of the plain test; the others take their share */
 
-static void run_rounds(uint64_t count, struct theorem_options options,
-		       const char *const *daemon_options)
+/* Real ones are as many as they are. */
+static void skip_without(struct daemon *d, unsigned devices)
 {
+	struct quoit_open_params p = {.socket = d->socket};
+	struct quoit_session *s;
+	struct quoit_info info;
+
+	cr_assert_eq(quoit_open(&s, &p), 0);
+	quoit_info(s, &info);
+	cr_assert_eq(quoit_close(s, 0), 0);
+	if (info.devices >= devices)
+		return;
+	daemon_stop(d);
+	cr_skip_test("there is one device");
+}
+
+/* option: of quoitd; NULL: none. */
+static void run_rounds(uint64_t count, struct theorem_options options, const char *option)
+{
+	const char *all[] = {option, NULL};
 	struct daemon d;
 	bool good = true;
 
-	cr_assert_eq(daemon_start(&d, daemon_options), 0);
+	if (!room_is_soft() && !options.devices)
+		cr_skip_test("it needs no device");
+	room_adapt(all);
+	cr_assert_eq(daemon_start(&d, all), 0);
+	if (!room_is_soft())
+		skip_without(&d, options.devices);
 	for (uint64_t i = 0; good && i < count; i++) {
 		options.seed = first_seed + i;
 		good = theorem_round(d.socket, &options, stderr);
@@ -38,9 +66,7 @@ Test(memory_theorem, a_deep_queue_ends_as_one_job_at_a_time, .timeout = 600)
 
 Test(memory_theorem, it_holds_with_few_entries_for_jobs, .timeout = 600)
 {
-	static const char *const options[] = {"--max-jobs=64", NULL};
-
-	run_rounds(rounds / 3, (struct theorem_options){.steps = 300, .rings = 1}, options);
+	run_rounds(rounds / 3, (struct theorem_options){.steps = 300, .rings = 1}, "--max-jobs=64");
 }
 
 Test(memory_theorem, rings_that_fit_together_never_lack_bytes, .timeout = 600)
@@ -56,18 +82,16 @@ Test(memory_theorem, cancels_and_deadlines_change_only_what_depends_on_them, .ti
 
 /* ---- with a device ---- */
 
-static const char *const with_device[] = {"--gpu=soft", NULL};
-
 Test(memory_theorem, it_holds_on_a_device_and_between_it_and_the_host, .timeout = 600)
 {
 	run_rounds(rounds / 2, (struct theorem_options){.steps = 300, .rings = 1, .devices = 1},
-		   with_device);
+		   "--gpu=soft");
 }
 
 Test(memory_theorem, rings_that_fit_together_never_lack_bytes_on_a_device, .timeout = 600)
 {
 	run_rounds(rounds / 3, (struct theorem_options){.steps = 200, .rings = 3, .devices = 1},
-		   with_device);
+		   "--gpu=soft");
 }
 
 Test(memory_theorem, cancels_change_only_what_depends_on_them_on_a_device, .timeout = 600)
@@ -75,17 +99,15 @@ Test(memory_theorem, cancels_change_only_what_depends_on_them_on_a_device, .time
 	run_rounds(
 		rounds / 3,
 		(struct theorem_options){.steps = 300, .rings = 1, .devices = 1, .cancels = true},
-		with_device);
+		"--gpu=soft");
 }
 
 /* ---- with two ---- */
 
-static const char *const with_devices[] = {"--gpu=soft:2", NULL};
-
 Test(memory_theorem, it_holds_between_two_devices, .timeout = 600)
 {
 	run_rounds(rounds / 2, (struct theorem_options){.steps = 300, .rings = 1, .devices = 2},
-		   with_devices);
+		   "--gpu=soft:2");
 }
 
 Test(memory_theorem, cancels_change_only_what_depends_on_them_between_devices, .timeout = 600)
@@ -93,7 +115,7 @@ Test(memory_theorem, cancels_change_only_what_depends_on_them_between_devices, .
 	run_rounds(
 		rounds / 3,
 		(struct theorem_options){.steps = 200, .rings = 2, .devices = 2, .cancels = true},
-		with_devices);
+		"--gpu=soft:2");
 }
 
 /* Take our options out of the command line. */
