@@ -14,10 +14,6 @@
 /* So many products go by where a handle could not be had, before one is asked for again. */
 #define GEMM_PRODUCTS_LATER 256u
 
-#ifndef QUOIT_GEMM_TF32
-#define QUOIT_GEMM_TF32 0x04u
-#endif
-
 /* A matrix as cuBLAS reads it: by columns. */
 struct gemm_words {
 	cublasOperation_t is;

@@ -131,6 +131,7 @@ struct product {
 	struct matrix a, b, c;
 	int m, n, k, batches;
 	double alpha, beta;
+	bool tf32; /* factors are rounded to 10 bits of fraction */
 };
 
 static char *batch_of(const struct matrix *m, int batch)
@@ -166,13 +167,31 @@ static float *as_single(const struct matrix *m, const char *data)
 	return x;
 }
 
-static void multiply_halves(const struct product *p, int batch)
+/* To 10 bits of fraction, to nearest. */
+static void round_to_tf32(float *x, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t bits;
+
+		memcpy(&bits, &x[i], sizeof bits);
+		if ((bits & 0x7f800000) != 0x7f800000)
+			bits = (bits + 0x1000) & ~0x1fffu;
+		memcpy(&x[i], &bits, sizeof bits);
+	}
+}
+
+/* By way of dense matrices of f32. */
+static void multiply_narrow(const struct product *p, int batch)
 {
 	char *data = batch_of(&p->c, batch);
 	float *a = as_single(&p->a, batch_of(&p->a, batch));
 	float *b = as_single(&p->b, batch_of(&p->b, batch));
 	float *c = as_single(&p->c, data);
 
+	if (p->tf32) {
+		round_to_tf32(a, (size_t)p->m * (size_t)p->k);
+		round_to_tf32(b, (size_t)p->k * (size_t)p->n);
+	}
 	multiply_single(BY_COLUMNS, p->a.turned ? TURNED : AS_IT_IS,
 			p->b.turned ? TURNED : AS_IT_IS, p->m, p->n, p->k, (float)p->alpha, a,
 			p->a.rows, b, p->b.rows, (float)p->beta, c, p->m);
@@ -199,12 +218,12 @@ static void multiply_batch(const struct product *p, int batch)
 	if (p->a.type == CUDA_R_64F)
 		multiply_wide(BY_COLUMNS, a_is, b_is, p->m, p->n, p->k, p->alpha, a, (int)p->a.lead,
 			      b, (int)p->b.lead, p->beta, c, (int)p->c.lead);
-	else if (p->a.type == CUDA_R_32F)
+	else if (p->a.type == CUDA_R_32F && !p->tf32)
 		multiply_single(BY_COLUMNS, a_is, b_is, p->m, p->n, p->k, (float)p->alpha, a,
 				(int)p->a.lead, b, (int)p->b.lead, (float)p->beta, c,
 				(int)p->c.lead);
 	else
-		multiply_halves(p, batch);
+		multiply_narrow(p, batch);
 }
 
 static void multiply_task(void *argument)
@@ -241,6 +260,7 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
 		.batches = batches,
 		.alpha = wide ? *(const double *)alpha : (double)*(const float *)alpha,
 		.beta = wide ? *(const double *)beta : (double)*(const float *)beta,
+		.tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32 && a_type == CUDA_R_32F,
 	};
 	struct product *p;
 	cudaError_t err;

@@ -71,6 +71,7 @@ seed 'a request is run before it is there' kernels/direct.cu '/direct_take\(job/
 seed 'an answer is given before the block is done' kernels/direct.cu '/direct_run\(job\);/{n;s/__syncthreads\(\);//}' test_direct
 seed 'kernels are not loaded before one stays' direct.c 's/device_check\(d, kernels_load\(\)\)/0/' test_direct
 seed 'a transposed product has its factors as they were' gemm.c '0,/gemm_turn\(&factor\[1\]\);$/!s/gemm_turn\(&factor\[1\]\);//' test_shapes
+seed 'all products round their factors' gemm.c 's/product.tf32 = .*;/product.tf32 = true;/' test_halves
 seed 'a stream does not wait' stream.c 's/cudaStreamWaitEvent\(s->stream, e->event, 0\)/e->event ? cudaSuccess : cudaErrorInvalidValue/' \
 	test_streams
 seed 'memory is given back twice' memory.c 's/return (cudaFreeAsync\(memory, stream\));/return \1 ? cudaErrorInvalidValue : \1;/' test_streams

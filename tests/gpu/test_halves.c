@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_halves.c - types of 16 bits on a device: conversions, moves, products; random numbers. */
+/* test_halves.c - types of 16 bits on a device: conversions, moves, products, also by TF32; random
+ * numbers. */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu.h"
@@ -98,65 +100,170 @@ static void moves(struct gpu *g, uint8_t dtype)
 
 /* ---- products ---- */
 
-#define SIDE    96u
-#define BATCHES 2u
+struct product {
+	uint32_t m, n, k, batch[2];
+	uint8_t dtype, c_dtype, arg;
+	const int *layout; /* of C, A and B */
+	double alpha, beta;
+};
 
-static double number(const struct op_tensor *t, uint32_t batch, uint32_t row, uint32_t column)
+static int64_t place(const struct op_tensor *t, const uint32_t pos[4])
 {
-	const int64_t at = batch * t->stride[1] + row * t->stride[2] + column * t->stride[3];
+	return pos[0] * t->stride[0] + pos[1] * t->stride[1] + pos[2] * t->stride[2] +
+	       pos[3] * t->stride[3];
+}
+
+static double number(const struct op_tensor *t, const uint32_t pos[4])
+{
+	const int64_t at = place(t, pos);
 
 	return t->dtype == QUOIT_F32 ? ((const float *)t->data)[at]
 				     : widen(t->dtype, ((const uint16_t *)t->data)[at]);
 }
 
+static bool is_empty(const struct op_tensor *t)
+{
+	return !t->dim[0] || !t->dim[1] || !t->dim[2] || !t->dim[3];
+}
+
 /* Numbers with few digits, so that a sum of f32 loses none of them. */
 static void fill_with_few_digits(struct op_tensor *t)
 {
-	for (uint32_t i = 0; i < BATCHES * SIDE * SIDE; i++) {
-		const int64_t at = i / (SIDE * SIDE) * t->stride[1] +
-				   i / SIDE % SIDE * t->stride[2] + i % SIDE * t->stride[3];
-		const double x = (double)(i * 7 % 64) / 32 - 1;
+	uint32_t pos[4] = {0};
+	unsigned i = 0;
+
+	if (is_empty(t))
+		return;
+	do {
+		const double x = (double)(i++ * 7 % 64) / 32 - 1;
 
 		if (t->dtype == QUOIT_F32)
-			((float *)t->data)[at] = (float)x;
+			((float *)t->data)[place(t, pos)] = (float)x;
 		else
-			((uint16_t *)t->data)[at] = narrow(t->dtype, x);
+			((uint16_t *)t->data)[place(t, pos)] = narrow(t->dtype, x);
+	} while (ops_next(t->dim, pos));
+}
+
+/* One element: alpha times a sum, plus beta times what C was, rounded once to C's type. */
+static double wanted(const struct product *p, const struct op_tensor t[3], const uint32_t pos[4])
+{
+	const bool ta = p->arg & QUOIT_GEMM_TRANS_A, tb = p->arg & QUOIT_GEMM_TRANS_B;
+	double sum = 0;
+
+	for (uint32_t k = 0; k < p->k; k++) {
+		const uint32_t a[] = {pos[0], pos[1], ta ? k : pos[2], ta ? pos[2] : k};
+		const uint32_t b[] = {pos[0], pos[1], tb ? pos[3] : k, tb ? k : pos[3]};
+
+		sum += number(&t[1], a) * number(&t[2], b);
+	}
+	sum = p->alpha * sum + p->beta * number(&t[0], pos);
+	return p->c_dtype == QUOIT_F32 ? sum : widen(p->c_dtype, narrow(p->c_dtype, sum));
+}
+
+static void make_product(const struct product *p, struct gpu_job *job)
+{
+	const bool ta = p->arg & QUOIT_GEMM_TRANS_A, tb = p->arg & QUOIT_GEMM_TRANS_B;
+	const uint32_t dim[3][4] = {{p->batch[0], p->batch[1], p->m, p->n},
+				    {p->batch[0], p->batch[1], ta ? p->k : p->m, ta ? p->m : p->k},
+				    {p->batch[0], p->batch[1], tb ? p->n : p->k, tb ? p->k : p->n}};
+
+	*job = (struct gpu_job){.args = {.opcode = QUOIT_OP_GEMM, .arg = p->arg}};
+	for (int i = 0; i < 3; i++) {
+		gpu_tensor(job, i, i ? p->dtype : p->c_dtype, dim[i], (enum ops_layout)p->layout[i],
+			   GPU_TAME);
+		fill_with_few_digits(&job->args.t[i]);
+	}
+	job->args.scalar[0].f = p->alpha;
+	job->args.scalar[1].f = p->beta;
+}
+
+static void product_once(struct gpu *g, const struct product *p)
+{
+	struct gpu_job job;
+	uint32_t pos[4] = {0};
+	double *want;
+	size_t i = 0;
+
+	make_product(p, &job);
+	want = malloc(((size_t)p->batch[0] * p->batch[1] * p->m * p->n + 1) * sizeof *want);
+	do
+		want[i++] = is_empty(&job.args.t[0]) ? 0 : wanted(p, job.args.t, pos);
+	while (ops_next(job.args.t[0].dim, pos));
+	GPU_CHECK(g, gpu_run(g, &job) == 0, "product");
+	memset(pos, 0, sizeof(pos));
+	i = 0;
+	do {
+		const double x = is_empty(&job.args.t[0]) ? 0 : number(&job.args.t[0], pos);
+
+		GPU_CHECK(g, x == want[i],
+			  "type %d into %d, %u x %u x %u, arg %u, layouts %d %d %d: %g, not %g",
+			  p->dtype, p->c_dtype, p->m, p->n, p->k, p->arg, p->layout[0],
+			  p->layout[1], p->layout[2], x, want[i]);
+		i++;
+	} while (ops_next(job.args.t[0].dim, pos));
+	free(want);
+	gpu_job_free(&job);
+}
+
+/* For some layouts cuBLAS has no words, and small ones are the resident kernel's: our own then. */
+static void products(struct gpu *g)
+{
+	static const uint32_t sizes[][3] = {{1, 1, 1},    {3, 5, 7},   {64, 64, 64}, {17, 33, 129},
+					    {128, 1, 65}, {1, 200, 3}, {40, 24, 0},  {96, 96, 96}};
+	static const uint32_t batches[][2] = {{1, 1}, {1, 2}, {2, 3}};
+	static const int layouts[][3] = {
+		{OPS_DENSE, OPS_DENSE, OPS_DENSE},
+		{OPS_COLUMN_MAJOR, OPS_DENSE, OPS_COLUMN_MAJOR},
+		{OPS_DENSE, OPS_COLUMN_MAJOR, OPS_PADDED},
+		{OPS_PADDED, OPS_DENSE, OPS_DENSE},
+		{OPS_REVERSED, OPS_REVERSED, OPS_REPEAT_ROW},
+	};
+
+	for (size_t s = 0; s < 8 * 3 * 5 * 4 * 4; s += g->step) {
+		const uint32_t *size = sizes[s / 240], *batch = batches[s / 80 % 3];
+		const uint8_t dtype = s & 1 ? QUOIT_F16 : QUOIT_BF16;
+		struct product p = {
+			.m = size[0],
+			.n = size[1],
+			.k = size[2],
+			.batch = {batch[0], batch[1]},
+			.dtype = dtype,
+			.c_dtype = s & 2 ? QUOIT_F32 : dtype,
+			.arg = s / 4 % 4,
+			.layout = layouts[s / 16 % 5],
+			.alpha = 1.25,
+			.beta = s & 1 ? 0.5 : 0,
+		};
+
+		product_once(g, &p);
 	}
 }
 
-/*
- * The product plus half of C, rounded once to C's type.  Padded, C is such that cuBLAS has no
- * words for it: our own kernel's turn.
+/* Factors of an f32 product are rounded, to 10 bits of fraction, only where the job permits that.
  */
-static void products(struct gpu *g, uint8_t dtype, uint8_t c_dtype, enum ops_layout layout)
+static void products_by_tf32(struct gpu *g)
 {
-	static const uint32_t dim[] = {1, BATCHES, SIDE, SIDE};
-	struct gpu_job job = {.args.opcode = QUOIT_OP_GEMM};
-	double want[BATCHES * SIDE * SIDE];
-	const struct op_tensor *t = job.args.t;
+	static const uint32_t dim[] = {1, 1, 128, 128};
+	static const float exact = 128 * (1 + 0x1p-12f);
+	struct gpu_job job = {.args = {.opcode = QUOIT_OP_GEMM, .scalar[0].f = 1}};
+	const float *c;
 
-	for (int i = 0; i < 3; i++) {
-		gpu_tensor(&job, i, i ? dtype : c_dtype, dim, i ? OPS_DENSE : layout, GPU_TAME);
-		fill_with_few_digits(&job.args.t[i]);
+	for (int i = 0; i < 3; i++)
+		gpu_tensor(&job, i, QUOIT_F32, dim, OPS_DENSE, GPU_TAME);
+	for (int i = 0; i < 128 * 128; i++) {
+		((float *)job.args.t[1].data)[i] = 1 + 0x1p-12f;
+		((float *)job.args.t[2].data)[i] = 1;
 	}
-	for (uint32_t i = 0; i < BATCHES * SIDE * SIDE; i++) {
-		const uint32_t batch = i / SIDE / SIDE, row = i / SIDE % SIDE, column = i % SIDE;
-
-		want[i] = 0.5 * number(&t[0], batch, row, column);
-		for (uint32_t k = 0; k < SIDE; k++)
-			want[i] += number(&t[1], batch, row, k) * number(&t[2], batch, k, column);
-		if (c_dtype != QUOIT_F32)
-			want[i] = widen(c_dtype, narrow(c_dtype, want[i]));
-	}
-	job.args.scalar[0].f = 1;
-	job.args.scalar[1].f = 0.5;
+	c = job.args.t[0].data;
 	GPU_CHECK(g, gpu_run(g, &job) == 0, "product");
-	for (uint32_t i = 0; i < BATCHES * SIDE * SIDE; i++) {
-		const double x = number(&t[0], i / SIDE / SIDE, i / SIDE % SIDE, i % SIDE);
-
-		GPU_CHECK(g, x == want[i], "type %d into %d: %g, not %g", dtype, c_dtype, x,
-			  want[i]);
-	}
+	for (int i = 0; i < 128 * 128; i++)
+		GPU_CHECK(g, c[i] == exact, "%.9g, not %.9g", (double)c[i], (double)exact);
+	job.args.arg = QUOIT_GEMM_TF32;
+	GPU_CHECK(g, gpu_run(g, &job) == 0, "product that permits TF32");
+	for (int i = 0; i < 128 * 128; i++)
+		GPU_CHECK(g, c[i] == exact || c[i] == 128 || c[i] == 128 * (1 + 0x1p-10f), "%.9g",
+			  (double)c[i]);
+	printf("TF32: %s\n", c[0] == exact ? "not used where it may be" : "used where it may be");
 	gpu_job_free(&job);
 }
 
@@ -244,12 +351,10 @@ int main(int argc, char *argv[])
 		for (uint8_t from = 0; from <= QUOIT_I64; from++)
 			conversions(&g, dtype, from);
 		moves(&g, dtype);
-		products(&g, dtype, dtype, OPS_DENSE);
-		products(&g, dtype, dtype, OPS_PADDED);
-		products(&g, dtype, QUOIT_F32, OPS_DENSE);
-		products(&g, dtype, QUOIT_F32, OPS_PADDED);
 		products_of_no_kind(&g, dtype);
 	}
+	products(&g);
+	products_by_tf32(&g);
 	random_numbers(&g);
 	return gpu_close(&g);
 }
