@@ -37,7 +37,7 @@ struct meeting {
 
 /* Words of two shuffles: nobody is two ahead of anybody. */
 struct warp {
-	unsigned expected, arrived;
+	unsigned arrived;
 	struct coroutine *waits[EMULATOR_WARP];
 	uint64_t word[2][EMULATOR_WARP];
 	unsigned turn;

@@ -9,11 +9,11 @@
  * launch.  What it cannot show is how a real device is timed, and that its
  * compiler and memory model do what they should.
  *
- * The files: block.c, the threads of a grid's blocks; stream.c, streams and events; memory.c;
- * pool.c, memory that other processes reach; device.c, what a device says of itself, and errors;
- * module.c, kernels by name; own.cc, those that there are; blas.c, libcublas by OpenBLAS;
- * kernels.cuh, what nvcc's language has beyond C++; failures.c, a test by which each call fails
- * once; seeds.sh, faults that are to be found.
+ * The files: block.c, the threads of a grid's blocks; launch.c, kernels on their way into a stream;
+ * stream.c; event.c; memory.c; pool.c, memory that other processes reach; device.c, what a device
+ * says of itself, and errors; module.c, kernels by name; own.cc, those that there are; blas.c,
+ * libcublas by OpenBLAS; kernels.cuh, what nvcc's language has beyond C++; failures.c, a test by
+ * which each call fails once; seeds.sh, faults that are to be found.
  */
 #ifndef EMULATOR_H
 #define EMULATOR_H
@@ -61,7 +61,7 @@ void emulator_refuse(const char *format, ...) __attribute__((format(printf, 1, 2
 /* One launch: `thread` is called for each thread of each block. */
 struct emulator_grid {
 	dim3 grid, block;
-	size_t shared_bytes;
+	size_t shared_bytes; /* that it asks for beside what the kernel has */
 	void (*thread)(void *args);
 	void *args;
 	const uint32_t *left; /* of a kernel that stays: not 0 once it leaves; else NULL */
@@ -76,6 +76,14 @@ void emulator_leave(void);
 void emulator_barrier(void);
 uint64_t emulator_shuffle_down(uint64_t value, unsigned distance);
 
+/* ---- launch.c ---- */
+
+/* A launch: refused if it is not possible, and counted as loading the kernel if it is the first. */
+cudaError_t emulator_launch(cudaStream_t stream, const void *kernel,
+			    const struct emulator_grid *grid, const void *args, size_t args_bytes);
+/* The kernel's code is loaded; true: it was already. */
+bool emulator_load(const void *kernel);
+
 /* ---- stream.c ---- */
 
 typedef void emulator_task(void *argument);
@@ -89,11 +97,14 @@ cudaError_t emulator_put(cudaStream_t stream, emulator_task *task, void *argumen
  */
 cudaError_t emulator_park(const char *who);
 cudaError_t emulator_settle(const char *who);
-/* A launch: refused if it is not possible, and counted as loading the kernel if it is the first. */
-cudaError_t emulator_launch(cudaStream_t stream, const void *kernel,
-			    const struct emulator_grid *grid, const void *args, size_t args_bytes);
-/* The kernel's code is loaded; true: it was already. */
-bool emulator_load(const void *kernel);
+/* A kernel that stays, by the word with which it says that it leaves, comes in the place of another
+ * or goes; NULL: nobody's place. */
+void emulator_change_resident(const uint32_t *from, const uint32_t *to);
+/*
+ * cudaErrorNotReady if it is not.  Who asks so asks again: not by any lock of ours, and what it
+ * waits for may need its processor.
+ */
+cudaError_t emulator_say_whether(bool done);
 
 /* ---- memory.c ---- */
 
@@ -107,6 +118,10 @@ bool emulator_unmap(enum emulator_place place, void *memory);
 /* Are all these bytes there? */
 bool emulator_reaches(enum emulator_place place, const void *memory, size_t bytes);
 size_t emulator_size(const void *memory);
+/* What nobody has written yet. */
+void emulator_soil(void *memory, size_t bytes);
+/* Whole pages for so many bytes. */
+size_t emulator_pages(size_t bytes);
 
 /* ---- module.c ---- */
 

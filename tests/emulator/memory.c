@@ -28,11 +28,16 @@ static struct piece pieces[PIECES];
 static size_t device_bytes;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static size_t pages(size_t bytes)
+size_t emulator_pages(size_t bytes)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	return (bytes + page - 1) / page * page;
+}
+
+void emulator_soil(void *memory, size_t bytes)
+{
+	memset(memory, GARBAGE, bytes);
 }
 
 /* ---- pieces ---- */
@@ -61,7 +66,7 @@ static bool add(enum emulator_place place, void *memory, size_t bytes, bool ours
 	if (room)
 		*p = (struct piece){memory, bytes, place, ours};
 	if (room && ours && place == EMULATOR_ON_DEVICE)
-		device_bytes += pages(bytes);
+		device_bytes += emulator_pages(bytes);
 	pthread_mutex_unlock(&lock);
 	return room;
 }
@@ -106,7 +111,8 @@ static bool has_room(enum emulator_place place, size_t bytes)
 	if (bytes > EMULATOR_BYTES)
 		return false;
 	pthread_mutex_lock(&lock);
-	room = place != EMULATOR_ON_DEVICE || pages(bytes) <= EMULATOR_BYTES - device_bytes;
+	room = place != EMULATOR_ON_DEVICE ||
+	       emulator_pages(bytes) <= EMULATOR_BYTES - device_bytes;
 	pthread_mutex_unlock(&lock);
 	return room;
 }
@@ -119,13 +125,14 @@ void *emulator_map(enum emulator_place place, size_t bytes, int fd, off_t offset
 	if (!bytes || !has_room(place, bytes))
 		return NULL;
 	/* With a page behind it that nobody may touch. */
-	memory = mmap(NULL, pages(bytes) + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory = mmap(NULL, emulator_pages(bytes) + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
-	if (mmap(memory, pages(bytes), PROT_READ | PROT_WRITE,
+	if (mmap(memory, emulator_pages(bytes), PROT_READ | PROT_WRITE,
 		 MAP_FIXED | MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, offset) == MAP_FAILED ||
 	    !add(place, memory, bytes, true)) {
-		(void)munmap(memory, pages(bytes) + page);
+		(void)munmap(memory, emulator_pages(bytes) + page);
 		return NULL;
 	}
 	return memory;
@@ -142,13 +149,34 @@ bool emulator_unmap(enum emulator_place place, void *memory)
 		was = *p;
 		p->memory = NULL;
 		if (place == EMULATOR_ON_DEVICE)
-			device_bytes -= pages(was.bytes);
+			device_bytes -= emulator_pages(was.bytes);
 	}
 	pthread_mutex_unlock(&lock);
 	if (was.ours)
-		(void)mmap(memory, pages(was.bytes), PROT_NONE,
+		(void)mmap(memory, emulator_pages(was.bytes), PROT_NONE,
 			   MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	return was.memory;
+}
+
+/* err: of the call. */
+static cudaError_t have(cudaError_t err, enum emulator_place place, void **ret, size_t bytes)
+{
+	if (err)
+		return emulator_say(err);
+	*ret = emulator_map(place, bytes, -1, 0);
+	if (!*ret)
+		return emulator_say(cudaErrorMemoryAllocation);
+	emulator_soil(*ret, bytes);
+	return emulator_say(cudaSuccess);
+}
+
+static cudaError_t have_not(cudaError_t err, enum emulator_place place, void *memory)
+{
+	if (err)
+		return emulator_say(err);
+	if (memory && !emulator_unmap(place, memory))
+		emulator_refuse("memory is freed that is none, or is elsewhere");
+	return emulator_say(cudaSuccess);
 }
 
 /* ---- host memory ---- */
@@ -158,24 +186,14 @@ cudaError_t cudaHostAlloc(void **ret, size_t bytes, unsigned int flags)
 	const cudaError_t err = emulator_park("cudaHostAlloc");
 
 	(void)flags; /* all of it is mapped, where host and device have one space of addresses */
-	if (err)
-		return emulator_say(err);
-	*ret = emulator_map(EMULATOR_ON_HOST, bytes, -1, 0);
-	if (!*ret)
-		return emulator_say(cudaErrorMemoryAllocation);
-	memset(*ret, GARBAGE, bytes);
-	return emulator_say(cudaSuccess);
+	return have(err, EMULATOR_ON_HOST, ret, bytes);
 }
 
 cudaError_t cudaFreeHost(void *memory)
 {
 	const cudaError_t err = emulator_settle("cudaFreeHost");
 
-	if (err)
-		return emulator_say(err);
-	if (memory && !emulator_unmap(EMULATOR_ON_HOST, memory))
-		emulator_refuse("host memory is freed that is none");
-	return emulator_say(cudaSuccess);
+	return have_not(err, EMULATOR_ON_HOST, memory);
 }
 
 cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned int flags)
@@ -234,24 +252,14 @@ cudaError_t cudaMalloc(void **ret, size_t bytes)
 {
 	const cudaError_t err = emulator_settle("cudaMalloc");
 
-	if (err)
-		return emulator_say(err);
-	*ret = emulator_map(EMULATOR_ON_DEVICE, bytes, -1, 0);
-	if (!*ret)
-		return emulator_say(cudaErrorMemoryAllocation);
-	memset(*ret, GARBAGE, bytes);
-	return emulator_say(cudaSuccess);
+	return have(err, EMULATOR_ON_DEVICE, ret, bytes);
 }
 
 cudaError_t cudaFree(void *memory)
 {
 	const cudaError_t err = emulator_settle("cudaFree");
 
-	if (err)
-		return emulator_say(err);
-	if (memory && !emulator_unmap(EMULATOR_ON_DEVICE, memory))
-		emulator_refuse("device memory is freed that is none");
-	return emulator_say(cudaSuccess);
+	return have_not(err, EMULATOR_ON_DEVICE, memory);
 }
 
 /* ---- bytes ---- */

@@ -8,8 +8,6 @@
 
 #include "emulator.h"
 
-#define GARBAGE 0xa5
-
 struct CUmemPoolHandle_st {
 	int fd; /* every piece at its own place, which is used once */
 	off_t end;
@@ -32,13 +30,6 @@ struct owned {
 	struct owned *next;
 };
 static struct owned *owned;
-
-static size_t pages(size_t bytes)
-{
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return (bytes + page - 1) / page * page;
-}
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *ret, const struct cudaMemPoolProps *props)
 {
@@ -114,13 +105,13 @@ cudaError_t cudaMallocFromPoolAsync(void **ret, size_t bytes, cudaMemPool_t p, c
 		return emulator_say(err);
 	if (!stream || p->imported)
 		return emulator_say(cudaErrorInvalidValue);
-	if (bytes > EMULATOR_BYTES || ftruncate(p->fd, offset + (off_t)pages(bytes)) < 0)
+	if (bytes > EMULATOR_BYTES || ftruncate(p->fd, offset + (off_t)emulator_pages(bytes)) < 0)
 		return emulator_say(cudaErrorMemoryAllocation);
 	*ret = own(p, bytes, offset);
 	if (!*ret)
 		return emulator_say(cudaErrorMemoryAllocation);
-	p->end += (off_t)pages(bytes);
-	memset(*ret, GARBAGE, bytes);
+	p->end += (off_t)emulator_pages(bytes);
+	emulator_soil(*ret, bytes);
 	return emulator_say(cudaSuccess);
 }
 
@@ -139,7 +130,7 @@ static void free_task(void *argument)
 	(void)emulator_unmap(EMULATOR_ON_DEVICE, f->memory);
 	if (f->fd >= 0) {
 		(void)fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, f->offset,
-				(off_t)pages(f->bytes));
+				(off_t)emulator_pages(f->bytes));
 		(void)close(f->fd);
 	}
 	free(f);

@@ -265,6 +265,9 @@ static void modules(struct gpu *g)
 	launch.block[0] = 100000;
 	GPU_CHECK(g, g->driver->launch(g->stream, kernel, &launch) == -EINVAL, "a block too large");
 	launch.block[0] = 256;
+	launch.shared_bytes = 1 << 20;
+	GPU_CHECK(g, g->driver->launch(g->stream, kernel, &launch) == -EINVAL, "too much shared");
+	launch.shared_bytes = 0;
 	launch.args = 17;
 	GPU_CHECK(g, g->driver->launch(g->stream, kernel, &launch) == -EINVAL, "17 arguments");
 	GPU_CHECK(g, gpu_wait(g, g->stream) == 0, "all is well");
