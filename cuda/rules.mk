@@ -58,10 +58,11 @@ $(B)/tests/bench/cuda/%.cu.o: tests/bench/cuda/%.cu
 define ptx
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
-	$(Q)$(NVCC) -O2 -fmad=false -Werror all-warnings -arch=compute_$(firstword $(CUDA_ARCHS_ALL)) -ptx $< -o $@
+	$(Q)$(NVCC) -O2 -fmad=false -Werror all-warnings -arch=compute_$(firstword $(CUDA_ARCHS_ALL)) $(ptx_flags) -ptx $< -o $@
 endef
 $(B)/examples/%.ptx: libclient/examples/%.cu
 	$(call ptx)
+$(B)/tests/e2e/%.ptx: ptx_flags := -Icuda
 $(B)/tests/e2e/%.ptx: tests/e2e/%.cu
 	$(call ptx)
 $(B)/quoit-cuda.so: $(cuda_obj)

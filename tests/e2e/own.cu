@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* own.cu - the kernels that a soft device has built in, for tests on a real one: all of the work,
  * whatever the grid */
+#include "kernels/system.cuh"
 
 extern "C" __global__ void stencil5(float *out, const float *in, unsigned rows, unsigned cols)
 {
@@ -15,7 +16,8 @@ extern "C" __global__ void stencil5(float *out, const float *in, unsigned rows, 
 			if (!i || !j || i == rows - 1 || j == cols - 1)
 				*to = *at;
 			else
-				*to = 0.2f * (*at + at[-(ptrdiff_t)cols] + at[cols] + at[-1] + at[1]);
+				*to = 0.2f *
+				      (*at + at[-(ptrdiff_t)cols] + at[cols] + at[-1] + at[1]);
 		}
 	}
 }
@@ -26,18 +28,10 @@ extern "C" __global__ void saxpy(unsigned n, float a, const float *x, float *y)
 		y[i] = a * x[i] + y[i];
 }
 
-static __device__ unsigned long long now_ns(void)
-{
-	unsigned long long now;
-
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-	return now;
-}
-
 extern "C" __global__ void spin(unsigned long long ns)
 {
-	const unsigned long long begin = now_ns();
+	const uint64_t begin = system_now();
 
-	while (now_ns() - begin < ns)
+	while (system_now() - begin < ns)
 		;
 }
