@@ -199,7 +199,8 @@ done
 for t in test_device test_device_queues test_device_pairs test_direct; do
 	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run "$t by events" timeout 600 build/tests/e2e/$t --ascii --verbose
 done
-run gpu sh tests/gpu.sh build # before what is built later, in the same folder
+run gpu sh tests/gpu.sh build # both before what is built later, in the same folder
+run bundle sh tests/bundle.sh build
 build_later <<END &
 deb build - cuda_home= deb
 emulator build - emulator

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# bundle.sh BUILD - the folder of gpu_bundle.sh is complete, and its tests and benchmarks run there
+#
+# By the kind of device that is here: without a GPU run.sh says so, and the rest goes through a soft one.
+. "$(dirname "$0")/counting.sh"
+cd "$(dirname "$0")/.." || exit 1
+build=${1:-build}
+[ -e "$build/quoit-cuda.so" ] || { echo 'skipped: quoit-cuda.so was not built: no nvcc'; exit 77; }
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/moved"
+
+sh tests/gpu_bundle.sh "$build" "$folder/made" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+mv "$folder/made" "$folder/moved/here" && cd "$folder/moved/here" || exit 1
+export LD_LIBRARY_PATH="$PWD/lib"
+
+# What no library of the folder is must be the C library's.
+find build -type f ! -name '*.ptx' -exec ldd {} + 2>&1 | grep -E '=>|not found' | grep -v -F "=> $PWD/lib/" |
+	grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv)\.so' >"$folder/others"
+expect_nothing 'programs find their libraries in the folder' "$(cat "$folder/others")"
+
+if ! ldconfig -p | grep -q libcuda.so.1; then
+	said=$(sh run.sh 2>&1)
+	if [ $? -eq 77 ] && echo "$said" | tail -n 1 | grep -q '^skipped: the driver is not installed'; then
+		pass
+	else
+		fail 'without a GPU it is skipped' "$said"
+	fi
+fi
+
+if QUOIT_BUILD=build QUOIT_TEST_GPU=soft timeout 120 build/tests/e2e/test_device --jobs 1 >"$folder/log" 2>&1; then
+	pass
+else
+	fail 'a test runs there' "$(cat "$folder/log")"
+fi
+
+if QUOIT_GPU=soft DEMO_BATCHES=10 timeout 120 sh tests/demo.sh build >"$folder/log" 2>&1; then
+	pass
+else
+	fail 'the demo runs there' "$(cat "$folder/log")"
+fi
+
+# That it comes to its figures; what they are is nothing on a soft device, and beside all else.
+if ROUNDS=1 QUOIT_GPU=soft timeout 300 sh tests/bench_gpu.sh build "$folder/figures.json" --as-built >"$folder/log" 2>&1; then
+	pass
+else
+	fail 'the benchmark runs there' "$(cat "$folder/log")"
+fi
+missing=$(grep -vE '^W1 [af]:' "$folder/log" | grep -E '[<>]= .* - +-$')
+expect_nothing 'each of its lines has a figure' "$missing"
+say_counts
