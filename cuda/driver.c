@@ -133,6 +133,16 @@ static void driver_version(char *text, size_t size)
 	fclose(file);
 }
 
+static bool driver_has_doubles(struct quoit_device *d)
+{
+	int part = 0; /* of f32's speed */
+
+	return !device_check(d, cudaDeviceGetAttribute(&part,
+						       cudaDevAttrSingleToDoublePrecisionPerfRatio,
+						       d->index)) &&
+	       part > 0 && part <= 4;
+}
+
 static int driver_describe(struct quoit_device *d, struct quoit_device_info *ret_info)
 {
 	struct quoit_device_info *info = ret_info;
@@ -154,7 +164,8 @@ static int driver_describe(struct quoit_device *d, struct quoit_device_info *ret
 		d->pack_most = DRIVER_PACK_MOST;
 	info->units = (uint32_t)props.multiProcessorCount;
 	info->flags = (d->write_value ? QUOIT_DEVICE_SIGNALS : 0) |
-		      (d->profile.domain ? QUOIT_DEVICE_PROFILED : 0);
+		      (d->profile.domain ? QUOIT_DEVICE_PROFILED : 0) |
+		      (driver_has_doubles(d) ? QUOIT_DEVICE_DOUBLES : 0);
 	for (unsigned opcode = 0; opcode < QUOIT_OP_NR; opcode++) {
 		if (run_knows((uint8_t)opcode))
 			info->ops[opcode / 64] |= UINT64_C(1) << opcode % 64;
@@ -266,8 +277,12 @@ static int driver_prepare(struct quoit_device *d, struct quoit_device_info *ret_
 	err = driver_try_kernels(d, &ret_info->clock_step);
 	if (err)
 		return err;
-	snprintf(text, size, "%s",
-		 blas_open(&d->blas) ? "" : "no cuBLAS: products are made by a simple kernel");
+	if (blas_open(&d->blas)) {
+		ret_info->flags |= QUOIT_DEVICE_BLAS;
+		snprintf(text, size, "%s", "");
+	} else {
+		snprintf(text, size, "no cuBLAS: products are made by a simple kernel");
+	}
 	return 0;
 }
 

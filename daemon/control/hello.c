@@ -66,6 +66,24 @@ static void say_no_device(const struct control *control, uint64_t bytes, char *t
 	executors_missing(control->executors, control->gpu, text + n, size - (size_t)n);
 }
 
+/*
+ * Devices are shared: a job that would have one for so long alone must be over in time beside
+ * others, too.
+ */
+#define JOB_PART 4u
+
+static void describe_devices(const struct control *control, struct session_limits *ret)
+{
+	ret->devices = executors_devices(control->executors);
+	ret->first_device = control->config->modules;
+	ret->device_job_ns = control->config->gpu_ms * (UINT64_C(1000000) / JOB_PART);
+	for (uint32_t i = 0; i < ret->devices; i++) {
+		const struct quoit_device_info *d = executors_device(control->executors, i + 1);
+
+		ret->speed[i] = (struct device_speed){d->units, d->flags};
+	}
+}
+
 /* What is asked for, with the defaults filled in; false: it makes no sense, see the text. */
 static bool choose_limits(const struct connection *c, const struct quoit_hello *h,
 			  struct session_limits *ret, char *text, size_t size)
@@ -74,8 +92,8 @@ static bool choose_limits(const struct connection *c, const struct quoit_hello *
 	const struct budget_user *user = budget_of(control->budget, c->uid);
 	const struct config *config = control->config;
 
-	*ret = (struct session_limits){.devices = executors_devices(control->executors)};
-	ret->first_device = config->modules;
+	*ret = (struct session_limits){0};
+	describe_devices(control, ret);
 	ret->device_bytes = whole_pages(h->device_bytes ? h->device_bytes : control->device_lease);
 	ret->host_bytes = whole_pages(h->host_bytes ? h->host_bytes : user->may.value[RULE_LEASE]);
 	ret->arena_bytes = whole_pages(h->arena_bytes ? h->arena_bytes : ret->host_bytes / 8);

@@ -145,6 +145,17 @@ uint64_t exec_overdue(struct reactor *r, struct session *s, struct job *job, boo
 	return r->now + tsc_hz() / OVERDUE_LOOKS;
 }
 
+/*
+ * A user's own process may be anything, and say what it likes: it has its user's dead session's
+ * jobs for no longer than any job.
+ */
+static void end_own(struct exec_port *p, const struct session *s, uint64_t ticks)
+{
+	if (p->device && p->owner && s->exec.in_flight[p->number] &&
+	    ticks >= p->job_ms * (tsc_hz() / 1000))
+		exec_port_kill(p, KILL_LATE);
+}
+
 static void end_abandoned(struct exec_port *p, const struct session *s)
 {
 	for (uint32_t i = 0; i < QUOIT_EXEC_STREAMS; i++) {
@@ -166,6 +177,8 @@ void exec_abandon(struct reactor *r, struct session *s)
 		s->exec.dead_since = r->now;
 	if (r->now - s->exec.dead_since < tsc_hz())
 		return;
-	for (uint32_t i = 0; i < r->executors; i++)
+	for (uint32_t i = 0; i < r->executors; i++) {
 		end_abandoned(r->executor[i], s);
+		end_own(r->executor[i], s, r->now - s->exec.dead_since);
+	}
 }

@@ -165,10 +165,11 @@ int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	struct iovec data = {ret, sizeof *ret};
+	/* Of one descriptor: into what aligns the end, the kernel would put a second one. */
 	struct msghdr msg = {.msg_iov = &data,
 			     .msg_iovlen = 1,
 			     .msg_control = control,
-			     .msg_controllen = sizeof control};
+			     .msg_controllen = CMSG_LEN(sizeof(int))};
 	ssize_t n = recvmsg(p->socket, &msg, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
 	const struct cmsghdr *c;
 
@@ -179,9 +180,10 @@ int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *
 		memcpy(&p->pool, CMSG_DATA(c), sizeof(int));
 	if (n == 0)
 		return -ECONNRESET;
-	if (n != (ssize_t)sizeof *ret || ret->magic != QUOIT_EXEC_MAGIC ||
-	    ret->version != QUOIT_EXEC_VERSION || ret->result > 0 ||
-	    ret->count > QUOIT_EXEC_MAX_OPS || ret->text[sizeof ret->text - 1])
+	ctl_let_descriptors_pass(p->socket, false); /* it has no more to say here */
+	if (n != (ssize_t)sizeof *ret || msg.msg_flags & MSG_CTRUNC ||
+	    ret->magic != QUOIT_EXEC_MAGIC || ret->version != QUOIT_EXEC_VERSION ||
+	    ret->result > 0 || ret->count > QUOIT_EXEC_MAX_OPS || ret->text[sizeof ret->text - 1])
 		return -EPROTO;
 	return 0;
 }

@@ -14,4 +14,10 @@
  */
 void cost_predict(const struct quoit_sqe *sqe, struct plan *plan);
 
+/*
+ * Nanoseconds that such a job takes on a device at most, when it has it for itself; by plan->cost.
+ * Of a product, tensors 0 to 2 are in the plan.
+ */
+uint64_t cost_on_device(const struct device_speed *device, const struct plan *plan);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "cost.h"
 #include "optable.h"
 #include "rules.h"
 #include "session/kernels.h"
@@ -41,6 +42,20 @@ static int check_header(const struct quoit_sqe *sqe, struct fault *f)
 
 /* A prediction for one core, where a device is faster by about so much. */
 #define DEVICE_SPEED 64u
+
+/*
+ * A device's process is ended with a job that it has for too long, and everybody's memory there;
+ * but a kernel that a client has brought is in its user's own.
+ */
+static int check_device_time(const struct session *s, const struct plan *p, struct fault *f)
+{
+	uint64_t ns;
+
+	if (!p->device || p->row->flags & OP_LAUNCH)
+		return 0;
+	ns = cost_on_device(&s->device[p->device - 1].speed, p);
+	return ns > s->device_job_ns ? refuse(f, -E2BIG, QUOIT_FIELD_DIM, ns, s->device_job_ns) : 0;
+}
 
 /*
  * A job on a device has all its tensors there, but for a copy, which goes from any place to any
@@ -241,9 +256,11 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 	if (!err)
 		err = check_overlap(ret, f);
 	if (!err && ret->on_device) {
+		err = check_transfer(ret, f);
+		if (!err)
+			err = check_device_time(s, ret, f);
 		ret->cost /= DEVICE_SPEED;
 		ret->piece = 0;
-		err = check_transfer(ret, f);
 	}
 	if (!err && ret->cost > VALIDATE_MAX_NS)
 		return refuse(f, -E2BIG, QUOIT_FIELD_DIM, ret->cost, VALIDATE_MAX_NS);

@@ -141,8 +141,10 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 		s->short_jobs[i].head = s->long_jobs[i].head = s->file_jobs[i].head = NIL;
 	s->devices = limits->devices;
 	s->first_device = limits->first_device;
+	s->device_job_ns = limits->device_job_ns;
 	for (unsigned i = 0; i < CONFIG_DEVICES; i++) {
 		s->device[i].lease = limits->device_bytes;
+		s->device[i].speed = limits->speed[i];
 		s->device[i].dropped.head = NIL;
 	}
 	for (unsigned i = 0; i <= BRIDGE_EXECUTOR; i++)

@@ -88,7 +88,13 @@ struct session_exec {
 /* ---- devices ---- */
 
 /* What a session has of one device's memory. */
+/* How fast a device is, as its driver says (quoit_device_info). */
+struct device_speed {
+	uint32_t units, flags;
+};
+
 struct device_memory {
+	struct device_speed speed;
 	uint64_t lease, used, peak;
 	struct job_queue dropped;  /* buffers that are free as soon as the executor was told */
 	uint64_t jobs;             /* that ran there */
@@ -158,7 +164,8 @@ struct session {
 	struct device_memory device[CONFIG_DEVICES]; /* number n is at n - 1 */
 	uint32_t devices;                            /* that there are */
 	uint32_t first_device;                       /* the executor of number 1 */
-	uint32_t drops;                              /* buffers in the dropped lists */
+	uint64_t device_job_ns; /* what one job may take there, as predicted (cost.h) */
+	uint32_t drops;         /* buffers in the dropped lists */
 
 	struct ring *rings[QUOIT_MAX_RINGS];
 	uint32_t ring_count; /* highest index ever + 1 */
@@ -218,6 +225,8 @@ struct session {
 struct session_limits {
 	uint64_t host_bytes, arena_bytes, pinned_bytes, device_bytes; /* the last of each device */
 	uint32_t devices, first_device; /* how many, and the executor of number 1 */
+	struct device_speed speed[CONFIG_DEVICES];
+	uint64_t device_job_ns; /* what one job may take there, as predicted */
 	uint32_t max_tensors, max_jobs;
 	bool eager;   /* the pageable region has room beyond the lease */
 	bool kernels; /* it brings some */

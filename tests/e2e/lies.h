@@ -34,8 +34,10 @@ enum lie {
 	LIE_RUNS_NONE, /* it works for a reactor that is not there, */
 	LIE_RUNS_FREE, /* or at a request that is not, */
 	LIE_RUNS_ONE,  /* or at this one, for ever */
+	LIE_RUNS_ANEW, /* or at something else each time, for ever */
 	LIE_FAULT,     /* a culprit and a fault that are none, and it ends */
 	LIE_LOST,      /* the device is lost, and it ends */
+	LIE_WHY,       /* it ends, by what is no text */
 	LIE_SCRIBBLE,  /* any, for ever */
 
 	/* deeds */
@@ -62,6 +64,7 @@ enum lie {
 	LIE_LONG,
 	LIE_HELLO_EXIT,
 	LIE_HELLO_CLOSE,
+	LIE_HELLO_DESCRIPTORS, /* more than one */
 };
 
 #endif

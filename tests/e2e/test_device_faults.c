@@ -213,6 +213,25 @@ Test(device_faults, a_late_job_ends_alone)
 	room_close(&r);
 }
 
+/* In four bytes there is work for minutes, which no one's process should be ended for. */
+Test(device_faults, a_job_that_would_take_too_long_is_refused)
+{
+	const struct quoit_shape across = {.dtype = QUOIT_F32, .dim = {1, 1, 1000, 100000000}};
+	const struct quoit_shape down = {.dtype = QUOIT_F32, .dim = {1, 1, 100000000, 1000}};
+	struct device_room r = room_open("--gpu=soft", 64);
+	quoit_tensor one = quoit_vector(r.d, QUOIT_F32, 1);
+	quoit_tensor a = quoit_view(r.d, one, &across, 0), b = quoit_view(r.d, one, &down, 0);
+	quoit_tensor c = quoit_matrix(r.d, QUOIT_F32, 1000, 1000);
+	pid_t executor = room_executor(&r, 0);
+	struct quoit_error error;
+
+	cr_expect_eq(room_run(r.d, quoit_gemm(c, a, b, 0, 1.0, 0.0), &error), -E2BIG);
+	cr_expect_eq(error.field, QUOIT_FIELD_DIM);
+	expect_works(&r);
+	cr_expect_eq(room_executor(&r, 0), executor);
+	room_close(&r);
+}
+
 /* What lies in new device memory is another's: whoever finds it uncleared clears it. */
 Test(device_faults, a_buffer_that_could_not_be_cleared_is_cleared_later)
 {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -95,6 +96,7 @@ static struct told told[] = {
 	{LIE_RUNS_ONE, -ETIME, FAULT, "a job had it for too long"},
 	{LIE_FAULT, FAULT, FAULT, "ended with exit status 1"},
 	{LIE_LOST, -QUOIT_EDEVLOST, -QUOIT_EDEVLOST, "ended with exit status 1"},
+	{LIE_WHY, FAULT, FAULT, "quoit-exec ended: ??[2Jwwwwwwwwww"},
 	{LIE_SLEEP, FAULT, FAULT, SILENT},
 	{LIE_CLOSE, FAULT, FAULT, "it had hung up"},
 	{LIE_EXIT, FAULT, FAULT, "ended with exit status 0"},
@@ -252,6 +254,34 @@ Test(hostile_device, that_keeps_the_memory_of_who_leaves_is_ended)
 	house_close(&h);
 }
 
+/* It never answers, and is never seen to be at one thing for long. */
+Test(hostile_device, of_a_users_own_that_is_always_busy_does_not_hold_a_dead_session)
+{
+	struct house h = open_house(LIE_NOT);
+	struct quoit_open_params p = {
+		.socket = h.d.socket, .device_bytes = 1 << 20, .flags = QUOIT_OPEN_KERNELS};
+	pid_t client = fork();
+	struct quoit_session *s;
+	struct quoit_ring *q;
+
+	if (client == 0) {
+		if (quoit_open(&s, &p) || quoit_ring_open(&q, s, NULL))
+			_exit(1);
+		quoit_push(q, quoit_fill(vector_on(q, 1), LIE_RUNS_ANEW));
+		(void)quoit_flush(q);
+		usleep(500000); /* its process is just being started */
+		_exit(0);
+	}
+	cr_expect_eq(daemon_log_count(&h.d,
+				      "a user's own device soft:0: quoit-exec was ended: "
+				      "a job had it for too long",
+				      1),
+		     1);
+	cr_expect_eq(waitpid(client, NULL, 0), client);
+	expect_recovery(&h);
+	house_close(&h);
+}
+
 Test(hostile_device, that_scribbles_is_ended_and_each_job_ends_once)
 {
 	struct house h = open_house(LIE_NOT);
@@ -292,6 +322,7 @@ static struct first_words first_words[] = {
 	{LIE_TEXT_ENDLESS, NOT_UNDERSTOOD},
 	{LIE_SHORT, NOT_UNDERSTOOD},
 	{LIE_LONG, NOT_UNDERSTOOD},
+	{LIE_HELLO_DESCRIPTORS, NOT_UNDERSTOOD},
 	{LIE_HELLO_EXIT, "left out: quoit-exec"},
 	{LIE_HELLO_CLOSE, "left out: quoit-exec was ended: it had"},
 };

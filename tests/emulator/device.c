@@ -153,6 +153,9 @@ cudaError_t cudaDeviceGetAttribute(int *ret, enum cudaDeviceAttr attribute, int 
 	case cudaDevAttrHostRegisterReadOnlySupported:
 		*ret = 1;
 		break;
+	case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+		*ret = 2;
+		break;
 	case cudaDevAttrMemoryPoolSupportedHandleTypes:
 		*ret = cudaMemHandleTypePosixFileDescriptor;
 		break;

@@ -80,6 +80,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 					      .device_bytes = LEASE,
 					      .devices = DEVICES,
 					      .first_device = FIRST_DEVICE,
+					      .device_job_ns = UINT64_C(7500000000),
 					      .kernels = true,
 					      .max_tensors = TENSORS,
 					      .max_jobs = 64};

@@ -43,6 +43,25 @@ static void tell_of_device(struct quoit_exec_hello *h, enum lie lie)
 		h->device.name[1] = '\033';
 }
 
+/* With two at most. */
+static int send_descriptors(int socket, void *bytes, size_t size, unsigned count)
+{
+	const int fds[] = {STDERR_FILENO, STDERR_FILENO};
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof fds)] = {0};
+	struct iovec data = {bytes, size};
+	struct msghdr msg = {.msg_iov = &data,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = CMSG_SPACE(count * sizeof fds[0])};
+	struct cmsghdr *h = CMSG_FIRSTHDR(&msg);
+
+	h->cmsg_level = SOL_SOCKET;
+	h->cmsg_type = SCM_RIGHTS;
+	h->cmsg_len = CMSG_LEN(count * sizeof fds[0]);
+	memcpy(CMSG_DATA(h), fds, count * sizeof fds[0]);
+	return sendmsg(socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -1 : 0;
+}
+
 static int say_hello(enum lie lie)
 {
 	struct {
@@ -67,6 +86,8 @@ static int say_hello(enum lie lie)
 		(void)close(QUOIT_EXEC_SOCKET);
 		sleep_for_ever();
 	}
+	if (lie == LIE_HELLO_DESCRIPTORS)
+		return send_descriptors(QUOIT_EXEC_SOCKET, &m, bytes, 2);
 	return send(QUOIT_EXEC_SOCKET, &m, bytes, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }
 
@@ -130,23 +151,13 @@ static _Noreturn void scribble(struct channels *all)
 	}
 }
 
-static void send_descriptors(const struct channel *c)
+/* Of the calls that a device's process makes for all: each may take as long as a job. */
+static _Noreturn void run_anew(struct channels *all, uint32_t channel)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec data = {(char[]){"x"}, 1};
-	struct msghdr msg = {.msg_iov = &data,
-			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof control};
-	struct cmsghdr *h = CMSG_FIRSTHDR(&msg);
-	const int fd = STDOUT_FILENO;
-
-	h->cmsg_level = SOL_SOCKET;
-	h->cmsg_type = SCM_RIGHTS;
-	h->cmsg_len = CMSG_LEN(sizeof fd);
-	memcpy(CMSG_DATA(h), &fd, sizeof fd);
-	for (int i = 0; i < 1000; i++)
-		(void)sendmsg(c->socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	for (uint32_t n = 0;; n++) {
+		say_running(all, channel_name(channel, QUOIT_EXEC_ASKED + n % QUOIT_EXEC_CALLS));
+		usleep(50000);
+	}
 }
 
 static _Noreturn void die_of(struct channels *all, int32_t fault, uint64_t culprit)
@@ -186,10 +197,16 @@ static bool act(struct channels *all, struct channel *c, const struct quoit_exec
 	case LIE_RUNS_ONE:
 		say_running(all, channel_name(index, q->id));
 		sleep_for_ever();
+	case LIE_RUNS_ANEW:
+		run_anew(all, index);
 	case LIE_FAULT:
 		die_of(all, 12345, UINT64_C(0xdeadbeefdeadbeef));
 	case LIE_LOST:
 		die_of(all, -QUOIT_EDEVLOST, channel_name(index, q->id));
+	case LIE_WHY:
+		memset(all->words->why, 'w', sizeof all->words->why); /* without an end */
+		memcpy(all->words->why, "\n\033[2J", 5);
+		_exit(1);
 	case LIE_SCRIBBLE:
 		scribble(all);
 	case LIE_SLEEP:
@@ -201,7 +218,8 @@ static bool act(struct channels *all, struct channel *c, const struct quoit_exec
 	case LIE_EXIT:
 		_exit(0);
 	case LIE_DESCRIPTORS:
-		send_descriptors(c);
+		for (int i = 0; i < 1000; i++)
+			(void)send_descriptors(c->socket, (char[]){"x"}, 1, 1);
 		return false;
 	case LIE_STAY:
 		stays = true;

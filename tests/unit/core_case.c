@@ -14,6 +14,7 @@ struct session *core_session(uint32_t max_jobs)
 {
 	const struct session_limits limits = {.host_bytes = CORE_LEASE,
 					      .arena_bytes = CORE_ARENA,
+					      .device_job_ns = UINT64_MAX,
 					      .max_tensors = 64,
 					      .max_jobs = max_jobs};
 	const struct quoit_ring_open open = {.sq_entries = 8, .cq_entries = 16, .count = 1};

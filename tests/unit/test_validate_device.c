@@ -4,6 +4,8 @@
 
 #include <criterion/criterion.h>
 
+#include <quoit/device.h>
+
 #include "core_case.h"
 #include "session/tensor.h"
 
@@ -178,6 +180,86 @@ Test(validate_device, a_plan_says_which_tensors_are_there)
 
 		cr_assert_eq(validate_job(session, &plans[i].sqe, &plan, &fault), 0);
 		cr_expect_eq(plan.on_device, plans[i].on_device, "plan %zu: %u", i, plan.on_device);
+	}
+}
+
+/* ---- how long a job may take there ---- */
+
+#define US       UINT64_C(1000)
+#define MS       (1000 * US)
+#define FLAGS(x) (QUOIT_DEVICE_##x)
+
+struct product {
+	const char *what;
+	uint32_t units, flags; /* of the device */
+	uint64_t most_ns;
+	uint8_t dtype;
+	bool dense; /* else its factors repeat one element: as large as one likes, in four bytes */
+	uint32_t size, inner;
+	int err;
+};
+
+static const struct product products[] = {
+	{"0.8 s of a core", 2, FLAGS(HOST), 1000 * MS, QUOIT_F32, false, 512, 150000, 0},
+	{"1.3 s of a core", 2, FLAGS(HOST), 1000 * MS, QUOIT_F32, false, 512, 250000, -E2BIG},
+	{"more units", 40, 0, 1000 * MS, QUOIT_F32, false, 512, 600000, 0},
+	{"too much for them", 40, 0, 1000 * MS, QUOIT_F32, false, 512, 1000000, -E2BIG},
+	{"still more", 132, 0, 1000 * MS, QUOIT_F32, false, 512, 2000000, 0},
+	{"no words for the library", 132, FLAGS(BLAS), 1000 * MS, QUOIT_F32, false, 512, 4000000,
+	 -E2BIG},
+	{"ten minutes of a core", 132, FLAGS(BLAS) | FLAGS(DOUBLES), 7500 * MS, QUOIT_F32, false,
+	 1024, 1800000000, -E2BIG},
+	{"dense, no library", 40, 0, 100 * US, QUOIT_F32, true, 512, 512, -E2BIG},
+	{"dense, with one", 40, FLAGS(BLAS), 100 * US, QUOIT_F32, true, 512, 512, 0},
+	{"doubles are slow", 40, FLAGS(BLAS), 100 * US, QUOIT_F64, true, 512, 512, -E2BIG},
+	{"doubles are fast", 40, FLAGS(BLAS) | FLAGS(DOUBLES), 100 * US, QUOIT_F64, true, 512, 512,
+	 0},
+	{"halves need the library less", 40, FLAGS(BLAS), 20 * US, QUOIT_BF16, true, 512, 512, 0},
+	{"one tile keeps one unit busy", 132, 0, 50 * MS, QUOIT_F32, false, 1, 1000000, -E2BIG},
+};
+
+static void view_of(uint32_t index, uint32_t base, uint32_t height, uint32_t width)
+{
+	const struct quoit_sqe sqe = {
+		.opcode = QUOIT_OP_VIEW, .base = {H(index), H(base)}, .dim = {1, 1, height, width}};
+	struct fault fault;
+
+	cr_assert_eq(tensor_view(session, &sqe, &fault), 0);
+}
+
+static void make_factors(const struct product *p)
+{
+	create_on(1, NEW, p->dtype, p->size, p->size);
+	if (p->dense) {
+		create_on(1, NEW + 1, p->dtype, p->size, p->inner);
+		create_on(1, NEW + 2, p->dtype, p->inner, p->size);
+	} else {
+		create_on(1, NEW + 3, p->dtype, 1, 1);
+		view_of(NEW + 1, NEW + 3, p->size, p->inner);
+		view_of(NEW + 2, NEW + 3, p->inner, p->size);
+	}
+}
+
+Test(validate_device, a_job_that_would_have_it_for_too_long_is_refused)
+{
+	const struct quoit_sqe sqe = JOB(GEMM, ON(H(NEW), H(NEW + 1), H(NEW + 2)));
+
+	for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
+		const struct product *p = &products[i];
+		struct fault fault = {0};
+		struct plan plan;
+
+		close_session();
+		open_session();
+		session->device_job_ns = p->most_ns;
+		session->device[0].speed = (struct device_speed){p->units, p->flags};
+		make_factors(p);
+		cr_expect_eq(validate_job(session, &sqe, &plan, &fault), p->err, "%s", p->what);
+		if (p->err) {
+			cr_expect_eq(fault.field, QUOIT_FIELD_DIM, "%s", p->what);
+			cr_expect_gt(fault.value[0], p->most_ns, "%s", p->what);
+			cr_expect_eq(fault.value[1], p->most_ns, "%s", p->what);
+		}
 	}
 }
 

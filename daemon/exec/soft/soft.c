@@ -72,7 +72,7 @@ static void describe(const struct quoit_device *d, uint32_t index, struct quoit_
 {
 	*ret = (struct quoit_device_info){
 		.driver = QUOIT_VERSION, .bytes = d->bytes, .units = (uint32_t)get_nprocs()};
-	ret->flags = (soft_is_silent() ? 0 : QUOIT_DEVICE_SIGNALS) |
+	ret->flags = QUOIT_DEVICE_HOST | (soft_is_silent() ? 0 : QUOIT_DEVICE_SIGNALS) |
 		     (soft_profile_open() ? QUOIT_DEVICE_PROFILED : 0);
 	snprintf(ret->name, sizeof ret->name, "soft %u", index);
 	for (unsigned op = 0; op < QUOIT_OP_NR; op++)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cost_device.c - what a job takes on a device, predicted with little trust
+ *
+ * A job that is not over in time is ended with its process, and everybody's memory there.  So what
+ * decides is the slowest device of its kind, and the slowest way in which the job may be done; most
+ * are done in a tenth of that.  In terms of what a core takes: 50 thousand million multiply-adds
+ * of a product a second (ops.def).
+ */
+#include <quoit/device.h>
+
+#include "cost.h"
+#include "optable.h"
+#include "session/tensor_bits.h"
+#include "shape.h"
+
+/* Of a device's units (40 to 132 are usual), so many do what a core does, spread over all. */
+#define UNITS_OF_A_CORE 10.0
+
+/* Products by a library are so much faster than by the plain kernel, 16-bit ones once more. */
+#define LIBRARY_SPEED 16.0
+#define HALVES_SPEED  4.0
+
+/* And where arithmetic of f64 is for compatibility's sake, it is so much slower. */
+#define DOUBLES_PART 2.0
+
+/* The plain kernel makes tiles of a product, each in one unit, which does such a part of a core's. */
+#define TILE      16.0
+#define TILE_PART 8.0
+
+/* What has no words for the library is copied for it up to about this size. */
+#define PACKED_BYTES (UINT64_C(16) << 20)
+
+static bool is_expressible(const struct view *v)
+{
+	const int64_t rows = v->dim[2], columns = v->dim[3];
+
+	return ((v->stride[3] == 1 || columns <= 1) && (rows <= 1 || v->stride[2] >= columns)) ||
+	       ((v->stride[2] == 1 || rows <= 1) && (columns <= 1 || v->stride[3] >= rows));
+}
+
+static bool is_for_library(const struct device_speed *d, const struct plan *p)
+{
+	bool is_so = d->flags & QUOIT_DEVICE_BLAS && is_expressible(p->t[0]);
+
+	if (p->t[1]->dtype == QUOIT_F64 && !(d->flags & QUOIT_DEVICE_DOUBLES))
+		return false;
+	for (unsigned i = 1; i < 3 && is_so; i++)
+		is_so = is_expressible(p->t[i]) ||
+			p->t[i]->elements <= PACKED_BYTES / shape_dtype_size(p->t[i]->dtype);
+	return is_so;
+}
+
+static double product_speed(const struct device_speed *d, const struct plan *p)
+{
+	const uint8_t dtype = p->t[1]->dtype;
+
+	if (!is_for_library(d, p))
+		return dtype == QUOIT_F64 && !(d->flags & QUOIT_DEVICE_DOUBLES) ? 1 / DOUBLES_PART
+										: 1;
+	return shape_dtype_size(dtype) == 2 ? LIBRARY_SPEED * HALVES_SPEED : LIBRARY_SPEED;
+}
+
+/* By the plain kernel, of which a few tiles keep a few units busy. */
+static double tile_ns(const struct plan *p)
+{
+	const struct view *c = p->t[0];
+	double tiles = (double)c->dim[0] * c->dim[1] * ((c->dim[2] + TILE - 1) / TILE) *
+		       ((c->dim[3] + TILE - 1) / TILE);
+
+	return tiles >= 1 ? (double)p->cost / tiles * TILE_PART : 0;
+}
+
+uint64_t cost_on_device(const struct device_speed *d, const struct plan *p)
+{
+	double speed = d->units > UNITS_OF_A_CORE ? d->units / UNITS_OF_A_CORE : 1, ns;
+
+	if (d->flags & QUOIT_DEVICE_HOST)
+		return p->cost;
+	if (p->row->shape != SHAPE_GEMM)
+		return (uint64_t)((double)p->cost / speed);
+	ns = (double)p->cost / (speed * product_speed(d, p));
+	if (!is_for_library(d, p) && ns < tile_ns(p))
+		ns = tile_ns(p);
+	return ns < (double)UINT64_MAX ? (uint64_t)ns : UINT64_MAX;
+}
