@@ -94,8 +94,6 @@ static int blas_code(cublasStatus_t status, cudaStream_t stream, bool reads_c)
 	case CUBLAS_STATUS_ARCH_MISMATCH:
 	case CUBLAS_STATUS_NOT_SUPPORTED:
 		return -ENOTSUP; /* it has not begun */
-	case CUBLAS_STATUS_EXECUTION_FAILED:
-		return -QUOIT_EGPUFAULT;
 	default:
 		return reads_c ? -EIO : -ENOTSUP;
 	}

@@ -9,7 +9,7 @@
 #include "errors.h"
 #include "kernels/kernels.h"
 
-#define DIRECT_TRIED_BYTES 4096u
+#define DIRECT_TRIED_BYTES ((size_t)4 << 20)
 
 struct direct {
 	const struct quoit_direct_requests *requests; /* as the host has them, and the device */
@@ -22,24 +22,18 @@ struct direct {
 	bool used[QUOIT_DIRECT_CONSUMERS];
 };
 
-/* Pages that we cannot write have to be such to the device, too, if it has a notion of that. */
-static int direct_register(struct quoit_device *d, const void *memory, size_t bytes,
-			   unsigned int flags, void **ret)
+/*
+ * Requests, too, are in pages that we can write: those that cannot be written are registered only
+ * where there is cudaDevAttrHostRegisterReadOnlySupported, and that is not so on Linux as it is
+ * usual.
+ */
+static int direct_register(struct quoit_device *d, const void *memory, size_t bytes, void **ret)
 {
 	void *host = (void *)(uintptr_t)memory;
-	int supported = 0;
-	int err = 0;
+	int err = device_check(
+		d,
+		cudaHostRegister(host, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped));
 
-	if (flags & cudaHostRegisterReadOnly)
-		err = device_check(
-			d, cudaDeviceGetAttribute(
-				   &supported, cudaDevAttrHostRegisterReadOnlySupported, d->index));
-	if (!err && flags & cudaHostRegisterReadOnly && !supported)
-		err = -ENOTSUP;
-	if (!err)
-		err = device_check(d, cudaHostRegister(host, bytes,
-						       cudaHostRegisterPortable |
-							       cudaHostRegisterMapped | flags));
 	if (err)
 		return err;
 	err = device_pointer(d, host, ret);
@@ -73,6 +67,26 @@ static int direct_check(struct quoit_device *d)
 	return limited || !d->pool ? -ENOTSUP : 0;
 }
 
+/* By another kernel of the driver's, perhaps, for each kind of place and length. */
+static int direct_try(struct quoit_device *d, char *memory)
+{
+	static const struct {
+		size_t offset, bytes;
+	} tries[] = {{0, 4096}, {0, 4095}, {1, 4096}, {0, DIRECT_TRIED_BYTES}};
+	int err = 0;
+
+	for (unsigned i = 0; i < sizeof(tries) / sizeof(tries[0]) && !err; i++) {
+		char *from = memory + tries[i].offset, *to = from + DIRECT_TRIED_BYTES;
+		const size_t bytes = tries[i].bytes;
+
+		err = device_check(d, cudaMemsetAsync(from, 0, bytes, d->stream));
+		if (!err)
+			err = device_check(d, cudaMemcpyAsync(to, from, bytes,
+							      cudaMemcpyDeviceToDevice, d->stream));
+	}
+	return err ? err : device_check(d, cudaStreamSynchronize(d->stream));
+}
+
 /* Our kernels, and what the driver has of its own for clearing and copying. */
 static int direct_load(struct quoit_device *d)
 {
@@ -81,16 +95,10 @@ static int direct_load(struct quoit_device *d)
 
 	if (err)
 		return err;
-	err = device_check(d, memory_take(d, 2 * DIRECT_TRIED_BYTES, d->stream, &memory));
+	err = device_check(d, memory_take(d, 2 * DIRECT_TRIED_BYTES + 1, d->stream, &memory));
 	if (err)
 		return err;
-	err = device_check(d, cudaMemsetAsync(memory, 0, 2 * DIRECT_TRIED_BYTES, d->stream));
-	if (!err)
-		err = device_check(d, cudaMemcpyAsync((char *)memory + DIRECT_TRIED_BYTES, memory,
-						      DIRECT_TRIED_BYTES, cudaMemcpyDeviceToDevice,
-						      d->stream));
-	if (!err)
-		err = device_check(d, cudaStreamSynchronize(d->stream));
+	err = direct_try(d, memory);
 	if (!errors_is_sticky(err))
 		(void)device_check(d, memory_give(d, memory, d->stream));
 	return err;
@@ -114,10 +122,9 @@ int direct_open(struct quoit_device *d, const struct quoit_direct_requests *requ
 	direct->requests = requests;
 	direct->words = words;
 	direct->rings = rings;
-	err = direct_register(d, requests, rings * sizeof(*requests), cudaHostRegisterReadOnly,
-			      &direct->device_requests);
+	err = direct_register(d, requests, rings * sizeof(*requests), &direct->device_requests);
 	if (!err)
-		err = direct_register(d, words, rings * sizeof(*words), 0, &direct->device_words);
+		err = direct_register(d, words, rings * sizeof(*words), &direct->device_words);
 	if (!err)
 		err = direct_streams(d, direct);
 	if (!err)

@@ -51,26 +51,43 @@ int device_code(struct quoit_device *d, int err)
 	return err;
 }
 
+/*
+ * What is not known to be harmless is taken for a fault, and may be no more than the trouble of one
+ * call: a broken context says so at every call.
+ */
+static int driver_ask(struct quoit_device *d)
+{
+	int err;
+
+	if (d->broken || !d->stream)
+		return -QUOIT_EGPUFAULT;
+	err = errors_code(cudaStreamQuery(d->stream));
+	if (errors_is_sticky(err))
+		return err;
+	(void)cudaGetLastError();
+	return -EIO;
+}
+
 int device_check(struct quoit_device *d, cudaError_t result)
 {
 	int err = errors_code(result);
 
+	if (err == -QUOIT_EGPUFAULT)
+		err = driver_ask(d);
 	if (err && err != -EAGAIN && !d->broken)
 		d->failed = result;
 	return device_code(d, err);
 }
 
 /* cuBLAS, which may have seen it first, has no words of its own. */
-static const char *driver_why(struct quoit_device *d)
+static const char *driver_why(struct quoit_device *d, int err)
 {
-	if (d->failed == cudaSuccess || (d->broken && errors_code(d->failed) != d->broken))
-		return NULL;
-	return cudaGetErrorString(d->failed);
+	return err && errors_code(d->failed) == err ? cudaGetErrorString(d->failed) : NULL;
 }
 
-static void driver_add_why(struct quoit_device *d, char *text, size_t size)
+static void driver_add_why(struct quoit_device *d, int err, char *text, size_t size)
 {
-	const char *why = driver_why(d);
+	const char *why = driver_why(d, err);
 	size_t n = strlen(text);
 
 	if (why)
@@ -174,13 +191,13 @@ static int driver_describe(struct quoit_device *d, struct quoit_device_info *ret
 }
 
 /* A function of the driver's; NULL: it has none of this name. */
-static void *driver_entry(const char *name)
+static void *driver_entry(struct quoit_device *d, const char *name)
 {
 	enum cudaDriverEntryPointQueryResult found;
 	void *entry = NULL;
 
-	if (errors_code(cudaGetDriverEntryPointByVersion(name, &entry, DRIVER_ENTRY_VERSION,
-							 cudaEnableDefault, &found)) ||
+	if (device_check(d, cudaGetDriverEntryPointByVersion(name, &entry, DRIVER_ENTRY_VERSION,
+							     cudaEnableDefault, &found)) ||
 	    found != cudaDriverEntryPointSuccess)
 		return NULL;
 	return entry;
@@ -193,7 +210,7 @@ static int driver_try_signals(struct quoit_device *d)
 	uint32_t *word = (uint32_t *)d->word;
 	int err;
 
-	*(void **)&d->write_value = driver_entry("cuStreamWriteValue32");
+	*(void **)&d->write_value = driver_entry(d, "cuStreamWriteValue32");
 	if (!d->write_value)
 		return 0;
 	err = stream_signal(&s, word, 1);
@@ -267,7 +284,7 @@ static int driver_prepare(struct quoit_device *d, struct quoit_device_info *ret_
 		return err;
 	d->word = word;
 	*d->word = 0;
-	*(void **)&d->launch = driver_entry("cuLaunchKernel");
+	*(void **)&d->launch = driver_entry(d, "cuLaunchKernel");
 	err = driver_try_signals(d);
 	if (!err)
 		err = driver_describe(d, ret_info);
@@ -311,7 +328,7 @@ static int driver_open(uint32_t index, struct quoit_device **ret,
 	profile_open(&d->profile);
 	err = driver_prepare(d, ret_info, text, size);
 	if (err) {
-		driver_add_why(d, text, size);
+		driver_add_why(d, err, text, size);
 		driver_close(d);
 		return err;
 	}

@@ -18,6 +18,7 @@ static int memory_make_pool(struct quoit_device *d, enum cudaMemAllocationHandle
 		.location = {.type = cudaMemLocationTypeDevice, .id = d->index},
 	};
 	cuuint64_t keep = UINT64_MAX;
+	int never = 0;
 	int err = device_check(d, cudaMemPoolCreate(&d->pool, &props));
 
 	if (err) {
@@ -26,6 +27,11 @@ static int memory_make_pool(struct quoit_device *d, enum cudaMemAllocationHandle
 	}
 	err = device_check(
 		d, cudaMemPoolSetAttribute(d->pool, cudaMemPoolAttrReleaseThreshold, &keep));
+	/* Else our own stream may be made to wait for one that has freed something. */
+	if (!err)
+		err = device_check(
+			d, cudaMemPoolSetAttribute(
+				   d->pool, cudaMemPoolReuseAllowInternalDependencies, &never));
 	if (err)
 		memory_close(d);
 	return err;

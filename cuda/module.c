@@ -34,6 +34,8 @@ struct quoit_device_module {
 	size_t bytes; /* that it takes, once measured */
 	/* Here, since a driver that loads lazily compiles when a kernel is asked for. */
 	char log[MODULE_LOG_BYTES];
+	enum cudaJitOption option[2];
+	void *value[2];
 };
 
 /* Never made: a kernel is a pointer of the runtime's under a type of ours. */
@@ -46,23 +48,24 @@ static cudaKernel_t module_kernel(struct quoit_device_kernel *k)
 static int module_say(struct quoit_device_module *m, cudaError_t result, const char *doing,
 		      char *text, size_t size)
 {
-	const int err = errors_say(result, doing, text, size);
-
-	if (err && m->log[0] != '\0')
+	(void)errors_say(result, doing, text, size);
+	if (result != cudaSuccess && m->log[0] != '\0')
 		snprintf(text, size, "%.*s", (int)sizeof(m->log) - 1, m->log);
-	(void)device_check(m->device, result);
-	return err;
+	return device_check(m->device, result);
 }
 
 static int module_load(struct quoit_device_module *m, char *text, size_t size)
 {
-	enum cudaJitOption option[] = {cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes};
-	void *value[] = {m->log, (void *)(uintptr_t)sizeof(m->log)};
 	int err;
 
 	m->log[0] = '\0';
+	m->option[0] = cudaJitErrorLogBuffer;
+	m->value[0] = m->log;
+	m->option[1] = cudaJitErrorLogBufferSizeBytes;
+	m->value[1] = (void *)(uintptr_t)sizeof(m->log);
 	err = module_say(
-		m, cudaLibraryLoadData(&m->library, m->image, option, value, 2, NULL, NULL, 0),
+		m,
+		cudaLibraryLoadData(&m->library, m->image, m->option, m->value, 2, NULL, NULL, 0),
 		"the module cannot be loaded", text, size);
 	if (err)
 		m->library = NULL;

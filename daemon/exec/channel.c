@@ -118,7 +118,8 @@ int channels_hear(struct channels *c, struct quoit_exec_peer *ret, int *ret_fd)
 
 /* ---- start ---- */
 
-#define MAX_FDS (QUOIT_MAX_REACTORS + 2)
+#define PAGES   3 /* descriptors before those of channels */
+#define MAX_FDS (QUOIT_MAX_REACTORS + PAGES)
 
 union descriptors {
 	struct cmsghdr align;
@@ -144,9 +145,9 @@ static int receive_start(int socket, struct quoit_exec_start *ret, int fds[MAX_F
 	c = CMSG_FIRSTHDR(&msg);
 	if (n != sizeof *ret || ret->magic != QUOIT_EXEC_MAGIC || !ret->channels ||
 	    ret->channels > QUOIT_MAX_REACTORS || !c ||
-	    c->cmsg_len != CMSG_LEN((ret->channels + 2) * sizeof(int)))
+	    c->cmsg_len != CMSG_LEN((ret->channels + PAGES) * sizeof(int)))
 		return -EPROTO;
-	memcpy(fds, CMSG_DATA(c), (ret->channels + 2) * sizeof(int));
+	memcpy(fds, CMSG_DATA(c), (ret->channels + PAGES) * sizeof(int));
 	return 0;
 }
 
@@ -172,21 +173,10 @@ static int open_channel(struct channels *s, uint32_t i, struct quoit_exec_daemon
 	return c->slots ? 0 : -ENOMEM;
 }
 
-/* Where the two sides' GPU-direct pages begin. */
-static void find_direct(struct channels *c, uint32_t count, const void *daemon, void *exec)
-{
-	uint64_t requests = QUOIT_EXEC_DIRECT_AT(count * sizeof(struct quoit_exec_daemon_channel));
-	uint64_t words = QUOIT_EXEC_DIRECT_AT(sizeof(struct quoit_exec_words) +
-					      count * sizeof(struct quoit_exec_channel));
-
-	c->direct_requests = (const void *)((const uint8_t *)daemon + requests);
-	c->direct_words = (void *)((uint8_t *)exec + words);
-}
-
 int channels_open(struct channels *c, int socket)
 {
 	struct quoit_exec_start m;
-	void *daemon, *exec;
+	void *daemon = NULL, *exec = NULL, *direct = NULL;
 	int fds[MAX_FDS];
 	int err;
 
@@ -196,14 +186,20 @@ int channels_open(struct channels *c, int socket)
 		err = map_pages(fds[0], m.daemon_bytes, PROT_READ, &daemon);
 	if (!err)
 		err = map_pages(fds[1], m.exec_bytes, PROT_READ | PROT_WRITE, &exec);
+	if (!err)
+		err = map_pages(fds[2], m.direct_bytes, PROT_READ | PROT_WRITE, &direct);
 	if (err < 0)
 		return err;
 	c->words = exec;
 	c->count = m.channels;
-	find_direct(c, m.channels, daemon, exec);
+	c->direct_requests = direct;
+	c->direct_words =
+		(void *)((uint8_t *)exec +
+			 QUOIT_EXEC_DIRECT_AT(sizeof *c->words +
+					      m.channels * sizeof(struct quoit_exec_channel)));
 	for (uint32_t i = 0; i < m.channels && !err; i++)
 		err = open_channel(c, i, daemon, (struct quoit_exec_channel *)(c->words + 1),
-				   fds[i + 2]);
+				   fds[i + PAGES]);
 	c->poll[m.channels] = (struct pollfd){.fd = socket, .events = POLLIN};
 	return err;
 }

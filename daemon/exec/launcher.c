@@ -97,7 +97,7 @@ static const char *words_for(int err)
 static void say_why(struct launcher *l, const char *doing, int err)
 {
 	struct quoit_exec_words *words = l->channels->words;
-	const char *why = l->driver->why(l->device);
+	const char *why = l->driver->why(l->device, err);
 
 	snprintf(words->why, sizeof words->why, "%s%s", doing, why ? why : words_for(err));
 }

@@ -151,6 +151,8 @@ void executor_process_free(struct executor_process *p)
 		munmap(p->daemon_pages, p->daemon_bytes);
 	if (p->exec_pages)
 		munmap(p->exec_pages, p->exec_bytes);
+	if (p->direct_requests)
+		munmap(p->direct_requests, p->direct_bytes);
 	if (p->pidfd >= 0)
 		close(p->pidfd);
 	if (p->pool >= 0)
@@ -195,7 +197,8 @@ int executor_process_tell(const struct executor_process *p, uint32_t device, pid
 	return ctl_send_bytes(p->socket, &m, sizeof m, &pool, pid ? 1 : 0);
 }
 
-#define MAX_FDS (QUOIT_MAX_REACTORS + 2)
+#define PAGES   3 /* descriptors before those of channels */
+#define MAX_FDS (QUOIT_MAX_REACTORS + PAGES)
 
 static void close_all(const int *fds, unsigned count)
 {
@@ -204,34 +207,59 @@ static void close_all(const int *fds, unsigned count)
 			close(fds[i]);
 }
 
-/* fds: ours to send (daemon pages, exec pages, its end of each socket). */
+/* Pages that we write, and it reads only. */
+static int make_daemon_pages(struct executor_process *p, int *ret_fd)
+{
+	int fd = memfd_create_sealed("quoit-exec-requests", p->daemon_bytes), err;
+
+	if (fd < 0)
+		return fd;
+	err = memfd_map(fd, p->daemon_bytes, 1, &p->daemon_pages);
+	if (!err)
+		*ret_fd = memfd_read_only(fd);
+	close(fd);
+	return err ? err : *ret_fd < 0 ? *ret_fd : 0;
+}
+
+/* Pages that one of us writes: ours if `writes`, and then it can, too. */
+static int make_pages(const char *name, uint64_t bytes, int writes, int *ret_fd, void **ret)
+{
+	*ret_fd = memfd_create_sealed(name, bytes);
+	return *ret_fd < 0 ? *ret_fd : memfd_map(*ret_fd, bytes, writes, ret);
+}
+
+/*
+ * Requests of GPU-direct rings are in pages that it can write, though it has no business to:
+ * drivers register no memory for a device that the process may only read, unless they run under
+ * Windows. We read nothing there.
+ */
+static int make_all_pages(struct executor_process *p, uint32_t channels, int fds[PAGES])
+{
+	uint64_t words = QUOIT_EXEC_DIRECT_AT(sizeof(struct quoit_exec_words) +
+					      channels * sizeof(struct quoit_exec_channel));
+	void *requests = NULL;
+	int err;
+
+	p->daemon_bytes = channels * sizeof(struct quoit_exec_daemon_channel);
+	p->exec_bytes = words + channels * sizeof(struct quoit_direct_words);
+	p->direct_bytes = channels * sizeof(struct quoit_direct_requests);
+	err = make_daemon_pages(p, &fds[0]);
+	if (!err)
+		err = make_pages("quoit-exec-answers", p->exec_bytes, 0, &fds[1], &p->exec_pages);
+	if (!err)
+		err = make_pages("quoit-exec-direct", p->direct_bytes, 1, &fds[2], &requests);
+	if (err < 0)
+		return err;
+	p->direct_requests = requests;
+	p->direct_words = (const void *)((const uint8_t *)p->exec_pages + words);
+	return 0;
+}
+
+/* fds: ours to send (all pages, its end of each socket). */
 static int make_shared(struct executor_process *p, uint32_t channels, int *fds, int *ret_sockets)
 {
-	uint64_t daemon_direct =
-		QUOIT_EXEC_DIRECT_AT(channels * sizeof(struct quoit_exec_daemon_channel));
-	uint64_t exec_direct = QUOIT_EXEC_DIRECT_AT(sizeof(struct quoit_exec_words) +
-						    channels * sizeof(struct quoit_exec_channel));
-	int daemon_fd, err;
+	int err = make_all_pages(p, channels, fds);
 
-	p->daemon_bytes = daemon_direct + channels * sizeof(struct quoit_direct_requests);
-	p->exec_bytes = exec_direct + channels * sizeof(struct quoit_direct_words);
-	daemon_fd = memfd_create_sealed("quoit-exec-requests", p->daemon_bytes);
-	if (daemon_fd < 0)
-		return daemon_fd;
-	err = memfd_map(daemon_fd, p->daemon_bytes, 1, &p->daemon_pages);
-	if (!err)
-		fds[0] = memfd_read_only(daemon_fd);
-	close(daemon_fd);
-	if (err < 0 || fds[0] < 0)
-		return err < 0 ? err : fds[0];
-	fds[1] = memfd_create_sealed("quoit-exec-answers", p->exec_bytes);
-	if (fds[1] < 0)
-		return fds[1];
-	err = memfd_map(fds[1], p->exec_bytes, 0, &p->exec_pages);
-	if (!err) {
-		p->direct_requests = (void *)((uint8_t *)p->daemon_pages + daemon_direct);
-		p->direct_words = (const void *)((const uint8_t *)p->exec_pages + exec_direct);
-	}
 	for (uint32_t i = 0; i < channels && !err; i++) {
 		int pair[2];
 
@@ -240,7 +268,7 @@ static int make_shared(struct executor_process *p, uint32_t channels, int *fds, 
 		ctl_let_descriptors_pass(pair[0],
 					 false); /* who closes one may wait for its server */
 		ret_sockets[i] = pair[0];
-		fds[i + 2] = pair[1];
+		fds[i + PAGES] = pair[1];
 	}
 	return err;
 }
@@ -256,9 +284,10 @@ int executor_process_serve(struct executor_process *p, uint32_t channels, int *r
 	err = make_shared(p, channels, fds, ret_sockets);
 	start.daemon_bytes = p->daemon_bytes;
 	start.exec_bytes = p->exec_bytes;
+	start.direct_bytes = p->direct_bytes;
 	if (!err)
-		err = ctl_send_bytes(p->socket, &start, sizeof start, fds, channels + 2);
-	close_all(fds, channels + 2);
+		err = ctl_send_bytes(p->socket, &start, sizeof start, fds, channels + PAGES);
+	close_all(fds, channels + PAGES);
 	if (err < 0)
 		close_all(ret_sockets, channels);
 	return err;

@@ -20,8 +20,9 @@ struct executor_process {
 	void *exec_pages; /* mapped for reading only */
 	uint64_t daemon_bytes;
 	uint64_t exec_bytes;
-	struct quoit_direct_requests *direct_requests; /* in these pages, one per channel */
-	const struct quoit_direct_words *direct_words;
+	struct quoit_direct_requests *direct_requests; /* pages of their own, one per channel */
+	uint64_t direct_bytes;
+	const struct quoit_direct_words *direct_words; /* in exec_pages */
 };
 
 #define EXECUTOR_PROCESS_SHARES 0x1u /* other devices' processes may read its device's memory */

@@ -24,7 +24,8 @@
 /* And where arithmetic of f64 is for compatibility's sake, it is so much slower. */
 #define DOUBLES_PART 2.0
 
-/* The plain kernel makes tiles of a product, each in one unit, which does such a part of a core's. */
+/* The plain kernel makes tiles of a product, each in one unit, which does such a part of a core's.
+ */
 #define TILE      16.0
 #define TILE_PART 8.0
 

@@ -150,7 +150,6 @@ cudaError_t cudaDeviceGetAttribute(int *ret, enum cudaDeviceAttr attribute, int 
 	(void)index;
 	switch (attribute) {
 	case cudaDevAttrMemoryPoolsSupported:
-	case cudaDevAttrHostRegisterReadOnlySupported:
 		*ret = 1;
 		break;
 	case cudaDevAttrSingleToDoublePrecisionPerfRatio:

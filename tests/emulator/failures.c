@@ -183,7 +183,7 @@ static void insist(struct things *t)
 	uint64_t memory;
 
 	(void)good(driver->health(t->device, &verdict));
-	(void)driver->why(t->device);
+	(void)driver->why(t->device, -QUOIT_EGPUFAULT);
 	(void)good(driver->memory_new(t->device, BYTES, &memory));
 	if (!t->event)
 		return;
@@ -216,6 +216,7 @@ static int fail_once(const char *path, unsigned n, cudaError_t result)
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	void (*fail)(unsigned, cudaError_t);
 	unsigned (*fails_in)(void), (*pieces)(void);
+	const bool breaks = result == cudaErrorIllegalAddress;
 	const char *wrong = NULL;
 
 	driver = library ? dlsym(library, QUOIT_DEVICE_SYMBOL) : NULL;
@@ -236,11 +237,11 @@ static int fail_once(const char *path, unsigned n, cudaError_t result)
 		unmake(&t);
 	if (lied)
 		wrong = "something succeeded after that";
-	else if (result == cudaErrorMemoryAllocation && is_sticky(first))
+	else if (!breaks && t.device && is_sticky(first))
 		wrong = "it is taken for broken";
-	else if (result != cudaErrorMemoryAllocation && !is_sticky(first))
+	else if (breaks && !is_sticky(first))
 		wrong = "it is not taken for broken";
-	else if (result == cudaErrorMemoryAllocation && pieces())
+	else if (!breaks && pieces())
 		wrong = "memory is left behind";
 	if (wrong)
 		printf("call %u fails with %d, result %d: %s (%u pieces)\n", n, result, first,
@@ -250,10 +251,11 @@ static int fail_once(const char *path, unsigned n, cudaError_t result)
 
 int main(int argc, char *argv[])
 {
-	static const cudaError_t results[] = {cudaErrorMemoryAllocation, cudaErrorIllegalAddress};
+	static const cudaError_t results[] = {cudaErrorMemoryAllocation, cudaErrorUnknown,
+					      cudaErrorIllegalAddress};
 	unsigned passed = 0, failed = 0;
 
-	for (int i = 0; argc > 1 && i < 2; i++)
+	for (int i = 0; argc > 1 && i < 3; i++)
 		for (unsigned n = 1; n < CALLS; n++) {
 			int status = 0;
 			pid_t child;

@@ -202,13 +202,16 @@ cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned int flags)
 
 	if (!(flags & cudaHostRegisterMapped))
 		emulator_refuse("host memory that the device does not reach");
+	if (flags & cudaHostRegisterReadOnly)
+		return emulator_say(cudaErrorNotSupported);
 	if (err)
 		return emulator_say(err);
 	if (!bytes || emulator_reaches(EMULATOR_ON_HOST, memory, 1))
 		return emulator_say(bytes ? cudaErrorHostMemoryAlreadyRegistered
 					  : cudaErrorInvalidValue);
-	if (msync((void *)((uintptr_t)memory & -(uintptr_t)sysconf(_SC_PAGESIZE)), bytes,
-		  MS_ASYNC) < 0 ||
+	/* All pages come, and can be written by us: a driver takes no others. */
+	if (madvise((void *)((uintptr_t)memory & -(uintptr_t)sysconf(_SC_PAGESIZE)), bytes,
+		    MADV_POPULATE_WRITE) < 0 ||
 	    !add(EMULATOR_ON_HOST, memory, bytes, false))
 		return emulator_say(cudaErrorInvalidValue);
 	return emulator_say(cudaSuccess);

@@ -68,8 +68,10 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t p, enum cudaMemPoolAttr attrib
 {
 	(void)p;
 	(void)value;
-	return emulator_say(attribute == cudaMemPoolAttrReleaseThreshold ? emulator_begin()
-									 : cudaErrorInvalidValue);
+	return emulator_say(attribute == cudaMemPoolAttrReleaseThreshold ||
+					    attribute == cudaMemPoolReuseAllowInternalDependencies
+				    ? emulator_begin()
+				    : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t p, size_t keep)

@@ -292,7 +292,7 @@ static void faults(struct gpu *g)
 	err = g->driver->launch(g->stream, kernel, &launch);
 	GPU_CHECK(g, err == 0, "launch: %d", err);
 	err = gpu_wait(g, g->stream);
-	why = g->driver->why(g->device);
+	why = g->driver->why(g->device, err);
 	GPU_CHECK(g, err == -QUOIT_EGPUFAULT, "the fault is %d", err);
 	GPU_CHECK(g, g->driver->health(g->device, &verdict) == -QUOIT_EGPUFAULT, "health");
 	GPU_CHECK(g, why && strstr(why, "illegal"), "it says: %s", why ? why : "nothing");

@@ -45,9 +45,10 @@ static int do_health(struct quoit_device *d, const struct quoit_device_verdict *
 	return 0;
 }
 
-static const char *do_why(struct quoit_device *d)
+static const char *do_why(struct quoit_device *d, int err)
 {
 	(void)d;
+	(void)err;
 	return NULL;
 }
 

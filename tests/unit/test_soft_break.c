@@ -64,11 +64,11 @@ static void check_address(enum misdeed misdeed, int64_t offset, bool breaks)
 	if (!breaks) {
 		cr_assert_eq(soft_case_finish(d, s), 1, "case %d, %ld", misdeed, (long)offset);
 		cr_expect_eq(soft->health(d, &culprit), 0);
-		cr_expect_null(soft->why(d));
+		cr_expect_null(soft->why(d, 0));
 	} else {
 		cr_assert_eq(soft_case_break(d, &culprit), -QUOIT_EGPUFAULT);
 		cr_expect_eq(culprit, misdeed == OPERATION ? verdict : NULL);
-		cr_expect_str_eq(soft->why(d),
+		cr_expect_str_eq(soft->why(d, -QUOIT_EGPUFAULT),
 				 "a job or kernel used memory that is not its device's");
 	}
 	soft->host_free(d, verdict);

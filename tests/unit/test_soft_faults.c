@@ -206,7 +206,7 @@ Test(soft_faults, a_sticky_error_of_another_call_strikes_at_once)
 	cr_expect_eq(soft->memory_new(d, 1, &n), -QUOIT_EDEVLOST);
 	cr_expect_eq(soft->health(d, &culprit), -QUOIT_EDEVLOST);
 	cr_expect_null(culprit);
-	cr_expect_str_eq(soft->why(d), "injected by QUOIT_SOFT_FAULTS");
+	cr_expect_str_eq(soft->why(d, -QUOIT_EDEVLOST), "injected by QUOIT_SOFT_FAULTS");
 	soft->close(d);
 }
 

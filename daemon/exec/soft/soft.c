@@ -178,9 +178,9 @@ static int soft_health(struct quoit_device *d, const struct quoit_device_verdict
 	return err;
 }
 
-static const char *soft_why(struct quoit_device *d)
+static const char *soft_why(struct quoit_device *d, int err)
 {
-	return atomic_load_explicit(&d->broken, memory_order_acquire) ? d->why : NULL;
+	return err && atomic_load_explicit(&d->broken, memory_order_acquire) == err ? d->why : NULL;
 }
 
 /* ---- the clock ---- */

@@ -141,10 +141,10 @@ struct quoit_device_driver {
 	 */
 	int (*health)(struct quoit_device *d, const struct quoit_device_verdict **ret_verdict);
 	/*
-	 * What the driver says of what has gone wrong for good, or else of the last call of ours
-	 * that failed, for people; NULL: nothing.  Valid until the next call.
+	 * What the driver says of this error, for people, if it was the last one or one for good;
+	 * NULL: nothing.  Valid until the next call.
 	 */
-	const char *(*why)(struct quoit_device *d);
+	const char *(*why)(struct quoit_device *d, int err);
 	/*
 	 * The device's clock and ours (TSC ticks) at one moment; *ret_error: how far they may be
 	 * apart, in ticks, beside the clock's step.  May take some microseconds.

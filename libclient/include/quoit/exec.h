@@ -104,9 +104,9 @@ extern const struct quoit_exec_module quoit_exec_module;
 
 /*
  * Descriptor 3 of quoit-exec is a SOCK_SEQPACKET socket.  It sends one hello; quoitd
- * answers with one start, and with descriptors: quoitd's pages, quoit-exec's pages, and
- * one socket per channel.  After that nothing travels there but its end, which ends
- * quoit-exec.
+ * answers with one start, and with descriptors: quoitd's pages, quoit-exec's pages, those of
+ * GPU-direct requests, and one socket per channel.  After that nothing travels there but its end,
+ * which ends quoit-exec.
  *
  * A channel belongs to one reactor: a ring of requests, a ring of answers (ring.h), and
  * its socket, which carries doorbells (one byte, either way) and, from quoitd, struct
@@ -114,8 +114,9 @@ extern const struct quoit_exec_module quoit_exec_module;
  * request that needs it.  So do struct quoit_exec_image, with a descriptor, and struct
  * quoit_exec_kernel, before LOAD and FIND.  Answers may come in any order.
  *
- * Each side maps the other's pages read-only.  quoitd trusts no word of quoit-exec: it
- * ends a process that answers what it was not asked.
+ * Each side maps the other's pages read-only, but that the requests of GPU-direct rings are in
+ * pages that quoit-exec can write, since drivers register no others; quoitd reads nothing there.
+ * quoitd trusts no word of quoit-exec: it ends a process that answers what it was not asked.
  *
  * A device is served in the same way.  Its requests run at once, each after those that it
  * names, which may still be under way; their answers come in such an order that nobody's
@@ -123,8 +124,8 @@ extern const struct quoit_exec_module quoit_exec_module;
  * names it, as zeros, and ends with QUOIT_EXEC_DROP; small buffers of a session that asked for
  * GPU-direct mode lie where quoitd wants in one piece of it, the slab, which the first request that
  * names it makes, as zeros; what is left there by a buffer that has ended is for quoitd to have
- * cleared.  The rings of that mode (direct.h), one per channel, are in the same pages, behind the
- * channels.
+ * cleared.  The rings of that mode (direct.h), one per channel: requests in pages of their own,
+ * words in quoit-exec's, behind the channels.
  *
  * A device's process may send a descriptor with its hello, by which others of its kind reach what
  * it has there; quoitd passes it on to them with struct quoit_exec_peer, on the first socket.  What
@@ -177,8 +178,9 @@ struct quoit_exec_start {
 	uint32_t channels;
 	uint64_t daemon_bytes; /* lengths of the mappings */
 	uint64_t exec_bytes;
+	uint64_t direct_bytes;
 };
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_start) == 24, "no padding in a start");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_exec_start) == 32, "no padding in a start");
 
 /* On a channel's socket, with one descriptor per region that has bytes. */
 struct quoit_exec_memory {
