@@ -140,8 +140,8 @@ static bool is_lost_memory(const struct quoit_error *e)
 static void describe_memory(const struct quoit_error *e, char *to, size_t size)
 {
 	if (e->value[1])
-		snprintf(to, size, ": needs %" PRIu64 " bytes, %" PRIu64 " are leased", e->value[0],
-			 e->value[1]);
+		snprintf(to, size, ": needs %" PRIu64 " bytes, %" PRIu64 " of the lease are left",
+			 e->value[0], e->value[1]);
 	else
 		snprintf(to, size, ": %" PRIu64 " bytes were not to be had", e->value[0]);
 }

@@ -268,7 +268,7 @@ done
 await_build fuzz
 for f in build/fuzz/fuzz/*; do
 	run_beside "fuzz $(basename "$f")" timeout 300 "$f" -error_exitcode=70 -seed=1 -len_control=0 \
-		-runs=200000 -max_total_time=30
+		-runs=200000 -max_total_time=20
 done
 end_beside
 await_build clang

@@ -146,13 +146,15 @@ uint64_t exec_overdue(struct reactor *r, struct session *s, struct job *job, boo
 }
 
 /*
- * A user's own process may be anything, and say what it likes: it has its user's dead session's
- * jobs for no longer than any job.
+ * A user's own process may be anything, and say what it likes: it has a dead session's jobs for no
+ * longer than so many that are behind each other in a stream may take.
  */
+#define OWN_JOBS 4u
+
 static void end_own(struct exec_port *p, const struct session *s, uint64_t ticks)
 {
 	if (p->device && p->owner && s->exec.in_flight[p->number] &&
-	    ticks >= p->job_ms * (tsc_hz() / 1000))
+	    ticks >= OWN_JOBS * p->job_ms * (tsc_hz() / 1000))
 		exec_port_kill(p, KILL_LATE);
 }
 

@@ -18,8 +18,7 @@
 struct device_places {
 	const struct topology *topology; /* both are ours to read */
 	struct placement_config config;
-	uint32_t
-		count; /* devices that can be used; 0: on a described machine nothing has a place */
+	uint32_t count; /* devices that can be used; 0 on a described machine */
 	struct placement_device device[CONFIG_DEVICES]; /* number n is at n - 1 */
 	bool found[CONFIG_DEVICES];
 	int error[CONFIG_DEVICES]; /* 0, or why the last process was not bound: -errno */

@@ -139,8 +139,8 @@ static void on_hello(struct executor *x)
 		return;
 	}
 	if (x->device)
-		log_info("device %s: %s, quoit-exec is pid %d%s%s", x->path, x->hello.device.name,
-			 (int)x->process.pid, *x->note ? "; " : "", x->note);
+		log_info("%s %s: %s, quoit-exec is pid %d%s%s", executor_kind(x), x->path,
+			 x->hello.device.name, (int)x->process.pid, *x->note ? "; " : "", x->note);
 	else
 		log_info("module %s: %u operations, quoit-exec is pid %d", x->path, x->hello.count,
 			 (int)x->process.pid);

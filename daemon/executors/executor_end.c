@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* executor_end.c - how a quoit-exec ends, and what follows from it */
+#include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -82,7 +83,13 @@ void executor_start_failed(struct executor *x, int err)
 {
 	char text[sizeof x->why];
 
-	snprintf(text, sizeof text, "cannot start quoit-exec: %s", strerror(-err));
+	if (err == -ENOENT)
+		snprintf(
+			text, sizeof text,
+			"quoit-exec is neither beside quoitd nor in %s, where this one was built for",
+			QUOIT_LIBEXECDIR);
+	else
+		snprintf(text, sizeof text, "cannot start quoit-exec: %s", strerror(-err));
 	if (x->known) {
 		conclude(x, false, text);
 		return;

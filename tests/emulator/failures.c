@@ -3,9 +3,10 @@
  * failures.c - one call of CUDA's runtime fails, whichever: does folder cuda/ say so, and leave
  * nothing behind?
  *
- * Usage: failures DRIVER, which is the emulator's.  A program uses all of the driver; each of the
- * calls that it makes of the runtime fails once for want of memory, and once as if the device had
- * broken.  Each time is a process of its own.
+ * Usage: failures DRIVER [STEP], which is the emulator's.  A program uses all of the driver; each
+ * of the calls that it makes of the runtime, or one in STEP, fails once for want of memory, once
+ * for no reason that is known, and once as if the device had broken.  Each time is a process of its
+ * own.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -253,10 +254,12 @@ int main(int argc, char *argv[])
 {
 	static const cudaError_t results[] = {cudaErrorMemoryAllocation, cudaErrorUnknown,
 					      cudaErrorIllegalAddress};
+	const unsigned step =
+		argc > 2 ? (unsigned)atoi(argv[2]) : 1; /* of the calls, one in so many */
 	unsigned passed = 0, failed = 0;
 
 	for (int i = 0; argc > 1 && i < 3; i++)
-		for (unsigned n = 1; n < CALLS; n++) {
+		for (unsigned n = 1; n < CALLS; n += step) {
 			int status = 0;
 			pid_t child;
 

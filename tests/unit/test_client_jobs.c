@@ -735,7 +735,7 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		 "gemm (job 0x1) failed with EINVAL: tensor 1 is 3, allowed is 4"},
 		{{2, -ENOMEM, QUOIT_CQE_ERROR},
 		 {2, 2, {4096, 1024}, -ENOMEM, QUOIT_OP_FILL, QUOIT_FIELD_MEMORY, 0},
-		 "fill (job 0x2) failed with ENOMEM: needs 4096 bytes, 1024 are leased"},
+		 "fill (job 0x2) failed with ENOMEM: needs 4096 bytes, 1024 of the lease are left"},
 		{{3, -QUOIT_EPOISON, QUOIT_CQE_ERROR},
 		 {3, 2, {0, 0}, -ENOMEM, QUOIT_OP_FILL, QUOIT_FIELD_NONE, 5},
 		 "job 0x3 reads what fill (job 0x2 of ring 5) did not write, which failed with "

@@ -89,7 +89,7 @@ Test(soft, a_device_says_what_it_is)
 	cr_expect_str_eq(info.name, "soft 1");
 	cr_expect_str_eq(info.address, "");
 	cr_expect_gt(info.units, 0);
-	cr_expect_eq(info.flags, QUOIT_DEVICE_SIGNALS);
+	cr_expect_eq(info.flags, QUOIT_DEVICE_SIGNALS | QUOIT_DEVICE_HOST);
 	cr_expect(info.ops[QUOIT_OP_ADD / 64] >> QUOIT_OP_ADD % 64 & 1);
 	cr_expect(info.ops[QUOIT_OP_GEMM / 64] >> QUOIT_OP_GEMM % 64 & 1);
 	cr_expect_not(info.ops[0] >> QUOIT_OP_CREATE & 1);

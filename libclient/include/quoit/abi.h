@@ -213,8 +213,8 @@ enum quoit_field {
 	QUOIT_FIELD_DIM,
 	QUOIT_FIELD_STRIDE,
 	QUOIT_FIELD_OFFSET,
-	QUOIT_FIELD_MEMORY, /* values: bytes needed, bytes leased (0: they are, but not to be had)
-			     */
+	QUOIT_FIELD_MEMORY, /* values: bytes needed, bytes of the lease that are left (0: enough
+			       are, but not to be had) */
 	QUOIT_FIELD_FILE,
 	QUOIT_FIELD_EXECUTOR, /* values: its pid, how it ended (waitpid's status); or 0, there is
 				 none to run on, and its device (0: a module's) */
