@@ -53,6 +53,11 @@ int device_check(struct quoit_device *d, cudaError_t result);
 /* Where the device reaches host memory of host_new or host_register. */
 int device_pointer(struct quoit_device *d, void *host, void **ret);
 
+/* ---- clock.c ---- */
+
+int clock_read(struct quoit_device *d, uint64_t *ret_device_ns, uint64_t *ret_ticks,
+	       uint64_t *ret_error);
+
 /* ---- memory.c ---- */
 
 /* Pool and all; on failure nothing is left behind. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver.c - the device layer of NVIDIA devices: the table, opening and closing, clock.
+ * driver.c - the device layer of NVIDIA devices: the table, opening and closing, health.
  *
  * The runtime is linked; the driver's library and cuBLAS are looked for when they are needed, so
  * that this file loads, and can say what is missing, on any machine.
@@ -9,27 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <quoit/device.h>
 
 #include "context.h"
 #include "errors.h"
 #include "kernels/kernels.h"
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
-/*
- * Readings of both clocks, of which the least disturbed is taken.  Where the device has no room
- * for a kernel of one thread just now, nobody waits for it for longer than some milliseconds.
- */
-#define DRIVER_CLOCK_TRIES 8
-#define DRIVER_CLOCK_SPINS 4000000u
-
-/* How long one of them may still be under way once its time was seen: this many looks. */
-#define DRIVER_CLOCK_LOOKS 1000u
 
 /*
  * Products may take such a part of the device's memory as scratch in each stream, and no more than
@@ -99,18 +84,6 @@ int device_pointer(struct quoit_device *d, void *host, void **ret)
 	if (d->broken)
 		return d->broken;
 	return device_check(d, cudaHostGetDevicePointer(ret, host, 0));
-}
-
-static uint64_t driver_ticks(void)
-{
-#if defined(__x86_64__)
-	return __rdtsc();
-#else
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-#endif
 }
 
 /*
@@ -336,7 +309,7 @@ static int driver_open(uint32_t index, struct quoit_device **ret,
 	return 0;
 }
 
-/* ---- health and time ---- */
+/* ---- health ---- */
 
 /* A broken context says so at every call: the device's own stream is asked.  By whom, it does not
  * say. */
@@ -349,67 +322,6 @@ static int driver_health(struct quoit_device *d, const struct quoit_device_verdi
 		return d->broken;
 	err = device_check(d, cudaStreamQuery(d->stream));
 	return errors_is_sticky(err) ? err : 0;
-}
-
-/*
- * The kernel of a reading has ended; -EAGAIN: not yet.  Asked for, not waited for by the runtime:
- * this may be beside a resident consumer.
- */
-static int driver_end_reading(struct quoit_device *d)
-{
-	int err = -EAGAIN;
-
-	for (unsigned i = 0; i < DRIVER_CLOCK_LOOKS && err == -EAGAIN; i++)
-		err = device_check(d, cudaStreamQuery(d->clock));
-	return err;
-}
-
-/* One reading: a kernel writes the time, between two moments of ours.  -EAGAIN: it did not yet. */
-static int driver_read_clock(struct quoit_device *d, uint64_t *ret_before, uint64_t *ret_after)
-{
-	void *there;
-	int err = device_pointer(d, d->word, &there);
-
-	if (!err)
-		err = driver_end_reading(d); /* of one that came too late */
-	if (err)
-		return err;
-	__atomic_store_n(d->word, 0, __ATOMIC_RELEASE);
-	*ret_before = driver_ticks();
-	err = device_check(d, kernel_stamp(there, d->clock));
-	if (err)
-		return err;
-	for (unsigned i = 0; i < DRIVER_CLOCK_SPINS; i++) {
-		if (__atomic_load_n(d->word, __ATOMIC_ACQUIRE) == 0)
-			continue;
-		*ret_after = driver_ticks();
-		return 0;
-	}
-	return -EAGAIN;
-}
-
-/* -EAGAIN: the device is busy, ask again later. */
-static int driver_clock(struct quoit_device *d, uint64_t *ret_device_ns, uint64_t *ret_ticks,
-			uint64_t *ret_error)
-{
-	uint64_t least = UINT64_MAX;
-
-	for (int i = 0; i < DRIVER_CLOCK_TRIES; i++) {
-		uint64_t before, after;
-		int err = driver_read_clock(d, &before, &after);
-
-		if (err == -EAGAIN && least != UINT64_MAX)
-			return 0;
-		if (err)
-			return err;
-		if (after - before >= least)
-			continue;
-		least = after - before;
-		*ret_device_ns = *d->word;
-		*ret_ticks = before + least / 2;
-		*ret_error = least / 2;
-	}
-	return 0;
 }
 
 /* ---- ranges ---- */
@@ -432,7 +344,7 @@ __attribute__((visibility("default"))) const struct quoit_device_driver quoit_de
 	.close = driver_close,
 	.health = driver_health,
 	.why = driver_why,
-	.clock = driver_clock,
+	.clock = clock_read,
 	.memory_new = memory_new,
 	.memory_free = memory_free,
 	.host_new = memory_host_new,
