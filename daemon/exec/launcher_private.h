@@ -3,6 +3,7 @@
  * launcher_private.h - what the files behind launcher.h share.  All by one thread.
  *
  *	launcher.c         the loop: taking, answering, sleeping
+ *	launcher_end.c     what ends it
  *	launcher_turns.c   who is held, and whose turn it is at a stream
  *	launcher_claims.c  what users have had of the streams
  *	launcher_flight.c  a request on its way into a stream
@@ -245,9 +246,6 @@ uint32_t queue_pop(struct launcher *l, struct queue *q);
 
 /* ---- launcher.c ---- */
 
-/* Pass on what a driver's function returned; a sticky error ends the process. */
-int launcher_check(struct launcher *l, int result);
-
 /*
  * Say that it is at work, or is not any more, where no stream is: a driver's call may take long,
  * and who owes an answer and works at nothing is taken for dead.
@@ -256,6 +254,14 @@ void launcher_works(struct launcher *l, bool works);
 
 /* A flight is over: answer.  -EPROTO. */
 int launcher_answer(struct launcher *l, uint32_t index);
+
+/* ---- launcher_end.c ---- */
+
+/* Pass on what a driver's function returned; a sticky error ends the process. */
+int launcher_check(struct launcher *l, int result);
+
+/* It is about to end, by this error: say so to quoitd, for people, behind `doing`. */
+void launcher_say_why(struct launcher *l, const char *doing, int err);
 
 /* ---- launcher_claims.c ---- */
 
