@@ -54,16 +54,20 @@ static uint64_t far_steps(const struct view *v)
 	return nearest * run < FAR_LINE ? v->elements / run : 0;
 }
 
-/* Is there a BLAS, and has it words for a matrix with these strides? */
-static bool is_for_blas(const struct view *v)
+bool cost_is_expressible(const struct view *v)
 {
 	int64_t rows = v->dim[QUOIT_MAX_DIMS - 2], columns = v->dim[QUOIT_MAX_DIMS - 1];
 	int64_t row = v->stride[QUOIT_MAX_DIMS - 2], column = v->stride[QUOIT_MAX_DIMS - 1];
 
-	if (v->dtype != QUOIT_F32 || rows > INT32_MAX || columns > INT32_MAX || !blas_get())
-		return false;
 	return ((column == 1 || columns <= 1) && (rows <= 1 || row >= columns)) ||
 	       ((row == 1 || rows <= 1) && (columns <= 1 || column >= rows));
+}
+
+/* Is there a BLAS, and is this a matrix for it? */
+static bool is_for_blas(const struct view *v)
+{
+	return v->dtype == QUOIT_F32 && v->dim[QUOIT_MAX_DIMS - 2] <= INT32_MAX &&
+	       v->dim[QUOIT_MAX_DIMS - 1] <= INT32_MAX && blas_get() && cost_is_expressible(v);
 }
 
 static double rounded_up(double n, double unit)

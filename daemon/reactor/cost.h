@@ -14,6 +14,9 @@
  */
 void cost_predict(const struct quoit_sqe *sqe, struct plan *plan);
 
+/* Has a BLAS words for a matrix with these strides, the last two dims its rows and columns? */
+bool cost_is_expressible(const struct view *v);
+
 /*
  * Nanoseconds that such a job takes on a device at most, when it has it for itself; by plan->cost.
  * Of a product, tensors 0 to 2 are in the plan.

@@ -3,9 +3,9 @@
  * cost_device.c - what a job takes on a device, predicted with little trust
  *
  * A job that is not over in time is ended with its process, and everybody's memory there.  So what
- * decides is the slowest device of its kind, and the slowest way in which the job may be done; most
- * are done in a tenth of that.  In terms of what a core takes: 50 thousand million multiply-adds
- * of a product a second (ops.def).
+ * decides is the slowest device of its kind, and the slowest way in which the job may be done.  In
+ * terms of what a core takes: 50 thousand million multiply-adds of a product a second (ops.def).
+ * The figures are estimates, from data sheets and from how the kernels are made; none was measured.
  */
 #include <quoit/device.h>
 
@@ -24,7 +24,7 @@
 /* And where arithmetic of f64 is for compatibility's sake, it is so much slower. */
 #define DOUBLES_PART 2.0
 
-/* The plain kernel makes tiles of a product, each in one unit, which does such a part of a core's.
+/* The plain kernel makes tiles of a product, each in one unit, of which so many do a core's work.
  */
 #define TILE      16.0
 #define TILE_PART 8.0
@@ -32,22 +32,14 @@
 /* What has no words for the library is copied for it up to about this size. */
 #define PACKED_BYTES (UINT64_C(16) << 20)
 
-static bool is_expressible(const struct view *v)
-{
-	const int64_t rows = v->dim[2], columns = v->dim[3];
-
-	return ((v->stride[3] == 1 || columns <= 1) && (rows <= 1 || v->stride[2] >= columns)) ||
-	       ((v->stride[2] == 1 || rows <= 1) && (columns <= 1 || v->stride[3] >= rows));
-}
-
 static bool is_for_library(const struct device_speed *d, const struct plan *p)
 {
-	bool is_so = d->flags & QUOIT_DEVICE_BLAS && is_expressible(p->t[0]);
+	bool is_so = d->flags & QUOIT_DEVICE_BLAS && cost_is_expressible(p->t[0]);
 
 	if (p->t[1]->dtype == QUOIT_F64 && !(d->flags & QUOIT_DEVICE_DOUBLES))
 		return false;
 	for (unsigned i = 1; i < 3 && is_so; i++)
-		is_so = is_expressible(p->t[i]) ||
+		is_so = cost_is_expressible(p->t[i]) ||
 			p->t[i]->elements <= PACKED_BYTES / shape_dtype_size(p->t[i]->dtype);
 	return is_so;
 }
