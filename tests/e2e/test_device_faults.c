@@ -325,29 +325,30 @@ Test(device_faults, where_the_clock_is_never_told_jobs_have_no_times)
 	room_close(&r);
 }
 
-/* Another session uses memory and leaves: the driver gets that back. */
-static void come_and_go(const struct device_room *r)
+/* Beside a tensor of ours another session uses memory and leaves: the driver gets that back. */
+static quoit_tensor come_and_go(const struct device_room *r)
 {
+	quoit_tensor ours = quoit_vector(r->d, QUOIT_F32, 10);
 	struct quoit_open_params p = {.socket = r->daemon.socket, .device_bytes = 16 << 20};
 	struct quoit_session *s;
 	struct quoit_ring *q;
 
+	cr_assert_eq(room_run(r->d, quoit_fill(ours, 3.0), NULL), 0);
 	cr_assert_eq(quoit_open(&s, &p), 0);
 	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
 	cr_assert_eq(quoit_use_device(q, 1), 0);
 	cr_assert_eq(room_run(q, quoit_fill(quoit_vector(q, QUOIT_F32, 1 << 20), 1.0), NULL), 0);
 	cr_assert_eq(quoit_close(s, 0), 0);
+	return ours;
 }
 
 Test(device_faults, memory_that_the_driver_does_not_take_back_harms_nobody)
 {
 	struct device_room r = faulty("memory_free:1:EINVAL", NULL);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
 	pid_t executor = room_executor(&r, 0);
+	quoit_tensor x = come_and_go(&r);
 	float got[10];
 
-	cr_assert_eq(room_run(r.d, quoit_fill(x, 3.0), NULL), 0);
-	come_and_go(&r);
 	expect_works(&r);
 	cr_expect_eq(quoit_read(r.d, x, got, sizeof got), 0);
 	cr_expect_eq(got[9], 3.0f);
@@ -358,12 +359,10 @@ Test(device_faults, memory_that_the_driver_does_not_take_back_harms_nobody)
 Test(device_faults, a_device_that_breaks_when_it_takes_memory_back_comes_up_again)
 {
 	struct device_room r = faulty("memory_free:1:EDEVLOST", NULL);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
 	pid_t executor = room_executor(&r, 0);
+	quoit_tensor x = come_and_go(&r);
 	float got[10];
 
-	cr_assert_eq(room_run(r.d, quoit_fill(x, 3.0), NULL), 0);
-	come_and_go(&r);
 	(void)room_executor(&r, executor);
 	cr_expect_eq(quoit_read(r.d, x, got, sizeof got), -QUOIT_EPOISON);
 	expect_works(&r);
