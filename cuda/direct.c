@@ -24,8 +24,8 @@ struct direct {
 
 /*
  * Requests, too, are in pages that we can write: those that cannot be written are registered only
- * where there is cudaDevAttrHostRegisterReadOnlySupported, and that is not so on Linux as it is
- * usual.
+ * where there is cudaDevAttrHostRegisterReadOnlySupported, which is reported to be 0 on Linux with
+ * GPUs on PCIe.
  */
 static int direct_register(struct quoit_device *d, const void *memory, size_t bytes, void **ret)
 {

@@ -229,9 +229,8 @@ static int make_pages(const char *name, uint64_t bytes, int writes, int *ret_fd,
 }
 
 /*
- * Requests of GPU-direct rings are in pages that it can write, though it has no business to:
- * drivers register no memory for a device that the process may only read, unless they run under
- * Windows. We read nothing there.
+ * Requests of GPU-direct rings are in pages that it can write, though it has no business to: not
+ * every driver registers memory that the process may only read.  We read nothing there.
  */
 static int make_all_pages(struct executor_process *p, uint32_t channels, int fds[PAGES])
 {

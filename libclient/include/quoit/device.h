@@ -54,8 +54,9 @@ struct quoit_device_info {
 #define QUOIT_DEVICE_PROFILED 0x2u
 /* Its units are cores of the host, each of which does a job of its own. */
 #define QUOIT_DEVICE_HOST     0x4u
-/* It has a library for products, and does f64 at no less than a quarter of f32's speed. */
+/* It has a library for products. */
 #define QUOIT_DEVICE_BLAS     0x8u
+/* It does f64 at no less than a quarter of f32's speed. */
 #define QUOIT_DEVICE_DOUBLES  0x10u
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_device_info) == 168, "no padding in an info");
 
