@@ -71,7 +71,7 @@ static int clock_read_once(struct quoit_device *d, uint64_t *ret_before, uint64_
 
 /* -EAGAIN: the device is busy, ask again later. */
 int clock_read(struct quoit_device *d, uint64_t *ret_device_ns, uint64_t *ret_ticks,
-			uint64_t *ret_error)
+	       uint64_t *ret_error)
 {
 	uint64_t least = UINT64_MAX;
 
