@@ -88,8 +88,13 @@ run_beside() { # NAME COMMAND...
 
 # Alone again.
 end_beside() {
-	outcome "$earlier"
+	[ -z "$earlier" ] || outcome "$earlier"
 	earlier=
+}
+
+quiet() { # TEST: how such is run, that counts what a core does in a time
+	end_beside
+	run "$@"
 }
 
 outcome() { # NAME: once it has ended
@@ -193,12 +198,18 @@ run model sh tests/model/run.sh
 build plain build tests
 waiting=build/tests/e2e/test_watchdog # for a minute, beside what needs no quiet
 for t in $(tests_of build e2e); do
-	[ "$t" = $waiting ] || QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii --verbose
+	case $t in
+	$waiting) continue ;;
+	*/test_figures | */test_probes | */test_fair_shares) how=quiet ;;
+	*) how=run_beside ;;
+	esac
+	QUOIT_BUILD=build $how "$t" timeout 600 "$t" --ascii --verbose
 done
 # On a device whose streams write no words, events are asked instead.
 for t in test_device test_device_queues test_device_pairs test_direct; do
-	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run "$t by events" timeout 600 build/tests/e2e/$t --ascii --verbose
+	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run_beside "$t by events" timeout 600 build/tests/e2e/$t --ascii --verbose
 done
+end_beside
 run gpu sh tests/gpu.sh build # both before what is built later, in the same folder
 run bundle sh tests/bundle.sh build
 build_later <<END &
@@ -235,14 +246,14 @@ await_build asan
 for t in $(tests_of build/asan unit); do
 	QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose
 done
-end_beside
 for t in $(tests_of build/asan e2e); do
 	case $t in
 	*/test_figures | */test_probes | */test_fair_shares) ;; # what is shipped is measured, and traced
 	*/e2e/test_watchdog) ;; # waits for minutes, and test_drain and the like run the same threads
-	*) QUOIT_BUILD=build/asan sanitized run "$t" timeout 900 "$t" --ascii --verbose ;;
+	*) QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose ;;
 	esac
 done
+end_beside
 
 await_build tsan
 for t in $(tests_of build/tsan torture); do
