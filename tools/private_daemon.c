@@ -78,7 +78,7 @@ static void remove_directory(const char *path)
 static void exec_daemon(const char *socket, const char *const *options, int ready_fd)
 {
 	char path[PATH_MAX], socket_option[QUOIT_SOCKET_BYTES + 16], ready_option[32];
-	const char *argv[MOST_OPTIONS + 6] = {"quoitd", "--log=error"};
+	const char *argv[MOST_OPTIONS + 6] = {"quoitd", "--log=warning"};
 	unsigned n = 2;
 
 	snprintf(socket_option, sizeof socket_option, "--socket=%s", socket);
