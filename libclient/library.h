@@ -143,6 +143,8 @@ struct quoit_ring {
 	struct quoit_client_words *client;
 	const struct quoit_daemon_words *daemon;
 	struct job_table jobs;
+	struct quoit_error wait_error; /* of what the last wait has returned, */
+	bool wait_failed;              /* if that was a job's failure */
 
 	struct quoit_ring_events *events; /* what is noted while somebody records (event.c), */
 	uint32_t recorded;                /* the daemon's word for that, at the last flush; */
@@ -193,6 +195,11 @@ int libquoit_control_map(int fd, size_t bytes, int protection, void **ret);
 
 /* What quoit_open_text returns in this thread. */
 __attribute__((format(printf, 1, 2))) void libquoit_text_set(const char *format, ...);
+
+/* ---- error_field.c ---- */
+
+/* ": tensor 1 is missing", and the like: what an error record's field and values say; or "". */
+void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size);
 
 /* ---- ring.c ---- */
 
@@ -273,6 +280,15 @@ static inline void libquoit_event(struct quoit_ring *q, enum quoit_trace_event_k
 }
 
 /* ---- wait.c ---- */
+
+/* Can one wait here?  What the wait before has failed with is forgotten. */
+int libquoit_wait_begin(struct quoit_ring *q);
+
+/*
+ * The result of one job, whose slot is free afterwards, but what is in it still there.  Of several
+ * jobs of a wait the first failure is kept for quoit_wait_error.
+ */
+int libquoit_wait_job(struct quoit_ring *q, quoit_job job, uint64_t deadline, const char *here);
 
 /* Publish, sleep until any job has ended, and count that under `here`. */
 int libquoit_wait_progress(struct quoit_ring *q, const char *here);

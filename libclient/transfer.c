@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "clock.h"
 #include "library.h"
 
 #define PIECE_BYTES     ((uint64_t)4 << 20)
@@ -42,19 +43,20 @@ struct piece {
 	uint64_t bytes;
 };
 
-static int cut_init(struct cut *c, const struct quoit_ring *q, quoit_tensor t, uint64_t size)
+static int cut_init(struct cut *c, struct quoit_ring *q, quoit_tensor t, uint64_t size)
 {
 	const struct quoit_session *s = q->session;
 	uint64_t limit = s->info.arena_bytes / PIECES_IN_ARENA / ARENA_GRANULE * ARENA_GRANULE;
 	const struct tensor_record *record;
 	uint64_t element, whole;
+	int err = libquoit_wait_begin(q);
 
-	if (!libquoit_is_mine(q->mine))
-		return -EOWNERDEAD;
+	if (err)
+		return err;
 	if (q->broken) /* which may be why t was never made */
 		return q->broken;
 	record = libquoit_tensor_find(s, t);
-	if (q->raw || !record)
+	if (!record)
 		return -EINVAL;
 	if (limit == 0)
 		return -ENOMEM;
@@ -233,7 +235,7 @@ struct arrivals {
 static int receive(struct quoit_ring *q, struct arrivals *a, uint8_t *to, const char *here)
 {
 	struct arrival *p = &a->piece[a->head++ % STAGING_PIECES];
-	int err = quoit_wait_at(q, p->job, QUOIT_FOREVER, here);
+	int err = libquoit_wait_job(q, p->job, NEVER, here);
 
 	a->count--;
 	if (!err)

@@ -89,15 +89,15 @@ int libquoit_wait_progress(struct quoit_ring *q, const char *here)
 	return err;
 }
 
-static int check(const struct quoit_ring *q)
+int libquoit_wait_begin(struct quoit_ring *q)
 {
 	if (!libquoit_is_mine(q->mine))
 		return -EOWNERDEAD;
+	q->wait_failed = false;
 	return q->raw ? -EINVAL : 0;
 }
 
-/* The result of one job, whose slot is free afterwards; of an error it is still valid. */
-static int wait_job(struct quoit_ring *q, quoit_job job, uint64_t deadline, const char *here)
+int libquoit_wait_job(struct quoit_ring *q, quoit_job job, uint64_t deadline, const char *here)
 {
 	int ended = wait_jobs(q, &job, 1, 1, deadline, here);
 	struct job_slot *slot;
@@ -105,21 +105,33 @@ static int wait_job(struct quoit_ring *q, quoit_job job, uint64_t deadline, cons
 	if (ended < 0)
 		return ended;
 	slot = libquoit_job_find(q, job);
+	if (slot->failed && !q->wait_failed) {
+		q->wait_error = slot->error;
+		q->wait_failed = true;
+	}
 	libquoit_job_end(q, slot);
 	return slot->res;
 }
 
 int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms, const char *here)
 {
-	int err = check(q);
+	int err = libquoit_wait_begin(q);
 
-	return err ? err : wait_job(q, job, clock_deadline(timeout_ms), here);
+	return err ? err : libquoit_wait_job(q, job, clock_deadline(timeout_ms), here);
+}
+
+bool quoit_wait_error(struct quoit_ring *q, struct quoit_error *ret)
+{
+	if (!libquoit_is_mine(q->mine) || !q->wait_failed)
+		return false;
+	*ret = q->wait_error;
+	return true;
 }
 
 int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count, unsigned n,
 		    int timeout_ms, const char *here)
 {
-	int err = check(q);
+	int err = libquoit_wait_begin(q);
 
 	if (err)
 		return err;
@@ -148,13 +160,13 @@ static int start_and_wait(struct quoit_ring *q, struct quoit_sqe sqe, int timeou
 {
 	uint64_t deadline = clock_deadline(timeout_ms);
 	quoit_job job;
-	int err = check(q);
+	int err = libquoit_wait_begin(q);
 
 	if (!err)
 		err = start_here(q, sqe, deadline, here, &job);
 	if (err)
 		return err;
-	err = wait_job(q, job, deadline, here);
+	err = libquoit_wait_job(q, job, deadline, here);
 	quoit_detach(q, job);
 	return err;
 }
@@ -165,7 +177,7 @@ int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms, c
 
 	if (t != QUOIT_NO_TENSOR)
 		return start_and_wait(q, quoit_nop(t), timeout_ms, here);
-	err = check(q);
+	err = libquoit_wait_begin(q);
 	return err ? err : q->broken ? q->broken : -EBADF;
 }
 
@@ -178,7 +190,7 @@ int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here)
 static int shrink_window(struct quoit_ring *q, unsigned n, uint64_t deadline, const char *here)
 {
 	while (q->window_count > n) {
-		int err = wait_job(q, q->window[0], deadline, here);
+		int err = libquoit_wait_job(q, q->window[0], deadline, here);
 
 		if (err)
 			return err;
@@ -191,7 +203,7 @@ static int shrink_window(struct quoit_ring *q, unsigned n, uint64_t deadline, co
 int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms, const char *here)
 {
 	uint64_t deadline = clock_deadline(timeout_ms);
-	int err = check(q);
+	int err = libquoit_wait_begin(q);
 
 	if (!err && n > QUOIT_MAX_WINDOW)
 		err = -EINVAL;

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include <quoit/abi.h>
+
 struct fault {
 	int32_t code;      /* -errno */
 	uint8_t field;     /* enum quoit_field */
@@ -16,6 +18,13 @@ static inline int refuse(struct fault *f, int code, uint8_t field, uint64_t foun
 {
 	*f = (struct fault){.code = code, .field = field, .value = {found, allowed}};
 	return code;
+}
+
+/* The same of a tensor, by its place. */
+static inline int refuse_tensor(struct fault *f, int code, unsigned tensor, uint64_t found,
+				uint64_t allowed)
+{
+	return refuse(f, code, (uint8_t)(QUOIT_FIELD_TENSOR0 + tensor), found, allowed);
 }
 
 #endif

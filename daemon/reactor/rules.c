@@ -18,15 +18,14 @@ struct operands {
 
 static int refuse_dim(const struct operands *o, unsigned tensor, unsigned dim)
 {
-	const struct view *v = o->t[tensor];
-
-	return refuse(o->fault, -EINVAL, (uint8_t)(QUOIT_FIELD_TENSOR0 + tensor), dim, v->dim[dim]);
+	return refuse_tensor(o->fault, -EINVAL, tensor, QUOIT_MISFIT_DIM + dim,
+			     o->t[tensor]->dim[dim]);
 }
 
 static int refuse_type(const struct operands *o, unsigned tensor, unsigned expected)
 {
-	return refuse(o->fault, -EINVAL, (uint8_t)(QUOIT_FIELD_TENSOR0 + tensor),
-		      UINT64_C(0x100) + o->t[tensor]->dtype, UINT64_C(0x100) + expected);
+	return refuse_tensor(o->fault, -EINVAL, tensor, QUOIT_MISFIT_TYPE + o->t[tensor]->dtype,
+			     QUOIT_MISFIT_TYPE + expected);
 }
 
 static int refuse_arg(const struct operands *o, uint64_t allowed)
@@ -67,8 +66,8 @@ static int need_axis(const struct operands *o)
 static int need_second(const struct operands *o, uint8_t scalar_bit)
 {
 	if (!(o->sqe->arg & scalar_bit) == !o->t[2])
-		return refuse(o->fault, -EINVAL, QUOIT_FIELD_TENSOR2, o->sqe->tensor[2],
-			      o->sqe->arg);
+		return refuse_tensor(o->fault, -EINVAL, 2,
+				     o->t[2] ? QUOIT_MISFIT_UNUSED : QUOIT_MISFIT_ABSENT, 0);
 	return 0;
 }
 
@@ -317,8 +316,8 @@ static int check_types(const struct operands *o, const struct op_row *row)
 {
 	for_each_tensor (i, row->shape == SHAPE_ARGMAX ? o->tensors & ~1u : o->tensors)
 		if (!(row->types & 1u << o->t[i]->dtype))
-			return refuse(o->fault, -ENOTSUP, (uint8_t)(QUOIT_FIELD_TENSOR0 + i),
-				      UINT64_C(0x100) + o->t[i]->dtype, row->types);
+			return refuse_tensor(o->fault, -ENOTSUP, i,
+					     QUOIT_MISFIT_TYPE + o->t[i]->dtype, row->types);
 	return 0;
 }
 

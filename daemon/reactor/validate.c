@@ -74,12 +74,12 @@ static int check_devices(const struct session *s, struct plan *p, struct fault *
 	if (row->types == OP_TYPES_X)
 		return 0;
 	for_each_tensor (i, p->tensors) {
-		uint8_t device = p->t[i]->device, field = (uint8_t)(QUOIT_FIELD_TENSOR0 + i);
+		uint8_t device = p->t[i]->device;
 
 		if (device && row->flags & (OP_FILE | OP_MODULE))
-			return refuse(f, -ENOTSUP, field, device, 0);
+			return refuse_tensor(f, -ENOTSUP, i, QUOIT_MISFIT_PLACE + device, 0);
 		if (device != p->device && !is_copy)
-			return refuse(f, -EXDEV, field, device, p->device);
+			return refuse_tensor(f, -EXDEV, i, device, p->device);
 	}
 	p->executor = (uint8_t)(s->first_device + p->device - 1);
 	if (is_copy && p->on_device == p->tensors && p->t[0]->device != p->t[1]->device)
@@ -103,8 +103,7 @@ static int check_launch(const struct session *s, const struct quoit_sqe *sqe, st
 	p->device = kernels_device(s, kernel);
 	for_each_tensor (i, p->tensors)
 		if (p->t[i]->device != p->device)
-			return refuse(f, -EXDEV, (uint8_t)(QUOIT_FIELD_TENSOR0 + i),
-				      p->t[i]->device, p->device);
+			return refuse_tensor(f, -EXDEV, i, p->t[i]->device, p->device);
 	p->on_device = p->tensors;
 	p->executor = (uint8_t)(s->first_device + p->device - 1);
 	return 0;
@@ -121,8 +120,7 @@ static int check_transfer(const struct plan *p, struct fault *f)
 		if (!p->t[i]->dense)
 			return refuse(f, -ENOTSUP, QUOIT_FIELD_STRIDE, i, 0);
 		if (p->t[i]->elements != p->t[0]->elements)
-			return refuse(f, -ENOTSUP, (uint8_t)(QUOIT_FIELD_TENSOR0 + i),
-				      p->t[i]->elements, p->t[0]->elements);
+			return refuse_tensor(f, -ENOTSUP, i, QUOIT_MISFIT_SIZE, p->t[i]->elements);
 	}
 	return 0;
 }
@@ -152,8 +150,7 @@ static int check_tensors(const struct session *s, const struct quoit_sqe *sqe, s
 
 	for_each_tensor (i, QUOIT_ALL_TENSORS & ~row->takes)
 		if (sqe->tensor[i])
-			return refuse(f, -EINVAL, (uint8_t)(QUOIT_FIELD_TENSOR0 + i),
-				      sqe->tensor[i], 0);
+			return refuse_tensor(f, -EINVAL, i, QUOIT_MISFIT_UNUSED, 0);
 	for_each_tensor (i, row->takes) {
 		uint32_t handle = sqe->tensor[i], view;
 
@@ -161,8 +158,7 @@ static int check_tensors(const struct session *s, const struct quoit_sqe *sqe, s
 			continue;
 		view = session_view(s, handle);
 		if (view == NIL)
-			return refuse(f, -EBADF, (uint8_t)(QUOIT_FIELD_TENSOR0 + i), handle,
-				      s->max_tensors);
+			return refuse_tensor(f, -EBADF, i, handle, s->max_tensors);
 		p->view[i] = view;
 		p->t[i] = &s->views[view];
 		devices |= p->t[i]->device;
@@ -206,8 +202,7 @@ static int check_overlap(const struct plan *p, struct fault *f)
 			if (in->buffer != out->buffer || in->lo >= out->hi || out->lo >= in->hi)
 				continue;
 			if (!elementwise || p->writes & 1u << i || !same_view(in, out))
-				return refuse(f, -EINVAL, (uint8_t)(QUOIT_FIELD_TENSOR0 + i),
-					      in->lo, out->lo);
+				return refuse_tensor(f, -EINVAL, i, QUOIT_MISFIT_OVERLAP + w, 0);
 		}
 	}
 	return 0;
@@ -328,7 +323,7 @@ static int check_create(const struct session *s, const struct quoit_sqe *sqe, st
 	if (!err && (sqe->arg & ~known || (sqe->arg & both) == both))
 		err = refuse(f, -EINVAL, QUOIT_FIELD_ARG, sqe->arg, known);
 	if (!err && sqe->base[1])
-		err = refuse(f, -EINVAL, QUOIT_FIELD_TENSOR1, sqe->base[1], 0);
+		err = refuse_tensor(f, -EINVAL, 1, QUOIT_MISFIT_UNUSED, 0);
 	if (!err && !(sqe->arg & QUOIT_CREATE_ARENA) && sqe->offset)
 		err = refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, 0);
 	return err;

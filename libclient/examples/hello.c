@@ -19,7 +19,8 @@ static int multiply(struct quoit_ring *q, float *ret)
 int main(void)
 {
 	struct quoit_session *s;
-	struct quoit_ring *q;
+	struct quoit_ring *q = NULL;
+	char text[256];
 	float x;
 	int err;
 
@@ -32,7 +33,7 @@ int main(void)
 	if (!err)
 		err = multiply(q, &x);
 	if (err)
-		fprintf(stderr, "hello: %s\n", quoit_strerror(err));
+		fprintf(stderr, "hello: %s\n", quoit_strerror_wait(q, err, text, sizeof text));
 	else
 		printf("1000 x 2 x 2 = %g\n", x);
 	quoit_close(s, 0);

@@ -123,6 +123,7 @@ static float compare(void)
 static int run(struct quoit_session *s, unsigned device, char *program)
 {
 	struct quoit_ring *q;
+	char text[256];
 	float off;
 	int image, kernel, err = quoit_ring_open(&q, s, NULL);
 
@@ -138,7 +139,7 @@ static int run(struct quoit_session *s, unsigned device, char *program)
 	}
 	err = cool_down(q, kernel);
 	if (err) {
-		fprintf(stderr, "stencil: %s\n", quoit_strerror(err));
+		fprintf(stderr, "stencil: %s\n", quoit_strerror_wait(q, err, text, sizeof text));
 		return err;
 	}
 	off = compare();

@@ -63,6 +63,7 @@ static int run(struct quoit_ring *q)
 	double each[ROUNDS], once[ROUNDS], loop[ROUNDS], unused, sum, t1, t2;
 	quoit_tensor x = quoit_vector(q, QUOIT_F32, 2);
 	bool wrong = false;
+	struct quoit_error last;
 
 	quoit_push(q, quoit_fill(x, 1));
 	for (int i = 0; i < ROUNDS; i++) {
@@ -76,13 +77,16 @@ static int run(struct quoit_ring *q)
 	printf("    1000 x (y = x + 1), waiting once     %11.3f ms\n", 1e3 * median(once));
 	printf("    t1 (submit) %.3f us, t2 (run) %.3f us, t3 (return) %.3f us\n", 1e6 * t1,
 	       1e6 * t2, 1e6 * (sum - t1 - t2));
-	return quoit_failures(q, NULL) ? -EIO : wrong ? -EDOM : quoit_free(q, x);
+	if (quoit_failures(q, &last))
+		return last.code;
+	return wrong ? -EDOM : quoit_free(q, x);
 }
 
 int main(void)
 {
 	struct quoit_session *s;
-	struct quoit_ring *q;
+	struct quoit_ring *q = NULL;
+	char text[256];
 	int err = quoit_open(&s, NULL);
 
 	if (err) {
@@ -97,7 +101,7 @@ int main(void)
 	if (!err)
 		err = where_report(s);
 	if (err)
-		fprintf(stderr, "w1_adds: %s\n", quoit_strerror(err));
+		fprintf(stderr, "w1_adds: %s\n", quoit_strerror_wait(q, err, text, sizeof text));
 	quoit_close(s, 0);
 	return err != 0;
 }

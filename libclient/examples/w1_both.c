@@ -33,9 +33,10 @@ static int push_products(struct quoit_ring *q, const struct place *p)
 static int finish(struct quoit_ring *q, double begin, double *ret)
 {
 	int err = quoit_wait_all(q, QUOIT_FOREVER);
+	struct quoit_error last;
 
 	*ret = now() - begin;
-	return err ? err : quoit_failures(q, NULL) ? -EIO : 0;
+	return err ? err : quoit_failures(q, &last) ? last.code : 0;
 }
 
 static int run_alone(struct quoit_ring *q, struct place *p, double *ret)
@@ -96,7 +97,8 @@ static int run(struct quoit_ring *q, unsigned device)
 int main(void)
 {
 	struct quoit_session *s;
-	struct quoit_ring *q;
+	struct quoit_ring *q = NULL;
+	char text[256];
 	int err = quoit_open(&s, NULL);
 
 	if (err) {
@@ -109,7 +111,7 @@ int main(void)
 	if (!err)
 		err = where_report(s);
 	if (err)
-		fprintf(stderr, "w1_both: %s\n", quoit_strerror(err));
+		fprintf(stderr, "w1_both: %s\n", quoit_strerror_wait(q, err, text, sizeof text));
 	quoit_close(s, 0);
 	return err != 0;
 }

@@ -213,7 +213,8 @@ int main(void)
 {
 	const struct quoit_open_params params = {.host_bytes = 128u << 20};
 	struct quoit_session *s;
-	struct quoit_ring *q;
+	struct quoit_ring *q = NULL;
+	char text[256];
 	int err = quoit_open(&s, &params);
 
 	if (err) {
@@ -224,7 +225,7 @@ int main(void)
 	if (!err)
 		err = where_begin(q);
 	if (err)
-		fprintf(stderr, "w1_queue: %s\n", quoit_strerror(err));
+		fprintf(stderr, "w1_queue: %s\n", quoit_strerror_wait(q, err, text, sizeof text));
 	else
 		run(q);
 	if (!err)

@@ -52,7 +52,8 @@ static int run(struct quoit_ring *q)
 int main(void)
 {
 	struct quoit_session *s;
-	struct quoit_ring *q;
+	struct quoit_ring *q = NULL;
+	char text[256];
 	int err = quoit_open(&s, NULL);
 
 	if (err) {
@@ -67,7 +68,7 @@ int main(void)
 	if (!err)
 		err = where_report(s);
 	if (err)
-		fprintf(stderr, "w1_window: %s\n", quoit_strerror(err));
+		fprintf(stderr, "w1_window: %s\n", quoit_strerror_wait(q, err, text, sizeof text));
 	quoit_close(s, 0);
 	return err != 0;
 }

@@ -328,6 +328,12 @@ int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms);
 const char *quoit_strerror_cqe(const struct quoit_cqe *cqe, const struct quoit_error *error,
 			       char *buffer, size_t size);
 
+/*
+ * The sentence for an error record by itself (quoit_job_error, quoit_failures, quoit_wait_error),
+ * as quoit_strerror_cqe.
+ */
+const char *quoit_strerror_record(const struct quoit_error *error, char *buffer, size_t size);
+
 /* The name of an errno or QUOIT_E*, with or without its minus sign: static, never NULL. */
 const char *quoit_strerror(int error);
 
@@ -370,6 +376,19 @@ int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
  */
 int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms, const char *here);
 #define quoit_wait_tensor(q, t, timeout_ms) quoit_wait_tensor_at(q, t, timeout_ms, QUOIT_HERE)
+
+/*
+ * The record of the failed job whose result the last wait on this ring has returned: of quoit_wait,
+ * quoit_wait_tensor, quoit_read and quoit_write.  False: it returned none, be it that all went
+ * well, or that it failed by itself (-ETIME, -EINVAL, -ECONNRESET).
+ */
+bool quoit_wait_error(struct quoit_ring *q, struct quoit_error *ret);
+
+/*
+ * What the last wait on this ring has returned, in words: the sentence for its error record, or,
+ * where it has none (or q is NULL), the error's name.  Into the caller's buffer, which is returned.
+ */
+const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, size_t size);
 
 /* Wait until every job that was put into this ring has ended, well or not.  0, -ETIME. */
 int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here);

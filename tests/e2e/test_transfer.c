@@ -164,3 +164,33 @@ Test(transfer, writes_reads_and_jobs_keep_their_order)
 	}
 	free(values);
 }
+
+/* A large one is read in pieces, of which only some are of what was not written. */
+Test(transfer, a_failed_read_has_the_record_of_what_failed_first)
+{
+	const uint32_t n = 3000001, part = 1000;
+	const struct quoit_shape last = {QUOIT_F32, {1, 1, 1, part}, {0, 0, 0, 1}};
+	quoit_tensor whole = quoit_vector(c.q, QUOIT_F32, n);
+	quoit_tensor end = quoit_view(c.q, whole, &last, (n - part) * sizeof(float));
+	float *got = malloc(n * sizeof *got);
+	struct quoit_error error;
+	char text[256];
+	int err;
+
+	cr_assert_eq(quoit_push(c.q, quoit_fill(whole, 1.0)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_roll(end, whole, 3, 1)), 0); /* overlaps, does not fit */
+	err = quoit_read(c.q, whole, got, n * sizeof *got);
+	cr_expect_eq(err, -QUOIT_EPOISON);
+	cr_assert(quoit_wait_error(c.q, &error));
+	cr_expect_eq(error.opcode, QUOIT_OP_ROLL);
+	cr_expect_eq(error.code, -EINVAL);
+	quoit_strerror_wait(c.q, err, text, sizeof text);
+	cr_expect(strstr(text,
+			 "of ring 0) did not write, which failed with EINVAL: dim 3 of tensor 1 is "
+			 "3000001, which does not fit"),
+		  "%s", text);
+	cr_assert_eq(quoit_push(c.q, quoit_fill(whole, 1.0)), 0);
+	cr_expect_eq(quoit_read(c.q, whole, got, n * sizeof *got), 0);
+	cr_expect_not(quoit_wait_error(c.q, &error));
+	free(got);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_client_jobs.c - submitting and waiting on managed and raw rings, against a fake quoitd */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -213,6 +214,25 @@ Test(managed, a_failed_job_has_its_record)
 	cr_assert_eq(error.user_data, job);
 	cr_assert_eq(quoit_wait(q, job, SOON), -EDOM);
 	cr_assert_eq(quoit_failures(q, NULL), 0, "it was told to who asked");
+}
+
+Test(managed, the_record_of_a_failed_wait_stays_until_the_next_one)
+{
+	struct quoit_error error;
+	char text[200], name[64];
+	quoit_job job;
+
+	fake_fail(f, QUOIT_OP_EXP, EDOM);
+	quoit_start(q, quoit_exp(1, 2), &job);
+	cr_assert_eq(quoit_wait(q, job, SOON), -EDOM);
+	cr_assert(quoit_wait_error(q, &error));
+	cr_assert_eq(error.user_data, job);
+	snprintf(name, sizeof name, "exp (job %#llx) failed with EDOM", (unsigned long long)job);
+	cr_assert_str_eq(quoit_strerror_wait(q, -EDOM, text, sizeof text), name);
+	cr_assert_eq(quoit_wait(q, job, SOON), -EINVAL);
+	cr_assert_not(quoit_wait_error(q, &error), "that failed by itself");
+	cr_assert_str_eq(quoit_strerror_wait(q, -EINVAL, text, sizeof text), "EINVAL");
+	cr_assert_str_eq(quoit_strerror_wait(NULL, -ENODEV, text, sizeof text), "ENODEV");
 }
 
 Test(managed, failures_of_pushed_and_detached_jobs_are_counted)
@@ -732,7 +752,7 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		{{1, -EIO, 0}, {0}, "job 0x1 failed with EIO"},
 		{{1, -EINVAL, QUOIT_CQE_ERROR},
 		 {1, 1, {3, 4}, -EINVAL, QUOIT_OP_GEMM, QUOIT_FIELD_TENSOR1, 0},
-		 "gemm (job 0x1) failed with EINVAL: tensor 1 is 3, allowed is 4"},
+		 "gemm (job 0x1) failed with EINVAL: dim 3 of tensor 1 is 4, which does not fit"},
 		{{2, -ENOMEM, QUOIT_CQE_ERROR},
 		 {2, 2, {4096, 1024}, -ENOMEM, QUOIT_OP_FILL, QUOIT_FIELD_MEMORY, 0},
 		 "fill (job 0x2) failed with ENOMEM: needs 4096 bytes, 1024 of the lease are left"},
@@ -743,6 +763,40 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		{{4, -EINVAL, QUOIT_CQE_ERROR},
 		 {4, 4, {0, 0}, -EINVAL, 200, 99, 0},
 		 "module operation (job 0x4) failed with EINVAL"},
+		FAILED(-EINVAL, ROLL, ARG, 7, 3,
+		       "roll (job 0x9) failed with EINVAL: arg is 7, allowed is 3"),
+		/* tensors that do not fit */
+		FAILED(-EINVAL, ADD, TENSOR1, QUOIT_MISFIT_TYPE + QUOIT_I32,
+		       QUOIT_MISFIT_TYPE + QUOIT_F64,
+		       "add (job 0x9) failed with EINVAL: tensor 1 is int32, and would have to be "
+		       "float64"),
+		FAILED(-ENOTSUP, EXP, TENSOR0, QUOIT_MISFIT_TYPE + QUOIT_F16, 3,
+		       "exp (job 0x9) failed with EOPNOTSUPP: tensor 0 is float16, which it does "
+		       "not compute"),
+		FAILED(-EINVAL, ADD, TENSOR2, QUOIT_MISFIT_OVERLAP + 0, 0,
+		       "add (job 0x9) failed with EINVAL: tensor 2 overlaps tensor 0, which is "
+		       "written"),
+		FAILED(-EINVAL, EXP, TENSOR3, QUOIT_MISFIT_UNUSED, 0,
+		       "exp (job 0x9) failed with EINVAL: it takes no tensor 3"),
+		FAILED(-EINVAL, ADD, TENSOR2, QUOIT_MISFIT_ABSENT, 0,
+		       "add (job 0x9) failed with EINVAL: tensor 2 is missing"),
+		FAILED(-ENOTSUP, FILE_READ, TENSOR0, QUOIT_MISFIT_PLACE + 2, 0,
+		       "file_read (job 0x9) failed with EOPNOTSUPP: tensor 0 is on device 2, and "
+		       "it runs on the host alone"),
+		FAILED(-ENOTSUP, COPY, TENSOR1, QUOIT_MISFIT_SIZE, 8,
+		       "copy (job 0x9) failed with EOPNOTSUPP: tensor 1 has 8 elements, and copies "
+		       "between places are alike"),
+		FAILED(-EBADF, EXP, TENSOR1, 0, 16384,
+		       "exp (job 0x9) failed with EBADF: tensor 1 is missing"),
+		FAILED(-EBADF, EXP, TENSOR1, 0x100007, 16384,
+		       "exp (job 0x9) failed with EBADF: tensor 1, handle 0x100007, is no tensor"),
+		FAILED(-ERANGE, GATHER, NONE, (uint64_t)-3, 10,
+		       "gather (job 0x9) failed with ERANGE: an index is -3, and there are 10"),
+		FAILED(-E2BIG, GEMM, DIM, UINT64_C(9000000000), UINT64_C(7500000000),
+		       "gemm (job 0x9) failed with E2BIG: it may take 9 s there, allowed is 7.5 s"),
+		FAILED(-E2BIG, FILE_READ, DIM, 3000000000, 2147479551,
+		       "file_read (job 0x9) failed with E2BIG: 3000000000 bytes, at most "
+		       "2147479551 at once"),
 		/* what goes wrong on devices */
 		FAILED(-QUOIT_EGPUFAULT, EXP, DEVICE, 2, QUOIT_FAULT_OWN,
 		       "exp (job 0x9) failed with QUOIT_EGPUFAULT: device 2 has faulted or its "
@@ -768,6 +822,8 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		FAILED(-ENOTSUP, GEMM, OPCODE, QUOIT_OP_GEMM, 0,
 		       "gemm (job 0x9) failed with EOPNOTSUPP: switched off, or not to be had for "
 		       "such tensors there"),
+		FAILED(-EINVAL, LAUNCH, ARG, 77, 0,
+		       "launch (job 0x9) failed with EINVAL: there is no kernel 77"),
 		FAILED(-ENOENT, LAUNCH, ARG, 3, 0,
 		       "launch (job 0x9) failed with ENOENT: kernel 3 is not to be had on its "
 		       "device"),
@@ -797,6 +853,8 @@ ParameterizedTest(struct sentence *c, strerror, a_failure_says_what_was_wrong_an
 	cr_assert_str_eq(text, c->text);
 	quoit_strerror_cqe(&c->cqe, &c->error, text, 5);
 	cr_assert_eq(strlen(text), 4, "cut to the buffer");
+	if (c->cqe.flags & QUOIT_CQE_ERROR)
+		cr_assert_str_eq(quoit_strerror_record(&c->error, text, sizeof text), c->text);
 }
 
 Test(strerror, errors_have_names_with_and_without_sign)

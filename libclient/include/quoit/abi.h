@@ -199,7 +199,9 @@ enum quoit_field {
 	QUOIT_FIELD_FLAGS,
 	QUOIT_FIELD_DEVICE, /* of a fault, values: the device, enum quoit_fault */
 	QUOIT_FIELD_ARG,
-	QUOIT_FIELD_TENSOR0 = 6, /* 5 was of version 2 */
+	QUOIT_FIELD_TENSOR0 = 6, /* 5 was of version 2; of -EINVAL and -ENOTSUP, values: enum
+				    quoit_misfit; of -EBADF: the handle, and what its index is
+				    below; of -EXDEV: where it is, and where it would have to be */
 	QUOIT_FIELD_TENSOR1,
 	QUOIT_FIELD_TENSOR2,
 	QUOIT_FIELD_TENSOR3,
@@ -219,6 +221,23 @@ enum quoit_field {
 	QUOIT_FIELD_EXECUTOR, /* values: its pid, how it ended (waitpid's status); or 0, there is
 				 none to run on, and its device (0: a module's) */
 	QUOIT_FIELD_NR,
+};
+
+/*
+ * Why a tensor cannot be operand of an operation: value[0] of its error record.  Operations of
+ * modules have words of their own.
+ */
+enum quoit_misfit {
+	QUOIT_MISFIT_DIM = 0, /* + 0 to 3, which; value[1]: that dim */
+	QUOIT_MISFIT_TYPE =
+		0x100, /* + its enum quoit_dtype; value[1]: QUOIT_MISFIT_TYPE + what it
+			  would have to be; with -ENOTSUP a bit for each that it may be */
+	QUOIT_MISFIT_OVERLAP = 0x200, /* + 0 to 3: with that tensor of the job */
+	QUOIT_MISFIT_UNUSED = 0x300,  /* the operation, with its arg, takes none there; */
+	QUOIT_MISFIT_ABSENT = 0x400,  /* it takes one */
+	QUOIT_MISFIT_PLACE = 0x500,   /* + the device where it is: the operation is the host's */
+	QUOIT_MISFIT_SIZE = 0x600, /* a copy between places is of dense tensors alike; value[1]: its
+				      elements */
 };
 
 /* Whose doing it was that a device faulted. */

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* error_field.c - the part of an error's sentence that says what was wrong with which field */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "library.h"
+
+static const char *const field_name[QUOIT_FIELD_NR] = {
+	[QUOIT_FIELD_OPCODE] = "opcode",     [QUOIT_FIELD_FLAGS] = "flags",
+	[QUOIT_FIELD_DEVICE] = "device",     [QUOIT_FIELD_ARG] = "arg",
+	[QUOIT_FIELD_TENSOR0] = "tensor 0",  [QUOIT_FIELD_TENSOR1] = "tensor 1",
+	[QUOIT_FIELD_TENSOR2] = "tensor 2",  [QUOIT_FIELD_TENSOR3] = "tensor 3",
+	[QUOIT_FIELD_DEADLINE] = "deadline", [QUOIT_FIELD_LINK] = "link",
+	[QUOIT_FIELD_SCALAR0] = "scalar 0",  [QUOIT_FIELD_SCALAR1] = "scalar 1",
+	[QUOIT_FIELD_PRIORITY] = "priority", [QUOIT_FIELD_RESERVED] = "reserved",
+	[QUOIT_FIELD_DIM] = "dim",           [QUOIT_FIELD_STRIDE] = "stride",
+	[QUOIT_FIELD_OFFSET] = "offset",     [QUOIT_FIELD_FILE] = "file",
+};
+
+/* values: the process and how it ended, as waitpid tells it */
+static void describe_death(const struct quoit_error *e, char *to, size_t size)
+{
+	int status = (int)e->value[1];
+
+	if (WIFSIGNALED(status))
+		snprintf(to, size, ": its executor, pid %" PRIu64 ", was ended by signal %d",
+			 e->value[0], WTERMSIG(status));
+	else
+		snprintf(to, size, ": its executor, pid %" PRIu64 ", has left with status %d",
+			 e->value[0], WEXITSTATUS(status));
+}
+
+/* ---- devices ---- */
+
+static void describe_lost(const struct quoit_error *e, char *to, size_t size)
+{
+	if (e->value[1])
+		snprintf(to, size, ": device %" PRIu64 " is lost, quoit_device says why",
+			 e->value[1]);
+	else
+		snprintf(to, size, ": its module is lost, quoit topo says why");
+}
+
+static void describe_device_fault(const struct quoit_error *e, char *to, size_t size)
+{
+	const char *whose = e->value[1] == QUOIT_FAULT_OWN     ? "by this job's doing"
+			    : e->value[1] == QUOIT_FAULT_OTHER ? "by another job's doing"
+							       : "by whose doing is not known";
+
+	if (e->code == -QUOIT_EDEVLOST)
+		snprintf(to, size, ": device %" PRIu64 " has gone", e->value[0]);
+	else
+		snprintf(to, size, ": device %" PRIu64 " has faulted or its process ended, %s",
+			 e->value[0], whose);
+}
+
+/* values: where the tensor is, and where it would have to be; 0: the host */
+static void describe_places(const struct quoit_error *e, char *to, size_t size)
+{
+	char place[2][32] = {"the host", "the host"};
+
+	for (unsigned i = 0; i < 2; i++)
+		if (e->value[i])
+			snprintf(place[i], sizeof place[i], "device %" PRIu64, e->value[i]);
+	snprintf(to, size, ": %s is on %s, not on %s", field_name[e->field], place[0], place[1]);
+}
+
+static bool is_device_fault(const struct quoit_error *e)
+{
+	return e->field == QUOIT_FIELD_DEVICE &&
+	       (e->code == -QUOIT_EGPUFAULT || e->code == -QUOIT_EDEVLOST);
+}
+
+static bool is_of_kernel(const struct quoit_error *e)
+{
+	return e->opcode == QUOIT_OP_LAUNCH && e->field == QUOIT_FIELD_ARG &&
+	       (e->code == -ENOENT || e->code == -ENOEXEC || e->code == -EINVAL);
+}
+
+static void describe_kernel(const struct quoit_error *e, char *to, size_t size)
+{
+	if (e->code == -EINVAL)
+		snprintf(to, size, ": there is no kernel %" PRIu64, e->value[0]);
+	else
+		snprintf(to, size, ": kernel %" PRIu64 " is not to be had on its device",
+			 e->value[0]);
+}
+
+/* ---- tensors ---- */
+
+static const char *type_name(uint64_t dtype)
+{
+	static const char *const name[] = {"float32", "float64",  "int32",
+					   "int64",   "bfloat16", "float16"};
+
+	return dtype < sizeof name / sizeof *name ? name[dtype] : "another type";
+}
+
+static void describe_type(const struct quoit_error *e, const char *tensor, unsigned dtype, char *to,
+			  size_t size)
+{
+	if (e->code == -EINVAL)
+		snprintf(to, size, ": %s is %s, and would have to be %s", tensor, type_name(dtype),
+			 type_name(e->value[1] - QUOIT_MISFIT_TYPE));
+	else
+		snprintf(to, size, ": %s is %s, which it does not compute", tensor,
+			 type_name(dtype));
+}
+
+/* values: enum quoit_misfit */
+static void describe_misfit(const struct quoit_error *e, char *to, size_t size)
+{
+	const char *tensor = field_name[e->field];
+	unsigned with = (unsigned)e->value[0] & 0xff;
+
+	switch (e->value[0] & ~UINT64_C(0xff)) {
+	case QUOIT_MISFIT_DIM:
+		snprintf(to, size, ": dim %u of %s is %" PRIu64 ", which does not fit", with,
+			 tensor, e->value[1]);
+		break;
+	case QUOIT_MISFIT_TYPE:
+		describe_type(e, tensor, with, to, size);
+		break;
+	case QUOIT_MISFIT_OVERLAP:
+		snprintf(to, size, ": %s overlaps tensor %u, which is written", tensor, with);
+		break;
+	case QUOIT_MISFIT_UNUSED:
+		snprintf(to, size, ": it takes no %s", tensor);
+		break;
+	case QUOIT_MISFIT_ABSENT:
+		snprintf(to, size, ": %s is missing", tensor);
+		break;
+	case QUOIT_MISFIT_PLACE:
+		snprintf(to, size, ": %s is on device %u, and it runs on the host alone", tensor,
+			 with);
+		break;
+	case QUOIT_MISFIT_SIZE:
+		snprintf(to, size,
+			 ": %s has %" PRIu64 " elements, and copies between places are alike",
+			 tensor, e->value[1]);
+		break;
+	default:
+		*to = '\0';
+	}
+}
+
+static void describe_handle(const struct quoit_error *e, char *to, size_t size)
+{
+	if (e->value[0])
+		snprintf(to, size, ": %s, handle %#" PRIx64 ", is no tensor", field_name[e->field],
+			 e->value[0]);
+	else
+		snprintf(to, size, ": %s is missing", field_name[e->field]);
+}
+
+/* False: what is wrong with it is told in no way of its own. */
+static bool describe_tensor(const struct quoit_error *e, char *to, size_t size)
+{
+	if (e->field < QUOIT_FIELD_TENSOR0 || e->field > QUOIT_FIELD_TENSOR3 ||
+	    e->opcode >= QUOIT_OP_MODULE_FIRST)
+		return false;
+	switch (e->code) {
+	case -EXDEV:
+		describe_places(e, to, size);
+		return true;
+	case -EBADF:
+		describe_handle(e, to, size);
+		return true;
+	case -EINVAL:
+	case -ENOTSUP:
+		describe_misfit(e, to, size);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---- all ---- */
+
+static void describe_memory(const struct quoit_error *e, char *to, size_t size)
+{
+	if (e->value[1])
+		snprintf(to, size, ": needs %" PRIu64 " bytes, %" PRIu64 " of the lease are left",
+			 e->value[0], e->value[1]);
+	else
+		snprintf(to, size, ": %" PRIu64 " bytes were not to be had", e->value[0]);
+}
+
+static void describe_time(const struct quoit_error *e, char *to, size_t size)
+{
+	if (e->value[0])
+		snprintf(to, size, ": it had run for %" PRIu64 " ms, and was ended", e->value[0]);
+	else
+		snprintf(to, size, ": its deadline passed while it ran, and it was ended");
+}
+
+/* What takes too long, which only files count in bytes. */
+static void describe_large(const struct quoit_error *e, char *to, size_t size)
+{
+	bool is_file = e->opcode == QUOIT_OP_FILE_READ || e->opcode == QUOIT_OP_FILE_WRITE;
+
+	if (is_file)
+		snprintf(to, size, ": %" PRIu64 " bytes, at most %" PRIu64 " at once", e->value[0],
+			 e->value[1]);
+	else
+		snprintf(to, size, ": it may take %.3g s there, allowed is %.3g s",
+			 (double)e->value[0] / 1e9, (double)e->value[1] / 1e9);
+}
+
+/* The part after "gemm failed with EINVAL": which field, what was found, what is allowed. */
+void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
+{
+	*to = '\0';
+	if (describe_tensor(e, to, size))
+		return;
+	if (e->field == QUOIT_FIELD_MEMORY)
+		describe_memory(e, to, size);
+	else if (e->field == QUOIT_FIELD_EXECUTOR && !e->value[0])
+		describe_lost(e, to, size);
+	else if (e->field == QUOIT_FIELD_EXECUTOR)
+		describe_death(e, to, size);
+	else if (is_device_fault(e))
+		describe_device_fault(e, to, size);
+	else if (is_of_kernel(e))
+		describe_kernel(e, to, size);
+	else if (e->field == QUOIT_FIELD_DEADLINE && e->code == -ETIME)
+		describe_time(e, to, size);
+	else if (e->field == QUOIT_FIELD_OPCODE && e->code == -ENOTSUP)
+		snprintf(to, size, ": switched off, or not to be had for such tensors there");
+	else if (e->field == QUOIT_FIELD_DIM && e->code == -E2BIG)
+		describe_large(e, to, size);
+	else if (e->opcode == QUOIT_OP_GATHER && e->code == -ERANGE)
+		snprintf(to, size, ": an index is %" PRId64 ", and there are %" PRIu64,
+			 (int64_t)e->value[0], e->value[1]);
+	else if (e->field < QUOIT_FIELD_NR && field_name[e->field])
+		snprintf(to, size, ": %s is %" PRId64 ", allowed is %" PRId64, field_name[e->field],
+			 (int64_t)e->value[0], (int64_t)e->value[1]);
+}
+
