@@ -238,4 +238,3 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 		snprintf(to, size, ": %s is %" PRId64 ", allowed is %" PRId64, field_name[e->field],
 			 (int64_t)e->value[0], (int64_t)e->value[1]);
 }
-

@@ -21,7 +21,7 @@ if [ "${3-}" != --as-built ]; then
 		exit 1
 	}
 fi
-device=$("$build/quoit" run -- "$build/quoit" topo | grep -m1 '^device:')
+device=$("$build/quoit" run -- "$build/quoit" topo | grep -m1 '^device[ :]')
 case $device in
 *', pid '*) echo "$device" ;;
 *)

@@ -139,10 +139,10 @@ static void on_hello(struct executor *x)
 		return;
 	}
 	if (x->device)
-		log_info("%s %s: %s, quoit-exec is pid %d%s%s", executor_kind(x), x->path,
-			 x->hello.device.name, (int)x->process.pid, *x->note ? "; " : "", x->note);
+		log_info("%s: %s, quoit-exec is pid %d%s%s", x->name, x->hello.device.name,
+			 (int)x->process.pid, *x->note ? "; " : "", x->note);
 	else
-		log_info("module %s: %u operations, quoit-exec is pid %d", x->path, x->hello.count,
+		log_info("%s: %u operations, quoit-exec is pid %d", x->name, x->hello.count,
 			 (int)x->process.pid);
 	x->state = EXECUTOR_UP;
 	x->up_since = totals_now_ns();
@@ -219,7 +219,7 @@ static void look_at_direct(struct executor *x)
 	if (!err)
 		return;
 	x->direct_said = x->changed = true;
-	log_info("device %s: no GPU-direct mode, small jobs go through streams: %s", x->path,
+	log_info("%s: no GPU-direct mode, small jobs go through streams: %s", x->name,
 		 strerror(err));
 }
 
@@ -278,6 +278,7 @@ int executor_init(struct executor *x, const struct executor_house *house, uint8_
 	*x = (struct executor){.house = house, .number = number, .device = device};
 	pthread_mutex_init(&x->why_lock, NULL);
 	snprintf(x->path, sizeof x->path, "%s", path);
+	executor_make_name(x);
 	x->process.pidfd = x->process.pool = -1;
 	x->port = calloc(house->reactors, sizeof *x->port);
 	if (!x->port)
@@ -297,6 +298,7 @@ int executor_init(struct executor *x, const struct executor_house *house, uint8_
 void executor_make_own(struct executor *x, const struct executor *like)
 {
 	x->own = true;
+	executor_make_name(x);
 	x->hello = like->hello;
 	x->known = true;
 }

@@ -59,6 +59,7 @@ struct executor {
 	uint8_t device; /* counted from 1; 0: a module */
 	enum executor_state state;
 	char path[256]; /* of the module; or the device, as quoit-exec takes it: "soft:0" */
+	char name[300]; /* for the log: "module PATH", "device 1 (soft:0)" */
 	pthread_mutex_t why_lock;
 	char why[256];   /* it is left out, or its last process ended */
 	bool why_is_new; /* with this process */

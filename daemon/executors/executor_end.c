@@ -64,7 +64,7 @@ static void say_end(struct executor *x, bool was_lost, const char *text)
 
 	executor_keep_reason(x, text);
 	log_printf(!was_lost || !x->lost || x->why_is_new ? LOG_LEVEL_WARNING : LOG_LEVEL_DEBUG,
-		   "%s %s: %s; %s", executor_kind(x), x->path, text, then);
+		   "%s: %s; %s", x->name, text, then);
 }
 
 /* Everybody can know: it will be started again, or is lost. */
@@ -112,8 +112,7 @@ static void omit(struct executor *x, const char *text)
 /* Whose it was has no more use for it: no death to speak of, and nothing to wait for afterwards. */
 static void bury_retired(struct executor *x)
 {
-	log_info("%s %s: quoit-exec of uid %llu has ended", executor_kind(x), x->path,
-		 (unsigned long long)x->owner - 1);
+	log_info("%s: quoit-exec of uid %llu has ended", x->name, (unsigned long long)x->owner - 1);
 	x->due = 0;
 	x->state = EXECUTOR_DOWN;
 	x->changed = true;
@@ -162,8 +161,7 @@ static void give_up(struct executor *x)
 /* It has gone after all. */
 static void let_go(struct executor *x)
 {
-	log_info("%s %s: quoit-exec, pid %d, has gone at last", executor_kind(x), x->path,
-		 (int)x->process.pid);
+	log_info("%s: quoit-exec, pid %d, has gone at last", x->name, (int)x->process.pid);
 	executor_process_free(&x->process);
 	x->state = x->known ? EXECUTOR_DOWN : EXECUTOR_OMITTED;
 	x->due = 0;

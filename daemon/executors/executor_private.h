@@ -29,8 +29,8 @@ void executor_bury(struct executor *x);
 /* Take over what a new process says of itself; -errno, with the reason: it cannot be used. */
 int executor_accept_hello(struct executor *x, const struct quoit_exec_hello *hello);
 
-/* "module", "device" and the like. */
-const char *executor_kind(const struct executor *x);
+/* Make its name for the log. */
+void executor_make_name(struct executor *x);
 
 /* How its process ended, and why if that was our doing. */
 void executor_say_end(const struct executor *x, char *text, size_t size);

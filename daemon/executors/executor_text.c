@@ -7,11 +7,13 @@
 #include "executor_private.h"
 #include "host/log.h"
 
-const char *executor_kind(const struct executor *x)
+void executor_make_name(struct executor *x)
 {
-	if (x->own)
-		return "a user's own device";
-	return x->device ? "device" : "module";
+	if (x->device)
+		snprintf(x->name, sizeof x->name, "%s %u (%s)",
+			 x->own ? "a user's own device" : "device", x->device, x->path);
+	else
+		snprintf(x->name, sizeof x->name, "module %s", x->path);
 }
 
 void executor_keep_reason(struct executor *x, const char *why)
@@ -35,10 +37,8 @@ void executor_say_refused(struct executor *x, const char *why)
 	executor_keep_reason(x, why);
 	if (x->known)
 		return;
-	if (x->device)
-		log_info("device %s is left out: %s", x->path, why);
-	else
-		log_error("module %s is left out: %s", x->path, why);
+	log_printf(x->device ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, "%s is left out: %s", x->name,
+		   why);
 }
 
 /* ---- how it ended ---- */
@@ -101,22 +101,32 @@ static void describe_device(const struct quoit_device_info *d, FILE *out)
 		*d->driver ? ", driver " : "", d->driver);
 }
 
+/* Why the one before it ended stays to be read. */
+static void describe_life(const struct executor *x, FILE *out)
+{
+	fprintf(out, "pid %d, starts: %llu", (int)x->process.pid, (unsigned long long)x->starts);
+	if (*x->why && !x->own) /* it may have been another user's */
+		fprintf(out, " (before: %s)", x->why);
+	fprintf(out, "%s%s", *x->note ? "; " : "", x->note);
+}
+
 void executor_describe(const struct executor *x, FILE *out)
 {
 	if (x->own && !x->wanted)
 		return;
 	if (x->own)
-		fprintf(out, "own device of uid %llu: %s, ", (unsigned long long)x->wanted - 1,
-			x->path);
+		fprintf(out, "own device %u of uid %llu: %s, ", x->device,
+			(unsigned long long)x->wanted - 1, x->path);
+	else if (x->device)
+		fprintf(out, "device %u: %s, ", x->device, x->path);
 	else
-		fprintf(out, "%s: %s, ", executor_kind(x), x->path);
+		fprintf(out, "module: %s, ", x->path);
 	if (x->known && x->device)
 		describe_device(&x->hello.device, out);
 	if (!x->known && (x->state == EXECUTOR_OMITTED || x->state == EXECUTOR_STUCK))
 		fprintf(out, "left out: %s", x->why);
 	else if (x->state == EXECUTOR_UP)
-		fprintf(out, "pid %d, starts: %llu%s%s", (int)x->process.pid,
-			(unsigned long long)x->starts, *x->note ? "; " : "", x->note);
+		describe_life(x, out);
 	else if (x->lost)
 		fprintf(out, "lost: %s", x->why);
 	else

@@ -101,13 +101,13 @@ void room_close(struct device_room *r)
 /* Its line of the topology file says so; 0: it is being started. */
 static pid_t executor(const struct device_room *r, unsigned device)
 {
-	char text[8192];
-	char *line = text, *pid;
+	char text[8192], start[24];
+	char *line, *pid;
 
+	snprintf(start, sizeof start, "\ndevice %u: ", device);
 	daemon_topology(&r->daemon, text, sizeof text);
-	for (unsigned i = 0; i < device && line; i++)
-		line = strstr(i ? line + 1 : line, "device: ");
-	if (!line)
+	line = strstr(text, start);
+	if (!line++)
 		return 0;
 	line[strcspn(line, "\n")] = '\0';
 	pid = strstr(line, ", pid ");

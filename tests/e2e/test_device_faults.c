@@ -304,6 +304,18 @@ Test(device_faults, one_that_breaks_with_each_job_says_so)
 	room_close(&r);
 }
 
+Test(device_faults, what_ended_the_last_process_is_said_of_the_next_one)
+{
+	struct device_room r = faulty("run:2:EGPUFAULT", NULL);
+	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
+
+	cr_expect_eq(room_run(r.d, quoit_fill(x, 1.0), NULL), 0);
+	cr_expect_eq(room_run(r.d, quoit_fill(x, 1.0), NULL), -QUOIT_EGPUFAULT);
+	cr_expect(room_topology_says(
+		&r, "starts: 2 (before: quoit-exec ended: injected by QUOIT_SOFT_FAULTS)\n"));
+	room_close(&r);
+}
+
 /* ---- calls whose failure need be no job's ---- */
 
 Test(device_faults, where_the_clock_is_never_told_jobs_have_no_times)

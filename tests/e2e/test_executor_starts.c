@@ -163,7 +163,7 @@ Test(executor_starts, a_lost_device_is_lost_until_it_is_up)
 	put_true_one();
 	while (res == -ENODEV) {
 		daemon_topology(&r.daemon, text, sizeof text);
-		device = strstr(text, "device: soft:0");
+		device = strstr(text, "device 1: soft:0");
 		cr_assert(!device || !strstr(device, "being started"), "%s", text);
 		usleep(2000);
 		res = fill(&r);

@@ -273,7 +273,7 @@ Test(hostile_device, of_a_users_own_that_is_always_busy_does_not_hold_a_dead_ses
 		_exit(0);
 	}
 	cr_expect_eq(daemon_log_count(&h.d,
-				      "a user's own device soft:0: quoit-exec was ended: "
+				      "a user's own device 1 (soft:0): quoit-exec was ended: "
 				      "a job had it for too long",
 				      1),
 		     1);

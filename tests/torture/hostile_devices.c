@@ -270,16 +270,17 @@ static void bury(struct stage *s, pid_t pid, bool killed)
 /* The process of this device, counted from 0, as the topology file has it; 0: none now. */
 static pid_t executor_of(const struct stage *s, uint32_t device)
 {
-	char path[200], line[1024];
+	char path[200], line[1024], start[24];
 	pid_t pid = 0;
 	FILE *f;
 
 	snprintf(path, sizeof path, "%s/%s", s->daemon.folder, QUOIT_STATS_TOPOLOGY);
+	snprintf(start, sizeof start, "device %u: ", device + 1);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof line, f)) {
 		const char *at = strstr(line, ", pid ");
 
-		if (!strncmp(line, "device: ", 8) && at && !device--)
+		if (!strncmp(line, start, strlen(start)) && at)
 			pid = (pid_t)strtol(at + strlen(", pid "), NULL, 10);
 	}
 	if (f)

@@ -329,7 +329,7 @@ static void a_device_has_its_process_and_its_sessions_on_its_node(void)
 	start(NULL, 0, "2@0 6@1");
 	CHECK(topology_says(
 		"place of device 1: node 1, by its PCI address; its process on CPUs 4-7"));
-	CHECK(guest_stays_within(device_process("device: soft:0"), NODE_1));
+	CHECK(guest_stays_within(device_process("device 1: soft:0"), NODE_1));
 	expect_session(0, 1, 1); /* though its client is on the other one */
 	CHECK(!daemon_log_count(&quoitd, "not bound", 0));
 	stop();
@@ -352,7 +352,7 @@ static void a_device_has_its_users_own_processes_on_its_node(void)
 	CHECK(quoit_kernels_load(s, 1, "soft", 4) >= 0);
 	for (int i = 0; i < 100 && !pid; i++) { /* the line comes once it is bound */
 		usleep(50000);
-		pid = device_process("own device of uid 0");
+		pid = device_process("own device 1 of uid 0");
 	}
 	CHECK(guest_stays_within(pid, NODE_1));
 	quoit_close(s, 0);

@@ -73,16 +73,15 @@ void check_device(struct examination *e)
 	char line[256];
 
 	if (e->running.has_text)
-		device = strstr(e->running.text, "\ndevice: ");
+		device = tree_behind(e->running.text, "device 1: ");
 	if (!e->live)
 		finding_say(examination_add(e), LEVEL_NOTE,
 			    "not measured: this is another machine's");
 	else if (e->measure_until > 0 && bench_now() > e->measure_until)
 		finding_say(examination_add(e), LEVEL_NOTE,
 			    "not measured: measuring has taken long enough");
-	else if (e->running.state == RUNNING_WELL && device &&
-		 strncmp(device, "\ndevice: none", 13) != 0)
-		measure_through(e, e->running.socket, !strncmp(device, "\ndevice: soft", 13));
+	else if (e->running.state == RUNNING_WELL && device)
+		measure_through(e, e->running.socket, !strncmp(device, "soft", 4));
 	else if (kind && *kind && strcmp(kind, "none") != 0)
 		measure_privately(e, kind);
 	else if (tree_line(e->root, line, sizeof line, "proc/driver/nvidia/version") &&

@@ -142,11 +142,16 @@ static void judge_device(struct finding *f, const char *line)
 
 void check_devices(struct examination *e)
 {
-	char line[LINE_BYTES];
+	char line[LINE_BYTES], name[24];
 
 	if (!e->running.has_text)
 		return;
-	for (const char *at = next_line(e->running.text, "device: ", line); at;
-	     at = next_line(at, "device: ", line))
+	if (next_line(e->running.text, "device: ", line)) /* none, and why */
 		judge_device(examination_add(e), line);
+	for (unsigned n = 1;; n++) {
+		snprintf(name, sizeof name, "device %u: ", n);
+		if (!next_line(e->running.text, name, line))
+			return;
+		judge_device(examination_add(e), line);
+	}
 }

@@ -88,7 +88,7 @@ pid_t bringer_await_process(struct stage *s, uid_t uid, pid_t before)
 	char start[48];
 	pid_t pid = 0;
 
-	snprintf(start, sizeof start, "own device of uid %u: ", (unsigned)(uid ? uid : ours));
+	snprintf(start, sizeof start, "own device 1 of uid %u: ", (unsigned)(uid ? uid : ours));
 	for (int ms = 0; (pid <= 0 || pid == before) && ms < PATIENCE_MS; ms += 5) {
 		pid = find_process(s, start);
 		usleep(5000);
