@@ -80,6 +80,9 @@ static void describe(FILE *f, const void *from)
 	features_describe(&m->features, f);
 	fprintf(f, "memory: %llu MiB for all leases\n",
 		(unsigned long long)m->config->memory >> 20);
+	if (executors_devices(found->executors))
+		fprintf(f, "memory of each device: %llu MiB for all leases\n",
+			(unsigned long long)executors_lease_bytes(found->executors) >> 20);
 	if (found->executors)
 		executors_describe(found->executors, f);
 	device_places_describe(&m->places, m->plan, f);

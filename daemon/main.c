@@ -127,29 +127,21 @@ static void say_ready(struct control *c)
 	service_say_ready(c);
 }
 
-/* What leases may take of each device: of the smallest one, but for what its driver needs. */
 static void add_devices(struct control *c, const struct machine *m)
 {
 	struct executors *executors = m->executors;
-	uint64_t bytes = UINT64_MAX, least = UINT64_C(16) << 20;
+	uint64_t bytes = executors_lease_bytes(executors), least = UINT64_C(16) << 20;
 
 	c->executors = executors;
 	c->gpu = &m->gpu;
 	c->places = &m->places;
-	if (!executors_devices(executors))
+	if (!bytes)
 		return;
-	for (uint32_t i = 1; i <= executors_devices(executors); i++) {
-		const struct quoit_device_info *info = executors_device(executors, i);
-
-		bytes = info->bytes < bytes ? info->bytes : bytes;
-	}
-	bytes -= bytes / 10;
-	if (c->config->gpu_memory && c->config->gpu_memory < bytes)
-		bytes = c->config->gpu_memory;
 	c->device_lease = c->config->gpu_lease ? c->config->gpu_lease : bytes / 64;
 	if (!c->config->gpu_lease && c->device_lease < least)
 		c->device_lease = least < bytes ? least : bytes;
 	budget_set_device(c->budget, bytes);
+	totals_set(m->totals, QUOIT_DAEMON_DEVICE_LIMIT, bytes);
 }
 
 /* passed: the socket that we got, or a negative number. */

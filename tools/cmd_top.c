@@ -37,8 +37,8 @@ static const struct args_option options[] = {
 static const struct args_command command = {
 	"top", "",
 	"Show what quoitd does: a bar for each core, which tells work, tiles and polling apart,\n"
-	"beside what the system says of that core; nodes; and the sessions.  Figures are of the\n"
-	"time between two readings.  'h' lists the keys.  Exit status 1: there is no quoitd.",
+	"beside what the system says of that core; nodes; devices; and the sessions.  Figures are\n"
+	"of the time between two readings.  'h' lists the keys.  Exit status 1: there is no quoitd.",
 	options};
 
 struct top {
@@ -146,6 +146,8 @@ static int read_all(struct top *t)
 	struct column_choices c = in_use(&t->o);
 	int err = follow_read(&t->f, columns_need(&c));
 
+	if (!err)
+		follow_look_at_devices(&t->f);
 	if (columns_need_legs(&c))
 		follow_look_at_legs(&t->f);
 	if (t->o.page == VIEW_SESSION)

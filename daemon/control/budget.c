@@ -302,3 +302,8 @@ uint64_t budget_leased(const struct budget *b)
 {
 	return b->leased;
 }
+
+uint64_t budget_device_leased(const struct budget *b)
+{
+	return b->device_leased;
+}

@@ -94,5 +94,6 @@ int budget_rings(struct budget *b, uid_t uid, uint64_t count, uint64_t *ret_left
 void budget_return_rings(struct budget *b, uid_t uid, uint64_t count);
 
 uint64_t budget_leased(const struct budget *b);
+uint64_t budget_device_leased(const struct budget *b); /* of each device */
 
 #endif

@@ -5,6 +5,8 @@
 void charge_show(const struct control *control)
 {
 	totals_set(control->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(control->budget));
+	totals_set(control->totals, QUOIT_DAEMON_DEVICE_LEASED,
+		   budget_device_leased(control->budget));
 }
 
 int charge_memory(struct connection *c, uint64_t bytes, uint64_t *ret_left)
@@ -31,17 +33,20 @@ int charge_device(struct connection *c, uint64_t bytes, uint64_t *ret_left)
 {
 	int err = budget_lease_device(c->control->budget, c->uid, bytes, ret_left);
 
-	if (err < 0)
+	if (err < 0) {
 		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_LEASE);
-	else
-		c->device_leased += bytes;
-	return err;
+		return err;
+	}
+	c->device_leased += bytes;
+	charge_show(c->control);
+	return 0;
 }
 
 void charge_return_device(struct connection *c, uint64_t bytes)
 {
 	c->device_leased -= bytes;
 	budget_return_device(c->control->budget, c->uid, bytes);
+	charge_show(c->control);
 }
 
 int charge_rings(struct connection *c, uint32_t count, uint64_t *ret_left)

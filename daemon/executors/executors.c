@@ -380,6 +380,22 @@ const struct quoit_device_info *executors_device(const struct executors *e, uint
 	return &e->executor[e->config.config->modules + number - 1].hello.device;
 }
 
+uint64_t executors_lease_bytes(const struct executors *e)
+{
+	uint64_t bytes = UINT64_MAX, most;
+
+	if (!executors_devices(e))
+		return 0;
+	for (uint32_t i = 1; i <= e->devices; i++) {
+		const struct quoit_device_info *info = executors_device(e, i);
+
+		bytes = info->bytes < bytes ? info->bytes : bytes;
+	}
+	most = e->config.config->gpu_memory;
+	bytes -= bytes / 10;
+	return most && most < bytes ? most : bytes;
+}
+
 void executors_describe(const struct executors *e, FILE *out)
 {
 	for (uint32_t i = 0; i < e->count; i++)

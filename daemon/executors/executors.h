@@ -61,6 +61,10 @@ struct exec_port *executors_port(struct executors *e, uint32_t number, uint32_t 
 uint32_t executors_devices(const struct executors *e);
 const struct quoit_device_info *executors_device(const struct executors *e, uint32_t number);
 
+/* What leases may take of each device: of the smallest one, but for what its driver needs; 0 where
+ * there are none. */
+uint64_t executors_lease_bytes(const struct executors *e);
+
 /* Why there are no more, for people: why one was left out, or there are none, or how many are. */
 void executors_missing(struct executors *e, const struct gpu_choice *gpu, char *text, size_t size);
 

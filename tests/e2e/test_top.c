@@ -135,3 +135,35 @@ Test(top, who_has_too_few_descriptors_is_told_so_and_not_that_quoitd_is_dead)
 	daemon_stop(&d);
 	(void)pclose(t.from);
 }
+
+/* Its histograms are read once in a second, and then those of a second are told. */
+Test(top, a_device_has_a_line_with_its_jobs_and_memory)
+{
+	const char *const options[] = {"--gpu=soft", "--gpu-memory=100M", NULL};
+	struct quoit_open_params p = {.device_bytes = UINT64_C(64) << 20};
+	struct quoit_session *s;
+	struct quoit_ring *q;
+	quoit_tensor x;
+	struct daemon d;
+	struct top t;
+
+	cr_assert_eq(daemon_start(&d, options), 0);
+	p.socket = d.socket;
+	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_use_device(q, 1), 0);
+	begin_top(&t, &d);
+	cr_expect(strstr(t.said, "device1          0 jobs/s,   0.00 at once; p50 -, p99 -; "
+				 "90.0M for leases, 64.0M leased\n"),
+		  "%s", t.said);
+	x = quoit_vector(q, QUOIT_F32, 1000);
+	for (int i = 0; i < 2000; i++)
+		cr_assert_eq(quoit_push(q, quoit_fill(x, 1.0)), 0);
+	cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
+	read_until(&t, "device1          0 jobs/s", false);
+	read_until(&t, "device1          0 jobs/s", true);
+	quoit_close(s, 0);
+	read_until(&t, "90.0M for leases, 0B leased\n", true);
+	daemon_stop(&d);
+	(void)pclose(t.from);
+}

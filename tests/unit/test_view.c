@@ -62,6 +62,33 @@ Test(view, a_cores_line_is_whole_on_eighty_columns)
 	view_free(&s->v);
 }
 
+static bool has_line(const struct scene *s, const char *text)
+{
+	for (unsigned i = 0; i < s->v.count; i++)
+		if (!strcmp(s->v.lines[i].text, text))
+			return true;
+	return false;
+}
+
+Test(view, devices_have_a_line_each_and_the_lost_are_counted)
+{
+	struct scene *s = scene();
+
+	s->f.devices = 2;
+	s->f.device[0] = (struct device_figures){1234, 0.5, 21300, 2100000};
+	s->f.device[1] = (struct device_figures){-1, -1, -1, -1};
+	s->f.totals[1].value[QUOIT_DAEMON_DEVICES_LOST] = (struct counter){1, true};
+	s->f.totals[1].value[QUOIT_DAEMON_DEVICE_LIMIT] = (struct counter){64 << 20, true};
+	s->f.totals[1].value[QUOIT_DAEMON_DEVICE_LEASED] = (struct counter){1 << 20, true};
+	fill(s, 120, 24);
+	cr_expect(has_line(s, "device1       1234 jobs/s,   0.50 at once; p50 21.3u, p99 2.1m; "
+			      "64.0M for leases, 1.0M leased"));
+	cr_expect(has_line(s, "device2          - jobs/s,      - at once; p50 -, p99 -; "
+			      "64.0M for leases, 1.0M leased"));
+	cr_expect(has_line(s, "1 of the devices lost: quoit topo says why"));
+	view_free(&s->v);
+}
+
 /* The line of a session, -1: it is not shown. */
 static int line_of(const struct scene *s, unsigned session)
 {

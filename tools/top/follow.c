@@ -353,6 +353,7 @@ void follow_close(struct follow *f)
 	forget_sessions(f);
 	close_fd(&f->statm);
 	chosen_free(&f->chosen);
+	timings_free(&f->timings);
 	if (f->entries)
 		closedir(f->entries);
 	close(f->directory);

@@ -15,6 +15,7 @@
 #include "chosen.h"
 #include "columns.h"
 #include "counters.h"
+#include "timings.h"
 
 struct followed {
 	uint64_t session;
@@ -27,6 +28,16 @@ struct followed {
 	uint64_t read_ns, process_ns; /* when the counters were read, and the process asked */
 	struct legs *legs;            /* as of the last look at them, */
 	unsigned legs_reading;        /* when this was the number of readings of all */
+};
+
+/* More than a quoitd has. */
+#define FOLLOW_DEVICES 32u
+
+/* Of jobs on a device: negative, nobody knows. */
+struct device_figures {
+	double jobs;     /* a second */
+	double at_once;  /* on average */
+	double p50, p99; /* within so many nanoseconds so many in 100 had run */
 };
 
 struct follow {
@@ -54,6 +65,11 @@ struct follow {
 
 	/* What tiles took of each core, in percent, when that was last told; < 0: it never was. */
 	double tiles[QUOIT_MAX_CORES];
+
+	struct timings timings; /* as of the last look at devices, */
+	uint64_t timings_ns;    /* which was then */
+	unsigned devices;
+	struct device_figures device[FOLLOW_DEVICES]; /* number n is at n - 1 */
 };
 
 /* directory: as runtime_open_directory; it is taken over.  0 or -errno. */
@@ -65,6 +81,9 @@ void follow_close(struct follow *f);
  * totals cannot be read any more, and what was last read stays.
  */
 int follow_read(struct follow *f, unsigned needs);
+
+/* Look what jobs did on devices, since the last look that told. */
+void follow_look_at_devices(struct follow *f);
 
 /* Look at the legs of all sessions: what limits each, since the last reading if it was looked at
  * then, too. */

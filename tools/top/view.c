@@ -75,6 +75,7 @@ static void add_sessions(struct view *v, struct view_options *o, struct follow *
 
 	view_cores(v, o, f, m, height);
 	view_nodes(v, f, m, height);
+	view_devices(v, f);
 	view_end_line(v);
 	left = height > v->count ? height - v->count : height ? 2 : 0;
 	for (unsigned lines = (f->unreadable > 0) + (f->damaged || f->want); lines && left > 2;

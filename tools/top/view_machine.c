@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_machine.c - a bar for each core, and what nodes have */
+/* view_machine.c - a bar for each core, what nodes have, and what devices do */
 #include <stdio.h>
 #include <string.h>
 
@@ -194,6 +194,49 @@ void view_nodes(struct view *v, const struct follow *f, const struct machine *m,
 		}
 	if (shown < nodes) {
 		view_add(v, VIEW_FAINT, "and %u nodes more", nodes - shown);
+		view_end_line(v);
+	}
+}
+
+/* ---- devices ---- */
+
+static void add_span(struct view *v, const char *words, double ns)
+{
+	char text[24] = "-";
+
+	if (ns >= 0)
+		format_span(ns / 1e9, text, sizeof text);
+	view_add(v, VIEW_PLAIN, "%s%s", words, text);
+}
+
+static void add_device(struct view *v, const struct follow *f, unsigned n)
+{
+	const struct counters_totals *now = follow_now(f);
+	const struct device_figures *d = &f->device[n];
+	char lease[16], leased[16];
+
+	format_bytes(now->value[QUOIT_DAEMON_DEVICE_LIMIT].value, lease, sizeof lease);
+	format_bytes(now->value[QUOIT_DAEMON_DEVICE_LEASED].value, leased, sizeof leased);
+	view_add(v, VIEW_PLAIN, "device%-2u ", n + 1);
+	if (d->jobs >= 0)
+		view_add(v, VIEW_PLAIN, "%9.0f jobs/s, %6.2f at once", d->jobs, d->at_once);
+	else
+		view_add(v, VIEW_PLAIN, "        - jobs/s,      - at once");
+	add_span(v, "; p50 ", d->p50);
+	add_span(v, ", p99 ", d->p99);
+	view_add(v, VIEW_PLAIN, "; %s for leases, %s leased", lease, leased);
+	view_end_line(v);
+}
+
+void view_devices(struct view *v, const struct follow *f)
+{
+	uint64_t lost = follow_now(f)->value[QUOIT_DAEMON_DEVICES_LOST].value;
+
+	for (unsigned i = 0; i < f->devices; i++)
+		add_device(v, f, i);
+	if (lost) {
+		view_add(v, VIEW_ALARM, "%llu of the devices lost: quoit topo says why",
+			 (unsigned long long)lost);
 		view_end_line(v);
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * view_private.h - what the files behind view.h share: view.c (pages), view_lines.c (lines),
- * view_machine.c (cores and nodes), view_table.c (sessions) and view_session.c (one of them).
+ * view_machine.c (cores, nodes and devices), view_table.c (sessions) and view_session.c (one of
+ * them).
  */
 #ifndef QUOIT_TOOLS_TOP_VIEW_PRIVATE_H
 #define QUOIT_TOOLS_TOP_VIEW_PRIVATE_H
@@ -35,6 +36,7 @@ void view_end_line(struct view *v);
 void view_cores(struct view *v, const struct view_options *o, const struct follow *f,
 		const struct machine *m, unsigned height);
 void view_nodes(struct view *v, const struct follow *f, const struct machine *m, unsigned height);
+void view_devices(struct view *v, const struct follow *f);
 
 /* ---- view_table.c ---- */
 

@@ -170,7 +170,9 @@
 	X(DEVICES, "devices") /* that were there when quoitd started; lost ones too */             \
 	X(DEVICES_LOST, "devices_lost")                                                            \
 	X(MODULES, "modules") /* as configured */                                                  \
-	X(MODULES_LOST, "modules_lost")
+	X(MODULES_LOST, "modules_lost")                                                            \
+	X(DEVICE_LIMIT, "device_bytes_limit")   /* of each device, for all leases */               \
+	X(DEVICE_LEASED, "device_bytes_leased") /* of each device: a lease is of all */
 
 #define QUOIT_STAT_ENUM_S(name, label) QUOIT_SESSION_##name,
 #define QUOIT_STAT_ENUM_R(name, label) QUOIT_REACTOR_##name,

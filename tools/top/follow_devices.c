@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* follow_devices.c - what jobs did on devices, from quoitd's histograms, again and again */
+#include "buckets.h"
+#include "follow.h"
+
+/* A reactor tells its histograms seldom, and they are long: nothing is read more often. */
+#define LOOK_LEAST_NS UINT64_C(900000000)
+
+#define LABEL(name, text) text,
+static const char *const legs[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
+#undef LABEL
+
+static const struct device_figures unknown = {-1, -1, -1, -1};
+
+/* Since the first reading, or since quoitd has started. */
+static struct device_figures figures_of(const struct timings *from, const struct timings *to,
+					unsigned device, double span_ns)
+{
+	uint64_t count[QUOIT_LEG_BUCKETS], before[QUOIT_LEG_BUCKETS];
+	struct device_figures d;
+
+	if (!timings_sum(to, QUOIT_OF_DEVICE, device, legs[QUOIT_LEG_RUN], count) || span_ns <= 0 ||
+	    to->tick_ns <= 0)
+		return unknown;
+	if (from && timings_sum(from, QUOIT_OF_DEVICE, device, legs[QUOIT_LEG_RUN], before))
+		for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
+			count[i] = count[i] > before[i] ? count[i] - before[i] : 0;
+	d.jobs = (double)buckets_count(count) / span_ns * 1e9;
+	d.at_once = buckets_sum(count) * to->tick_ns / span_ns;
+	d.p50 = buckets_percentile(count, 50) * to->tick_ns;
+	d.p99 = buckets_percentile(count, 99) * to->tick_ns;
+	return d;
+}
+
+/* False: it cannot be read, or is of a quoitd that was there before. */
+static bool read_now(struct follow *f, struct timings *ret)
+{
+	const struct counters_origin *o = &follow_now(f)->origin;
+
+	if (timings_read(f->directory, ret) < 0)
+		return false;
+	if (timings_is_of(ret, o->daemon_pid, o->started_ns))
+		return true;
+	timings_free(ret);
+	return false;
+}
+
+static void compare(struct follow *f, struct timings *now)
+{
+	const struct counters_origin *o = &follow_now(f)->origin;
+	const struct timings *before = &f->timings;
+	uint64_t since = f->timings_ns;
+
+	if (!before->bytes || !timings_is_of(before, o->daemon_pid, o->started_ns)) {
+		before = NULL;
+		since = o->started_ns;
+	}
+	for (unsigned i = 0; i < f->devices; i++)
+		f->device[i] =
+			figures_of(before, now, i + 1, (double)f->read_ns - (double)since);
+}
+
+void follow_look_at_devices(struct follow *f)
+{
+	const struct counter *devices = &follow_now(f)->value[QUOIT_DAEMON_DEVICES];
+	struct timings now = {0};
+
+	f->devices = devices->known && devices->value < FOLLOW_DEVICES ? (unsigned)devices->value
+								       : 0;
+	if (!f->devices ||
+	    (f->timings.bytes && follow_before(f) && f->read_ns - f->timings_ns < LOOK_LEAST_NS))
+		return;
+	if (!read_now(f, &now)) {
+		for (unsigned i = 0; i < f->devices; i++)
+			f->device[i] = unknown;
+		return;
+	}
+	compare(f, &now);
+	timings_free(&f->timings);
+	f->timings = now;
+	f->timings_ns = f->read_ns;
+}
