@@ -80,7 +80,8 @@ void exec_port_count_queries(struct exec_port *p)
 {
 	uint64_t now;
 
-	if (!p->open || p->channel)
+	/* What a user's own process says could be anything. */
+	if (!p->open || p->channel || atomic_load_explicit(&p->owner, memory_order_relaxed))
 		return;
 	now = __atomic_load_n(&p->words->queries, __ATOMIC_RELAXED);
 	p->count.queries += now - p->queried;

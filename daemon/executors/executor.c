@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "executor_private.h"
-#include "host/log.h"
 
 #define MS         UINT64_C(1000000)
 #define OWNER_NONE UINT64_MAX /* no user's */
@@ -139,11 +138,12 @@ static void on_hello(struct executor *x)
 		return;
 	}
 	if (x->device)
-		log_info("%s: %s, quoit-exec is pid %d%s%s", x->name, x->hello.device.name,
-			 (int)x->process.pid, *x->note ? "; " : "", x->note);
+		executor_log(x, LOG_LEVEL_INFO, "%s, quoit-exec is pid %d%s%s",
+			     x->hello.device.name, (int)x->process.pid, *x->note ? "; " : "",
+			     x->note);
 	else
-		log_info("%s: %u operations, quoit-exec is pid %d", x->name, x->hello.count,
-			 (int)x->process.pid);
+		executor_log(x, LOG_LEVEL_INFO, "%u operations, quoit-exec is pid %d",
+			     x->hello.count, (int)x->process.pid);
 	x->state = EXECUTOR_UP;
 	x->up_since = totals_now_ns();
 	x->lost = false;
@@ -219,8 +219,8 @@ static void look_at_direct(struct executor *x)
 	if (!err)
 		return;
 	x->direct_said = x->changed = true;
-	log_info("%s: no GPU-direct mode, small jobs go through streams: %s", x->name,
-		 strerror(err));
+	executor_log(x, LOG_LEVEL_INFO, "no GPU-direct mode, small jobs go through streams: %s",
+		     strerror(err));
 }
 
 static bool is_due(const struct executor *x)

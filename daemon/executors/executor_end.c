@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 
 #include "executor_private.h"
-#include "host/log.h"
 
 #define MS            UINT64_C(1000000)
 #define RARE_NS       (10000 * MS) /* who was up for so long has nothing to do with those before */
@@ -63,8 +62,9 @@ static void say_end(struct executor *x, bool was_lost, const char *text)
 							  "tried again every 10 s";
 
 	executor_keep_reason(x, text);
-	log_printf(!was_lost || !x->lost || x->why_is_new ? LOG_LEVEL_WARNING : LOG_LEVEL_DEBUG,
-		   "%s: %s; %s", x->name, text, then);
+	executor_log(x,
+		     !was_lost || !x->lost || x->why_is_new ? LOG_LEVEL_WARNING : LOG_LEVEL_DEBUG,
+		     "%s; %s", text, then);
 }
 
 /* Everybody can know: it will be started again, or is lost. */
@@ -112,7 +112,8 @@ static void omit(struct executor *x, const char *text)
 /* Whose it was has no more use for it: no death to speak of, and nothing to wait for afterwards. */
 static void bury_retired(struct executor *x)
 {
-	log_info("%s: quoit-exec of uid %llu has ended", x->name, (unsigned long long)x->owner - 1);
+	executor_log(x, LOG_LEVEL_INFO, "quoit-exec of uid %llu has ended",
+		     (unsigned long long)x->owner - 1);
 	x->due = 0;
 	x->state = EXECUTOR_DOWN;
 	x->changed = true;
@@ -161,7 +162,8 @@ static void give_up(struct executor *x)
 /* It has gone after all. */
 static void let_go(struct executor *x)
 {
-	log_info("%s: quoit-exec, pid %d, has gone at last", x->name, (int)x->process.pid);
+	executor_log(x, LOG_LEVEL_INFO, "quoit-exec, pid %d, has gone at last",
+		     (int)x->process.pid);
 	executor_process_free(&x->process);
 	x->state = x->known ? EXECUTOR_DOWN : EXECUTOR_OMITTED;
 	x->due = 0;

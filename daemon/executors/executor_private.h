@@ -7,6 +7,7 @@
 #define QUOITD_EXECUTOR_PRIVATE_H
 
 #include "executor.h"
+#include "host/log.h"
 
 #define EXECUTOR_LOST_NS UINT64_C(10000000000) /* a lost one is tried again so often */
 
@@ -31,6 +32,10 @@ int executor_accept_hello(struct executor *x, const struct quoit_exec_hello *hel
 
 /* Make its name for the log. */
 void executor_make_name(struct executor *x);
+
+/* Say something of it; of a user's own, as often as lines about that user may be. */
+void executor_log(const struct executor *x, enum log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* How its process ended, and why if that was our doing. */
 void executor_say_end(const struct executor *x, char *text, size_t size);

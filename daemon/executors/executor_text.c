@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* executor_text.c - an executor in words */
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "executor_private.h"
-#include "host/log.h"
 
 void executor_make_name(struct executor *x)
 {
@@ -14,6 +14,21 @@ void executor_make_name(struct executor *x)
 			 x->own ? "a user's own device" : "device", x->device, x->path);
 	else
 		snprintf(x->name, sizeof x->name, "module %s", x->path);
+}
+
+void executor_log(const struct executor *x, enum log_level level, const char *format, ...)
+{
+	char text[LOG_TEXT_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	if (x->own && x->owner)
+		log_about(&(struct log_about){.uid = (uint32_t)(x->owner - 1), .level = level},
+			  "%s: %s", x->name, text);
+	else
+		log_printf(level, "%s: %s", x->name, text);
 }
 
 void executor_keep_reason(struct executor *x, const char *why)
@@ -37,8 +52,7 @@ void executor_say_refused(struct executor *x, const char *why)
 	executor_keep_reason(x, why);
 	if (x->known)
 		return;
-	log_printf(x->device ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, "%s is left out: %s", x->name,
-		   why);
+	executor_log(x, x->device ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, "it is left out: %s", why);
 }
 
 /* ---- how it ended ---- */

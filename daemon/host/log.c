@@ -261,7 +261,7 @@ void log_about(const struct log_about *about, const char *format, ...)
 	if (!print)
 		return;
 	va_start(args, format);
-	print_line(LOG_LEVEL_INFO, about, format, args, suppressed);
+	print_line(about->level ? about->level : LOG_LEVEL_INFO, about, format, args, suppressed);
 	va_end(args);
 }
 

@@ -29,8 +29,9 @@ enum log_level {
 /* Whom a line is about: the fields that a journal has of it. */
 struct log_about {
 	uint32_t uid;
-	uint64_t session;   /* 0: none */
-	const char *reason; /* why: a counter's name; lives on.  NULL: none */
+	enum log_level level; /* 0: info */
+	uint64_t session;     /* 0: none */
+	const char *reason;   /* why: a counter's name; lives on.  NULL: none */
 };
 
 struct log_line {

@@ -41,7 +41,8 @@ Test(journal, a_line_about_a_user_says_who)
 		.level = LOG_LEVEL_INFO, .is_about = true, .about = {.uid = 0}, .text = "x"};
 
 	cr_expect_str_eq(fields_of(&line), "MESSAGE=x\nPRIORITY=6\nQUOIT_UID=0\n");
-	line.about = (struct log_about){UINT32_MAX - 1, UINT64_MAX, "kill_ring_tail"};
+	line.about = (struct log_about){
+		.uid = UINT32_MAX - 1, .session = UINT64_MAX, .reason = "kill_ring_tail"};
 	cr_expect_str_eq(fields_of(&line), "MESSAGE=x\nPRIORITY=6\nQUOIT_UID=4294967294\n"
 					   "QUOIT_SESSION=18446744073709551615\n"
 					   "QUOIT_REASON=kill_ring_tail\n");
@@ -91,14 +92,16 @@ static bool take(const struct log_line *line)
 }
 
 /* What standard error has of one line about somebody. */
-static const char *say_one(void)
+static const char *say_one(enum log_level level)
 {
+	const struct log_about about = {
+		.uid = 7, .level = level, .session = 3, .reason = "kill_proto"};
 	static char text[1024];
 	int file = memfd_create("log", MFD_CLOEXEC), old = dup(STDERR_FILENO);
 	ssize_t n;
 
 	cr_assert_geq(dup2(file, STDERR_FILENO), 0);
-	log_about(&(struct log_about){7, 3, "kill_proto"}, "pid %d", 11);
+	log_about(&about, "pid %d", 11);
 	n = pread(file, text, sizeof text - 1, 0);
 	text[n < 0 ? 0 : n] = '\0';
 	cr_assert_geq(dup2(old, STDERR_FILENO), 0);
@@ -109,7 +112,7 @@ Test(journal, a_line_that_it_takes_is_said_nowhere_else)
 {
 	takes = true;
 	log_init(LOG_LEVEL_INFO, take);
-	cr_expect_str_eq(say_one(), "");
+	cr_expect_str_eq(say_one(0), "");
 	cr_expect_str_eq(sent.text, "pid 11");
 	cr_expect_eq(sent.length, 6);
 	cr_expect(sent.is_about && sent.about.uid == 7 && sent.about.session == 3);
@@ -120,11 +123,19 @@ Test(journal, a_line_that_it_does_not_take_goes_to_standard_error_with_its_level
 {
 	takes = false;
 	log_init(LOG_LEVEL_INFO, take);
-	cr_expect_str_eq(say_one(), "<6>pid 11\n");
+	cr_expect_str_eq(say_one(0), "<6>pid 11\n");
 }
 
 Test(journal, without_one_lines_are_plain)
 {
 	log_init(LOG_LEVEL_INFO, NULL);
-	cr_expect_str_eq(say_one(), "quoitd: pid 11\n");
+	cr_expect_str_eq(say_one(0), "quoitd: pid 11\n");
+}
+
+Test(journal, a_line_about_somebody_can_be_a_warning)
+{
+	takes = false;
+	log_init(LOG_LEVEL_WARNING, take);
+	cr_expect_str_eq(say_one(0), "");
+	cr_expect_str_eq(say_one(LOG_LEVEL_WARNING), "<4>pid 11\n");
 }

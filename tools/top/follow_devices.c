@@ -56,8 +56,7 @@ static void compare(struct follow *f, struct timings *now)
 		since = o->started_ns;
 	}
 	for (unsigned i = 0; i < f->devices; i++)
-		f->device[i] =
-			figures_of(before, now, i + 1, (double)f->read_ns - (double)since);
+		f->device[i] = figures_of(before, now, i + 1, (double)f->read_ns - (double)since);
 }
 
 void follow_look_at_devices(struct follow *f)
@@ -65,8 +64,8 @@ void follow_look_at_devices(struct follow *f)
 	const struct counter *devices = &follow_now(f)->value[QUOIT_DAEMON_DEVICES];
 	struct timings now = {0};
 
-	f->devices = devices->known && devices->value < FOLLOW_DEVICES ? (unsigned)devices->value
-								       : 0;
+	f->devices =
+		devices->known && devices->value < FOLLOW_DEVICES ? (unsigned)devices->value : 0;
 	if (!f->devices ||
 	    (f->timings.bytes && follow_before(f) && f->read_ns - f->timings_ns < LOOK_LEAST_NS))
 		return;

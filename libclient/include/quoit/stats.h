@@ -108,7 +108,7 @@
 	X(EXEC_REQUESTS, "executor_requests")                                                      \
 	X(EXEC_ANSWERS, "executor_answers")                                                        \
 	X(EXEC_BELLS, "executor_bells")                                                            \
-	X(EXEC_QUERIES, "executor_event_queries")                                                  \
+	X(EXEC_QUERIES, "executor_event_queries") /* of processes for everybody */                 \
 	X(PEER_COPIES, "device_copies_direct")                                                     \
 	X(BYTES, "bytes_moved")                                                                    \
 	X(REFUSED_EINVAL, "refused_einval")                                                        \
