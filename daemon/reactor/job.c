@@ -68,21 +68,27 @@ bool job_is_poisoned(const struct session *s, struct job *job)
 	return false;
 }
 
+/* Does a write of this view leave nothing of what others failed to write? */
+static bool replaces_poison(const struct buffer *b, const struct view *v, bool was_read)
+{
+	return v->covers && !was_read && v->lo <= b->poison_lo && v->hi >= b->poison_hi;
+}
+
 void view_written(struct session *s, const struct view *v, bool was_read, int32_t res,
 		  const struct quoit_error *cause)
 {
 	struct buffer *b = &s->buffers[v->buffer];
 
 	if (res >= 0) {
-		if (b->poisoned && v->covers && !was_read && v->lo <= b->poison_lo &&
-		    v->hi >= b->poison_hi)
+		if (b->poisoned && replaces_poison(b, v, was_read))
 			b->poisoned = false;
 		return;
 	}
 	if (v->lo == v->hi)
 		return;
 	s->any_poison = true;
-	if (!b->poisoned) {
+	/* The latter, or readers would hear of what no longer matters. */
+	if (!b->poisoned || replaces_poison(b, v, was_read)) {
 		b->poisoned = true;
 		b->poison_lo = v->lo;
 		b->poison_hi = v->hi;

@@ -264,6 +264,7 @@ static void mark_output(struct oracle *o, const struct quoit_sqe *sqe, const str
 	const struct oracle_tensor *t = tensor_of(o, sqe->tensor[0]);
 	struct oracle_buffer *b = t->buffer;
 	uint64_t lo, hi;
+	bool is_anew; /* nothing of what others failed to write is left */
 
 	oracle_extent(t, &lo, &hi);
 	if (lo == hi)
@@ -272,12 +273,12 @@ static void mark_output(struct oracle *o, const struct quoit_sqe *sqe, const str
 		b->uncertain = true;
 	else if (end->res >= 0 && oracle_covers(t) && lo == 0 && hi == b->bytes / 4)
 		b->uncertain = false;
+	is_anew = !b->poisoned || (oracle_covers(t) && lo <= b->lo && hi >= b->hi);
 	if (end->res >= 0) {
-		if (b->poisoned && oracle_covers(t) && lo <= b->lo && hi >= b->hi)
-			b->poisoned = false;
+		b->poisoned = b->poisoned && !is_anew;
 		return;
 	}
-	if (!b->poisoned) {
+	if (is_anew) {
 		b->lo = lo;
 		b->hi = hi;
 		b->cause = end->cause;

@@ -374,6 +374,25 @@ Test(order, a_whole_write_ends_the_poison_and_a_part_does_not)
 	cr_expect_eq(quoit_wait_tensor(c.q, half, QUOIT_FOREVER), 0);
 }
 
+/* Two at the whole of it, of which the latter fails by another operation; then one at a part. */
+Test(order, a_whole_write_that_fails_is_the_cause_from_then_on_and_a_part_is_not)
+{
+	const struct quoit_shape first = {QUOIT_F32, {1, 1, 1, 5}, {0, 0, 0, 1}};
+	quoit_tensor x = quoit_vector(c.q, QUOIT_F32, 10), wrong = quoit_vector(c.q, QUOIT_F32, 9);
+	quoit_tensor part = quoit_view(c.q, x, &first, 0);
+	const struct quoit_sqe failing[] = {quoit_exp(x, wrong), quoit_log(x, wrong),
+					    quoit_sqrt(part, wrong)};
+	const uint8_t cause[] = {QUOIT_OP_EXP, QUOIT_OP_LOG, QUOIT_OP_LOG};
+	struct quoit_error error;
+
+	for (unsigned i = 0; i < 3; i++) {
+		cr_assert_eq(quoit_push_sqe(c.q, &failing[i]), 0);
+		cr_expect_eq(quoit_wait_tensor(c.q, x, QUOIT_FOREVER), -QUOIT_EPOISON);
+		cr_assert(quoit_wait_error(c.q, &error));
+		cr_expect_eq(error.opcode, cause[i], "%u: %u", i, error.opcode);
+	}
+}
+
 Test(order, a_poisoned_tensor_can_be_freed_and_its_index_used_again)
 {
 	for (unsigned i = 0; i < 200; i++) {
