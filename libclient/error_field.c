@@ -196,12 +196,25 @@ static void describe_time(const struct quoit_error *e, char *to, size_t size)
 		snprintf(to, size, ": its deadline passed while it ran, and it was ended");
 }
 
+static bool is_file(const struct quoit_error *e)
+{
+	return e->opcode == QUOIT_OP_FILE_READ || e->opcode == QUOIT_OP_FILE_WRITE;
+}
+
+/* Of a job; where tensors are made, a stride by itself makes no sense.  values: which tensor */
+static void describe_stride(const struct quoit_error *e, char *to, size_t size)
+{
+	if (e->code == -ENOTSUP || is_file(e))
+		snprintf(to, size, ": tensor %" PRIu64 " is not dense", e->value[0]);
+	else
+		snprintf(to, size, ": elements of tensor %" PRIu64 ", which is written, overlap",
+			 e->value[0]);
+}
+
 /* What takes too long, which only files count in bytes. */
 static void describe_large(const struct quoit_error *e, char *to, size_t size)
 {
-	bool is_file = e->opcode == QUOIT_OP_FILE_READ || e->opcode == QUOIT_OP_FILE_WRITE;
-
-	if (is_file)
+	if (is_file(e))
 		snprintf(to, size, ": %" PRIu64 " bytes, at most %" PRIu64 " at once", e->value[0],
 			 e->value[1]);
 	else
@@ -229,6 +242,9 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 		describe_time(e, to, size);
 	else if (e->field == QUOIT_FIELD_OPCODE && e->code == -ENOTSUP)
 		snprintf(to, size, ": switched off, or not to be had for such tensors there");
+	else if (e->field == QUOIT_FIELD_STRIDE && e->opcode != QUOIT_OP_CREATE &&
+		 e->opcode != QUOIT_OP_VIEW)
+		describe_stride(e, to, size);
 	else if (e->field == QUOIT_FIELD_DIM && e->code == -E2BIG)
 		describe_large(e, to, size);
 	else if (e->opcode == QUOIT_OP_GATHER && e->code == -ERANGE)

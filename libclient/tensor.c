@@ -83,11 +83,11 @@ static quoit_tensor bind(struct quoit_ring *q, const struct quoit_shape *shape, 
 
 quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags)
 {
-	unsigned device = flags >> 8 ? (flags >> 8) - 1 : q->device;
+	bool is_pinned = flags & QUOIT_CREATE_PINNED;
+	unsigned device = flags >> 8 ? (flags >> 8) - 1 : is_pinned ? 0 : q->device;
 
-	if (flags & QUOIT_CREATE_PINNED && !(flags >> 8))
-		device = 0;
-	if ((flags & 0xff & ~QUOIT_CREATE_PINNED) || device > q->session->info.devices)
+	if ((flags & 0xff & ~QUOIT_CREATE_PINNED) || device > q->session->info.devices ||
+	    (device && is_pinned))
 		return QUOIT_NO_TENSOR;
 	return bind(q, shape, QUOIT_OP_CREATE, (uint8_t)device, (uint8_t)flags, QUOIT_NO_TENSOR, 0);
 }

@@ -251,6 +251,19 @@ Test(device, takes_no_tensors_from_elsewhere)
 	room_close(&r);
 }
 
+Test(device, has_no_pinned_tensors_which_are_on_the_host)
+{
+	struct device_room r = room_open("--gpu=soft", 64);
+	struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 4, 4}};
+
+	cr_expect_eq(quoit_create(r.q, &shape, QUOIT_CREATE_PINNED | QUOIT_CREATE_ON(1)),
+		     QUOIT_NO_TENSOR);
+	cr_expect_neq(quoit_create(r.q, &shape, QUOIT_CREATE_PINNED | QUOIT_CREATE_ON(0)),
+		      QUOIT_NO_TENSOR);
+	cr_expect_neq(quoit_create(r.d, &shape, QUOIT_CREATE_PINNED), QUOIT_NO_TENSOR);
+	room_close(&r);
+}
+
 Test(device, says_what_it_found_and_poisons_what_depends_on_it)
 {
 	struct device_room r = room_open("--gpu=soft", 64);

@@ -213,7 +213,8 @@ enum quoit_field {
 	QUOIT_FIELD_PRIORITY,
 	QUOIT_FIELD_RESERVED,
 	QUOIT_FIELD_DIM,
-	QUOIT_FIELD_STRIDE,
+	QUOIT_FIELD_STRIDE, /* of a job, values: which of its tensors lies so that it cannot be used
+			     */
 	QUOIT_FIELD_OFFSET,
 	QUOIT_FIELD_MEMORY, /* values: bytes needed, bytes of the lease that are left (0: enough
 			       are, but not to be had) */
