@@ -138,18 +138,27 @@ bool timings_sum(const struct timings *t, uint32_t of, int64_t number, const cha
 	return any;
 }
 
+bool timings_leg_since(const struct timings *from, const struct timings *to, uint32_t of,
+		       int64_t number, unsigned leg, uint64_t ret[QUOIT_LEG_BUCKETS])
+{
+	uint64_t before[QUOIT_LEG_BUCKETS];
+
+	if (!timings_sum(to, of, number, labels[leg], ret) ||
+	    (from && !timings_sum(from, of, number, labels[leg], before)))
+		return false;
+	for (unsigned i = 0; from && i < QUOIT_LEG_BUCKETS; i++)
+		ret[i] = ret[i] > before[i] ? ret[i] - before[i] : 0;
+	return true;
+}
+
 double timings_percentile(const struct timings *from, const struct timings *to, int reactor,
 			  double percent)
 {
-	uint64_t count[QUOIT_LEG_BUCKETS], before[QUOIT_LEG_BUCKETS];
+	uint64_t count[QUOIT_LEG_BUCKETS];
 	double ticks;
 
-	if (!timings_sum(to, QUOIT_OF_REACTOR, reactor, labels[QUOIT_LEG_WHOLE], count))
+	if (!timings_leg_since(from, to, QUOIT_OF_REACTOR, reactor, QUOIT_LEG_WHOLE, count))
 		return -1;
-	if (from && !timings_sum(from, QUOIT_OF_REACTOR, reactor, labels[QUOIT_LEG_WHOLE], before))
-		return -1;
-	for (unsigned i = 0; from && i < QUOIT_LEG_BUCKETS; i++)
-		count[i] = count[i] > before[i] ? count[i] - before[i] : 0;
 	ticks = buckets_percentile(count, percent);
 	return ticks >= 0 && to->tick_ns > 0 ? ticks * to->tick_ns : -1;
 }

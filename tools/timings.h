@@ -55,6 +55,13 @@ bool timings_sum(const struct timings *t, uint32_t of, int64_t number, const cha
 		 uint64_t ret[QUOIT_LEG_BUCKETS]);
 
 /*
+ * The same of a leg (QUOIT_LEG_*), of what was counted between two readings; from NULL: since
+ * quoitd has started.
+ */
+bool timings_leg_since(const struct timings *from, const struct timings *to, uint32_t of,
+		       int64_t number, unsigned leg, uint64_t ret[QUOIT_LEG_BUCKETS]);
+
+/*
  * Within how many nanoseconds so many in 100 jobs of a reactor (negative: of all) had ended after
  * their fetch, of those between two readings; from NULL: since quoitd has started.  Negative:
  * nobody knows.

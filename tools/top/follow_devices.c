@@ -6,25 +6,18 @@
 /* A reactor tells its histograms seldom, and they are long: nothing is read more often. */
 #define LOOK_LEAST_NS UINT64_C(900000000)
 
-#define LABEL(name, text) text,
-static const char *const legs[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
-#undef LABEL
-
 static const struct device_figures unknown = {-1, -1, -1, -1};
 
 /* Since the first reading, or since quoitd has started. */
 static struct device_figures figures_of(const struct timings *from, const struct timings *to,
 					unsigned device, double span_ns)
 {
-	uint64_t count[QUOIT_LEG_BUCKETS], before[QUOIT_LEG_BUCKETS];
+	uint64_t count[QUOIT_LEG_BUCKETS];
 	struct device_figures d;
 
-	if (!timings_sum(to, QUOIT_OF_DEVICE, device, legs[QUOIT_LEG_RUN], count) || span_ns <= 0 ||
-	    to->tick_ns <= 0)
+	if (!timings_leg_since(from, to, QUOIT_OF_DEVICE, device, QUOIT_LEG_RUN, count) ||
+	    span_ns <= 0 || to->tick_ns <= 0)
 		return unknown;
-	if (from && timings_sum(from, QUOIT_OF_DEVICE, device, legs[QUOIT_LEG_RUN], before))
-		for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
-			count[i] = count[i] > before[i] ? count[i] - before[i] : 0;
 	d.jobs = (double)buckets_count(count) / span_ns * 1e9;
 	d.at_once = buckets_sum(count) * to->tick_ns / span_ns;
 	d.p50 = buckets_percentile(count, 50) * to->tick_ns;
@@ -45,7 +38,7 @@ static bool read_now(struct follow *f, struct timings *ret)
 	return false;
 }
 
-static void compare(struct follow *f, struct timings *now)
+static void compare(struct follow *f, const struct timings *now)
 {
 	const struct counters_origin *o = &follow_now(f)->origin;
 	const struct timings *before = &f->timings;
