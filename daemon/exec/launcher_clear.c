@@ -37,7 +37,7 @@ void clear_name(struct launcher *l, struct flight *f)
 	for (uint32_t i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		const struct device_buffer *b = buffer_of(l, f, i);
 
-		if (b && b->cleaner.serial &&
+		if (b && b->cleaner.serial && b->cleaner.serial != f->serial &&
 		    l->flight[b->cleaner.index].serial == b->cleaner.serial)
 			f->after[f->afters++] = b->cleaner;
 	}

@@ -294,6 +294,23 @@ bool flight_start(struct launcher *l, uint32_t index)
 	return true;
 }
 
+/*
+ * Until it has cleared what it puts its hands on, others may do so in streams of their own: then it
+ * comes behind them.
+ */
+static bool resume(struct launcher *l, uint32_t index)
+{
+	struct flight *f = &l->flight[index];
+
+	if (f->step <= STEP_CLEAR) {
+		f->step = STEP_ORDER;
+		clear_name(l, f);
+		if (!can_be_issued(l, f))
+			return false;
+	}
+	return issue(l, index);
+}
+
 bool flights_resume(struct launcher *l)
 {
 	bool any = false;
@@ -301,7 +318,7 @@ bool flights_resume(struct launcher *l)
 	for (uint32_t i = 0; i < STREAMS; i++) {
 		struct stream *s = &l->stream[i];
 
-		if (s->issuing == NOBODY || !issue(l, s->issuing))
+		if (s->issuing == NOBODY || !resume(l, s->issuing))
 			continue;
 		s->issuing = NOBODY;
 		any = true;

@@ -19,6 +19,7 @@ struct quoit_device_stream {
 static struct counting_calls calls;
 static bool held;        /* streams do not write */
 static unsigned refused; /* host_register, that call; 0: none */
+static unsigned stalls;  /* of clear, to come */
 static struct quoit_device_stream streams[QUOIT_EXEC_STREAMS];
 static unsigned stream_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -177,6 +178,10 @@ static int do_clear(struct quoit_device_stream *s, uint64_t address, uint64_t by
 	(void)s;
 	(void)address;
 	(void)bytes;
+	if (stalls) {
+		stalls--;
+		return -EAGAIN;
+	}
 	count(&calls.clear);
 	return 0;
 }
@@ -275,6 +280,12 @@ void counting_refuse(unsigned n)
 	pthread_mutex_lock(&lock);
 	refused = calls.host_register + n;
 	pthread_mutex_unlock(&lock);
+}
+
+/* Before there are jobs, whose thread reads it. */
+void counting_stall(unsigned n)
+{
+	stalls = n;
 }
 
 void counting_hold(void)

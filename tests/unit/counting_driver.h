@@ -33,6 +33,9 @@ struct counting_calls counting_now(void);
 /* From now on its clock is not told: -EAGAIN. */
 void counting_be_busy(void);
 
+/* The next n calls of clear find their stream full: -EAGAIN.  Before jobs are published. */
+void counting_stall(unsigned n);
+
 /* The n-th host_register from now on is refused: -ENOMEM. */
 void counting_refuse(unsigned n);
 

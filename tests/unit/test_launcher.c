@@ -78,6 +78,31 @@ Test(launcher, a_job_behind_two_streams_is_one_event_more)
 	cr_expect_eq(now.signal - before.signal, 2, "before the event, and behind all");
 }
 
+/*
+ * Two that nothing orders read a buffer that nobody has cleared.  The first one's stream is full:
+ * when it goes on, the other one is clearing it, in another stream.
+ */
+Test(launcher, a_job_that_was_stalled_is_behind_who_has_cleared_its_buffer_meanwhile)
+{
+	const struct counting_calls before = quoitd_warm_up();
+	const struct quoit_exec_request stalled = quoitd_job(0, 2, 5, -1);
+	const struct quoit_exec_request other = quoitd_job(1, 3, 5, -1);
+	struct counting_calls now;
+
+	counting_hold();
+	counting_stall(1);
+	quoitd_put(&stalled);
+	quoitd_put(&other);
+	quoitd_publish();
+	quoitd_expect_runs(before.run + 2);
+	now = counting_now();
+	cr_expect_eq(now.clear - before.clear, 3);
+	cr_expect_eq(now.record - before.record, 1);
+	cr_expect_eq(now.wait - before.wait, 1);
+	counting_let_go();
+	quoitd_expect_answers(2);
+}
+
 static unsigned stream_of(uint32_t id)
 {
 	for (unsigned i = 0; i < QUOIT_EXEC_ENTRIES && i < quoitd_answers_taken(); i++)
