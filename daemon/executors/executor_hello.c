@@ -39,15 +39,15 @@ static bool add_operations(struct executor *x)
 				     .cost = from->cost};
 
 		if (!is_row(from)) {
-			log_error("module %s: operation %u is no operation, or is there already",
-				  x->path, i);
+			executor_log(x, LOG_LEVEL_ERROR,
+				     "operation %u is no operation, or is there already", i);
 			return false;
 		}
 		memcpy(row.access, from->access, sizeof row.access);
 		if (from->flags & QUOIT_EXEC_RERUN)
 			row.flags |= OP_RERUN;
 		if (optable_add(&row, &x->opcode[i]) < 0) {
-			log_error("module %s: no number is free for %s", x->path, from->name);
+			executor_log(x, LOG_LEVEL_ERROR, "no number is free for %s", from->name);
 			return false;
 		}
 	}
