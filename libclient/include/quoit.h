@@ -379,8 +379,8 @@ int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms, c
 
 /*
  * The record of the failed job whose result the last wait on this ring has returned: of quoit_wait,
- * quoit_wait_tensor, quoit_read and quoit_write.  False: it returned none, be it that all went
- * well, or that it failed by itself (-ETIME, -EINVAL, -ECONNRESET).
+ * quoit_wait_tensor and quoit_read.  False: it returned none, be it that all went well, or that it
+ * failed by itself (-ETIME, -EINVAL, -ECONNRESET).
  */
 bool quoit_wait_error(struct quoit_ring *q, struct quoit_error *ret);
 
