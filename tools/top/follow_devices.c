@@ -8,7 +8,7 @@
 
 static const struct device_figures unknown = {-1, -1, -1, -1};
 
-/* Since the first reading, or since quoitd has started. */
+/* Between two readings; from NULL: since quoitd has started. */
 static struct device_figures figures_of(const struct timings *from, const struct timings *to,
 					unsigned device, double span_ns)
 {
@@ -58,7 +58,7 @@ void follow_look_at_devices(struct follow *f)
 	struct timings now = {0};
 
 	f->devices =
-		devices->known && devices->value < FOLLOW_DEVICES ? (unsigned)devices->value : 0;
+		devices->known && devices->value <= FOLLOW_DEVICES ? (unsigned)devices->value : 0;
 	if (!f->devices ||
 	    (f->timings.bytes && follow_before(f) && f->read_ns - f->timings_ns < LOOK_LEAST_NS))
 		return;
