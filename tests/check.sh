@@ -92,7 +92,14 @@ end_beside() {
 	earlier=
 }
 
-quiet() { # TEST: how such is run, that counts what a core does in a time
+# Those that count what a core does in a time are run by themselves, and only as they are shipped.
+counts_time() { # TEST
+	case $1 in
+	*/test_figures | */test_probes | */test_fair_shares) ;;
+	*) false ;;
+	esac
+}
+run_alone() { # NAME COMMAND...
 	end_beside
 	run "$@"
 }
@@ -198,11 +205,9 @@ run model sh tests/model/run.sh
 build plain build tests
 waiting=build/tests/e2e/test_watchdog # for a minute, beside what needs no quiet
 for t in $(tests_of build e2e); do
-	case $t in
-	$waiting) continue ;;
-	*/test_figures | */test_probes | */test_fair_shares) how=quiet ;;
-	*) how=run_beside ;;
-	esac
+	[ "$t" != $waiting ] || continue
+	how=run_beside
+	! counts_time "$t" || how=run_alone
 	QUOIT_BUILD=build $how "$t" timeout 600 "$t" --ascii --verbose
 done
 # On a device whose streams write no words, events are asked instead.
@@ -247,11 +252,8 @@ for t in $(tests_of build/asan unit); do
 	QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose
 done
 for t in $(tests_of build/asan e2e); do
-	case $t in
-	*/test_figures | */test_probes | */test_fair_shares) ;; # what is shipped is measured, and traced
-	*/e2e/test_watchdog) ;; # waits for minutes, and test_drain and the like run the same threads
-	*) QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose ;;
-	esac
+	[ "$(basename "$t")" != test_watchdog ] || continue # waits for a minute, and test_drain and the like run its threads
+	counts_time "$t" || QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose
 done
 end_beside
 
