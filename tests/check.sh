@@ -251,11 +251,11 @@ await_build asan
 for t in $(tests_of build/asan unit); do
 	QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose
 done
-for t in $(tests_of build/asan e2e); do
-	[ "$(basename "$t")" != test_watchdog ] || continue # waits for a minute, and test_drain and the like run its threads
-	counts_time "$t" || QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose
-done
 end_beside
+for t in $(tests_of build/asan e2e); do # by themselves, since all takes longer
+	[ "$(basename "$t")" != test_watchdog ] || continue # waits for a minute, and test_drain and the like run its threads
+	counts_time "$t" || QUOIT_BUILD=build/asan sanitized run "$t" timeout 900 "$t" --ascii --verbose
+done
 
 await_build tsan
 for t in $(tests_of build/tsan torture); do
