@@ -3,45 +3,49 @@
 #include "bench_report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_apart.h"
 #include "format.h"
 
 #define MOST_SERIES 32
 
 struct report {
 	const struct bench_plan *plan;
-	unsigned rounds;
-	unsigned length;
+	struct report_settings set;
 	unsigned series;
 	bool left_out[MOST_SERIES]; /* nobody asked for it */
 	bool missing[MOST_SERIES];  /* -ENOTSUP: not to be had here */
-	double *samples;            /* by round, then by series */
+	double *samples;            /* by round, then by series; NAN: not measured */
 };
 
 struct summary {
 	double median, least, most;
 };
 
-struct report *report_new(const struct bench_plan *plan, unsigned rounds, unsigned length)
+struct report *report_new(const struct bench_plan *plan, const struct report_settings *set)
 {
 	struct report *r = calloc(1, sizeof *r);
+	size_t n;
 
 	if (!r)
 		return NULL;
 	r->plan = plan;
-	r->rounds = rounds;
-	r->length = length;
+	r->set = *set;
 	while (plan->series[r->series].name)
 		r->series++;
-	/* A measurement fills the series that follow it as well. */
-	r->samples = calloc((size_t)rounds * r->series, sizeof *r->samples);
-	if (r->samples)
-		return r;
-	free(r);
-	return NULL;
+	n = (size_t)set->rounds * r->series;
+	r->samples = malloc(n * sizeof *r->samples);
+	if (!r->samples) {
+		free(r);
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++)
+		r->samples[i] = NAN;
+	return r;
 }
 
 void report_free(struct report *r)
@@ -95,34 +99,80 @@ static double *sample(const struct report *r, unsigned round, unsigned series)
 	return &r->samples[(size_t)round * r->series + series];
 }
 
+/* A measure fills its own series and those behind it that have none. */
+static unsigned measured_together(const struct report *r, unsigned i)
+{
+	unsigned end = i + 1;
+
+	while (end < r->series && !r->plan->series[end].measure)
+		end++;
+	return end - i;
+}
+
+/* A line for each sample as soon as it is there: whatever happens later, it is kept. */
+static void keep_samples(const struct report *r, unsigned round, unsigned i, int err)
+{
+	const struct bench_series *s = r->plan->series;
+
+	for (unsigned end = i + measured_together(r, i); r->set.kept && i < end; i++) {
+		json_t *line = json_pack("{s:s, s:s, s:i, s:s}", "bench", r->plan->name, "series",
+					 s[i].name, "round", (int)round, "unit", s[i].unit);
+
+		if (err)
+			json_object_set_new(line, "error", json_string(quoit_strerror(err)));
+		else
+			json_object_set_new(line, "value", json_real(*sample(r, round, i)));
+		json_dumpf(line, r->set.kept, JSON_COMPACT);
+		fputc('\n', r->set.kept);
+		fflush(r->set.kept);
+		json_decref(line);
+	}
+}
+
+static void say_failure(const struct report *r, const char *name, int err)
+{
+	if (err == -ETIMEDOUT)
+		fprintf(stderr, "quoit bench: %s took more than %u s and was given up (--limit)\n",
+			name, r->set.limit_s);
+	else
+		fprintf(stderr, "quoit bench: %s was not measured: %s\n", name,
+			quoit_strerror(err));
+}
+
 static int measure_one(struct report *r, const struct bench *b, unsigned round, unsigned i)
 {
 	struct bench_series s = r->plan->series[i];
+	const unsigned together = measured_together(r, i);
 	int err;
 
-	if (!s.measure || r->missing[i] || r->left_out[i])
-		return 0;
-	s.count *= r->length;
-	err = s.measure(b, &s, sample(r, round, i));
+	s.count *= r->set.length;
+	err = bench_apart(b, &s, together, r->set.limit_s, sample(r, round, i));
 	if (err == -ENOTSUP) {
-		do
-			r->missing[i++] = true;
-		while (i < r->series && !r->plan->series[i].measure);
+		for (unsigned k = 0; k < together; k++)
+			r->missing[i + k] = true;
 		return 0;
 	}
-	if (err)
-		fprintf(stderr, "quoit bench: %s was not measured\n", s.name);
+	keep_samples(r, round, i, err);
+	if (err && err != -EINTR)
+		say_failure(r, s.name, err);
 	return err;
 }
 
 int report_measure(struct report *r, const struct bench *b)
 {
-	int err = 0;
+	int err, first = 0;
 
-	for (unsigned round = 0; !err && round < r->rounds; round++)
-		for (unsigned i = 0; !err && i < r->series; i++)
+	bench_apart_catch_signals();
+	for (unsigned round = 0; round < r->set.rounds; round++)
+		for (unsigned i = 0; i < r->series; i++) {
+			if (!r->plan->series[i].measure || r->missing[i] || r->left_out[i])
+				continue;
 			err = measure_one(r, b, round, i);
-	return err;
+			if (err == -EINTR)
+				return err;
+			first = first ? first : err;
+		}
+	return first;
 }
 
 /* ---- summing up ---- */
@@ -134,26 +184,36 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of `n` values, which are sorted on the way. */
-static struct summary sum_up(double *value, unsigned n)
+/* Of those of `n` values that were measured; false: none was. */
+static bool sum_up(double *value, unsigned n, struct summary *ret)
 {
-	qsort(value, n, sizeof *value, by_value);
-	return (struct summary){.median = n % 2 ? value[n / 2]
-						: (value[n / 2 - 1] + value[n / 2]) / 2,
+	unsigned have = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (!isnan(value[i]))
+			value[have++] = value[i];
+	if (!have)
+		return false;
+	qsort(value, have, sizeof *value, by_value);
+	*ret = (struct summary){.median = have % 2 ? value[have / 2]
+						   : (value[have / 2 - 1] + value[have / 2]) / 2,
 				.least = value[0],
-				.most = value[n - 1]};
+				.most = value[have - 1]};
+	return true;
 }
 
 static bool sum_up_series(const struct report *r, unsigned series, struct summary *ret)
 {
-	double *value = r->missing[series] ? NULL : calloc(r->rounds, sizeof *value);
+	double *value = calloc(r->set.rounds, sizeof *value);
+	bool known;
 
-	for (unsigned round = 0; value && round < r->rounds; round++)
+	if (!value)
+		return false;
+	for (unsigned round = 0; round < r->set.rounds; round++)
 		value[round] = *sample(r, round, series);
-	if (value)
-		*ret = sum_up(value, r->rounds);
+	known = sum_up(value, r->set.rounds, ret);
 	free(value);
-	return value != NULL;
+	return known;
 }
 
 static unsigned side(const struct report *r, const char *name)
@@ -175,18 +235,16 @@ static bool sum_up_ratio(const struct report *r, const struct bench_ratio *ratio
 			 struct summary *ret)
 {
 	unsigned ours = side(r, ratio->ours), theirs = side(r, ratio->theirs);
-	double *value;
+	double *value = calloc(r->set.rounds, sizeof *value);
+	bool known;
 
-	if (r->missing[ours] || r->missing[theirs])
-		return false;
-	value = calloc(r->rounds, sizeof *value);
 	if (!value)
 		return false;
-	for (unsigned round = 0; round < r->rounds; round++)
+	for (unsigned round = 0; round < r->set.rounds; round++)
 		value[round] = *sample(r, round, ours) / *sample(r, round, theirs);
-	*ret = sum_up(value, r->rounds);
+	known = sum_up(value, r->set.rounds, ret);
 	free(value);
-	return true;
+	return known;
 }
 
 /* ---- printing ---- */
@@ -245,8 +303,10 @@ static json_t *series_json(const struct report *r, unsigned i)
 		return json_null();
 	json = summary_json(true, &s, r->plan->series[i].unit);
 	samples = json_array();
-	for (unsigned round = 0; round < r->rounds; round++)
-		json_array_append_new(samples, json_real(*sample(r, round, i)));
+	for (unsigned round = 0; round < r->set.rounds; round++)
+		json_array_append_new(samples, isnan(*sample(r, round, i))
+						       ? json_null()
+						       : json_real(*sample(r, round, i)));
 	json_object_set_new(json, "samples", samples);
 	return json;
 }
@@ -264,5 +324,5 @@ bool report_print_json(const struct report *r)
 			json_object_set_new(ratios, ratio->key,
 					    summary_json(sum_up_ratio(r, ratio, &s), &s, "ratio"));
 	return format_json_print(json_pack("{s:s, s:i, s:o, s:o}", "bench", r->plan->name, "rounds",
-					   (int)r->rounds, "series", series, "ratios", ratios));
+					   (int)r->set.rounds, "series", series, "ratios", ratios));
 }

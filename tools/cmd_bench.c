@@ -9,6 +9,7 @@
 
 #include "args.h"
 #include "bench.h"
+#include "bench_apart.h"
 #include "bench_report.h"
 #include "commands.h"
 #include "private_daemon.h"
@@ -16,6 +17,10 @@
 
 #define MOST_ROUNDS 1001
 #define MOST_LENGTH 1000
+
+/* Several times what any measurement of one round takes on two cores. */
+#define LIMIT_S      300
+#define MOST_LIMIT_S 86400
 
 static const struct bench_plan *const plans[] = {&bench_nop,      &bench_submit, &bench_chain,
 						 &bench_gemm,     &bench_randn,  &bench_wake,
@@ -28,6 +33,8 @@ static const struct args_option options[] = {
 	{"rounds", "N", "how often each series is measured"},
 	{"length", "N", "each of quoit's own measurements with N times as many jobs"},
 	{"only", "SERIES,...", "measure and print no others"},
+	{"limit", "SECONDS", "give up a measurement that takes longer (300); the next one goes on"},
+	{"samples", "FILE", "append a line of JSON for each sample as soon as it is taken"},
 	{"json", NULL, "print a JSON object with every sample"},
 	{NULL},
 };
@@ -38,7 +45,9 @@ static const struct args_command command = {
 	"bench", "BENCHMARK",
 	"Measure quoitd, the floor of the hardware and its peers in turn, round after round.\n"
 	"Prints the median of each series, its least and most, and the same of the rounds' ratios.\n"
-	"gemm and randn always start a quoitd of their own, with one core and with two.",
+	"gemm and randn always start a quoitd of their own, with one core and with two.\n"
+	"A series that fails is named, and the others go on; a signal ends the measuring, and what\n"
+	"there is is printed.",
 	options, names};
 
 /* ---- CPUs ---- */
@@ -100,16 +109,18 @@ static int look(struct bench_daemon *d, int *ret_cpu)
 static int start_private(struct bench *b, enum bench_cores cores, struct private_daemon *ret)
 {
 	char cpus[40] = "--log=error";
-	const char *daemon_options[] = {"--reactors=1", cpus, NULL};
+	const char *daemon_options[] = {"--reactors=1", cpus, NULL, NULL};
 	int cpu, err;
 
 	if (cores == BENCH_ONE_CORE)
 		snprintf(cpus, sizeof cpus, "--cpus=%d", b->server_cpu);
 	if (cores == BENCH_TWO_CORES)
 		snprintf(cpus, sizeof cpus, "--cpus=%d,%d", b->client_cpu, b->server_cpu);
-	if (cores == BENCH_DEVICE)
+	if (cores == BENCH_DEVICE) {
 		snprintf(cpus, sizeof cpus, "--gpu=%s",
 			 getenv("QUOIT_GPU") ? getenv("QUOIT_GPU") : "soft");
+		daemon_options[2] = "--start-ms=60000"; /* a driver that nobody has used yet */
+	}
 	err = private_daemon_start(ret, daemon_options);
 	if (err)
 		return err;
@@ -208,28 +219,56 @@ static bool choose_series(struct report *report, const struct bench_plan *plan, 
 	return false;
 }
 
-static int run(const struct bench_plan *plan, const char *given, unsigned rounds, unsigned length,
-	       const char *only, bool json)
+struct request {
+	const struct bench_plan *plan;
+	const char *given; /* --socket */
+	const char *only;
+	const char *samples; /* a file's path */
+	bool json;
+	struct report_settings set;
+};
+
+/* What was measured is printed, also where not all could be. */
+static int measure_and_print(const struct request *q, struct report *report)
 {
 	struct bench b = {0};
-	struct report *report = report_new(plan, rounds ? rounds : plan->rounds, length);
-	int err = report ? 0 : -ENOMEM;
+	int err = with_daemons(&b, q->plan, q->given ? q->given : getenv("QUOIT_SOCKET"), report);
 
-	if (report && !choose_series(report, plan, only)) {
-		report_free(report);
-		return 2;
-	}
-	clean_environment();
-	if (!err)
-		err = with_daemons(&b, plan, given ? given : getenv("QUOIT_SOCKET"), report);
-	if (err)
-		fprintf(stderr, "quoit bench: %s: %s\n", plan->name, quoit_strerror(err));
-	else if (json)
-		err = report_print_json(report) ? 0 : -ENOMEM;
-	else
+	if (err && !bench_apart_signal())
+		fprintf(stderr, "quoit bench: %s: %s\n", q->plan->name, quoit_strerror(err));
+	if (!q->json)
 		report_print(report);
-	report_free(report);
+	else if (!report_print_json(report))
+		err = -ENOMEM;
+	if (bench_apart_signal())
+		return 128 + bench_apart_signal();
 	return err != 0;
+}
+
+static int run(struct request *q)
+{
+	struct report *report;
+	int status;
+
+	if (q->samples && !(q->set.kept = fopen(q->samples, "ae"))) {
+		fprintf(stderr, "quoit bench: cannot append to '%s': %s\n", q->samples,
+			strerror(errno));
+		return 1;
+	}
+	report = report_new(q->plan, &q->set);
+	if (!report) {
+		fprintf(stderr, "quoit bench: %s\n", quoit_strerror(-ENOMEM));
+		status = 1;
+	} else if (!choose_series(report, q->plan, q->only)) {
+		status = 2;
+	} else {
+		clean_environment();
+		status = measure_and_print(q, report);
+	}
+	report_free(report);
+	if (q->set.kept)
+		fclose(q->set.kept);
+	return status;
 }
 
 /* From 1 to `most`; false: it is not, and that was said. */
@@ -245,29 +284,43 @@ static bool parse_number(const char *word, const char *what, unsigned most, unsi
 	return false;
 }
 
+/* False: the option's value cannot be, and that was said. */
+static bool take_option(struct request *q, int opt)
+{
+	enum { SOCKET, ROUNDS, LENGTH, ONLY, LIMIT, SAMPLES, JSON };
+
+	switch (opt) {
+	case SOCKET:
+		q->given = optarg;
+		return true;
+	case ROUNDS:
+		return parse_number(optarg, "number of rounds", MOST_ROUNDS, &q->set.rounds);
+	case LENGTH:
+		return parse_number(optarg, "length", MOST_LENGTH, &q->set.length);
+	case ONLY:
+		q->only = optarg;
+		return true;
+	case LIMIT:
+		return parse_number(optarg, "number of seconds", MOST_LIMIT_S, &q->set.limit_s);
+	case SAMPLES:
+		q->samples = optarg;
+		return true;
+	default:
+		q->json |= opt == JSON;
+		return true;
+	}
+}
+
 int cmd_bench(int argc, char **argv)
 {
-	enum { SOCKET, ROUNDS, LENGTH, ONLY, JSON };
-	const struct bench_plan *plan = NULL;
-	const char *given = NULL, *only = NULL;
-	unsigned rounds = 0, length = 1;
-	bool json = false;
+	struct request q = {.set = {.length = 1, .limit_s = LIMIT_S}};
 	int opt;
 
 	for (size_t i = 0; i < PLANS; i++)
 		names[i] = (struct args_word){plans[i]->name, plans[i]->help};
-	while ((opt = args_next(&command, argc, argv)) >= 0) {
-		if (opt == SOCKET)
-			given = optarg;
-		if (opt == ONLY)
-			only = optarg;
-		json |= opt == JSON;
-		if (opt == ROUNDS &&
-		    !parse_number(optarg, "number of rounds", MOST_ROUNDS, &rounds))
+	while ((opt = args_next(&command, argc, argv)) >= 0)
+		if (!take_option(&q, opt))
 			return 2;
-		if (opt == LENGTH && !parse_number(optarg, "length", MOST_LENGTH, &length))
-			return 2;
-	}
 	if (opt != ARGS_END)
 		return opt == ARGS_HELP ? 0 : 2;
 	if (optind == argc) {
@@ -279,6 +332,10 @@ int cmd_bench(int argc, char **argv)
 			argv[optind + 1]);
 		return 2;
 	}
-	plan = find_plan(argv[optind]);
-	return plan ? run(plan, given, rounds, length, only, json) : 2;
+	q.plan = find_plan(argv[optind]);
+	if (!q.plan)
+		return 2;
+	if (!q.set.rounds)
+		q.set.rounds = q.plan->rounds;
+	return run(&q);
 }

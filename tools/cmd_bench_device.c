@@ -326,6 +326,8 @@ static const struct bench_series series[] = {
 	{"quoit_resident", "ns", BENCH_DEVICE, measure_resident, .count = 5000},
 	{"direct_sync", "ns", 0, bench_peer, .peer = {"device", "sync", "0", "5000"},
 	 .peer_word = "ns"},
+	{"direct_ring", "ns", 0, bench_peer, .peer = {"device", "ring", "0", "20000"},
+	 .peer_word = "ns"},
 	{"leave", "ns", 0, bench_peer, .peer = {"device", "leave", "0", "100"}, .peer_word = "ns"},
 	{"quoit_chain", "ns", BENCH_DEVICE, measure_chain, .count = 50000},
 	{"direct_chain", "ns", 0, bench_peer, .peer = {"device", "chain", "0", "50000"},
@@ -353,6 +355,7 @@ static const struct bench_series series[] = {
 static const struct bench_ratio ratios[] = {
 	{"device_add/direct", "quoit_add", "direct_add"},
 	{"device_resident/direct", "quoit_resident", "direct_sync"},
+	{"device_resident/ring", "quoit_resident", "direct_ring"},
 	{"device_chain/direct", "quoit_chain", "direct_chain"},
 	{"device_gemm_1000/direct", "direct_gemm_1000", "quoit_gemm_1000"},
 	{"device_gemm_4096/direct", "direct_gemm_4096", "quoit_gemm_4096"},

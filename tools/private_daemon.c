@@ -21,8 +21,12 @@
 #define SOCKET_NAME  "/quoitd.sock"
 #define CANNOT_EXEC  127
 
-/* Far more than it needs to start, or to end, also under a sanitizer; beyond it hangs. */
-#define PATIENCE_MS 30000
+/*
+ * Far more than it needs to start, also with a device whose driver nobody has used yet (up to its
+ * --start-ms), or to end, also under a sanitizer; beyond it hangs.
+ */
+#define START_PATIENCE_MS 90000
+#define END_PATIENCE_MS   30000
 
 bool private_daemon_beside(const char *program, char ret[static PATH_MAX])
 {
@@ -135,7 +139,7 @@ static void await_end(pid_t daemon, int lifeline)
 	while (poll(fds, pidfd < 0 ? 1 : 2, -1) < 0 && errno == EINTR)
 		;
 	(void)kill(daemon, SIGTERM);
-	if (pidfd >= 0 && poll(&fds[1], 1, PATIENCE_MS) == 0)
+	if (pidfd >= 0 && poll(&fds[1], 1, END_PATIENCE_MS) == 0)
 		(void)kill(daemon, SIGKILL);
 }
 
@@ -192,7 +196,7 @@ static int fork_keeper(struct private_daemon *d, const char *directory, const ch
 static int await_ready(int ready)
 {
 	struct pollfd fd = {.fd = ready, .events = POLLIN};
-	uint64_t end = runtime_now_ns() / 1000000 + PATIENCE_MS, now;
+	uint64_t end = runtime_now_ns() / 1000000 + START_PATIENCE_MS, now;
 	char byte;
 	ssize_t n = -1;
 	int came = 0;
@@ -228,7 +232,7 @@ int private_daemon_start(struct private_daemon *ret, const char *const *options)
 	if (err < 0) {
 		if (err == -ETIMEDOUT)
 			fprintf(stderr, "quoit: the private quoitd was not ready within %d s\n",
-				PATIENCE_MS / 1000);
+				START_PATIENCE_MS / 1000);
 		private_daemon_stop(ret);
 		if (err != -ETIMEDOUT)
 			fprintf(stderr, "quoit: the private quoitd did not start\n");

@@ -70,25 +70,54 @@ static int run_and_wait(struct run *r)
 	return err < 0 ? err : 0;
 }
 
-/* Start a consumer, and see how long it takes to leave: nanoseconds, added up. */
-static int start_and_leave(struct run *r, double *ns)
+/* Start a consumer, and wait until it is there. */
+static int start_consumer(struct run *r)
 {
 	uint32_t beat = __atomic_load_n(&r->words->beat, __ATOMIC_RELAXED);
-	uint64_t start;
 	int err;
 
 	r->words->leave = r->words->left = r->words->need_wake = 0;
 	err = r->driver.api->direct_start(r->driver.device, 0);
-	if (err)
-		return err;
-	while (__atomic_load_n(&r->words->beat, __ATOMIC_ACQUIRE) == beat)
+	while (!err && __atomic_load_n(&r->words->beat, __ATOMIC_ACQUIRE) == beat)
 		quoit_pause();
-	start = floor_now();
+	return err;
+}
+
+static void end_consumer(struct run *r)
+{
 	__atomic_store_n(&r->words->leave, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&r->words->left, __ATOMIC_ACQUIRE))
 		quoit_pause();
+}
+
+/* A consumer comes; how long it takes to leave: nanoseconds, added up. */
+static int start_and_leave(struct run *r, double *ns)
+{
+	uint64_t start;
+	int err = start_consumer(r);
+
+	if (err)
+		return err;
+	start = floor_now();
+	end_consumer(r);
 	*ns += (double)(floor_now() - start);
 	return 0;
+}
+
+/* Requests one at a time, each waited for; a consumer that left, since we were away, comes back. */
+static int run_in_ring(struct run *r, uint64_t count)
+{
+	struct quoit_direct_requests *q = r->requests;
+	int err = 0;
+
+	for (uint64_t i = 0; i < count && !err; i++) {
+		q->request[q->tail % QUOIT_DIRECT_ENTRIES].call = r->call;
+		__atomic_store_n(&q->tail, q->tail + 1, __ATOMIC_RELEASE);
+		while (!err && __atomic_load_n(&r->words->head, __ATOMIC_ACQUIRE) != q->tail)
+			if (__atomic_load_n(&r->words->left, __ATOMIC_ACQUIRE))
+				err = start_consumer(r);
+	}
+	return err;
 }
 
 /* Every AHEAD calls, or after each, the stream is waited for. */
@@ -168,7 +197,7 @@ static int open_run(struct run *r, const char *name)
 	return err;
 }
 
-/* What the two that are about resident consumers need. */
+/* What those that are about resident consumers need. */
 static int open_direct(struct run *r, enum peer_device_work work)
 {
 	const struct quoit_device_driver *api = r->driver.api;
@@ -186,19 +215,47 @@ static int open_direct(struct run *r, enum peer_device_work work)
 	return api->direct_open(r->driver.device, r->requests, r->words, 1);
 }
 
-static int measure_direct(struct run *r, enum peer_device_work work, uint64_t count, double *ret_ns)
+static int measure_ring(struct run *r, uint64_t count, double *ret_ns)
 {
-	int err = open_direct(r, work);
 	uint64_t start;
+	int err = start_consumer(r);
 
-	*ret_ns = 0;
-	for (uint64_t i = 0; i < count / 10 && !err && work == PEER_DEVICE_SYNC; i++)
+	if (!err)
+		err = run_in_ring(r, count / 10);
+	start = floor_now();
+	if (!err)
+		err = run_in_ring(r, count);
+	*ret_ns = (double)(floor_now() - start);
+	if (!err)
+		end_consumer(r);
+	return err;
+}
+
+static int measure_sync(struct run *r, uint64_t count, double *ret_ns)
+{
+	uint64_t start;
+	int err = 0;
+
+	for (uint64_t i = 0; i < count / 10 && !err; i++)
 		err = run_and_wait(r);
 	start = floor_now();
 	for (uint64_t i = 0; i < count && !err; i++)
-		err = work == PEER_DEVICE_SYNC ? run_and_wait(r) : start_and_leave(r, ret_ns);
-	if (work == PEER_DEVICE_SYNC)
-		*ret_ns = (double)(floor_now() - start);
+		err = run_and_wait(r);
+	*ret_ns = (double)(floor_now() - start);
+	return err;
+}
+
+static int measure_direct(struct run *r, enum peer_device_work work, uint64_t count, double *ret_ns)
+{
+	int err = open_direct(r, work);
+
+	*ret_ns = 0;
+	if (!err && work == PEER_DEVICE_SYNC)
+		err = measure_sync(r, count, ret_ns);
+	else if (!err && work == PEER_DEVICE_RING)
+		err = measure_ring(r, count, ret_ns);
+	for (uint64_t i = 0; i < count && !err && work == PEER_DEVICE_LEAVE; i++)
+		err = start_and_leave(r, ret_ns);
 	*ret_ns /= (double)count;
 	return err;
 }

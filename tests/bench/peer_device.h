@@ -2,7 +2,7 @@
 /*
  * peer_device.h - the device layer called directly: what a job on a device costs without quoitd.
  *
- * On a GPU quoit-peer-cuda (tests/bench/cuda) takes its place but for LEAVE.
+ * On a GPU quoit-peer-cuda (tests/bench/cuda) takes its place but for LEAVE and RING.
  */
 #ifndef PEER_DEVICE_H
 #define PEER_DEVICE_H
@@ -21,6 +21,7 @@ enum peer_device_work {
 	PEER_DEVICE_OUT,
 	PEER_DEVICE_SYNC,  /* as ADD, but an event is waited for */
 	PEER_DEVICE_LEAVE, /* a resident consumer is told to leave, until it has */
+	PEER_DEVICE_RING,  /* as ADD, through the ring of a resident consumer */
 };
 
 /*

@@ -127,7 +127,8 @@ static int run_device(struct cpus cpus, char **argv)
 		[PEER_DEVICE_ADD] = "add",   [PEER_DEVICE_CHAIN] = "chain",
 		[PEER_DEVICE_GEMM] = "gemm", [PEER_DEVICE_BF16] = "gemm_bf16",
 		[PEER_DEVICE_IN] = "in",     [PEER_DEVICE_OUT] = "out",
-		[PEER_DEVICE_SYNC] = "sync", [PEER_DEVICE_LEAVE] = "leave"};
+		[PEER_DEVICE_SYNC] = "sync", [PEER_DEVICE_LEAVE] = "leave",
+		[PEER_DEVICE_RING] = "ring"};
 	const char *kind = getenv("QUOIT_GPU") ? getenv("QUOIT_GPU") : "soft";
 	unsigned work = 0;
 	cpu_set_t set;
@@ -144,8 +145,8 @@ static int run_device(struct cpus cpus, char **argv)
 		work++;
 	if (work == sizeof works / sizeof works[0])
 		return -EINVAL;
-	/* How soon a consumer leaves only the device layer can say. */
-	if (!strcmp(kind, "cuda") && work != PEER_DEVICE_LEAVE)
+	/* Only the device layer has consumers. */
+	if (!strcmp(kind, "cuda") && work != PEER_DEVICE_LEAVE && work != PEER_DEVICE_RING)
 		return run_cuda(argv);
 	snprintf(name, sizeof name, "%.4s:0", kind);
 	err = peer_device_run(name, (enum peer_device_work)work, strtoull(argv[1], NULL, 10),
@@ -168,7 +169,7 @@ static const struct {
 	{"gemm", 3, run_gemm, "SIDE THREADS COUNT  the best BLAS called directly, float32"},
 	{"numpy", 1, run_numpy, "add|normal          NumPy of /usr/bin/python3"},
 	{"device", 3, run_device,
-	 "add|chain|gemm|gemm_bf16|in|out|sync|leave SIZE COUNT   the device of $QUOIT_GPU"},
+	 "add|chain|gemm|gemm_bf16|in|out|sync|leave|ring SIZE COUNT   the device of $QUOIT_GPU"},
 	{"torch", 1, run_torch, "add|normal          PyTorch of /usr/bin/python3"},
 };
 
