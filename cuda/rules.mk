@@ -70,6 +70,10 @@ $(B)/quoit-cuda.so: $(cuda_obj)
 
 $(B)/quoit-peer-cuda: $(B)/tests/bench/cuda/peer_cuda.cu.o
 	$(call link,$(cuda_libs))
+# Only somebody who studies a device runs it.
+$(B)/tests/bench/cuda/anatomy.cu.o: cuda_flags += -Itests/bench/cuda
+$(B)/anatomy: $(B)/tests/bench/cuda/anatomy.cu.o
+	$(call link,$(cuda_libs) -lstdc++)
 
 # What a profiler hears needs no device: tests load a profiler of their own.
 ifneq ($(cuda_home),)
@@ -80,6 +84,8 @@ $(B)/modules/%.so: tests/modules/nvtx/%.c
 $(B)/tests/unit/test_cuda_profile.o: base += -isystem $(cuda_home)/include
 $(B)/tests/unit/test_cuda_profile: $(B)/cuda/profile.o
 endif
+
+$(B)/tests/unit/test_cuda_image: $(B)/cuda/image.o
 
 # What the device computes without contraction, its tests do too.
 $(B)/tests/unit/test_cuda_%.o: base += -ffp-contract=off

@@ -3,7 +3,8 @@
 # bench_gpu.sh BUILD [FILE] [--as-built] - jobs on the first GPU beside CUDA, cuBLAS and PyTorch called directly
 #
 # Builds what it needs, prints a line for each goal of docs/performance.md (what, goal, value, verdict) and writes every
-# sample to FILE (BUILD/bench-gpu.json).  A goal that is missed is printed, and is no error.  77: there is no GPU.
+# sample to FILE (BUILD/bench-gpu.json).  A goal that is missed is printed, and is no error; what could not be
+# measured is one.  77: there is no GPU.
 # --as-built: in a folder of gpu_bundle.sh.  With QUOIT_GPU=soft the same runs on a soft device, beside the device layer
 # called directly: that tries out the programs, and says nothing of the goals; with BUILD/emulator and --as-built, the way
 # of an NVIDIA device, quoit-peer-cuda too.  ROUNDS: how often each is measured.
@@ -37,8 +38,12 @@ results=$(mktemp -d) || exit 2
 trap 'rm -rf "$results"' EXIT
 trap 'exit 130' INT TERM
 
-"$build/quoit" bench device --json ${ROUNDS:+"--rounds=$ROUNDS"} >"$results/device" || exit 1
-sh tests/bench/w1.sh "$build" ${ROUNDS:+"$ROUNDS"} >"$results/w1" || exit 1
+# What fails is named, and costs its own lines alone.  Each sample is in FILE.samples as soon as it is taken.
+status=0
+: >"$file.samples" || exit 2
+"$build/quoit" bench device --json --limit=120 --samples="$file.samples" ${ROUNDS:+"--rounds=$ROUNDS"} >"$results/device" || status=1
+sh tests/bench/w1.sh "$build" "${ROUNDS:-5}" "$file.w1" >"$results/w1" || status=1
+[ -s "$results/device" ] || echo null >"$results/device"
 {
 	printf '{"device": "%s", "date": "%s",\n"w1": {' "$(echo "$device" | tr -d '"')" "$(date -u +%F)"
 	awk '$1 ~ /^[a-z0-9_\/]+$/ && $2 != "-" { printf "%s\"%s\": %s", n++ ? ", " : "", $1, $2 }' "$results/w1"
@@ -69,6 +74,7 @@ goals() {
 value() { # LINE: the median
 	awk -v line="$1" '
 		{ gsub(/[":,{]/, " ") }
+		$1 == line && $2 == "null" { exit }
 		$1 == line { found = 1 }
 		found && $1 == "median" { printf "%.4g\n", $2; exit }' "$results/device"
 	awk -v line="$1" '$1 == line { print $2 }' "$results/w1"
@@ -83,3 +89,4 @@ goals | while read -r line op goal what; do
 	[ "$QUOIT_GPU" != cuda ] || met=$(verdict "$op" "$goal" "${found:--}")
 	printf '%-48s %10s %9s  %s\n' "$what" "$op $goal" "${found:--}" "$met"
 done
+exit $status

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bundle.sh BUILD - the folder of gpu_bundle.sh is complete, and its tests and benchmarks run there
+# bundle.sh BUILD - the folder of gpu_bundle.sh is complete, its tests and benchmarks run there, and a cut costs no figure
 #
 # By the kind of device that is here: without a GPU run.sh says so, and the rest goes through a soft one.
 . "$(dirname "$0")/counting.sh"
@@ -49,4 +49,20 @@ else
 fi
 missing=$(grep -vE '^W1 [af]:' "$folder/log" | grep -E '[<>]= .* - +-$')
 expect_nothing 'each of its lines has a figure' "$missing"
+
+# The first minutes on a GPU, cut off at any moment: what was measured until then is there, line by line.
+for moment in 4 $(($(date +%N | cut -c1-3 | sed 's/^0*//;s/^$/0/') % 5 + 5)); do
+	rm -rf "$folder/results"
+	QUOIT_GPU=soft setsid sh tests/gpu_first.sh "$folder/results" 60 >"$folder/log" 2>&1 &
+	first=$!
+	sleep "$moment"
+	kill -KILL -$first
+	wait $first 2>/dev/null
+	if [ -s "$folder/results/samples.jsonl" ] && [ -s "$folder/results/about.txt" ] && grep -q '^topo status=0' "$folder/results/table.txt" &&
+		! grep -qv '^{.*}$' "$folder/results/samples.jsonl"; then
+		pass
+	else
+		fail "cut off after $moment s, it keeps what was measured" "$(cat "$folder/log" "$folder/results/table.txt" "$folder/results/samples.jsonl" 2>&1)"
+	fi
+done
 say_counts

@@ -159,7 +159,7 @@ static int epoch(struct quoit_ring *q, const char *how, bool wait_each, uint32_t
 		fprintf(stderr, "\r\033[K");
 	if (!isnan(growth))
 		snprintf(grown, sizeof grown, "%.1f", growth);
-	printf("f   %-28s %10.2f %10.2f %10s %12.4f %10.4f\n", how, submitted, seconds, grown,
+	printf("f   %-28s %10.3f %10.3f %10s %12.4f %10.4f\n", how, submitted, seconds, grown,
 	       ret_losses[0], ret_losses[batches - 1]);
 	fflush(stdout);
 	return err;

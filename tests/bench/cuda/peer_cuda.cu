@@ -10,6 +10,7 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +115,9 @@ static int side;
 
 static void *open_blas(void)
 {
-	static const char *const names[] = {"libcublas.so.13", "libcublas.so.12"};
+	static const char *const names[] = {"libcublas.so.13", "libcublas.so.12",
+					    "/usr/local/cuda/lib64/libcublas.so.13",
+					    "/usr/local/cuda/lib64/libcublas.so.12"};
 	void *library = NULL;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !library; i++)
@@ -126,7 +129,21 @@ static void *open_blas(void)
 	return library;
 }
 
-/* Numbers of all kinds: how fast a device multiplies depends on what it does. */
+/* From 0 to 1, and never 0. */
+static float uniform(uint32_t *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return (float)((*state >> 8) + 1) * 0x1p-24f;
+}
+
+/* Normal, as those of `quoit bench` are: how fast a device multiplies depends on what numbers. */
+static float normal(uint32_t *state)
+{
+	const float radius = sqrtf(-2 * logf(uniform(state)));
+
+	return radius * cosf(6.2831853f * uniform(state));
+}
+
 static void prepare_matrices(size_t bytes)
 {
 	char *host = (char *)malloc(bytes);
@@ -135,10 +152,8 @@ static void prepare_matrices(size_t bytes)
 	if (!host)
 		exit(1);
 	for (size_t i = 0; i < (size_t)side * side; i++) {
-		float x;
+		const float x = normal(&state);
 
-		state = state * 1664525u + 1013904223u;
-		x = (float)(state >> 8) * 0x1p-22f - 2;
 		if (type == CUDA_R_32F)
 			((float *)host)[i] = x;
 		else
