@@ -3,9 +3,10 @@
  * direct.cu - the kernel that stays: the consumer of one GPU-direct ring (quoit/direct.h).
  *
  * One block per ring: its requests run one after the other, each by all threads, so that the
- * ring's order is the order of the jobs, and a barrier is all that is between them.  What a
- * request does with an element, and in which order numbers are summed, is the code of the kernels
- * for streams: the results are the same bits.
+ * ring's order is the order of the jobs, and a barrier is all that is between them.  The first warp
+ * waits for a request, takes it and works out where its operands are, while the others wait at the
+ * barrier.  What a request does with an element, and in which order numbers are summed, is the code
+ * of the kernels for streams: the results are the same bits.
  */
 #include "kernels/direct_ring.cuh"
 
@@ -41,27 +42,61 @@ struct direct_job {
 /* ---- element by element ---- */
 
 /*
- * Operand o of a walk as wide as the output, all four dims of it, by threads 4 o to 4 o + 3.  No
- * tensor: every element is `bits`.
+ * What a walk's operands are made of: a digit each, the lowest for the output, the number of a
+ * tensor of the call.  DIRECT_SCALAR: every element is `bits`.  (An array that lanes look up by
+ * their numbers would lie in local memory.)
  */
-static __device__ void direct_operand(direct_job &job, uint32_t o, const quoit_device_tensor *t,
-				      uint64_t bits)
-{
-	const uint32_t d = threadIdx.x - QUOIT_MAX_DIMS * o;
+struct direct_operands {
+	uint32_t tensors;
+	uint32_t count;
+	uint64_t bits;
+};
+#define DIRECT_SCALAR 0xfu
 
-	if (d >= QUOIT_MAX_DIMS)
+/* Is a bit of each dim of operand o set, by the ballot of the lanes 4 o to 4 o + 3? */
+static __device__ bool direct_all_dims(uint32_t ballot, uint32_t o)
+{
+	return (ballot >> (QUOIT_MAX_DIMS * o) & 15u) == 15u;
+}
+static_assert(QUOIT_MAX_DIMS == 4, "the mask of a ballot");
+
+/*
+ * A walk as wide as the output.  Where each operand is dense, or one element, it has one dim, which
+ * spares each thread three divisions; else all four.  By the first warp: lanes 4 o to 4 o + 3 have
+ * the dims of operand o.
+ */
+static __device__ void direct_walk(direct_job &job, const direct_operands &in)
+{
+	const uint32_t d = threadIdx.x % QUOIT_MAX_DIMS;
+	const uint32_t o = threadIdx.x / QUOIT_MAX_DIMS;
+	const uint32_t *const dim = job.call.tensor[0].dim;
+	const uint32_t at = o < in.count ? in.tensors >> 4 * o & 0xfu : DIRECT_SCALAR;
+	const quoit_device_tensor *const t = at == DIRECT_SCALAR ? nullptr : &job.call.tensor[at];
+	const int64_t stride = t ? t->stride[d] : 0;
+	int64_t behind = 1; /* elements of a step along this dim, where they are dense */
+	uint32_t dense, one;
+	bool flat = true;
+
+	for (uint32_t i = d + 1; i < QUOIT_MAX_DIMS; i++)
+		behind *= dim[i];
+	dense = __ballot_sync(0xffffffffu, dim[d] <= 1 || stride == behind);
+	one = __ballot_sync(0xffffffffu, dim[d] <= 1 || stride == 0);
+	for (uint32_t i = 0; i < in.count; i++)
+		flat = flat && (direct_all_dims(dense, i) || direct_all_dims(one, i));
+	if (o >= in.count)
 		return;
-	job.walk.operand[o].stride[d] = t ? t->stride[d] : 0;
-	if (o == 0)
-		job.walk.dim[d] = t->dim[d];
-	if (d > 0)
+	job.walk.operand[o].stride[d] = flat && d == 0 ? !direct_all_dims(one, o) : stride;
+	if (d == 0) {
+		job.walk.operand[o].data = t ? t->data : 0;
+		job.walk.operand[o].bits = in.bits;
+	}
+	if (o > 0)
 		return;
-	job.walk.operand[o].data = t ? t->data : 0;
-	job.walk.operand[o].bits = bits;
-	if (o == 0) {
-		job.walk.count = walk_count(t);
+	job.walk.dim[d] = flat && d == 0 ? behind * dim[0] : dim[d];
+	if (d == 0) {
+		job.walk.count = behind * dim[0];
 		job.walk.first = 0;
-		job.walk.dims = QUOIT_MAX_DIMS;
+		job.walk.dims = flat ? 1 : QUOIT_MAX_DIMS;
 	}
 }
 
@@ -81,51 +116,43 @@ struct direct_go {
 };
 
 /* The second input may be the scalar, and then the first one. */
-static __device__ void direct_arithmetic(direct_job &job)
+static __device__ void direct_prepare_arithmetic(direct_job &job)
 {
 	const quoit_device_call &call = job.call;
 	const bool scalar = call.opcode <= QUOIT_OP_MAX && call.arg & QUOIT_EW_SCALAR;
-	const uint32_t at = scalar && call.arg & QUOIT_EW_REVERSE ? 1 : 2;
+	const bool reverse = scalar && call.arg & QUOIT_EW_REVERSE;
 
-	direct_operand(job, 0, &call.tensor[0], 0);
-	direct_operand(job, 3 - at, &call.tensor[1], 0);
-	direct_operand(job, at, scalar ? nullptr : &call.tensor[2],
-		       scalar_bits(call.scalar[0], call.tensor[0].dtype));
-	__syncthreads();
-	arithmetic_choose(call, direct_go{job.walk});
+	direct_walk(job, {reverse  ? 0x1f0u
+			  : scalar ? 0xf10u
+				   : 0x210u,
+			  3, scalar_bits(call.scalar[0], call.tensor[0].dtype)});
 }
 
-static __device__ void direct_compare(direct_job &job)
+static __device__ void direct_prepare_compare(direct_job &job)
 {
 	const quoit_device_call &call = job.call;
-	const bool scalar = call.arg & QUOIT_CMP_SCALAR;
 
-	direct_operand(job, 0, &call.tensor[0], 0);
-	direct_operand(job, 1, &call.tensor[1], 0);
-	direct_operand(job, 2, scalar ? nullptr : &call.tensor[2],
-		       scalar_bits(call.scalar[0], call.tensor[1].dtype));
-	__syncthreads();
-	compare_choose(call, direct_go{job.walk});
+	direct_walk(job, {call.arg & QUOIT_CMP_SCALAR ? 0xf10u : 0x210u, 3,
+			  scalar_bits(call.scalar[0], call.tensor[1].dtype)});
 }
 
 /* The first tensors of the call as they are. */
-static __device__ void direct_plain(direct_job &job, uint32_t operands)
+static __device__ void direct_prepare_plain(direct_job &job, uint32_t operands)
 {
-	for (uint32_t o = 0; o < operands; o++)
-		direct_operand(job, o, &job.call.tensor[o], 0);
-	__syncthreads();
+	direct_walk(job, {0x3210u, operands, 0});
+}
+
+static __device__ void direct_prepare_move(direct_job &job)
+{
+	const quoit_device_call &call = job.call;
+
+	direct_walk(job, {call.opcode == QUOIT_OP_FILL ? 0xf0u : 0x10u, 2,
+			  scalar_bits(call.scalar[0], call.tensor[0].dtype)});
 }
 
 static __device__ void direct_move(direct_job &job)
 {
-	const quoit_device_call &call = job.call;
-	const bool fill = call.opcode == QUOIT_OP_FILL;
-
-	direct_operand(job, 0, &call.tensor[0], 0);
-	direct_operand(job, 1, fill ? nullptr : &call.tensor[1],
-		       scalar_bits(call.scalar[0], call.tensor[0].dtype));
-	__syncthreads();
-	if (walk_dtype_size(call.tensor[0].dtype) == 4)
+	if (walk_dtype_size(job.call.tensor[0].dtype) == 4)
 		direct_each(job.walk, same<uint32_t>());
 	else
 		direct_each(job.walk, same<uint64_t>());
@@ -156,14 +183,12 @@ struct direct_reduce_go {
 	}
 };
 
-static __device__ void direct_reduce(direct_job &job)
+static __device__ void direct_prepare_reduce(direct_job &job)
 {
-	if (threadIdx.x == 0) {
-		(void)reduce_describe(&job.call, &job.reduce);
-		job.reduce.partial = (uint64_t)job.partial;
-	}
-	__syncthreads();
-	reduce_choose(job.reduce, direct_reduce_go{job.reduce});
+	if (threadIdx.x > 0)
+		return;
+	(void)reduce_describe(&job.call, &job.reduce);
+	job.reduce.partial = (uint64_t)job.partial;
 }
 
 /* ---- products ---- */
@@ -249,9 +274,6 @@ inline __device__ void direct_gemm(direct_job &job)
 		direct_slices<double> twice;
 	} slices;
 
-	if (threadIdx.x == 0)
-		gemm_describe(&job.call, &job.gemm);
-	__syncthreads();
 	if (job.gemm.dtype == QUOIT_F32)
 		direct_gemm_as<float>(job.gemm, slices.single);
 	else
@@ -260,37 +282,103 @@ inline __device__ void direct_gemm(direct_job &job)
 
 /* ---- any request ---- */
 
+enum direct_kind {
+	DIRECT_ARITHMETIC,
+	DIRECT_FUNCTION,
+	DIRECT_COMPARE,
+	DIRECT_SELECT,
+	DIRECT_GEMM,
+	DIRECT_MOVE,
+	DIRECT_REDUCE,
+};
+
+static __device__ direct_kind direct_kind_of(uint8_t opcode)
+{
+	if (opcode >= QUOIT_OP_ADD && opcode <= QUOIT_OP_AXPBY)
+		return DIRECT_ARITHMETIC;
+	if (opcode >= QUOIT_OP_RELU && opcode <= QUOIT_OP_SIGMOID)
+		return DIRECT_FUNCTION;
+	if (opcode == QUOIT_OP_COMPARE)
+		return DIRECT_COMPARE;
+	if (opcode == QUOIT_OP_SELECT)
+		return DIRECT_SELECT;
+	if (opcode == QUOIT_OP_GEMM)
+		return DIRECT_GEMM;
+	return opcode <= QUOIT_OP_COPY ? DIRECT_MOVE : DIRECT_REDUCE;
+}
+
+/* By the first warp, which has taken the call: the plan by which all threads work. */
+static __device__ void direct_prepare(direct_job &job)
+{
+	switch (direct_kind_of(job.call.opcode)) {
+	case DIRECT_ARITHMETIC:
+		direct_prepare_arithmetic(job);
+		break;
+	case DIRECT_FUNCTION:
+		direct_prepare_plain(job, job.call.opcode == QUOIT_OP_RELU_GRAD ? 3 : 2);
+		break;
+	case DIRECT_COMPARE:
+		direct_prepare_compare(job);
+		break;
+	case DIRECT_SELECT:
+		direct_prepare_plain(job, 4);
+		break;
+	case DIRECT_GEMM:
+		if (threadIdx.x == 0)
+			gemm_describe(&job.call, &job.gemm);
+		break;
+	case DIRECT_MOVE:
+		direct_prepare_move(job);
+		break;
+	case DIRECT_REDUCE:
+		direct_prepare_reduce(job);
+		break;
+	}
+}
+
+/* By all threads. */
 static __device__ void direct_run(direct_job &job)
 {
-	const uint8_t opcode = job.call.opcode;
-
-	if (opcode >= QUOIT_OP_ADD && opcode <= QUOIT_OP_AXPBY) {
-		direct_arithmetic(job);
-	} else if (opcode >= QUOIT_OP_RELU && opcode <= QUOIT_OP_SIGMOID) {
-		direct_plain(job, opcode == QUOIT_OP_RELU_GRAD ? 3 : 2);
+	switch (direct_kind_of(job.call.opcode)) {
+	case DIRECT_ARITHMETIC:
+		arithmetic_choose(job.call, direct_go{job.walk});
+		break;
+	case DIRECT_FUNCTION:
 		function_choose(job.call, direct_go{job.walk});
-	} else if (opcode == QUOIT_OP_COMPARE) {
-		direct_compare(job);
-	} else if (opcode == QUOIT_OP_SELECT) {
-		direct_plain(job, 4);
+		break;
+	case DIRECT_COMPARE:
+		compare_choose(job.call, direct_go{job.walk});
+		break;
+	case DIRECT_SELECT:
 		select_choose(job.call, direct_go{job.walk});
-	} else if (opcode == QUOIT_OP_GEMM) {
+		break;
+	case DIRECT_GEMM:
 		direct_gemm(job);
-	} else if (opcode <= QUOIT_OP_COPY) {
+		break;
+	case DIRECT_MOVE:
 		direct_move(job);
-	} else {
-		direct_reduce(job);
+		break;
+	case DIRECT_REDUCE:
+		reduce_choose(job.reduce, direct_reduce_go{job.reduce});
+		break;
 	}
 }
 
 /* ---- the consumer ---- */
 
+/* Each lane of the first warp has one, and they are alike. */
 struct direct_consumer {
 	quoit_consumer ring;
 	quoit_direct_words *words;
 	uint32_t beat;
 	uint64_t looked, worked; /* ns */
 };
+
+/* One time for all lanes, which must decide alike. */
+static __device__ uint64_t direct_now(void)
+{
+	return __shfl_sync(0xffffffffu, system_now(), 0);
+}
 
 static __device__ void direct_begin(direct_consumer &c, const quoit_direct_requests *requests,
 				    quoit_direct_words *words)
@@ -300,39 +388,74 @@ static __device__ void direct_begin(direct_consumer &c, const quoit_direct_reque
 	c.words = words;
 	c.beat = system_load(&words->beat, SYSTEM_RELAXED);
 	c.looked = 0;
-	c.worked = system_now();
+	c.worked = direct_now();
 }
 
-/* Beat, and see whether it is told to leave: both go over the bus, so not every time. */
-static __device__ bool direct_look(direct_consumer &c, uint64_t now)
+/* A store for the whole system is one lane's. */
+static __device__ void direct_beat(direct_consumer &c, uint64_t now)
 {
-	if (now - c.looked < QUOIT_DIRECT_LOOK_NS)
-		return true;
 	c.looked = now;
-	system_store(&c.words->beat, ++c.beat, SYSTEM_RELAXED);
-	return !system_load(&c.words->leave, SYSTEM_ACQUIRE);
+	c.beat++;
+	if (threadIdx.x == 0)
+		system_store(&c.words->beat, c.beat, SYSTEM_RELAXED);
 }
 
-/* By one thread: wait for a request.  False: it leaves. */
+/*
+ * The tail, and whether it is told to leave: both go over the bus, so two lanes ask at once.  That
+ * costs as much as one word, and each look at the tail is one at the other.
+ */
+static __device__ bool direct_look(direct_consumer &c)
+{
+	const uint32_t *const word = threadIdx.x == 0 ? c.ring.tail : &c.words->leave;
+	uint32_t seen = 0;
+
+	if (threadIdx.x < 2)
+		seen = system_load(word, SYSTEM_ACQUIRE);
+	c.ring.cached_tail = __shfl_sync(0xffffffffu, seen, 0);
+	return !__shfl_sync(0xffffffffu, seen, 1);
+}
+
+/* The end of edge W: by lane 0, whose verdict is that of all. */
+static __device__ bool direct_may_sleep(direct_consumer &c)
+{
+	bool idle = false;
+
+	if (threadIdx.x == 0) {
+		idle = quoit_ring_sleep(&c.ring, &c.words->need_wake);
+		if (!idle)
+			quoit_ring_awake(&c.words->need_wake);
+	}
+	c.ring.cached_tail = __shfl_sync(0xffffffffu, c.ring.cached_tail, 0);
+	return __shfl_sync(0xffffffffu, idle, 0);
+}
+
+static __device__ void direct_leave(direct_consumer &c)
+{
+	if (threadIdx.x > 0)
+		return;
+	system_store(&c.words->need_wake, 1, SYSTEM_SEQ_CST);
+	system_store(&c.words->left, 1, SYSTEM_RELEASE);
+}
+
+/* By the first warp: wait for a request.  False: it leaves. */
 static __device__ bool direct_await(direct_consumer &c)
 {
 	for (;;) {
-		const uint64_t now = system_now();
+		const uint64_t now = direct_now();
+		const bool due = now - c.looked >= QUOIT_DIRECT_LOOK_NS;
 
-		if (!direct_look(c, now))
+		if (due)
+			direct_beat(c, now);
+		if ((due || c.ring.cached_tail == c.ring.next) && !direct_look(c))
 			break;
-		if (quoit_ring_peek(&c.ring)) {
+		if (c.ring.cached_tail != c.ring.next) {
 			c.worked = now;
 			return true;
 		}
-		if (now - c.worked < QUOIT_DIRECT_IDLE_NS)
-			continue;
-		if (quoit_ring_sleep(&c.ring, &c.words->need_wake))
+		if (now - c.worked >= QUOIT_DIRECT_IDLE_NS && direct_may_sleep(c))
 			break;
-		quoit_ring_awake(&c.words->need_wake);
 	}
-	system_store(&c.words->need_wake, 1, SYSTEM_SEQ_CST);
-	system_store(&c.words->left, 1, SYSTEM_RELEASE);
+	direct_leave(c);
 	return false;
 }
 
@@ -345,34 +468,41 @@ static __device__ void direct_take(direct_job &job, const quoit_direct_request *
 	if (threadIdx.x < words)
 		((uint64_t *)&job.call)[threadIdx.x] =
 			system_load((const uint64_t *)&from->call + threadIdx.x, SYSTEM_RELAXED);
+	__syncwarp();
 }
 
 static __global__ void __launch_bounds__(DIRECT_THREADS)
 	direct_kernel(const quoit_direct_requests *requests, quoit_direct_words *words)
 {
+	const bool first_warp = threadIdx.x < 32;
 	__shared__ direct_job job;
-	__shared__ uint32_t next;
 	__shared__ bool stays;
 	direct_consumer c;
 
-	if (threadIdx.x == 0)
+	if (first_warp)
 		direct_begin(c, requests, words);
 	for (;;) {
-		if (threadIdx.x == 0) {
-			stays = direct_await(c);
-			next = c.ring.next;
+		if (first_warp) {
+			const bool awaited = direct_await(c);
+
+			if (awaited) {
+				direct_take(job, &requests->request[c.ring.next & MASK]);
+				direct_prepare(job);
+			}
+			if (threadIdx.x == 0)
+				stays = awaited;
 		}
 		__syncthreads();
 		if (!stays)
 			return;
-		direct_take(job, &requests->request[next & MASK]);
-		__syncthreads();
 		direct_run(job);
 		__syncthreads();
 		/* The barrier, then a release for the whole system: who sees it sees all of that.
 		 */
 		if (threadIdx.x == 0)
 			quoit_ring_release(&c.ring, 1);
+		else if (first_warp)
+			c.ring.next++;
 	}
 }
 

@@ -35,7 +35,7 @@ struct meeting {
 	struct coroutine *waits[EMULATOR_BLOCK_THREADS];
 };
 
-/* Words of two shuffles: nobody is two ahead of anybody. */
+/* Words of two exchanges: nobody is two ahead of anybody. */
 struct warp {
 	unsigned arrived;
 	struct coroutine *waits[EMULATOR_WARP];
@@ -113,19 +113,38 @@ void emulator_barrier(void)
 	meet(b, b->barrier.waits, &b->barrier.arrived, b->barrier.expected);
 }
 
-/* All of a warp shuffle, or none: who has ended is missed for ever, and that is said. */
-uint64_t emulator_shuffle_down(uint64_t value, unsigned distance)
+unsigned emulator_lane(void)
+{
+	return block->now->thread % EMULATOR_WARP;
+}
+
+/* All of a warp exchange, or none: who has ended is missed for ever, and that is said. */
+static const uint64_t *exchange(uint64_t value)
 {
 	struct block *b = block;
-	const unsigned lane = b->now->thread % EMULATOR_WARP;
 	struct warp *w = &b->warp[b->now->thread / EMULATOR_WARP];
 	const unsigned turn = w->turn;
 
-	w->word[turn][lane] = value;
+	w->word[turn][emulator_lane()] = value;
 	if (w->arrived + 1 == EMULATOR_WARP)
 		w->turn ^= 1;
 	meet(b, w->waits, &w->arrived, EMULATOR_WARP);
-	return w->word[turn][lane + distance < EMULATOR_WARP ? lane + distance : lane];
+	return w->word[turn];
+}
+
+uint64_t emulator_shuffle(uint64_t value, unsigned from)
+{
+	return exchange(value)[from];
+}
+
+uint32_t emulator_ballot(bool value)
+{
+	const uint64_t *word = exchange(value);
+	uint32_t bits = 0;
+
+	for (unsigned i = 0; i < EMULATOR_WARP; i++)
+		bits |= (uint32_t)word[i] << i;
+	return bits;
 }
 
 /* ---- coroutines ---- */

@@ -74,7 +74,9 @@ cudaError_t emulator_run(const struct emulator_grid *grid);
 void emulator_leave(void);
 /* By a thread of a block: wait for all of the block, or of the warp. */
 void emulator_barrier(void);
-uint64_t emulator_shuffle_down(uint64_t value, unsigned distance);
+uint64_t emulator_shuffle(uint64_t value, unsigned from);
+unsigned emulator_lane(void);
+uint32_t emulator_ballot(bool value);
 
 /* ---- launch.c ---- */
 

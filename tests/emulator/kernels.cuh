@@ -47,11 +47,35 @@ static inline void __syncthreads(void)
 	emulator_barrier();
 }
 
-static inline uint64_t __shfl_down_sync(unsigned mask, uint64_t value, unsigned distance)
+static inline void emulator_whole_warp(unsigned mask)
 {
 	if (mask != 0xffffffffu)
-		emulator_refuse("a shuffle of less than a warp");
-	return emulator_shuffle_down(value, distance);
+		emulator_refuse("an exchange of less than a warp");
+}
+
+static inline uint64_t __shfl_down_sync(unsigned mask, uint64_t value, unsigned distance)
+{
+	const unsigned lane = emulator_lane();
+
+	emulator_whole_warp(mask);
+	return emulator_shuffle(value, lane + distance < EMULATOR_WARP ? lane + distance : lane);
+}
+
+static inline uint64_t __shfl_sync(unsigned mask, uint64_t value, unsigned from)
+{
+	emulator_whole_warp(mask);
+	return emulator_shuffle(value, from % EMULATOR_WARP);
+}
+
+static inline unsigned __ballot_sync(unsigned mask, int value)
+{
+	emulator_whole_warp(mask);
+	return emulator_ballot(value != 0);
+}
+
+static inline void __syncwarp(void)
+{
+	(void)emulator_shuffle(0, 0);
 }
 
 static inline int atomicCAS(int *at, int expected, int desired)
