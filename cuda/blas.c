@@ -11,7 +11,10 @@
 
 bool blas_open(struct blas *ret_blas)
 {
-	static const char *const names[] = {"libcublas.so.13", "libcublas.so.12"};
+	/* Where the loader finds it, or in the toolkit's folder, which ldconfig may not know. */
+	static const char *const names[] = {"libcublas.so.13", "libcublas.so.12",
+					    "/usr/local/cuda/lib64/libcublas.so.13",
+					    "/usr/local/cuda/lib64/libcublas.so.12"};
 	struct blas blas = {NULL};
 
 	*ret_blas = blas;
@@ -23,8 +26,10 @@ bool blas_open(struct blas *ret_blas)
 	*(void **)&blas.destroy = dlsym(blas.library, "cublasDestroy_v2");
 	*(void **)&blas.set_stream = dlsym(blas.library, "cublasSetStream_v2");
 	*(void **)&blas.set_mode = dlsym(blas.library, "cublasSetMathMode");
+	*(void **)&blas.multiply_one = dlsym(blas.library, "cublasGemmEx");
 	*(void **)&blas.multiply = dlsym(blas.library, "cublasGemmStridedBatchedEx");
-	if (!blas.create || !blas.destroy || !blas.set_stream || !blas.set_mode || !blas.multiply) {
+	if (!blas.create || !blas.destroy || !blas.set_stream || !blas.set_mode ||
+	    !blas.multiply_one || !blas.multiply) {
 		dlclose(blas.library);
 		return false;
 	}
@@ -112,12 +117,21 @@ int blas_multiply(const struct blas *blas, struct blas_handle *handle, cudaStrea
 	const cublasComputeType_t compute = wide      ? CUBLAS_COMPUTE_64F
 					    : p->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
 						      : CUBLAS_COMPUTE_32F;
+	const void *factor = wide ? (const void *)&p->alpha : &alpha;
+	const void *added = wide ? (const void *)&p->beta : &beta;
 	cublasStatus_t status;
 
-	status = blas->multiply((cublasHandle_t)handle, p->a_is, p->b_is, p->m, p->n, p->k,
-				wide ? (const void *)&p->alpha : &alpha, (const void *)p->a, type,
-				p->lda, p->a_step, (const void *)p->b, type, p->ldb, p->b_step,
-				wide ? (const void *)&p->beta : &beta, (void *)p->c, c_type, p->ldc,
-				p->c_step, p->batches, compute, CUBLAS_GEMM_DEFAULT);
+	/* Of batches the library may choose other kernels, also where there is one. */
+	if (p->batches == 1)
+		status = blas->multiply_one((cublasHandle_t)handle, p->a_is, p->b_is, p->m, p->n,
+					    p->k, factor, (const void *)p->a, type, p->lda,
+					    (const void *)p->b, type, p->ldb, added, (void *)p->c,
+					    c_type, p->ldc, compute, CUBLAS_GEMM_DEFAULT);
+	else
+		status = blas->multiply((cublasHandle_t)handle, p->a_is, p->b_is, p->m, p->n, p->k,
+					factor, (const void *)p->a, type, p->lda, p->a_step,
+					(const void *)p->b, type, p->ldb, p->b_step, added,
+					(void *)p->c, c_type, p->ldc, p->c_step, p->batches,
+					compute, CUBLAS_GEMM_DEFAULT);
 	return status == CUBLAS_STATUS_SUCCESS ? 0 : blas_code(status, stream, p->beta != 0);
 }

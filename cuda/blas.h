@@ -18,6 +18,10 @@ struct blas {
 	cublasStatus_t (*destroy)(cublasHandle_t);
 	cublasStatus_t (*set_stream)(cublasHandle_t, cudaStream_t);
 	cublasStatus_t (*set_mode)(cublasHandle_t, cublasMath_t);
+	cublasStatus_t (*multiply_one)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int,
+				       int, int, const void *, const void *, cudaDataType, int,
+				       const void *, cudaDataType, int, const void *, void *,
+				       cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
 	cublasStatus_t (*multiply)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
 				   int, const void *, const void *, cudaDataType, int, long long,
 				   const void *, cudaDataType, int, long long, const void *, void *,

@@ -31,6 +31,9 @@ struct quoit_device {
 	CUresult(CUDAAPI *launch)(CUfunction, unsigned int, unsigned int, unsigned int,
 				  unsigned int, unsigned int, unsigned int, unsigned int, CUstream,
 				  void **, void **);
+	/* NULL: the driver is older than CUDA 12.4. */
+	CUresult(CUDAAPI *parameter)(CUkernel, size_t, size_t *, size_t *);
+	struct quoit_device_stream *streams; /* linked by next */
 	struct blas blas;
 	struct profile profile;
 	struct direct *direct; /* NULL until direct_open */
@@ -39,8 +42,9 @@ struct quoit_device {
 
 struct quoit_device_stream {
 	struct quoit_device *device;
+	struct quoit_device_stream *next;
 	cudaStream_t stream;
-	struct blas_handle *blas; /* NULL until the first product */
+	struct blas_handle *blas; /* NULL until the device's first product */
 	uint32_t blas_later; /* there was none to be had: products until it is asked for again */
 	void *scratch;
 	size_t scratch_bytes;

@@ -24,8 +24,8 @@ struct direct {
 
 /*
  * Requests, too, are in pages that we can write: those that cannot be written are registered only
- * where there is cudaDevAttrHostRegisterReadOnlySupported, which is reported to be 0 on Linux with
- * GPUs on PCIe.
+ * where there is cudaDevAttrHostRegisterReadOnlySupported, which not every driver has (580 on an
+ * H100 has it).
  */
 static int direct_register(struct quoit_device *d, const void *memory, size_t bytes, void **ret)
 {

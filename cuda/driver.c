@@ -24,7 +24,8 @@
 #define DRIVER_PACK_MOST (UINT64_C(128) << 20)
 
 /* The version of the driver's functions that this is written for. */
-#define DRIVER_ENTRY_VERSION 12000
+#define DRIVER_ENTRY_VERSION     12000
+#define DRIVER_PARAMETER_VERSION 12040 /* where cuKernelGetParamInfo came */
 
 /* The runtime has one device at a time current, and this driver never changes it. */
 static bool driver_in_use;
@@ -164,12 +165,12 @@ static int driver_describe(struct quoit_device *d, struct quoit_device_info *ret
 }
 
 /* A function of the driver's; NULL: it has none of this name. */
-static void *driver_entry(struct quoit_device *d, const char *name)
+static void *driver_entry(struct quoit_device *d, const char *name, unsigned int version)
 {
 	enum cudaDriverEntryPointQueryResult found;
 	void *entry = NULL;
 
-	if (device_check(d, cudaGetDriverEntryPointByVersion(name, &entry, DRIVER_ENTRY_VERSION,
+	if (device_check(d, cudaGetDriverEntryPointByVersion(name, &entry, version,
 							     cudaEnableDefault, &found)) ||
 	    found != cudaDriverEntryPointSuccess)
 		return NULL;
@@ -183,7 +184,7 @@ static int driver_try_signals(struct quoit_device *d)
 	uint32_t *word = (uint32_t *)d->word;
 	int err;
 
-	*(void **)&d->write_value = driver_entry(d, "cuStreamWriteValue32");
+	*(void **)&d->write_value = driver_entry(d, "cuStreamWriteValue32", DRIVER_ENTRY_VERSION);
 	if (!d->write_value)
 		return 0;
 	err = stream_signal(&s, word, 1);
@@ -257,7 +258,8 @@ static int driver_prepare(struct quoit_device *d, struct quoit_device_info *ret_
 		return err;
 	d->word = word;
 	*d->word = 0;
-	*(void **)&d->launch = driver_entry(d, "cuLaunchKernel");
+	*(void **)&d->launch = driver_entry(d, "cuLaunchKernel", DRIVER_ENTRY_VERSION);
+	*(void **)&d->parameter = driver_entry(d, "cuKernelGetParamInfo", DRIVER_PARAMETER_VERSION);
 	err = driver_try_signals(d);
 	if (!err)
 		err = driver_describe(d, ret_info);

@@ -131,18 +131,27 @@ static int32_t gemm_step(const struct quoit_device_tensor *t, const struct quoit
 	return c->dim[1] == 1 ? t->stride[0] : t->stride[1];
 }
 
-/* To ask for one in vain takes milliseconds: for want of memory, which is not soon to be had. */
+/*
+ * The first product of a device gets a handle for each of its streams: made in the middle of later
+ * ones, each would cost 0.1 ms on an H100, and send a resident consumer away.  To ask for one in
+ * vain takes milliseconds: for want of memory, which is not soon to be had.
+ */
 static bool gemm_has_handle(struct quoit_device_stream *s)
 {
+	struct quoit_device *d = s->device;
+
 	if (s->blas)
 		return true;
 	if (s->blas_later > 0) {
 		s->blas_later--;
 		return false;
 	}
-	s->blas = blas_handle_new(&s->device->blas, s->stream);
+	s->blas = blas_handle_new(&d->blas, s->stream);
 	if (!s->blas)
 		s->blas_later = GEMM_PRODUCTS_LATER;
+	for (struct quoit_device_stream *t = d->streams; t && s->blas; t = t->next)
+		if (!t->blas)
+			t->blas = blas_handle_new(&d->blas, t->stream);
 	return s->blas;
 }
 

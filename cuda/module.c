@@ -7,6 +7,7 @@
 
 #include "context.h"
 #include "errors.h"
+#include "image.h"
 
 #define MODULE_ARGS (sizeof(((struct quoit_device_launch *)0)->arg) / sizeof(void *))
 
@@ -97,7 +98,13 @@ int module_new(struct quoit_device *d, const void *image, size_t size,
 	}
 	m->device = d;
 	memcpy(m->image, image, size);
-	err = module_load(m, text, text_size);
+	if (!image_is_whole(image, size)) {
+		snprintf(text, text_size,
+			 "the image is no PTX, and no cubin whose parts are all there");
+		err = -EINVAL;
+	} else {
+		err = module_load(m, text, text_size);
+	}
 	if (err)
 		module_free(m);
 	else
@@ -206,6 +213,26 @@ static size_t module_alignment(size_t bytes)
 	return bytes % most == 0 ? most : bytes & -bytes;
 }
 
+/*
+ * Are the arguments those that the kernel takes, each of its size?  The driver takes fewer bytes
+ * than there should be without a word, and the kernel computes with what lies behind them (580 on
+ * an H100).  A driver that cannot tell is believed.
+ */
+static bool module_takes(struct quoit_device *d, struct quoit_device_kernel *k,
+			 const struct quoit_device_launch *l)
+{
+	const CUkernel kernel = (CUkernel)module_kernel(k);
+	size_t offset, bytes;
+
+	if (!d->parameter)
+		return true;
+	for (uint32_t i = 0; i < l->args; i++)
+		if (d->parameter(kernel, i, &offset, &bytes) != CUDA_SUCCESS ||
+		    bytes != l->arg_bytes[i])
+			return false;
+	return d->parameter(kernel, l->args, &offset, &bytes) != CUDA_SUCCESS;
+}
+
 /* One piece of bytes with its size, so that the driver reads no argument that nobody has given. */
 int module_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 		  const struct quoit_device_launch *launch)
@@ -222,7 +249,7 @@ int module_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 		return s->device->broken;
 	if (!s->device->launch)
 		return -ENOTSUP;
-	if (l->args > MODULE_ARGS)
+	if (l->args > MODULE_ARGS || !module_takes(s->device, k, l))
 		return -EINVAL;
 	for (uint32_t i = 0; i < l->args; i++) {
 		size_t alignment, gap;

@@ -41,6 +41,8 @@ int stream_new(struct quoit_device *d, enum quoit_device_urgency urgency,
 					      urgency == QUOIT_DEVICE_URGENT ? greatest : least));
 	if (!err)
 		err = stream_scratch(s, STREAM_SCRATCH_STEP, &scratch);
+	s->next = d->streams;
+	d->streams = s;
 	if (err) {
 		stream_free(s);
 		return err;
@@ -51,11 +53,15 @@ int stream_new(struct quoit_device *d, enum quoit_device_urgency urgency,
 
 void stream_free(struct quoit_device_stream *s)
 {
+	struct quoit_device_stream **at;
 	struct quoit_device *d;
 
 	if (!s)
 		return;
 	d = s->device;
+	for (at = &d->streams; *at != s; at = &(*at)->next)
+		;
+	*at = s->next;
 	if (!d->broken && s->stream) {
 		(void)device_check(d, cudaStreamSynchronize(s->stream));
 		if (d->blas.library)

@@ -173,7 +173,9 @@ Test(device_cost, the_direct_ring_keeps_places_for_who_comes_new)
 		usleep(250000);
 		sent = cost_now(&r).requests - before;
 	}
-	cr_expect_eq(sent, FLOOD - SHARED, "%lu requests", (unsigned long)sent);
+	/* A GPU's consumer goes on while its process is stopped, and makes room. */
+	cr_expect(room_is_soft() ? sent == FLOOD - SHARED : sent <= FLOOD - SHARED, "%lu requests",
+		  (unsigned long)sent);
 	quoit_close(other, 0);
 	room_close(&r);
 }
