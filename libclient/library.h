@@ -136,7 +136,8 @@ struct quoit_ring {
 	uint32_t cq_sample;     /* and of the CQ */
 	uint32_t vain;          /* looks of quoit_peek that found none, one after the other */
 	uint64_t looked;        /* ticks of libquoit_sleep_look's last look */
-	int broken;             /* 0, or what ended the ring: -ECONNRESET, -EPROTO (quoitd lied) */
+	uint64_t spin; /* ticks that a wait for a CQE spins before it sleeps; see sleep.c */
+	int broken;    /* 0, or what ended the ring: -ECONNRESET, -EPROTO (quoitd lied) */
 	const struct quoit_cqe *cqes;
 	const struct quoit_error *errors;
 	const struct quoit_stamps *stamps; /* NULL without QUOIT_RING_STAMPS */

@@ -110,6 +110,7 @@ static int ring_new(struct quoit_session *s, const struct quoit_ring_params *p,
 		return -ENOMEM;
 	}
 	q->session = s;
+	q->spin = s->spin;
 	q->mine = s->mine;
 	q->socket = fds[2];
 	q->until = NEVER;
