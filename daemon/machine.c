@@ -195,6 +195,9 @@ int machine_make(const struct config *config, int directory, struct machine **re
 		m->plan->nr_reactors = QUOIT_MAX_REACTORS;
 	if (!err) {
 		features_probe(&m->features, m->plan->cores[0].memory_node);
+		err = machine_check_shared(config, &m->features);
+	}
+	if (!err) {
 		m->totals = totals_open(directory, m->plan->nr_reactors, &m->totals_fd);
 		err = m->totals ? make_reactors(m) : -ENOMEM;
 		if (!err)

@@ -141,3 +141,31 @@ int machine_check(const struct config *config)
 	optable_init();
 	return machine_check_again(config);
 }
+
+#define INSTEAD "; or start it with --lax-memory, and users can hold each other up"
+
+int machine_check_shared(const struct config *config, const struct features *features)
+{
+	int err = 0;
+
+	if (config->is_private || config->lax_memory)
+		return 0;
+	if (features->missing[FEATURE_USERFAULTFD]) {
+		log_error("several users: no userfaultfd for shared memory (%s): let it pass where "
+			  "system calls are filtered" INSTEAD,
+			  features->why[FEATURE_USERFAULTFD]);
+		err = -EPERM;
+	}
+	if (features->missing[FEATURE_SEAL]) {
+		log_error("several users: no F_SEAL_FUTURE_WRITE (%s): it takes Linux 5.1" INSTEAD,
+			  features->why[FEATURE_SEAL]);
+		err = -EPERM;
+	}
+	if (features_try_lock(config->memory) < 0) {
+		log_error("several users: the %llu MiB that leases may take (memory) cannot be "
+			  "locked: " FEATURES_MORE_MEMLOCK INSTEAD,
+			  (unsigned long long)config->memory >> 20);
+		err = -EPERM;
+	}
+	return err;
+}

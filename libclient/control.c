@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* control.c - one request at a time over the control socket, with descriptors */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "library.h"
 
-#define MAX_FDS (3 * QUOIT_MAX_RINGS) /* RING_OPEN's reply */
+#define MAX_FDS QUOIT_MAX_RINGS /* RING_OPEN, and its reply */
 
 union descriptors {
 	struct cmsghdr align;
 	char bytes[CMSG_SPACE(MAX_FDS * sizeof(int))];
 };
 
-static int send_request(int socket, struct quoit_ctl *message, int fd)
+static int send_request(int socket, struct quoit_ctl *message, const int *fds, unsigned count)
 {
 	union descriptors control;
 	struct iovec data = {message, sizeof *message};
@@ -25,15 +22,15 @@ static int send_request(int socket, struct quoit_ctl *message, int fd)
 	struct cmsghdr *c;
 	ssize_t n;
 
-	if (fd >= 0) {
-		memset(&control, 0, CMSG_SPACE(sizeof fd));
+	if (count) {
+		memset(&control, 0, CMSG_SPACE(count * sizeof *fds));
 		m.msg_control = control.bytes;
-		m.msg_controllen = CMSG_SPACE(sizeof fd);
+		m.msg_controllen = CMSG_SPACE(count * sizeof *fds);
 		c = CMSG_FIRSTHDR(&m);
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof fd);
-		memcpy(CMSG_DATA(c), &fd, sizeof fd);
+		c->cmsg_len = CMSG_LEN(count * sizeof *fds);
+		memcpy(CMSG_DATA(c), fds, count * sizeof *fds);
 	}
 	do
 		n = sendmsg(socket, &m, MSG_NOSIGNAL);
@@ -77,8 +74,8 @@ static int receive_reply(int socket, struct quoit_ctl *message, int *ret_fds, un
 	return m.msg_flags & MSG_CTRUNC ? -EMFILE : 0; /* the message is whole */
 }
 
-static int exchange(struct quoit_session *s, struct quoit_ctl *message, int fd, int *ret_fds,
-		    unsigned *ret_count)
+static int exchange(struct quoit_session *s, struct quoit_ctl *message, const int *fds,
+		    unsigned count, int *ret_fds, unsigned *ret_count)
 {
 	uint16_t type = message->type;
 	int err;
@@ -86,7 +83,7 @@ static int exchange(struct quoit_session *s, struct quoit_ctl *message, int fd, 
 	*ret_count = 0;
 	message->magic = QUOIT_CTL_MAGIC;
 	message->seq = ++s->seq;
-	err = send_request(s->socket, message, fd);
+	err = send_request(s->socket, message, fds, count);
 	if (!err || err == -ECONNRESET) /* quoitd may have left its reason behind */
 		err = receive_reply(s->socket, message, ret_fds, ret_count);
 	if (!err && message->type == QUOIT_CTL_END)
@@ -97,55 +94,28 @@ static int exchange(struct quoit_session *s, struct quoit_ctl *message, int fd, 
 	return err;
 }
 
-int libquoit_control_call(struct quoit_session *s, struct quoit_ctl *message, int fd, int *ret_fds,
-			  unsigned want)
+int libquoit_control_call(struct quoit_session *s, struct quoit_ctl *message, const int *fds,
+			  unsigned count, int *ret_fds, unsigned want)
 {
-	int fds[MAX_FDS];
-	unsigned count;
+	int got[MAX_FDS];
+	unsigned got_count;
 	int err;
 
 	pthread_mutex_lock(&s->control);
-	err = exchange(s, message, fd, fds, &count);
+	err = exchange(s, message, fds, count, got, &got_count);
 	pthread_mutex_unlock(&s->control);
 	if (!err && message->result < 0) {
 		err = message->result;
 		libquoit_text_set("%.*s", (int)sizeof message->text, message->text);
-	} else if (err || count != want) {
+	} else if (err || got_count != want) {
 		err = err ? err : -EPROTO;
 		libquoit_text_set(err == -EPROTO   ? "quoitd sent a reply that makes no sense"
 				  : err == -EMFILE ? "this process may open no more descriptors"
 						   : "quoitd has closed the connection");
 	}
 	if (err)
-		close_all(fds, count);
+		close_all(got, got_count);
 	else if (want)
-		memcpy(ret_fds, fds, want * sizeof *fds);
+		memcpy(ret_fds, got, want * sizeof *got);
 	return err;
-}
-
-int libquoit_control_map(int fd, size_t bytes, int protection, void **ret)
-{
-	const int needed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-	int seals = fcntl(fd, F_GET_SEALS);
-	struct stat st;
-	void *map;
-
-	if (seals < 0 || (seals & needed) != needed || fstat(fd, &st) < 0 ||
-	    (uint64_t)st.st_size != bytes) {
-		libquoit_text_set("quoitd sent memory of the wrong size or without its seals");
-		return -EPROTO;
-	}
-	map = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED) {
-		libquoit_text_set("%zu bytes from quoitd cannot be mapped", bytes);
-		return -errno;
-	}
-	if (madvise(map, bytes, MADV_DONTFORK) < 0 || madvise(map, bytes, MADV_DONTDUMP) < 0) {
-		int err = -errno;
-
-		munmap(map, bytes);
-		return err;
-	}
-	*ret = map;
-	return 0;
 }

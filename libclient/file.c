@@ -13,7 +13,7 @@ int quoit_file_add(struct quoit_session *s, int fd)
 		return -EOWNERDEAD;
 	if (fd < 0)
 		return -EBADF;
-	err = libquoit_control_call(s, &m, fd, NULL, 0);
+	err = libquoit_control_ask(s, &m, fd);
 	if (err)
 		return err;
 	return m.file.index < QUOIT_MAX_FILES ? (int)m.file.index : -EPROTO;
@@ -27,5 +27,5 @@ int quoit_file_remove(struct quoit_session *s, int index)
 		return -EOWNERDEAD;
 	if (index < 0)
 		return -EINVAL;
-	return libquoit_control_call(s, &m, -1, NULL, 0);
+	return libquoit_control_ask(s, &m, -1);
 }

@@ -297,7 +297,7 @@ int quoit_cancel(struct quoit_ring *q, quoit_job job)
 		return -EALREADY;
 	m.job.ring = q->index;
 	m.job.sq_index = slot->sq_index;
-	return libquoit_control_call(q->session, &m, -1, NULL, 0);
+	return libquoit_control_ask(q->session, &m, -1);
 }
 
 uint64_t quoit_failures(struct quoit_ring *q, struct quoit_error *ret_last)

@@ -45,7 +45,7 @@ static int add(struct quoit_session *s, struct quoit_ctl *m, const void *bytes, 
 
 	if (fd < 0)
 		return fd;
-	err = libquoit_control_call(s, m, fd, NULL, 0);
+	err = libquoit_control_ask(s, m, fd);
 	close(fd);
 	if (err)
 		return err;
@@ -71,7 +71,7 @@ int quoit_kernels_unload(struct quoit_session *s, int image)
 
 	if (!libquoit_is_mine(s->mine))
 		return -EOWNERDEAD;
-	return image < 0 ? -EBADF : libquoit_control_call(s, &m, -1, NULL, 0);
+	return image < 0 ? -EBADF : libquoit_control_ask(s, &m, -1);
 }
 
 int quoit_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc)

@@ -4,7 +4,7 @@
  *
  *	session.c  open, close          connect.c, control.c  the control socket
  *	ring.c     open, close, arm     queue.c  SQ and CQ (slot.h: the path of every SQE)
- *	sleep.c    waiting for them
+ *	sleep.c    waiting for them    shared.c memory that quoitd sees, too
  *	job.c      the job table        wait.c   waits, with their call sites (site.c)
  *	event.c    what a recorder sees  probes.h what a tracer sees
  *	tensor.c   handles (handle.c)   region.c memory both see (arena.c, transfer.c)
@@ -36,6 +36,14 @@
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* ---- memory that both sides see ---- */
+
+struct shared {
+	int fd;        /* -1: closed */
+	uint8_t *base; /* NULL: not mapped */
+	uint64_t bytes;
+};
+
 /* ---- sessions ---- */
 
 /* What the client remembers of a tensor, by index. */
@@ -54,6 +62,7 @@ struct quoit_session {
 	uint32_t *mine;
 
 	pthread_mutex_t control; /* held for a whole round trip: one request at a time */
+	pthread_mutex_t opening; /* held from RING_OPEN to READY: one opening at a time */
 	int socket;
 	uint32_t seq;
 
@@ -61,7 +70,7 @@ struct quoit_session {
 	uint32_t max_entries;
 	uint64_t spin; /* ticks to spin before sleeping; 0: only one CPU */
 
-	void *arena_base; /* NULL: no arena */
+	struct shared shared; /* the arena */
 	struct arena arena;
 	struct handle_pool handles;
 	struct tensor_record *tensors; /* info.max_tensors of them, touched when used */
@@ -162,6 +171,7 @@ struct quoit_ring {
 	struct quoit_ring *next; /* in the session's list */
 	uint32_t index;          /* in the session */
 	struct quoit_ring_layout layout;
+	struct shared shared; /* client, daemon, and what is behind them */
 };
 
 /* Is this the process that opened the session? */
@@ -179,18 +189,32 @@ static inline bool libquoit_is_mine(const uint32_t *mine)
 int libquoit_connect(const char *path, int *ret_fd);
 
 /*
- * One request and its reply, in place.  fd is sent along unless it is -1; exactly
- * `want` descriptors must come back with a success and are the caller's in ret_fds.
+ * One request and its reply, in place.  `count` descriptors are sent along, QUOIT_MAX_RINGS at
+ * most; exactly `want` must come back with a success and are the caller's in ret_fds.
  * A refusal's text goes to quoit_open_text.
  */
-int libquoit_control_call(struct quoit_session *s, struct quoit_ctl *message, int fd, int *ret_fds,
-			  unsigned want);
+int libquoit_control_call(struct quoit_session *s, struct quoit_ctl *message, const int *fds,
+			  unsigned count, int *ret_fds, unsigned want);
+
+/* The same where nothing comes back, with one descriptor, or (-1) none. */
+static inline int libquoit_control_ask(struct quoit_session *s, struct quoit_ctl *message, int fd)
+{
+	return libquoit_control_call(s, message, &fd, fd >= 0, NULL, 0);
+}
+
+/* ---- shared.c: a failure leaves a text for quoit_open_text ---- */
 
 /*
- * Map a memfd of quoitd, shared, neither inherited by fork() nor dumped, after a
- * look at its size and its seals.
+ * A new memfd of `bytes`, sealed against shrinking and growing, and mapped; neither inherited by
+ * fork() nor dumped.  It has no pages yet: they are to come where quoitd wants them.
  */
-int libquoit_control_map(int fd, size_t bytes, int protection, void **ret);
+int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes);
+
+/* See to it that all pages are there, add the seals that quoitd has asked for, and close it. */
+int libquoit_shared_fill(struct shared *m, uint32_t seals);
+
+/* Unmap, and close what is open. */
+void libquoit_shared_drop(struct shared *m);
 
 /* ---- strerror.c ---- */
 

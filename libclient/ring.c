@@ -13,69 +13,22 @@
 #include "library.h"
 
 #define DEFAULT_ENTRIES 256u
-#define FDS_PER_RING    3u /* client pages, daemon pages, socket */
-
-/* ---- what quoitd says about a ring ---- */
 
 static bool is_size(uint32_t n, uint32_t least)
 {
 	return n >= least && n <= 2 * QUOIT_MAX_ENTRIES && (n & (n - 1)) == 0;
 }
 
-/* Does an array lie inside a mapping, behind its words, on lines of its own? */
-static bool fits(uint32_t mapping, uint32_t words, uint32_t at, uint64_t bytes)
-{
-	return at % QUOIT_LINE == 0 && at >= words && at + bytes <= mapping;
-}
-
-static bool fits_client(const struct quoit_ring_layout *l, uint32_t at, uint64_t bytes)
-{
-	return fits(l->client_bytes, sizeof(struct quoit_client_words), at, bytes);
-}
-
-static bool fits_daemon(const struct quoit_ring_layout *l, uint32_t at, uint64_t bytes)
-{
-	return fits(l->daemon_bytes, sizeof(struct quoit_daemon_words), at, bytes);
-}
-
-static bool layout_is_sane(const struct quoit_ring_layout *l, bool stamps)
-{
-	uint64_t sq = l->sq_entries, cq = l->cq_entries;
-
-	return is_size(l->sq_entries, QUOIT_MIN_ENTRIES) && is_size(l->cq_entries, l->sq_entries) &&
-	       fits_client(l, l->sqes, sq * sizeof(struct quoit_sqe)) &&
-	       fits_client(l, l->notes, sq * sizeof(struct quoit_note)) &&
-	       fits_client(l, l->sites, QUOIT_MAX_SITES * sizeof(struct quoit_site)) &&
-	       fits_client(l, l->events, sizeof(struct quoit_ring_events)) &&
-	       fits_daemon(l, l->cqes, cq * sizeof(struct quoit_cqe)) &&
-	       fits_daemon(l, l->errors, cq * sizeof(struct quoit_error)) &&
-	       (!stamps || fits_daemon(l, l->stamps, cq * sizeof(struct quoit_stamps)));
-}
-
 /* ---- one ring ---- */
-
-static int map_pages(struct quoit_ring *q, const int *fds)
-{
-	void *map;
-	int err;
-
-	err = libquoit_control_map(fds[0], q->layout.client_bytes, PROT_READ | PROT_WRITE, &map);
-	if (err)
-		return err;
-	q->client = map;
-	err = libquoit_control_map(fds[1], q->layout.daemon_bytes, PROT_READ, &map);
-	if (err)
-		return err;
-	q->daemon = map;
-	return 0;
-}
 
 static void bind_pages(struct quoit_ring *q, bool stamps)
 {
 	const struct quoit_ring_layout *l = &q->layout;
-	uint8_t *client = (uint8_t *)q->client;
-	const uint8_t *daemon = (const uint8_t *)q->daemon;
+	uint8_t *client = q->shared.base;
+	const uint8_t *daemon = client + l->client_bytes;
 
+	q->client = (struct quoit_client_words *)client;
+	q->daemon = (const struct quoit_daemon_words *)daemon;
 	q->sqes = (struct quoit_sqe *)(client + l->sqes);
 	q->cqes = (const struct quoit_cqe *)(daemon + l->cqes);
 	q->errors = (const struct quoit_error *)(daemon + l->errors);
@@ -96,32 +49,35 @@ static void bind_pages(struct quoit_ring *q, bool stamps)
 	libquoit_site_init(&q->sites, (struct quoit_site *)(client + l->sites));
 }
 
-/* Takes fds[2] over; the other two stay the caller's. */
+/* What is quoitd's is only read here, so that a mistake of the program's cannot touch it. */
+static int protect(struct quoit_ring *q)
+{
+	const struct quoit_ring_layout *l = &q->layout;
+
+	return mprotect(q->shared.base + l->client_bytes, l->daemon_bytes, PROT_READ) < 0 ? -errno
+											  : 0;
+}
+
+/* A ring of this layout with its memory, of which quoitd knows nothing yet. */
 static int ring_new(struct quoit_session *s, const struct quoit_ring_params *p,
-		    const struct quoit_ring_reply *reply, uint32_t index, const int *fds,
-		    struct quoit_ring **ret)
+		    const struct quoit_ring_layout *layout, struct quoit_ring **ret)
 {
 	bool stamps = p->flags & QUOIT_RING_STAMPS;
 	struct quoit_ring *q = calloc(1, sizeof *q);
 	int err;
 
-	if (!q) {
-		close(fds[2]);
+	if (!q)
 		return -ENOMEM;
-	}
 	q->session = s;
 	q->spin = s->spin;
 	q->mine = s->mine;
-	q->socket = fds[2];
+	q->socket = -1;
 	q->until = NEVER;
-	q->index = index;
 	q->raw = p->flags & QUOIT_RING_RAW;
-	q->layout = reply->layout;
-	err = map_pages(q, fds);
-	if (!err) {
-		bind_pages(q, stamps);
+	q->layout = *layout;
+	err = libquoit_shared_make(&q->shared, "quoit-ring", quoit_ring_bytes(layout));
+	if (!err)
 		err = libquoit_handle_stack_init(&q->handles, &s->handles, q->layout.sq_entries);
-	}
 	if (!err)
 		err = libquoit_job_init(q,
 					q->raw    ? 0
@@ -136,13 +92,24 @@ static int ring_new(struct quoit_session *s, const struct quoit_ring_params *p,
 	return 0;
 }
 
+/* quoitd has mapped it: give it its pages, and begin to use it. */
+static int ring_fill(struct quoit_ring *q, uint32_t seals, bool stamps)
+{
+	int err = libquoit_shared_fill(&q->shared, seals);
+
+	if (!err)
+		err = protect(q);
+	if (!err)
+		bind_pages(q, stamps);
+	return err;
+}
+
 void libquoit_ring_free(struct quoit_ring *q)
 {
-	if (q->client && libquoit_is_mine(q->mine))
-		munmap(q->client, q->layout.client_bytes);
-	if (q->daemon && libquoit_is_mine(q->mine))
-		munmap((void *)q->daemon, q->layout.daemon_bytes);
-	close(q->socket);
+	if (libquoit_is_mine(q->mine))
+		libquoit_shared_drop(&q->shared);
+	if (q->socket >= 0)
+		close(q->socket);
 	libquoit_handle_stack_done(&q->handles);
 	libquoit_job_done(q);
 	free(q);
@@ -166,33 +133,74 @@ static int tell_close(struct quoit_session *s, uint32_t index)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_RING_CLOSE, .job.ring = index};
 
-	return libquoit_control_call(s, &m, -1, NULL, 0);
+	return libquoit_control_ask(s, &m, -1);
 }
 
-/* Make `count` rings of the descriptors, or none; all descriptors are used up. */
-static int rings_new(struct quoit_session *s, const struct quoit_ring_params *p,
-		     const struct quoit_ring_reply *reply, int *fds, struct quoit_ring **ret)
+static int tell_ready(struct quoit_session *s)
 {
-	unsigned made = 0;
-	int err = 0;
+	struct quoit_ctl m = {.type = QUOIT_CTL_READY};
 
-	for (unsigned i = 0; i < reply->count; i++, fds += FDS_PER_RING) {
-		if (!err)
-			err = ring_new(s, p, reply, reply->ring + i, fds, &ret[i]);
-		else
-			close(fds[2]);
-		if (!err)
-			made++;
-		close(fds[0]);
-		close(fds[1]);
+	return libquoit_control_ask(s, &m, -1);
+}
+
+static int rings_new(struct quoit_session *s, const struct quoit_ring_params *p,
+		     const struct quoit_ring_open *open, struct quoit_ring **ret)
+{
+	struct quoit_ring_layout layout;
+
+	quoit_ring_layout_of(open, &layout);
+	for (uint32_t made = 0; made < open->count; made++) {
+		int err = ring_new(s, p, &layout, &ret[made]);
+
+		if (err) {
+			while (made)
+				libquoit_ring_free(ret[--made]);
+			return err;
+		}
 	}
-	if (!err)
-		return 0;
-	while (made)
-		libquoit_ring_free(ret[--made]);
-	for (unsigned i = 0; i < reply->count; i++)
-		(void)tell_close(s, reply->ring + i);
-	return err;
+	return 0;
+}
+
+/*
+ * quoitd has rings of ours that wait for their memory, and they are not to be: it drops those of
+ * which a page or a seal is missing, and closes the others.
+ */
+static void take_back(struct quoit_session *s, uint32_t first, uint32_t count)
+{
+	if (tell_ready(s))
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		(void)tell_close(s, first + i);
+}
+
+/* Hand them over, and fill them. */
+static int rings_bring(struct quoit_session *s, struct quoit_ctl *m, struct quoit_ring **rings,
+		       bool stamps)
+{
+	const uint32_t count = m->ring_open.count;
+	const struct quoit_ring_reply *r = &m->ring_reply;
+	int fds[QUOIT_MAX_RINGS], sockets[QUOIT_MAX_RINGS], err;
+
+	for (uint32_t i = 0; i < count; i++)
+		fds[i] = rings[i]->shared.fd;
+	err = libquoit_control_call(s, m, fds, count, sockets, count);
+	if (err == -EMFILE && !m->result) /* it was not quoitd that had no descriptors */
+		take_back(s, r->ring, count);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < count; i++)
+		rings[i]->socket = sockets[i];
+	if (r->count != count || r->ring > QUOIT_MAX_RINGS - count) {
+		libquoit_text_set("quoitd sent a reply that makes no sense");
+		return -EPROTO;
+	}
+	for (uint32_t i = 0; i < count && !err; i++) {
+		rings[i]->index = r->ring + i;
+		err = ring_fill(rings[i], r->seals, stamps);
+	}
+	if (err)
+		take_back(s, r->ring, count);
+	return err ? err : tell_ready(s);
 }
 
 int quoit_rings_open(struct quoit_ring **ret, unsigned count, struct quoit_session *s,
@@ -203,32 +211,29 @@ int quoit_rings_open(struct quoit_ring **ret, unsigned count, struct quoit_sessi
 	uint32_t entries = p->entries ? p->entries : DEFAULT_ENTRIES;
 	struct quoit_ctl m = {.type = QUOIT_CTL_RING_OPEN};
 	struct quoit_ring *made[QUOIT_MAX_RINGS];
-	int fds[FDS_PER_RING * QUOIT_MAX_RINGS], err;
+	int err;
 
 	if (!libquoit_is_mine(s->mine))
 		return -EOWNERDEAD;
 	err = check_params(s, p, entries, count);
 	if (err)
 		return err;
-	m.ring_open = (struct quoit_ring_open){.sq_entries = entries,
-					       .cq_entries = p->cq_entries,
-					       .flags = p->flags & QUOIT_RING_FLAGS,
-					       .count = count};
-	err = libquoit_control_call(s, &m, -1, fds, FDS_PER_RING * count);
-	/* Where it was not quoitd that had no descriptors, they are open all the same. */
-	for (unsigned i = 0; err == -EMFILE && !m.result && i < count; i++)
-		(void)tell_close(s, m.ring_reply.ring + i);
+	m.ring_open =
+		(struct quoit_ring_open){.sq_entries = entries,
+					 .cq_entries = p->cq_entries ? p->cq_entries : 2 * entries,
+					 .flags = p->flags & QUOIT_RING_FLAGS,
+					 .count = count};
+	err = rings_new(s, p, &m.ring_open, made);
 	if (err)
 		return err;
-	if (m.ring_reply.count != count || m.ring_reply.ring + count > QUOIT_MAX_RINGS ||
-	    !layout_is_sane(&m.ring_reply.layout, p->flags & QUOIT_RING_STAMPS)) {
-		for (unsigned i = 0; i < FDS_PER_RING * count; i++)
-			close(fds[i]);
-		return -EPROTO;
+	pthread_mutex_lock(&s->opening);
+	err = rings_bring(s, &m, made, p->flags & QUOIT_RING_STAMPS);
+	pthread_mutex_unlock(&s->opening);
+	if (err) {
+		for (unsigned i = 0; i < count; i++)
+			libquoit_ring_free(made[i]);
+		return err;
 	}
-	err = rings_new(s, p, &m.ring_reply, fds, made);
-	if (err)
-		return err;
 	pthread_mutex_lock(&s->list);
 	for (unsigned i = 0; i < count; i++) {
 		made[i]->next = s->rings;

@@ -67,7 +67,7 @@ static int open_tables(struct quoit_session *s)
 	int err = libquoit_handle_pool_init(&s->handles, s->info.max_tensors);
 
 	if (!err)
-		err = libquoit_arena_init(&s->arena, s->arena_base, s->info.arena_bytes);
+		err = libquoit_arena_init(&s->arena, s->shared.base, s->info.arena_bytes);
 	if (err)
 		return err;
 	s->tensors = mmap(NULL, s->info.max_tensors * sizeof *s->tensors, PROT_READ | PROT_WRITE,
@@ -81,18 +81,27 @@ static int open_tables(struct quoit_session *s)
 static int hello(struct quoit_session *s, const struct quoit_open_params *p)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_HELLO};
-	int fd, err;
+	int err;
 
 	hello_fill(&m.hello, p);
-	err = libquoit_control_call(s, &m, -1, &fd, 1);
-	if (err)
-		return err;
-	err = accept_hello(s, &m.hello_reply);
-	if (!err && s->info.arena_bytes)
-		err = libquoit_control_map(fd, s->info.arena_bytes, PROT_READ | PROT_WRITE,
-					   &s->arena_base);
-	close(fd);
-	return err;
+	err = libquoit_control_ask(s, &m, -1);
+	return err ? err : accept_hello(s, &m.hello_reply);
+}
+
+/* First empty, so that quoitd can ask for the memory of its node; then with all pages. */
+static int bring_arena(struct quoit_session *s)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA}, ready = {.type = QUOIT_CTL_READY};
+	int err;
+
+	if (!s->info.arena_bytes)
+		return 0;
+	err = libquoit_shared_make(&s->shared, "quoit-arena", s->info.arena_bytes);
+	if (!err)
+		err = libquoit_control_ask(s, &m, s->shared.fd);
+	if (!err)
+		err = libquoit_shared_fill(&s->shared, m.ring_reply.seals);
+	return err ? err : libquoit_control_ask(s, &ready, -1);
 }
 
 static int open_mine(struct quoit_session *s)
@@ -119,8 +128,8 @@ static void session_free(struct quoit_session *s)
 		next = q->next;
 		libquoit_ring_free(q);
 	}
-	if (s->arena_base && libquoit_is_mine(s->mine))
-		munmap(s->arena_base, s->info.arena_bytes);
+	if (libquoit_is_mine(s->mine))
+		libquoit_shared_drop(&s->shared);
 	if (s->tensors)
 		munmap(s->tensors, s->info.max_tensors * sizeof *s->tensors);
 	libquoit_arena_done(&s->arena);
@@ -130,6 +139,7 @@ static void session_free(struct quoit_session *s)
 	if (s->mine)
 		munmap(s->mine, (size_t)sysconf(_SC_PAGESIZE));
 	pthread_mutex_destroy(&s->control);
+	pthread_mutex_destroy(&s->opening);
 	pthread_mutex_destroy(&s->list);
 	free(s);
 }
@@ -151,13 +161,16 @@ int quoit_open(struct quoit_session **ret, const struct quoit_open_params *param
 		return -EINVAL;
 	}
 	pthread_mutex_init(&s->control, NULL);
+	pthread_mutex_init(&s->opening, NULL);
 	pthread_mutex_init(&s->list, NULL);
-	s->socket = -1;
+	s->socket = s->shared.fd = -1;
 	err = open_mine(s);
 	if (!err)
 		err = libquoit_connect(params->socket, &s->socket);
 	if (!err)
 		err = hello(s, params);
+	if (!err)
+		err = bring_arena(s);
 	if (!err)
 		err = open_tables(s);
 	if (err) {
@@ -181,7 +194,7 @@ int quoit_close(struct quoit_session *s, unsigned flags)
 		if (!(flags & QUOIT_CLOSE_CANCEL))
 			for (struct quoit_ring *q = s->rings; q; q = q->next)
 				libquoit_ring_settle(q);
-		err = libquoit_control_call(s, &m, -1, NULL, 0);
+		err = libquoit_control_ask(s, &m, -1);
 	}
 	session_free(s);
 	return err;
@@ -197,7 +210,7 @@ int quoit_op_find(struct quoit_session *s, const char *name)
 	if (strlen(name) >= sizeof m.op.name)
 		return -ENOENT;
 	memcpy(m.op.name, name, strlen(name));
-	err = libquoit_control_call(s, &m, -1, NULL, 0);
+	err = libquoit_control_ask(s, &m, -1);
 	if (err)
 		return err;
 	return m.op.opcode < QUOIT_OP_NR ? (int)m.op.opcode : -EPROTO;
@@ -211,7 +224,7 @@ int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_d
 
 	if (!libquoit_is_mine(s->mine))
 		return -EOWNERDEAD;
-	err = libquoit_control_call(s, &m, -1, NULL, 0);
+	err = libquoit_control_ask(s, &m, -1);
 	if (err)
 		return err;
 	*ret = (struct quoit_device_desc){.bytes = r->bytes,

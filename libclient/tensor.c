@@ -124,7 +124,7 @@ quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t
 quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *shape, void *memory)
 {
 	const struct quoit_session *s = q->session;
-	uint64_t offset = (uint64_t)((uint8_t *)memory - (uint8_t *)s->arena_base);
+	uint64_t offset = (uint64_t)((uint8_t *)memory - (uint8_t *)s->shared.base);
 
 	if (offset >= s->info.arena_bytes)
 		return QUOIT_NO_TENSOR;

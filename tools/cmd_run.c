@@ -33,8 +33,9 @@ static const struct args_command command = {
 /* Of quoitd's options only these take no value; that of another may be a word of its own. */
 static bool takes_next(const char *option)
 {
-	static const char *const flags[] = {"--eager",       "--gpu-peers", "--help",
-					    "--no-io-uring", "--private",   "--version"};
+	static const char *const flags[] = {"--eager",      "--gpu-peers",   "--help",
+					    "--lax-memory", "--no-io-uring", "--private",
+					    "--version"};
 
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
 		if (!strcmp(option, flags[i]))

@@ -11,6 +11,7 @@
 
 #include "charge.h"
 #include "connection_kernels.h"
+#include "connection_memory.h"
 #include "drain.h"
 #include "host/ctl_io.h"
 #include "host/log.h"
@@ -66,6 +67,7 @@ static void give_session_back(struct connection *c)
 	struct control *control = c->control;
 	struct user *user = c->session->user;
 
+	connection_drop_memory(c);
 	session_stats_close(c->session, control->directory);
 	legs_close(c->session, control->directory);
 	recorder_session_ended(control, c->session);
@@ -166,10 +168,10 @@ void connection_refuse(struct connection *c, uint32_t counter, int result, const
 		(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->pidfd, NULL);
 		close(c->pidfd);
 	}
-	if (c->held_fd >= 0)
-		errands_close(&c->errands, c->held_fd);
+	connection_drop_fds(c, &c->held_fds);
+	c->held_fds.count = 0;
 	errands_hang_up(&c->errands, c->fd);
-	c->fd = c->pidfd = c->held_fd = -1;
+	c->fd = c->pidfd = -1;
 	if (c->state == CONNECTION_RECORDS)
 		recorder_leave(c);
 	c->state = CONNECTION_GONE;

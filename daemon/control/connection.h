@@ -34,6 +34,18 @@ struct recorder {
 	uint64_t served;  /* its last turn, by control's count */
 };
 
+/* Memory that a client hands over, while an errand has it (connection_memory.h). */
+struct handover {
+	struct shared memory[QUOIT_MAX_RINGS];
+	uint32_t count, at;      /* so many, and where it has come to */
+	bool is_arena;           /* else they are rings */
+	struct shared_wish wish; /* how each is to be mapped */
+	int seals;               /* that each is to have, to be checked */
+	uint64_t away;           /* of the arena, bytes on other nodes */
+	int result;
+	char text[QUOIT_TEXT_BYTES];
+};
+
 struct connection {
 	struct connection *next;
 	struct control *control;
@@ -57,15 +69,17 @@ struct connection {
 	/* the request that a reactor is answering; type 0: none */
 	uint16_t pending;
 	uint32_t pending_seq;
-	uint32_t rings_expected; /* RING_OPEN: answers still to come */
+	struct handover handover;
+	struct shared arena;    /* mapped, and not ready; none: it is not there, or the session's */
+	uint32_t rings_waiting; /* of new_rings: mapped, and not ready */
+	uint32_t rings_expected; /* READY: answers still to come */
 	int rings_error;
 	struct quoit_ring_open ring_open;
-	uint32_t first_ring;
+	uint32_t first_ring; /* of those to be opened next */
 	struct ring *new_rings[QUOIT_MAX_RINGS];
-	int ring_fds[3 * QUOIT_MAX_RINGS];
 	int file_fd;
-	struct quoit_ctl held; /* a request whose turn comes once it is no longer behind, */
-	int held_fd;           /* with what it brought; -1: none */
+	struct quoit_ctl held;   /* a request whose turn comes once it is no longer behind, */
+	struct ctl_fds held_fds; /* with what it brought; none: there is no such request */
 	struct kernels_ask kernels_ask;
 	struct errands errands; /* with its descriptors */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * connection_private.h - what the files behind connection.h share: connection.c (answers and
- * the end), connection_request.c (requests), connection_rings.c (rings) and connection_kernels.c
- * (images and kernels).  Control thread only.
+ * the end), connection_request.c (requests), connection_rings.c (rings), connection_memory.c
+ * (memory that both sides see) and connection_kernels.c (images and kernels).  Control thread only.
  */
 #ifndef QUOITD_CONNECTION_PRIVATE_H
 #define QUOITD_CONNECTION_PRIVATE_H
@@ -26,13 +26,24 @@ void connection_send_mail(struct connection *c, uint8_t type, uint32_t a, uint32
 
 /* ---- connection_rings.c ---- */
 
-/* RING_OPEN: refuse it, or make the rings and have the reactor add them. */
-void connection_open_rings(struct connection *c, const struct quoit_ctl *m);
+/* RING_OPEN: refuse it, or charge it and have its memory mapped.  Its descriptors are taken over.
+ */
+void connection_open_rings(struct connection *c, const struct quoit_ctl *m,
+			   const struct ctl_fds *fds);
+
+/* That cannot be: what was charged for it comes back. */
+void connection_uncharge_rings(struct connection *c);
+
+/* Make the rings in this memory, which is taken over, and answer; they wait for READY. */
+void connection_make_rings(struct connection *c, struct shared *memory);
+
+/* They are ready: have the reactor add them. */
+void connection_hand_rings_over(struct connection *c);
 
 /* The reactor's answer for one of them; after the last the client has its own. */
 void connection_answer_ring(struct connection *c, const struct mail *m);
 
-/* No reactor has it any more: free it, and what was charged comes back. */
+/* No reactor has it, or has it any more: free it, and what was charged comes back. */
 void connection_drop_ring(struct connection *c, struct ring *ring);
 
 #endif

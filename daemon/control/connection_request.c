@@ -2,7 +2,7 @@
 /* connection_request.c - what a client asks for: is it well formed, is it allowed, and who does it
  */
 #include "connection_kernels.h"
-#include "connection_private.h"
+#include "connection_memory.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void on_hello(struct connection *c, const struct quoit_ctl *m)
 	c->state = CONNECTION_OPEN;
 	ctl_let_descriptors_pass(c->fd, true);
 	totals_count(c->control->totals, QUOIT_DAEMON_SESSIONS_OPENED);
-	connection_reply(c, &answer, &s->arena_fd, s->arena_fd >= 0);
+	connection_reply(c, &answer, NULL, 0);
 	log_session(s, "session %llu: pid %d uid %u '%s' on reactor %u, %llu KiB",
 		    (unsigned long long)s->id, c->pid, c->uid, s->name, c->reactor,
 		    (unsigned long long)s->memory.lease >> 10);
@@ -235,7 +235,9 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	case QUOIT_CTL_USER:
 	case QUOIT_CTL_SHARE:
 		return c->state == CONNECTION_NEW;
+	case QUOIT_CTL_ARENA:
 	case QUOIT_CTL_RING_OPEN:
+	case QUOIT_CTL_READY:
 	case QUOIT_CTL_RING_CLOSE:
 	case QUOIT_CTL_CANCEL:
 	case QUOIT_CTL_FILE_ADD:
@@ -258,11 +260,14 @@ static bool asks_of_users(uint16_t type)
 	return type == QUOIT_CTL_USER || type == QUOIT_CTL_SHARE;
 }
 
+/* How many a ring's opening needs is looked at with what it asks for. */
 static bool has_its_fds(const struct quoit_ctl *m, const struct ctl_fds *fds)
 {
 	bool has_one = m->type == QUOIT_CTL_FILE_ADD || m->type == QUOIT_CTL_IMAGE_ADD ||
-		       m->type == QUOIT_CTL_KERNEL_ADD;
+		       m->type == QUOIT_CTL_KERNEL_ADD || m->type == QUOIT_CTL_ARENA;
 
+	if (m->type == QUOIT_CTL_RING_OPEN)
+		return fds->count <= QUOIT_MAX_RINGS;
 	return fds->count + fds->lost == has_one;
 }
 
@@ -283,7 +288,13 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 		on_hello(c, m);
 		break;
 	case QUOIT_CTL_RING_OPEN:
-		connection_open_rings(c, m);
+		connection_open_rings(c, m, fds);
+		break;
+	case QUOIT_CTL_ARENA:
+		connection_take_arena(c, m, fds);
+		break;
+	case QUOIT_CTL_READY:
+		connection_ready(c, m);
 		break;
 	case QUOIT_CTL_RING_CLOSE:
 		ask_reactor(c, m, MAIL_RING_CLOSE, m->job.ring, 0);
@@ -333,19 +344,19 @@ void connection_drop_fds(struct connection *c, const struct ctl_fds *fds)
 		errands_close(&c->errands, fds->fd[i]);
 }
 
-/* It brings one more descriptor while many wait to be closed: its reply waits, too. */
+/* It brings more descriptors while many wait to be closed: its reply waits, too. */
 static void hold(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
 {
 	c->pending = m->type;
 	c->held = *m;
-	c->held_fd = fds->fd[0];
+	c->held_fds = *fds;
 }
 
 static void let_go_on(struct connection *c)
 {
-	struct ctl_fds fds = {.count = 1, .fd = {c->held_fd}};
+	const struct ctl_fds fds = c->held_fds;
 
-	c->held_fd = -1;
+	c->held_fds.count = 0;
 	c->pending = 0;
 	dispatch(c, &c->held, &fds);
 }
@@ -353,7 +364,8 @@ static void let_go_on(struct connection *c)
 void connection_look_at_errands(struct connection *c)
 {
 	end_file_check(c);
-	if (c->held_fd >= 0 && may_go_on(c) && !errands_are_behind(&c->errands))
+	connection_look_at_memory(c);
+	if (c->held_fds.count && may_go_on(c) && !errands_are_behind(&c->errands))
 		let_go_on(c);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* connection_rings.c - the rings of a connection: checked, charged, made, and let go */
-#include "connection_private.h"
+#include "connection_memory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "charge.h"
-#include "memory/bind.h"
 
 /* ---- what is asked for ---- */
 
@@ -49,21 +48,35 @@ static int check_ring_count(const struct connection *c, char *text, size_t size)
 	return -ENFILE;
 }
 
-/* ---- descriptors and charges ---- */
-
-static void close_ring_fds(struct connection *c, uint32_t rings)
+/* Is it its turn, and is there memory for each? */
+static int check_memory(const struct connection *c, const struct ctl_fds *fds, char *text,
+			size_t size)
 {
-	for (uint32_t i = 0; i < 3 * rings; i++)
-		if (c->ring_fds[i] >= 0)
-			close(c->ring_fds[i]);
+	if (!c->session->arena || c->rings_waiting) {
+		snprintf(text, size,
+			 c->rings_waiting ? "READY comes before more rings"
+					  : "ARENA and READY come before rings");
+		return -EINVAL;
+	}
+	if (fds->lost) {
+		snprintf(text, size, "quoitd has no descriptor left");
+		return -EMFILE;
+	}
+	if (fds->count == c->ring_open.count)
+		return 0;
+	snprintf(text, size, "%u rings with %u descriptors: one for each", c->ring_open.count,
+		 fds->count);
+	return -EINVAL;
 }
+
+/* ---- charges ---- */
 
 /* Rings are charged on top of the lease. */
 static uint64_t rings_cost(const struct quoit_ring_open *open)
 {
 	struct quoit_ring_layout layout;
 
-	ring_layout(open, &layout);
+	quoit_ring_layout_of(open, &layout);
 	return open->count * ring_cost(&layout);
 }
 
@@ -89,6 +102,12 @@ static int charge_ring_open(struct connection *c, char *text, size_t size)
 	return err;
 }
 
+void connection_uncharge_rings(struct connection *c)
+{
+	charge_return_rings(c, c->ring_open.count);
+	charge_return_memory(c, rings_cost(&c->ring_open));
+}
+
 void connection_drop_ring(struct connection *c, struct ring *ring)
 {
 	charge_return_rings(c, 1);
@@ -98,44 +117,78 @@ void connection_drop_ring(struct connection *c, struct ring *ring)
 
 /* ---- opening ---- */
 
-/* Ring indices are never used again, so that a late message cannot mean another ring. */
-static int make_rings(struct connection *c, const struct quoit_ring_open *open)
+void connection_open_rings(struct connection *c, const struct quoit_ctl *m,
+			   const struct ctl_fds *fds)
 {
-	for (uint32_t i = 0; i < open->count; i++) {
-		int *fds = &c->ring_fds[3 * i];
-		int err = ring_new(c->session, c->first_ring + i, open, &c->new_rings[i], &fds[0],
-				   &fds[1], &fds[2]);
+	struct quoit_ring_layout layout;
+	char text[QUOIT_TEXT_BYTES];
+	struct quoit_ring_open open;
+	int err = check_ring_open(&m->ring_open, &open, text, sizeof text);
+
+	if (!err && !c->rings_waiting) /* else what is there is of those that wait */
+		c->ring_open = open;
+	if (!err)
+		err = check_memory(c, fds, text, sizeof text);
+	if (!err)
+		err = check_ring_count(c, text, sizeof text);
+	if (!err)
+		err = charge_ring_open(c, text, sizeof text);
+	if (err < 0) {
+		connection_drop_fds(c, fds);
+		connection_reply_result(c, m->type, m->seq, err, "%s", text);
+		return;
+	}
+	quoit_ring_layout_of(&c->ring_open, &layout);
+	connection_map(c, m, fds, quoit_ring_bytes(&layout));
+}
+
+/* All of them, or none. */
+static int make_rings(struct connection *c, struct shared *memory, int *sockets)
+{
+	for (uint32_t i = 0; i < c->ring_open.count; i++) {
+		int err = ring_new(c->session, c->first_ring + i, &c->ring_open, &memory[i],
+				   &c->new_rings[i], &sockets[i]);
 
 		if (err < 0) {
-			while (i-- > 0)
+			for (uint32_t k = i; k < c->ring_open.count; k++)
+				errands_drop(&c->errands, &memory[k]);
+			while (i-- > 0) {
+				close(sockets[i]);
 				ring_free(c->new_rings[i]);
+			}
 			return err;
 		}
-		bind_ring(c->session, c->new_rings[i]);
 	}
 	return 0;
 }
 
-/* Make what is charged; if that fails, nothing is left, and nothing is charged any more. */
-static int make_charged_rings(struct connection *c, char *text, size_t size)
+void connection_make_rings(struct connection *c, struct shared *memory)
 {
-	int err;
+	struct quoit_ctl answer = {.type = c->pending, .seq = c->pending_seq};
+	int sockets[QUOIT_MAX_RINGS];
 
-	for (uint32_t i = 0; i < 3 * c->ring_open.count; i++)
-		c->ring_fds[i] = -1;
-	err = make_rings(c, &c->ring_open);
-	if (err < 0) {
-		charge_return_rings(c, c->ring_open.count);
-		charge_return_memory(c, rings_cost(&c->ring_open));
-		close_ring_fds(c, c->ring_open.count);
-		snprintf(text, size, "cannot make a ring: %s", strerror(-err));
+	c->pending = 0;
+	answer.result = make_rings(c, memory, sockets);
+	if (answer.result < 0) {
+		connection_uncharge_rings(c);
+		connection_reply_result(c, answer.type, answer.seq, answer.result,
+					"cannot make a ring: %s", strerror(-answer.result));
+		return;
 	}
-	return err;
+	c->rings_waiting = c->ring_open.count;
+	answer.ring_reply.ring = c->first_ring;
+	answer.ring_reply.count = c->ring_open.count;
+	answer.ring_reply.seals = (uint32_t)connection_seals(c, false);
+	connection_reply(c, &answer, sockets, c->ring_open.count);
+	for (uint32_t i = 0; i < c->ring_open.count; i++)
+		close(sockets[i]);
 }
 
-/* The reactor answers for each of them. */
-static void hand_rings_over(struct connection *c)
+/* Ring indices are never used again, so that a late message cannot mean another ring. */
+void connection_hand_rings_over(struct connection *c)
 {
+	c->rings_waiting = 0;
+	c->first_ring += c->ring_open.count;
 	c->rings_expected = c->ring_open.count;
 	c->rings_error = 0;
 	for (uint32_t i = 0; i < c->ring_open.count; i++) {
@@ -146,30 +199,8 @@ static void hand_rings_over(struct connection *c)
 	}
 }
 
-void connection_open_rings(struct connection *c, const struct quoit_ctl *m)
-{
-	char text[QUOIT_TEXT_BYTES];
-	int err = check_ring_open(&m->ring_open, &c->ring_open, text, sizeof text);
-
-	if (!err)
-		err = check_ring_count(c, text, sizeof text);
-	if (!err)
-		err = charge_ring_open(c, text, sizeof text);
-	if (!err)
-		err = make_charged_rings(c, text, sizeof text);
-	if (err < 0) {
-		connection_reply_result(c, m->type, m->seq, err, "%s", text);
-		return;
-	}
-	c->pending = m->type;
-	c->pending_seq = m->seq;
-	hand_rings_over(c);
-}
-
 void connection_answer_ring(struct connection *c, const struct mail *m)
 {
-	struct quoit_ctl answer = {.type = QUOIT_CTL_RING_OPEN, .seq = c->pending_seq};
-
 	if (m->result < 0) {
 		c->rings_error = m->result;
 		connection_drop_ring(c, m->ring);
@@ -177,18 +208,11 @@ void connection_answer_ring(struct connection *c, const struct mail *m)
 	if (--c->rings_expected)
 		return;
 	c->pending = 0;
-	answer.result = c->rings_error;
-	if (!c->rings_error) {
-		answer.ring_reply.ring = c->first_ring;
-		answer.ring_reply.count = c->ring_open.count;
-		ring_layout(&c->ring_open, &answer.ring_reply.layout);
-	} else {
-		snprintf(answer.text, sizeof answer.text, "cannot add a ring: %s",
-			 strerror(-c->rings_error));
-	}
-	c->first_ring += c->ring_open.count; /* of a failure some may be there until the end */
-	if (c->state != CONNECTION_GONE)
-		connection_reply(c, &answer, c->ring_fds,
-				 c->rings_error ? 0 : 3 * c->ring_open.count);
-	close_ring_fds(c, c->ring_open.count);
+	if (c->state == CONNECTION_GONE)
+		return;
+	if (c->rings_error)
+		connection_reply_result(c, QUOIT_CTL_READY, c->pending_seq, c->rings_error,
+					"cannot add a ring: %s", strerror(-c->rings_error));
+	else
+		connection_reply_result(c, QUOIT_CTL_READY, c->pending_seq, 0, NULL);
 }

@@ -37,7 +37,7 @@ static struct connection *new_connection(struct control *c, int fd, const struct
 				    .uid = peer->uid,
 				    .pid = peer->pid,
 				    .pidfd = -1,
-				    .held_fd = -1,
+				    .arena.fd = -1,
 				    .hello_by_ns = totals_now_ns() + c->config->hello_ms * 1000000};
 	errands_init(&conn->errands, c->errands, peer->uid);
 	c->connections = conn;

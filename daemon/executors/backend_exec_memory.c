@@ -49,7 +49,7 @@ static bool send_memory(struct exec_port *p, const struct session *s, uint32_t s
 						      [PLACE_ARENA] = s->arena_bytes}};
 	const int have[QUOIT_EXEC_REGIONS] = {[PLACE_PAGEABLE] = s->region.fd,
 					      [PLACE_PINNED] = s->pinned_fd,
-					      [PLACE_ARENA] = s->arena_fd,
+					      [PLACE_ARENA] = s->arena_memory.fd,
 					      [QUOIT_EXEC_BRIDGE] = s->bridge.fd};
 	int fds[QUOIT_EXEC_REGIONS];
 	unsigned n = 0;

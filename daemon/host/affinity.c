@@ -137,7 +137,7 @@ int affinity_prefer_node(void *start, size_t bytes, uint32_t node)
 }
 
 /* Up to PAGES_PER_CALL pages from `start` on: where each is, or what is wrong with it. */
-static int ask_pages(char *start, size_t bytes, const int *nodes, int status[PAGES_PER_CALL])
+static int ask_pages(char *start, size_t bytes, int status[PAGES_PER_CALL])
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	void *pages[PAGES_PER_CALL];
@@ -146,8 +146,7 @@ static int ask_pages(char *start, size_t bytes, const int *nodes, int status[PAG
 	for (; nr < PAGES_PER_CALL && nr * page_bytes < bytes; nr++)
 		pages[nr] = start + nr * page_bytes;
 	/* Without target nodes nothing is moved: the present ones come back. */
-	return move_pages(0, nr, pages, nodes, status, nodes ? MPOL_MF_MOVE : 0) < 0 ? -errno
-										     : (int)nr;
+	return move_pages(0, nr, pages, NULL, status, 0) < 0 ? -errno : (int)nr;
 }
 
 int affinity_count_pages(void *start, size_t bytes, uint32_t node, size_t *ret_present,
@@ -157,7 +156,7 @@ int affinity_count_pages(void *start, size_t bytes, uint32_t node, size_t *ret_p
 	int status[PAGES_PER_CALL];
 
 	for (size_t done = 0; done < bytes; done += PAGES_PER_CALL * page_bytes) {
-		int nr = ask_pages((char *)start + done, bytes - done, NULL, status);
+		int nr = ask_pages((char *)start + done, bytes - done, status);
 
 		if (nr < 0)
 			return nr;
@@ -169,16 +168,4 @@ int affinity_count_pages(void *start, size_t bytes, uint32_t node, size_t *ret_p
 	*ret_present = present;
 	*ret_on_node = on_node;
 	return 0;
-}
-
-int affinity_move_pages(void *start, size_t bytes, uint32_t node)
-{
-	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	int nodes[PAGES_PER_CALL], status[PAGES_PER_CALL], nr = 0;
-
-	for (unsigned i = 0; i < PAGES_PER_CALL; i++)
-		nodes[i] = (int)node;
-	for (size_t done = 0; nr >= 0 && done < bytes; done += PAGES_PER_CALL * page_bytes)
-		nr = ask_pages((char *)start + done, bytes - done, nodes, status);
-	return nr < 0 ? nr : 0;
 }

@@ -60,11 +60,4 @@ int affinity_prefer_node(void *start, size_t bytes, uint32_t node);
 int affinity_count_pages(void *start, size_t bytes, uint32_t node, size_t *ret_present,
 			 size_t *ret_on_node);
 
-/*
- * Moves pages of a mapping to a node, as far as they are present and nobody else has mapped them;
- * whatever whose wish says of pages to come.  start is a page boundary.
- * Returns 0, also where nothing was moved, or -errno.
- */
-int affinity_move_pages(void *start, size_t bytes, uint32_t node);
-
 #endif

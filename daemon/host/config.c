@@ -66,6 +66,10 @@ const struct option_row config_rows[] = {
 	 "CPU time of one piece of a job on a core, then its thread counts as stuck", false},
 	{"no-io-uring", OPTION_FLAG, FIELD(no_io_uring), 0, 0, NULL,
 	 "move files' bytes by threads, as where io_uring is refused", false},
+	{"lax-memory", OPTION_FLAG, FIELD(lax_memory), 0, 0, NULL,
+	 "serve several users although the memory that they share with quoitd cannot be locked, "
+	 "sealed or guarded: one of them can then hold up or burden the others",
+	 false},
 	{"eager", OPTION_FLAG, FIELD(eager), 0, 0, NULL,
 	 "for tests: bytes are resident at create and no budget holds", false},
 	{"stick", OPTION_TEXT, FIELD(stick), 0, 0, "WHERE",

@@ -57,6 +57,7 @@ struct config {
 	uint64_t drain_ms; /* at the end, for jobs that were fetched */
 	uint64_t tile_ms;  /* CPU time of one tile, beyond which its worker is stuck */
 	bool no_io_uring;  /* test switch: move files' bytes by threads */
+	bool lax_memory;   /* several users, without what keeps them from each other's memory */
 	bool check_only;   /* nothing is asked but whether it makes sense */
 	char file[CONFIG_FILES][256]; /* that were read, */
 	unsigned files;

@@ -14,6 +14,11 @@
 #include "log.h"
 #include "memfd.h"
 #include "memory/region.h"
+#include "memory/shared.h"
+
+#ifndef MLOCK_ONFAULT /* Linux 4.4 */
+#define MLOCK_ONFAULT 1
+#endif
 
 #define LABEL(name, label, instead)   label,
 #define INSTEAD(name, label, instead) instead,
@@ -86,17 +91,36 @@ static void try_huge_pages(struct features *f)
 		close(fd);
 }
 
+int features_try_lock(uint64_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int err = at == MAP_FAILED ? -errno : 0;
+
+	/* Not by mlock(), which does nothing with a sanitizer, and would want the pages. */
+	if (!err && syscall(SYS_mlock2, at, bytes, MLOCK_ONFAULT) < 0)
+		err = -errno;
+	if (at != MAP_FAILED)
+		munmap(at, bytes);
+	return err;
+}
+
 /* How much may be locked is for each session to find out: mostly it is enough. */
 static void try_memlock(struct features *f)
 {
-	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
-	void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err = features_try_lock((uint64_t)sysconf(_SC_PAGESIZE));
 
-	/* Not by mlock(), which does nothing with a sanitizer. */
-	if (page == MAP_FAILED || syscall(SYS_mlock2, page, bytes, 0) < 0)
-		features_miss(f, FEATURE_MEMLOCK, -errno);
-	if (page != MAP_FAILED)
-		munmap(page, bytes);
+	if (err < 0)
+		features_miss(f, FEATURE_MEMLOCK, err);
+}
+
+static void try_shared(struct features *f)
+{
+	int guard = shared_guard_init(), seal = shared_try_seal();
+
+	if (guard < 0)
+		features_miss(f, FEATURE_USERFAULTFD, guard);
+	if (seal < 0)
+		features_miss(f, FEATURE_SEAL, seal);
 }
 
 void features_probe(struct features *ret, int32_t node)
@@ -107,6 +131,7 @@ void features_probe(struct features *ret, int32_t node)
 		try_mbind(ret, (uint32_t)node);
 	try_huge_pages(ret);
 	try_memlock(ret);
+	try_shared(ret);
 }
 
 /* ---- saying so ---- */

@@ -20,7 +20,14 @@
 	X(PIDFD, "pidfd", "the end of a process is told by its sockets, or asked for")             \
 	X(MBIND, "mbind", "the kernel decides on which node memory lies")                          \
 	X(HUGE_PAGES, "huge pages", "memory comes in small ones")                                  \
-	X(MEMLOCK, "memlock", "pinned memory and rings may be paged out; " FEATURES_MORE_MEMLOCK)
+	X(MEMLOCK, "memlock",                                                                      \
+	  "pinned memory and what clients share may be paged out; " FEATURES_MORE_MEMLOCK)         \
+	X(USERFAULTFD, "userfaultfd", "pages that clients take away are made anew, by quoitd")     \
+	X(SEAL, "F_SEAL_FUTURE_WRITE", "clients can punch holes into what they share")
+
+/* Those that keep clients from holding up quoitd, and so each other, by memory that they share. */
+#define FEATURE_HOLDS(which)                                                                       \
+	((which) == FEATURE_MEMLOCK || (which) == FEATURE_USERFAULTFD || (which) == FEATURE_SEAL)
 
 /* What helps those who may not lock as much as they want. */
 #define FEATURES_MORE_MEMLOCK "LimitMEMLOCK= of the unit, or ulimit -l, allows more"
@@ -39,6 +46,11 @@ struct features {
  * node: one that has memory for us; negative: none has, and mbind is not tried.
  */
 void features_probe(struct features *ret, int32_t node);
+
+/*
+ * May so many bytes be locked?  Tried, without a page.  Negative: -errno.
+ */
+int features_try_lock(uint64_t bytes);
 
 /* Note that one is missing, by the -errno that it gave (-ECANCELED: switched off by us). */
 void features_miss(struct features *f, enum feature which, int err);

@@ -31,7 +31,6 @@ void bind_session(struct session *s, int32_t node)
 {
 	const struct part parts[] = {{s->state, s->state_bytes},
 				     {s->region.base, s->region.bytes},
-				     {s->arena, s->arena_bytes},
 				     {s->pinned, s->pinned_bytes}};
 
 	if (!bind_parts(s, parts, sizeof parts / sizeof parts[0], node))
@@ -43,13 +42,4 @@ void bind_pinned(const struct session *s, int32_t node)
 	const struct part pinned = {s->pinned, s->pinned_bytes};
 
 	(void)bind_parts(s, &pinned, 1, node);
-}
-
-void bind_ring(const struct session *s, const struct ring *r)
-{
-	const struct part parts[] = {{r->client, r->layout.client_bytes},
-				     {r->daemon, r->layout.daemon_bytes}};
-
-	if (s->memory_node >= 0)
-		(void)bind_parts(s, parts, sizeof parts / sizeof parts[0], s->memory_node);
 }

@@ -11,15 +11,11 @@
 #include <stdint.h>
 
 struct session;
-struct ring;
 
-/* Asks for the node's memory for all that the session has; its rings will ask for the same. */
+/* Asks for the node's memory for all that is ours; what its client brings will ask for the same. */
 void bind_session(struct session *s, int32_t node);
 
 /* For its pinned region alone, which devices read and write: another node's. */
 void bind_pinned(const struct session *s, int32_t node);
-
-/* The same for a new ring's pages.  Nothing for a session that is not bound. */
-void bind_ring(const struct session *s, const struct ring *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c - SIGBUS: a zero page over the hole, a mark on the session */
+/* guard.c - SIGBUS: zero pages over the hole, a mark on the session */
 #include "guard.h"
 
 #include <errno.h>
@@ -18,56 +18,78 @@ void guard_rings(struct ring *const *rings, const uint32_t *count)
 	thread_ring_count = count;
 }
 
+/* What a fault has hit, and over how much of it a zero page is mapped. */
+struct hit {
+	struct session *session; /* NULL: it is nobody's */
+	uintptr_t start;
+	size_t bytes;
+};
+
 static bool within(const void *map, uint64_t bytes, uintptr_t at)
 {
 	return map && at >= (uintptr_t)map && at - (uintptr_t)map < bytes;
 }
 
-static bool is_session_memory(const struct session *s, uintptr_t at)
+/*
+ * A client can take away every other page of its memory, and mappings are few (65,530): so what it
+ * has brought falls in at most so many pieces.  The session is over, whatever is lost of it.
+ */
+#define PIECES 64
+
+static struct hit in_shared(struct session *s, const struct shared *m, uintptr_t at)
 {
-	return within(s->arena, s->arena_bytes, at) || within(s->pinned, s->pinned_bytes, at) ||
+	size_t piece = (m->bytes / PIECES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	size_t offset = piece ? (at - (uintptr_t)m->base) / piece * piece : 0;
+
+	return (struct hit){s, (uintptr_t)m->base + offset,
+			    piece < m->bytes - offset ? piece : m->bytes - offset};
+}
+
+static bool is_our_memory(const struct session *s, uintptr_t at)
+{
+	return within(s->pinned, s->pinned_bytes, at) ||
 	       within(s->region.base, s->region.bytes, at);
 }
 
-/* Whose memory is it that this thread may touch?  NULL: nobody's. */
-static struct session *find_session(uintptr_t at)
+/* Whose memory is it that this thread may touch? */
+static struct hit find(uintptr_t at)
 {
 	struct session *s = guard_session;
 
-	if (s && is_session_memory(s, at))
-		return s;
+	if (s && within(s->arena_memory.base, s->arena_memory.bytes, at))
+		return in_shared(s, &s->arena_memory, at);
+	if (s && is_our_memory(s, at))
+		return (struct hit){s, at & ~(uintptr_t)(PAGE_BYTES - 1), PAGE_BYTES};
 	for (uint32_t i = 0; thread_rings && i < *thread_ring_count; i++) {
 		const struct ring *r = thread_rings[i];
 
-		if (within(r->client, r->layout.client_bytes, at))
-			return r->session;
+		if (within(r->memory.base, r->memory.bytes, at))
+			return in_shared(r->session, &r->memory, at);
 	}
-	return NULL;
+	return (struct hit){0};
 }
 
 /*
- * By the bare system call: it is safe in a handler, and two workers may put their zero page
+ * By the bare system call: it is safe in a handler, and two workers may put their zero pages
  * over the same hole, which a race detector that knows mmap would call a race.
  */
-static bool map_zero_page(uintptr_t page)
+static bool map_zero_pages(const struct hit *hit)
 {
-	return syscall(SYS_mmap, page, (size_t)PAGE_BYTES, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != -1;
+	return syscall(SYS_mmap, hit->start, hit->bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != -1;
 }
 
 static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 {
-	uintptr_t at = (uintptr_t)info->si_addr;
-	uintptr_t page = at & ~(uintptr_t)(PAGE_BYTES - 1);
-	struct session *s = find_session(at);
+	struct hit hit = find((uintptr_t)info->si_addr);
 	int saved = errno;
 
 	(void)context;
-	if (!s || !map_zero_page(page)) {
+	if (!hit.session || !map_zero_pages(&hit)) {
 		(void)signal(signal_number, SIG_DFL); /* the access is repeated and ends us */
 		return;
 	}
-	__atomic_store_n(&s->vanished, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&hit.session->vanished, true, __ATOMIC_RELAXED);
 	errno = saved;
 }
 

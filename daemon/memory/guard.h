@@ -2,14 +2,14 @@
 /*
  * guard.h - memory that a client can take away under us.
  *
- * A size seal does not stop a client from punching its arena, and pages may be
- * refused by a memory limit, so any access to a session's memory may raise SIGBUS.
- * The handler maps a zero page over the fault and marks the session; it never
+ * Where a client's memory could not be sealed against punching (shared.h), and where pages are
+ * refused by a memory limit, any access to a session's memory may raise SIGBUS.
+ * The handler maps zero pages over the fault and marks the session; it never
  * jumps, so a BLAS call in the middle just goes on with zeros.  The job then fails
  * with -EFAULT and the session ends.
  *
  * Between guard_enter and guard_leave the calling thread may touch that session's
- * mappings, and after guard_rings the client pages of those rings at any time; a SIGBUS
+ * mappings, and after guard_rings the memory of those rings at any time; a SIGBUS
  * elsewhere is a bug of ours and kills the daemon.
  */
 #ifndef QUOITD_GUARD_H

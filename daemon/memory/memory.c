@@ -6,7 +6,6 @@
 #include <fcntl.h>
 
 #include "host/tsc.h"
-#include "memory_away.h"
 #include "memory_pinned.h"
 #include "reactor/reactor.h"
 #include "session/tensor_bits.h"
@@ -370,10 +369,6 @@ void memory_answer(struct session *s, const struct memory_message *m, memory_rea
 		break;
 	case MEMORY_PUNCH:
 		punched(s, m, ready);
-		break;
-	case MEMORY_LOOK:
-		memory_away_answer(s, m);
-		memory_advance(s, ready); /* it may have come while that was under way */
 		break;
 	default:
 		allocated(s, m, ready);

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "memory_away.h"
 #include "memory_pinned.h"
 #include "session/session.h"
 
@@ -82,12 +81,12 @@ struct extent {
 	uint64_t offset, bytes;
 };
 
-#define CLOSE_EXTENTS (SIZECLASS_NR + 3)
+#define CLOSE_EXTENTS (SIZECLASS_NR + 2)
 
 /*
  * Of each stripe of the region what was ever used; SEEK_DATA finds only what was written, too.  An
- * executor that is at work may have the last three mapped for a while: not the pages.  Nor is the
- * client to keep those that nobody is charged for.
+ * executor that is at work may have the last two mapped for a while: not the pages.  No client has
+ * a descriptor of any of these; whatever it has one of is its own affair.
  */
 static struct extent close_extent(const struct session *s, unsigned i)
 {
@@ -99,10 +98,8 @@ static struct extent close_extent(const struct session *s, unsigned i)
 	switch (i - SIZECLASS_NR) {
 	case 0:
 		return (struct extent){s->pinned_fd, 0, s->pinned_bytes};
-	case 1:
-		return (struct extent){s->bridge.fd, 0, s->bridge.fd < 0 ? 0 : BRIDGE_BYTES};
 	default:
-		return (struct extent){s->arena_fd, 0, s->arena_bytes};
+		return (struct extent){s->bridge.fd, 0, s->bridge.fd < 0 ? 0 : BRIDGE_BYTES};
 	}
 }
 
@@ -139,8 +136,6 @@ bool memory_pages_part(struct memory_work *w, bool huge)
 	case MEMORY_FILL:
 		w->m.result = memory_pinned_fill_part(&w->m);
 		return true;
-	case MEMORY_LOOK:
-		return memory_away_part(w);
 	default:
 		w->m.result = memory_pinned_tidy_part(w->m.session);
 		return true;

@@ -22,7 +22,6 @@ enum memory_op {
 	MEMORY_PUNCH,    /* give them back */
 	MEMORY_FILL,     /* pages for the pinned region from offset on, in parts */
 	MEMORY_TIDY,     /* move its pieces together, in parts */
-	MEMORY_LOOK,     /* for pages of [offset, offset + bytes) of the arena on other nodes */
 	MEMORY_CLOSE,    /* give the whole region back and unmap it */
 };
 
@@ -37,7 +36,6 @@ struct memory_message {
 	uint32_t job;    /* ALLOCATE: who waits for it */
 	/* FILL: to be locked and registered too; in the answer: it is */
 	bool lock, enrol;
-	uint64_t away, returned; /* LOOK, in the answer: bytes on other nodes, and that were */
 };
 
 #define MEMORY_ENTRIES 256 /* of a ring */

@@ -19,7 +19,6 @@
 #include "io/backend_io.h"
 #include "memory/guard.h"
 #include "memory/memory.h"
-#include "memory/memory_away.h"
 #include "reactor_rings.h"
 #include "reactor_stats.h"
 #include "record.h"
@@ -190,12 +189,6 @@ static void sleep_now(struct reactor *r)
 
 /* ---- every pass ---- */
 
-static void watch_memory(struct session *s)
-{
-	memory_trim(s);
-	memory_away_ask(s);
-}
-
 static void chores(struct reactor *r)
 {
 	uint64_t begun = tsc_now(), ended, pause; /* the pass before it does not count */
@@ -213,7 +206,7 @@ static void chores(struct reactor *r)
 	if (r->now - r->last_trim > tsc_from_ns(TRIM_NS)) {
 		r->last_trim = r->now;
 		for (struct session *s = r->sessions; s; s = s->next)
-			watch_memory(s);
+			memory_trim(s);
 	}
 	ended = tsc_now();
 	pause = tsc_from_ns(CHORES_NS) + CHORES_PART * (ended - begun);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "files.h"
@@ -42,7 +43,7 @@ static void remove_from(struct errands **list, struct errands *e)
 
 static bool has_work(const struct errands *e)
 {
-	return e->count || e->check >= 0 || e->hang_up >= 0;
+	return e->task || e->memory_count || e->count || e->check >= 0 || e->hang_up >= 0;
 }
 
 static unsigned running_of(const struct errand_pool *p, uid_t uid)
@@ -74,34 +75,81 @@ static void wake_control(struct errand_pool *p)
 	(void)n;
 }
 
-/* One errand; the lock is let go meanwhile.  Closing comes first: it makes room. */
-static void run_one(struct errand_pool *p, struct errands *e)
-{
-	bool closes = e->count, checks = !closes && e->check >= 0;
-	int fd = closes ? e->close[--e->count] : checks ? e->check : e->hang_up;
-	uint32_t modes = 0;
-	int result = 0;
+/* Each of these is one errand; the lock is let go meanwhile. */
 
-	if (closes &&
-	    e->count == ERRANDS_BEHIND) /* who waits for that need not wait for this one */
+static void run_task(struct errand_pool *p, struct errands *e)
+{
+	void (*task)(void *) = e->task;
+
+	pthread_mutex_unlock(&p->lock);
+	task(e->task_of);
+	pthread_mutex_lock(&p->lock);
+	e->task = NULL;
+	e->ran = true;
+}
+
+static void drop_memory(struct errand_pool *p, struct errands *e)
+{
+	struct shared m = e->memory[0];
+
+	memmove(e->memory, e->memory + 1, --e->memory_count * sizeof m);
+	if (e->before_task)
+		e->before_task--;
+	pthread_mutex_unlock(&p->lock);
+	shared_drop(&m);
+	pthread_mutex_lock(&p->lock);
+}
+
+static void close_one(struct errand_pool *p, struct errands *e)
+{
+	int fd = e->close[--e->count];
+
+	if (e->count == ERRANDS_BEHIND) /* who waits for that need not wait for this one */
 		wake_control(p);
 	pthread_mutex_unlock(&p->lock);
-	if (checks)
-		result = files_check(fd, e->uid == geteuid(), &modes);
-	else if (!closes)
-		ctl_drain(fd);
-	if (!checks)
-		close(fd);
+	close(fd);
 	pthread_mutex_lock(&p->lock);
-	if (checks) {
-		e->check = -1;
-		e->checked = true;
-		e->checked_fd = fd;
-		e->check_result = result;
-		e->check_modes = modes;
-	} else if (!closes) {
-		e->hang_up = -1;
-	}
+}
+
+static void check_one(struct errand_pool *p, struct errands *e)
+{
+	int fd = e->check, result;
+	uint32_t modes = 0;
+
+	pthread_mutex_unlock(&p->lock);
+	result = files_check(fd, e->uid == geteuid(), &modes);
+	pthread_mutex_lock(&p->lock);
+	e->check = -1;
+	e->checked = true;
+	e->checked_fd = fd;
+	e->check_result = result;
+	e->check_modes = modes;
+}
+
+static void hang_up(struct errand_pool *p, struct errands *e)
+{
+	int fd = e->hang_up;
+
+	pthread_mutex_unlock(&p->lock);
+	ctl_drain(fd);
+	close(fd);
+	pthread_mutex_lock(&p->lock);
+	e->hang_up = -1;
+}
+
+/* A task may be on memory that is to be dropped since; then comes what makes room. */
+static void run_one(struct errand_pool *p, struct errands *e)
+{
+	if (e->task && !e->before_task)
+		run_task(p, e);
+	else if (e->memory_count)
+		drop_memory(p, e);
+	else if (e->count)
+		close_one(p, e);
+	else if (e->check >= 0)
+		check_one(p, e);
+	else
+		hang_up(p, e);
 }
 
 static void *run(void *arg);
@@ -283,12 +331,51 @@ bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, uint32_t *
 	return done;
 }
 
+void errands_run(struct errands *e, void (*task)(void *), void *of)
+{
+	pthread_mutex_lock(&e->pool->lock);
+	e->task = task;
+	e->task_of = of;
+	e->before_task = e->memory_count;
+	enqueue(e);
+	pthread_mutex_unlock(&e->pool->lock);
+}
+
+bool errands_ran(struct errands *e)
+{
+	bool ran;
+
+	pthread_mutex_lock(&e->pool->lock);
+	ran = e->ran;
+	e->ran = false;
+	pthread_mutex_unlock(&e->pool->lock);
+	return ran;
+}
+
+void errands_drop(struct errands *e, struct shared *m)
+{
+	struct shared memory = *m;
+
+	*m = (struct shared){.fd = -1};
+	if (!memory.base)
+		return;
+	if (!e) {
+		shared_drop(&memory);
+		return;
+	}
+	pthread_mutex_lock(&e->pool->lock);
+	if (e->memory_count < ERRANDS_MEMORY) /* else we have counted wrongly, as above */
+		e->memory[e->memory_count++] = memory;
+	enqueue(e);
+	pthread_mutex_unlock(&e->pool->lock);
+}
+
 bool errands_idle(struct errands *e)
 {
 	bool idle;
 
 	pthread_mutex_lock(&e->pool->lock);
-	idle = !e->queued && !e->checked;
+	idle = !e->queued && !e->checked && !e->ran;
 	pthread_mutex_unlock(&e->pool->lock);
 	return idle;
 }

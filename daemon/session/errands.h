@@ -10,7 +10,11 @@
  * a time: what hangs holds up its own connection only, and holds it in its user's count of
  * connections until it is done.
  *
- * Thread-safe, except errands_init and errands_checked, which are the control thread's.
+ * So is what takes long with a client's memory: to map it, to look whether it is all there, to give
+ * it back.
+ *
+ * Thread-safe, except errands_init, errands_checked and errands_ran, which are the control
+ * thread's.
  */
 #ifndef QUOITD_ERRANDS_H
 #define QUOITD_ERRANDS_H
@@ -20,6 +24,7 @@
 #include <sys/types.h>
 
 #include "host/ctl_io.h"
+#include "memory/shared.h"
 
 #define ERRANDS_USER 4u
 
@@ -28,14 +33,17 @@
 #define ERRANDS_BEHIND 128u
 
 /*
- * Descriptors of one connection that can wait to be closed: so many and one that it has just
- * brought, and what it holds beside: its files, images and the sockets of its rings; its arena and
- * pinned region; those of a message that ends it, and of a doorbell that does; the one that is
- * checked.
+ * Descriptors of one connection that can wait to be closed: so many and those that it has just
+ * brought, and what it holds beside: its files, images and the sockets of its rings; its pinned
+ * region; those of a message that ends it, and of a doorbell that does; the one that is checked.
  */
 #define ERRANDS_MOST                                                                               \
-	(ERRANDS_BEHIND + 1 + QUOIT_MAX_FILES + QUOIT_MAX_IMAGES + QUOIT_MAX_RINGS +               \
+	(ERRANDS_BEHIND + QUOIT_MAX_FILES + QUOIT_MAX_IMAGES + 2 * QUOIT_MAX_RINGS +               \
 	 2 * CTL_FDS_MOST + 3)
+
+/* Memory of one connection that can wait to be dropped: a session never has more rings than that,
+ * open or closed, and the arena. */
+#define ERRANDS_MEMORY (2 * QUOIT_MAX_RINGS + 2)
 
 struct errand_pool;
 
@@ -44,7 +52,10 @@ struct errands {
 	struct errand_pool *pool;
 	struct errands *next; /* in the pool's queue, or among those under way */
 	uid_t uid;
-	bool queued;  /* in one of the two */
+	bool queued;          /* in one of the two */
+	void (*task)(void *); /* to be run with this; NULL: none */
+	void *task_of;
+	bool ran;     /* one was, which waits to be told */
 	int check;    /* a descriptor to be looked at; -1: none */
 	int hang_up;  /* a socket; -1: none */
 	bool checked; /* with this outcome, which waits to be fetched: */
@@ -52,6 +63,9 @@ struct errands {
 	uint32_t check_modes;
 	uint32_t count;
 	int close[ERRANDS_MOST];
+	uint32_t memory_count,
+		before_task; /* so many; and of these, that were there before the task */
+	struct shared memory[ERRANDS_MEMORY];
 };
 
 /* eventfd is written whenever an errand is done.  -errno. */
@@ -76,6 +90,18 @@ void errands_check(struct errands *e, int fd);
 
 /* True, once: the check is done, *ret_fd is the caller's again, and *ret_result is its result. */
 bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, uint32_t *ret_modes);
+
+/*
+ * Run a task, one at a time, before anything that the connection wants to have done later.  What it
+ * works on must stay until errands_ran.
+ */
+void errands_run(struct errands *e, void (*task)(void *), void *of);
+
+/* True, once: the task is done. */
+bool errands_ran(struct errands *e);
+
+/* Take this memory over, and drop it, behind a task that may be at work on it. */
+void errands_drop(struct errands *e, struct shared *m);
 
 /* Nothing is left to do, or to be fetched. */
 bool errands_idle(struct errands *e);

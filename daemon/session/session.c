@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - making and unmaking a session: its tables, regions and arena */
+/* session.c - making and unmaking a session: its tables and regions */
 #include "session.h"
 
 #include <errno.h>
@@ -127,7 +127,8 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 	s->id = id;
 	s->memory_node = -1;
 	s->legs_long = UINT64_MAX;
-	s->state_fd = s->arena_fd = s->pinned_fd = s->stats_fd = s->legs_fd = s->region.fd = -1;
+	s->state_fd = s->arena_memory.fd = s->pinned_fd = s->stats_fd = s->legs_fd = s->region.fd =
+		-1;
 	s->arena_bytes = limits->arena_bytes;
 	s->pinned_bytes = limits->pinned_bytes;
 	s->eager = limits->eager;
@@ -157,8 +158,6 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 	if (limits->kernels)
 		s->kernels = kernels_new();
 	err = limits->kernels && !s->kernels ? -ENOMEM : open_tables(s, limits);
-	if (!err)
-		err = open_memory("quoit-arena", s->arena_bytes, &s->arena_fd, &s->arena);
 	if (!err)
 		err = open_memory("quoit-pinned", s->pinned_bytes, &s->pinned_fd, &s->pinned);
 	if (!err && has_bridge(limits))
@@ -203,10 +202,9 @@ void session_free(struct session *s)
 			errands_close(s->errands, s->files[i].fd);
 	kernels_free(s->kernels, s->errands);
 	region_close(&s->region);
-	unmap(s->arena, s->arena_bytes);
+	errands_drop(s->errands, &s->arena_memory);
 	unmap(s->pinned, s->pinned_bytes);
 	unmap(s->state, s->state_bytes);
-	close_elsewhere(s, s->arena_fd);
 	close_elsewhere(s, s->pinned_fd);
 	close_fd(s->state_fd);
 	close_fd(s->bridge.fd);

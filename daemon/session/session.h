@@ -29,6 +29,7 @@
 #include "memory/memory_thread.h"
 #include "memory/pinned.h"
 #include "memory/region.h"
+#include "memory/shared.h"
 #include "memory/slab.h"
 #include "reactor/optable.h"
 #include "session/depth.h"
@@ -57,16 +58,6 @@ struct memory {
 	struct depth waiting; /* these, and those whose pages are on their way */
 	uint8_t tidying; /* enum tidy_state; else than NONE, no job starts and none is fetched */
 	bool more;       /* memory_advance stopped in the middle: it is to be called again */
-};
-
-/* Bytes of the arena on other nodes (memory/memory_away.h). */
-struct memory_away {
-	uint64_t jobs;     /* that were fetched when this round began, */
-	uint64_t looked;   /* in which so much of the arena was looked at, */
-	uint64_t found;    /* and so much of that was away; */
-	uint64_t bytes;    /* in the one before it, all that was */
-	uint64_t returned; /* ever brought back */
-	bool refused;      /* the kernel does not tell */
 };
 
 /* ---- executors ---- */
@@ -147,9 +138,10 @@ struct session {
 	uint32_t tensors_alive;
 
 	struct region region;
-	int arena_fd;
-	uint8_t *arena;
-	uint64_t arena_bytes;
+	uint64_t arena_bytes;       /* that were granted, and are there before any ring is */
+	struct shared arena_memory; /* the client's; none: it has not brought it yet */
+	uint8_t *arena;             /* its address */
+	uint64_t arena_away; /* of it, on other nodes than memory_node when it was handed over */
 	int pinned_fd;
 	uint8_t *pinned;
 	uint64_t pinned_bytes;
@@ -159,7 +151,6 @@ struct session {
 	uint64_t pinned_registered; /* and so many are registered with the reactor's io_uring, */
 	uint32_t pinned_buffer;     /* in buffers that begin with this one, or IO_NO_BUFFER */
 	struct memory memory;
-	struct memory_away away;
 	struct memory_turns at_memory;               /* the memory thread's */
 	struct device_memory device[CONFIG_DEVICES]; /* number n is at n - 1 */
 	uint32_t devices;                            /* that there are */

@@ -11,6 +11,8 @@
 #include <quoit/ring.h>
 #include <quoit/trace.h>
 
+#include "memory/shared.h"
+
 struct session;
 
 #define CANCEL_SLOTS 16
@@ -52,8 +54,10 @@ struct ring {
 	int socket;
 	uint32_t flags; /* QUOIT_RING_* */
 	struct quoit_ring_layout layout;
+	struct shared memory; /* the client's, with all that follows: */
 	struct quoit_client_words *client;
-	struct quoit_daemon_words *daemon;
+	struct quoit_daemon_words *daemon; /* nothing that is written there is ever read for what
+					      we do: the client can write it, too */
 	const struct quoit_sqe *sqes;
 	const struct quoit_note *notes;
 	const struct quoit_site *sites;
@@ -92,17 +96,15 @@ struct ring {
 };
 
 /*
- * Make a ring.  *ret_client, *ret_daemon and *ret_socket are descriptors for the client,
- * to be closed by the caller after they were sent.  -errno.
+ * Make a ring in this memory, which is as long as its layout says and is taken over, and in which
+ * nothing is looked at.  *ret_socket is a descriptor for the client, to be closed by the caller
+ * after it was sent.  -errno: the memory stays the caller's.
  */
 int ring_new(struct session *s, uint32_t index, const struct quoit_ring_open *open,
-	     struct ring **ret, int *ret_client, int *ret_daemon, int *ret_socket);
+	     struct shared *memory, struct ring **ret, int *ret_socket);
 void ring_free(struct ring *r);
 
-/* The layout that a ring of these sizes has. */
-void ring_layout(const struct quoit_ring_open *open, struct quoit_ring_layout *ret);
-
-/* Bytes that such a ring costs: the pages that both sides see, and what only we know of it. */
+/* Bytes that such a ring costs: its memory, which is locked, and what only we know of it. */
 uint64_t ring_cost(const struct quoit_ring_layout *layout);
 
 #endif

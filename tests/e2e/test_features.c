@@ -25,7 +25,7 @@
 #define PATIENCE      500 /* times 10 ms */
 #define SO_PEERPIDFD_ 77
 
-enum feature { IO_URING, BUFFERS, PIDFD, MBIND, HUGE_PAGES, MEMLOCK, ALL, NONE };
+enum feature { IO_URING, BUFFERS, PIDFD, MBIND, HUGE_PAGES, MEMLOCK, USERFAULTFD, ALL, NONE };
 
 /* In the order of enum feature; what a feature takes lies side by side. */
 static const struct refused_call calls[] = {
@@ -33,6 +33,7 @@ static const struct refused_call calls[] = {
 	{SYS_pidfd_open, 0, 0},     {SYS_getsockopt, 3, SO_PEERPIDFD_},
 	{SYS_mbind, 0, 0},          {SYS_madvise, 3, MADV_HUGEPAGE},
 	{SYS_mlock, 0, 0},          {SYS_mlock2, 0, 0},
+	{SYS_userfaultfd, 0, 0},
 };
 
 static const struct {
@@ -45,6 +46,7 @@ static const struct {
 	[MBIND] = {"mbind", 4, 1},
 	[HUGE_PAGES] = {"huge pages", 5, 1},
 	[MEMLOCK] = {"memlock", 6, 2},
+	[USERFAULTFD] = {"userfaultfd", 8, 1},
 	[ALL] = {NULL, 0, sizeof calls / sizeof calls[0]},
 	[NONE] = {NULL, 0, 0},
 };
@@ -151,9 +153,10 @@ static void expect_works(const struct daemon *d)
 }
 
 static struct refusal refusals[] = {
-	{IO_URING, EPERM}, {IO_URING, ENOSYS}, {PIDFD, EPERM},      {PIDFD, ENOSYS},
-	{MBIND, EPERM},    {MBIND, ENOSYS},    {HUGE_PAGES, EPERM}, {HUGE_PAGES, EINVAL},
-	{MEMLOCK, EPERM},  {MEMLOCK, ENOSYS},  {BUFFERS, EPERM},    {BUFFERS, EINVAL},
+	{IO_URING, EPERM},    {IO_URING, ENOSYS},    {PIDFD, EPERM},      {PIDFD, ENOSYS},
+	{MBIND, EPERM},       {MBIND, ENOSYS},       {HUGE_PAGES, EPERM}, {HUGE_PAGES, EINVAL},
+	{USERFAULTFD, EPERM}, {USERFAULTFD, ENOSYS}, {MEMLOCK, EPERM},    {MEMLOCK, ENOSYS},
+	{BUFFERS, EPERM},     {BUFFERS, EINVAL},
 };
 
 ParameterizedTestParameters(features, one_that_is_refused_is_named_once_and_not_needed)

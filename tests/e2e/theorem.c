@@ -243,7 +243,7 @@ static bool cancel(struct round *r, struct lane *l)
 			continue;
 		m.job.ring = (uint32_t)(l - r->lane);
 		m.job.sq_index = l->to_cancel;
-		err = libquoit_control_call(r->session, &m, -1, NULL, 0);
+		err = libquoit_control_ask(r->session, &m, -1);
 		if (err && err != -EALREADY && err != -EBUSY)
 			return complain(r, l, l->to_cancel, "cancel: %s", quoit_strerror(err));
 		l->cancel[l->to_cancel] = err ? CANCEL_LATE : CANCEL_DONE;

@@ -46,7 +46,9 @@ struct client {
 	bool asked; /* a request is open, with */
 	uint32_t seq;
 	uint16_t type;
-	bool ended; /* by what the daemon said */
+	bool ended;                /* by what the daemon said */
+	int kept[QUOIT_MAX_RINGS]; /* memory that was handed over, and is not ready */
+	unsigned kept_count;
 };
 
 static struct config config;
@@ -239,7 +241,7 @@ static void connect_client(struct client *c)
 	*c = (struct client){.fd = pair[1], .connection = calloc(1, sizeof *c->connection)};
 	*c->connection = (struct connection){.control = &control,
 					     .next = control.connections,
-					     .held_fd = -1,
+					     .arena.fd = -1,
 					     .fd = pair[0],
 					     .pidfd = -1,
 					     .uid = 1000,
@@ -253,7 +255,7 @@ static void read_replies(struct client *c)
 {
 	union {
 		struct cmsghdr header;
-		char bytes[CMSG_SPACE(3 * QUOIT_MAX_RINGS * sizeof(int))];
+		char bytes[CMSG_SPACE(QUOIT_MAX_RINGS * sizeof(int))];
 	} space;
 	struct quoit_ctl m;
 	struct iovec part = {&m, sizeof m};
@@ -328,6 +330,64 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 	}
 }
 
+/* Memory that is good, or nearly so: now and then too short, not sealed, or of huge pages. */
+static int make_shared(uint64_t bytes, uint8_t how)
+{
+	int fd = memfd_create("fuzz",
+			      MFD_CLOEXEC | MFD_ALLOW_SEALING | (how == 0x21 ? MFD_HUGETLB : 0));
+
+	if (fd < 0)
+		return memfd_create("fuzz", MFD_CLOEXEC);
+	(void)!ftruncate(fd, (off_t)(how == 0x22 ? bytes / 2 : bytes));
+	(void)fcntl(fd, F_ADD_SEALS, how == 0x23 ? F_SEAL_GROW : F_SEAL_SHRINK | F_SEAL_GROW);
+	return fd;
+}
+
+/* What a client keeps of the memory that it hands over, to make it ready: none of it is mapped. */
+static void keep(struct client *c, int fd)
+{
+	if (c->kept_count < QUOIT_MAX_RINGS)
+		c->kept[c->kept_count++] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* For each, perhaps not all of its pages or seals. */
+static void make_ready(struct client *c, uint8_t how)
+{
+	while (c->kept_count) {
+		int fd = c->kept[--c->kept_count];
+		off_t end = lseek(fd, 0, SEEK_END);
+
+		if (how != 0x24 && end > 0)
+			(void)!fallocate(fd, 0, 0, end);
+		if (how == 0x25)
+			(void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096);
+		if (how != 0x26)
+			(void)fcntl(fd, F_ADD_SEALS, (int)shared_seals(true, false));
+		close(fd);
+	}
+}
+
+static void hand_over(struct client *c, const struct quoit_ctl *m, uint8_t how, struct ctl_fds *fds)
+{
+	const struct session *s = c->connection->session;
+	struct quoit_ring_open open = m->ring_open;
+	struct quoit_ring_layout layout = {0};
+	uint64_t bytes = s ? s->arena_bytes : 4096;
+	uint32_t count = m->type == QUOIT_CTL_ARENA ? 1 : open.count;
+
+	if (m->type == QUOIT_CTL_RING_OPEN) {
+		if (!open.cq_entries)
+			open.cq_entries = 2 * open.sq_entries;
+		quoit_ring_layout_of(&open, &layout);
+		bytes = quoit_ring_bytes(&layout);
+	}
+	count -= how == 0x27 && count;
+	for (uint32_t i = 0; i < count && i < QUOIT_MAX_RINGS + 1; i++) {
+		fds->fd[fds->count++] = make_shared(bytes, how);
+		keep(c, fds->fd[fds->count - 1]);
+	}
+}
+
 /* None of them hangs here: wait until they are done. */
 static void await_errands(struct client *c)
 {
@@ -399,7 +459,11 @@ static void send_message(struct client *c, struct input *in)
 		((uint8_t *)&m)[take(in, 1) % sizeof m] ^= (uint8_t)take(in, 1);
 	if (c->connection->state == CONNECTION_GONE)
 		return;
-	if ((m.type == QUOIT_CTL_IMAGE_ADD || m.type == QUOIT_CTL_KERNEL_ADD) && how & 0xc0)
+	if (m.type == QUOIT_CTL_READY)
+		make_ready(c, how);
+	if ((m.type == QUOIT_CTL_ARENA || m.type == QUOIT_CTL_RING_OPEN) && how < 0xd0)
+		hand_over(c, &m, how, &fds);
+	else if ((m.type == QUOIT_CTL_IMAGE_ADD || m.type == QUOIT_CTL_KERNEL_ADD) && how & 0xc0)
 		fds.fd[fds.count++] = some_memory(in);
 	else if ((m.type == QUOIT_CTL_FILE_ADD) != ((how & 0x1f) == 1))
 		fds.fd[fds.count++] = some_descriptor(how);
@@ -422,8 +486,11 @@ static void disconnect(struct client *c)
 		;
 	await_errands(c);
 	read_replies(c);
+	make_ready(c, 0);
 	close(c->fd);
 	REQUIRE(!c->connection->session);
+	REQUIRE(!c->connection->arena.base);
+	REQUIRE(!c->connection->rings_waiting);
 	REQUIRE(!c->connection->rings_expected);
 	REQUIRE(!c->connection->leased);
 	REQUIRE(!c->connection->rings);

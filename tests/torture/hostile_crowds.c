@@ -156,25 +156,24 @@ static unsigned long cpu_ticks(pid_t pid)
 static void lack_of_descriptors_is_named_and_passes(struct stage *s)
 {
 	struct quoit_ctl hello = ctl_hello(), add = ctl_request(QUOIT_CTL_FILE_ADD), answer;
-	struct quoit_ctl ring = ctl_request(QUOIT_CTL_RING_OPEN);
 	struct rlimit before, none = {.rlim_cur = 0};
 	struct raw_client c, next, late;
 	int fd = memfd_create("torture", MFD_CLOEXEC);
 
-	ring.ring_open = (struct quoit_ring_open){8, 0, 0, 2};
 	if (!caller_open(s, &c, CALLER_ALICE) || !caller_connect(s, &next, CALLER_ALICE))
 		return;
+	CHECK(s, !raw_give_arena(&c) && !raw_begin_arena(&c));
 	while (stage_count(s, QUOIT_DAEMON_CONNECTIONS) < s->counted[QUOIT_DAEMON_CONNECTIONS] + 2)
 		usleep(1000);
 	CHECK(s, !prlimit(s->daemon.pid, RLIMIT_NOFILE, NULL, &before));
 	none.rlim_max = before.rlim_max;
 	CHECK(s, !prlimit(s->daemon.pid, RLIMIT_NOFILE, &none, NULL));
 	CHECK(s, !ctl_ask(next.socket, &hello, -1, &answer) && answer.result == -EMFILE);
-	CHECK(s, !ctl_ask(c.socket, &ring, -1, &answer) && answer.result == -EMFILE);
+	CHECK(s, raw_ring_open(&c, 8, 0, 0) == -EMFILE && strstr(c.text, "descriptor"));
 	CHECK(s, !ctl_ask(c.socket, &add, fd, &answer) && answer.result == -EMFILE);
 	CHECK(s, caller_connect(s, &late, CALLER_ALICE));
 	CHECK(s, !prlimit(s->daemon.pid, RLIMIT_NOFILE, &before, NULL));
-	CHECK(s, !ctl_ask(c.socket, &ring, -1, &answer) && !answer.result);
+	CHECK(s, !raw_ring_open(&c, 8, 0, 0));
 	CHECK(s, caller_hello(s, &next));
 	CHECK(s, caller_hello(s, &late)); /* it waited in the backlog */
 	close(fd);

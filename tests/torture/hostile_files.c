@@ -42,7 +42,10 @@ static const struct wrong_count {
 	{QUOIT_CTL_HELLO, false, 17, MOST},
 	{QUOIT_CTL_HELLO, false, 0, 1},
 	{QUOIT_CTL_NR, false, sizeof(struct quoit_ctl), MOST},
-	{QUOIT_CTL_RING_OPEN, true, sizeof(struct quoit_ctl), 1},
+	{QUOIT_CTL_ARENA, true, sizeof(struct quoit_ctl), 0},
+	{QUOIT_CTL_ARENA, true, sizeof(struct quoit_ctl), 2},
+	{QUOIT_CTL_RING_OPEN, true, sizeof(struct quoit_ctl), QUOIT_MAX_RINGS + 1},
+	{QUOIT_CTL_READY, true, sizeof(struct quoit_ctl), 1},
 	{QUOIT_CTL_RING_CLOSE, true, sizeof(struct quoit_ctl), 2},
 	{QUOIT_CTL_CANCEL, true, sizeof(struct quoit_ctl), MOST},
 	{QUOIT_CTL_FILE_ADD, true, sizeof(struct quoit_ctl), 0},
@@ -85,8 +88,7 @@ static void descriptors_not_asked_for_are_closed(struct stage *s)
 /* Whoever counts those of the first block only takes two for one. */
 static void descriptors_in_two_blocks_are_closed(struct stage *s)
 {
-	static const uint16_t types[] = {QUOIT_CTL_RING_OPEN, QUOIT_CTL_FILE_ADD,
-					 QUOIT_CTL_IMAGE_ADD};
+	static const uint16_t types[] = {QUOIT_CTL_ARENA, QUOIT_CTL_FILE_ADD, QUOIT_CTL_IMAGE_ADD};
 	int fds[MOST / 2], fd = memfd_create("torture", MFD_CLOEXEC);
 
 	for (unsigned i = 0; i < MOST / 2; i++)

@@ -26,7 +26,9 @@ static const struct move {
 } moves[] = {
 	{0, {ENDS, ENDS, ENDS, ENDS, ENDS, ENDS, ENDS}},
 	{QUOIT_CTL_HELLO, {0, ENDS, ENDS, ENDS, ENDS, ENDS, ENDS}},
-	{QUOIT_CTL_RING_OPEN, {ENDS, 0, ENDS, ENDS, 0, 0, ENDS}},
+	{QUOIT_CTL_ARENA, {ENDS, -EEXIST, ENDS, ENDS, -EEXIST, -EEXIST, ENDS}},
+	{QUOIT_CTL_RING_OPEN, {ENDS, -EINVAL, ENDS, ENDS, -EINVAL, -EINVAL, ENDS}},
+	{QUOIT_CTL_READY, {ENDS, -EINVAL, ENDS, ENDS, -EINVAL, -EINVAL, ENDS}},
 	{QUOIT_CTL_RING_CLOSE, {ENDS, -EINVAL, ENDS, ENDS, -EINVAL, -EINVAL, ENDS}},
 	{QUOIT_CTL_CANCEL, {ENDS, -EINVAL, ENDS, ENDS, -EINVAL, -EINVAL, ENDS}},
 	{QUOIT_CTL_FILE_ADD, {ENDS, -EINVAL, ENDS, ENDS, -EINVAL, -EINVAL, ENDS}},
@@ -131,7 +133,8 @@ static struct quoit_ctl request(uint16_t type)
 static bool brings_a_descriptor(uint16_t type)
 {
 	return type == QUOIT_CTL_FILE_ADD || type == QUOIT_CTL_IMAGE_ADD ||
-	       type == QUOIT_CTL_KERNEL_ADD;
+	       type == QUOIT_CTL_KERNEL_ADD || type == QUOIT_CTL_ARENA ||
+	       type == QUOIT_CTL_RING_OPEN;
 }
 
 static void make_move(struct stage *s, struct raw_client *c, const struct move *move,
@@ -144,7 +147,7 @@ static void make_move(struct stage *s, struct raw_client *c, const struct move *
 	if (want == -EPERM && state == NEW && !stage_has_users())
 		want = -EINVAL; /* quoitd's own user may, but 0 is no share */
 	if (brings_a_descriptor(move->type))
-		fd = c->socket; /* any descriptor, but no file */
+		fd = c->socket; /* any descriptor, but neither file nor memory */
 	if (want == ENDS) {
 		if (state == NEW ? !ctl_put_early(s, c, &m, sizeof m, &fd, fd >= 0)
 				 : !CHECK(s, !ctl_put(c->socket, &m, sizeof m, &fd, fd >= 0)))

@@ -49,7 +49,7 @@ static int wrong(bool bad, const char *what)
 	return bad;
 }
 
-/* ---- the descriptors of quoitd's own pages ---- */
+/* ---- files in memory, opened anew ---- */
 
 static int reopen(int fd, int flags)
 {
@@ -57,42 +57,6 @@ static int reopen(int fd, int flags)
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	return open(path, flags | O_CLOEXEC);
-}
-
-static int upgrade_descriptors(const char *socket)
-{
-	struct raw_client c;
-	uint32_t bytes;
-	void *page;
-	int bad = 0;
-
-	if (wrong(raw_open(&c, socket, &wish) != 0, "cannot open a session"))
-		return 1;
-	bytes = c.layout.daemon_bytes;
-	page = (void *)(uintptr_t)c.daemon;
-	bad += wrong(reopen(c.daemon_fd, O_RDONLY) >= 0 || errno != EACCES, "reopened to read");
-	bad += wrong(reopen(c.daemon_fd, O_RDWR) >= 0 || errno != EACCES, "reopened to write");
-	bad += wrong(fchmod(c.daemon_fd, 0666) == 0 || errno != EPERM, "changed the mode");
-	bad += wrong(mmap(NULL, bytes, PROT_WRITE, MAP_SHARED, c.daemon_fd, 0) != MAP_FAILED,
-		     "mapped to write");
-	bad += wrong(mprotect(page, bytes, PROT_READ | PROT_WRITE) == 0, "made it writable");
-	bad += wrong(madvise(page, bytes, MADV_REMOVE) == 0, "punched by the mapping");
-	bad += wrong(fallocate(c.daemon_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, bytes) ==
-			     0,
-		     "punched by the descriptor");
-	bad += wrong(fcntl(c.daemon_fd, F_ADD_SEALS, F_SEAL_WRITE) == 0, "sealed");
-	bad += wrong(fcntl(c.daemon_fd, F_SETLEASE, F_RDLCK) == 0, "leased");
-	bad += wrong(reopen(c.arena_fd, O_RDWR) >= 0, "reopened the arena");
-	bad += wrong(raw_run(&c, (struct quoit_sqe){.opcode = QUOIT_OP_NOP}) != 0,
-		     "the session has suffered");
-	raw_close(&c);
-	return bad;
-}
-
-static void another_users_descriptors(struct stage *s)
-{
-	CHECK(s, run_as(SCENE_ALICE, upgrade_descriptors, s->daemon.socket));
-	stage_expect(s, QUOIT_DAEMON_CLIENTS_DIED, 1);
 }
 
 /* ---- who may be a client ---- */
@@ -402,7 +366,6 @@ static void private_quoitd_is_open_to_its_user_alone(struct stage *s)
 }
 
 static const struct stage_case cases[] = {
-	{"another user's descriptors", another_users_descriptors},
 	{"the service's own user", the_services_own_user},
 	{"memory of the last user", memory_of_the_last_user},
 	{"session of another user", session_of_another_user},
@@ -422,7 +385,7 @@ static const struct stage_case private_cases[] = {
 int main(int argc, char **argv)
 {
 	const struct stage_scene service = {.prepare = scene_as_service};
-	const struct stage_scene private = {.prepare = scene_as_service, .owner = SCENE_SERVICE};
+	const struct stage_scene private = {.prepare = scene_as_owner, .owner = SCENE_SERVICE};
 	struct stage stage;
 
 	if (!stage_init(&stage, argc, argv))

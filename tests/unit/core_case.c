@@ -6,9 +6,19 @@
 
 #include <criterion/criterion.h>
 
+#include "host/memfd.h"
 #include "reactor/optable.h"
 #include "reactor/shape.h"
 #include "session/tensor.h"
+
+void core_memory(uint64_t bytes, struct shared *ret)
+{
+	int fd = memfd_create_sealed("test", bytes);
+	const struct shared_wish wish = {.bytes = bytes, .node = -1};
+	char text[QUOIT_TEXT_BYTES];
+
+	cr_assert(fd >= 0 && shared_map(fd, &wish, ret, text, sizeof text) == 0, "%s", text);
+}
 
 struct session *core_session(uint32_t max_jobs)
 {
@@ -18,15 +28,20 @@ struct session *core_session(uint32_t max_jobs)
 					      .max_tensors = 64,
 					      .max_jobs = max_jobs};
 	const struct quoit_ring_open open = {.sq_entries = 8, .cq_entries = 16, .count = 1};
+	struct quoit_ring_layout layout;
+	struct shared memory;
 	struct session *s;
 	struct ring *ring;
-	int fds[3];
+	int socket;
 
 	optable_init();
+	quoit_ring_layout_of(&open, &layout);
 	cr_assert_eq(session_new(&limits, 1, &s), 0);
-	cr_assert_eq(ring_new(s, 0, &open, &ring, &fds[0], &fds[1], &fds[2]), 0);
-	for (unsigned i = 0; i < 3; i++)
-		close(fds[i]);
+	core_memory(CORE_ARENA, &s->arena_memory);
+	s->arena = s->arena_memory.base;
+	core_memory(quoit_ring_bytes(&layout), &memory);
+	cr_assert_eq(ring_new(s, 0, &open, &memory, &ring, &socket), 0);
+	close(socket);
 	s->rings[0] = ring;
 	s->ring_count = 1;
 	return s;

@@ -13,6 +13,9 @@
 /* The handle with this index and its first generation. */
 #define CORE_HANDLE(index) (1u << QUOIT_HANDLE_INDEX_BITS | (index))
 
+/* Memory as a client's that is mapped; asserts that it can be. */
+void core_memory(uint64_t bytes, struct shared *ret);
+
 /* A session with one ring of 8 SQEs and 16 CQEs; asserts that it can be had. */
 struct session *core_session(uint32_t max_jobs);
 struct ring *core_ring(struct session *s);

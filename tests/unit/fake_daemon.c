@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -17,25 +18,50 @@
 
 #include "fake_jobs.h"
 
-#define MEMORY_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#ifndef F_SEAL_FUTURE_WRITE /* Linux 5.1 */
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+#define FIRST_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+#define MORE_SEALS  (F_SEAL_FUTURE_WRITE | F_SEAL_SEAL)
 
 /* ---- memory and messages ---- */
 
-static int make_memory(const struct fake_daemon *f, uint64_t bytes, void **ret_map)
+/* As quoitd does: it is long enough, can be mapped, and has no page and no further seal yet. */
+static void *map_memory(int fd, uint64_t bytes)
 {
-	int fd = memfd_create("fake", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct stat st;
 
-	cr_assert(fd >= 0 &&
-		  ftruncate(fd, (off_t)(f->options.wrong_size ? bytes / 2 : bytes)) == 0);
-	*ret_map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (!f->options.unsealed)
-		cr_assert(fcntl(fd, F_ADD_SEALS, MEMORY_SEALS) == 0);
-	return fd;
+	cr_assert_neq(map, MAP_FAILED);
+	cr_assert_eq(fstat(fd, &st), 0);
+	cr_assert_eq((uint64_t)st.st_size, bytes);
+	cr_assert_eq(st.st_blocks, 0);
+	cr_assert_eq(fcntl(fd, F_GET_SEALS) & (FIRST_SEALS | MORE_SEALS), FIRST_SEALS);
+	return map;
+}
+
+static void check_ready(int fd)
+{
+	struct stat st;
+
+	cr_assert_eq(fstat(fd, &st), 0);
+	cr_assert_geq(st.st_blocks * 512, st.st_size, "pages are missing");
+	cr_assert_eq(fcntl(fd, F_GET_SEALS) & MORE_SEALS, MORE_SEALS);
+	close(fd);
+}
+
+static void ready(struct fake_daemon *f)
+{
+	cr_assert(f->waiting);
+	while (f->waiting)
+		check_ready(f->memory[--f->waiting]);
+	f->rings = f->rings_given;
 }
 
 static void reply(struct fake_daemon *f, struct quoit_ctl *m, const int *fds, unsigned count)
 {
-	char control[CMSG_SPACE(3 * FAKE_RINGS * sizeof(int))] = {0};
+	char control[CMSG_SPACE(FAKE_RINGS * sizeof(int))] = {0};
 	struct iovec data = {m, sizeof *m};
 	struct msghdr h = {.msg_iov = &data, .msg_iovlen = 1};
 	struct cmsghdr *c;
@@ -62,8 +88,6 @@ static void reply(struct fake_daemon *f, struct quoit_ctl *m, const int *fds, un
 static void hello(struct fake_daemon *f, struct quoit_ctl *m)
 {
 	uint32_t version = m->hello.abi_version;
-	void *map;
-	int fd;
 
 	memset(m->bytes, 0, sizeof m->bytes);
 	if (f->options.refuse) {
@@ -88,95 +112,96 @@ static void hello(struct fake_daemon *f, struct quoit_ctl *m)
 		.arena_bytes = f->options.arena_bytes,
 		.tsc_hz = 1000000000,
 		.max_entries = 1024};
-	fd = make_memory(f, f->options.arena_bytes, &map);
-	f->arena = map;
-	reply(f, m, &fd, 1);
+	reply(f, m, NULL, 0);
 }
 
-static uint32_t place(uint32_t *end, uint64_t bytes)
+static void arena(struct fake_daemon *f, struct quoit_ctl *m, int fd)
 {
-	uint32_t at = *end;
-
-	*end += (uint32_t)(bytes + 63) & ~63u;
-	return at;
+	cr_assert(!f->waiting && !f->arena);
+	f->arena = map_memory(fd, f->options.arena_bytes);
+	f->memory[f->waiting++] = fd;
+	m->ring_reply.seals = MORE_SEALS;
+	reply(f, m, NULL, 0);
 }
 
-static void ring_make(struct fake_daemon *f, struct fake_ring *r, const struct quoit_ring_open *o,
-		      int *ret_fds)
+static void ring_make(struct fake_ring *r, const struct quoit_ring_open *o, int fd, int *ret_socket)
 {
-	uint32_t cq = o->cq_entries ? o->cq_entries : 2 * o->sq_entries;
-	uint32_t end = sizeof(struct quoit_client_words);
-	struct quoit_ring_layout *l = &r->layout;
+	struct quoit_client_words *client;
+	struct quoit_daemon_words *daemon;
 	int pair[2];
-	void *map;
 
-	*l = (struct quoit_ring_layout){.sq_entries = o->sq_entries, .cq_entries = cq};
-	l->sites = place(&end, QUOIT_MAX_SITES * sizeof(struct quoit_site));
-	l->events = place(&end, sizeof(struct quoit_ring_events));
-	l->sqes = place(&end, o->sq_entries * sizeof(struct quoit_sqe));
-	l->notes = place(&end, o->sq_entries * sizeof(struct quoit_note));
-	l->client_bytes = (end + 4095) & ~4095u;
-	end = sizeof(struct quoit_daemon_words);
-	l->cqes = place(&end, cq * sizeof(struct quoit_cqe));
-	l->errors = place(&end, cq * sizeof(struct quoit_error));
+	quoit_ring_layout_of(o, &r->layout);
 	r->stamps = o->flags & QUOIT_RING_STAMPS;
-	if (r->stamps)
-		l->stamps = place(&end, cq * sizeof(struct quoit_stamps));
-	l->daemon_bytes = (end + 4095) & ~4095u;
-	ret_fds[0] = make_memory(f, l->client_bytes, &map);
-	r->client = map;
-	ret_fds[1] = make_memory(f, l->daemon_bytes, &map);
-	r->daemon = map;
+	r->client = map_memory(fd, quoit_ring_bytes(&r->layout));
+	r->daemon = r->client + r->layout.client_bytes;
+	client = (struct quoit_client_words *)r->client;
+	daemon = (struct quoit_daemon_words *)r->daemon;
 	cr_assert(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
 	r->socket = pair[0];
-	ret_fds[2] = pair[1];
-	quoit_consumer_init_line(&r->sq, &((struct quoit_daemon_words *)r->daemon)->sq_head,
-				 ((struct quoit_client_words *)r->client)->sq, o->sq_entries);
-	quoit_producer_init_line(&r->cq, ((struct quoit_client_words *)r->client)->cq,
-				 &((struct quoit_client_words *)r->client)->cq_head, cq);
+	*ret_socket = pair[1];
+	quoit_consumer_init_line(&r->sq, &daemon->sq_head, client->sq, o->sq_entries);
+	quoit_producer_init_line(&r->cq, client->cq, &client->cq_head, o->cq_entries);
 }
 
-static void ring_open(struct fake_daemon *f, struct quoit_ctl *m)
+static void ring_open(struct fake_daemon *f, struct quoit_ctl *m, const int *memory, unsigned count)
 {
 	struct quoit_ring_open o = m->ring_open;
-	int fds[3 * FAKE_RINGS];
+	int sockets[FAKE_RINGS];
 
 	memset(m->bytes, 0, sizeof m->bytes);
 	if (f->rings + o.count > FAKE_RINGS) {
 		m->result = -EMFILE;
+		for (unsigned i = 0; i < count; i++)
+			close(memory[i]);
 		reply(f, m, NULL, 0);
 		return;
 	}
+	cr_assert(!f->waiting);
+	cr_assert_eq(count, o.count);
 	m->ring_reply.ring = f->rings;
 	m->ring_reply.count = o.count;
-	for (uint32_t i = 0; i < o.count; i++)
-		ring_make(f, &f->ring[f->rings + i], &o, fds + 3 * i);
-	m->ring_reply.layout = f->ring[f->rings].layout;
-	f->rings += o.count;
-	reply(f, m, fds, 3 * o.count);
+	m->ring_reply.seals = MORE_SEALS;
+	for (uint32_t i = 0; i < o.count; i++) {
+		ring_make(&f->ring[f->rings + i], &o, memory[i], &sockets[i]);
+		f->memory[f->waiting++] = memory[i];
+	}
+	f->rings_given = f->rings + o.count;
+	reply(f, m, sockets, o.count);
 }
 
 /* ---- the thread ---- */
 
 static void serve_message(struct fake_daemon *f)
 {
-	char control[CMSG_SPACE(sizeof(int))];
+	char control[CMSG_SPACE(QUOIT_MAX_RINGS * sizeof(int))];
 	struct quoit_ctl m;
 	struct iovec data = {&m, sizeof m};
 	struct msghdr h = {.msg_iov = &data,
 			   .msg_iovlen = 1,
 			   .msg_control = control,
 			   .msg_controllen = sizeof control};
+	int fds[QUOIT_MAX_RINGS];
+	unsigned count = 0;
 
 	if (recvmsg(f->client, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != sizeof m)
 		return;
+	if (CMSG_FIRSTHDR(&h)) {
+		count = (unsigned)((CMSG_FIRSTHDR(&h)->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&h)), count * sizeof(int));
+	}
 	switch (m.type) {
 	case QUOIT_CTL_HELLO:
 		hello(f, &m);
 		return;
-	case QUOIT_CTL_RING_OPEN:
-		ring_open(f, &m);
+	case QUOIT_CTL_ARENA:
+		arena(f, &m, count ? fds[0] : -1);
 		return;
+	case QUOIT_CTL_RING_OPEN:
+		ring_open(f, &m, fds, count);
+		return;
+	case QUOIT_CTL_READY:
+		ready(f);
+		break;
 	case QUOIT_CTL_CANCEL:
 		m.result = fake_cancel(&f->ring[m.job.ring], m.job.sq_index);
 		break;
@@ -184,7 +209,7 @@ static void serve_message(struct fake_daemon *f)
 		f->closed++;
 		break;
 	case QUOIT_CTL_FILE_ADD:
-		if (!CMSG_FIRSTHDR(&h))
+		if (!count)
 			m.result = -EBADF;
 		m.file.index = f->files++;
 		break;
@@ -247,7 +272,10 @@ static void hang_up(struct fake_daemon *f)
 		close(f->ring[i].socket);
 	close(f->client);
 	f->client = -1;
-	f->rings = 0;
+	f->rings = f->rings_given = 0;
+	while (f->waiting)
+		close(f->memory[--f->waiting]);
+	f->arena = NULL;
 }
 
 void fake_kill(struct fake_daemon *f)

@@ -27,8 +27,6 @@ struct fake_options {
 	uint32_t version;     /* of another quoitd, which refuses ours */
 	bool lax;             /* and which is older than that: it takes ours */
 	uint64_t features;    /* that it has, whatever was asked for */
-	bool unsealed;        /* memory without seals */
-	bool wrong_size;      /* memory shorter than said */
 	bool wrong_seq;       /* replies that are not to the request */
 	bool end;             /* instead of a reply: QUOIT_CTL_END with a text */
 };

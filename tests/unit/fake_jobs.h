@@ -41,7 +41,9 @@ struct fake_daemon {
 	uint8_t fail_opcode;
 	int fail_error;
 	struct fake_ring ring[FAKE_RINGS];
-	uint32_t rings, files;
+	uint32_t rings, rings_given, files;
+	int memory[FAKE_RINGS]; /* given, and not ready: so many */
+	uint32_t waiting;
 	uint8_t *arena, *bytes;
 	uint64_t bytes_used;
 	struct fake_tensor tensor[FAKE_TENSORS];

@@ -74,7 +74,7 @@ static struct session *session_of(struct user *u)
 
 	visitor[visitors++].words = words;
 	cr_assert_eq(region_open(&s->region, LEASE, MAX_BUFFERS, words), 0);
-	s->pinned_fd = s->bridge.fd = s->arena_fd = -1;
+	s->pinned_fd = s->bridge.fd = s->arena_memory.fd = -1;
 	s->pinned_buffer = UINT32_MAX;
 	s->user = u;
 	return s;

@@ -366,8 +366,7 @@ int main(int argc, char **argv)
 	} tasks[] = {{"stay", stay},        {"crowd", crowd},          {"queue", queue},
 		     {"work", work},        {"lease", client_lease},   {"flood", flood},
 		     {"file", file},        {"move", client_move},     {"saturate", saturate},
-		     {"fill", client_fill}, {"module", client_module}, {"wander", client_wander},
-		     {"punctual", punctual}};
+		     {"fill", client_fill}, {"module", client_module}, {"punctual", punctual}};
 
 	for (unsigned i = 0; argc > 1 && i < sizeof tasks / sizeof tasks[0]; i++)
 		if (!strcmp(argv[1], tasks[i].name))

@@ -25,6 +25,5 @@ int client_lease(const char *argument);
 int client_fill(const char *argument);
 int client_module(const char *argument);
 int client_move(const char *argument);
-int client_wander(const char *argument);
 
 #endif

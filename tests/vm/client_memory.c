@@ -113,7 +113,7 @@ static unsigned pages_on(char *memory, int node)
 	return n;
 }
 
-/* move NODE: bind the arena there, under quoitd, and use it. */
+/* move NODE: try to have the arena's pages there, under quoitd, which keeps them; and use it. */
 int client_move(const char *argument)
 {
 	int node = (int)strtol(argument, NULL, 10), err;
@@ -122,7 +122,7 @@ int client_move(const char *argument)
 					  .dim = {1, 1, 1, (PAGES + 1) * PAGE / 4}};
 	struct quoit_session *s;
 	struct quoit_ring *q;
-	unsigned there;
+	unsigned before, there;
 	char *memory, *start;
 	quoit_tensor t;
 
@@ -132,7 +132,8 @@ int client_move(const char *argument)
 		return client_fail("open", err);
 	start = memory + (PAGE - (uintptr_t)memory % PAGE) % PAGE;
 	memset(memory, 1, (size_t)(PAGES + 1) * PAGE);
-	printf("before: %u of %u pages on node %d\n", pages_on(start, node), PAGES, node);
+	before = pages_on(start, node);
+	printf("before: %u of %u pages on node %d\n", before, PAGES, node);
 	if (mbind(start, (size_t)PAGES * PAGE, MPOL_BIND, &mask, 65, MPOL_MF_MOVE) < 0)
 		printf("mbind: %s\n", strerror(errno));
 	t = quoit_create_at(q, &shape, memory);
@@ -141,74 +142,8 @@ int client_move(const char *argument)
 	there = pages_on(start, node);
 	printf("after: %u of %u pages on node %d, job: %s\n", there, PAGES, node,
 	       quoit_strerror(err));
-	err |= there != PAGES; /* or nothing was tried */
+	err |= there != before;
 	for (size_t i = 0; i < PAGES * PAGE / sizeof(int); i++)
 		err |= ((const int *)(const void *)start)[i] != 42;
 	return err || quoit_close(s, 0);
-}
-
-static int bind_to(char *start, unsigned pages, unsigned node)
-{
-	unsigned long mask = 1UL << node;
-
-	return mbind(start, (size_t)pages * PAGE, MPOL_BIND, &mask, 65, MPOL_MF_MOVE) ? -errno : 0;
-}
-
-/* All pages are read first: where a page is, is known of those that we have mapped. */
-static bool are_together(char *start)
-{
-	unsigned there[NODES];
-
-	for (unsigned i = 0; i < PAGES; i++)
-		(void)*(volatile char *)(start + (size_t)i * PAGE);
-	for (unsigned i = 0; i < NODES; i++)
-		there[i] = pages_on(start, (int)i);
-	printf("%u pages on node 0, %u on node 1\n", there[0], there[1]);
-	return there[0] == PAGES || there[1] == PAGES;
-}
-
-/* Half of it on each node, and quoitd has it mapped. */
-static int scatter(struct quoit_ring *q, char *start)
-{
-	const struct quoit_shape shape = {.dtype = QUOIT_I32, .dim = {1, 1, 1, PAGES * PAGE / 4}};
-	int err;
-
-	memset(start, 1, (size_t)PAGES * PAGE);
-	err = bind_to(start, PAGES / 2, 0);
-	if (!err)
-		err = bind_to(start + (size_t)PAGES / 2 * PAGE, PAGES / 2, 1);
-	(void)quoit_push(q, quoit_fill_int(quoit_create_at(q, &shape, start), 42));
-	return err ? err : quoit_wait_all(q, QUOIT_FOREVER);
-}
-
-/*
- * wander WHAT: half of an arena on each node, under quoitd.  keep: our own pages of it stay mapped,
- * so that nobody but we could move them, and we go on until a signal ends us.  leave: they do not,
- * and are all on one node again in the end.
- */
-int client_wander(const char *argument)
-{
-	bool leave = !strcmp(argument, "leave"), back = false;
-	struct quoit_session *s;
-	struct quoit_ring *q;
-	char *memory, *start = NULL;
-	int err = client_enter(CLIENT_LEASE, &s, &q);
-
-	memory = err ? NULL : quoit_alloc(s, (size_t)(PAGES + 1) * PAGE);
-	if (memory) {
-		start = memory + (PAGE - (uintptr_t)memory % PAGE) % PAGE;
-		err = scatter(q, start);
-	}
-	if (err || !memory)
-		return client_fail("wander", err);
-	if (!leave)
-		client_is_ready();
-	for (int ms = 0; !back && (!leave || ms < RETURN_MS); ms += 500) {
-		if (leave)
-			(void)madvise(start, (size_t)PAGES * PAGE, MADV_DONTNEED);
-		err |= client_try_job(q); /* an arena of who has no jobs is not looked at */
-		usleep(500000);
-		back = leave && are_together(start);
-	}
-	return err || !back || quoit_close(s, 0);
 }

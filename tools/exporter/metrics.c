@@ -178,8 +178,6 @@ const struct metric metrics[] = {
 	 "What drivers of devices did not take of it."},
 	{SESSION(ARENA_AWAY), METRIC_BYTES, "quoit_session_arena_away_bytes",
 	 "Of the arena, what is on other nodes than its own."},
-	{SESSION(ARENA_RETURNED), METRIC_BYTES_COUNTED, "quoit_session_arena_returned_bytes",
-	 "Of the arena, what was on other nodes and was brought back."},
 	{SESSION(DEVICE_LEASE), METRIC_BYTES, "quoit_session_device_leased_bytes",
 	 "Memory that it may use on each device."},
 	{SESSION(DEVICE_USED), METRIC_BYTES, "quoit_session_device_used_bytes",

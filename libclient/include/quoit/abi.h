@@ -22,7 +22,7 @@
 #define QUOIT_ALIGNED(n)                _Alignas(n)
 #endif
 
-#define QUOIT_ABI_VERSION 4u
+#define QUOIT_ABI_VERSION 5u
 
 /* The cache line that words of different writers keep apart by. */
 #define QUOIT_LINE 64
@@ -333,7 +333,7 @@ struct quoit_site {
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_site) == 64, "one line per site");
 
-/* ---- pages that quoitd writes; a client can map them for reading only ---- */
+/* ---- pages that quoitd writes, and reads nothing of; libquoit maps them for reading only ---- */
 
 struct quoit_daemon_words {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t sq_head;
@@ -344,18 +344,19 @@ struct quoit_daemon_words {
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_daemon_words) == 2 * QUOIT_LINE, "a line each");
 
 /*
- * Where things lie in the two mappings of a ring, in bytes from their starts.
- * The words are at offset 0 of each.  Sent by quoitd with the descriptors.
+ * Where things lie in the two parts of a ring's memory, in bytes from their starts: first the
+ * pages that the client writes, behind them those that quoitd writes.  The words are at offset 0
+ * of each.  Both sides reckon it by themselves (quoit_ring_layout_of of ctl.h).
  */
 struct quoit_ring_layout {
 	uint32_t sq_entries; /* powers of two */
 	uint32_t cq_entries;
-	uint32_t client_bytes; /* length of the mapping */
+	uint32_t client_bytes; /* of the part, whole pages */
 	uint32_t sqes;         /* struct quoit_sqe[sq_entries] */
 	uint32_t notes;        /* struct quoit_note[sq_entries] */
 	uint32_t sites;        /* struct quoit_site[QUOIT_MAX_SITES] */
 	uint32_t events;       /* struct quoit_ring_events (trace.h) */
-	uint32_t daemon_bytes; /* length of the mapping */
+	uint32_t daemon_bytes; /* of the part, whole pages */
 	uint32_t cqes;         /* struct quoit_cqe[cq_entries] */
 	uint32_t errors;       /* struct quoit_error[cq_entries] */
 	uint32_t stamps;       /* struct quoit_stamps[cq_entries]; 0 without QUOIT_RING_STAMPS */

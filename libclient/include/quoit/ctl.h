@@ -11,23 +11,36 @@
  *
  *   state    allowed requests
  *   new      HELLO, KILL, TRACE, USER, SHARE
- *   open     RING_OPEN, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP, DEVICE, IMAGE_ADD,
- *            IMAGE_REMOVE, KERNEL_ADD, CLOSE
+ *   open     ARENA, RING_OPEN, READY, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP, DEVICE,
+ *            IMAGE_ADD, IMAGE_REMOVE, KERNEL_ADD, CLOSE
  *   closing  none: CLOSE's reply is the last message
  *   records  none: the recording ends with the connection
+ *
+ * Memory that both sides see is the client's: it makes it, and it is charged for it; quoitd only
+ * maps it.  The arena, and each ring, is a memfd, which is handed over in two steps:
+ *
+ *   1. ARENA or RING_OPEN carries it, sealed against shrinking and growing, as long as HELLO's
+ *      reply says of the arena and quoit_ring_layout_of of a ring, or longer.  It may be empty.
+ *      quoitd maps it for reading and writing, asks for the memory of its node, so that pages that
+ *      come from now on come there, and looks at none of them.
+ *   2. The client sees to it that every page is there, adds the seals that the reply names, and
+ *      says READY.  quoitd checks both, and locks the pages.  Only then it uses them.
+ *
+ * HELLO is followed by ARENA, and that by READY, before the first RING_OPEN; each RING_OPEN is
+ * followed by READY.  Other requests may come in between.
  */
 #ifndef QUOIT_CTL_H
 #define QUOIT_CTL_H
 
 #include <quoit/abi.h>
 #include <quoit/kernel.h>
+#include <quoit/trace.h>
 
 #define QUOIT_CTL_MAGIC 0x54494f51u /* "QOIT" */
 
 enum quoit_ctl_type {
-	QUOIT_CTL_HELLO = 1,  /* reply carries the arena's descriptor */
-	QUOIT_CTL_RING_OPEN,  /* reply carries three descriptors a ring: client pages, daemon pages,
-				 socket */
+	QUOIT_CTL_HELLO = 1,
+	QUOIT_CTL_RING_OPEN,  /* request carries a memfd for each ring, reply a socket for each */
 	QUOIT_CTL_RING_CLOSE, /* replied to when the ring's last job has ended */
 	QUOIT_CTL_CANCEL,
 	QUOIT_CTL_FILE_ADD, /* request carries one descriptor */
@@ -60,6 +73,12 @@ enum quoit_ctl_type {
 	 * of the reply is the file in which it could be said for good, "" where that is not known.
 	 */
 	QUOIT_CTL_SHARE,
+	QUOIT_CTL_ARENA, /* request carries a memfd */
+	/*
+	 * What was handed over is there and sealed.  Where it is not, it is no longer quoitd's: it
+	 * must be handed over again.
+	 */
+	QUOIT_CTL_READY,
 	QUOIT_CTL_NR,
 };
 
@@ -154,11 +173,55 @@ struct quoit_ring_open {
 	uint32_t count;      /* rings to open; all alike */
 };
 
+/* Of RING_OPEN; of ARENA, the last word. */
 struct quoit_ring_reply {
 	uint32_t ring; /* the first one's index in the session, the others follow */
 	uint32_t count;
-	struct quoit_ring_layout layout;
+	uint32_t seals; /* F_SEAL_*: what the memory needs beside those that it came with */
+	uint32_t reserved;
 };
+
+#define QUOIT_CTL_PAGE 4096u /* each part of a ring's memory is whole pages of so many bytes */
+
+/* The next array behind *end, on lines of its own. */
+static inline uint32_t quoit_ring_place(uint32_t *end, uint64_t bytes)
+{
+	uint32_t at = *end;
+
+	*end += (uint32_t)((bytes + QUOIT_LINE - 1) / QUOIT_LINE * QUOIT_LINE);
+	return at;
+}
+
+/* What lies where in a ring's memory; both sizes and the flags are good (cq_entries is not 0). */
+static inline void quoit_ring_layout_of(const struct quoit_ring_open *open,
+					struct quoit_ring_layout *ret)
+{
+	const uint64_t sq = open->sq_entries, cq = open->cq_entries;
+	uint32_t end = 0;
+
+	ret->sq_entries = open->sq_entries;
+	ret->cq_entries = open->cq_entries;
+	(void)quoit_ring_place(&end, sizeof(struct quoit_client_words));
+	ret->sites = quoit_ring_place(&end, QUOIT_MAX_SITES * sizeof(struct quoit_site));
+	ret->events = quoit_ring_place(&end, sizeof(struct quoit_ring_events));
+	ret->sqes = quoit_ring_place(&end, sq * sizeof(struct quoit_sqe));
+	ret->notes = quoit_ring_place(&end, sq * sizeof(struct quoit_note));
+	ret->client_bytes = (end + QUOIT_CTL_PAGE - 1) / QUOIT_CTL_PAGE * QUOIT_CTL_PAGE;
+	end = 0;
+	(void)quoit_ring_place(&end, sizeof(struct quoit_daemon_words));
+	ret->cqes = quoit_ring_place(&end, cq * sizeof(struct quoit_cqe));
+	ret->errors = quoit_ring_place(&end, cq * sizeof(struct quoit_error));
+	ret->stamps = 0;
+	if (open->flags & QUOIT_RING_STAMPS)
+		ret->stamps = quoit_ring_place(&end, cq * sizeof(struct quoit_stamps));
+	ret->daemon_bytes = (end + QUOIT_CTL_PAGE - 1) / QUOIT_CTL_PAGE * QUOIT_CTL_PAGE;
+}
+
+/* Bytes of a ring's memory: the client's pages, then quoitd's. */
+static inline uint64_t quoit_ring_bytes(const struct quoit_ring_layout *layout)
+{
+	return (uint64_t)layout->client_bytes + layout->daemon_bytes;
+}
 
 struct quoit_ctl {
 	uint32_t magic;
@@ -221,6 +284,7 @@ struct quoit_ctl {
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello) == 88, "no padding in hello");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 112, "no padding in hello's reply");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_reply) == 16, "no padding in RING_OPEN's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_user_reply) == 56, "no padding in USER's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_ctl) == 256, "every control message is 256 bytes");
 

@@ -88,8 +88,7 @@
 	X(BYTES, "bytes_moved")                                                                    \
 	X(EXECUTOR_TICKS, "executor_ticks") /* of modules, and of each of a device's streams */    \
 	X(ARENA_AWAY,                                                                              \
-	  "arena_bytes_away") /* on other nodes than the session's, when last looked */            \
-	X(ARENA_RETURNED, "arena_bytes_returned") /* that were, and are there again */
+	  "arena_bytes_away") /* on other nodes than the session's when it was handed over */
 
 /* Of one reactor, and the daemon as a whole; refused_: SQEs that were no valid jobs, by the errno.
  */

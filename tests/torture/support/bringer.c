@@ -35,17 +35,16 @@ void bringer_play(struct stage *s, const struct stage_case *cases, unsigned coun
 int bringer_hello(struct stage *s, struct raw_client *c, uid_t uid)
 {
 	struct quoit_ctl m = ctl_hello();
-	int fd = -1, res;
-	unsigned count = 0;
+	int res;
 
 	if (!CHECK(s, !ctl_connect_as(c, s->daemon.socket, uid)))
 		return -ECONNREFUSED;
 	m.hello.features = QUOIT_FEATURE_KERNELS;
-	res = raw_call(c, &m, &fd, 1, &count);
-	if (count)
-		close(fd);
+	res = raw_call_with(c, &m, -1, NULL);
 	c->info = m.hello_reply;
-	return res;
+	if (!res)
+		res = raw_give_arena(c);
+	return res ? res : raw_begin_arena(c);
 }
 
 bool bringer_open(struct stage *s, struct raw_client *c, uid_t uid)

@@ -29,9 +29,12 @@ static int say_hello(struct script *p)
 	m.hello.pinned_bytes = 1 << 20;
 	m.hello.device_bytes = 1 << 20;
 	err = call(p, m, -1);
-	if (!err)
-		p->departure = DIED;
-	return err;
+	if (err)
+		return err;
+	p->departure = DIED;
+	p->c.info.arena_bytes = m.hello.arena_bytes;
+	err = raw_give_arena(&p->c);
+	return err ? err : raw_begin_arena(&p->c);
 }
 
 static struct quoit_sqe vector(uint32_t handle, uint32_t n, uint8_t device, uint8_t flags)
@@ -92,16 +95,16 @@ static int run_far_jobs(struct script *p)
 
 static int use_session(struct script *p, int file)
 {
-	struct quoit_ctl rings = ctl_request(QUOIT_CTL_RING_OPEN);
 	struct quoit_ctl close_ring = ctl_request(QUOIT_CTL_RING_CLOSE);
 	struct quoit_ctl add = ctl_request(QUOIT_CTL_FILE_ADD);
 	struct quoit_ctl drop = ctl_request(QUOIT_CTL_FILE_REMOVE);
 	struct quoit_ctl leave = ctl_request(QUOIT_CTL_CLOSE);
 	int err;
 
-	rings.ring_open = (struct quoit_ring_open){8, 0, QUOIT_RING_STAMPS, 3};
 	close_ring.job.ring = 1;
-	err = call(p, rings, -1);
+	err = raw_ring_open(&p->c, 8, 0, 0);
+	if (!err)
+		err = raw_ring_open(&p->c, 8, 0, QUOIT_RING_STAMPS);
 	if (!err)
 		err = raw_ring_open(&p->c, 8, 0, 0);
 	if (!err)

@@ -3,6 +3,7 @@
 #include "raw_client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <stdio.h>
@@ -15,14 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FDS_MOST    (3 * QUOIT_MAX_RINGS)
+#define FDS_MOST    QUOIT_MAX_RINGS
 #define PATIENCE_MS 30000 /* far longer than a job takes under a sanitizer */
 #define SLICE_MS    20    /* of a sleep, between two looks at the socket */
 
 static void clear(struct raw_client *c)
 {
-	*c = (struct raw_client){
-		.socket = -1, .arena_fd = -1, .client_fd = -1, .daemon_fd = -1, .bell = -1};
+	*c = (struct raw_client){.socket = -1, .arena_fd = -1, .ring_fd = -1, .bell = -1};
 }
 
 /* ---- the control socket ---- */
@@ -102,8 +102,26 @@ static int receive(struct raw_client *c, struct quoit_ctl *ret, int *ret_fds, un
 	return c->ended ? -ECONNRESET : ret->result;
 }
 
-int raw_call(struct raw_client *c, struct quoit_ctl *m, int *ret_fds, unsigned room,
-	     unsigned *ret_count)
+static void put(const struct raw_client *c, const struct quoit_ctl *m, int fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {0};
+	struct iovec data = {(void *)(uintptr_t)m, sizeof *m};
+	struct msghdr h = {.msg_iov = &data, .msg_iovlen = 1};
+
+	if (fd >= 0) {
+		h.msg_control = control;
+		h.msg_controllen = sizeof control;
+		*CMSG_FIRSTHDR(&h) = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+						      .cmsg_type = SCM_RIGHTS,
+						      .cmsg_len = CMSG_LEN(sizeof fd)};
+		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&h)), &fd, sizeof fd);
+	}
+	/* Where it fails because we were told to go, the news is still to be read. */
+	(void)!sendmsg(c->socket, &h, MSG_NOSIGNAL);
+}
+
+static int call(struct raw_client *c, struct quoit_ctl *m, int fd, int *ret_fds, unsigned room,
+		unsigned *ret_count)
 {
 	m->magic = QUOIT_CTL_MAGIC;
 	m->seq = ++c->seq;
@@ -111,9 +129,21 @@ int raw_call(struct raw_client *c, struct quoit_ctl *m, int *ret_fds, unsigned r
 	if (c->ended)
 		return -ECONNRESET;
 	c->text[0] = '\0';
-	/* Where it fails because we were told to go, the news is still to be read. */
-	(void)!send(c->socket, m, sizeof *m, MSG_NOSIGNAL);
+	put(c, m, fd);
 	return receive(c, m, ret_fds, room, ret_count);
+}
+
+int raw_call(struct raw_client *c, struct quoit_ctl *m, int *ret_fds, unsigned room,
+	     unsigned *ret_count)
+{
+	return call(c, m, -1, ret_fds, room, ret_count);
+}
+
+int raw_call_with(struct raw_client *c, struct quoit_ctl *m, int fd, int *ret_fd)
+{
+	unsigned count;
+
+	return call(c, m, fd, ret_fd, ret_fd != NULL, &count);
 }
 
 bool raw_has_ended(struct raw_client *c, int timeout_ms)
@@ -128,72 +158,128 @@ bool raw_has_ended(struct raw_client *c, int timeout_ms)
 
 /* ---- opening ---- */
 
-static void *map(int fd, size_t bytes, int protection)
+int raw_memory(uint64_t bytes, uint8_t **ret_map)
 {
-	void *at = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
+	int fd = memfd_create("torture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *at;
 
-	return at == MAP_FAILED ? NULL : at;
+	*ret_map = NULL;
+	if (fd < 0 || ftruncate(fd, (off_t)bytes) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
+		return fd;
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	*ret_map = at == MAP_FAILED ? NULL : at;
+	return fd;
+}
+
+int raw_fill(int fd, uint8_t *map, uint64_t bytes, uint32_t seals)
+{
+	for (uint64_t at = 0; at < bytes; at += 4096)
+		*(volatile uint8_t *)(map + at) = map[at];
+	return fcntl(fd, F_ADD_SEALS, (int)seals) < 0 ? -errno : 0;
+}
+
+int raw_ready(struct raw_client *c)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_READY};
+
+	return raw_call_with(c, &m, -1, NULL);
 }
 
 static void close_ring(struct raw_client *c)
 {
-	if (c->client)
-		munmap(c->client, c->layout.client_bytes);
-	if (c->daemon)
-		munmap((void *)(uintptr_t)c->daemon, c->layout.daemon_bytes);
-	if (c->client_fd >= 0)
-		close(c->client_fd);
-	if (c->daemon_fd >= 0)
-		close(c->daemon_fd);
+	if (c->pages)
+		munmap(c->pages, quoit_ring_bytes(&c->layout));
+	if (c->ring_fd >= 0)
+		close(c->ring_fd);
 	if (c->bell >= 0)
 		close(c->bell);
-	c->client_fd = c->daemon_fd = c->bell = -1;
+	c->ring_fd = c->bell = -1;
+	c->pages = NULL;
 	c->client = NULL;
 	c->daemon = NULL;
 }
 
-static int map_ring(struct raw_client *c)
+static void find_pages(struct raw_client *c)
 {
 	const struct quoit_ring_layout *l = &c->layout;
-	uint8_t *client = map(c->client_fd, l->client_bytes, PROT_READ | PROT_WRITE);
-	const uint8_t *daemon = map(c->daemon_fd, l->daemon_bytes, PROT_READ);
+	uint8_t *client = c->pages, *daemon = client + l->client_bytes;
 
 	c->client = (struct quoit_client_words *)client;
-	c->daemon = (const struct quoit_daemon_words *)daemon;
-	if (!client || !daemon)
-		return -ENOMEM;
+	c->daemon = (struct quoit_daemon_words *)daemon;
 	c->sqes = (struct quoit_sqe *)(client + l->sqes);
 	c->cqes = (const struct quoit_cqe *)(daemon + l->cqes);
 	c->errors = (const struct quoit_error *)(daemon + l->errors);
 	c->stamps = l->stamps ? (const struct quoit_stamps *)(daemon + l->stamps) : NULL;
 	quoit_producer_init_line(&c->sq, c->client->sq, &c->daemon->sq_head, l->sq_entries);
 	quoit_consumer_init_line(&c->cq, &c->client->cq_head, c->client->cq, l->cq_entries);
-	return 0;
+}
+
+int raw_give_ring(struct raw_client *c, uint32_t sq_entries, uint32_t cq_entries, uint32_t flags)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_RING_OPEN};
+	struct quoit_ring_open good;
+	int err;
+
+	close_ring(c);
+	m.ring_open = good = (struct quoit_ring_open){sq_entries, cq_entries, flags, 1};
+	if (!cq_entries && sq_entries <= QUOIT_MAX_ENTRIES)
+		good.cq_entries = 2 * sq_entries;
+	if (sq_entries > QUOIT_MAX_ENTRIES || good.cq_entries > 2 * QUOIT_MAX_ENTRIES)
+		return raw_call_with(c, &m, -1, NULL); /* there is no such layout */
+	quoit_ring_layout_of(&good, &c->layout);
+	c->ring_fd = raw_memory(quoit_ring_bytes(&c->layout), &c->pages);
+	if (!c->pages)
+		return -ENOMEM;
+	err = raw_call_with(c, &m, c->ring_fd, &c->bell);
+	if (err)
+		return err;
+	c->ring = m.ring_reply.ring;
+	c->seals = m.ring_reply.seals;
+	return c->bell >= 0 ? 0 : -EPROTO;
+}
+
+int raw_begin_ring(struct raw_client *c)
+{
+	int err = raw_fill(c->ring_fd, c->pages, quoit_ring_bytes(&c->layout), c->seals);
+
+	if (!err)
+		err = raw_ready(c);
+	if (!err)
+		find_pages(c);
+	return err;
 }
 
 int raw_ring_open(struct raw_client *c, uint32_t sq_entries, uint32_t cq_entries, uint32_t flags)
 {
-	struct quoit_ctl m = {.type = QUOIT_CTL_RING_OPEN};
-	int fds[3] = {-1, -1, -1}, err;
-	unsigned count;
+	int err = raw_give_ring(c, sq_entries, cq_entries, flags);
 
-	close_ring(c);
-	m.ring_open = (struct quoit_ring_open){sq_entries, cq_entries, flags, 1};
-	err = raw_call(c, &m, fds, 3, &count);
-	c->client_fd = fds[0];
-	c->daemon_fd = fds[1];
-	c->bell = fds[2];
-	if (err)
-		return err;
-	c->ring = m.ring_reply.ring;
-	c->layout = m.ring_reply.layout;
-	return count == 3 ? map_ring(c) : -EPROTO;
+	return err ? err : raw_begin_ring(c);
 }
 
-static int say_hello(struct raw_client *c, const struct raw_wish *wish)
+int raw_give_arena(struct raw_client *c)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA};
+	int err;
+
+	c->arena_fd = raw_memory(c->info.arena_bytes, &c->arena);
+	if (!c->arena)
+		return -ENOMEM;
+	err = raw_call_with(c, &m, c->arena_fd, NULL);
+	c->seals = m.ring_reply.seals;
+	return err;
+}
+
+int raw_begin_arena(struct raw_client *c)
+{
+	int err = raw_fill(c->arena_fd, c->arena, c->info.arena_bytes, c->seals);
+
+	return err ? err : raw_ready(c);
+}
+
+int raw_hello(struct raw_client *c, const struct raw_wish *wish)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_HELLO};
-	unsigned count;
 	int err;
 
 	m.hello = (struct quoit_hello){.abi_version = QUOIT_ABI_VERSION,
@@ -205,13 +291,10 @@ static int say_hello(struct raw_client *c, const struct raw_wish *wish)
 				       .pinned_bytes = wish->pinned_bytes,
 				       .max_tensors = wish->max_tensors,
 				       .name = "torture"};
-	err = raw_call(c, &m, &c->arena_fd, 1, &count);
-	if (err)
-		return err;
-	c->info = m.hello_reply;
-	if (count && c->info.arena_bytes)
-		c->arena = map(c->arena_fd, c->info.arena_bytes, PROT_READ | PROT_WRITE);
-	return 0;
+	err = raw_call_with(c, &m, -1, NULL);
+	if (!err)
+		c->info = m.hello_reply;
+	return err;
 }
 
 int raw_open(struct raw_client *c, const char *path, const struct raw_wish *wish)
@@ -219,7 +302,11 @@ int raw_open(struct raw_client *c, const char *path, const struct raw_wish *wish
 	int err = raw_connect(c, path);
 
 	if (!err)
-		err = say_hello(c, wish);
+		err = raw_hello(c, wish);
+	if (!err)
+		err = raw_give_arena(c);
+	if (!err)
+		err = raw_begin_arena(c);
 	if (!err && wish->sq_entries)
 		err = raw_ring_open(c, wish->sq_entries, wish->cq_entries, wish->flags);
 	if (err) {

@@ -24,12 +24,14 @@ struct raw_client {
 	struct quoit_hello_reply info;
 	int arena_fd;
 	uint8_t *arena; /* NULL: none */
+	uint32_t seals; /* that quoitd has asked for, at last */
 
 	uint32_t ring;
-	int client_fd, daemon_fd, bell;
+	int ring_fd, bell;
+	uint8_t *pages; /* of the ring: client, and behind it what quoitd writes */
 	struct quoit_ring_layout layout;
 	struct quoit_client_words *client;
-	const struct quoit_daemon_words *daemon;
+	struct quoit_daemon_words *daemon;
 	struct quoit_sqe *sqes;
 	const struct quoit_cqe *cqes;
 	const struct quoit_error *errors;
@@ -55,8 +57,27 @@ int raw_connect(struct raw_client *c, const char *path);
 /* Hello and, with sq_entries, one ring.  0 or -errno, then with c->text, and c is closed. */
 int raw_open(struct raw_client *c, const char *path, const struct raw_wish *wish);
 
+/* Hello alone.  -errno, with c->text. */
+int raw_hello(struct raw_client *c, const struct raw_wish *wish);
+
 /* A ring on an open session, instead of the one it may have had.  -errno as quoitd gave it. */
 int raw_ring_open(struct raw_client *c, uint32_t sq_entries, uint32_t cq_entries, uint32_t flags);
+
+/* Memory as a client hands it over: `bytes` of a memfd, sealed against a change of size; -1. */
+int raw_memory(uint64_t bytes, uint8_t **ret_map);
+
+/* All of its pages, and these seals, too; quoitd is told by raw_ready.  -errno. */
+int raw_fill(int fd, uint8_t *map, uint64_t bytes, uint32_t seals);
+int raw_ready(struct raw_client *c);
+
+/*
+ * The two steps of raw_open and raw_ring_open, one by one: hand over, which says what seals are
+ * wanted (c->seals), and fill and be ready.
+ */
+int raw_give_arena(struct raw_client *c);
+int raw_give_ring(struct raw_client *c, uint32_t sq_entries, uint32_t cq_entries, uint32_t flags);
+int raw_begin_arena(struct raw_client *c);
+int raw_begin_ring(struct raw_client *c);
 
 /*
  * One request and its reply, in place.  At most `room` descriptors come back in ret_fds,
@@ -65,6 +86,9 @@ int raw_ring_open(struct raw_client *c, uint32_t sq_entries, uint32_t cq_entries
  */
 int raw_call(struct raw_client *c, struct quoit_ctl *m, int *ret_fds, unsigned room,
 	     unsigned *ret_count);
+
+/* The same where no descriptor comes back, with one (or -1: none) sent along. */
+int raw_call_with(struct raw_client *c, struct quoit_ctl *m, int fd, int *ret_fd);
 
 /* Has quoitd ended the session, or does so in this time?  Then c->text says why. */
 bool raw_has_ended(struct raw_client *c, int timeout_ms);

@@ -2,14 +2,18 @@
 /* scenes.c - a system call filter, other users, a file */
 #include "scenes.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,15 +25,20 @@ static void must(int result, const char *what)
 	}
 }
 
+#define FUTURE_WRITE 0x0010 /* F_SEAL_FUTURE_WRITE, Linux 5.1 */
+
+const char *const scene_lax[] = {"--lax-memory", NULL};
+
 void scene_without_seals(const struct daemon *d)
 {
-	/* An "error" of 0: the call is not made and returns 0. */
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 5),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_ADD_SEALS, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_ADD_SEALS, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, FUTURE_WRITE, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
@@ -58,8 +67,43 @@ void scene_become(uid_t uid)
 	must(prctl(PR_SET_DUMPABLE, 1), "dumpable");
 }
 
-void scene_as_service(const struct daemon *d)
+/*
+ * The service, which may lock all that it wants, as by its unit (LimitMEMLOCK=); where root may not
+ * raise limits, by the capability.
+ */
+static void become_locking(void)
+{
+	const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[2];
+	const uint32_t lock = 1u << CAP_IPC_LOCK;
+
+	if (setrlimit(RLIMIT_MEMLOCK, &all) == 0) {
+		scene_become(SCENE_SERVICE);
+		return;
+	}
+	must(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0), "keepcaps");
+	scene_become(SCENE_SERVICE);
+	must((int)syscall(SYS_capget, &head, caps), "capget");
+	caps[0] = (struct __user_cap_data_struct){lock, lock, lock};
+	caps[1] = (struct __user_cap_data_struct){0};
+	must((int)syscall(SYS_capset, &head, caps), "capset");
+	must(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_IPC_LOCK, 0, 0), "ambient");
+}
+
+static void own_folder(const struct daemon *d)
 {
 	must(chown(d->folder, SCENE_SERVICE, SCENE_SERVICE), d->folder);
+}
+
+void scene_as_service(const struct daemon *d)
+{
+	own_folder(d);
+	become_locking();
+}
+
+void scene_as_owner(const struct daemon *d)
+{
+	own_folder(d);
 	scene_become(SCENE_SERVICE);
 }

@@ -16,7 +16,6 @@ try 'jobs are charged to the cgroup of the service' cpu_is_charged
 try 'AllowedCPUs= is obeyed' allowed_cpus
 try 'CPUs that are taken away while jobs run change no result' cpus_taken_away
 try 'a CPU that is switched off changes no result' cpu_switched_off
-try 'an arena that its client moves to another node works on' arena_is_moved
-try 'what of an arena is on another node is counted, and brought back if only quoitd has it mapped' arena_is_brought_back
+try 'an arena that its client would move to another node stays and works on' arena_stays
 try 'a suspend to memory is nobody'"'"'s time' suspended
 try 'a clock that jumps by a year ends nothing' clock_jumps

@@ -79,25 +79,13 @@ cpu_switched_off() {
 	await 60 in_journal 'may be used again'
 }
 
-arena_is_moved() {
+# What both sides have mapped stays where quoitd has asked for it.
+arena_stays() {
 	running
 	as alice /payload/client move 0
 	as alice /payload/client move 1
 	is active property ActiveState
 	is 0 property NRestarts
-}
-
-half_is_away() { # PROCESS
-	quoit ps --json -o away -p "$1" | tee /dev/stderr | grep -q '"away": *131072'
-}
-
-arena_is_brought_back() {
-	running
-	begin a 1 alice wander keep
-	await 60 half_is_away "$(cat "$work/a.pid")"
-	in_journal 'of its arena are on other nodes'
-	quit a; 
-	as alice /payload/client wander leave
 }
 
 # To memory, for longer than their jobs may take and the watchdog lets pass.  The counter of this machine's

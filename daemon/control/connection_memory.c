@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* connection_memory.c - memory that a client hands over: mapped, looked through, taken */
+#include "connection_memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/affinity.h"
+#include "host/features.h"
+#include "host/log.h"
+
+/* ---- errands ---- */
+
+/* If one cannot be mapped none is, and all descriptors are closed. */
+static void map_all(void *of)
+{
+	struct handover *h = of;
+
+	h->result = 0;
+	for (h->at = 0; h->at < h->count && !h->result; h->at++) {
+		struct shared *m = &h->memory[h->at];
+		int fd = m->fd;
+
+		h->result = shared_map(fd, &h->wish, m, h->text, sizeof h->text);
+		if (h->result < 0)
+			m->fd = fd;
+	}
+	for (uint32_t i = 0; i < h->count && h->result < 0; i++)
+		if (h->memory[i].base)
+			shared_drop(&h->memory[i]);
+		else
+			close(h->memory[i].fd);
+	if (h->result < 0)
+		h->at--;
+}
+
+/* Where its client has bound it, or where there was room. */
+static void count_away(struct handover *h)
+{
+	struct shared *m = &h->memory[0];
+	size_t present, here;
+
+	h->away = 0;
+	if (h->is_arena && h->wish.node >= 0 &&
+	    !affinity_count_pages(m->base, m->bytes, (uint32_t)h->wish.node, &present, &here))
+		h->away = (present - here) * PAGE_BYTES;
+}
+
+static void check_all(void *of)
+{
+	struct handover *h = of;
+
+	h->result = 0;
+	for (h->at = 0; h->at < h->count && !h->result; h->at++)
+		h->result = shared_check(&h->memory[h->at], h->seals, h->text, sizeof h->text);
+	if (h->result < 0)
+		h->at--;
+	else
+		count_away(h);
+}
+
+/* ---- what is asked for ---- */
+
+/* Sessions whose arena an executor may have to map, at any time. */
+static bool has_executors(const struct connection *c)
+{
+	return c->control->config->modules || c->session->devices;
+}
+
+int connection_seals(const struct connection *c, bool arena)
+{
+	return shared_seals(!c->control->features->missing[FEATURE_SEAL],
+			    arena && has_executors(c));
+}
+
+/* Without these, a client could hold up or burden who serves others: a service does without none.
+ */
+static bool must_lock(const struct connection *c)
+{
+	return !c->control->config->is_private && !c->control->config->lax_memory;
+}
+
+static void begin(struct connection *c, const struct quoit_ctl *m, void (*task)(void *))
+{
+	c->pending = m->type;
+	c->pending_seq = m->seq;
+	errands_run(&c->errands, task, &c->handover);
+}
+
+void connection_map(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds,
+		    uint64_t bytes)
+{
+	struct handover *h = &c->handover;
+
+	h->is_arena = m->type == QUOIT_CTL_ARENA;
+	h->count = fds->count;
+	/* A private quoitd's user has better uses for what little may be locked. */
+	h->wish = (struct shared_wish){.bytes = bytes,
+				       .node = c->session->memory_node,
+				       .lock = !h->is_arena || !c->control->config->is_private};
+	for (uint32_t i = 0; i < h->count; i++)
+		h->memory[i] = (struct shared){.fd = fds->fd[i]};
+	begin(c, m, map_all);
+}
+
+void connection_take_arena(struct connection *c, const struct quoit_ctl *m,
+			   const struct ctl_fds *fds)
+{
+	if (fds->count == 1 && !c->arena.base && !c->session->arena) {
+		connection_map(c, m, fds, c->session->arena_bytes);
+		return;
+	}
+	connection_drop_fds(c, fds);
+	if (fds->count == 1)
+		connection_reply_result(c, m->type, m->seq, -EEXIST, "the arena is there already");
+	else
+		connection_reply_result(c, m->type, m->seq, -EMFILE,
+					"quoitd has no descriptor left");
+}
+
+void connection_ready(struct connection *c, const struct quoit_ctl *m)
+{
+	struct handover *h = &c->handover;
+
+	h->is_arena = c->arena.base; /* no ring comes before it is ready */
+	h->seals = connection_seals(c, h->is_arena);
+	h->count = h->is_arena ? 1 : c->rings_waiting;
+	for (uint32_t i = 0; i < h->count; i++)
+		h->memory[i] = h->is_arena ? c->arena : c->new_rings[i]->memory;
+	if (h->count)
+		begin(c, m, check_all);
+	else
+		connection_reply_result(c, m->type, m->seq, -EINVAL,
+					"READY, but nothing was handed over");
+}
+
+/* ---- what is answered ---- */
+
+/* Which of what was handed over the errand has stumbled upon, and why. */
+static void refuse(struct connection *c, uint16_t type, int err, const char *why)
+{
+	const struct handover *h = &c->handover;
+
+	c->pending = 0;
+	if (h->is_arena)
+		connection_reply_result(c, type, c->pending_seq, err, "the arena: %s", why);
+	else
+		connection_reply_result(c, type, c->pending_seq, err, "ring %u: %s",
+					c->first_ring + h->at, why);
+}
+
+static void say_unlocked(const struct connection *c, int err)
+{
+	const struct handover *h = &c->handover;
+	char ring[24] = "its arena";
+
+	if (!h->is_arena)
+		snprintf(ring, sizeof ring, "ring %u", c->first_ring + h->at);
+	log_session(c->session,
+		    "session %llu: %llu KiB of %s are not locked: %s; " FEATURES_MORE_MEMLOCK,
+		    (unsigned long long)c->session->id,
+		    (unsigned long long)h->memory[h->at].bytes >> 10, ring, strerror(-err));
+}
+
+/* 0: all is locked, or need not be. */
+static int look_at_locks(struct connection *c)
+{
+	struct handover *h = &c->handover;
+
+	for (h->at = 0; h->at < h->count; h->at++) {
+		int err = h->memory[h->at].unlocked;
+
+		if (!err)
+			continue;
+		if (must_lock(c)) {
+			snprintf(h->text, sizeof h->text, "it cannot be locked: %s",
+				 strerror(-err));
+			return -ENOMEM;
+		}
+		say_unlocked(c, err);
+	}
+	return 0;
+}
+
+static void drop_handover(struct connection *c)
+{
+	for (uint32_t i = 0; i < c->handover.count; i++)
+		errands_drop(&c->errands, &c->handover.memory[i]);
+}
+
+static void mapped(struct connection *c, bool late)
+{
+	struct handover *h = &c->handover;
+	struct quoit_ctl answer = {.type = c->pending, .seq = c->pending_seq};
+	int err = h->result;
+
+	if (late) {
+		if (!err)
+			drop_handover(c);
+		return;
+	}
+	if (!err) {
+		err = look_at_locks(c);
+		if (err < 0)
+			drop_handover(c);
+	}
+	if (err < 0) {
+		if (c->pending == QUOIT_CTL_RING_OPEN)
+			connection_uncharge_rings(c);
+		refuse(c, answer.type, err, h->text);
+		return;
+	}
+	if (answer.type == QUOIT_CTL_RING_OPEN) {
+		connection_make_rings(c, h->memory);
+		return;
+	}
+	c->pending = 0;
+	c->arena = h->memory[0];
+	answer.ring_reply.seals = (uint32_t)connection_seals(c, true);
+	connection_reply(c, &answer, NULL, 0);
+}
+
+/* A session that has no rings yet is not at work: its reactor does not look at the arena. */
+static void take_arena(struct connection *c)
+{
+	struct session *s = c->session;
+
+	s->arena_memory = c->arena;
+	s->arena = c->arena.base;
+	s->arena_away = c->handover.away;
+	c->arena = (struct shared){.fd = -1};
+	if (s->arena_away)
+		log_session(s, "session %llu: %llu KiB of its arena are on other nodes than %d",
+			    (unsigned long long)s->id, (unsigned long long)s->arena_away >> 10,
+			    s->memory_node);
+}
+
+static void checked(struct connection *c, bool late)
+{
+	struct handover *h = &c->handover;
+
+	if (late)
+		return; /* it was dropped with the session, or will be */
+	if (h->result < 0) {
+		refuse(c, QUOIT_CTL_READY, h->result, h->text);
+		connection_drop_memory(c);
+		return;
+	}
+	if (!h->is_arena) {
+		connection_hand_rings_over(c);
+		return;
+	}
+	take_arena(c);
+	c->pending = 0;
+	connection_reply_result(c, QUOIT_CTL_READY, c->pending_seq, 0, NULL);
+}
+
+void connection_look_at_memory(struct connection *c)
+{
+	bool late = c->state == CONNECTION_GONE || c->state == CONNECTION_DRAINING;
+
+	if (!errands_ran(&c->errands))
+		return;
+	if (c->pending == QUOIT_CTL_READY)
+		checked(c, late);
+	else
+		mapped(c, late);
+}
+
+void connection_drop_memory(struct connection *c)
+{
+	errands_drop(&c->errands, &c->arena);
+	for (; c->rings_waiting; c->rings_waiting--)
+		connection_drop_ring(c, c->new_rings[c->rings_waiting - 1]);
+}

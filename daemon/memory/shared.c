@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* shared.c - map what a client brings, so that whatever it does to it is its own affair */
+#include "shared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/userfaultfd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "host/affinity.h"
+#include "host/memfd.h"
+#include "sizeclass.h"
+
+#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef UFFD_USER_MODE_ONLY /* Linux 5.11 */
+#define UFFD_USER_MODE_ONLY 1
+#endif
+#ifndef F_SEAL_FUTURE_WRITE /* Linux 5.1 */
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+#ifndef MLOCK_ONFAULT /* Linux 4.4 */
+#define MLOCK_ONFAULT 1
+#endif
+
+#define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+
+/* How much is looked at in one system call: it holds the lock of our address space for reading. */
+#define PART_BYTES (UINT64_C(4) << 20)
+
+static int guard_fd = -1;
+
+int shared_guard_init(void)
+{
+	struct uffdio_api api = {.api = UFFD_API,
+				 .features = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_MISSING_SHMEM};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY), err;
+
+	if (fd < 0 && errno == EINVAL) /* an older kernel, where it takes a privilege */
+		fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, UFFDIO_API, &api) < 0) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	guard_fd = fd;
+	return 0;
+}
+
+int shared_try_seal(void)
+{
+	int fd = memfd_create("quoit-trial", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
+
+	if (fd < 0)
+		return -errno;
+	err = fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+int shared_seals(bool future_write, bool executors)
+{
+	return future_write && !executors ? F_SEAL_FUTURE_WRITE | F_SEAL_SEAL : F_SEAL_SEAL;
+}
+
+/*
+ * Is it a memfd of small pages, of which no size changes any more?  The seals come first: what has
+ * none of these may be a file whose server never answers.  That it is long enough, shared_check
+ * finds out, since there is no page behind its end.
+ */
+static int check_kind(int fd, char *text, size_t size)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct statfs fs;
+
+	if (seals < 0 || (seals & SIZE_SEALS) != SIZE_SEALS) {
+		snprintf(text, size, "no memfd that is sealed against shrinking and growing");
+		return -EINVAL;
+	}
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC) {
+		snprintf(text, size,
+			 "a memfd of huge pages (MFD_HUGETLB): it must have small ones");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int guard(uint8_t *base, uint64_t bytes)
+{
+	struct uffdio_register all = {.range = {.start = (uintptr_t)base, .len = bytes},
+				      .mode = UFFDIO_REGISTER_MODE_MISSING};
+
+	return guard_fd >= 0 && ioctl(guard_fd, UFFDIO_REGISTER, &all) < 0 ? -errno : 0;
+}
+
+/* Not by mlock(), which does nothing with a sanitizer, and would want all pages now. */
+static int lock(uint8_t *base, uint64_t bytes)
+{
+	return syscall(SYS_mlock2, base, bytes, MLOCK_ONFAULT) < 0 ? -errno : 0;
+}
+
+int shared_map(int fd, const struct shared_wish *wish, struct shared *ret, char *text, size_t size)
+{
+	const uint64_t bytes = wish->bytes;
+	void *map;
+	int err = check_kind(fd, text, size);
+
+	*ret = (struct shared){.fd = -1};
+	if (err < 0)
+		return err;
+	err = memfd_map(fd, bytes, 1, &map);
+	if (!err)
+		err = guard(map, bytes);
+	if (err < 0) {
+		snprintf(text, size, "%llu bytes cannot be mapped: %s", (unsigned long long)bytes,
+			 strerror(-err));
+		if (map)
+			munmap(map, bytes);
+		return err;
+	}
+	if (wish->node >= 0) /* where that is refused, it lies elsewhere */
+		(void)affinity_prefer_node(map, bytes, (uint32_t)wish->node);
+	*ret = (struct shared){.fd = fd,
+			       .base = map,
+			       .bytes = bytes,
+			       .unlocked = wish->lock ? lock(map, bytes) : 0};
+	return 0;
+}
+
+/* All of a part is there: -EFAULT: not; else why the kernel does not give it to us. */
+static int take_part(const struct shared *m, uint64_t offset, uint64_t bytes)
+{
+	uint8_t *at = m->base + offset;
+
+	if (madvise(at, bytes, MADV_POPULATE_WRITE) == 0)
+		return 0;
+	if (errno != EINVAL)
+		return -errno;
+	/* An older kernel: locking takes all pages, too, and calls missing ones ENOMEM. */
+	if (syscall(SYS_mlock, at, bytes) == 0)
+		return 0;
+	return errno == EPERM || m->unlocked ? 0 : errno == ENOMEM ? -EFAULT : -errno;
+}
+
+int shared_check(const struct shared *m, int seals, char *text, size_t size)
+{
+	int have = fcntl(m->fd, F_GET_SEALS);
+
+	if (have < 0 || (have & seals) != seals) {
+		snprintf(text, size, "its seals are %#x, without %#x of what is asked for", have,
+			 seals & ~have);
+		return -EPERM;
+	}
+	for (uint64_t done = 0, n; done < m->bytes; done += n) {
+		int err;
+
+		n = m->bytes - done < PART_BYTES ? m->bytes - done : PART_BYTES;
+		err = take_part(m, done, n);
+		if (err == -EFAULT)
+			snprintf(text, size,
+				 "a page of bytes %llu to %llu is missing: all must be there",
+				 (unsigned long long)done, (unsigned long long)(done + n - 1));
+		else if (err < 0)
+			snprintf(text, size, "bytes %llu to %llu cannot be used: %s",
+				 (unsigned long long)done, (unsigned long long)(done + n - 1),
+				 strerror(-err));
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+void shared_drop(struct shared *m)
+{
+	if (m->base) {
+		munmap(m->base, m->bytes);
+		close(m->fd);
+	}
+	*m = (struct shared){.fd = -1};
+}

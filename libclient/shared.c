@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* shared.c - memory that quoitd sees, too: made here, since who can reach it pays for it */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "library.h"
+
+#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MFD_NOEXEC_SEAL /* Linux 6.3 */
+#define MFD_NOEXEC_SEAL 0x0008u
+#endif
+
+static int make_memfd(const char *name)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return fd;
+}
+
+/* To go beyond this limit would be a signal (SIGXFSZ), by which most programs die. */
+static int check_limit(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+	    bytes <= limit.rlim_cur)
+		return 0;
+	libquoit_text_set("%llu bytes to share with quoitd are more than RLIMIT_FSIZE lets this "
+			  "process have (ulimit -f)",
+			  (unsigned long long)bytes);
+	return -EFBIG;
+}
+
+/* Its size is final, and another user cannot open it through /proc. */
+static int settle(int fd, uint64_t bytes)
+{
+	if (ftruncate(fd, (off_t)bytes) < 0 || fchmod(fd, 0600) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0)
+		return -errno;
+	return 0;
+}
+
+int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes)
+{
+	void *map = MAP_FAILED;
+	int err = check_limit(bytes), fd;
+
+	*ret = (struct shared){.fd = -1};
+	if (err)
+		return err;
+	fd = make_memfd(name);
+	err = fd < 0 ? -errno : settle(fd, bytes);
+	if (!err) {
+		map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		err = map == MAP_FAILED ? -errno : 0;
+	}
+	if (err) {
+		libquoit_text_set("%llu bytes to share with quoitd cannot be had: %s",
+				  (unsigned long long)bytes, strerrordesc_np(-err));
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	/* Where these are refused, a child or a core has it, too, and nobody looks at it there. */
+	(void)madvise(map, bytes, MADV_DONTFORK);
+	(void)madvise(map, bytes, MADV_DONTDUMP);
+	*ret = (struct shared){.fd = fd, .base = map, .bytes = bytes};
+	return 0;
+}
+
+/* All pages, now: what is missing later would end the session. */
+static int take_pages(const struct shared *m)
+{
+	if (madvise(m->base, m->bytes, MADV_POPULATE_WRITE) == 0)
+		return 0;
+	if (errno != EINVAL)
+		return errno == EFAULT ? -ENOMEM : -errno;
+	while (fallocate(m->fd, 0, 0, (off_t)m->bytes) < 0)
+		if (errno != EINTR)
+			return errno == ENOSPC ? -ENOMEM : -errno;
+	return 0;
+}
+
+int libquoit_shared_fill(struct shared *m, uint32_t seals)
+{
+	int err = take_pages(m);
+
+	if (err)
+		libquoit_text_set("the system does not give this process %llu bytes: %s",
+				  (unsigned long long)m->bytes, strerrordesc_np(-err));
+	else if (fcntl(m->fd, F_ADD_SEALS, (int)seals) < 0) {
+		err = -errno;
+		libquoit_text_set("the seals %#x that quoitd wants cannot be added: %s", seals,
+				  strerrordesc_np(-err));
+	}
+	close(m->fd);
+	m->fd = -1;
+	return err;
+}
+
+void libquoit_shared_drop(struct shared *m)
+{
+	if (m->fd >= 0)
+		close(m->fd);
+	if (m->base)
+		munmap(m->base, m->bytes);
+	*m = (struct shared){.fd = -1};
+}
