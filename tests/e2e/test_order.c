@@ -322,6 +322,38 @@ Test(order, who_reads_what_a_refused_job_should_have_written_fails_by_its_fault)
 	cr_expect_eq(got[3], 2.0f);
 }
 
+Test(order, a_scalar_of_the_wrong_kind_fails_its_output)
+{
+	quoit_tensor n = quoit_vector(c.q, QUOIT_I32, 4), x = quoit_vector(c.q, QUOIT_F32, 4);
+	const struct quoit_sqe bad[] = {quoit_fill(n, 2.0),
+					quoit_add_scalar(n, n, 1.5),
+					quoit_axpby(n, 2.0, n, 3, n),
+					quoit_compare_scalar(n, n, QUOIT_CMP_LT, 1.5),
+					quoit_fill_int(x, 2),
+					quoit_add_int(x, x, 1),
+					quoit_axpby_int(x, 2, x, 3, x)};
+	int32_t out[4];
+	char text[200];
+
+	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		quoit_tensor t = bad[i].tensor[0];
+		int err;
+
+		cr_assert_eq(quoit_push(c.q, bad[i]), 0);
+		err = quoit_read(c.q, t, out, sizeof out);
+		cr_expect_eq(err, -QUOIT_EPOISON, "%u: %d", i, err);
+		quoit_strerror_wait(c.q, err, text, sizeof text);
+		cr_expect(strstr(text,
+				 t == n ? "its scalar is a double, and its tensors are int32"
+					: "its scalar is an integer, and its tensors are float32"),
+			  "%s", text);
+		cr_assert_eq(quoit_push(c.q, t == n ? quoit_fill_int(n, 1) : quoit_fill(x, 1)), 0);
+	}
+	cr_assert_eq(quoit_push(c.q, quoit_axpby_int(n, 2, n, 3, n)), 0);
+	cr_assert_eq(quoit_read(c.q, n, out, sizeof out), 0);
+	cr_expect_eq(out[3], 5);
+}
+
 Test(order, an_operation_that_is_switched_off_fails_its_output_too)
 {
 	static const char *const options[] = {"--disable=exp", NULL};
