@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "cost.h"
+#include "extent.h"
 #include "optable.h"
 #include "rules.h"
 #include "session/kernels.h"
@@ -200,7 +201,7 @@ static int check_overlap(const struct plan *p, struct fault *f)
 		for_each_tensor (i, p->tensors & ~(1u << w)) {
 			const struct view *in = p->t[i];
 
-			if (in->buffer != out->buffer || in->lo >= out->hi || out->lo >= in->hi)
+			if (in->buffer != out->buffer || !extent_views_overlap(in, out))
 				continue;
 			if (!elementwise || p->writes & 1u << i || !same_view(in, out))
 				return refuse_tensor(f, -EINVAL, i, QUOIT_MISFIT_OVERLAP + w, 0);
