@@ -34,6 +34,8 @@ TEST_DEPS := libcriterion-dev spin clang libclang-rt-14-dev clang-format qemu-sy
 	prometheus python3-prometheus-client chromium numactl bpftrace systemd systemd-container mmdebstrap e2fsprogs
 # The library's ABI, other architectures, packages.
 TEST_DEPS += abigail-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+# Programs in other languages.
+TEST_DEPS += g++ gfortran
 
 # What the compiler makes code for: x86_64, aarch64.
 arch := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))

@@ -109,6 +109,15 @@ static void describe_type(const struct quoit_error *e, const char *tensor, unsig
 			 type_name(dtype));
 }
 
+static void describe_dim(const struct quoit_error *e, const char *tensor, char *to, size_t size)
+{
+	uint32_t found = (uint32_t)e->value[1], allowed = (uint32_t)(e->value[1] >> 32);
+	bool is_stretched = e->value[0] & QUOIT_MISFIT_DIM_OR_1 && allowed != 1;
+
+	snprintf(to, size, ": dim %u of %s is %" PRIu32 ", allowed is %" PRIu32 "%s",
+		 (unsigned)e->value[0] & 3, tensor, found, allowed, is_stretched ? " or 1" : "");
+}
+
 /* values: enum quoit_misfit */
 static void describe_misfit(const struct quoit_error *e, char *to, size_t size)
 {
@@ -117,8 +126,7 @@ static void describe_misfit(const struct quoit_error *e, char *to, size_t size)
 
 	switch (e->value[0] & ~UINT64_C(0xff)) {
 	case QUOIT_MISFIT_DIM:
-		snprintf(to, size, ": dim %u of %s is %" PRIu64 ", which does not fit", with,
-			 tensor, e->value[1]);
+		describe_dim(e, tensor, to, size);
 		break;
 	case QUOIT_MISFIT_TYPE:
 		describe_type(e, tensor, with, to, size);
@@ -211,6 +219,14 @@ static void describe_stride(const struct quoit_error *e, char *to, size_t size)
 			 e->value[0]);
 }
 
+/* values: 1 if integers were found, and the type that they are for */
+static void describe_scalar(const struct quoit_error *e, char *to, size_t size)
+{
+	snprintf(to, size, ": its scalar is %s, and its tensors are %s: take a builder %s",
+		 e->value[0] ? "an integer" : "a double", type_name(e->value[1]),
+		 e->value[0] ? "for doubles" : "that ends in _int");
+}
+
 /* What takes too long, which only files count in bytes. */
 static void describe_large(const struct quoit_error *e, char *to, size_t size)
 {
@@ -247,6 +263,8 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 		describe_stride(e, to, size);
 	else if (e->field == QUOIT_FIELD_DIM && e->code == -E2BIG)
 		describe_large(e, to, size);
+	else if (e->field == QUOIT_FIELD_SCALAR_KIND)
+		describe_scalar(e, to, size);
 	else if (e->opcode == QUOIT_OP_GATHER && e->code == -ERANGE)
 		snprintf(to, size, ": an index is %" PRId64 ", and there are %" PRIu64,
 			 (int64_t)e->value[0], e->value[1]);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "alone.h"
 #include "clock.h"
 #include "library.h"
 
@@ -170,7 +171,14 @@ static __attribute__((noinline)) int make_room(struct quoit_ring *q, bool own)
 	if (!is_full(&q->jobs, own))
 		return 0;
 	libquoit_sleep_look(q); /* the user may ask for ever */
-	return err ? err : q->broken ? q->broken : -EAGAIN;
+	if (q->broken)
+		return libquoit_refuse_broken(q);
+	return err ? err
+		   : libquoit_refuse(
+			     q, -EAGAIN,
+			     "all %u jobs that the ring can name are started, and were neither "
+			     "waited for nor detached",
+			     q->jobs.count - RESERVED_SLOTS);
 }
 
 static int start(struct quoit_ring *q, const struct quoit_sqe *sqe, bool own, uint8_t piece,
@@ -182,7 +190,7 @@ static int start(struct quoit_ring *q, const struct quoit_sqe *sqe, bool own, ui
 	int err;
 
 	if (UNLIKELY(!libquoit_is_mine(q->mine)))
-		return -EOWNERDEAD;
+		return libquoit_refuse_child(q);
 	if (UNLIKELY(is_full(t, own))) {
 		err = make_room(q, own);
 		if (err)
@@ -207,7 +215,7 @@ static int start(struct quoit_ring *q, const struct quoit_sqe *sqe, bool own, ui
 int quoit_start_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe, quoit_job *ret)
 {
 	if (q->raw)
-		return -EINVAL;
+		return libquoit_refuse_raw(q);
 	return start(q, sqe, false, 0, ret);
 }
 
@@ -223,19 +231,21 @@ int quoit_result(struct quoit_ring *q, quoit_job job)
 	struct job_slot *slot;
 
 	if (!libquoit_is_mine(q->mine))
-		return -EOWNERDEAD;
+		return libquoit_refuse_child(q);
 	if (q->raw)
-		return -EINVAL;
+		return libquoit_refuse_raw(q);
+	if (alone_check(q))
+		return -EBUSY;
 	slot = libquoit_job_find(q, job);
 	if (!slot)
-		return -EINVAL;
+		return libquoit_refuse_job(q);
 	if (slot->state == JOB_OPEN)
 		libquoit_job_reap(q);
 	if (slot->state == JOB_OPEN && libquoit_sleep_look(q))
 		libquoit_job_reap(q);
 	if (slot->state == JOB_ENDED)
 		return slot->res;
-	return q->broken ? q->broken : -EINPROGRESS;
+	return q->broken ? libquoit_refuse_broken(q) : -EINPROGRESS;
 }
 
 bool quoit_job_error(struct quoit_ring *q, quoit_job job, struct quoit_error *ret)
@@ -294,10 +304,11 @@ int quoit_cancel(struct quoit_ring *q, quoit_job job)
 	if (!slot)
 		return err;
 	if (slot->state == JOB_ENDED)
-		return -EALREADY;
+		return libquoit_refuse(q, -EALREADY, "the job has ended");
 	m.job.ring = q->index;
 	m.job.sq_index = slot->sq_index;
-	return libquoit_control_ask(q->session, &m, -1);
+	err = libquoit_control_ask(q->session, &m, -1);
+	return err ? libquoit_refuse(q, err, "%s", quoit_open_text()) : 0;
 }
 
 uint64_t quoit_failures(struct quoit_ring *q, struct quoit_error *ret_last)

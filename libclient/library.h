@@ -7,6 +7,8 @@
  *	sleep.c    waiting for them    shared.c memory that quoitd sees, too
  *	job.c      the job table        wait.c   waits, with their call sites (site.c)
  *	event.c    what a recorder sees  probes.h what a tracer sees
+ *	refusal.c  why a call was refused  alone.c  two threads on one ring
+ *	symbols.c  what quoit.h has inline, for other languages
  *	tensor.c   handles (handle.c)   region.c memory both see (arena.c, transfer.c)
  *	file.c     files                kernels.c kernels
  *
@@ -132,6 +134,7 @@ struct quoit_ring {
 	uint32_t ahead;   /* and how many are at a time */
 	uint32_t batch;   /* so many unpublished SQEs publish themselves */
 	uint32_t site;    /* the call site that the library submits for; 0: none */
+	uint32_t mark;    /* not 0: a thread is at work in it (alone.h) */
 	bool raw;
 	uint8_t device; /* where creates go */
 	int socket;
@@ -160,6 +163,11 @@ struct quoit_ring {
 	uint32_t recorded;                /* the daemon's word for that, at the last flush; */
 	uint32_t allowance;               /* the one that allowed the last note, */
 	uint32_t events_left;             /* and how many more */
+
+	struct {
+		int error; /* what the call returned; 0: none since the last wait began */
+		char text[160];
+	} refusal; /* the last one of the library's own */
 
 	quoit_job window[QUOIT_MAX_WINDOW]; /* ends of batches, the oldest first */
 	unsigned window_count;
@@ -220,6 +228,23 @@ void libquoit_shared_drop(struct shared *m);
 
 /* What quoit_open_text returns in this thread. */
 __attribute__((format(printf, 1, 2))) void libquoit_text_set(const char *format, ...);
+
+/* ---- refusal.c: for quoit_error_text; each returns the error ---- */
+
+__attribute__((cold, noinline, format(printf, 3, 4))) int libquoit_refuse(struct quoit_ring *q,
+									  int error,
+									  const char *format, ...);
+
+/* This is a child of the process that opened the session. */
+__attribute__((cold)) int libquoit_refuse_child(struct quoit_ring *q);
+
+/* The ring is, by q->broken. */
+__attribute__((cold)) int libquoit_refuse_broken(struct quoit_ring *q);
+
+/* There is no such job, the ring is a raw one, the handle is none. */
+__attribute__((cold)) int libquoit_refuse_job(struct quoit_ring *q);
+__attribute__((cold)) int libquoit_refuse_raw(struct quoit_ring *q);
+__attribute__((cold)) int libquoit_refuse_tensor(struct quoit_ring *q, int error, quoit_tensor t);
 
 /* ---- error_field.c ---- */
 

@@ -38,19 +38,28 @@ int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index)
 	int err;
 
 	if (UNLIKELY(!libquoit_is_mine(q->mine)))
-		return -EOWNERDEAD;
+		return libquoit_refuse_child(q);
+	if (UNLIKELY(alone_check(q)))
+		return -EBUSY;
 	if (!quoit_ring_reserve(&q->sq, ret_index)) {
 		if (q->raw) {
 			err = quoit_flush(q);
 			libquoit_sleep_look(q); /* who asks again and again must hear of the end */
-			return err ? err : q->broken ? q->broken : -EAGAIN;
+			if (err || q->broken)
+				return libquoit_refuse_broken(q);
+			return libquoit_refuse(
+				q, -EAGAIN,
+				"all %u entries of the ring hold jobs that quoitd has "
+				"not fetched",
+				q->sq.entries);
 		}
 		err = libquoit_sleep_sq(q);
 		if (err)
 			return err;
 		if (!quoit_ring_reserve(&q->sq, ret_index))
-			return -EPROTO;
+			return libquoit_refuse(q, -EPROTO, "quoitd moved the SQ's head back");
 	}
+	alone_mark(q, MARK_PUSHES);
 	slot_claim(q, *ret_index);
 	return 0;
 }
@@ -88,27 +97,30 @@ int quoit_push_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe)
 	return 0;
 }
 
-struct quoit_sqe *quoit_sqe(struct quoit_ring *q)
+struct quoit_sqe *quoit_get_sqe(struct quoit_ring *q)
 {
 	uint32_t index;
 
-	if (!q->raw)
+	if (!q->raw) {
+		libquoit_refuse(q, -EINVAL, "quoit_get_sqe is for rings with QUOIT_RING_RAW");
 		return NULL;
+	}
 	/* Before the next slot is handed out, all earlier ones have been filled. */
 	if (q->sq.next - q->sq.published >= q->batch)
 		(void)quoit_flush(q);
 	if (slot_take(q, &index))
 		return NULL;
+	alone_clear(q);
 	if (q->stamps)
 		q->notes[index & q->sq_mask].site = 0;
 	return &q->sqes[index & q->sq_mask];
 }
 
-unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
+unsigned quoit_get_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret)
 {
 	uint32_t first, index, n = 1;
 
-	*ret = most ? quoit_sqe(q) : NULL;
+	*ret = most ? quoit_get_sqe(q) : NULL;
 	if (!*ret)
 		return 0;
 	first = q->sq.next - 1;
@@ -130,7 +142,7 @@ static __attribute__((noinline)) int kick(struct quoit_ring *q)
 	while (send(q->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1 && errno != EAGAIN)
 		if (errno != EINTR && errno != ENOBUFS && errno != ENOMEM) {
 			q->broken = -ECONNRESET;
-			return q->broken;
+			return libquoit_refuse_broken(q);
 		}
 	return 0;
 }
@@ -185,7 +197,9 @@ int quoit_flush(struct quoit_ring *q)
 	int err = 0;
 
 	if (UNLIKELY(!libquoit_is_mine(q->mine)))
-		return -EOWNERDEAD;
+		return libquoit_refuse_child(q);
+	if (UNLIKELY(alone_check(q)))
+		return -EBUSY;
 	n = q->sq.next - q->sq.published;
 	if (n == 0)
 		return 0;
@@ -263,14 +277,16 @@ int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 	uint32_t n, run;
 
 	if (!libquoit_is_mine(q->mine))
-		return -EOWNERDEAD;
+		return libquoit_refuse_child(q);
 	if (!q->raw)
-		return -EINVAL;
+		return libquoit_refuse(q, -EINVAL, "quoit_peek is for rings with QUOIT_RING_RAW");
+	if (UNLIKELY(alone_check(q)))
+		return -EBUSY;
 	n = ready(q);
 	if (!n)
 		n = look_again(q);
 	if (!n)
-		return q->broken;
+		return q->broken ? libquoit_refuse_broken(q) : 0;
 	q->vain = 0;
 	*ret = cqe_at(q, 0);
 	if (q->carried)

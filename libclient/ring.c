@@ -121,12 +121,23 @@ static int check_params(const struct quoit_session *s, const struct quoit_ring_p
 			uint32_t entries, unsigned count)
 {
 	uint32_t cq = p->cq_entries ? p->cq_entries : 2 * entries;
+	uint32_t known = QUOIT_RING_RAW | QUOIT_RING_STAMPS;
 
-	if (!is_size(entries, QUOIT_MIN_ENTRIES) || entries > s->max_entries ||
-	    !is_size(cq, entries) || p->flags & ~(QUOIT_RING_RAW | QUOIT_RING_STAMPS) ||
-	    p->jobs > 2 * QUOIT_MAX_ENTRIES || count == 0 || count > QUOIT_MAX_RINGS)
-		return -EINVAL;
-	return 0;
+	if (!is_size(entries, QUOIT_MIN_ENTRIES) || entries > s->max_entries)
+		libquoit_text_set("%u entries: a power of two, %u to %u", entries,
+				  QUOIT_MIN_ENTRIES, s->max_entries);
+	else if (!is_size(cq, entries))
+		libquoit_text_set("%u entries of the CQ: a power of two, %u to %u", cq, entries,
+				  2 * QUOIT_MAX_ENTRIES);
+	else if (p->flags & ~known)
+		libquoit_text_set("unknown flags %#x", p->flags & ~known);
+	else if (p->jobs > 2 * QUOIT_MAX_ENTRIES)
+		libquoit_text_set("%u jobs: at most %u", p->jobs, 2 * QUOIT_MAX_ENTRIES);
+	else if (count == 0 || count > QUOIT_MAX_RINGS)
+		libquoit_text_set("%u rings: 1 to %u", count, QUOIT_MAX_RINGS);
+	else
+		return 0;
+	return -EINVAL;
 }
 
 static int tell_close(struct quoit_session *s, uint32_t index)
@@ -269,7 +280,7 @@ int quoit_ring_close(struct quoit_ring *q)
 		return 0;
 	s = q->session;
 	if (!libquoit_is_mine(q->mine))
-		return -EOWNERDEAD;
+		return libquoit_refuse_child(q);
 	err = libquoit_ring_settle(q);
 	if (!err)
 		err = tell_close(s, q->index);
@@ -315,7 +326,7 @@ int quoit_ring_arm(struct quoit_ring *q)
 	int err;
 
 	if (!libquoit_is_mine(q->mine))
-		return -EOWNERDEAD;
+		return libquoit_refuse_child(q);
 	err = drain_socket(q);
 	if (err)
 		q->broken = err;
@@ -327,5 +338,5 @@ int quoit_ring_arm(struct quoit_ring *q)
 	q->cq.cached_tail = QUOIT_RING_TAIL(&q->cq, QUOIT_RING_SEQ_CST);
 	if (libquoit_queue_ready(q))
 		return 1;
-	return q->broken;
+	return q->broken ? libquoit_refuse_broken(q) : 0;
 }

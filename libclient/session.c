@@ -241,7 +241,7 @@ int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_d
 	return 0;
 }
 
-void quoit_info(const struct quoit_session *s, struct quoit_info *ret)
+void quoit_get_info(const struct quoit_session *s, struct quoit_info *ret)
 {
 	*ret = s->info;
 }

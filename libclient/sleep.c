@@ -8,6 +8,7 @@
 
 #include <quoit/pause.h>
 
+#include "alone.h"
 #include "clock.h"
 #include "library.h"
 
@@ -126,7 +127,8 @@ static void futex_sleep(struct quoit_ring *q, uint64_t ns)
 	quoit_ring_awake(&q->client->cq_wait);
 }
 
-int libquoit_sleep_cq(struct quoit_ring *q, uint64_t deadline)
+/* *marked: the ring has this thread's mark. */
+static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
 {
 	const uint64_t begun = clock_ticks();
 
@@ -144,21 +146,38 @@ int libquoit_sleep_cq(struct quoit_ring *q, uint64_t deadline)
 			return 0;
 		}
 		if (q->broken)
-			return q->broken;
+			return libquoit_refuse_broken(q);
 		if (now >= deadline)
 			return -ETIME;
 		if (fresh && (look_closely(q) || spin(q, q->spin, has_cqes)))
 			return 0;
+		if (fresh && alone_check(q))
+			return -EBUSY;
+		alone_mark(q, (uint32_t)gettid());
+		*marked = true;
 		futex_sleep(q, deadline - now < SLICE_NS ? deadline - now : SLICE_NS);
 	}
+}
+
+int libquoit_sleep_cq(struct quoit_ring *q, uint64_t deadline)
+{
+	bool marked = false;
+	int err = sleep_cq(q, deadline, &marked);
+
+	if (marked)
+		alone_clear(q);
+	return err;
 }
 
 int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms)
 {
 	int err = quoit_flush(q);
 
-	if (err == -EOWNERDEAD || !q->raw)
-		return err == -EOWNERDEAD ? err : -EINVAL;
+	if (err == -EOWNERDEAD)
+		return err;
+	if (!q->raw)
+		return libquoit_refuse(q, -EINVAL,
+				       "quoit_wait_cqe is for rings with QUOIT_RING_RAW");
 	if (libquoit_queue_ready(q))
 		return 0;
 	libquoit_event(q, QUOIT_EVENT_WAIT, q->cq.next, 0);
@@ -191,7 +210,7 @@ static int sleep_sq(struct quoit_ring *q)
 		return 0;
 	while (!has_room(q)) {
 		if (q->broken)
-			return q->broken;
+			return libquoit_refuse_broken(q);
 		if (q->until != NEVER && clock_ns() >= q->until)
 			return -ETIME;
 		nanosleep(&nap, NULL);
@@ -209,7 +228,9 @@ int libquoit_sleep_sq(struct quoit_ring *q)
 	if (err)
 		return err;
 	libquoit_event(q, QUOIT_EVENT_WAIT, q->cq.next, q->site);
+	alone_mark(q, (uint32_t)gettid());
 	err = sleep_sq(q);
+	alone_clear(q);
 	libquoit_event(q, QUOIT_EVENT_GO, q->cq.next, q->site);
 	return err;
 }

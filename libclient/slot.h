@@ -12,6 +12,7 @@
 
 #include <errno.h>
 
+#include "alone.h"
 #include "library.h"
 
 #define SLOT_INLINE static inline __attribute__((always_inline))
@@ -23,13 +24,18 @@ SLOT_INLINE void slot_claim(struct quoit_ring *q, uint32_t index)
 		libquoit_queue_claim(q);
 }
 
-/* As libquoit_queue_take. */
+/* As libquoit_queue_take.  Until slot_done no other thread may use the ring. */
 SLOT_INLINE int slot_take(struct quoit_ring *q, uint32_t *ret_index)
 {
 	if (UNLIKELY(!libquoit_is_mine(q->mine)))
-		return -EOWNERDEAD;
-	if (UNLIKELY(!quoit_ring_reserve(&q->sq, ret_index)))
+		return libquoit_refuse_child(q);
+	if (UNLIKELY(alone_check(q)))
+		return -EBUSY;
+	alone_mark(q, MARK_PUSHES);
+	if (UNLIKELY(!quoit_ring_reserve(&q->sq, ret_index))) {
+		alone_clear(q);
 		return libquoit_queue_take(q, ret_index);
+	}
 	slot_claim(q, *ret_index);
 	return 0;
 }
@@ -69,6 +75,7 @@ SLOT_INLINE void slot_done(struct quoit_ring *q, uint32_t index)
 {
 	if (UNLIKELY(q->stamps != NULL))
 		q->notes[index & q->sq_mask].site = q->site;
+	alone_clear(q);
 	/* A failure to wake quoitd is for the next wait to report: the job is in the ring. */
 	if (UNLIKELY(q->sq.next - q->sq.published >= q->batch))
 		(void)quoit_flush(q);

@@ -120,6 +120,9 @@ const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, s
 
 	if (error < 0 && q && quoit_wait_error(q, &record))
 		return quoit_strerror_record(&record, buffer, size);
-	snprintf(buffer, size, "%s", error < 0 ? quoit_strerror(error) : "success");
+	if (error < 0 && q && error == q->refusal.error)
+		snprintf(buffer, size, "%s: %s", quoit_strerror(error), q->refusal.text);
+	else
+		snprintf(buffer, size, "%s", error < 0 ? quoit_strerror(error) : "success");
 	return buffer;
 }

@@ -41,6 +41,21 @@ SLOT_INLINE void put_binding(struct quoit_ring *q, uint32_t index, uint64_t head
 	slot_done(q, index);
 }
 
+static quoit_tensor refuse_handle(struct quoit_ring *q, uint8_t dtype)
+{
+	if (!libquoit_is_mine(q->mine))
+		libquoit_refuse_child(q);
+	else if (dtype >= QUOIT_DTYPE_NR)
+		libquoit_refuse(q, -EINVAL, "type %u of elements is not known: 0 to %u are", dtype,
+				QUOIT_DTYPE_NR - 1);
+	else
+		libquoit_refuse(q, -ENOMEM,
+				"all %u tensors that the session may have are alive: free some, or "
+				"ask for more (quoit_open_params.max_tensors)",
+				q->session->info.max_tensors - 1);
+	return QUOIT_NO_TENSOR;
+}
+
 /*
  * Put a CREATE or VIEW under a new handle; arg without the type, which a view has from its
  * buffer.
@@ -53,9 +68,9 @@ SLOT_INLINE quoit_tensor bind_words(struct quoit_ring *q, uint8_t dtype, struct 
 	struct tensor_record *record;
 	uint32_t sq_index, index, handle;
 
-	if (!libquoit_is_mine(q->mine) || dtype >= QUOIT_DTYPE_NR ||
-	    !libquoit_handle_take(&q->handles, q->sq.cached_head, &index))
-		return QUOIT_NO_TENSOR;
+	if (UNLIKELY(!libquoit_is_mine(q->mine) || dtype >= QUOIT_DTYPE_NR ||
+		     !libquoit_handle_take(&q->handles, q->sq.cached_head, &index)))
+		return refuse_handle(q, dtype);
 	if (UNLIKELY(slot_take(q, &sq_index))) {
 		libquoit_handle_untake(&q->handles);
 		return QUOIT_NO_TENSOR;
@@ -66,7 +81,7 @@ SLOT_INLINE quoit_tensor bind_words(struct quoit_ring *q, uint8_t dtype, struct 
 		    slot_header(opcode, 0, is_create ? arg | dtype : arg) | (uint64_t)device << 16,
 		    handle, of, shape, offset);
 	record->handle = handle;
-	record->dense = is_create && !(shape.pair[2] | shape.pair[3]);
+	record->dense = !(shape.pair[2] | shape.pair[3]);
 	record->shape.dtype = dtype;
 	memcpy(&record->shape.dim[0], &shape.pair[0], sizeof shape.pair[0]);
 	memcpy(&record->shape.dim[2], &shape.pair[1], sizeof shape.pair[1]);
@@ -75,10 +90,42 @@ SLOT_INLINE quoit_tensor bind_words(struct quoit_ring *q, uint8_t dtype, struct 
 	return handle;
 }
 
+/*
+ * Who leaves dims out, behind or before those that are meant, has said 0 and not 1.  What is empty
+ * on purpose has no rows or no columns.
+ */
+static bool has_left_out(const uint32_t dim[QUOIT_MAX_DIMS])
+{
+	return !dim[0] || !dim[1] || (!dim[2] && !dim[3] && (dim[0] > 1 || dim[1] > 1));
+}
+
 static quoit_tensor bind(struct quoit_ring *q, const struct quoit_shape *shape, uint8_t opcode,
 			 uint8_t device, uint8_t arg, quoit_tensor of, uint64_t offset)
 {
+	if (UNLIKELY(has_left_out(shape->dim))) {
+		libquoit_refuse(q, -EINVAL,
+				"dims %u, %u, %u, %u: missing ones are 1, and come first; a tensor "
+				"without elements has 0 rows (dim 2) or columns (dim 3)",
+				shape->dim[0], shape->dim[1], shape->dim[2], shape->dim[3]);
+		return QUOIT_NO_TENSOR;
+	}
 	return bind_words(q, shape->dtype, shape_words(shape), opcode, device, arg, of, offset);
+}
+
+static quoit_tensor refuse_create(struct quoit_ring *q, unsigned flags, unsigned device)
+{
+	unsigned known = QUOIT_CREATE_PINNED;
+
+	if (flags & 0xff & ~known)
+		libquoit_refuse(q, -EINVAL, "flags %#x: allowed are %#x and QUOIT_CREATE_ON", flags,
+				known);
+	else if (device > q->session->info.devices)
+		libquoit_refuse(q, -ENODEV, "there is no device %u: the session has %u", device,
+				q->session->info.devices);
+	else
+		libquoit_refuse(q, -EINVAL, "pinned memory is on the host, not on device %u",
+				device);
+	return QUOIT_NO_TENSOR;
 }
 
 quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags)
@@ -88,19 +135,19 @@ quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape,
 
 	if ((flags & 0xff & ~QUOIT_CREATE_PINNED) || device > q->session->info.devices ||
 	    (device && is_pinned))
-		return QUOIT_NO_TENSOR;
+		return refuse_create(q, flags, device);
 	return bind(q, shape, QUOIT_OP_CREATE, (uint8_t)device, (uint8_t)flags, QUOIT_NO_TENSOR, 0);
 }
 
 int quoit_use_device(struct quoit_ring *q, unsigned device)
 {
 	if (!libquoit_is_mine(q->mine))
-		return -EOWNERDEAD;
+		return libquoit_refuse_child(q);
 	if (device > q->session->info.devices) {
 		struct quoit_device_desc none;
 
 		(void)quoit_device(q->session, device, &none); /* which says why */
-		return -ENODEV;
+		return libquoit_refuse(q, -ENODEV, "%s", quoit_open_text());
 	}
 	q->device = (uint8_t)device;
 	return 0;
@@ -126,8 +173,11 @@ quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *sha
 	const struct quoit_session *s = q->session;
 	uint64_t offset = (uint64_t)((uint8_t *)memory - (uint8_t *)s->shared.base);
 
-	if (offset >= s->info.arena_bytes)
+	if (offset >= s->info.arena_bytes) {
+		libquoit_refuse(q, -EINVAL,
+				"the memory is not of the session's arena (quoit_alloc)");
 		return QUOIT_NO_TENSOR;
+	}
 	return bind(q, shape, QUOIT_OP_CREATE, 0, QUOIT_CREATE_ARENA, QUOIT_NO_TENSOR, offset);
 }
 
@@ -136,8 +186,16 @@ quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit
 {
 	const struct tensor_record *of = libquoit_tensor_find(q->session, t);
 
-	if (!of || of->shape.dtype != shape->dtype)
+	if (!of) {
+		libquoit_refuse_tensor(q, -EINVAL, t);
 		return QUOIT_NO_TENSOR;
+	}
+	if (of->shape.dtype != shape->dtype) {
+		libquoit_refuse(q, -EINVAL,
+				"type %u for a view of a tensor of type %u: they are the same",
+				shape->dtype, of->shape.dtype);
+		return QUOIT_NO_TENSOR;
+	}
 	return bind(q, shape, QUOIT_OP_VIEW, 0, 0, t, offset);
 }
 
@@ -160,9 +218,9 @@ int quoit_free(struct quoit_ring *q, quoit_tensor t)
 	int err;
 
 	if (!libquoit_is_mine(q->mine))
-		return -EOWNERDEAD;
+		return libquoit_refuse_child(q);
 	if (!libquoit_tensor_find(q->session, t))
-		return -EINVAL;
+		return libquoit_refuse_tensor(q, -EINVAL, t);
 	err = slot_take(q, &sq_index);
 	if (err)
 		return err;

@@ -7,6 +7,7 @@
  * COPY job by quoitd, several pieces deep, so that the two overlap.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "clock.h"
@@ -54,12 +55,16 @@ static int cut_init(struct cut *c, struct quoit_ring *q, quoit_tensor t, uint64_
 	if (err)
 		return err;
 	if (q->broken) /* which may be why t was never made */
-		return q->broken;
+		return libquoit_refuse_broken(q);
 	record = libquoit_tensor_find(s, t);
 	if (!record)
-		return -EINVAL;
+		return libquoit_refuse_tensor(q, -EINVAL, t);
 	if (limit == 0)
-		return -ENOMEM;
+		return libquoit_refuse(q, -ENOMEM,
+				       "the session's arena has %" PRIu64
+				       " bytes, and copies go through "
+				       "%u pieces of it (quoit_open_params.arena_bytes)",
+				       s->info.arena_bytes, PIECES_IN_ARENA);
 	if (limit > PIECE_BYTES)
 		limit = PIECE_BYTES;
 	element = element_bytes[record->shape.dtype];
@@ -71,14 +76,16 @@ static int cut_init(struct cut *c, struct quoit_ring *q, quoit_tensor t, uint64_
 		c->stride[i] =
 			record->dense ? (int64_t)whole : record->shape.stride[i] * (int64_t)element;
 		if (__builtin_mul_overflow(whole, dim, &whole))
-			return -EINVAL;
+			whole = UINT64_MAX;
 		if (c->axis < 0 && whole > limit)
 			c->axis = i;
 		else if (c->axis < 0)
 			c->inner = whole;
 	}
 	if (whole != size)
-		return -EINVAL;
+		return libquoit_refuse(q, -EINVAL,
+				       "%zu bytes were given, and the tensor has %" PRIu64, size,
+				       whole);
 	c->step = c->axis < 0 ? 0 : (uint32_t)(limit / c->inner);
 	return 0;
 }
@@ -125,11 +132,13 @@ static int copy_piece(struct quoit_ring *q, quoit_tensor t, const struct cut *c,
 {
 	struct quoit_shape dense = p->shape;
 	quoit_tensor staged, part;
-	int err = q->broken ? q->broken : -ENOMEM;
+	int err;
 
 	memset(dense.stride, 0, sizeof dense.stride);
 	staged = quoit_create_at(q, &dense, memory);
 	part = c->axis < 0 ? t : quoit_view(q, t, &p->shape, p->offset);
+	/* What was wrong with one that is missing has been said. */
+	err = q->refusal.error ? q->refusal.error : -ENOMEM;
 	if (staged && part)
 		err = libquoit_job_start(q,
 					 direction == TO_TENSOR ? quoit_copy(part, staged)
@@ -140,6 +149,15 @@ static int copy_piece(struct quoit_ring *q, quoit_tensor t, const struct cut *c,
 	if (part && part != t)
 		(void)quoit_free(q, part);
 	return err;
+}
+
+static int refuse_piece(struct quoit_ring *q, uint64_t bytes)
+{
+	return libquoit_refuse(q, -ENOMEM,
+			       "a copy needs %" PRIu64
+			       " bytes of the session's arena, which has none so "
+			       "large left of %" PRIu64,
+			       bytes, q->session->info.arena_bytes);
 }
 
 /* ---- writing ---- */
@@ -176,7 +194,7 @@ static int take_staging(struct quoit_ring *q, uint64_t bytes, const char *here, 
 			return 0;
 		}
 		if (none_in_flight(q))
-			return -ENOMEM;
+			return refuse_piece(q, bytes);
 		err = libquoit_wait_progress(q, here);
 		if (err)
 			return err;
@@ -187,7 +205,7 @@ static int write_piece(struct quoit_ring *q, quoit_tensor t, const struct cut *c
 		       const struct piece *p, const uint8_t *from, const char *here)
 {
 	quoit_job job;
-	uint8_t index;
+	uint8_t index = 0;
 	int err = take_staging(q, p->bytes, here, &index);
 
 	if (err)
@@ -257,7 +275,7 @@ static int take_memory(struct quoit_ring *q, struct arrivals *a, uint8_t *to, ui
 		if (a->count)
 			err = receive(q, a, to, here);
 		else if (none_in_flight(q))
-			err = -ENOMEM;
+			err = refuse_piece(q, bytes);
 		else
 			err = libquoit_wait_progress(q, here);
 	}

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "alone.h"
 #include "clock.h"
 #include "library.h"
 
@@ -38,7 +39,7 @@ static int count_ended(struct quoit_ring *q, const quoit_job *jobs, unsigned cou
 		const struct job_slot *slot = libquoit_job_find(q, jobs[i]);
 
 		if (!slot)
-			return -EINVAL;
+			return libquoit_refuse_job(q);
 		ended += slot->state == JOB_ENDED;
 	}
 	return ended;
@@ -92,9 +93,12 @@ int libquoit_wait_progress(struct quoit_ring *q, const char *here)
 int libquoit_wait_begin(struct quoit_ring *q)
 {
 	if (!libquoit_is_mine(q->mine))
-		return -EOWNERDEAD;
+		return libquoit_refuse_child(q);
+	if (alone_check(q))
+		return -EBUSY;
 	q->wait_failed = false;
-	return q->raw ? -EINVAL : 0;
+	q->refusal.error = 0;
+	return q->raw ? libquoit_refuse_raw(q) : 0;
 }
 
 int libquoit_wait_job(struct quoit_ring *q, quoit_job job, uint64_t deadline, const char *here)
@@ -136,7 +140,7 @@ int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 	if (err)
 		return err;
 	if (n > count || count > INT32_MAX)
-		return -EINVAL;
+		return libquoit_refuse(q, -EINVAL, "%u jobs are to end of %u", n, count);
 	return wait_jobs(q, jobs, count, (int)n, clock_deadline(timeout_ms), here);
 }
 
@@ -178,7 +182,9 @@ int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms, c
 	if (t != QUOIT_NO_TENSOR)
 		return start_and_wait(q, quoit_nop(t), timeout_ms, here);
 	err = libquoit_wait_begin(q);
-	return err ? err : q->broken ? q->broken : -EBADF;
+	if (err)
+		return err;
+	return q->broken ? libquoit_refuse_broken(q) : libquoit_refuse_tensor(q, -EBADF, t);
 }
 
 int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here)
@@ -206,7 +212,8 @@ int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms, const char
 	int err = libquoit_wait_begin(q);
 
 	if (!err && n > QUOIT_MAX_WINDOW)
-		err = -EINVAL;
+		err = libquoit_refuse(q, -EINVAL, "a window of %u batches, at most %u", n,
+				      QUOIT_MAX_WINDOW);
 	if (!err)
 		err = shrink_window(q, QUOIT_MAX_WINDOW - 1, deadline, here);
 	if (!err)

@@ -35,14 +35,14 @@ mapped() { # the same as the map says
 		/^\tquoit_[a-z0-9_]+;/ && version { sub(/;/, "", $1); print $1, version }' $map | sort
 }
 
-# Functions that are declared, outside of all braces, and not defined there themselves.
+# Functions that are declared, outside of all braces, and those whose bodies the library has as well.
 declared() {
-	gcc -std=gnu17 -E -P -Ilibclient/include libclient/include/quoit.h | awk '
-		{ opens = gsub(/{/, "{"); closes = gsub(/}/, "}") }
-		!depth && !opens { text = text " " $0 }
-		{ depth += opens - closes }
-		opens || /;$/ { if (!opens) print text; text = "" }' |
-		sed -n 's/.*[ *]\(quoit_[a-z0-9_]*\)(.*;$/\1/p' | sort -u
+	gcc -std=gnu17 -E -P -DQUOIT_INLINE=in_library -Ilibclient/include libclient/include/quoit.h |
+		sed 's/[{};]/\n&\n/g' | awk '
+		/^[{;]$/ && !depth { if (/;/ || text ~ /in_library/) print text; text = "" }
+		/^[{}]$/ { depth += /{/ ? 1 : -1; text = ""; next }
+		!depth && !/^;$/ { text = text " " $0 }' |
+		sed -n 's/^.*[ *]\(quoit_[a-z0-9_]*\)(.*$/\1/p' | sort -u
 }
 
 compare() { # OLD NEW: abidiff's report; fails where something of OLD is no longer there

@@ -236,6 +236,7 @@ run completion sh tests/completion.sh build
 run install sh tests/install.sh
 run units sh tests/units.sh
 run abi sh tests/abi.sh
+run languages sh tests/languages.sh build
 run aarch64 sh tests/aarch64.sh build
 run licences sh tests/licences.sh build
 outcome $waiting

@@ -113,13 +113,10 @@ all_tags_missing() {
 	tags_missing quoit-doctor.1 $("$build/quoit" doctor --checks | awk '{ print $1; print $2 }')
 }
 
-# Functions that are exported or inline, and macros; of the inline ones that a macro makes, their names.
+# Functions that are exported, and those of half.h, which are inline alone.
 calls() {
 	sed -n 's/^\t\(quoit_.*\);$/\1/p' libclient/libquoit.map
-	sed -nE 's/^#define (quoit_[a-z0-9_]+)\(.*/\1/p; s/^static inline .*[ *](quoit_[a-z0-9_]+)\(.*/\1/p
-		s/^QUOIT_BUILD(1|_REDUCE)\(([a-z0-9_]+), .*/quoit_\2/p
-		s/^QUOIT_BUILD2\(([a-z0-9_]+), .*/quoit_\1\nquoit_\1_scalar\nquoit_\1_int/p' \
-		libclient/include/quoit.h libclient/include/quoit/half.h
+	sed -nE 's/^static inline .*[ *](quoit_[a-z0-9_]+)\(.*/\1/p' libclient/include/quoit/half.h
 }
 
 calls_not_in_one_page() {

@@ -73,7 +73,7 @@ int bench_open_direct(const struct bench *b, struct bench_client *ret)
 
 	if (err)
 		return err;
-	quoit_info(ret->session, &info);
+	quoit_get_info(ret->session, &info);
 	if (info.direct)
 		return 0;
 	bench_close(ret);
@@ -107,7 +107,7 @@ static uint64_t put_nops(struct quoit_ring *q, uint64_t next, uint64_t end)
 	struct quoit_sqe *sqe;
 	unsigned n;
 
-	while (next < end && (n = quoit_sqes(q, (unsigned)(end - next), &sqe)) > 0)
+	while (next < end && (n = quoit_get_sqes(q, (unsigned)(end - next), &sqe)) > 0)
 		for (; n; n--, sqe++) {
 			*sqe = nop;
 			sqe->user_data = next++;

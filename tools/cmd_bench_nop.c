@@ -67,7 +67,7 @@ static void put_flush(struct quoit_ring *q)
 	static const struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
 
 	for (unsigned i = 1; i <= FLUSH; i++) {
-		struct quoit_sqe *sqe = quoit_sqe(q);
+		struct quoit_sqe *sqe = quoit_get_sqe(q);
 
 		*sqe = nop;
 		sqe->user_data = i;

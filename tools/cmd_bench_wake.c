@@ -108,7 +108,7 @@ static int ping(struct quoit_ring *q, enum waiting waiting, double *ret)
 	const struct quoit_cqe *cqe;
 	int n;
 
-	*quoit_sqe(q) = quoit_nop(QUOIT_NO_TENSOR);
+	*quoit_get_sqe(q) = quoit_nop(QUOIT_NO_TENSOR);
 	n = waiting == BY_SLEEPING ? quoit_wait_cqe(q, QUOIT_FOREVER) : quoit_flush(q);
 	while (!n && !(n = quoit_peek(q, &cqe)))
 		quoit_pause();

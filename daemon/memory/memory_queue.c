@@ -6,6 +6,7 @@
 
 #include "host/tsc.h"
 #include "memory_pinned.h"
+#include "reactor/job.h"
 
 /* Jobs that get their bytes in one go, since each may take fresh pages from the kernel. */
 #define MEMORY_TURN 16u
@@ -123,11 +124,19 @@ static struct job *pop(struct session *s)
 	return job;
 }
 
-/* Everything before the head has ended and it still does not fit: it never would have. */
+/*
+ * Everything before the head has ended and it still does not fit: it never would have.  If it was
+ * to read what could not be written, for just that reason perhaps, the writer is what its client
+ * hears of.
+ */
 static void refuse_head(struct session *s, struct job *job, struct memory_need need)
 {
 	uint64_t found = need.pinned, left = pinned_free(&s->pieces);
 
+	if (job_is_poisoned(s, job)) {
+		job->failed = -QUOIT_EPOISON;
+		return;
+	}
 	for (unsigned i = 0; i < 2; i++)
 		if (!memory_fits_device(s, &need, i)) {
 			found = need.device[i].bytes;

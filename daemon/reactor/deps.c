@@ -4,10 +4,19 @@
 
 #include <errno.h>
 
+#include "extent.h"
+
 /* An access is named by its job's index times four plus its place in the job. */
 static struct access *access_at(const struct session *s, uint32_t name)
 {
 	return &s->jobs[name / QUOIT_MAX_TENSORS_PER_JOB].access[name % QUOIT_MAX_TENSORS_PER_JOB];
+}
+
+static const struct view *view_at(const struct session *s, uint32_t name)
+{
+	const struct job *job = &s->jobs[name / QUOIT_MAX_TENSORS_PER_JOB];
+
+	return &s->views[job->view[name % QUOIT_MAX_TENSORS_PER_JOB]];
 }
 
 static bool overlap(const struct access *a, uint64_t lo, uint64_t hi)
@@ -15,12 +24,37 @@ static bool overlap(const struct access *a, uint64_t lo, uint64_t hi)
 	return a->lo < hi && lo < a->hi;
 }
 
-static bool list_conflicts(struct session *s, uint32_t list, uint64_t lo, uint64_t hi)
+static struct extent extent_at(const struct session *s, uint32_t name)
+{
+	const struct access *a = access_at(s, name);
+
+	return a->gaps ? extent_of(view_at(s, name)) : extent_whole(a->lo, a->hi);
+}
+
+/* Of accesses whose hulls overlap, if one has gaps.  That takes longer than a look. */
+static bool share_bytes(struct session *s, uint32_t name, const struct extent *b)
+{
+	const struct extent a = extent_at(s, name);
+
+	s->looks += DEPS_EXTENT_LOOKS;
+	return extent_overlap(&a, b);
+}
+
+static bool list_conflicts(struct session *s, uint32_t list, const struct view *v)
 {
 	for (uint32_t i = list; i != NIL; i = access_at(s, i)->next) {
+		const struct access *a = access_at(s, i);
+
 		s->looks++;
-		if (overlap(access_at(s, i), lo, hi))
-			return true;
+		if (!overlap(a, v->lo, v->hi))
+			continue;
+		if (a->gaps || !v->covers) {
+			const struct extent e = extent_of(v);
+
+			if (!share_bytes(s, i, &e))
+				continue;
+		}
+		return true;
 	}
 	return false;
 }
@@ -29,8 +63,7 @@ bool deps_conflict(struct session *s, const struct view *v, bool write)
 {
 	const struct buffer *b = &s->buffers[v->buffer];
 
-	return list_conflicts(s, b->writers, v->lo, v->hi) ||
-	       (write && list_conflicts(s, b->readers, v->lo, v->hi));
+	return list_conflicts(s, b->writers, v) || (write && list_conflicts(s, b->readers, v));
 }
 
 /* ---- edges ---- */
@@ -52,13 +85,24 @@ static void gather_job(struct waited *w, uint32_t job)
 		w->job[w->count++] = job;
 }
 
-static void gather_list(struct session *s, uint32_t list, const struct access *a, uint32_t self,
-			struct waited *w)
+/* Those in the list that touch bytes of the access `name`. */
+static void gather_list(struct session *s, uint32_t list, uint32_t name, struct waited *w)
 {
+	uint32_t self = name / QUOIT_MAX_TENSORS_PER_JOB;
+	const struct access *a = access_at(s, name);
+
 	for (uint32_t i = list; i != NIL && !w->full; i = access_at(s, i)->next) {
 		s->looks++;
-		if (i / QUOIT_MAX_TENSORS_PER_JOB != self && overlap(access_at(s, i), a->lo, a->hi))
-			gather_job(w, i / QUOIT_MAX_TENSORS_PER_JOB);
+		if (i / QUOIT_MAX_TENSORS_PER_JOB == self ||
+		    !overlap(access_at(s, i), a->lo, a->hi))
+			continue;
+		if (a->gaps | access_at(s, i)->gaps) {
+			const struct extent e = extent_at(s, name);
+
+			if (!share_bytes(s, i, &e))
+				continue;
+		}
+		gather_job(w, i / QUOIT_MAX_TENSORS_PER_JOB);
 	}
 }
 
@@ -75,9 +119,9 @@ static void gather(struct session *s, const struct job *job, uint32_t link, stru
 		if (!(job->tensors & 1u << i))
 			continue;
 		b = &s->buffers[a->buffer];
-		gather_list(s, b->writers, a, self, w);
+		gather_list(s, b->writers, self * QUOIT_MAX_TENSORS_PER_JOB + i, w);
 		if (a->write)
-			gather_list(s, b->readers, a, self, w);
+			gather_list(s, b->readers, self * QUOIT_MAX_TENSORS_PER_JOB + i, w);
 	}
 }
 
@@ -103,16 +147,32 @@ static void list_remove(struct session *s, uint32_t name)
 	a->buffer = NIL;
 }
 
-/* Everything in the list that [lo, hi) covers is hidden behind the new write. */
-static void list_hide(struct session *s, uint32_t list, uint64_t lo, uint64_t hi)
+/* All that the access touches, the write does, too: one without gaps, or with the very same. */
+static bool is_hidden(struct session *s, uint32_t name, uint32_t by)
+{
+	const struct access *a = access_at(s, name), *w = access_at(s, by);
+	struct extent of_a, of_w;
+
+	if (a->lo < w->lo || a->hi > w->hi)
+		return false;
+	if (!w->gaps)
+		return true;
+	if (!a->gaps)
+		return false;
+	s->looks += DEPS_EXTENT_LOOKS;
+	of_a = extent_at(s, name);
+	of_w = extent_at(s, by);
+	return extent_same(&of_a, &of_w);
+}
+
+/* Whatever conflicts with what is hidden behind the new write conflicts with that one. */
+static void list_hide(struct session *s, uint32_t list, uint32_t by)
 {
 	uint32_t next;
 
 	for (uint32_t i = list; i != NIL; i = next) {
-		struct access *a = access_at(s, i);
-
-		next = a->next;
-		if (a->lo >= lo && a->hi <= hi)
+		next = access_at(s, i)->next;
+		if (is_hidden(s, i, by))
 			list_remove(s, i);
 	}
 }
@@ -125,8 +185,8 @@ static void list_insert(struct session *s, uint32_t name)
 	if (a->write) {
 		struct buffer *b = &s->buffers[a->buffer];
 
-		list_hide(s, b->writers, a->lo, a->hi);
-		list_hide(s, b->readers, a->lo, a->hi);
+		list_hide(s, b->writers, name);
+		list_hide(s, b->readers, name);
 	}
 	list = list_of(s, a);
 	a->prev = NIL;

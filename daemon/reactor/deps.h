@@ -4,7 +4,8 @@
  *
  * Each buffer has a list of the open jobs that write it and one of those that read
  * it.  A job waits for every open job before it whose bytes overlap its own where
- * one of the two writes.  A write that covers an older access takes it off the
+ * one of the two writes; of views with gaps, extent.h says whether they do.  A write
+ * that covers an older access, or has the very same bytes, takes it off the
  * lists: whoever conflicts with that one conflicts with the write too.  So a read
  * looks only at open writers, mostly one or none.
  *
@@ -26,7 +27,8 @@
  * What a look at one access in a list costs, about.  A list may have one of every open job, and
  * a session's next SQEs may all be about it: session.looks counts, and so a ring's turn ends.
  */
-#define DEPS_LOOK_NS 3u
+#define DEPS_LOOK_NS      3u
+#define DEPS_EXTENT_LOOKS 32u /* that of comparing extents, in looks */
 
 /*
  * Does any open job before it conflict with this access?  Used before a job has an

@@ -6,6 +6,7 @@
 
 #include "completion.h"
 #include "deps.h"
+#include "extent.h"
 #include "direct_rules.h"
 #include "host/tsc.h"
 #include "memory/memory.h"
@@ -49,11 +50,62 @@ static void open_list_remove(struct session *s, struct job *job, uint64_t now)
 
 /* ---- poison ---- */
 
+/*
+ * What has failed to write bytes with gaps of one kind, such as a column panel, fails nobody that
+ * reads between them: who does so did not wait for it, either.  Of several such writes, or of gaps
+ * within gaps, the hull counts.
+ */
+static struct extent poison_extent(const struct buffer *b)
+{
+	struct extent e = extent_whole(b->poison_lo, b->poison_hi);
+
+	if (b->poison_step) {
+		e.run = b->poison_run;
+		e.levels = 1;
+		e.level[0].step = (int64_t)b->poison_step;
+		e.level[0].count =
+			(int64_t)((b->poison_hi - b->poison_lo - e.run) / b->poison_step) + 1;
+	}
+	return e;
+}
+
+static bool shares_poison(const struct buffer *b, const struct view *v)
+{
+	struct extent poison, of_view;
+
+	if (v->covers && !b->poison_step)
+		return true;
+	poison = poison_extent(b);
+	of_view = extent_of(v);
+	return extent_overlap(&poison, &of_view);
+}
+
+static void poison_whole(struct buffer *b, uint64_t lo, uint64_t hi)
+{
+	b->poison_lo = lo;
+	b->poison_hi = hi;
+	b->poison_run = b->poison_step = 0;
+}
+
+static void poison_view(struct buffer *b, const struct view *v)
+{
+	struct extent e;
+
+	poison_whole(b, v->lo, v->hi);
+	if (v->covers)
+		return;
+	e = extent_of(v);
+	if (e.levels == 1) {
+		b->poison_run = e.run;
+		b->poison_step = (uint64_t)e.level[0].step;
+	}
+}
+
 bool view_is_poisoned(const struct session *s, const struct view *v, struct quoit_error *ret)
 {
 	const struct buffer *b = &s->buffers[v->buffer];
 
-	if (!b->poisoned || v->lo >= b->poison_hi || b->poison_lo >= v->hi)
+	if (!b->poisoned || v->lo >= b->poison_hi || b->poison_lo >= v->hi || !shares_poison(b, v))
 		return false;
 	*ret = b->cause;
 	return true;
@@ -71,7 +123,15 @@ bool job_is_poisoned(const struct session *s, struct job *job)
 /* Does a write of this view leave nothing of what others failed to write? */
 static bool replaces_poison(const struct buffer *b, const struct view *v, bool was_read)
 {
-	return v->covers && !was_read && v->lo <= b->poison_lo && v->hi >= b->poison_hi;
+	struct extent poison, of_view;
+
+	if (was_read || v->lo > b->poison_lo || v->hi < b->poison_hi)
+		return false;
+	if (v->covers || !b->poison_step)
+		return v->covers;
+	poison = poison_extent(b);
+	of_view = extent_of(v);
+	return extent_same(&poison, &of_view);
 }
 
 void view_written(struct session *s, const struct view *v, bool was_read, int32_t res,
@@ -90,15 +150,12 @@ void view_written(struct session *s, const struct view *v, bool was_read, int32_
 	/* The latter, or readers would hear of what no longer matters. */
 	if (!b->poisoned || replaces_poison(b, v, was_read)) {
 		b->poisoned = true;
-		b->poison_lo = v->lo;
-		b->poison_hi = v->hi;
+		poison_view(b, v);
 		b->cause = *cause;
 		return;
 	}
-	if (v->lo < b->poison_lo)
-		b->poison_lo = v->lo;
-	if (v->hi > b->poison_hi)
-		b->poison_hi = v->hi;
+	poison_whole(b, v->lo < b->poison_lo ? v->lo : b->poison_lo,
+		     v->hi > b->poison_hi ? v->hi : b->poison_hi);
 }
 
 /* ---- admitting ---- */
@@ -116,11 +173,13 @@ static void set_accesses(struct session *s, struct job *job)
 
 		job->access[i] = (struct access){.buffer = v->buffer,
 						 .write = job->writes & 1u << i,
+						 .gaps = !v->covers,
 						 .lo = v->lo,
 						 .hi = v->hi};
 		/* Whoever brings the bytes may have to clear them all: a write of everything. */
 		if (job->holds & 1u << i && (!b->reserved || !b->zeroed)) {
 			job->access[i].write = true;
+			job->access[i].gaps = false;
 			job->access[i].lo = 0;
 			job->access[i].hi = b->size;
 		}

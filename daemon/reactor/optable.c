@@ -37,18 +37,35 @@ void optable_read_access(struct op_row *row)
 	}
 }
 
+/* Which arg says that the third tensor is a scalar: 0xff: it has scalars of the tensors' kind. */
+static uint8_t scalar_arg(unsigned opcode, const struct op_row *row)
+{
+	if (opcode == QUOIT_OP_FILL || opcode == QUOIT_OP_AXPBY)
+		return UINT8_MAX;
+	if (!(row->takes & ~row->needs & 1u << 2))
+		return 0;
+	return row->shape == SHAPE_COMPARE ? QUOIT_CMP_SCALAR
+	       : row->shape == SHAPE_SAME  ? QUOIT_EW_SCALAR
+					   : 0;
+}
+
 /* With three tensors, or two and a scalar in the place of the third; or with two tensors. */
 static void read_forms(struct op_row *row)
 {
-	bool scalar = row->takes & ~row->needs & 1u << 2;
+	unsigned plain = 1u << OPTABLE_FORM(0, row->takes >> 2 & 1);
+	unsigned scalar = 1u << OPTABLE_FORM(QUOIT_EW_SCALAR, 0) |
+			  1u << OPTABLE_FORM(QUOIT_EW_SCALAR | QUOIT_EW_REVERSE, 0);
 
-	row->short_forms = 0;
+	row->short_forms = row->scalar_forms = 0;
 	if (!row->impl || !row->impl->run_short)
 		return;
-	row->short_forms |= 1u << OPTABLE_FORM(0, row->takes >> 2 & 1);
-	if (scalar)
-		row->short_forms |= 1u << OPTABLE_FORM(QUOIT_EW_SCALAR, 0) |
-				    1u << OPTABLE_FORM(QUOIT_EW_SCALAR | QUOIT_EW_REVERSE, 0);
+	row->short_forms = (uint8_t)plain;
+	if (row->scalar_arg == QUOIT_EW_SCALAR) {
+		row->short_forms |= (uint8_t)scalar;
+		row->scalar_forms = (uint8_t)scalar;
+	} else if (row->scalar_arg) {
+		row->scalar_forms = (uint8_t)plain;
+	}
 }
 
 static uint8_t broadcast_dims(uint8_t shape)
@@ -84,6 +101,7 @@ void optable_init(void)
 		table[i].absent = !is_vital(i) &&
 				  !(table[i].flags & (OP_FILE | OP_MODULE | OP_LAUNCH)) &&
 				  !table[i].impl;
+		table[i].scalar_arg = scalar_arg(i, &table[i]);
 		read_forms(&table[i]);
 	}
 }

@@ -46,6 +46,7 @@ enum op_flags {
 #define OP_TYPES_F (1u << QUOIT_F32 | 1u << QUOIT_F64)
 #define OP_TYPES_P (OP_TYPES_F | 1u << QUOIT_BF16 | 1u << QUOIT_F16)
 #define OP_TYPES_N (OP_TYPES_F | 1u << QUOIT_I32 | 1u << QUOIT_I64)
+#define OP_TYPES_I (1u << QUOIT_I32 | 1u << QUOIT_I64) /* what takes integers as scalars */
 #define OP_TYPES_M (OP_TYPES_N | 1u << QUOIT_BF16 | 1u << QUOIT_F16)
 #define OP_TYPES_X 0xffu
 
@@ -61,7 +62,9 @@ struct op_row {
 	uint8_t module;             /* OP_MODULE: which executor; else NO_EXECUTOR */
 	uint8_t index;              /* OP_MODULE: of the operation in its module */
 	bool absent;                /* known, but not run here: not compiled in, or switched off */
-	uint8_t short_forms;        /* bit OPTABLE_FORM(arg, third): one that small.c may run */
+	uint8_t short_forms;        /* bit OPTABLE_FORM(arg, third): one that small.c may run, */
+	uint8_t scalar_forms;       /* and of these, one whose scalars are of the tensors' kind */
+	uint8_t scalar_arg;         /* bits of arg: with them its scalar is, 0xff: it always is */
 	uint32_t cost;              /* picoseconds per element */
 	const struct op_impl *impl; /* on the CPU; NULL: none, or absent */
 };

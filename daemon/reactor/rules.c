@@ -16,10 +16,16 @@ struct operands {
 	struct fault *fault;
 };
 
-static int refuse_dim(const struct operands *o, unsigned tensor, unsigned dim)
+static int refuse_size(const struct operands *o, enum quoit_misfit how, unsigned tensor,
+		       unsigned dim, uint32_t allowed)
 {
-	return refuse_tensor(o->fault, -EINVAL, tensor, QUOIT_MISFIT_DIM + dim,
-			     o->t[tensor]->dim[dim]);
+	return refuse_tensor(o->fault, -EINVAL, tensor, how + dim,
+			     o->t[tensor]->dim[dim] | (uint64_t)allowed << 32);
+}
+
+static int refuse_dim(const struct operands *o, unsigned tensor, unsigned dim, uint32_t allowed)
+{
+	return refuse_size(o, QUOIT_MISFIT_DIM, tensor, dim, allowed);
 }
 
 static int refuse_type(const struct operands *o, unsigned tensor, unsigned expected)
@@ -38,6 +44,24 @@ static int need_type(const struct operands *o, unsigned tensor, uint8_t dtype)
 	return !o->t[tensor] || o->t[tensor]->dtype == dtype ? 0 : refuse_type(o, tensor, dtype);
 }
 
+/* Scalars of the tensors' kind are what their type takes; all others are no business of the flag.
+ */
+static int check_scalars(const struct operands *o, const struct op_row *row)
+{
+	bool takes = row->scalar_arg == UINT8_MAX || o->sqe->arg & row->scalar_arg;
+	bool integers = o->sqe->flags & QUOIT_SQE_INT;
+	uint8_t dtype;
+
+	if (!takes)
+		return integers ? refuse(o->fault, -EINVAL, QUOIT_FIELD_FLAGS, o->sqe->flags,
+					 QUOIT_SQE_FLAGS & ~QUOIT_SQE_INT)
+				: 0;
+	dtype = o->t[row->shape == SHAPE_COMPARE ? 1 : 0]->dtype;
+	return integers == (OP_TYPES_I >> dtype & 1)
+		       ? 0
+		       : refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR_KIND, integers, dtype);
+}
+
 /* Dims of tensor i equal those of tensor `to`, or are 1 and broadcast. */
 static int need_broadcast(const struct operands *o, unsigned i, unsigned to)
 {
@@ -45,7 +69,7 @@ static int need_broadcast(const struct operands *o, unsigned i, unsigned to)
 		return 0;
 	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
 		if (o->t[i]->dim[d] != o->t[to]->dim[d] && o->t[i]->dim[d] != 1)
-			return refuse_dim(o, i, d);
+			return refuse_size(o, QUOIT_MISFIT_DIM_OR_1, i, d, o->t[to]->dim[d]);
 	return 0;
 }
 
@@ -53,7 +77,7 @@ static int need_equal(const struct operands *o, unsigned i, unsigned to)
 {
 	for (unsigned d = 0; o->t[i] && d < QUOIT_MAX_DIMS; d++)
 		if (o->t[i]->dim[d] != o->t[to]->dim[d])
-			return refuse_dim(o, i, d);
+			return refuse_dim(o, i, d, o->t[to]->dim[d]);
 	return 0;
 }
 
@@ -119,7 +143,7 @@ static int check_perm(const struct operands *o)
 		return refuse_arg(o, QUOIT_PERM(0, 1, 2, 3));
 	for (unsigned d = 0; !err && d < QUOIT_MAX_DIMS; d++)
 		if (o->t[0]->dim[d] != o->t[1]->dim[o->sqe->arg >> 2 * d & 3])
-			err = refuse_dim(o, 0, d);
+			err = refuse_dim(o, 0, d, o->t[1]->dim[o->sqe->arg >> 2 * d & 3]);
 	return err;
 }
 
@@ -142,11 +166,11 @@ static int check_gather(const struct operands *o)
 		err = refuse_type(o, 2, QUOIT_I64);
 	for (unsigned d = 0; !err && d < QUOIT_MAX_DIMS; d++) {
 		if (d != 3 && o->t[2]->dim[d] != 1)
-			err = refuse_dim(o, 2, d);
+			err = refuse_dim(o, 2, d, 1);
 		else if (d == o->sqe->arg && o->t[0]->dim[d] != o->t[2]->dim[3])
-			err = refuse_dim(o, 0, d);
+			err = refuse_dim(o, 0, d, o->t[2]->dim[3]);
 		else if (d != o->sqe->arg && o->t[0]->dim[d] != o->t[1]->dim[d])
-			err = refuse_dim(o, 1, d);
+			err = refuse_dim(o, 1, d, o->t[0]->dim[d]);
 	}
 	return err;
 }
@@ -207,13 +231,13 @@ static int check_gemm(const struct operands *o)
 	for (unsigned i = 1; i < 3; i++)
 		for (unsigned d = 0; d < 2; d++)
 			if (o->t[i]->dim[d] != c->dim[d] && o->t[i]->dim[d] != 1)
-				return refuse_dim(o, i, d);
+				return refuse_size(o, QUOIT_MISFIT_DIM_OR_1, i, d, c->dim[d]);
 	if (a->dim[ta ? 3 : 2] != c->dim[2])
-		return refuse_dim(o, 1, ta ? 3 : 2);
+		return refuse_dim(o, 1, ta ? 3 : 2, c->dim[2]);
 	if (b->dim[tb ? 2 : 3] != c->dim[3])
-		return refuse_dim(o, 2, tb ? 2 : 3);
+		return refuse_dim(o, 2, tb ? 2 : 3, c->dim[3]);
 	if (a->dim[ta ? 2 : 3] != b->dim[tb ? 3 : 2])
-		return refuse_dim(o, 2, tb ? 3 : 2);
+		return refuse_dim(o, 2, tb ? 3 : 2, a->dim[ta ? 2 : 3]);
 	return 0;
 }
 
@@ -224,10 +248,11 @@ static int check_reduce(const struct operands *o, uint8_t out_type)
 	if (o->t[0]->dtype != out_type)
 		return refuse_type(o, 0, out_type);
 	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
-		int reduced = o->sqe->arg == QUOIT_AXIS_ALL || o->sqe->arg == d;
+		bool is_reduced = o->sqe->arg == QUOIT_AXIS_ALL || o->sqe->arg == d;
+		uint32_t dim = is_reduced ? 1 : o->t[1]->dim[d];
 
-		if (o->t[0]->dim[d] != (reduced ? 1 : o->t[1]->dim[d]))
-			return refuse_dim(o, 0, d);
+		if (o->t[0]->dim[d] != dim)
+			return refuse_dim(o, 0, d, dim);
 	}
 	return 0;
 }
@@ -236,8 +261,9 @@ static int check_loss(const struct operands *o)
 {
 	int err = o->sqe->arg ? refuse_arg(o, 0) : 0;
 
-	if (!err && o->t[0]->elements != 1)
-		err = refuse_dim(o, 0, 3);
+	for (unsigned d = 0; !err && d < QUOIT_MAX_DIMS; d++)
+		if (o->t[0]->dim[d] != 1)
+			err = refuse_dim(o, 0, d, 1);
 	for (unsigned i = 1; !err && i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		err = need_type(o, i, o->t[0]->dtype);
 		if (!err)
@@ -336,6 +362,8 @@ int rules_check(const struct session *s, const struct quoit_sqe *sqe, struct pla
 	err = check_types(&o, row);
 	if (!err)
 		err = check_rule(s, &o, row);
+	if (!err)
+		err = check_scalars(&o, row);
 	if (err)
 		return err;
 	/* beta = 0 overwrites: GEMM then neither waits for nor fails by old contents */

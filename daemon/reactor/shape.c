@@ -193,3 +193,20 @@ int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uin
 		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, offset, element);
 	return ret->elements ? make_strided(ret, sqe, element, size, f) : make_empty(ret, size, f);
 }
+
+int shape_make_packed_at(struct view *ret, uint8_t dtype, const uint32_t dim[QUOIT_MAX_DIMS],
+			 uint64_t offset, uint64_t size, struct fault *f)
+{
+	uint32_t element = shape_dtype_size(dtype);
+	int err = shape_make_packed(ret, dtype, dim, f);
+
+	if (err)
+		return err;
+	if (offset & (element - 1))
+		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, offset, element);
+	if (ret->hi > size - offset)
+		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, ret->hi, size - offset);
+	ret->offset = ret->lo = offset;
+	ret->hi += offset;
+	return 0;
+}

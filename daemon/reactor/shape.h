@@ -25,7 +25,11 @@ static inline bool shape_same_dims(const struct view *a, const struct view *b)
 int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uint64_t offset,
 	       uint64_t size, struct fault *fault);
 
-/* The same for dense rows from the start of a buffer that is made to measure. */
+/* The same for dense rows, `offset` bytes into a buffer of `size` bytes, at least as many. */
+int shape_make_packed_at(struct view *ret, uint8_t dtype, const uint32_t dim[QUOIT_MAX_DIMS],
+			 uint64_t offset, uint64_t size, struct fault *fault);
+
+/* The same from the start of a buffer that is made to measure. */
 int shape_make_packed(struct view *ret, uint8_t dtype, const uint32_t dim[QUOIT_MAX_DIMS],
 		      struct fault *fault);
 

@@ -8,12 +8,26 @@
 #include "shape.h"
 #include "validate.h"
 
-/* As many tensors as the operation has with this arg, or the scalar for the third. */
-static bool form_fits(const struct op_row *row, const struct quoit_sqe *sqe)
+static unsigned form(const struct quoit_sqe *sqe)
 {
 	unsigned third = sqe->tensor[2] != QUOIT_NO_TENSOR;
 
-	return sqe->arg < 4 && row->short_forms >> OPTABLE_FORM(sqe->arg, third) & 1;
+	return OPTABLE_FORM(sqe->arg, third);
+}
+
+/* As many tensors as the operation has with this arg, or the scalar for the third. */
+static bool form_fits(const struct op_row *row, const struct quoit_sqe *sqe)
+{
+	return sqe->arg < 4 && row->short_forms >> form(sqe) & 1;
+}
+
+/* Scalars are integers where the output is, and nothing says so where there are none. */
+static bool scalars_fit(const struct small_job *job, const struct quoit_sqe *sqe)
+{
+	bool integers = OP_TYPES_I >> job->t[0]->dtype & 1;
+
+	return !(sqe->flags & QUOIT_SQE_INT) !=
+	       (integers && job->row->scalar_forms >> form(sqe) & 1);
 }
 
 /* Tensor i of the job, if its handle is good. */
@@ -57,7 +71,7 @@ static inline __attribute__((always_inline)) bool look(struct session *s,
 	ret->row = optable_row(sqe->opcode);
 	if (!form_fits(ret->row, sqe) || sqe->tensor[3] || !validate_is_plain(sqe) || s->any_poison)
 		return false;
-	if (!find(s, sqe, 0, ret) || !output_fits(ret))
+	if (!find(s, sqe, 0, ret) || !output_fits(ret) || !scalars_fit(ret, sqe))
 		return false;
 	if (!find(s, sqe, 1, ret) || !input_fits(ret, 1))
 		return false;

@@ -5,15 +5,17 @@
 #include <errno.h>
 
 #include "cost.h"
+#include "extent.h"
 #include "optable.h"
 #include "rules.h"
 #include "session/kernels.h"
 #include "session/tensor_bits.h"
 #include "shape.h"
 
-/* The first word of nearly every SQE: opcode, QUIET and arg. */
+/* The first word of nearly every SQE: opcode, QUIET and arg; of a job also what its scalars are. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "where its fields are in it");
 #define PLAIN_HEADER (UINT64_C(0xff) | (uint64_t)QUOIT_SQE_QUIET << 8 | UINT64_C(0xff) << 24)
+#define PLAIN_JOB    (PLAIN_HEADER | (uint64_t)QUOIT_SQE_INT << 8)
 
 /* No flag but QUIET, no device, nothing reserved. */
 static bool has_plain_header(const struct quoit_sqe *sqe)
@@ -23,7 +25,7 @@ static bool has_plain_header(const struct quoit_sqe *sqe)
 
 bool validate_is_plain(const struct quoit_sqe *sqe)
 {
-	return has_plain_header(sqe) && !(sqe->link | sqe->word[5]);
+	return !(*(const uint64_t *)sqe & ~PLAIN_JOB) && !(sqe->link | sqe->word[5]);
 }
 
 static int check_header(const struct quoit_sqe *sqe, struct fault *f)
@@ -199,7 +201,7 @@ static int check_overlap(const struct plan *p, struct fault *f)
 		for_each_tensor (i, p->tensors & ~(1u << w)) {
 			const struct view *in = p->t[i];
 
-			if (in->buffer != out->buffer || in->lo >= out->hi || out->lo >= in->hi)
+			if (in->buffer != out->buffer || !extent_views_overlap(in, out))
 				continue;
 			if (!elementwise || p->writes & 1u << i || !same_view(in, out))
 				return refuse_tensor(f, -EINVAL, i, QUOIT_MISFIT_OVERLAP + w, 0);
@@ -342,6 +344,11 @@ static int check_arena(const struct session *s, const struct quoit_sqe *sqe, con
 	return 0;
 }
 
+static bool has_strides(const struct quoit_sqe *sqe)
+{
+	return sqe->stride[0] | sqe->stride[1] | sqe->stride[2] | sqe->stride[3];
+}
+
 int validate_create(const struct session *s, const struct quoit_sqe *sqe, struct view *ret,
 		    struct fault *f)
 {
@@ -352,7 +359,7 @@ int validate_create(const struct session *s, const struct quoit_sqe *sqe, struct
 		err = check_new_handle(s, sqe->base[0], f);
 	if (err)
 		return err;
-	if (sqe->stride[0] | sqe->stride[1] | sqe->stride[2] | sqe->stride[3])
+	if (has_strides(sqe))
 		err = shape_make(ret, dtype, sqe, 0, UINT64_MAX, f);
 	else
 		err = shape_make_packed(ret, dtype, sqe->dim, f);
@@ -388,7 +395,10 @@ int validate_view(const struct session *s, const struct quoit_sqe *sqe, struct v
 	first = base->offset + sqe->offset;
 	if (first > size)
 		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, size - base->offset);
-	err = shape_make(ret, base->dtype, sqe, first, size, f);
+	if (has_strides(sqe))
+		err = shape_make(ret, base->dtype, sqe, first, size, f);
+	else
+		err = shape_make_packed_at(ret, base->dtype, sqe->dim, first, size, f);
 	ret->device = base->device;
 	ret->plain = ret->dense && !ret->device;
 	ret->buffer = base->buffer;

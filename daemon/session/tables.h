@@ -62,8 +62,9 @@ struct buffer {
 	uint32_t readers;
 	uint32_t park_job; /* the last job that waited for memory when the last tensor was freed */
 	uint64_t park_order;
-	uint64_t poison_lo, poison_hi; /* hull of failed writes */
-	struct quoit_error cause;      /* the first failure in it */
+	uint64_t poison_lo, poison_hi; /* hull of failed writes; if they have gaps of one kind, */
+	uint64_t poison_run, poison_step; /* runs of so many bytes by this step, 0: all of it */
+	struct quoit_error cause;         /* the first failure in it */
 };
 
 /* One tensor of one open job: a place in the lists of its buffer. */
@@ -71,6 +72,7 @@ struct access {
 	uint32_t buffer; /* NIL: not in a list */
 	uint32_t next, prev;
 	bool write;
+	bool gaps; /* not all of [lo, hi), but what the job's view has of it */
 	uint64_t lo, hi;
 };
 

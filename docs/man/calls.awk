@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # calls.awk - the calls of quoit.h: NAME, what it returns, its arguments, with tabs
 #
-# stage=macros: headers as they are; stage=calls: what the preprocessor makes of them.  A macro that
-# takes its place in the program has the types of the function that it calls.
+# It reads what the preprocessor makes of the header.  A macro that tells its place in the program is
+# declared as a function, too.
 
 function take(piece) {
 	if (piece == "}") {
@@ -20,6 +20,7 @@ function take(piece) {
 
 function declared(t, name, args) {
 	gsub(/[ \t]+/, " ", t)
+	gsub(/__attribute__\(\([^)]*\)\) ?/, "", t)
 	sub(/^ ((static|inline|extern) )*/, "", t)
 	if (t ~ /^typedef/ || !match(t, /quoit_[a-z0-9_]*\(/))
 		return
@@ -33,45 +34,6 @@ function declared(t, name, args) {
 	names[++count] = name
 }
 
-# The declaration of a parameter among those of a function.
-function find(parameter, name, list, n, i) {
-	n = split(arguments[name], list, ", ")
-	for (i = 1; i <= n; i++)
-		if (list[i] ~ "[ *]" parameter "$")
-			return list[i]
-	print "calls.awk: " name " has no " parameter >"/dev/stderr"
-	exit 1
-}
-
-function expand(name, list, n, i, args) {
-	n = split(parameters[name], list, /, */)
-	for (i = 1; i <= n; i++)
-		args = args (i > 1 ? ", " : "") find(list[i], target[name])
-	arguments[name] = args
-	result[name] = result[target[name]]
-	names[++count] = name
-}
-
-stage == "macros" && /\\$/ {
-	sub(/\\$/, "")
-	line = line $0
-	next
-}
-
-stage == "macros" {
-	line = line $0
-	if (line ~ /^#define quoit_[a-z_]+\(/) {
-		name = substr(line, 9, index(line, "(") - 9)
-		parameters[name] = substr(line, index(line, "(") + 1, index(line, ")") - index(line, "(") - 1)
-		line = substr(line, index(line, ")"))
-		match(line, /quoit_[a-z_]+/)
-		target[name] = substr(line, RSTART, RLENGTH)
-		macros[++macro_count] = name
-	}
-	line = ""
-	next
-}
-
 /^#/ { next }
 
 {
@@ -82,11 +44,6 @@ stage == "macros" {
 }
 
 END {
-	for (i = 1; i <= macro_count; i++) {
-		while (target[macros[i]] in target)
-			target[macros[i]] = target[target[macros[i]]]
-		expand(macros[i])
-	}
 	for (i = 1; i <= count; i++) {
 		args = arguments[names[i]]
 		gsub(/, /, "\t", args)

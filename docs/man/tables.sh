@@ -40,5 +40,5 @@ sed -nE "s/^QUOIT_OP\(([0-9]+), [A-Z_]+, ([a-z_0-9]+), \"(....)\", [A-Z]+, ([A-Z
 	"$include/quoit/ops.def" >"$tables/operations"
 
 ${CC:-cc} -std=gnu17 -E -P -I"$include" "$include/quoit.h" |
-	awk -f docs/man/calls.awk stage=macros "$include/quoit.h" stage=calls - >"$tables/calls"
+	awk -f docs/man/calls.awk >"$tables/calls"
 awk -f docs/man/texts.awk "$include/quoit.h" >"$tables/texts"

@@ -15,7 +15,7 @@ inside {
 	next
 }
 
-/^(#define |[a-z].*[ *])quoit_[a-z0-9_]+\(/ {
+/^([A-Za-z].*[ *])quoit_[a-z0-9_]+\(/ {
 	match($0, /quoit_[a-z0-9_]+\(/)
 	for (i = 1; i <= count; i++)
 		print substr($0, RSTART, RLENGTH - 1) "\t" text[i]

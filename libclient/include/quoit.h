@@ -26,7 +26,8 @@
  * call returns -EOWNERDEAD: the child opens a session of its own.
  *
  * Threads.  Calls on different rings may run at the same time, calls on one ring
- * may not.  Calls on a session (open and close of rings, quoit_alloc, files) may
+ * may not: one that comes while another thread puts a job in, or sleeps in a wait, returns -EBUSY.
+ * Calls on a session (open and close of rings, quoit_alloc, files) may
  * run at any time.
  *
  * Ordering.  Jobs that touch the same bytes run in the order of their submission
@@ -45,6 +46,29 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/*
+ * All functions of this header whose bodies are here are in the library as well, for programs that
+ * cannot compile them (Fortran, dlopen); so are those that macros of the same name hide here.
+ */
+#ifndef QUOIT_INLINE
+#define QUOIT_INLINE static inline
+#endif
+
+/* On a builder: its SQE does nothing until it is pushed or started. */
+#define QUOIT_TO_PUSH __attribute__((warn_unused_result))
+
+/* All fields zero, in C and in C++. */
+#ifdef __cplusplus
+#define QUOIT_ZEROS                                                                                \
+	{                                                                                          \
+	}
+#else
+#define QUOIT_ZEROS                                                                                \
+	{                                                                                          \
+		0                                                                                  \
+	}
 #endif
 
 #define QUOIT_VERSION_MAJOR 0
@@ -121,7 +145,7 @@ int quoit_close(struct quoit_session *s, unsigned flags);
 #endif
 
 /* A copy of what hello granted; no round trip, thread-safe, in a child too. */
-void quoit_info(const struct quoit_session *s, struct quoit_info *ret);
+void quoit_get_info(const struct quoit_session *s, struct quoit_info *ret);
 
 /*
  * The number of an operation by its name, for quoit_op4: how operations of plug-in
@@ -179,9 +203,9 @@ int quoit_kernels_unload(struct quoit_session *s, int image);
 int quoit_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc);
 
 /* Arguments for a description: the address of a tensor of the job, one of its two scalars, */
-static inline struct quoit_kernel_arg quoit_arg_tensor(uint8_t index)
+QUOIT_INLINE struct quoit_kernel_arg quoit_arg_tensor(uint8_t index)
 {
-	struct quoit_kernel_arg a = {0};
+	struct quoit_kernel_arg a = QUOIT_ZEROS;
 
 	a.kind = QUOIT_ARG_TENSOR;
 	a.bytes = 8;
@@ -189,9 +213,9 @@ static inline struct quoit_kernel_arg quoit_arg_tensor(uint8_t index)
 	return a;
 }
 
-static inline struct quoit_kernel_arg quoit_arg_scalar(uint8_t index, uint8_t bytes)
+QUOIT_INLINE struct quoit_kernel_arg quoit_arg_scalar(uint8_t index, uint8_t bytes)
 {
-	struct quoit_kernel_arg a = {0};
+	struct quoit_kernel_arg a = QUOIT_ZEROS;
 
 	a.kind = QUOIT_ARG_SCALAR;
 	a.bytes = bytes;
@@ -200,9 +224,9 @@ static inline struct quoit_kernel_arg quoit_arg_scalar(uint8_t index, uint8_t by
 }
 
 /* or a constant of 1, 2, 4 or 8 bytes. */
-static inline struct quoit_kernel_arg quoit_arg_constant(uint64_t value, uint8_t bytes)
+QUOIT_INLINE struct quoit_kernel_arg quoit_arg_constant(uint64_t value, uint8_t bytes)
 {
-	struct quoit_kernel_arg a = {0};
+	struct quoit_kernel_arg a = QUOIT_ZEROS;
 
 	a.kind = QUOIT_ARG_CONSTANT;
 	a.bytes = bytes;
@@ -275,15 +299,23 @@ int quoit_push_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe);
 int quoit_start_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe, quoit_job *ret);
 
 /* By value, for the builders below; inline, so that no compiler copies the SQE on the way. */
-static inline int quoit_push(struct quoit_ring *q, struct quoit_sqe sqe)
+QUOIT_INLINE int quoit_push(struct quoit_ring *q, struct quoit_sqe sqe)
 {
 	return quoit_push_sqe(q, &sqe);
 }
 
-static inline int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_job *ret)
+QUOIT_INLINE int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_job *ret)
 {
 	return quoit_start_sqe(q, &sqe, ret);
 }
+
+/*
+ * Why the library refused the last call on this ring that it refused: one that returned
+ * QUOIT_NO_TENSOR or NULL, or an errno that no job has failed with.  A sentence, valid until the
+ * next call; "": it has refused none.  For errors of quoit_open and quoit_ring_open, and q NULL:
+ * quoit_open_text.
+ */
+const char *quoit_error_text(const struct quoit_ring *q);
 
 /* Publish what was put into the ring, and wake the daemon when it sleeps.  0, -ECONNRESET. */
 int quoit_flush(struct quoit_ring *q);
@@ -291,10 +323,10 @@ int quoit_flush(struct quoit_ring *q);
 /* ---- raw rings ---- */
 
 /* The next free slot, to be filled completely by the caller; NULL: the ring is full. */
-struct quoit_sqe *quoit_sqe(struct quoit_ring *q);
+struct quoit_sqe *quoit_get_sqe(struct quoit_ring *q);
 
-/* As quoit_sqe, up to `most` slots in one run; how many, 0: the ring is full. */
-unsigned quoit_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret);
+/* As quoit_get_sqe, up to `most` slots in one run; how many, 0: the ring is full. */
+unsigned quoit_get_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret);
 
 /*
  * A run of ready CQEs: how many, and *ret points at the first, which need not lie in the ring.
@@ -356,6 +388,7 @@ const char *quoit_strerror(int error);
  * job that missed its own deadline, which quoit_result tells apart: -EINVAL then.)
  */
 int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms, const char *here);
+int quoit_wait(struct quoit_ring *q, quoit_job job, int timeout_ms);
 #define quoit_wait(q, job, timeout_ms) quoit_wait_at(q, job, timeout_ms, QUOIT_HERE)
 
 /*
@@ -364,6 +397,10 @@ int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms, const cha
  */
 int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count, unsigned n,
 		    int timeout_ms, const char *here);
+int quoit_wait_n(struct quoit_ring *q, const quoit_job *jobs, unsigned count, unsigned n,
+		 int timeout_ms);
+int quoit_wait_any(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int timeout_ms);
+int quoit_wait_all_of(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int timeout_ms);
 #define quoit_wait_n(q, jobs, count, n, timeout_ms)                                                \
 	quoit_wait_n_at(q, jobs, count, n, timeout_ms, QUOIT_HERE)
 #define quoit_wait_any(q, jobs, count, timeout_ms) quoit_wait_n(q, jobs, count, 1, timeout_ms)
@@ -375,6 +412,7 @@ int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
  * (-QUOIT_EPOISON, -EBADF: no such tensor), or -ETIME.
  */
 int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms, const char *here);
+int quoit_wait_tensor(struct quoit_ring *q, quoit_tensor t, int timeout_ms);
 #define quoit_wait_tensor(q, t, timeout_ms) quoit_wait_tensor_at(q, t, timeout_ms, QUOIT_HERE)
 
 /*
@@ -386,12 +424,14 @@ bool quoit_wait_error(struct quoit_ring *q, struct quoit_error *ret);
 
 /*
  * What the last wait on this ring has returned, in words: the sentence for its error record, or,
- * where it has none (or q is NULL), the error's name.  Into the caller's buffer, which is returned.
+ * where it has none, the error's name and quoit_error_text (q NULL: the name alone).  Into the
+ * caller's buffer, which is returned.
  */
 const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, size_t size);
 
 /* Wait until every job that was put into this ring has ended, well or not.  0, -ETIME. */
 int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here);
+int quoit_wait_all(struct quoit_ring *q, int timeout_ms);
 #define quoit_wait_all(q, timeout_ms) quoit_wait_all_at(q, timeout_ms, QUOIT_HERE)
 
 /*
@@ -401,6 +441,7 @@ int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here);
  * were open before it.
  */
 int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms, const char *here);
+int quoit_window(struct quoit_ring *q, unsigned n, int timeout_ms);
 #define quoit_window(q, n, timeout_ms) quoit_window_at(q, n, timeout_ms, QUOIT_HERE)
 #define QUOIT_MAX_WINDOW               64u
 
@@ -435,11 +476,15 @@ uint64_t quoit_failures(struct quoit_ring *q, struct quoit_error *ret_last);
 
 /* ---- tensors ---- */
 
-/* Four dims, always: missing leading ones are 1.  A stride may be zero or negative in a view. */
+/*
+ * Four dims, always: missing leading ones are 1, not 0.  A tensor without elements has 0 rows
+ * (dim[2]) or 0 columns (dim[3]); other dims of 0 were left out, and are refused.  A stride may be
+ * zero or negative in a view.
+ */
 struct quoit_shape {
 	uint8_t dtype; /* enum quoit_dtype; half.h converts to and from BF16 and F16 */
 	uint32_t dim[QUOIT_MAX_DIMS];
-	int32_t stride[QUOIT_MAX_DIMS]; /* in elements; all zero at create: dense, row by row */
+	int32_t stride[QUOIT_MAX_DIMS]; /* in elements; all zero: dense, row by row */
 };
 
 /*
@@ -456,10 +501,10 @@ int quoit_use_device(struct quoit_ring *q, unsigned device);
 /*
  * Create a tensor and its buffer.  Returns at once: the bytes come with the first
  * job that touches it, and are zero until written.  QUOIT_NO_TENSOR: max_tensors
- * are alive, the ring is full, dtype or flags cannot be, or there is no such device.  What quoitd
- * finds wrong with a shape shows at the jobs that use it.  flags: QUOIT_CREATE_PINNED (which is on
- * the host), QUOIT_CREATE_ON.  The handle may be used on every ring of the session, once a job of
- * its own ring that was put in later has ended.
+ * are alive, the ring is full, shape or flags cannot be, or there is no such device;
+ * quoit_error_text says which.  What quoitd finds wrong with a shape shows at the jobs that use it.
+ * flags: QUOIT_CREATE_PINNED (which is on the host), QUOIT_CREATE_ON.  The handle may be used on
+ * every ring of the session, once a job of its own ring that was put in later has ended.
  */
 quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags);
 
@@ -475,7 +520,9 @@ quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *sha
 
 /*
  * A view on the buffer of t, of its dtype, `offset` bytes after t's first element; to be freed
- * as t is, in any order.  QUOIT_NO_TENSOR also for another dtype, or when t is no tensor.
+ * as t is, in any order.  QUOIT_NO_TENSOR also for another dtype, or when t is no tensor.  One
+ * element for all places has a stride that is not zero in some dim of 1, or is left to
+ * broadcasting.
  */
 quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit_shape *shape,
 			uint64_t offset);
@@ -509,6 +556,8 @@ void quoit_dealloc(struct quoit_session *s, void *memory);
 int quoit_write_at(struct quoit_ring *q, quoit_tensor t, const void *from, size_t size,
 		   const char *here);
 int quoit_read_at(struct quoit_ring *q, quoit_tensor t, void *to, size_t size, const char *here);
+int quoit_write(struct quoit_ring *q, quoit_tensor t, const void *from, size_t size);
+int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, size_t size);
 #define quoit_write(q, t, from, size) quoit_write_at(q, t, from, size, QUOIT_HERE)
 #define quoit_read(q, t, to, size)    quoit_read_at(q, t, to, size, QUOIT_HERE)
 
@@ -529,7 +578,7 @@ int quoit_file_remove(struct quoit_session *s, int index);
 
 /* ---- builders: pure functions that fill an SQE ---- */
 
-static inline uint64_t quoit_bits(double x)
+QUOIT_INLINE uint64_t quoit_bits(double x)
 {
 	union {
 		double f;
@@ -540,10 +589,11 @@ static inline uint64_t quoit_bits(double x)
 	return v.u;
 }
 
-static inline struct quoit_sqe quoit_op4(uint8_t opcode, quoit_tensor t0, quoit_tensor t1,
-					 quoit_tensor t2, quoit_tensor t3)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op4(uint8_t opcode, quoit_tensor t0,
+						      quoit_tensor t1, quoit_tensor t2,
+						      quoit_tensor t3)
 {
-	struct quoit_sqe sqe = {0};
+	struct quoit_sqe sqe = QUOIT_ZEROS;
 
 	sqe.opcode = opcode;
 	sqe.tensor[0] = t0;
@@ -553,8 +603,8 @@ static inline struct quoit_sqe quoit_op4(uint8_t opcode, quoit_tensor t0, quoit_
 	return sqe;
 }
 
-static inline struct quoit_sqe quoit_op_arg(struct quoit_sqe sqe, uint8_t arg, uint64_t scalar0,
-					    uint64_t scalar1)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_arg(struct quoit_sqe sqe, uint8_t arg,
+							 uint64_t scalar0, uint64_t scalar1)
 {
 	sqe.arg = arg;
 	sqe.scalar[0] = scalar0;
@@ -562,14 +612,23 @@ static inline struct quoit_sqe quoit_op_arg(struct quoit_sqe sqe, uint8_t arg, u
 	return sqe;
 }
 
+/* As quoit_op_arg, where scalars are of the tensors' kind, and these are integers. */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_int(struct quoit_sqe sqe, uint8_t arg,
+							 int64_t scalar0, int64_t scalar1)
+{
+	sqe = quoit_op_arg(sqe, arg, (uint64_t)scalar0, (uint64_t)scalar1);
+	sqe.flags |= QUOIT_SQE_INT;
+	return sqe;
+}
+
 /* Does nothing; ends when t (may be none) has been written. */
-static inline struct quoit_sqe quoit_nop(quoit_tensor t)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_nop(quoit_tensor t)
 {
 	return quoit_op4(QUOIT_OP_NOP, t, 0, 0, 0);
 }
 
 /* Ends when every earlier job of the ring has. */
-static inline struct quoit_sqe quoit_after_all(void)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_after_all(void)
 {
 	struct quoit_sqe sqe = quoit_op4(QUOIT_OP_NOP, 0, 0, 0, 0);
 
@@ -578,7 +637,8 @@ static inline struct quoit_sqe quoit_after_all(void)
 }
 
 /* Modifiers: sqe = quoit_with_priority(sqe, QUOIT_PRIO_HIGH), ... */
-static inline struct quoit_sqe quoit_with_priority(struct quoit_sqe sqe, uint8_t priority)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_priority(struct quoit_sqe sqe,
+								uint8_t priority)
 {
 	sqe.priority = priority;
 	return sqe;
@@ -588,33 +648,39 @@ static inline struct quoit_sqe quoit_with_priority(struct quoit_sqe sqe, uint8_t
  * Must start within so many microseconds of its fetch, or ends with -ETIME; an operation of a
  * module, or a kernel of one's own, must have ended by then, or its process is killed.
  */
-static inline struct quoit_sqe quoit_with_deadline(struct quoit_sqe sqe, uint32_t microseconds)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_deadline(struct quoit_sqe sqe,
+								uint32_t microseconds)
 {
 	sqe.deadline = microseconds;
 	return sqe;
 }
 
 /* Starts only when the job that was put into the ring `back` jobs before it has ended. */
-static inline struct quoit_sqe quoit_with_link(struct quoit_sqe sqe, uint32_t back)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_link(struct quoit_sqe sqe, uint32_t back)
 {
 	sqe.flags |= QUOIT_SQE_LINK;
 	sqe.link = back;
 	return sqe;
 }
 
-static inline struct quoit_sqe quoit_fill(quoit_tensor out, double value)
+/*
+ * A number is for floating-point tensors where its builder takes a double (quoit_fill, _scalar),
+ * and for integer ones where it takes an integer (_int).  A job with the wrong one fails with
+ * -EINVAL.
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_fill(quoit_tensor out, double value)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_FILL, out, 0, 0, 0), 0, quoit_bits(value), 0);
 }
 
-static inline struct quoit_sqe quoit_fill_int(quoit_tensor out, int64_t value)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_fill_int(quoit_tensor out, int64_t value)
 {
-	return quoit_op_arg(quoit_op4(QUOIT_OP_FILL, out, 0, 0, 0), 0, (uint64_t)value, 0);
+	return quoit_op_int(quoit_op4(QUOIT_OP_FILL, out, 0, 0, 0), 0, value, 0);
 }
 
 /* The operations with one input: quoit_copy(out, x), quoit_exp(out, x), ... */
 #define QUOIT_BUILD1(name, NAME)                                                                   \
-	static inline struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x)              \
+	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x) \
 	{                                                                                          \
 		return quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0);                                   \
 	}
@@ -632,22 +698,22 @@ QUOIT_BUILD1(sigmoid, SIGMOID)
 
 /* The operations with two inputs, and with a scalar as the second. */
 #define QUOIT_BUILD2(name, NAME)                                                                   \
-	static inline struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x,              \
-						    quoit_tensor y)                                \
+	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x, \
+								 quoit_tensor y)                   \
 	{                                                                                          \
 		return quoit_op4(QUOIT_OP_##NAME, out, x, y, 0);                                   \
 	}                                                                                          \
-	static inline struct quoit_sqe quoit_##name##_scalar(quoit_tensor out, quoit_tensor x,     \
-							     double y)                             \
+	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_##name##_scalar(                         \
+		quoit_tensor out, quoit_tensor x, double y)                                        \
 	{                                                                                          \
 		return quoit_op_arg(quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0), QUOIT_EW_SCALAR,     \
 				    quoit_bits(y), 0);                                             \
 	}                                                                                          \
-	static inline struct quoit_sqe quoit_##name##_int(quoit_tensor out, quoit_tensor x,        \
-							  int64_t y)                               \
+	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_##name##_int(quoit_tensor out,           \
+								       quoit_tensor x, int64_t y)  \
 	{                                                                                          \
-		return quoit_op_arg(quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0), QUOIT_EW_SCALAR,     \
-				    (uint64_t)y, 0);                                               \
+		return quoit_op_int(quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0), QUOIT_EW_SCALAR, y,  \
+				    0);                                                            \
 	}
 QUOIT_BUILD2(add, ADD)
 QUOIT_BUILD2(sub, SUB)
@@ -657,76 +723,90 @@ QUOIT_BUILD2(min, MIN)
 QUOIT_BUILD2(max, MAX)
 #undef QUOIT_BUILD2
 
-/* out = a x + b y (floating-point tensors; integer ones take quoit_op_arg). */
-static inline struct quoit_sqe quoit_axpby(quoit_tensor out, double a, quoit_tensor x, double b,
-					   quoit_tensor y)
+/* out = a x + b y */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_axpby(quoit_tensor out, double a, quoit_tensor x,
+							double b, quoit_tensor y)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_AXPBY, out, x, y, 0), 0, quoit_bits(a),
 			    quoit_bits(b));
 }
 
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_axpby_int(quoit_tensor out, int64_t a,
+							    quoit_tensor x, int64_t b,
+							    quoit_tensor y)
+{
+	return quoit_op_int(quoit_op4(QUOIT_OP_AXPBY, out, x, y, 0), 0, a, b);
+}
+
 /* out = x > 0 ? dy : 0 */
-static inline struct quoit_sqe quoit_relu_grad(quoit_tensor out, quoit_tensor x, quoit_tensor dy)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_relu_grad(quoit_tensor out, quoit_tensor x,
+							    quoit_tensor dy)
 {
 	return quoit_op4(QUOIT_OP_RELU_GRAD, out, x, dy, 0);
 }
 
 /* out.dim[i] = x.dim[perm[i]]; perm by QUOIT_PERM. */
-static inline struct quoit_sqe quoit_transpose(quoit_tensor out, quoit_tensor x, uint8_t perm)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_transpose(quoit_tensor out, quoit_tensor x,
+							    uint8_t perm)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_TRANSPOSE, out, x, 0, 0), perm, 0, 0);
 }
 
 /* Axes count over the four dims of the ABI: the last one is 3. */
-static inline struct quoit_sqe quoit_roll(quoit_tensor out, quoit_tensor x, uint8_t axis,
-					  int64_t shift)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_roll(quoit_tensor out, quoit_tensor x,
+						       uint8_t axis, int64_t shift)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_ROLL, out, x, 0, 0), axis, (uint64_t)shift, 0);
 }
 
-static inline struct quoit_sqe quoit_gather(quoit_tensor out, quoit_tensor x, quoit_tensor index,
-					    uint8_t axis)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_gather(quoit_tensor out, quoit_tensor x,
+							 quoit_tensor index, uint8_t axis)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_GATHER, out, x, index, 0), axis, 0, 0);
 }
 
 /* out = condition != 0 ? x : y */
-static inline struct quoit_sqe quoit_select(quoit_tensor out, quoit_tensor condition,
-					    quoit_tensor x, quoit_tensor y)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_select(quoit_tensor out, quoit_tensor condition,
+							 quoit_tensor x, quoit_tensor y)
 {
 	return quoit_op4(QUOIT_OP_SELECT, out, condition, x, y);
 }
 
-static inline struct quoit_sqe quoit_compare(quoit_tensor out, quoit_tensor x,
-					     enum quoit_predicate predicate, quoit_tensor y)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_compare(quoit_tensor out, quoit_tensor x,
+							  enum quoit_predicate predicate,
+							  quoit_tensor y)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_COMPARE, out, x, y, 0), (uint8_t)predicate, 0, 0);
 }
 
-static inline struct quoit_sqe quoit_compare_scalar(quoit_tensor out, quoit_tensor x,
-						    enum quoit_predicate predicate, double y)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_compare_scalar(quoit_tensor out, quoit_tensor x,
+								 enum quoit_predicate predicate,
+								 double y)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_COMPARE, out, x, 0, 0),
-			    (uint8_t)(predicate | QUOIT_CMP_SCALAR), quoit_bits(y), 0);
+			    (uint8_t)((uint8_t)predicate | QUOIT_CMP_SCALAR), quoit_bits(y), 0);
 }
 
-static inline struct quoit_sqe quoit_compare_int(quoit_tensor out, quoit_tensor x,
-						 enum quoit_predicate predicate, int64_t y)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_compare_int(quoit_tensor out, quoit_tensor x,
+							      enum quoit_predicate predicate,
+							      int64_t y)
 {
-	return quoit_op_arg(quoit_op4(QUOIT_OP_COMPARE, out, x, 0, 0),
-			    (uint8_t)(predicate | QUOIT_CMP_SCALAR), (uint64_t)y, 0);
+	return quoit_op_int(quoit_op4(QUOIT_OP_COMPARE, out, x, 0, 0),
+			    (uint8_t)((uint8_t)predicate | QUOIT_CMP_SCALAR), y, 0);
 }
 
 /*
  * Element i of out is number i of the stream `seed`, `offset` counter blocks in.
  * A block makes four float32 or two float64 numbers.
  */
-static inline struct quoit_sqe quoit_uniform(quoit_tensor out, uint64_t seed, uint64_t offset)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_uniform(quoit_tensor out, uint64_t seed,
+							  uint64_t offset)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_UNIFORM, out, 0, 0, 0), 0, seed, offset);
 }
 
-static inline struct quoit_sqe quoit_normal(quoit_tensor out, uint64_t seed, uint64_t offset)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_normal(quoit_tensor out, uint64_t seed,
+							 uint64_t offset)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_NORMAL, out, 0, 0, 0), 0, seed, offset);
 }
@@ -736,8 +816,9 @@ static inline struct quoit_sqe quoit_normal(quoit_tensor out, uint64_t seed, uin
  * of one type, C of the same; for BF16 and F16, which are summed in float32 and rounded once, C
  * may be F32.  QUOIT_GEMM_TF32 lets a device with TF32 round the factors of an F32 product to it.
  */
-static inline struct quoit_sqe quoit_gemm(quoit_tensor c, quoit_tensor a, quoit_tensor b,
-					  uint8_t flags, double alpha, double beta)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_gemm(quoit_tensor c, quoit_tensor a,
+						       quoit_tensor b, uint8_t flags, double alpha,
+						       double beta)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_GEMM, c, a, b, 0), flags, quoit_bits(alpha),
 			    quoit_bits(beta));
@@ -745,8 +826,8 @@ static inline struct quoit_sqe quoit_gemm(quoit_tensor c, quoit_tensor a, quoit_
 
 /* Reductions over one axis (0..3 of the four dims) or QUOIT_AXIS_ALL. */
 #define QUOIT_BUILD_REDUCE(name, NAME)                                                             \
-	static inline struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x,              \
-						    uint8_t axis)                                  \
+	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x, \
+								 uint8_t axis)                     \
 	{                                                                                          \
 		return quoit_op_arg(quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0), axis, 0, 0);         \
 	}
@@ -758,8 +839,9 @@ QUOIT_BUILD_REDUCE(sqnorm, SQNORM)
 #undef QUOIT_BUILD_REDUCE
 
 /* loss = scale sum((x - y)^2); gradient (may be none) = 2 scale (x - y). */
-static inline struct quoit_sqe quoit_sqloss(quoit_tensor loss, quoit_tensor x, quoit_tensor y,
-					    quoit_tensor gradient, double scale)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_sqloss(quoit_tensor loss, quoit_tensor x,
+							 quoit_tensor y, quoit_tensor gradient,
+							 double scale)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_SQLOSS, loss, x, y, gradient), 0, quoit_bits(scale),
 			    0);
@@ -770,19 +852,22 @@ static inline struct quoit_sqe quoit_sqloss(quoit_tensor loss, quoit_tensor x, q
  * it has not are none.  Their dims are the kernel's own business.  quoit_op_arg(..., kernel,
  * scalar0, scalar1) gives it scalars, as bits.
  */
-static inline struct quoit_sqe quoit_launch(int kernel, quoit_tensor t0, quoit_tensor t1,
-					    quoit_tensor t2, quoit_tensor t3)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_launch(int kernel, quoit_tensor t0,
+							 quoit_tensor t1, quoit_tensor t2,
+							 quoit_tensor t3)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_LAUNCH, t0, t1, t2, t3), (uint8_t)kernel, 0, 0);
 }
 
 /* Between a dense tensor and a file of quoit_file_add; the result counts bytes. */
-static inline struct quoit_sqe quoit_file_read(quoit_tensor out, int file, uint64_t offset)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_file_read(quoit_tensor out, int file,
+							    uint64_t offset)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_FILE_READ, out, 0, 0, 0), 0, offset, (uint64_t)file);
 }
 
-static inline struct quoit_sqe quoit_file_write(quoit_tensor x, int file, uint64_t offset)
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_file_write(quoit_tensor x, int file,
+							     uint64_t offset)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_FILE_WRITE, x, 0, 0, 0), 0, offset, (uint64_t)file);
 }

@@ -39,7 +39,7 @@ quoit_job client_start(struct client *c, struct quoit_sqe sqe)
 struct quoit_sqe client_giant(struct client *c)
 {
 	const struct quoit_shape many = {
-		.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 25}, .stride = {0}};
+		.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 25}, .stride = {1}};
 	quoit_tensor one = quoit_vector(c->q, QUOIT_F32, 1);
 
 	cr_assert_eq(quoit_push(c->q, quoit_fill(one, 1)), 0);

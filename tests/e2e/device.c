@@ -52,7 +52,7 @@ static void skip_without(struct device_room *r, const char *const *wanted)
 {
 	struct quoit_info info;
 
-	quoit_info(r->s, &info);
+	quoit_get_info(r->s, &info);
 	if (room_is_soft() || info.devices >= 2)
 		return;
 	for (; *wanted; wanted++)

@@ -41,7 +41,7 @@ struct device_room direct_open(const char *faults, const char *option)
 	r.s = direct_session(&r, true);
 	r.q = direct_ring(r.s, 0);
 	r.d = direct_ring(r.s, 1);
-	quoit_info(r.s, &info);
+	quoit_get_info(r.s, &info);
 	cr_assert(info.direct);
 	return r;
 }

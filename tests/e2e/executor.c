@@ -60,7 +60,7 @@ void house_close(struct house *h)
 
 void house_submit(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t user_data)
 {
-	struct quoit_sqe *slot = quoit_sqe(q);
+	struct quoit_sqe *slot = quoit_get_sqe(q);
 
 	cr_assert_not_null(slot);
 	*slot = sqe;

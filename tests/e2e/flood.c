@@ -58,11 +58,12 @@ static int become(uid_t uid)
  */
 static void make_lengthy(struct source *s)
 {
-	const struct quoit_shape many = {.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 30}};
+	const struct quoit_shape many = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 30}, .stride = {1}};
 	quoit_tensor one = quoit_vector(s->ring, QUOIT_F32, 1);
 
 	s->lengthy = true;
-	*quoit_sqe(s->ring) = quoit_fill(one, 1);
+	*quoit_get_sqe(s->ring) = quoit_fill(one, 1);
 	s->x = quoit_view(s->ring, one, &many, 0);
 	for (; s->products < PRODUCTS; s->products++)
 		s->product[s->products] = quoit_vector(s->ring, QUOIT_F32, 1);
@@ -123,7 +124,7 @@ static uint64_t turn(struct source *s)
 
 	for (int n; (n = quoit_peek(s->ring, &cqe)) > 0; done += (unsigned)n)
 		quoit_release(s->ring, (unsigned)n);
-	while ((sqe = quoit_sqe(s->ring)) != NULL)
+	while ((sqe = quoit_get_sqe(s->ring)) != NULL)
 		*sqe = next_job(s);
 	(void)quoit_flush(s->ring);
 	return done;

@@ -218,6 +218,7 @@ static void make_fill(struct graph_maker *m, const struct oracle_tensor *out)
 {
 	struct quoit_sqe sqe = job(QUOIT_OP_FILL, out, NULL, NULL);
 
+	sqe.flags = QUOIT_SQE_INT;
 	/* mostly good as an index into something */
 	sqe.scalar[0] = graph_chance(m, 70) ? graph_draw(m, 4)
 					    : (uint64_t)(int64_t)(int32_t)graph_draw(m, 1u << 30);
@@ -237,6 +238,7 @@ static void make_binary(struct graph_maker *m, const struct oracle_tensor *out)
 		y = NULL;
 	sqe = job(opcodes[graph_draw(m, 3)], out, x, y);
 	if (!y) {
+		sqe.flags = QUOIT_SQE_INT;
 		sqe.arg = QUOIT_EW_SCALAR;
 		sqe.scalar[0] = graph_draw(m, 100);
 	}

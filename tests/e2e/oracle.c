@@ -292,19 +292,16 @@ static void mark_output(struct oracle *o, const struct quoit_sqe *sqe, const str
 static struct oracle_end run_job(struct oracle *o, const struct quoit_sqe *sqe)
 {
 	struct oracle_end end = {.cause = sqe->user_data};
-	const struct oracle_buffer *b;
+	bool fits = reserve(o, sqe);
+	const struct oracle_buffer *b = poison(o, sqe);
 
-	if (!reserve(o, sqe)) {
-		end.res = -ENOMEM;
-	} else if ((b = poison(o, sqe)) != NULL) {
+	if (b) { /* also where it does not fit: what its client hears of is the writer */
 		end.res = -QUOIT_EPOISON;
 		end.cause = b->cause;
 		end.code = b->code;
 		return end;
-	} else {
-		end.res = compute(o, sqe);
 	}
-	end.code = end.res;
+	end.code = end.res = fits ? compute(o, sqe) : -ENOMEM;
 	return end;
 }
 

@@ -60,7 +60,7 @@ uint64_t recorder_number(struct quoit_session *s)
 {
 	struct quoit_info info;
 
-	quoit_info(s, &info);
+	quoit_get_info(s, &info);
 	return info.session;
 }
 

@@ -23,7 +23,7 @@ Test(device, is_described_to_its_client)
 	struct quoit_device_desc d;
 	struct quoit_info info;
 
-	quoit_info(r.s, &info);
+	quoit_get_info(r.s, &info);
 	cr_expect(info.devices == 2 || !room_is_soft());
 	cr_expect_eq(info.device_bytes, 64u << 20);
 	cr_assert_eq(quoit_device(r.s, 2, &d), 0);
@@ -346,7 +346,7 @@ Test(device, leaves_sessions_that_need_none_alone_when_its_memory_is_leased)
 	struct quoit_info info;
 
 	cr_assert_eq(quoit_open(&other, &p), 0, "%s", quoit_open_text());
-	quoit_info(other, &info);
+	quoit_get_info(other, &info);
 	cr_expect_eq(info.device_bytes, 0);
 	quoit_close(other, 0);
 	p.device_bytes = 16u << 20;

@@ -152,7 +152,7 @@ Test(device_faults, one_that_cannot_be_opened_is_left_out)
 	struct quoit_session *s;
 	struct quoit_info info;
 
-	quoit_info(r.s, &info);
+	quoit_get_info(r.s, &info);
 	cr_expect_eq(info.devices, 0);
 	cr_expect_eq(quoit_use_device(r.q, 1), -ENODEV);
 	expect_text("no device 1: injected by QUOIT_SOFT_FAULTS");

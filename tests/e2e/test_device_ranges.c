@@ -43,7 +43,7 @@ Test(device_ranges, a_job_is_named_by_its_session_its_ring_and_its_index)
 	x = quoit_vector(r.d, QUOIT_F32, 64);
 	cr_assert_eq(quoit_push(r.d, quoit_fill(x, 1.0)), 0);
 	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
-	quoit_info(r.s, &info);
+	quoit_get_info(r.s, &info);
 	read_ranges(path);
 	snprintf(line, sizeof line, "begin 1 operation %u job %llu\nend 1\n", QUOIT_OP_FILL,
 		 (unsigned long long)QUOIT_EXEC_JOB(info.session, 1, 1));

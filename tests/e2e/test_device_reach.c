@@ -45,7 +45,7 @@ static uint64_t refused(const struct device_room *r)
 {
 	struct quoit_info info;
 
-	quoit_info(r->s, &info);
+	quoit_get_info(r->s, &info);
 	for (int naps = 0; naps < 200; naps++) { /* published when the reactor sleeps */
 		if (daemon_session_counter(&r->daemon, info.session, QUOIT_SESSION_PINNED_REFUSED))
 			break;

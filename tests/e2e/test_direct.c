@@ -21,7 +21,7 @@ Test(direct, is_for_those_who_ask)
 	struct quoit_session *plain = direct_session(&r, false);
 	struct quoit_info info;
 
-	quoit_info(plain, &info);
+	quoit_get_info(plain, &info);
 	cr_expect(!info.direct);
 	quoit_close(plain, 0);
 	room_close(&r);
@@ -45,7 +45,7 @@ Test(direct, is_not_to_be_had_without_a_device_or_memory_there)
 		cr_assert_eq(daemon_start(&r.daemon, options[i]), 0);
 		p.socket = r.daemon.socket;
 		cr_assert_eq(quoit_open(&r.s, &p), 0, "%s", quoit_open_text());
-		quoit_info(r.s, &info);
+		quoit_get_info(r.s, &info);
 		cr_expect(!info.direct, "row %zu", i);
 		room_close(&r);
 	}
@@ -265,12 +265,6 @@ static bool is_float(enum quoit_dtype dtype)
 	return dtype == QUOIT_F32 || dtype == QUOIT_F64;
 }
 
-/* The scalars of an operation are of its tensors' kind. */
-static uint64_t number(enum quoit_dtype dtype, int value)
-{
-	return is_float(dtype) ? quoit_bits(value) : (uint64_t)(int64_t)value;
-}
-
 static uint32_t typed_rows(unsigned i)
 {
 	return i == TYPED_SUM || i == TYPED_PLACE || i == TYPED_MOST ? 1 : SIDE;
@@ -306,8 +300,8 @@ static void compute_typed(struct quoit_ring *q, enum quoit_dtype dtype, struct t
 		[TYPED_ADD] = quoit_add(z[TYPED_ADD], x, y),
 		[TYPED_MUL] = quoit_mul(z[TYPED_MUL], x, y),
 		[TYPED_LEAST] = quoit_min(z[TYPED_LEAST], x, y),
-		[TYPED_AXPBY] = quoit_op_arg(quoit_op4(QUOIT_OP_AXPBY, z[TYPED_AXPBY], x, y, 0), 0,
-					     number(dtype, 3), number(dtype, -2)),
+		[TYPED_AXPBY] = is_float(dtype) ? quoit_axpby(z[TYPED_AXPBY], 3, x, -2, y)
+						: quoit_axpby_int(z[TYPED_AXPBY], 3, x, -2, y),
 		[TYPED_MASK] = quoit_compare(z[TYPED_MASK], x, QUOIT_CMP_LT, y),
 		[TYPED_SUM] = reduce(QUOIT_OP_SUM, z[TYPED_SUM], x, QUOIT_AXIS_ALL),
 		[TYPED_ROWS] = reduce(QUOIT_OP_SUM, z[TYPED_ROWS], y, 3),

@@ -46,7 +46,7 @@ static void wait_until_fetched(uint64_t count)
 {
 	struct quoit_info info;
 
-	quoit_info(h.s, &info);
+	quoit_get_info(h.s, &info);
 	for (int i = 0; i < PATIENCE; i++) {
 		uint64_t n = daemon_session_counter(&h.d, info.session, QUOIT_SESSION_SUBMITTED);
 

@@ -106,7 +106,7 @@ Test(executor, shows_its_operations_to_clients)
 	struct house h = house_open(64);
 	struct quoit_info info;
 
-	quoit_info(h.s, &info);
+	quoit_get_info(h.s, &info);
 	cr_assert(info.ops[h.axpy / 64] >> h.axpy % 64 & 1);
 	cr_assert_eq(quoit_op_find(h.s, "gemm"), QUOIT_OP_GEMM);
 	cr_assert_eq(quoit_op_find(h.s, "sample_nothing"), -ENOENT);
@@ -157,7 +157,7 @@ static uint64_t had(const struct house *h, const struct quoit_session *s)
 {
 	struct quoit_info info;
 
-	quoit_info(s, &info);
+	quoit_get_info(s, &info);
 	return daemon_session_counter(&h->d, info.session, QUOIT_SESSION_EXECUTOR_TICKS);
 }
 
@@ -165,7 +165,7 @@ static bool has_had(const struct house *h, uint64_t ms)
 {
 	struct quoit_info info;
 
-	quoit_info(h->s, &info);
+	quoit_get_info(h->s, &info);
 	return had(h, h->s) >= ms * (info.tsc_hz / 1000);
 }
 

@@ -109,7 +109,7 @@ static void submit_some(struct storm *m, struct quoit_ring *q)
 {
 	struct quoit_sqe *slot;
 
-	while (m->submitted < JOBS && m->submitted - m->ended < 128 && (slot = quoit_sqe(q))) {
+	while (m->submitted < JOBS && m->submitted - m->ended < 128 && (slot = quoit_get_sqe(q))) {
 		unsigned i = m->submitted++;
 
 		*slot = i % 2 ? house_nap(m->h, m->out[i], 1, SLEEP_WELL)

@@ -253,7 +253,7 @@ static pid_t leave_child(const struct daemon *d, unsigned long long *ret_id)
 
 		if (quoit_open(&s, &p))
 			_exit(1);
-		quoit_info(s, &info);
+		quoit_get_info(s, &info);
 		news.id = info.session;
 		news.child = fork();
 		if (news.child == 0) {

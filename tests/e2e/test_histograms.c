@@ -93,7 +93,7 @@ Test(histograms, jobs_and_bytes_of_operations_are_exact_and_outlive_their_sessio
 	uint64_t bytes = 0;
 
 	run_all(&h);
-	quoit_info(h.s, &info);
+	quoit_get_info(h.s, &info);
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
 		bytes += done[i].bytes;
 	for (int i = 0; i < PATIENCE; i++, usleep(10 * MS))

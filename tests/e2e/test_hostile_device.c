@@ -202,7 +202,7 @@ static uint64_t counter(const struct house *h, unsigned counter)
 {
 	struct quoit_info info;
 
-	quoit_info(h->s, &info);
+	quoit_get_info(h->s, &info);
 	return daemon_session_counter(&h->d, info.session, counter);
 }
 
@@ -339,7 +339,7 @@ ParameterizedTest(struct first_words *w, hostile_device, is_left_out_for_its_fir
 	quoit_tensor here = vector_on(h.q, 0);
 	struct quoit_info info;
 
-	quoit_info(h.s, &info);
+	quoit_get_info(h.s, &info);
 	cr_expect_eq(info.devices, 0);
 	cr_expect_eq(daemon_log_count(&h.d, w->log, 1), 1, "%d: \"%s\"", w->lie, w->log);
 	cr_expect(house_says(&h, "left out: "));

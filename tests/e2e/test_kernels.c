@@ -150,7 +150,7 @@ Test(kernels, such_a_session_may_be_in_gpu_direct_mode_too)
 	float got[3];
 
 	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
-	quoit_info(s, &info);
+	quoit_get_info(s, &info);
 	cr_assert(info.direct);
 	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
 	cr_assert_eq(quoit_use_device(q, 1), 0);
@@ -175,7 +175,7 @@ Test(kernels, what_is_no_image_is_refused_in_the_drivers_words)
 	struct own o = own_open();
 	struct quoit_info info;
 
-	quoit_info(o.s, &info);
+	quoit_get_info(o.s, &info);
 	cr_expect_eq(quoit_kernels_load(o.s, 1, "\177ELF", 4), -ENOEXEC);
 	cr_expect(!room_is_soft() || strstr(quoit_open_text(), "soft"), "'%s'", quoit_open_text());
 	cr_expect_eq(quoit_kernels_load(o.s, 1, "", 0), -EFBIG);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lease.c - no more pages are resident than a session has leased */
+#include <errno.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -34,7 +35,7 @@ Test(lease, pages_of_freed_buffers_go_before_it_would_be_exceeded)
 	uint64_t used = 0, cached;
 
 	client_open(&c, NULL, NULL); /* of a session of LEASE bytes */
-	quoit_info(c.s, &info);
+	quoit_get_info(c.s, &info);
 	fill_many(c.q, t, OLD, 4096);
 	for (unsigned i = 0; i < OLD; i++)
 		quoit_free(c.q, t[i]);
@@ -46,5 +47,29 @@ Test(lease, pages_of_freed_buffers_go_before_it_would_be_exceeded)
 	cached = daemon_session_counter(&c.d, info.session, QUOIT_SESSION_HOST_CACHED);
 	cr_expect_leq(used + cached, LEASE, "%llu in use, %llu kept", (unsigned long long)used,
 		      (unsigned long long)cached);
+	client_close(&c);
+}
+
+/* A wait's own job wants the same bytes, but what a program wants to hear of is the writer. */
+Test(lease, who_waits_for_what_never_fits_is_told_of_its_writer)
+{
+	struct quoit_error e;
+	struct client c;
+	quoit_tensor t, sum;
+	float x;
+
+	client_open(&c, NULL, NULL);
+	t = quoit_vector(c.q, QUOIT_F32, LEASE / 2);
+	sum = quoit_vector(c.q, QUOIT_F32, 1);
+	cr_assert_eq(quoit_push(c.q, quoit_fill(t, 1)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_sum(sum, t, QUOIT_AXIS_ALL)), 0);
+	cr_expect_eq(quoit_wait_tensor(c.q, t, 60000), -QUOIT_EPOISON);
+	cr_assert(quoit_wait_error(c.q, &e));
+	cr_expect_eq(e.opcode, QUOIT_OP_FILL, "%u", e.opcode);
+	cr_expect_eq(e.code, -ENOMEM);
+	cr_expect_eq(e.field, QUOIT_FIELD_MEMORY);
+	cr_expect_eq(quoit_read(c.q, sum, &x, sizeof x), -QUOIT_EPOISON);
+	cr_assert(quoit_wait_error(c.q, &e));
+	cr_expect_eq(e.opcode, QUOIT_OP_FILL, "and of no reader in between: %u", e.opcode);
 	client_close(&c);
 }

@@ -28,7 +28,7 @@ static void read_file(const struct house *h)
 	char path[256], name[32];
 	int fd;
 
-	quoit_info(h->s, &info);
+	quoit_get_info(h->s, &info);
 	snprintf(name, sizeof name, QUOIT_STATS_LEGS, (unsigned long long)info.session);
 	snprintf(path, sizeof path, "%s/%s", h->d.folder, name);
 	fd = open(path, O_RDONLY);
@@ -158,8 +158,8 @@ Test(legs, a_job_behind_another_waited_for_its_data_as_long_as_that_ran)
 	double from, ended, both;
 
 	from = now();
-	*quoit_sqe(h.q) = house_nap(&h, t, 600, SLEEP_WELL);
-	*quoit_sqe(h.q) = house_nap(&h, t, 10, SLEEP_WELL);
+	*quoit_get_sqe(h.q) = house_nap(&h, t, 600, SLEEP_WELL);
+	*quoit_get_sqe(h.q) = house_nap(&h, t, 10, SLEEP_WELL);
 	cr_assert_eq(quoit_flush(h.q), 0);
 	cr_expect_eq(house_reap(h.q, NULL).res, 0);
 	ended = now();
@@ -184,7 +184,7 @@ Test(legs, results_that_nobody_looks_at_wait_to_be_reaped)
 	const struct quoit_cqe *cqe;
 
 	for (int i = 0; i < 128; i++)
-		*quoit_sqe(h.q) = nop;
+		*quoit_get_sqe(h.q) = nop;
 	cr_assert_eq(quoit_flush(h.q), 0);
 	for (int i = 0; i < PATIENCE && quoit_peek(h.q, &cqe) < 128; i++)
 		usleep(10 * MS);
@@ -317,7 +317,7 @@ Test(legs, jobs_beyond_the_lease_wait_for_memory)
 	struct quoit_info info;
 	uint32_t much;
 
-	quoit_info(h.s, &info);
+	quoit_get_info(h.s, &info);
 	much = (uint32_t)(info.host_bytes / 3 * 2 / sizeof(float));
 	for (unsigned i = 0; i < 12; i++) {
 		quoit_tensor t = quoit_vector(h.q, QUOIT_F32, much);

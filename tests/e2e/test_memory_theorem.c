@@ -30,7 +30,7 @@ static void skip_without(struct daemon *d, unsigned devices)
 	struct quoit_info info;
 
 	cr_assert_eq(quoit_open(&s, &p), 0);
-	quoit_info(s, &info);
+	quoit_get_info(s, &info);
 	cr_assert_eq(quoit_close(s, 0), 0);
 	if (info.devices >= devices)
 		return;

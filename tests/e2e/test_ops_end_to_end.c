@@ -257,7 +257,7 @@ Test(ops_e2e, every_operation_of_the_table_does_what_its_line_says, .timeout = 6
 	struct quoit_info info;
 
 	client_open(&c, NULL, NULL);
-	quoit_info(c.s, &info);
+	quoit_get_info(c.s, &info);
 	run(quoit_nop(0));
 	check_moves();
 	check_binary();

@@ -83,6 +83,60 @@ Test(order, jobs_on_other_bytes_do_not_wait)
 	cr_expect_lt(stamps_of(first).end, stamps_of(last).end);
 }
 
+static quoit_tensor columns(quoit_tensor t, uint32_t rows, uint32_t width, uint32_t from)
+{
+	const struct quoit_shape panel = {.dtype = QUOIT_F32,
+					  .dim = {1, 1, rows, width / 2},
+					  .stride = {0, 0, (int32_t)width, 1}};
+
+	return quoit_view(c.q, t, &panel, from * sizeof(float));
+}
+
+Test(order, jobs_on_other_columns_of_a_matrix_do_not_wait)
+{
+	enum { ROWS = 4096, WIDTH = 256 };
+	quoit_tensor t = quoit_matrix(c.q, QUOIT_F32, ROWS, WIDTH);
+	quoit_tensor left = columns(t, ROWS, WIDTH, 0), right = columns(t, ROWS, WIDTH, WIDTH / 2);
+	const struct quoit_shape four = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 1, 4}, .stride = {0, 0, 0, 1}};
+	quoit_tensor corner = quoit_view(c.q, t, &four, WIDTH / 2 * sizeof(float));
+	quoit_job last, first;
+
+	cr_assert_eq(quoit_push(c.q, quoit_fill(t, 1)), 0);
+	cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
+	for (unsigned i = 0; i < 20; i++)
+		cr_assert_eq(quoit_push(c.q, quoit_exp(left, left)), 0);
+	last = start(quoit_nop(left));
+	first = start(quoit_fill(corner, 2)); /* between two rows of the panel */
+	cr_expect_eq(quoit_wait(c.q, start(quoit_fill(right, 3)), QUOIT_FOREVER), 0);
+	cr_expect_lt(stamps_of(first).end, stamps_of(last).end);
+}
+
+Test(order, a_panel_of_a_matrix_is_made_of_two_others)
+{
+	enum { N = 64 };
+	static float x[N][4 * N];
+	quoit_tensor t = quoit_matrix(c.q, QUOIT_F32, N, 4 * N), part[4];
+
+	for (unsigned i = 0; i < 4; i++)
+		part[i] = quoit_view(c.q, t,
+				     &(struct quoit_shape){.dtype = QUOIT_F32,
+							   .dim = {1, 1, N, N},
+							   .stride = {0, 0, 4 * N, 1}},
+				     i * N * sizeof(float));
+	cr_assert_eq(quoit_push(c.q, quoit_fill(t, -1)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_fill(part[0], 2)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_fill(part[1], 3)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_gemm(part[2], part[0], part[1], 0, 1, 0)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_add(part[0], part[1], part[2])), 0);
+	cr_assert_eq(quoit_read(c.q, t, x, sizeof x), 0);
+	for (unsigned i = 0; i < N; i++)
+		for (unsigned j = 0; j < 4 * N; j++)
+			cr_assert_eq(x[i][j], ((float[]){3 + 6 * N, 3, 6 * N, -1})[j / N], "%u %u",
+				     i, j);
+	cr_expect_eq(quoit_failures(c.q, NULL), 0);
+}
+
 Test(order, a_tensor_reads_as_zeros_until_it_is_written)
 {
 	static int32_t zeros[5000], values[5000];
@@ -320,6 +374,38 @@ Test(order, who_reads_what_a_refused_job_should_have_written_fails_by_its_fault)
 	cr_assert_eq(quoit_push(c.q, quoit_fill(product, 2.0)), 0);
 	cr_expect_eq(quoit_read(c.q, product, got, sizeof got), 0);
 	cr_expect_eq(got[3], 2.0f);
+}
+
+Test(order, a_scalar_of_the_wrong_kind_fails_its_output)
+{
+	quoit_tensor n = quoit_vector(c.q, QUOIT_I32, 4), x = quoit_vector(c.q, QUOIT_F32, 4);
+	const struct quoit_sqe bad[] = {quoit_fill(n, 2.0),
+					quoit_add_scalar(n, n, 1.5),
+					quoit_axpby(n, 2.0, n, 3, n),
+					quoit_compare_scalar(n, n, QUOIT_CMP_LT, 1.5),
+					quoit_fill_int(x, 2),
+					quoit_add_int(x, x, 1),
+					quoit_axpby_int(x, 2, x, 3, x)};
+	int32_t out[4];
+	char text[200];
+
+	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		quoit_tensor t = bad[i].tensor[0];
+		int err;
+
+		cr_assert_eq(quoit_push(c.q, bad[i]), 0);
+		err = quoit_read(c.q, t, out, sizeof out);
+		cr_expect_eq(err, -QUOIT_EPOISON, "%u: %d", i, err);
+		quoit_strerror_wait(c.q, err, text, sizeof text);
+		cr_expect(strstr(text,
+				 t == n ? "its scalar is a double, and its tensors are int32"
+					: "its scalar is an integer, and its tensors are float32"),
+			  "%s", text);
+		cr_assert_eq(quoit_push(c.q, t == n ? quoit_fill_int(n, 1) : quoit_fill(x, 1)), 0);
+	}
+	cr_assert_eq(quoit_push(c.q, quoit_axpby_int(n, 2, n, 3, n)), 0);
+	cr_assert_eq(quoit_read(c.q, n, out, sizeof out), 0);
+	cr_expect_eq(out[3], 5);
 }
 
 Test(order, an_operation_that_is_switched_off_fails_its_output_too)

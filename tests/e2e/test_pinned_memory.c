@@ -310,7 +310,7 @@ static uint64_t await_counter(const struct fixture *f, unsigned counter, uint64_
 	uint64_t value;
 	int naps = 0;
 
-	quoit_info(f->s, &info);
+	quoit_get_info(f->s, &info);
 	do {
 		(void)run((struct fixture *)(uintptr_t)f, quoit_nop(QUOIT_NO_TENSOR));
 		value = daemon_session_counter(&f->d, info.session, counter);

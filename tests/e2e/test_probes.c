@@ -44,7 +44,7 @@ static void open_scene(struct scene *c)
 	p.socket = c->d.socket;
 	cr_assert_eq(quoit_open(&c->s, &p), 0, "%s", quoit_open_text());
 	cr_assert_eq(quoit_ring_open(&c->q, c->s, NULL), 0);
-	quoit_info(c->s, &info);
+	quoit_get_info(c->s, &info);
 	c->session = (int64_t)info.session;
 }
 

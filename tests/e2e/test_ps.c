@@ -100,7 +100,7 @@ Test(ps, shows_a_session_with_its_counts)
 	params.socket = d.socket;
 	cr_assert_eq(quoit_open(&s, &params), 0, "%s", quoit_open_text());
 	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
-	quoit_info(s, &info);
+	quoit_get_info(s, &info);
 	for (int i = 0; i < 6; i++)
 		cr_assert_eq(quoit_push(q, quoit_nop(QUOIT_NO_TENSOR)), 0);
 	cr_assert_eq(quoit_push(q, quoit_fill(12345, 1.0)), 0); /* no such tensor */

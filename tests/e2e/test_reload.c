@@ -70,7 +70,7 @@ static int64_t default_lease(const struct daemon *d)
 
 	if (err < 0)
 		return err;
-	quoit_info(q, &info);
+	quoit_get_info(q, &info);
 	quoit_close(q, 0);
 	return (int64_t)info.host_bytes;
 }

@@ -30,7 +30,7 @@ Test(session_e2e, hello_grants_what_was_asked_for)
 	client_open(&c, NULL, NULL);
 	p.socket = c.d.socket;
 	cr_assert_eq(quoit_open(&s, &p), 0);
-	quoit_info(s, &info);
+	quoit_get_info(s, &info);
 	cr_expect_eq(info.host_bytes, 8 * MIB);
 	cr_expect_eq(info.arena_bytes, MIB);
 	cr_expect_eq(info.max_tensors, 100);
@@ -347,7 +347,7 @@ Test(session_e2e, what_was_posted_before_the_end_is_delivered)
 		struct quoit_sqe sqe = quoit_nop(0);
 
 		sqe.user_data = i;
-		*quoit_sqe(c.q) = sqe;
+		*quoit_get_sqe(c.q) = sqe;
 	}
 	cr_assert_eq(quoit_flush(c.q), 0);
 	cr_assert_eq(quoit_wait_cqe(c.q, QUOIT_FOREVER), 0);

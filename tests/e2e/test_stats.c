@@ -30,7 +30,7 @@ static uint64_t counter(const struct house *h, unsigned which)
 {
 	struct quoit_info info;
 
-	quoit_info(h->s, &info);
+	quoit_get_info(h->s, &info);
 	return daemon_session_counter(&h->d, info.session, which);
 }
 
@@ -73,7 +73,7 @@ Test(stats, a_job_that_the_lease_has_no_bytes_for_waits_for_memory)
 	quoit_tensor large, more;
 	uint32_t half;
 
-	quoit_info(h.s, &info);
+	quoit_get_info(h.s, &info);
 	half = (uint32_t)(info.host_bytes / 3 * 2 / sizeof(float));
 	large = quoit_vector(h.q, QUOIT_F32, half);
 	house_submit(h.q, house_nap(&h, large, NAP_MS, SLEEP_WELL), 1);
@@ -129,7 +129,7 @@ Test(stats, the_deepest_queue_is_remembered)
 	struct quoit_sqe nop = quoit_nop(QUOIT_NO_TENSOR);
 
 	for (int i = 0; i < 48; i++)
-		*quoit_sqe(h.q) = nop;
+		*quoit_get_sqe(h.q) = nop;
 	cr_assert_eq(quoit_flush(h.q), 0);
 	cr_expect(becomes(&h, QUOIT_SESSION_CQ_DEPTH, 48));
 	for (int i = 0; i < 48; i++)
@@ -212,7 +212,7 @@ Test(stats, time_of_cores_is_charged_while_a_job_runs)
 	quoit_job job;
 
 	client_open(&c, NULL, NULL);
-	quoit_info(c.s, &info);
+	quoit_get_info(c.s, &info);
 	before = daemon_session_counter(&c.d, info.session, QUOIT_SESSION_CORE_TICKS);
 	job = client_start(&c, client_giant(&c));
 	while (quoit_wait_n(c.q, &job, 1, 1, 1) == -ETIME && charged < 1000000)

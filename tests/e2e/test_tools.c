@@ -42,7 +42,7 @@ Test(tools, kill_ends_a_session_and_no_other)
 		cr_assert_eq(quoit_open(&s[i], &params), 0);
 		cr_assert_eq(quoit_ring_open(&q[i], s[i], NULL), 0);
 	}
-	quoit_info(s[0], &info);
+	quoit_get_info(s[0], &info);
 	cr_expect_eq(tool_run(said, sizeof said, "kill --socket=%s %llu", d.socket,
 			      (unsigned long long)info.session),
 		     0, "%s", said);

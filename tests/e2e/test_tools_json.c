@@ -44,7 +44,7 @@ static json_t *counters_of(const struct client *c, const struct quoit_session *s
 	struct quoit_info info;
 	size_t i;
 
-	quoit_info(s, &info);
+	quoit_get_info(s, &info);
 	json_array_foreach(json_object_get(json, "sessions"), i,
 			   one) if (number(one, "session") == (json_int_t)info.session) found =
 		json_incref(json_object_get(one, "counters"));
@@ -230,7 +230,7 @@ Test(tools_json, kill_has_a_result_for_each_session)
 	json_t *json, *one;
 
 	client_open(&c, NULL, NULL);
-	quoit_info(c.s, &info);
+	quoit_get_info(c.s, &info);
 	snprintf(operands, sizeof operands, "%llu 4711", (unsigned long long)info.session);
 	json = ask("kill", operands, c.d.socket, 1);
 	cr_assert_eq(json_array_size(json), 2);

@@ -47,7 +47,7 @@ static uint64_t session_of(const struct client *c)
 {
 	struct quoit_info info;
 
-	quoit_info(c->s, &info);
+	quoit_get_info(c->s, &info);
 	return info.session;
 }
 

@@ -122,9 +122,9 @@ Test(wait, quiet_jobs_of_a_raw_ring_are_heard_only_when_they_fail)
 
 		sqe.user_data = i;
 		sqe.flags = QUOIT_SQE_QUIET;
-		*quoit_sqe(q) = sqe;
+		*quoit_get_sqe(q) = sqe;
 	}
-	*quoit_sqe(q) = quoit_after_all();
+	*quoit_get_sqe(q) = quoit_after_all();
 	cr_assert_eq(quoit_wait_cqe(q, QUOIT_FOREVER), 0);
 	cr_assert_gt(quoit_peek(q, &cqe), 0);
 	cr_expect_eq(cqe->user_data, 20);
@@ -149,7 +149,7 @@ Test(wait, a_full_raw_ring_says_so_and_takes_more_after_a_reap)
 
 	cr_assert_eq(quoit_ring_open(&q, c.s, &raw), 0);
 	while (got < 1000) {
-		while (put < 1000 && (slot = quoit_sqe(q)) != NULL) {
+		while (put < 1000 && (slot = quoit_get_sqe(q)) != NULL) {
 			*slot = quoit_nop(0);
 			slot->user_data = put++;
 		}
@@ -261,7 +261,7 @@ Test(wait, an_armed_descriptor_becomes_readable_at_the_next_completion)
 	for (unsigned i = 0; i < 100; i++) {
 		cr_assert_eq(quoit_ring_arm(q), 0);
 		cr_assert_not(readable(q, 0), "nothing was submitted");
-		*quoit_sqe(q) = quoit_nop(0);
+		*quoit_get_sqe(q) = quoit_nop(0);
 		cr_assert_eq(quoit_flush(q), 0);
 		cr_assert(readable(q, -1));
 		cr_assert_eq(quoit_peek(q, &cqe), 1);

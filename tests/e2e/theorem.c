@@ -225,7 +225,7 @@ static void submit(struct lane *l, bool *ret_any)
 {
 	struct quoit_sqe *slot;
 
-	while (l->submitted < l->graph.count && (slot = quoit_sqe(l->ring)) != NULL) {
+	while (l->submitted < l->graph.count && (slot = quoit_get_sqe(l->ring)) != NULL) {
 		*slot = l->graph.step[l->submitted++].sqe;
 		*ret_any = true;
 	}

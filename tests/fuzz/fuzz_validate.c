@@ -312,7 +312,7 @@ static void check_small(const struct quoit_sqe *sqe)
 
 	if (!small_fits(session, sqe, &job))
 		return;
-	REQUIRE(!(sqe->flags & ~QUOIT_SQE_QUIET));
+	REQUIRE(!(sqe->flags & ~(QUOIT_SQE_QUIET | QUOIT_SQE_INT)));
 	REQUIRE(validate_job(session, sqe, &plan, &fault) == 0);
 	REQUIRE(plan.writes == 1 && plan.reads == (plan.tensors & ~1u));
 	for (unsigned i = 0; i < OP_SHORT_TENSORS; i++)
@@ -410,7 +410,7 @@ static void mend_job(struct quoit_sqe *sqe, bool alike)
 		mend_launch(sqe, alike);
 	else if (row && row->shape != SHAPE_PERM && sqe->arg != QUOIT_AXIS_ALL)
 		sqe->arg &= row->shape == SHAPE_GEMM ? 7 : 3;
-	sqe->flags &= QUOIT_SQE_QUIET;
+	sqe->flags &= QUOIT_SQE_QUIET | QUOIT_SQE_INT;
 	sqe->link = 0;
 	sqe->priority %= QUOIT_PRIO_NR;
 	memset(sqe->reserved, 0, sizeof sqe->reserved);

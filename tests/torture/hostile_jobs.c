@@ -262,6 +262,7 @@ static struct quoit_sqe division(uint8_t arg, int64_t scalar)
 	struct quoit_sqe sqe = raw_job(QUOIT_OP_DIV, OUT + 1, X + 1, arg ? 0 : Y + 1);
 
 	sqe.arg = arg;
+	sqe.flags = arg ? QUOIT_SQE_INT : 0;
 	sqe.scalar[0] = arg ? (uint64_t)scalar : 0;
 	return sqe;
 }

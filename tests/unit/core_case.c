@@ -76,7 +76,7 @@ void core_view(struct session *s, uint32_t index, uint32_t base, uint32_t first,
 	const struct quoit_sqe sqe = {.opcode = QUOIT_OP_VIEW,
 				      .base = {CORE_HANDLE(index), CORE_HANDLE(base)},
 				      .dim = {1, 1, 1, n},
-				      .stride = {0, 0, 0, stride},
+				      .stride = {1, 0, 0, stride}, /* all zero would mean dense */
 				      .offset = (uint64_t)first * element};
 	struct fault fault;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_client_jobs.c - submitting and waiting on managed and raw rings, against a fake quoitd */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -231,7 +232,12 @@ Test(managed, the_record_of_a_failed_wait_stays_until_the_next_one)
 	cr_assert_str_eq(quoit_strerror_wait(q, -EDOM, text, sizeof text), name);
 	cr_assert_eq(quoit_wait(q, job, SOON), -EINVAL);
 	cr_assert_not(quoit_wait_error(q, &error), "that failed by itself");
-	cr_assert_str_eq(quoit_strerror_wait(q, -EINVAL, text, sizeof text), "EINVAL");
+	cr_assert_str_eq(
+		quoit_strerror_wait(q, -EINVAL, text, sizeof text),
+		"EINVAL: there is no such job on this ring: it was waited for or detached, "
+		"or is another ring's");
+	cr_assert_str_eq(quoit_strerror_wait(q, -ENOENT, text, sizeof text), "ENOENT",
+			 "that was something else");
 	cr_assert_str_eq(quoit_strerror_wait(NULL, -ENODEV, text, sizeof text), "ENODEV");
 }
 
@@ -542,11 +548,69 @@ Test(managed, stamps_are_kept_when_asked_for)
 	cr_assert_not(quoit_job_stamps(q, job, &stamps));
 }
 
+/* ---- two threads on one ring ---- */
+
+static void *wait_for_ever(void *arg)
+{
+	(void)quoit_wait_all(arg, QUOIT_FOREVER);
+	return NULL;
+}
+
+static bool sleeps(const struct quoit_ring *ring)
+{
+	return __atomic_load_n(&ring->mark, __ATOMIC_RELAXED);
+}
+
+Test(managed, a_ring_in_which_another_thread_sleeps_is_refused)
+{
+	struct quoit_sqe nop = quoit_nop(0);
+	pthread_t thread;
+	quoit_job job;
+
+	fake_hold_jobs(f, true);
+	cr_assert_eq(pthread_create(&thread, NULL, wait_for_ever, q), 0);
+	while (!sleeps(q))
+		usleep(1000);
+	cr_assert_eq(quoit_push(q, nop), -EBUSY);
+	cr_assert(strstr(quoit_error_text(q), "another thread"));
+	cr_assert_eq(quoit_start(q, nop, &job), -EBUSY);
+	cr_assert_eq(quoit_wait_all(q, SOON), -EBUSY);
+	cr_assert_eq(quoit_wait(q, 1, SOON), -EBUSY);
+	cr_assert_eq(quoit_flush(q), -EBUSY);
+	cr_assert_eq(quoit_matrix(q, QUOIT_F32, 1, 1), QUOIT_NO_TENSOR);
+	fake_hold_jobs(f, false);
+	cr_assert_eq(pthread_join(thread, NULL), 0);
+	cr_assert_eq(quoit_push(q, nop), 0, "it has come back");
+	cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
+}
+
+Test(managed, a_push_finds_another_that_has_not_ended)
+{
+	uint32_t index;
+
+	cr_assert_eq(libquoit_queue_take(q, &index), 0);   /* as one thread does, */
+	cr_assert_eq(quoit_push(q, quoit_nop(0)), -EBUSY); /* and another */
+}
+
+Test(managed, a_thread_that_ended_in_its_sleep_holds_no_ring)
+{
+	pthread_t thread;
+
+	fake_hold_jobs(f, true);
+	cr_assert_eq(pthread_create(&thread, NULL, wait_for_ever, q), 0);
+	while (!sleeps(q))
+		usleep(1000);
+	q->mark = 1u << 30; /* a thread that never was */
+	cr_assert_eq(quoit_push(q, quoit_nop(0)), 0);
+	fake_hold_jobs(f, false);
+	cr_assert_eq(pthread_join(thread, NULL), 0);
+}
+
 Test(managed, raw_calls_are_refused)
 {
 	const struct quoit_cqe *cqe;
 
-	cr_assert_null(quoit_sqe(q));
+	cr_assert_null(quoit_get_sqe(q));
 	cr_assert_eq(quoit_peek(q, &cqe), -EINVAL);
 	cr_assert_eq(quoit_wait_cqe(q, 0), -EINVAL);
 }
@@ -559,7 +623,7 @@ Test(raw, user_data_comes_back_in_order)
 	unsigned got = 0;
 
 	for (uint64_t i = 0; i < 8; i++) {
-		struct quoit_sqe *sqe = quoit_sqe(q);
+		struct quoit_sqe *sqe = quoit_get_sqe(q);
 
 		cr_assert_not_null(sqe);
 		*sqe = quoit_nop(0);
@@ -584,18 +648,18 @@ Test(raw, a_full_ring_is_a_return_value)
 
 	fake_hold_fetch(f, true);
 	for (int i = 0; i < 8; i++) {
-		sqe = quoit_sqe(q);
+		sqe = quoit_get_sqe(q);
 		cr_assert_not_null(sqe);
 		*sqe = quoit_nop(0);
 	}
-	cr_assert_null(quoit_sqe(q));
+	cr_assert_null(quoit_get_sqe(q));
 	cr_assert_eq(quoit_push(q, quoit_nop(0)), -EAGAIN);
 	fake_hold_fetch(f, false);
 }
 
 static struct quoit_sqe *put_nop(void)
 {
-	struct quoit_sqe *sqe = quoit_sqe(q);
+	struct quoit_sqe *sqe = quoit_get_sqe(q);
 
 	cr_assert_not_null(sqe);
 	*sqe = quoit_nop(0);
@@ -674,7 +738,7 @@ Test(raw, none_of_its_slots_are_none)
 {
 	struct quoit_sqe *sqe;
 
-	cr_expect_eq(quoit_sqes(q, 0, &sqe), 0);
+	cr_expect_eq(quoit_get_sqes(q, 0, &sqe), 0);
 	cr_expect_null(sqe);
 }
 
@@ -751,8 +815,8 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		{{1, 0, 0}, {0}, "success"},
 		{{1, -EIO, 0}, {0}, "job 0x1 failed with EIO"},
 		{{1, -EINVAL, QUOIT_CQE_ERROR},
-		 {1, 1, {3, 4}, -EINVAL, QUOIT_OP_GEMM, QUOIT_FIELD_TENSOR1, 0},
-		 "gemm (job 0x1) failed with EINVAL: dim 3 of tensor 1 is 4, which does not fit"},
+		 {1, 1, {3, 4 | UINT64_C(5) << 32}, -EINVAL, QUOIT_OP_GEMM, QUOIT_FIELD_TENSOR1, 0},
+		 "gemm (job 0x1) failed with EINVAL: dim 3 of tensor 1 is 4, allowed is 5"},
 		{{2, -ENOMEM, QUOIT_CQE_ERROR},
 		 {2, 2, {4096, 1024}, -ENOMEM, QUOIT_OP_FILL, QUOIT_FIELD_MEMORY, 0},
 		 "fill (job 0x2) failed with ENOMEM: needs 4096 bytes, 1024 of the lease are left"},
@@ -790,6 +854,17 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		       "exp (job 0x9) failed with EBADF: tensor 1 is missing"),
 		FAILED(-EBADF, EXP, TENSOR1, 0x100007, 16384,
 		       "exp (job 0x9) failed with EBADF: tensor 1, handle 0x100007, is no tensor"),
+		FAILED(-EINVAL, ADD, TENSOR2, QUOIT_MISFIT_DIM_OR_1 + 2, 7 | UINT64_C(5) << 32,
+		       "add (job 0x9) failed with EINVAL: dim 2 of tensor 2 is 7, allowed is 5 or "
+		       "1"),
+		FAILED(-EINVAL, ADD, TENSOR1, QUOIT_MISFIT_DIM_OR_1 + 3, 7 | UINT64_C(1) << 32,
+		       "add (job 0x9) failed with EINVAL: dim 3 of tensor 1 is 7, allowed is 1"),
+		FAILED(-EINVAL, FILL, SCALAR_KIND, 0, QUOIT_I32,
+		       "fill (job 0x9) failed with EINVAL: its scalar is a double, and its tensors "
+		       "are int32: take a builder that ends in _int"),
+		FAILED(-EINVAL, ADD, SCALAR_KIND, 1, QUOIT_BF16,
+		       "add (job 0x9) failed with EINVAL: its scalar is an integer, and its tensors "
+		       "are bfloat16: take a builder for doubles"),
 		FAILED(-ENOTSUP, COPY, STRIDE, 1, 0,
 		       "copy (job 0x9) failed with EOPNOTSUPP: tensor 1 is not dense"),
 		FAILED(-EINVAL, FILE_READ, STRIDE, 0, 0,
@@ -873,4 +948,31 @@ Test(strerror, errors_have_names_with_and_without_sign)
 	cr_assert_str_eq(quoit_strerror(-QUOIT_EPOISON), "QUOIT_EPOISON");
 	cr_assert_str_eq(quoit_strerror(QUOIT_EEXEC), "QUOIT_EEXEC");
 	cr_assert_str_eq(quoit_strerror(99999), "unknown error");
+}
+
+/* ---- what programs in other languages call ---- */
+
+#undef quoit_wait
+#undef quoit_wait_n
+#undef quoit_wait_any
+#undef quoit_wait_all_of
+#undef quoit_wait_tensor
+#undef quoit_wait_all
+#undef quoit_window
+
+Test(managed, the_functions_behind_the_macros_wait_as_well)
+{
+	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4);
+	quoit_job job[2];
+
+	cr_assert_eq(quoit_start(q, quoit_fill(t, 1), &job[0]), 0);
+	cr_assert_eq(quoit_start(q, quoit_exp(t, t), &job[1]), 0);
+	cr_assert_geq(quoit_wait_any(q, job, 2, SOON), 1);
+	cr_assert_eq(quoit_wait_n(q, job, 2, 2, SOON), 2);
+	cr_assert_eq(quoit_wait_all_of(q, job, 2, SOON), 2);
+	cr_assert_eq(quoit_wait(q, job[0], SOON), 0);
+	cr_assert_eq(quoit_wait(q, job[0], SOON), -EINVAL);
+	cr_assert_eq(quoit_wait_tensor(q, t, SOON), 0);
+	cr_assert_eq(quoit_window(q, 0, SOON), 0);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 }

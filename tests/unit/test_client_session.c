@@ -82,7 +82,7 @@ ParameterizedTest(struct lookup *row, session, the_socket_is_the_first_of_those_
 		unsetenv("QUOIT_SOCKET");
 	setenv("XDG_RUNTIME_DIR", row->runtime ? runtime : "", 1);
 	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
-	quoit_info(s, &info);
+	quoit_get_info(s, &info);
 	cr_assert_eq(info.session, 7);
 	cr_assert_eq(quoit_close(s, 0), 0);
 	fake_stop(f);
@@ -125,7 +125,7 @@ Test(session, it_has_the_features_that_both_know)
 		struct quoit_info info;
 
 		cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
-		quoit_info(s, &info);
+		quoit_get_info(s, &info);
 		cr_expect_eq(info.direct, rows[i].direct, "%u", i);
 		cr_assert_eq(quoit_close(s, 0), 0);
 		fake_stop(f);

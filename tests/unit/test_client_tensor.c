@@ -92,6 +92,80 @@ Test(tensor, none_and_foreign_handles_are_refused)
 	cr_assert_eq(quoit_create(q, &shape, 0x80), QUOIT_NO_TENSOR);
 }
 
+/* ---- refusals ---- */
+
+static bool says(const char *word)
+{
+	return strstr(quoit_error_text(q), word);
+}
+
+Test(tensor, a_refusal_says_what_was_wrong)
+{
+	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4);
+	struct quoit_shape shape = {.dtype = 9, .dim = {1, 1, 1, 4}};
+	float x[4] = {0};
+	char text[200];
+
+	cr_assert_str_eq(quoit_error_text(q), "");
+	cr_assert_str_eq(quoit_error_text(NULL), quoit_open_text());
+	cr_expect_eq(quoit_create(q, &shape, 0), QUOIT_NO_TENSOR);
+	cr_expect(says("type 9"), "%s", quoit_error_text(q));
+	shape.dtype = QUOIT_F64;
+	cr_expect_eq(quoit_view(q, t, &shape, 0), QUOIT_NO_TENSOR);
+	cr_expect(says("type 1 for a view of a tensor of type 0"), "%s", quoit_error_text(q));
+	cr_expect_eq(quoit_create(q, &shape, 0x80), QUOIT_NO_TENSOR);
+	cr_expect(says("flags 0x80"), "%s", quoit_error_text(q));
+	cr_expect_eq(quoit_create(q, &shape, QUOIT_CREATE_ON(200)), QUOIT_NO_TENSOR);
+	cr_expect(says("no device 200"), "%s", quoit_error_text(q));
+	cr_expect_eq(quoit_create_at(q, &shape, x), QUOIT_NO_TENSOR);
+	cr_expect(says("arena"), "%s", quoit_error_text(q));
+	cr_expect_eq(quoit_free(q, 77), -EINVAL);
+	cr_expect(says("0x4d"), "%s", quoit_error_text(q));
+	cr_expect_eq(quoit_write(q, t, x, 8), -EINVAL);
+	cr_expect_str_eq(quoit_strerror_wait(q, -EINVAL, text, sizeof text),
+			 "EINVAL: 8 bytes were given, and the tensor has 16");
+	cr_expect_eq(quoit_wait_tensor(q, QUOIT_NO_TENSOR, SOON), -EBADF);
+	cr_expect(says("QUOIT_NO_TENSOR"), "%s", quoit_error_text(q));
+	while (quoit_vector(q, QUOIT_F32, 1))
+		;
+	cr_expect(says("max_tensors"), "%s", quoit_error_text(q));
+}
+
+Test(tensor, dims_left_out_are_no_empty_tensor)
+{
+	static const uint32_t bad[][QUOIT_MAX_DIMS] = {{4},          {3, 4},       {0, 0, 0, 4},
+						       {0, 0, 3, 4}, {0, 2, 3, 4}, {0}};
+	static const uint32_t good[][QUOIT_MAX_DIMS] = {
+		{1, 1, 0, 4}, {1, 1, 4, 0}, {1, 1, 0, 0}, {2, 3, 4, 0}, {2, 1, 0, 4}};
+	struct quoit_shape shape = {.dtype = QUOIT_F32};
+	quoit_tensor t = quoit_vector(q, QUOIT_F32, 100);
+
+	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		memcpy(shape.dim, bad[i], sizeof shape.dim);
+		cr_expect_eq(quoit_create(q, &shape, 0), QUOIT_NO_TENSOR, "%u", i);
+		cr_expect(says("missing ones are 1"), "%s", quoit_error_text(q));
+		cr_expect_eq(quoit_view(q, t, &shape, 0), QUOIT_NO_TENSOR, "%u", i);
+	}
+	for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
+		memcpy(shape.dim, good[i], sizeof shape.dim);
+		cr_expect_neq(quoit_create(q, &shape, 0), QUOIT_NO_TENSOR, "%u", i);
+	}
+	cr_expect_neq(quoit_matrix(q, QUOIT_F32, 0, 5), QUOIT_NO_TENSOR);
+}
+
+Test(tensor, sizes_of_a_ring_that_cannot_be_are_told)
+{
+	const struct quoit_ring_params odd = {.entries = 9}, flags = {.flags = 4};
+	struct quoit_ring *other;
+
+	cr_assert_eq(quoit_ring_open(&other, s, &odd), -EINVAL);
+	cr_assert(strstr(quoit_open_text(), "9 entries"));
+	cr_assert_eq(quoit_ring_open(&other, s, &flags), -EINVAL);
+	cr_assert(strstr(quoit_open_text(), "flags 0x4"));
+	cr_assert_eq(quoit_rings_open(&other, 0, s, NULL), -EINVAL);
+	cr_assert(strstr(quoit_open_text(), "0 rings"));
+}
+
 Test(tensor, a_view_has_the_type_of_what_it_views)
 {
 	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4);

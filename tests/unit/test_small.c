@@ -96,7 +96,12 @@ static const struct row rows[] = {
 	{"a scalar in front", JOB(SUB, OUT, X, 0, .arg = QUOIT_EW_SCALAR | QUOIT_EW_REVERSE), true},
 	{"one input", JOB(EXP, OUT, X, 0), true},
 	{"two that must be", JOB(AXPBY, OUT, X, H(Y)), true},
-	{"integers", JOB(ADD, INT_OUT, INT, 0, SCALAR), true},
+	{"integers", JOB(ADD, INT_OUT, INT, 0, SCALAR, .flags = QUOIT_SQE_INT), true},
+	{"integers and a double", JOB(ADD, INT_OUT, INT, 0, SCALAR), false},
+	{"integers by doubles", JOB(AXPBY, INT_OUT, INT, H(INT)), false},
+	{"an integer for doubles", JOB(ADD, OUT, X, 0, SCALAR, .flags = QUOIT_SQE_INT), false},
+	{"an integer that is not there", JOB(ADD, INT_OUT, INT, H(INT), .flags = QUOIT_SQE_INT),
+	 false},
 	{"quietly", JOB(ADD, OUT, X, H(Y), .flags = QUOIT_SQE_QUIET), true},
 	{"with a deadline", JOB(ADD, OUT, X, H(Y), .deadline = 1), true},
 

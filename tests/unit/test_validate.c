@@ -48,7 +48,8 @@ static void open_session(void)
 	struct fault fault;
 	struct quoit_sqe sqe = {.opcode = QUOIT_OP_VIEW,
 				.base = {H(WIDE), H(FLAT)},
-				.dim = {1, 1, 1u << 14, UINT32_MAX}};
+				.dim = {1, 1, 1u << 14, UINT32_MAX},
+				.stride = {1}};
 
 	session = core_session(64);
 	core_create(session, A, QUOIT_F32, 1, 1, 4, 6);
@@ -143,7 +144,7 @@ Test(validate, a_word_that_no_job_may_have_is_refused)
 		 QUOIT_FIELD_OPCODE},
 		{"a control operation", {.opcode = QUOIT_OP_CREATE}, -EINVAL, QUOIT_FIELD_OPCODE},
 		{"QUIET", ADD_AND(.flags = QUOIT_SQE_QUIET), 0, 0},
-		{"a flag that is not", ADD_AND(.flags = 0x08), -EINVAL, QUOIT_FIELD_FLAGS},
+		{"a flag that is not", ADD_AND(.flags = 0x10), -EINVAL, QUOIT_FIELD_FLAGS},
 		{"all flags", ADD_AND(.flags = 0xff), -EINVAL, QUOIT_FIELD_FLAGS},
 		{"AFTER_ALL of no NOP", ADD_AND(.flags = QUOIT_SQE_AFTER_ALL), -EINVAL,
 		 QUOIT_FIELD_FLAGS},
@@ -227,7 +228,53 @@ Test(validate, element_wise_inputs_broadcast_to_the_output)
 		{"an integer where only reals are", JOB(EXP, ON(H(INT), H(INT))), -ENOTSUP,
 		 QUOIT_FIELD_TENSOR0},
 		{"types that differ, to be cast", JOB(CAST, ON(H(INT), H(DOUBLE))), 0, 0},
-		{"integers divided", JOB(DIV, ON(H(INT), H(INT)), .arg = QUOIT_EW_SCALAR), 0, 0},
+		{"integers divided",
+		 JOB(DIV, ON(H(INT), H(INT)), .arg = QUOIT_EW_SCALAR, .flags = QUOIT_SQE_INT), 0,
+		 0},
+	};
+
+	CHECK(rows);
+}
+
+#define BY_INT(op, ...) JOB(op, .flags = QUOIT_SQE_INT, __VA_ARGS__)
+#define SCALAR          .arg = QUOIT_EW_SCALAR
+#define LESS            .arg = QUOIT_CMP_LT | QUOIT_CMP_SCALAR
+
+Test(validate, a_scalar_is_of_the_kind_of_its_tensors)
+{
+	static const struct row rows[] = {
+		{"reals filled", JOB(FILL, ON(H(A))), 0, 0},
+		{"halves filled", JOB(FILL, ON(H(HALF))), 0, 0},
+		{"integers filled", BY_INT(FILL, ON(H(INT))), 0, 0},
+		{"integers filled with a real", JOB(FILL, ON(H(INT))), -EINVAL,
+		 QUOIT_FIELD_SCALAR_KIND},
+		{"reals filled with an integer", BY_INT(FILL, ON(H(A))), -EINVAL,
+		 QUOIT_FIELD_SCALAR_KIND},
+		{"halves filled with an integer", BY_INT(FILL, ON(H(BRAIN))), -EINVAL,
+		 QUOIT_FIELD_SCALAR_KIND},
+		{"an integer added", BY_INT(ADD, ON(H(INT), H(INT)), SCALAR), 0, 0},
+		{"a real added to integers", JOB(ADD, ON(H(INT), H(INT)), SCALAR), -EINVAL,
+		 QUOIT_FIELD_SCALAR_KIND},
+		{"an integer added to reals", BY_INT(ADD, ON(H(A), H(B)), SCALAR), -EINVAL,
+		 QUOIT_FIELD_SCALAR_KIND},
+		{"integers combined", BY_INT(AXPBY, ON(H(INT), H(INT), H(INT))), 0, 0},
+		{"integers combined by reals", JOB(AXPBY, ON(H(INT), H(INT), H(INT))), -EINVAL,
+		 QUOIT_FIELD_SCALAR_KIND},
+		{"reals combined by integers", BY_INT(AXPBY, ON(H(A), H(B), H(B))), -EINVAL,
+		 QUOIT_FIELD_SCALAR_KIND},
+		{"reals compared to a real", JOB(COMPARE, ON(H(INT), H(A)), LESS), 0, 0},
+		{"integers compared to an integer", BY_INT(COMPARE, ON(H(INT), H(INT)), LESS), 0,
+		 0},
+		{"integers compared to a real", JOB(COMPARE, ON(H(INT), H(INT)), LESS), -EINVAL,
+		 QUOIT_FIELD_SCALAR_KIND},
+		{"reals compared to an integer", BY_INT(COMPARE, ON(H(INT), H(A)), LESS), -EINVAL,
+		 QUOIT_FIELD_SCALAR_KIND},
+		/* where there is no scalar, or none of the tensors' kind */
+		{"tensors", BY_INT(ADD, ON(H(INT), H(INT), H(INT))), -EINVAL, QUOIT_FIELD_FLAGS},
+		{"a product", BY_INT(GEMM, ON(H(SQUARE), H(OTHER), H(OTHER))), -EINVAL,
+		 QUOIT_FIELD_FLAGS},
+		{"a roll", BY_INT(ROLL, ON(H(INT), H(INT)), .arg = 3), -EINVAL, QUOIT_FIELD_FLAGS},
+		{"a NOP", BY_INT(NOP, ON(NONE)), -EINVAL, QUOIT_FIELD_FLAGS},
 	};
 
 	CHECK(rows);

@@ -220,8 +220,10 @@ static const struct product products[] = {
 
 static void view_of(uint32_t index, uint32_t base, uint32_t height, uint32_t width)
 {
-	const struct quoit_sqe sqe = {
-		.opcode = QUOIT_OP_VIEW, .base = {H(index), H(base)}, .dim = {1, 1, height, width}};
+	const struct quoit_sqe sqe = {.opcode = QUOIT_OP_VIEW,
+				      .base = {H(index), H(base)},
+				      .dim = {1, 1, height, width},
+				      .stride = {1}}; /* one element for all */
 	struct fault fault;
 
 	cr_assert_eq(tensor_view(session, &sqe, &fault), 0);

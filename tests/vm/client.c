@@ -303,7 +303,7 @@ static int saturate(const char *argument)
 			quoit_release(q, (unsigned)n);
 		if (n < 0)
 			return client_fail("saturate", n);
-		while ((sqe = quoit_sqe(q)) != NULL)
+		while ((sqe = quoit_get_sqe(q)) != NULL)
 			*sqe = quoit_normal(x, 1, 0);
 		(void)quoit_flush(q);
 		nanosleep(&pause, NULL);

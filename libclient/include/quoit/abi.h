@@ -14,13 +14,21 @@
 
 #include <stdint.h>
 
+/*
+ * What C99 or C++ lacks of C11 gcc and clang have as extensions; __extension__ keeps -Wpedantic
+ * silent about them.
+ */
 #ifdef __cplusplus
 #define QUOIT_STATIC_ASSERT(expr, text) static_assert(expr, text)
 #define QUOIT_ALIGNED(n)                alignas(n)
-#else
+#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
 #define QUOIT_STATIC_ASSERT(expr, text) _Static_assert(expr, text)
 #define QUOIT_ALIGNED(n)                _Alignas(n)
+#else
+#define QUOIT_STATIC_ASSERT(expr, text) __extension__ _Static_assert(expr, text)
+#define QUOIT_ALIGNED(n)                __attribute__((aligned(n)))
 #endif
+#define QUOIT_UNNAMED __extension__ /* before a struct or union without a name in another one */
 
 #define QUOIT_ABI_VERSION 5u
 
@@ -84,12 +92,11 @@ enum quoit_opcode {
 /* ---- submission queue entry ---- */
 
 /* sqe.flags */
-#define QUOIT_SQE_QUIET 0x01u /* no CQE when the job succeeds */
-#define QUOIT_SQE_AFTER_ALL                                                                        \
-	0x02u                 /* NOP only: starts when all earlier jobs of its ring are done       \
-			       */
-#define QUOIT_SQE_LINK  0x04u /* sqe.link says which earlier job must be done first */
-#define QUOIT_SQE_FLAGS 0x07u /* all that are defined */
+#define QUOIT_SQE_QUIET     0x01u /* no CQE when the job succeeds */
+#define QUOIT_SQE_AFTER_ALL 0x02u /* NOP only: starts when all before it in its ring are done */
+#define QUOIT_SQE_LINK      0x04u /* sqe.link says which earlier job must be done first */
+#define QUOIT_SQE_INT       0x08u /* the scalars are integers (int64_t), not doubles */
+#define QUOIT_SQE_FLAGS     0x0fu /* all that are defined */
 
 /* sqe.priority */
 enum quoit_priority {
@@ -135,13 +142,15 @@ enum quoit_predicate {
 /*
  * 64 bytes.  tensor[0] is the output where there is one.  A scalar is the bits
  * of a double for floating-point tensors and of an int64_t for integer ones,
- * unless ops.def says otherwise.
+ * unless ops.def says otherwise.  Where both can be (FILL, the operations of two
+ * inputs, AXPBY, COMPARE) QUOIT_SQE_INT says that they are integers; a scalar of
+ * the other kind than the tensors is -EINVAL.  Elsewhere the flag must not be set.
  *
  * CREATE and VIEW use the words from tensor[2] on for the shape: dims, strides
  * in elements, and an offset in bytes (CREATE: into the arena with
  * QUOIT_CREATE_ARENA, else zero; VIEW: from the first element of tensor[1], modulo
  * 2^64, so that a view can begin before it).
- * CREATE with all four strides zero means dense, row by row.
+ * All four strides zero means dense, row by row.
  */
 struct quoit_sqe {
 	uint8_t opcode;     /* enum quoit_opcode */
@@ -150,8 +159,8 @@ struct quoit_sqe {
 	uint8_t arg;        /* by operation, above */
 	uint32_t reserved0; /* zero */
 	uint64_t user_data; /* returned unchanged in the CQE */
-	union {
-		struct {
+	QUOIT_UNNAMED union {
+		QUOIT_UNNAMED struct {
 			uint32_t tensor[QUOIT_MAX_TENSORS_PER_JOB];
 			uint32_t deadline; /* microseconds after fetch; 0: none */
 			uint32_t link; /* with QUOIT_SQE_LINK: how many SQEs back on this ring */
@@ -159,7 +168,7 @@ struct quoit_sqe {
 			uint8_t priority; /* enum quoit_priority */
 			uint8_t reserved[7];
 		};
-		struct {
+		QUOIT_UNNAMED struct {
 			uint32_t base[2]; /* the same words as tensor[0] and tensor[1] */
 			uint32_t dim[QUOIT_MAX_DIMS];
 			int32_t stride[QUOIT_MAX_DIMS];
@@ -219,8 +228,10 @@ enum quoit_field {
 	QUOIT_FIELD_MEMORY, /* values: bytes needed, bytes of the lease that are left (0: enough
 			       are, but not to be had) */
 	QUOIT_FIELD_FILE,
-	QUOIT_FIELD_EXECUTOR, /* values: its pid, how it ended (waitpid's status); or 0, there is
-				 none to run on, and its device (0: a module's) */
+	QUOIT_FIELD_EXECUTOR,    /* values: its pid, how it ended (waitpid's status); or 0, there is
+				    none to run on, and its device (0: a module's) */
+	QUOIT_FIELD_SCALAR_KIND, /* values: 1: integers, 0: doubles; the type (enum quoit_dtype) of
+				    the tensors that they are for */
 	QUOIT_FIELD_NR,
 };
 
@@ -229,7 +240,9 @@ enum quoit_field {
  * modules have words of their own.
  */
 enum quoit_misfit {
-	QUOIT_MISFIT_DIM = 0, /* + 0 to 3, which; value[1]: that dim */
+	QUOIT_MISFIT_DIM = 0, /* + 0 to 3, which; value[1]: that dim, and above its 32 bits the one
+				 that is allowed */
+	QUOIT_MISFIT_DIM_OR_1 = 0x10, /* the same, and 1 is allowed as well, which is broadcast */
 	QUOIT_MISFIT_TYPE =
 		0x100, /* + its enum quoit_dtype; value[1]: QUOIT_MISFIT_TYPE + what it
 			  would have to be; with -ENOTSUP a bit for each that it may be */
@@ -287,9 +300,9 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_stamps) == 64, "one line per job");
 #define QUOIT_CQ_CARRIES 3u
 
 struct quoit_client_words {
-	union {
+	QUOIT_UNNAMED union {
 		QUOIT_ALIGNED(QUOIT_LINE) uint64_t sq[QUOIT_SQ_CARRIES];
-		struct {
+		QUOIT_UNNAMED struct {
 			uint32_t sq_first;
 			uint32_t sq_tail;
 		};
@@ -304,9 +317,9 @@ struct quoit_client_words {
 	 * The one line of these pages that quoitd writes; it never reads it.  Why it is here:
 	 * docs/architecture.md.
 	 */
-	union {
+	QUOIT_UNNAMED union {
 		QUOIT_ALIGNED(QUOIT_LINE) uint64_t cq[QUOIT_CQ_CARRIES];
-		struct {
+		QUOIT_UNNAMED struct {
 			uint32_t cq_first;
 			uint32_t cq_tail; /* also the word that a client sleeps on */
 		};

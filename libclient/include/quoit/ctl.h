@@ -229,7 +229,7 @@ struct quoit_ctl {
 	uint16_t flags; /* zero */
 	uint32_t seq;   /* picked by the client, returned in the reply */
 	int32_t result; /* in a reply: 0 or -errno; in a request: zero */
-	union {
+	QUOIT_UNNAMED union {
 		struct quoit_hello hello;
 		struct quoit_hello_reply hello_reply;
 		struct quoit_ring_open ring_open;

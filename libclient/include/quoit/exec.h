@@ -264,7 +264,7 @@ struct quoit_exec_request {
 	uint64_t scalar[2];
 	uint64_t bytes[QUOIT_MAX_TENSORS_PER_JOB]; /* of the device buffer of view i */
 	struct quoit_exec_view view[QUOIT_MAX_TENSORS_PER_JOB];
-	union {
+	QUOIT_UNNAMED union {
 		uint32_t after[QUOIT_EXEC_AFTER]; /* ids of requests that must be done before */
 		struct quoit_device_export from;  /* of view 1, on a peer; then afters is 0 */
 	};

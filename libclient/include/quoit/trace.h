@@ -100,7 +100,7 @@ struct quoit_trace_record {
 	uint8_t opcode; /* JOB; CLIENT: how many events */
 	uint8_t place;  /* enum quoit_trace_place */
 	int32_t res;    /* JOB, QUIET: as in the CQE; QUIET that ended at its fetch: 0 or -EIO */
-	union {
+	QUOIT_UNNAMED union {
 		struct quoit_trace_job job;
 		struct quoit_trace_event event[QUOIT_TRACE_EVENTS];
 		struct quoit_trace_counts counts;

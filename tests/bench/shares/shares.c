@@ -197,7 +197,7 @@ static double ping(struct quoit_ring *q)
 	double begun = now();
 	int n;
 
-	*quoit_sqe(q) = quoit_nop(QUOIT_NO_TENSOR);
+	*quoit_get_sqe(q) = quoit_nop(QUOIT_NO_TENSOR);
 	while ((n = quoit_peek(q, &cqe)) == 0)
 		if (quoit_wait_cqe(q, QUOIT_FOREVER) < 0)
 			_exit(1);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbols.c - what quoit.h has as inline functions and macros, as symbols: for programs that cannot
+ * compile it (Fortran, Python, dlopen).
+ *
+ * `extern inline` makes this file define what every other one has for itself.
+ */
+#define QUOIT_INLINE extern inline
+#include "library.h"
+
+#undef quoit_wait
+#undef quoit_wait_n
+#undef quoit_wait_any
+#undef quoit_wait_all_of
+#undef quoit_wait_tensor
+#undef quoit_wait_all
+#undef quoit_window
+#undef quoit_write
+#undef quoit_read
+
+/* A caller that has no macros has no place in a source file to name, either. */
+#define NOWHERE NULL
+
+int quoit_wait(struct quoit_ring *q, quoit_job job, int timeout_ms)
+{
+	return quoit_wait_at(q, job, timeout_ms, NOWHERE);
+}
+
+int quoit_wait_n(struct quoit_ring *q, const quoit_job *jobs, unsigned count, unsigned n,
+		 int timeout_ms)
+{
+	return quoit_wait_n_at(q, jobs, count, n, timeout_ms, NOWHERE);
+}
+
+int quoit_wait_any(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int timeout_ms)
+{
+	return quoit_wait_n_at(q, jobs, count, 1, timeout_ms, NOWHERE);
+}
+
+int quoit_wait_all_of(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int timeout_ms)
+{
+	return quoit_wait_n_at(q, jobs, count, count, timeout_ms, NOWHERE);
+}
+
+int quoit_wait_tensor(struct quoit_ring *q, quoit_tensor t, int timeout_ms)
+{
+	return quoit_wait_tensor_at(q, t, timeout_ms, NOWHERE);
+}
+
+int quoit_wait_all(struct quoit_ring *q, int timeout_ms)
+{
+	return quoit_wait_all_at(q, timeout_ms, NOWHERE);
+}
+
+int quoit_window(struct quoit_ring *q, unsigned n, int timeout_ms)
+{
+	return quoit_window_at(q, n, timeout_ms, NOWHERE);
+}
+
+int quoit_write(struct quoit_ring *q, quoit_tensor t, const void *from, size_t size)
+{
+	return quoit_write_at(q, t, from, size, NOWHERE);
+}
+
+int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, size_t size)
+{
+	return quoit_read_at(q, t, to, size, NOWHERE);
+}

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# languages.sh BUILD - quoit.h as every C and C++, and the library without it
+. "$(dirname "$0")/counting.sh"
+cd "$(dirname "$0")/.." || exit 1
+build=$(realpath "${1:?}") || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+from=tests/languages
+warnings='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror'
+# The headers of programs and of modules; all others are quoitd's own.
+headers='quoit quoit/exec quoit/half quoit/kernel'
+
+includes() {
+	for header in $headers; do
+		echo "#include <$header.h>"
+	done
+	echo 'int main(void) { return 0; }'
+}
+
+compile() { # COMPILER LANGUAGE STANDARD ARGUMENT...
+	compiler=$1 language=$2 standard=$3
+	shift 3
+	"$compiler" -x "$language" -std="$standard" $warnings -Ilibclient/include "$@" 2>&1
+}
+
+# Runs under a quoitd of its own.
+works() { # NAME PROGRAM ARGUMENT...
+	name=$1
+	shift
+	said=$(timeout 60 "$build/quoit" run -- "$@" 2>&1) && pass || fail "$name" "$said"
+}
+
+available() {
+	command -v "$1" >/dev/null && return
+	echo "languages: $1 is missing"
+	skipped=$((skipped + 1))
+	return 1
+}
+
+includes >"$work/headers"
+for language in c:c99 c:gnu99 c:c11 c:c17 c:c2x c++:c++11 c++:c++14 c++:c++17 c++:c++20; do
+	standard=${language#*:}
+	language=${language%:*}
+	for compiler in gcc clang; do
+		available $compiler || continue
+		expect_nothing "$compiler says nothing about the headers as $standard" \
+			"$(compile $compiler $language $standard -fsyntax-only "$work/headers")"
+		expect_nothing "nor about a program" \
+			"$(compile $compiler $language $standard -c -o "$work/$compiler-$standard.o" $from/builders.c)"
+	done
+done
+for standard in c99 c2x c++11 c++20; do
+	gcc "$work/gcc-$standard.o" -L"$build" -Wl,-rpath,"$build" -lquoit -o "$work/$standard" &&
+		works "a program in $standard" "$work/$standard"
+done
+
+# A builder does nothing by itself.
+printf '%s\n' '#include <quoit.h>' 'void forgotten(quoit_tensor t);' 'void forgotten(quoit_tensor t) { quoit_fill(t, 1); }' >"$work/forgotten"
+for compiler in gcc clang; do
+	available $compiler || continue
+	case $(compile $compiler c c17 -c -o /dev/null "$work/forgotten") in
+	*unused-result*) pass ;;
+	*) fail "$compiler warns about a builder whose SQE is not pushed" ;;
+	esac
+done
+
+gcc -std=gnu17 -Wall -Ilibclient/include $from/loaded.c -o "$work/loaded" -ldl && works 'dlopen' "$work/loaded" "$build/libquoit.so.0"
+if available gfortran; then
+	gfortran -Wall -J"$work" $from/product.f90 -L"$build" -Wl,-rpath,"$build" -lquoit -o "$work/product" &&
+		works 'Fortran' "$work/product" || fail 'Fortran'
+fi
+say_counts
