@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <quoit/descriptors.h>
+
 #include "control/control.h"
 #include "control/service.h"
 #include "host/config.h"
@@ -251,6 +253,7 @@ int main(int argc, char **argv)
 	int err, status, passed;
 	bool fits;
 
+	quoit_descriptors_open_standard();
 	config_init(&config);
 	err = config_args(&config, argc, argv, stdout, stderr);
 	if (config.check_only && err <= 0) { /* all that is wrong is to be said */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* connect.c - find quoitd's socket, connect, and check who serves there */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -45,6 +46,19 @@ static int check_server(int fd, const char *path)
 	return -EACCES;
 }
 
+int libquoit_above_standard(int fd)
+{
+	int above;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd < 0 ? -errno : fd;
+	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (above < 0)
+		above = -errno;
+	close(fd);
+	return above;
+}
+
 int libquoit_connect(const char *path, int *ret_fd)
 {
 	char why[2 * QUOIT_SOCKET_BYTES];
@@ -54,11 +68,10 @@ int libquoit_connect(const char *path, int *ret_fd)
 	err = find_path(path, &address);
 	if (err < 0)
 		return err;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	fd = libquoit_above_standard(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
 	if (fd < 0) {
-		err = -errno;
-		libquoit_text_set("no socket can be made: %s", strerrordesc_np(-err));
-		return err;
+		libquoit_text_set("no socket can be made: %s", strerrordesc_np(-fd));
+		return fd;
 	}
 	if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
 		err = -errno;

@@ -49,6 +49,20 @@ static void close_all(const int *fds, unsigned count)
 		close(fds[i]);
 }
 
+/* Away from the standard descriptors; -errno: those that could not be are closed, and -1. */
+static int lift(int *fds, unsigned count)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		int fd = libquoit_above_standard(fds[i]);
+
+		fds[i] = fd < 0 ? -1 : fd;
+		err = fd < 0 ? fd : err;
+	}
+	return err;
+}
+
 /* *ret_fds has room for MAX_FDS; -EPROTO: a reply that no quoitd sends. */
 static int receive_reply(int socket, struct quoit_ctl *message, int *ret_fds, unsigned *ret_count)
 {
@@ -71,6 +85,8 @@ static int receive_reply(int socket, struct quoit_ctl *message, int *ret_fds, un
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
 		*ret_count = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 		memcpy(ret_fds, CMSG_DATA(c), *ret_count * sizeof(int));
+		if (lift(ret_fds, *ret_count) < 0)
+			return -EMFILE;
 	}
 	if (n != sizeof *message || m.msg_flags & MSG_TRUNC)
 		return -EPROTO;

@@ -172,6 +172,13 @@ static inline bool libquoit_is_mine(const uint32_t *mine)
 /* ---- connect.c, control.c ---- */
 
 /*
+ * A descriptor that was just made, else -1 and errno: the same, or one above 2, or -errno.  Where
+ * the program's standard descriptors are closed, ours would take their places, and be what the
+ * program prints into.
+ */
+int libquoit_above_standard(int fd);
+
+/*
  * Connect to quoitd at `path` (NULL: where it is looked for) and check who serves
  * there.  *ret_fd is the caller's.
  */

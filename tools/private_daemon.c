@@ -17,12 +17,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <quoit/descriptors.h>
+
 #define MOST_OPTIONS 64
 #define SOCKET_NAME  "/quoitd.sock"
 #define CANNOT_EXEC  127
 
 /* Far more than it needs to start, or to end, also under a sanitizer; beyond it hangs. */
 #define PATIENCE_MS 30000
+
+/* Where the kernel does not say that a process has ended, it is looked at so often. */
+#define LOOK_MS 50
 
 bool private_daemon_beside(const char *program, char ret[static PATH_MAX])
 {
@@ -96,6 +101,17 @@ static void exec_daemon(const char *socket, const char *const *options, int read
 	fprintf(stderr, "quoit: cannot run quoitd: %s\n", strerror(errno));
 }
 
+/* What the service manager of its user told our program is not for quoitd to answer. */
+static void leave_service(void)
+{
+	static const char *const told[] = {"NOTIFY_SOCKET",  "WATCHDOG_USEC", "WATCHDOG_PID",
+					   "LISTEN_FDS",     "LISTEN_PID",    "LISTEN_PIDFDID",
+					   "LISTEN_FDNAMES", "FDSTORE"};
+
+	for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
+		(void)unsetenv(told[i]);
+}
+
 static void become_daemon(const char *socket, const char *const *options, int ready_fd,
 			  pid_t keeper)
 {
@@ -107,6 +123,7 @@ static void become_daemon(const char *socket, const char *const *options, int re
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (getppid() != keeper || null < 0)
 		_exit(CANNOT_EXEC);
+	leave_service();
 	dup2(null, STDIN_FILENO);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	(void)fcntl(ready_fd, F_SETFD, 0);
@@ -116,27 +133,43 @@ static void become_daemon(const char *socket, const char *const *options, int re
 
 /* ---- the keeper ---- */
 
-/* Another keeper's lifeline, open in our parent when it forked us, would never end with us. */
+/* A lifeline's other end, another keeper's or our own, open in us would never end. */
 static void close_all_but(int a, int b)
 {
 	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
 
-	(void)close_range(STDERR_FILENO + 1, low - 1, 0); /* an empty range is refused: fine */
-	(void)close_range(low + 1, high - 1, 0);
-	(void)close_range(high + 1, ~0u, 0);
+	quoit_descriptors_close(STDERR_FILENO + 1, low - 1);
+	quoit_descriptors_close(low + 1, high - 1);
+	quoit_descriptors_close(high + 1, ~0u);
+}
+
+static bool has_ended(pid_t daemon)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_PID, (id_t)daemon, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid;
+}
+
+/* Until quoitd has ended, the lifeline (if it is not negative), or the time (negative: none). */
+static void await(pid_t daemon, int pidfd, int lifeline, int most_ms)
+{
+	/* What is negative is passed over. */
+	struct pollfd fds[] = {{.fd = lifeline, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+	uint64_t end = runtime_now_ns() + (uint64_t)(most_ms < 0 ? 0 : most_ms) * 1000000;
+
+	while (!has_ended(daemon) && !fds[0].revents && (most_ms < 0 || runtime_now_ns() < end))
+		(void)poll(fds, 2, most_ms < 0 && pidfd >= 0 ? -1 : LOOK_MS);
 }
 
 /* Until quoitd has ended, or our parent wants it to; then it is told to, and made to. */
 static void await_end(pid_t daemon, int lifeline)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, daemon, 0);
-	struct pollfd fds[] = {{.fd = lifeline, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
 
-	while (poll(fds, pidfd < 0 ? 1 : 2, -1) < 0 && errno == EINTR)
-		;
+	await(daemon, pidfd, lifeline, -1);
 	(void)kill(daemon, SIGTERM);
-	if (pidfd >= 0 && poll(&fds[1], 1, PATIENCE_MS) == 0)
-		(void)kill(daemon, SIGKILL);
+	await(daemon, pidfd, -1, PATIENCE_MS);
+	(void)kill(daemon, SIGKILL); /* it is not waited for yet, so its number is its own */
 }
 
 static void keep(const char *directory, const char *socket, const char *const *options,

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_machines.c - kernels, containers and environments in which less is allowed than usual: what
+ * is refused has another way, or a sentence that says what to do; nothing hangs
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include <quoit.h>
+
+#include "daemon.h"
+#include "refuse.h"
+#include "tool.h"
+
+#define SAID_BYTES 8192
+
+/* ---- calls that are refused ---- */
+
+static int refused_call, refused_with;
+
+static void refuse_one(void)
+{
+	const struct refused_call call = {refused_call, 0, 0};
+
+	refuse_calls(&call, 1, refused_with);
+}
+
+/* `quoit run` without this call. */
+static void expect_run_without(int number, int error)
+{
+	const char *const run[] = {"quoit", "run", "--", "true", NULL};
+	char said[SAID_BYTES];
+
+	refused_call = number;
+	refused_with = error;
+	cr_expect_eq(tool_run_prepared(said, sizeof said, refuse_one, run), 0, "%s", said);
+}
+
+Test(machines, without_close_range)
+{
+	expect_run_without(SYS_close_range, ENOSYS);
+	expect_run_without(SYS_close_range, EPERM);
+}
+
+Test(machines, without_pidfds)
+{
+	expect_run_without(SYS_pidfd_open, ENOSYS);
+}
+
+/* A quoitd that dies is seen without a pidfd, too. */
+Test(machines, without_pidfds_the_end_of_quoitd_is_seen)
+{
+	const char *const run[] = {
+		"quoit",
+		"run",
+		"--",
+		"sh",
+		"-c",
+		"kill -KILL $(cat /proc/$(cat /proc/$PPID/task/$PPID/children | tr ' ' '\\n' | "
+		"head -n 1)/task/*/children); sleep 1",
+		NULL};
+	char said[SAID_BYTES];
+
+	refused_call = SYS_pidfd_open;
+	refused_with = ENOSYS;
+	cr_expect_eq(tool_run_prepared(said, sizeof said, refuse_one, run), 0, "%s", said);
+	cr_expect(strstr(said, "quoitd has ended"), "%s", said);
+}
+
+/* ---- descriptors ---- */
+
+static unsigned closed; /* a bit for each of 0 to 2 */
+
+static void close_standard(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (closed & 1u << fd)
+			close(fd);
+}
+
+static void close_standard_of_daemon(const struct daemon *d)
+{
+	(void)d;
+	close_standard();
+}
+
+/* What is open there: "/dev/null", not a file of quoitd's. */
+static void expect_standard(pid_t pid)
+{
+	char path[64], target[256];
+	ssize_t n;
+
+	for (int fd = 0; fd <= 2; fd++) {
+		if (!(closed & 1u << fd))
+			continue;
+		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+		n = readlink(path, target, sizeof target - 1);
+		target[n < 0 ? 0 : n] = '\0';
+		cr_expect_str_eq(target, "/dev/null", "descriptor %d of %#x", fd, closed);
+	}
+}
+
+Test(machines, quoitd_started_with_closed_descriptors)
+{
+	static const char *const options[] = {"--log=debug", NULL};
+	char said[SAID_BYTES];
+	struct daemon d;
+
+	for (closed = 1; closed < 8; closed++) {
+		cr_assert_eq(daemon_start_prepared(&d, options, close_standard_of_daemon), 0);
+		expect_standard(d.pid);
+		cr_expect_eq(tool_run(said, sizeof said, "topo --socket=%s", d.socket), 0, "%s",
+			     said);
+		daemon_stop(&d);
+	}
+}
+
+Test(machines, quoit_run_with_closed_descriptors)
+{
+	const char *const run[] = {"quoit", "run", "--", "true", NULL};
+	char said[SAID_BYTES];
+
+	for (closed = 1; closed < 8; closed++)
+		cr_expect_eq(tool_run_prepared(said, sizeof said, close_standard, run), 0,
+			     "%#x: %s", closed, said);
+}
+
+static int keep_standard_closed(const char *socket)
+{
+	const struct quoit_open_params p = {.socket = socket};
+	struct quoit_session *session;
+	struct quoit_ring *q;
+	int bad = 0;
+
+	for (int fd = 0; fd <= 2; fd++)
+		close(fd);
+	if (quoit_open(&session, &p) < 0 || quoit_ring_open(&q, session, NULL) < 0)
+		return 100;
+	for (int fd = 0; fd <= 2; fd++)
+		bad += fcntl(fd, F_GETFD) >= 0;
+	return bad;
+}
+
+/* A program that prints would print into our socket. */
+Test(machines, libquoit_leaves_closed_descriptors_alone)
+{
+	struct daemon d;
+	int status;
+	pid_t pid;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	pid = fork();
+	if (!pid)
+		_exit(keep_standard_closed(d.socket));
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect_eq(WEXITSTATUS(status), 0);
+	daemon_stop(&d);
+}
+
+/* ---- the service manager of its user ---- */
+
+static struct sockaddr_un manager;
+
+static void be_a_service(void)
+{
+	setenv("NOTIFY_SOCKET", manager.sun_path, 1);
+	setenv("WATCHDOG_USEC", "200000", 1);
+	setenv("LISTEN_FDS", "1", 1);
+	setenv("LISTEN_FDNAMES", "its.socket", 1);
+}
+
+/* The command keeps what it was told; its quoitd says nothing in its name. */
+Test(machines, a_private_quoitd_does_not_speak_for_its_service)
+{
+	const char *const run[] = {
+		"quoit", "run",
+		"--",    "sh",
+		"-c",    "echo $NOTIFY_SOCKET $WATCHDOG_USEC $LISTEN_FDS $LISTEN_FDNAMES; sleep 1",
+		NULL};
+	char said[SAID_BYTES], folder[] = "/tmp/quoit-e2e-XXXXXX", heard[256];
+	int notify = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	cr_assert(mkdtemp(folder));
+	manager.sun_family = AF_UNIX;
+	snprintf(manager.sun_path, sizeof manager.sun_path, "%s/notify", folder);
+	cr_assert_eq(bind(notify, (struct sockaddr *)&manager, sizeof manager), 0);
+	cr_expect_eq(tool_run_prepared(said, sizeof said, be_a_service, run), 0, "%s", said);
+	cr_expect(strstr(said, "/notify 200000 1 its.socket"), "%s", said);
+	cr_expect_eq(recv(notify, heard, sizeof heard, 0), -1);
+	close(notify);
+	(void)unlink(manager.sun_path);
+	(void)rmdir(folder);
+}
+
+/* ---- the first process of a container ---- */
+
+/* Orphans come to who has asked for them, as to a first process. */
+static void become_reaper(void)
+{
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+static void expect_no_zombies(const char *const *words)
+{
+	char said[SAID_BYTES];
+
+	cr_expect_eq(tool_run_prepared(said, sizeof said, become_reaper, words), 0, "%s", said);
+	cr_expect(strstr(said, "zombies: 0"), "%s", said);
+}
+
+#define LEAVE_ORPHANS                                                                              \
+	"for i in 1 2 3; do sh -c 'sleep 0.1 & :'; done; sleep 1;"                                 \
+	"echo zombies: $(ps --ppid $PPID -o stat= | grep -c Z)"
+
+Test(machines, quoit_run_reaps_orphans)
+{
+	const char *const run[] = {"quoit", "run", "--", "sh", "-c", LEAVE_ORPHANS, NULL};
+
+	expect_no_zombies(run);
+}
+
+Test(machines, quoit_trace_record_reaps_orphans)
+{
+	char path[] = "/tmp/quoit-e2e-XXXXXX";
+	const char *const record[] = {"quoit", "trace", "record", "-o",          path,
+				      "--",    "sh",    "-c",     LEAVE_ORPHANS, NULL};
+
+	close(mkstemp(path));
+	expect_no_zombies(record);
+	(void)unlink(path);
+}
