@@ -20,6 +20,7 @@
 #include "host/config.h"
 #include "host/exit_status.h"
 #include "host/journal.h"
+#include "host/kept_files.h"
 #include "host/log.h"
 #include "host/memory_limit.h"
 #include "host/tsc.h"
@@ -195,6 +196,19 @@ static int serve(const struct reload *from, struct machine *m, int directory, in
 	return err;
 }
 
+/* What clients may only read is given to them by way of /proc; -errno after a log line. */
+static int look_for_proc(void)
+{
+	int err = access("/proc/self/fd", X_OK) < 0 ? -errno : 0;
+
+	if (err)
+		log_error(
+			"/proc/self/fd cannot be used (%s), by which quoitd hands out memory that "
+			"is only to be read: let /proc be there (mount -t proc proc /proc)",
+			strerror(-err));
+	return err;
+}
+
 /* The directory's lock; -errno after a log line. */
 static int take_directory(const struct config *config, int directory)
 {
@@ -220,8 +234,10 @@ static enum exit_status run(const struct reload *from, int passed)
 {
 	const struct config *config = from->config;
 	struct machine *machine;
-	int err, directory, lock;
+	int err = look_for_proc(), directory, lock;
 
+	if (err < 0)
+		return exit_status_of(err);
 	directory = open_directory(config->socket);
 	if (directory < 0) {
 		log_error("cannot use the directory of %s: %s; --socket=PATH names another",
@@ -233,6 +249,7 @@ static enum exit_status run(const struct reload *from, int passed)
 		close(directory);
 		return exit_status_of(lock);
 	}
+	kept_files_lock(directory);
 	raise_limits();
 	err = guard_init();
 	if (!err)

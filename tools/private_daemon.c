@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -31,18 +32,26 @@
 
 bool private_daemon_beside(const char *program, char ret[static PATH_MAX])
 {
+	const char *started_as = (const char *)getauxval(AT_EXECFN); /* where there is no /proc */
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	int length;
 
-	if (n <= 0)
+	if (n > 0)
+		self[n] = '\0';
+	else if (!started_as || !realpath(started_as, self))
 		return false;
-	self[n] = '\0';
 	length = snprintf(ret, PATH_MAX, "%s/%s", dirname(self), program);
 	return length < PATH_MAX && access(ret, X_OK) == 0;
 }
 
 /* ---- the directory ---- */
+
+/* Where it may be: the value of a variable, or a folder that there is everywhere. */
+struct place {
+	const char *variable, *folder;
+	int err;
+};
 
 static int make_below(const char *below, char ret[QUOIT_SOCKET_BYTES])
 {
@@ -54,14 +63,40 @@ static int make_below(const char *below, char ret[QUOIT_SOCKET_BYTES])
 	return mkdtemp(ret) ? 0 : -errno;
 }
 
-/* In a batch job the variable may be that of the machine, or the user, that submitted it. */
+static void say_no_place(const struct place *places, size_t count)
+{
+	fprintf(stderr, "quoit: no folder for a private quoitd:");
+	for (size_t i = 0; i < count; i++)
+		if (places[i].folder)
+			fprintf(stderr, " %s%s%s: %s;", places[i].variable,
+				*places[i].variable ? "=" : "", places[i].folder,
+				places[i].err == -ENAMETOOLONG ? "too long for a socket's path"
+							       : strerror(-places[i].err));
+	fprintf(stderr, " set TMPDIR to a folder where files can be made\n");
+}
+
+/*
+ * In a batch job the first variable may be that of the machine, or the user, that submitted it.
+ * Cleaners leave the folder alone, wherever it is: quoitd keeps it locked.
+ */
 static int make_directory(char ret[QUOIT_SOCKET_BYTES])
 {
-	const char *below = getenv("XDG_RUNTIME_DIR");
+	struct place places[] = {{"XDG_RUNTIME_DIR", getenv("XDG_RUNTIME_DIR"), 0},
+				 {"TMPDIR", getenv("TMPDIR"), 0},
+				 {"", "/tmp", 0}};
+	size_t count = sizeof places / sizeof places[0];
 
-	if (below && *below && make_below(below, ret) == 0)
-		return 0;
-	return make_below("/tmp", ret);
+	for (size_t i = 0; i < count; i++) {
+		if (!places[i].folder || !*places[i].folder) {
+			places[i].folder = NULL;
+			continue;
+		}
+		places[i].err = make_below(places[i].folder, ret);
+		if (!places[i].err)
+			return 0;
+	}
+	say_no_place(places, count);
+	return -ENOENT;
 }
 
 /* quoitd clears up behind itself; what is left is that of one that was killed. */
@@ -245,10 +280,8 @@ int private_daemon_start(struct private_daemon *ret, const char *const *options)
 	char directory[QUOIT_SOCKET_BYTES];
 	int ready = -1, err = make_directory(directory);
 
-	if (err < 0) {
-		fprintf(stderr, "quoit: no directory for a private quoitd: %s\n", strerror(-err));
+	if (err < 0)
 		return err;
-	}
 	snprintf(ret->socket, sizeof ret->socket, "%.*s" SOCKET_NAME,
 		 (int)(sizeof ret->socket - sizeof SOCKET_NAME), directory);
 	err = fork_keeper(ret, directory, options, &ready);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -242,4 +243,109 @@ Test(machines, quoit_trace_record_reaps_orphans)
 	close(mkstemp(path));
 	expect_no_zombies(record);
 	(void)unlink(path);
+}
+
+/* ---- places ---- */
+
+/* A mount namespace of its own; the test is skipped where that may not be. */
+static void take_mounts(void)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		cr_skip_test("it may not mount anything");
+}
+
+static void take_tmp_away(void)
+{
+	unsetenv("XDG_RUNTIME_DIR");
+	cr_assert_eq(mount("none", "/tmp", "tmpfs", MS_RDONLY, NULL), 0);
+}
+
+static void use_tmpdir(void)
+{
+	take_tmp_away();
+	cr_assert_eq(mount("none", "/mnt", "tmpfs", 0, NULL), 0);
+	setenv("TMPDIR", "/mnt", 1);
+}
+
+static void use_no_folder(void)
+{
+	take_tmp_away();
+	setenv("TMPDIR", "/nowhere", 1);
+}
+
+static void use_long_folder(void)
+{
+	char path[200] = "/";
+
+	take_tmp_away();
+	memset(path + 1, 'x', 120);
+	setenv("TMPDIR", path, 1);
+}
+
+Test(machines, where_tmp_is_read_only_tmpdir_is_obeyed_and_places_are_named)
+{
+	const char *const run[] = {"quoit", "run", "--", "sh", "-c", "echo $QUOIT_SOCKET", NULL};
+	char said[SAID_BYTES];
+
+	take_mounts();
+	cr_expect_eq(tool_run_prepared(said, sizeof said, use_tmpdir, run), 0, "%s", said);
+	cr_expect(strstr(said, "/mnt/quoit-run."), "%s", said);
+	cr_expect_eq(tool_run_prepared(said, sizeof said, use_no_folder, run), 125, "%s", said);
+	cr_expect(strstr(said, "TMPDIR=/nowhere: No such file or directory"), "%s", said);
+	cr_expect(strstr(said, "/tmp: Read-only file system"), "%s", said);
+	cr_expect_eq(tool_run_prepared(said, sizeof said, use_long_folder, run), 125, "%s", said);
+	cr_expect(strstr(said, "too long for a socket's path"), "%s", said);
+}
+
+static void hide_proc(void)
+{
+	cr_assert_eq(mount("none", "/proc", "tmpfs", 0, NULL), 0);
+}
+
+Test(machines, without_proc_there_is_a_sentence)
+{
+	const char *const run[] = {"quoit", "run", "--", "true", NULL};
+	char said[SAID_BYTES];
+
+	take_mounts();
+	cr_expect_eq(tool_run_prepared(said, sizeof said, hide_proc, run), 125, "%s", said);
+	cr_expect(strstr(said, "/proc/self/fd cannot be used"), "%s", said);
+	cr_expect(strstr(said, "mount -t proc proc /proc"), "%s", said);
+}
+
+/* Another quoitd of the same machine, whose /tmp nobody else has: a cleaner goes through it. */
+static void clean_tmp(void)
+{
+	FILE *f;
+
+	unsetenv("XDG_RUNTIME_DIR");
+	unsetenv("TMPDIR");
+	cr_assert_eq(mount("none", "/tmp", "tmpfs", 0, "mode=1777"), 0);
+	f = fopen("/tmp/cleaner.conf", "w");
+	cr_assert(f);
+	fputs("q /tmp 1777 root root 1s\n", f);
+	fclose(f);
+	cr_assert_eq(mkdir("/tmp/old", 0755), 0);
+}
+
+Test(machines, a_cleaner_leaves_a_live_quoitd_alone)
+{
+	const char *const run[] = {
+		"quoit",
+		"run",
+		"--",
+		"sh",
+		"-c",
+		"sleep 2; systemd-tmpfiles --clean /tmp/cleaner.conf; ls -d /tmp/*; "
+		"d=$(dirname $QUOIT_SOCKET); ls $d; exec " /* and they are read */
+		"cat $d/totals >/dev/null",
+		NULL};
+	char said[SAID_BYTES];
+
+	if (system("command -v systemd-tmpfiles >/dev/null"))
+		cr_skip_test("systemd-tmpfiles is missing");
+	take_mounts();
+	cr_expect_eq(tool_run_prepared(said, sizeof said, clean_tmp, run), 0, "%s", said);
+	cr_expect_not(strstr(said, "/tmp/old"), "%s", said); /* it did clean */
+	cr_expect(strstr(said, "totals") && strstr(said, "topology"), "%s", said);
 }
