@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <quoit/descriptors.h>
+#include <quoit/uid.h>
 
 #include "control/control.h"
 #include "control/service.h"
@@ -40,7 +41,9 @@ static int open_directory(const char *socket)
 
 	snprintf(copy, sizeof copy, "%.*s", (int)sizeof copy - 1, socket);
 	path = dirname(copy);
-	if (mkdir(path, 0755) < 0 && errno != EEXIST)
+	if (mkdir(path, 0755) == 0)
+		(void)chmod(path, 0755); /* whatever our umask is: clients are to reach it */
+	else if (errno != EEXIST)
 		return -errno;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -89,18 +92,20 @@ static void raise_limits(void)
 
 /*
  * Who is who is told by uids: where this process sees only some of them, all others are one user to
- * it, who could end each other's sessions.
+ * it, who could end each other's sessions.  A private quoitd needs to know its own user alone.
  */
-static bool sees_all_users(void)
+static bool knows_its_users(const struct config *config)
 {
-	unsigned long inside, outside, count;
-	FILE *map = fopen("/proc/self/uid_map", "re");
-	bool all = !map || (fscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3 && !inside &&
-			    !outside && count == UINT32_MAX);
-
-	if (map)
-		(void)fclose(map);
-	return all;
+	if (config->is_private && !quoit_uid_is_told(geteuid()))
+		log_error(
+			"this user namespace does not have our own user (/proc/self/uid_map), whom "
+			"others would look like: map it, as unshare --map-current-user does");
+	else if (!config->is_private && !quoit_uid_all_are_here())
+		log_error("this user namespace does not have all users (/proc/self/uid_map): "
+			  "use --private");
+	else
+		return true;
+	return false;
 }
 
 /*
@@ -289,15 +294,10 @@ int main(int argc, char **argv)
 	if (err < 0)
 		log_warning("who reads this log can hold us up: %s", strerror(-err));
 	passed = service_take_socket(&config);
-	if (passed < 0 && passed != -ENOENT) {
+	if (passed < 0 && passed != -ENOENT)
 		status = exit_status_of(passed);
-	} else if (config.is_private || sees_all_users()) {
-		status = run(&from, passed);
-	} else {
-		log_error("this user namespace does not have all users (/proc/self/uid_map): "
-			  "use --private");
-		status = STATUS_RIGHTS;
-	}
+	else
+		status = knows_its_users(&config) ? run(&from, passed) : STATUS_RIGHTS;
 	log_stop();
 	return status;
 }

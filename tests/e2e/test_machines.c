@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@
 #include "daemon.h"
 #include "refuse.h"
 #include "tool.h"
+#include "users.h"
 
 #define SAID_BYTES 8192
 
@@ -348,4 +350,142 @@ Test(machines, a_cleaner_leaves_a_live_quoitd_alone)
 	cr_expect_eq(tool_run_prepared(said, sizeof said, clean_tmp, run), 0, "%s", said);
 	cr_expect_not(strstr(said, "/tmp/old"), "%s", said); /* it did clean */
 	cr_expect(strstr(said, "totals") && strstr(said, "topology"), "%s", said);
+}
+
+/* ---- a quoitd for all users, at a place of its own ---- */
+
+#define PLACE "/mnt/top/place"
+
+static mode_t its_umask;
+
+/* As a user of its own, in a folder that it makes. */
+static void serve_all(const struct daemon *d)
+{
+	(void)d;
+	umask(its_umask);
+	if (setgroups(0, NULL) < 0 || setresgid(USERS_GROUP, USERS_GROUP, USERS_GROUP) < 0 ||
+	    setresuid(USERS_BOB, USERS_BOB, USERS_BOB) < 0)
+		_exit(126);
+}
+
+static void start_at_place(struct daemon *d, mode_t mask)
+{
+	static const char *const options[] = {"--private=no", "--socket=" PLACE "/quoitd.sock",
+					      NULL};
+
+	its_umask = mask;
+	cr_assert_eq(daemon_start_prepared(d, options, serve_all), 0);
+	strcpy(d->socket, PLACE "/quoitd.sock");
+}
+
+static void make_place(mode_t mode)
+{
+	if (geteuid() != 0)
+		cr_skip("only root can be other users");
+	take_mounts();
+	cr_assert_eq(mount("none", "/mnt", "tmpfs", 0, "mode=755"), 0);
+	cr_assert_eq(mkdir("/mnt/top", 0755), 0);
+	cr_assert_eq(chmod("/mnt/top", mode), 0);
+	cr_assert_eq(chown("/mnt/top", USERS_BOB, USERS_GROUP), 0);
+}
+
+/* What quoit_open gives this user, in a user namespace without anybody if `nobody`. */
+static int open_as(const struct daemon *d, uid_t uid, bool nobody, char ret_text[256])
+{
+	const struct quoit_open_params p = {.socket = d->socket};
+	struct quoit_session *session;
+	int says[2], status, err;
+	pid_t pid;
+
+	cr_assert_eq(pipe(says), 0);
+	pid = fork();
+	if (!pid) {
+		if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
+		    setresuid(uid, uid, uid) < 0 || (nobody && unshare(CLONE_NEWUSER) < 0))
+			_exit(126);
+		err = quoit_open(&session, &p);
+		(void)!write(says[1], quoit_open_text(), strlen(quoit_open_text()));
+		_exit(-err);
+	}
+	close(says[1]);
+	memset(ret_text, 0, 256);
+	(void)!read(says[0], ret_text, 255);
+	close(says[0]);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	return -WEXITSTATUS(status);
+}
+
+Test(machines, whatever_its_umask_a_quoitd_for_all_serves_all)
+{
+	static const mode_t masks[] = {022, 027, 077};
+	char text[256], said[SAID_BYTES];
+	struct daemon d;
+
+	make_place(0755);
+	for (unsigned i = 0; i < 3; i++) {
+		start_at_place(&d, masks[i]);
+		cr_expect_eq(open_as(&d, USERS_ALICE, false, text), 0, "%o: %s", masks[i], text);
+		cr_expect_eq(open_as(&d, 0, false, text), 0, "%o: %s", masks[i], text);
+		cr_expect_eq(users_run(USERS_ALICE, USERS_ALICE, said, sizeof said,
+				       (const char *const[]){"quoit", "topo", "--socket",
+							     PLACE "/quoitd.sock", NULL}),
+			     0, "%o: %s", masks[i], said);
+		daemon_stop(&d);
+		cr_expect(unlink(PLACE "/lock") == 0 && rmdir(PLACE) == 0);
+	}
+}
+
+/* Where others may write, anybody could have put it there. */
+Test(machines, a_quoitd_in_a_folder_of_everybody_is_not_trusted)
+{
+	struct daemon d;
+	char text[256];
+
+	make_place(01777);
+	start_at_place(&d, 022);
+	cr_expect_eq(open_as(&d, USERS_ALICE, false, text), -EACCES, "%s", text);
+	cr_expect(strstr(text, "served by uid 4000002"), "%s", text);
+	cr_expect_eq(chmod("/mnt/top", 0755), 0);
+	cr_expect_eq(open_as(&d, USERS_ALICE, false, text), 0, "%s", text);
+	cr_expect_eq(chmod("/mnt", 0775), 0);
+	cr_expect_eq(open_as(&d, USERS_ALICE, false, text), -EACCES, "%s", text);
+	daemon_stop(&d);
+}
+
+/* There its uid, the folder's and one's own all look alike. */
+Test(machines, the_number_of_all_who_are_unknown_is_nobodys)
+{
+	struct daemon d;
+	char text[256];
+
+	make_place(0755);
+	start_at_place(&d, 022);
+	cr_expect_eq(open_as(&d, USERS_ALICE, true, text), -EACCES, "%s", text);
+	cr_expect(strstr(text, "this user namespace does not have"), "%s", text);
+	daemon_stop(&d);
+}
+
+Test(machines, a_private_quoitd_of_an_unknown_user_is_refused)
+{
+	char said[SAID_BYTES];
+
+	if (system("unshare --user true 2>/dev/null"))
+		cr_skip_test("it may not make a user namespace");
+	snprintf(said, sizeof said,
+		 "exec timeout 20 unshare --user %s/quoitd --private --socket=/tmp/no/s",
+		 tool_folder());
+	cr_expect_eq(WEXITSTATUS(system(said)), 77);
+}
+
+Test(machines, a_folder_that_is_closed_is_named)
+{
+	struct daemon d;
+	char text[256];
+
+	make_place(0755);
+	start_at_place(&d, 022);
+	cr_expect_eq(chmod("/mnt/top", 0700), 0);
+	cr_expect_eq(open_as(&d, USERS_ALICE, false, text), -EACCES);
+	cr_expect(strstr(text, "the folder /mnt/top is closed to this user"), "%s", text);
+	daemon_stop(&d);
 }
