@@ -13,6 +13,7 @@
 
 #include "executors/executors.h"
 #include "host/log.h"
+#include "host/process_limits.h"
 #include "host/text_file.h"
 #include "host/tsc.h"
 #include "io/backend_io.h"
@@ -172,6 +173,7 @@ static void name_cores(struct machine *m)
 int machine_make(const struct config *config, int directory, struct machine **ret)
 {
 	struct machine *m = calloc(1, sizeof *m);
+	char why[256];
 	int err;
 
 	*ret = NULL;
@@ -201,7 +203,8 @@ int machine_make(const struct config *config, int directory, struct machine **re
 			name_cores(m);
 	}
 	if (err < 0) {
-		log_error("cannot start: %s", strerror(-err));
+		process_limits_explain(err, why, sizeof why);
+		log_error("cannot start: %s", why);
 		machine_free(m, directory);
 		return err;
 	}
@@ -303,6 +306,7 @@ int machine_start(struct machine *m)
 {
 	int err = memory_thread_start(m->memory_links, m->plan->nr_reactors,
 				      !m->features.missing[FEATURE_HUGE_PAGES], &m->memory_thread);
+	char why[256];
 
 	if (!err)
 		err = start_workers(m);
@@ -316,7 +320,8 @@ int machine_start(struct machine *m)
 		m->started += !err;
 	}
 	if (err < 0) {
-		log_error("cannot start the threads: %s", strerror(-err));
+		process_limits_explain(err, why, sizeof why);
+		log_error("cannot start the threads: %s", why);
 		machine_stop(m);
 	}
 	return err;

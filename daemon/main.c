@@ -24,6 +24,7 @@
 #include "host/kept_files.h"
 #include "host/log.h"
 #include "host/memory_limit.h"
+#include "host/process_limits.h"
 #include "host/tsc.h"
 #include "machine.h"
 #include "machine_check.h"
@@ -77,17 +78,6 @@ static int find_room(int lock)
 
 	(void)!ftruncate(lock, 0);
 	return err == -EOPNOTSUPP || err == -EINTR ? 0 : err;
-}
-
-/* Every session, ring and file is a descriptor: take all that we may have. */
-static void raise_limits(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
 }
 
 /*
@@ -218,6 +208,7 @@ static int look_for_proc(void)
 static int take_directory(const struct config *config, int directory)
 {
 	int lock = lock_directory(directory), err;
+	char why[256];
 
 	if (lock < 0) {
 		log_error("cannot have the directory of %s to ourselves: %s", config->socket,
@@ -226,8 +217,9 @@ static int take_directory(const struct config *config, int directory)
 	}
 	err = find_room(lock);
 	if (err < 0) {
+		process_limits_explain(err, why, sizeof why);
 		log_error("no room for counter files (%llu KiB) in the directory of %s: %s",
-			  (unsigned long long)ROOM_BYTES >> 10, config->socket, strerror(-err));
+			  (unsigned long long)ROOM_BYTES >> 10, config->socket, why);
 		close(lock);
 		return err;
 	}
@@ -255,7 +247,6 @@ static enum exit_status run(const struct reload *from, int passed)
 		return exit_status_of(lock);
 	}
 	kept_files_lock(directory);
-	raise_limits();
 	err = guard_init();
 	if (!err)
 		err = machine_make(config, directory, &machine);
@@ -276,6 +267,7 @@ int main(int argc, char **argv)
 	bool fits;
 
 	quoit_descriptors_open_standard();
+	process_limits_raise();
 	config_init(&config);
 	err = config_args(&config, argc, argv, stdout, stderr);
 	if (config.check_only && err <= 0) { /* all that is wrong is to be said */

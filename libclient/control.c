@@ -153,15 +153,16 @@ int libquoit_control_map(int fd, size_t bytes, int protection, void **ret)
 	}
 	map = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED) {
-		libquoit_text_set("%zu bytes from quoitd cannot be mapped", bytes);
-		return -errno;
-	}
-	if (madvise(map, bytes, MADV_DONTFORK) < 0 || madvise(map, bytes, MADV_DONTDUMP) < 0) {
 		int err = -errno;
 
-		munmap(map, bytes);
+		libquoit_text_set("%zu bytes from quoitd cannot be mapped: %s%s", bytes,
+				  strerrordesc_np(-err),
+				  err == -ENOMEM ? " (ulimit -v, vm.max_map_count?)" : "");
 		return err;
 	}
+	/* Emulated kernels do not know them all: a child then has pages that it never looks at. */
+	(void)madvise(map, bytes, MADV_DONTFORK);
+	(void)madvise(map, bytes, MADV_DONTDUMP);
 	*ret = map;
 	return 0;
 }

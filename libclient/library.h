@@ -169,6 +169,12 @@ static inline bool libquoit_is_mine(const uint32_t *mine)
 	return __atomic_load_n(mine, __ATOMIC_RELAXED) != 0;
 }
 
+/* ---- mine.c ---- */
+
+/* What libquoit_is_mine looks at; -errno. */
+int libquoit_mine_new(uint32_t **ret);
+void libquoit_mine_free(uint32_t *mine); /* NULL is fine */
+
 /* ---- connect.c, control.c ---- */
 
 /*

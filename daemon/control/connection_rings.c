@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "charge.h"
+#include "host/process_limits.h"
 #include "memory/bind.h"
 
 /* ---- what is asked for ---- */
@@ -119,6 +120,7 @@ static int make_rings(struct connection *c, const struct quoit_ring_open *open)
 /* Make what is charged; if that fails, nothing is left, and nothing is charged any more. */
 static int make_charged_rings(struct connection *c, char *text, size_t size)
 {
+	char why[QUOIT_TEXT_BYTES - sizeof "cannot make a ring: "];
 	int err;
 
 	for (uint32_t i = 0; i < 3 * c->ring_open.count; i++)
@@ -128,7 +130,8 @@ static int make_charged_rings(struct connection *c, char *text, size_t size)
 		charge_return_rings(c, c->ring_open.count);
 		charge_return_memory(c, rings_cost(&c->ring_open));
 		close_ring_fds(c, c->ring_open.count);
-		snprintf(text, size, "cannot make a ring: %s", strerror(-err));
+		process_limits_explain(err, why, sizeof why);
+		snprintf(text, size, "cannot make a ring: %s", why);
 	}
 	return err;
 }

@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -487,5 +489,143 @@ Test(machines, a_folder_that_is_closed_is_named)
 	cr_expect_eq(chmod("/mnt/top", 0700), 0);
 	cr_expect_eq(open_as(&d, USERS_ALICE, false, text), -EACCES);
 	cr_expect(strstr(text, "the folder /mnt/top is closed to this user"), "%s", text);
+	daemon_stop(&d);
+}
+
+/* ---- limits of the process ---- */
+
+static struct rlimit tight;
+static int tight_resource;
+
+static void be_tight(void)
+{
+	(void)setrlimit((__rlimit_resource_t)tight_resource, &tight);
+}
+
+static void be_tight_as_daemon(const struct daemon *d)
+{
+	(void)daemon_log_to_file(d);
+	be_tight();
+}
+
+/* A quoitd with that limit serves, and a program of its does. */
+static void expect_served(int resource, uint64_t bytes)
+{
+	struct quoit_open_params p = {0};
+	struct quoit_session *session;
+	struct quoit_ring *q;
+	struct daemon d;
+
+	tight_resource = resource;
+	tight = (struct rlimit){bytes, bytes};
+	cr_assert_eq(daemon_start_prepared(&d, NULL, be_tight_as_daemon), 0, "%d", resource);
+	p.socket = d.socket;
+	cr_assert_eq(quoit_open(&session, &p), 0, "%d: %s", resource, quoit_open_text());
+	cr_expect_eq(quoit_ring_open(&q, session, NULL), 0, "%s", quoit_open_text());
+	cr_expect_eq(quoit_close(session, 0), 0);
+	daemon_stop(&d);
+}
+
+Test(machines, default_leases_fit_into_its_limits)
+{
+	expect_served(RLIMIT_FSIZE, UINT64_C(1) << 30);
+#ifndef QUOIT_SANITIZE /* it reserves terabytes */
+	expect_served(RLIMIT_AS, UINT64_C(4) << 30);
+#endif
+}
+
+static void expect_refused(int resource, uint64_t bytes, const char *words)
+{
+	struct quoit_open_params p = {.host_bytes = UINT64_C(256) << 20};
+	struct quoit_session *session;
+	struct daemon d;
+
+	tight_resource = resource;
+	tight = (struct rlimit){bytes, bytes};
+	cr_assert_eq(daemon_start_prepared(&d, (const char *const[]){"--memory=2G", NULL},
+					   be_tight_as_daemon),
+		     0, "%d", resource);
+	p.socket = d.socket;
+	cr_expect_lt(quoit_open(&session, &p), 0);
+	cr_expect(strstr(quoit_open_text(), words), "%s", quoit_open_text());
+	daemon_stop(&d);
+}
+
+Test(machines, what_does_not_fit_names_the_limit)
+{
+	expect_refused(RLIMIT_FSIZE, UINT64_C(1) << 30,
+		       "RLIMIT_FSIZE allows 1048576 KiB of a file (ulimit -f, LimitFSIZE=)");
+#ifndef QUOIT_SANITIZE
+	expect_refused(RLIMIT_AS, UINT64_C(4) << 30,
+		       "RLIMIT_AS allows 4194304 KiB (ulimit -v, LimitAS=)");
+#endif
+}
+
+Test(machines, files_that_must_be_tiny_are_a_sentence)
+{
+	const char *const run[] = {"quoit", "run", "--", "true", NULL};
+	char said[SAID_BYTES];
+
+	tight_resource = RLIMIT_FSIZE;
+	tight = (struct rlimit){UINT64_C(512) << 10, UINT64_C(512) << 10};
+	cr_expect_eq(tool_run_prepared(said, sizeof said, be_tight, run), 125, "%s", said);
+	cr_expect(strstr(said, "File too large; RLIMIT_FSIZE allows 512 KiB"), "%s", said);
+}
+
+/* ---- advice that a kernel does not know ---- */
+
+static uint32_t refused_advice;
+
+static void refuse_advice(void)
+{
+	const struct refused_call call = {SYS_madvise, 3, refused_advice};
+
+	refuse_calls(&call, 1, EINVAL);
+}
+
+/* A child must not take its parent's session for its own. */
+static int use_and_fork(const char *socket)
+{
+	const struct quoit_open_params p = {.socket = socket};
+	struct quoit_session *session, *own;
+	struct quoit_ring *q;
+	int status;
+	pid_t pid;
+
+	refuse_advice();
+	if (quoit_open(&session, &p) < 0 || quoit_ring_open(&q, session, NULL) < 0)
+		return 1;
+	pid = fork();
+	if (!pid) {
+		if (quoit_push(q, quoit_nop(QUOIT_NO_TENSOR)) != -EOWNERDEAD)
+			_exit(2);
+		if (quoit_open(&own, &p) < 0 || quoit_ring_open(&q, own, NULL) < 0)
+			_exit(3);
+		_exit(quoit_push(q, quoit_nop(QUOIT_NO_TENSOR)) || quoit_close(own, 0) ||
+		      quoit_close(session, 0));
+	}
+	if (waitpid(pid, &status, 0) != pid || status)
+		return 4 + WEXITSTATUS(status);
+	return quoit_push(q, quoit_nop(QUOIT_NO_TENSOR)) || quoit_wait_all(q, QUOIT_FOREVER) ||
+	       quoit_close(session, 0);
+}
+
+Test(machines, advice_that_is_refused_is_done_without)
+{
+	static const uint32_t advice[] = {MADV_WIPEONFORK, MADV_DONTFORK, MADV_DONTDUMP,
+					  MADV_HUGEPAGE};
+	struct daemon d;
+	int status;
+	pid_t pid;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	for (unsigned i = 0; i < sizeof advice / sizeof advice[0]; i++) {
+		refused_advice = advice[i];
+		pid = fork();
+		if (!pid)
+			_exit(use_and_fork(d.socket));
+		cr_assert_eq(waitpid(pid, &status, 0), pid);
+		cr_expect_eq(status, 0, "%u: %#x", advice[i], (unsigned)status);
+	}
 	daemon_stop(&d);
 }
