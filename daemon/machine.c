@@ -18,6 +18,7 @@
 #include "host/tsc.h"
 #include "io/backend_io.h"
 #include "machine_check.h"
+#include "ops/blas.h"
 #include "reactor/summary.h"
 #include "session/session_file.h"
 
@@ -170,6 +171,19 @@ static void name_cores(struct machine *m)
 	}
 }
 
+static int choose_blas(struct machine *m)
+{
+	const char *word = *m->config->blas ? m->config->blas : BLAS_AUTO;
+	char where[CONFIG_WHERE_BYTES];
+	int err = ops_init(word, &m->ops);
+
+	if (err < 0)
+		log_error(
+			"%s: blas: '%s' cannot be loaded, or is not for this CPU; built-in always is",
+			config_where(m->config, "blas", 0, where), word);
+	return err < 0 ? -EINVAL : 0;
+}
+
 int machine_make(const struct config *config, int directory, struct machine **ret)
 {
 	struct machine *m = calloc(1, sizeof *m);
@@ -190,9 +204,10 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	if (!err) {
 		if (!strcmp(m->gpu.kind, "soft"))
 			tell_soft(config, m->gpu.count);
-		ops_init(&m->ops);
-		err = make_plan(m);
+		err = choose_blas(m);
 	}
+	if (!err)
+		err = make_plan(m);
 	if (!err && m->plan->nr_reactors > QUOIT_MAX_REACTORS)
 		m->plan->nr_reactors = QUOIT_MAX_REACTORS;
 	if (!err) {

@@ -629,3 +629,136 @@ Test(machines, advice_that_is_refused_is_done_without)
 	}
 	daemon_stop(&d);
 }
+
+/* ---- libraries ---- */
+
+/* "CPUs, blas, ..." as they would be without such a library. */
+static void read_status(pid_t pid, pid_t thread, const char *label, char ret[128])
+{
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/status", (int)pid, (int)thread);
+	f = fopen(path, "re");
+	cr_assert(f);
+	*ret = '\0';
+	while (fgets(line, sizeof line, f))
+		if (!strncmp(line, label, strlen(label)))
+			snprintf(ret, 128, "%s", line + strlen(label) + 1);
+	fclose(f);
+}
+
+static void start_with(struct daemon *d, const char *blas, daemon_prepare_fn *prepare)
+{
+	char option[64];
+
+	snprintf(option, sizeof option, "--blas=%s", blas);
+	cr_assert_eq(daemon_start_prepared(d, (const char *const[]){option, "--log=info", NULL},
+					   prepare),
+		     0, "%s", blas);
+}
+
+static char libraries[] = "/tmp/quoit-e2e-XXXXXX";
+
+static void find_rude_blas(const struct daemon *d)
+{
+	(void)daemon_log_to_file(d);
+	setenv("LD_LIBRARY_PATH", libraries, 1);
+}
+
+static void offer_rude_blas(void)
+{
+	char target[1024], path[64], folder[512];
+
+	cr_assert(mkdtemp(libraries));
+	cr_assert(realpath(tool_folder(), folder));
+	snprintf(target, sizeof target, "%s/modules/rude_blas.so", folder);
+	snprintf(path, sizeof path, "%s/libopenblas.so.0", libraries);
+	cr_assert_eq(symlink(target, path), 0);
+}
+
+static float scale_denormal(const struct daemon *d)
+{
+	const struct quoit_open_params p = {.socket = d->socket};
+	struct quoit_session *session;
+	struct quoit_ring *q;
+	quoit_tensor t;
+	float x = -1;
+
+	cr_assert_eq(quoit_open(&session, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&q, session, NULL), 0);
+	t = quoit_vector(q, QUOIT_F32, 1);
+	(void)quoit_push(q, quoit_fill(t, 1e-40));
+	(void)quoit_push(q, quoit_mul_scalar(t, t, 0.5));
+	cr_expect_eq(quoit_read(q, t, &x, sizeof x), 0);
+	quoit_close(session, 0);
+	return x;
+}
+
+Test(machines, a_blas_cannot_change_quoitd)
+{
+	static const char *const labels[] = {"Cpus_allowed_list:", "SigIgn:", "Umask:"};
+	char usual[3][128], now[128], path[64], topology[8192];
+	const float half = 1e-40f * 0.5f;
+	struct daemon d;
+
+	offer_rude_blas();
+	start_with(&d, "built-in", find_rude_blas);
+	for (int i = 0; i < 3; i++)
+		read_status(d.pid, d.pid, labels[i], usual[i]);
+	daemon_stop(&d);
+	start_with(&d, "openblas", find_rude_blas);
+	for (int i = 0; i < 3; i++) {
+		read_status(d.pid, d.pid, labels[i], now);
+		cr_expect_str_eq(now, usual[i], "%s", labels[i]);
+	}
+	cr_expect_eq(scale_denormal(&d), half);
+	cr_expect_eq(daemon_log_count(&d,
+				      "OpenBLAS changed the CPUs the signals the "
+				      "floating-point mode the umask of quoitd",
+				      1),
+		     1);
+	daemon_topology(&d, topology, sizeof topology);
+	cr_expect(strstr(topology, "blas: OpenBLAS, ") && strstr(topology, "by --blas"), "%s",
+		  topology);
+	daemon_stop(&d); /* by SIGTERM */
+	snprintf(path, sizeof path, "%s/libopenblas.so.0", libraries);
+	(void)unlink(path);
+	(void)rmdir(libraries);
+}
+
+Test(machines, a_blas_that_is_named_is_taken_or_refused)
+{
+	char said[SAID_BYTES], topology[8192];
+	struct daemon d;
+
+	start_with(&d, "built-in", NULL);
+	daemon_topology(&d, topology, sizeof topology);
+	cr_expect(strstr(topology, "blas: built-in, "), "%s", topology);
+	daemon_stop(&d);
+	cr_expect_eq(tool_run(said, sizeof said, "run --blas=mkl -- true"), 125);
+	cr_expect(strstr(said, "blas: 'mkl' is none of auto, built-in, OpenBLAS, "), "%s", said);
+}
+
+static void set_topology(const struct daemon *d)
+{
+	(void)daemon_log_to_file(d);
+	setenv("HWLOC_SYNTHETIC", "numa:2 core:4 pu:2", 1);
+	setenv("HWLOC_COMPONENTS", "-linux", 1);
+}
+
+Test(machines, variables_of_hwloc_are_ignored_which_is_said)
+{
+	char usual[8192], topology[8192];
+	struct daemon d;
+
+	start_with(&d, "built-in", NULL);
+	daemon_topology(&d, usual, sizeof usual);
+	daemon_stop(&d);
+	start_with(&d, "built-in", set_topology);
+	daemon_topology(&d, topology, sizeof topology);
+	cr_expect_eq(strcspn(usual, "\n"), strcspn(topology, "\n"), "%s", topology);
+	cr_expect_eq(strncmp(usual, topology, strcspn(usual, "\n")), 0, "%s", topology);
+	cr_expect_eq(daemon_log_count(&d, "HWLOC_SYNTHETIC in the environment is ignored", 1), 1);
+	daemon_stop(&d);
+}
