@@ -14,6 +14,7 @@
 #include <quoit/socket.h>
 #include <quoit/uid.h>
 
+#include "clock.h"
 #include "library.h"
 
 static int find_path(const char *path, struct sockaddr_un *ret)
@@ -94,6 +95,21 @@ int libquoit_above_standard(int fd)
 	return above;
 }
 
+/* Where many wait to be taken, as of a quoitd that is stopped, connect() waits. */
+static int connect_patiently(int fd, const struct sockaddr_un *address)
+{
+	uint64_t began_ns = clock_ns();
+	int err = libquoit_patience_begin(fd);
+
+	while (!err && connect(fd, (const struct sockaddr *)address, sizeof *address) < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			err = -errno;
+		else if (errno == EAGAIN && !libquoit_patience_left(fd, began_ns))
+			err = -ETIMEDOUT;
+	}
+	return err;
+}
+
 int libquoit_connect(const char *path, int *ret_fd)
 {
 	char why[3 * QUOIT_SOCKET_BYTES];
@@ -108,8 +124,10 @@ int libquoit_connect(const char *path, int *ret_fd)
 		libquoit_text_set("no socket can be made: %s", strerrordesc_np(-fd));
 		return fd;
 	}
-	if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
-		err = -errno;
+	err = connect_patiently(fd, &address);
+	if (err == -ETIMEDOUT) {
+		/* the text is set */
+	} else if (err < 0) {
 		quoit_socket_explain(address.sun_path, -err, why, sizeof why);
 		libquoit_text_set("%s", why);
 	} else {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "library.h"
 
 #define MAX_FDS (3 * QUOIT_MAX_RINGS) /* RING_OPEN's reply */
@@ -73,12 +74,17 @@ static int receive_reply(int socket, struct quoit_ctl *message, int *ret_fds, un
 			   .msg_control = control.bytes,
 			   .msg_controllen = sizeof control.bytes};
 	struct cmsghdr *c;
+	uint64_t began_ns = clock_ns();
+	bool again;
 	ssize_t n;
 
 	*ret_count = 0;
-	do
+	do {
 		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+		again = n < 0 && errno == EAGAIN;
+		if (again && !libquoit_patience_left(socket, began_ns))
+			return -ETIMEDOUT;
+	} while (again || (n < 0 && errno == EINTR));
 	if (n <= 0)
 		return n == 0 ? -ECONNRESET : -errno;
 	c = CMSG_FIRSTHDR(&m);
@@ -128,9 +134,11 @@ int libquoit_control_call(struct quoit_session *s, struct quoit_ctl *message, in
 		libquoit_text_set("%.*s", (int)sizeof message->text, message->text);
 	} else if (err || count != want) {
 		err = err ? err : -EPROTO;
-		libquoit_text_set(err == -EPROTO   ? "quoitd sent a reply that makes no sense"
-				  : err == -EMFILE ? "this process may open no more descriptors"
-						   : "quoitd has closed the connection");
+		if (err != -ETIMEDOUT)
+			libquoit_text_set(err == -EPROTO ? "quoitd sent a reply that makes no sense"
+					  : err == -EMFILE
+						  ? "this process may open no more descriptors"
+						  : "quoitd has closed the connection");
 	}
 	if (err)
 		close_all(fds, count);

@@ -169,6 +169,18 @@ static inline bool libquoit_is_mine(const uint32_t *mine)
 	return __atomic_load_n(mine, __ATOMIC_RELAXED) != 0;
 }
 
+/* ---- patience.c ---- */
+
+/*
+ * Between the two, sends to the socket and receives from it fail with EAGAIN now and then, so that
+ * it can be asked whether to go on.  -errno.
+ */
+int libquoit_patience_begin(int socket);
+void libquoit_patience_end(int socket);
+
+/* False: quoitd is stopped, or has had its time since began_ns (clock_ns()); the text is set. */
+bool libquoit_patience_left(int socket, uint64_t began_ns);
+
 /* ---- mine.c ---- */
 
 /* What libquoit_is_mine looks at; -errno. */

@@ -85,6 +85,7 @@ static int hello(struct quoit_session *s, const struct quoit_open_params *p)
 
 	hello_fill(&m.hello, p);
 	err = libquoit_control_call(s, &m, -1, &fd, 1);
+	libquoit_patience_end(s->socket);
 	if (err)
 		return err;
 	err = accept_hello(s, &m.hello_reply);

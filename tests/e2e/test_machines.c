@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -760,5 +761,64 @@ Test(machines, variables_of_hwloc_are_ignored_which_is_said)
 	cr_expect_eq(strcspn(usual, "\n"), strcspn(topology, "\n"), "%s", topology);
 	cr_expect_eq(strncmp(usual, topology, strcspn(usual, "\n")), 0, "%s", topology);
 	cr_expect_eq(daemon_log_count(&d, "HWLOC_SYNTHETIC in the environment is ignored", 1), 1);
+	daemon_stop(&d);
+}
+
+/* ---- a quoitd that is stopped ---- */
+
+static double seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void expect_silent(const struct daemon *d, const char *command, const char *words)
+{
+	double begin = seconds_now();
+	char said[SAID_BYTES];
+
+	(void)tool_run(said, sizeof said, "%s --socket=%s", command, d->socket);
+	cr_expect(strstr(said, words), "%s: %s", command, said);
+	cr_expect_lt(seconds_now() - begin, 15, "%s", command);
+}
+
+Test(machines, a_quoitd_that_is_stopped_is_told_and_keeps_nobody)
+{
+	struct quoit_open_params p = {0};
+	struct quoit_session *session;
+	struct daemon d;
+	double begin;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	p.socket = d.socket;
+	cr_assert_eq(kill(d.pid, SIGSTOP), 0);
+	begin = seconds_now();
+	cr_expect_eq(quoit_open(&session, &p), -ETIMEDOUT);
+	cr_expect(strstr(quoit_open_text(), "is stopped"), "%s", quoit_open_text());
+	cr_expect_lt(seconds_now() - begin, 15);
+	expect_silent(&d, "kill 1", "quoitd does not answer: nothing for 5 s");
+	expect_silent(&d, "share", "quoitd does not answer: nothing for 5 s");
+	expect_silent(&d, "ps", "does not move: reactor 0");
+	expect_silent(&d, "topo", "does not move: reactor 0");
+	expect_silent(&d, "stat", "does not move: reactor 0");
+	expect_silent(&d, "top --batch -n 1", "does not move: reactor 0");
+	cr_assert_eq(kill(d.pid, SIGCONT), 0);
+	cr_expect_eq(quoit_open(&session, &p), 0, "%s", quoit_open_text());
+	quoit_close(session, 0);
+	daemon_stop(&d);
+}
+
+/* Once a second it says that it is there, and no more often for that. */
+Test(machines, a_quoitd_with_nothing_to_do_is_not_silent)
+{
+	struct daemon d;
+	char said[SAID_BYTES];
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	sleep(7);
+	(void)tool_run(said, sizeof said, "ps --socket=%s", d.socket);
+	cr_expect_not(strstr(said, "does not move"), "%s", said);
 	daemon_stop(&d);
 }
