@@ -13,10 +13,12 @@
 
 #include "executors/executors.h"
 #include "host/log.h"
+#include "host/process_limits.h"
 #include "host/text_file.h"
 #include "host/tsc.h"
 #include "io/backend_io.h"
 #include "machine_check.h"
+#include "ops/blas.h"
 #include "reactor/summary.h"
 #include "session/session_file.h"
 
@@ -169,9 +171,23 @@ static void name_cores(struct machine *m)
 	}
 }
 
+static int choose_blas(struct machine *m)
+{
+	const char *word = *m->config->blas ? m->config->blas : BLAS_AUTO;
+	char where[CONFIG_WHERE_BYTES];
+	int err = ops_init(word, &m->ops);
+
+	if (err < 0)
+		log_error(
+			"%s: blas: '%s' cannot be loaded, or is not for this CPU; built-in always is",
+			config_where(m->config, "blas", 0, where), word);
+	return err < 0 ? -EINVAL : 0;
+}
+
 int machine_make(const struct config *config, int directory, struct machine **ret)
 {
 	struct machine *m = calloc(1, sizeof *m);
+	char why[256];
 	int err;
 
 	*ret = NULL;
@@ -188,9 +204,10 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	if (!err) {
 		if (!strcmp(m->gpu.kind, "soft"))
 			tell_soft(config, m->gpu.count);
-		ops_init(&m->ops);
-		err = make_plan(m);
+		err = choose_blas(m);
 	}
+	if (!err)
+		err = make_plan(m);
 	if (!err && m->plan->nr_reactors > QUOIT_MAX_REACTORS)
 		m->plan->nr_reactors = QUOIT_MAX_REACTORS;
 	if (!err) {
@@ -204,7 +221,8 @@ int machine_make(const struct config *config, int directory, struct machine **re
 			name_cores(m);
 	}
 	if (err < 0) {
-		log_error("cannot start: %s", strerror(-err));
+		process_limits_explain(err, why, sizeof why);
+		log_error("cannot start: %s", why);
 		machine_free(m, directory);
 		return err;
 	}
@@ -306,6 +324,7 @@ int machine_start(struct machine *m)
 {
 	int err = memory_thread_start(m->memory_links, m->plan->nr_reactors,
 				      !m->features.missing[FEATURE_HUGE_PAGES], &m->memory_thread);
+	char why[256];
 
 	if (!err)
 		err = start_workers(m);
@@ -319,7 +338,8 @@ int machine_start(struct machine *m)
 		m->started += !err;
 	}
 	if (err < 0) {
-		log_error("cannot start the threads: %s", strerror(-err));
+		process_limits_explain(err, why, sizeof why);
+		log_error("cannot start the threads: %s", why);
 		machine_stop(m);
 	}
 	return err;

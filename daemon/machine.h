@@ -10,6 +10,7 @@
 #include "host/config.h"
 #include "host/cpus_watch.h"
 #include "host/features.h"
+#include "host/kept_files.h"
 #include "host/histograms.h"
 #include "host/placement.h"
 #include "host/topology.h"
@@ -37,6 +38,7 @@ struct machine {
 	int control_eventfd;
 	struct features features;
 	struct cpus_watch cpus;
+	struct kept_files kept;
 	int64_t skipped;  /* of the clock, tsc_skipped_ns(): the log has it */
 	uint32_t started; /* reactors whose thread runs */
 };

@@ -13,6 +13,7 @@
 #include "host/log.h"
 #include "host/stick.h"
 #include "host/topology.h"
+#include "ops/blas.h"
 #include "reactor/optable.h"
 
 #define MOST_CPUS 8192u /* of a kernel for x86 */
@@ -48,6 +49,17 @@ static int choose_devices(const struct config *config, struct gpu_choice *ret)
 		return 0;
 	log_error("%s: gpu: '%s' is none of auto, none, cuda, soft and soft:1 to soft:%u",
 		  config_where(config, "gpu", 0, where), config->gpu, CONFIG_DEVICES);
+	return -EINVAL;
+}
+
+static int look_at_blas(const struct config *config)
+{
+	char where[CONFIG_WHERE_BYTES];
+
+	if (!*config->blas || blas_is_word(config->blas))
+		return 0;
+	log_error("%s: blas: '%s' is none of %s", config_where(config, "blas", 0, where),
+		  config->blas, blas_words());
 	return -EINVAL;
 }
 
@@ -118,8 +130,9 @@ static int look_at_words(const struct config *config, struct gpu_choice *gpu, bo
 	int operations = look_at_operations(config, first);
 	int devices = choose_devices(config, gpu);
 	int cpus = look_at_cpus(config), stick = look_at_stick(config, first);
+	int blas = look_at_blas(config);
 
-	return operations ? operations : devices ? devices : cpus ? cpus : stick;
+	return operations ? operations : devices ? devices : cpus ? cpus : blas ? blas : stick;
 }
 
 int machine_check_words(const struct config *config, struct gpu_choice *gpu)

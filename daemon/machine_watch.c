@@ -10,6 +10,7 @@
 
 #include "control/service.h"
 #include "host/log.h"
+#include "host/totals.h"
 #include "host/tsc.h"
 #include "reactor/reactor_idle.h"
 
@@ -109,8 +110,11 @@ static void look_at_clock(struct machine *m)
 
 static void look(void *of)
 {
-	look_at_cpus(of);
-	look_at_clock(of);
+	struct machine *m = of;
+
+	look_at_cpus(m);
+	look_at_clock(m);
+	kept_files_look(&m->kept, totals_now_ns());
 }
 
 static struct watchdog_subject *name_cores(struct watchdog_subject *s, struct machine *m)
@@ -153,6 +157,7 @@ struct watchdog *machine_watch(struct machine *m, struct control *c)
 	int err = -ENOMEM;
 
 	m->cpus.plan = m->plan;
+	m->kept = (struct kept_files){m->directory, totals_now_ns()};
 	if (subjects)
 		err = watchdog_start(subjects, name_all(subjects, m, c),
 				     period ? period : PERIOD_NS, &calls, &w);

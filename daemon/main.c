@@ -13,13 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <quoit/descriptors.h>
+#include <quoit/uid.h>
+
 #include "control/control.h"
 #include "control/service.h"
 #include "host/config.h"
 #include "host/exit_status.h"
 #include "host/journal.h"
+#include "host/kept_files.h"
 #include "host/log.h"
 #include "host/memory_limit.h"
+#include "host/process_limits.h"
 #include "host/tsc.h"
 #include "machine.h"
 #include "machine_check.h"
@@ -37,7 +42,9 @@ static int open_directory(const char *socket)
 
 	snprintf(copy, sizeof copy, "%.*s", (int)sizeof copy - 1, socket);
 	path = dirname(copy);
-	if (mkdir(path, 0755) < 0 && errno != EEXIST)
+	if (mkdir(path, 0755) == 0)
+		(void)chmod(path, 0755); /* whatever our umask is: clients are to reach it */
+	else if (errno != EEXIST)
 		return -errno;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -73,31 +80,22 @@ static int find_room(int lock)
 	return err == -EOPNOTSUPP || err == -EINTR ? 0 : err;
 }
 
-/* Every session, ring and file is a descriptor: take all that we may have. */
-static void raise_limits(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 /*
  * Who is who is told by uids: where this process sees only some of them, all others are one user to
- * it, who could end each other's sessions.
+ * it, who could end each other's sessions.  A private quoitd needs to know its own user alone.
  */
-static bool sees_all_users(void)
+static bool knows_its_users(const struct config *config)
 {
-	unsigned long inside, outside, count;
-	FILE *map = fopen("/proc/self/uid_map", "re");
-	bool all = !map || (fscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3 && !inside &&
-			    !outside && count == UINT32_MAX);
-
-	if (map)
-		(void)fclose(map);
-	return all;
+	if (config->is_private && !quoit_uid_is_told(geteuid()))
+		log_error(
+			"this user namespace does not have our own user (/proc/self/uid_map), whom "
+			"others would look like: map it, as unshare --map-current-user does");
+	else if (!config->is_private && !quoit_uid_all_are_here())
+		log_error("this user namespace does not have all users (/proc/self/uid_map): "
+			  "use --private");
+	else
+		return true;
+	return false;
 }
 
 /*
@@ -193,10 +191,24 @@ static int serve(const struct reload *from, struct machine *m, int directory, in
 	return err;
 }
 
+/* What clients may only read is given to them by way of /proc; -errno after a log line. */
+static int look_for_proc(void)
+{
+	int err = access("/proc/self/fd", X_OK) < 0 ? -errno : 0;
+
+	if (err)
+		log_error(
+			"/proc/self/fd cannot be used (%s), by which quoitd hands out memory that "
+			"is only to be read: let /proc be there (mount -t proc proc /proc)",
+			strerror(-err));
+	return err;
+}
+
 /* The directory's lock; -errno after a log line. */
 static int take_directory(const struct config *config, int directory)
 {
 	int lock = lock_directory(directory), err;
+	char why[256];
 
 	if (lock < 0) {
 		log_error("cannot have the directory of %s to ourselves: %s", config->socket,
@@ -205,8 +217,9 @@ static int take_directory(const struct config *config, int directory)
 	}
 	err = find_room(lock);
 	if (err < 0) {
+		process_limits_explain(err, why, sizeof why);
 		log_error("no room for counter files (%llu KiB) in the directory of %s: %s",
-			  (unsigned long long)ROOM_BYTES >> 10, config->socket, strerror(-err));
+			  (unsigned long long)ROOM_BYTES >> 10, config->socket, why);
 		close(lock);
 		return err;
 	}
@@ -218,8 +231,10 @@ static enum exit_status run(const struct reload *from, int passed)
 {
 	const struct config *config = from->config;
 	struct machine *machine;
-	int err, directory, lock;
+	int err = look_for_proc(), directory, lock;
 
+	if (err < 0)
+		return exit_status_of(err);
 	directory = open_directory(config->socket);
 	if (directory < 0) {
 		log_error("cannot use the directory of %s: %s; --socket=PATH names another",
@@ -231,7 +246,7 @@ static enum exit_status run(const struct reload *from, int passed)
 		close(directory);
 		return exit_status_of(lock);
 	}
-	raise_limits();
+	kept_files_lock(directory);
 	err = guard_init();
 	if (!err)
 		err = machine_make(config, directory, &machine);
@@ -251,6 +266,8 @@ int main(int argc, char **argv)
 	int err, status, passed;
 	bool fits;
 
+	quoit_descriptors_open_standard();
+	process_limits_raise();
 	config_init(&config);
 	err = config_args(&config, argc, argv, stdout, stderr);
 	if (config.check_only && err <= 0) { /* all that is wrong is to be said */
@@ -269,15 +286,10 @@ int main(int argc, char **argv)
 	if (err < 0)
 		log_warning("who reads this log can hold us up: %s", strerror(-err));
 	passed = service_take_socket(&config);
-	if (passed < 0 && passed != -ENOENT) {
+	if (passed < 0 && passed != -ENOENT)
 		status = exit_status_of(passed);
-	} else if (config.is_private || sees_all_users()) {
-		status = run(&from, passed);
-	} else {
-		log_error("this user namespace does not have all users (/proc/self/uid_map): "
-			  "use --private");
-		status = STATUS_RIGHTS;
-	}
+	else
+		status = knows_its_users(&config) ? run(&from, passed) : STATUS_RIGHTS;
 	log_stop();
 	return status;
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* connect.c - find quoitd's socket, connect, and check who serves there */
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -8,7 +12,9 @@
 #include <unistd.h>
 
 #include <quoit/socket.h>
+#include <quoit/uid.h>
 
+#include "clock.h"
 #include "library.h"
 
 static int find_path(const char *path, struct sockaddr_un *ret)
@@ -22,46 +28,106 @@ static int find_path(const char *path, struct sockaddr_un *ret)
 	return err;
 }
 
+static bool is_trusted(uid_t uid)
+{
+	return (uid == 0 || uid == geteuid()) && quoit_uid_is_told(uid);
+}
+
 /*
- * Somebody else's process could sit at the path and feed us a ring.  Root and our
- * own uid may; at the system's path also who owns the directory, since nobody else
- * can have put the socket there.
+ * Can nobody but root, ourselves and this user have put there what is at the path?  So it is if its
+ * folder is that user's, and nobody else may write there or in one above.
+ */
+static bool is_path_of(uid_t uid, const char *path)
+{
+	char copy[QUOIT_SOCKET_BYTES], *folder, *end;
+	struct stat st;
+	bool is = true;
+
+	snprintf(copy, sizeof copy, "%s", path);
+	folder = quoit_uid_is_told(uid) ? realpath(dirname(copy), NULL) : NULL;
+	if (!folder)
+		return false;
+	is = stat(folder, &st) == 0 && st.st_uid == uid;
+	for (end = folder + strlen(folder); is && end; end = strrchr(folder, '/')) {
+		*end = '\0';
+		is = stat(*folder ? folder : "/", &st) == 0 && !(st.st_mode & 022) &&
+		     (st.st_uid == uid || is_trusted(st.st_uid));
+	}
+	free(folder);
+	return is;
+}
+
+/*
+ * Somebody else's process could sit at the path and feed us a ring.  Root and our own uid may, and
+ * who has the path, as the system's quoitd has its folder.
  */
 static int check_server(int fd, const char *path)
 {
 	struct ucred peer;
 	socklen_t length = sizeof peer;
-	struct stat st;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
 		return -errno;
-	if (peer.uid == 0 || peer.uid == geteuid())
+	if (is_trusted(peer.uid) || is_path_of(peer.uid, path))
 		return 0;
-	if (!strcmp(path, QUOIT_SOCKET_SYSTEM) && !stat(QUOIT_SOCKET_SYSTEM_DIRECTORY, &st) &&
-	    st.st_uid == peer.uid)
-		return 0;
-	libquoit_text_set("%s is served by uid %u, which is neither root nor uid %u", path,
-			  (unsigned)peer.uid, (unsigned)geteuid());
+	if (!quoit_uid_is_told(peer.uid))
+		libquoit_text_set("%s is served by a user that this user namespace does not have, "
+				  "and could be anybody's",
+				  path);
+	else
+		libquoit_text_set(
+			"%s is served by uid %u, which is neither root nor uid %u, and "
+			"has not its folder to itself, with none above where others may write",
+			path, (unsigned)peer.uid, (unsigned)geteuid());
 	return -EACCES;
+}
+
+int libquoit_above_standard(int fd)
+{
+	int above;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd < 0 ? -errno : fd;
+	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (above < 0)
+		above = -errno;
+	close(fd);
+	return above;
+}
+
+/* Where many wait to be taken, as of a quoitd that is stopped, connect() waits. */
+static int connect_patiently(int fd, const struct sockaddr_un *address)
+{
+	uint64_t began_ns = clock_ns();
+	int err = libquoit_patience_begin(fd);
+
+	while (!err && connect(fd, (const struct sockaddr *)address, sizeof *address) < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			err = -errno;
+		else if (errno == EAGAIN && !libquoit_patience_left(fd, began_ns))
+			err = -ETIMEDOUT;
+	}
+	return err;
 }
 
 int libquoit_connect(const char *path, int *ret_fd)
 {
-	char why[2 * QUOIT_SOCKET_BYTES];
+	char why[3 * QUOIT_SOCKET_BYTES];
 	struct sockaddr_un address;
 	int fd, err;
 
 	err = find_path(path, &address);
 	if (err < 0)
 		return err;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	fd = libquoit_above_standard(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
 	if (fd < 0) {
-		err = -errno;
-		libquoit_text_set("no socket can be made: %s", strerrordesc_np(-err));
-		return err;
+		libquoit_text_set("no socket can be made: %s", strerrordesc_np(-fd));
+		return fd;
 	}
-	if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
-		err = -errno;
+	err = connect_patiently(fd, &address);
+	if (err == -ETIMEDOUT) {
+		/* the text is set */
+	} else if (err < 0) {
 		quoit_socket_explain(address.sun_path, -err, why, sizeof why);
 		libquoit_text_set("%s", why);
 	} else {

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "library.h"
 
 #define MAX_FDS QUOIT_MAX_RINGS /* RING_OPEN, and its reply */
@@ -46,6 +47,20 @@ static void close_all(const int *fds, unsigned count)
 		close(fds[i]);
 }
 
+/* Away from the standard descriptors; -errno: those that could not be are closed, and -1. */
+static int lift(int *fds, unsigned count)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		int fd = libquoit_above_standard(fds[i]);
+
+		fds[i] = fd < 0 ? -1 : fd;
+		err = fd < 0 ? fd : err;
+	}
+	return err;
+}
+
 /* *ret_fds has room for MAX_FDS; -EPROTO: a reply that no quoitd sends. */
 static int receive_reply(int socket, struct quoit_ctl *message, int *ret_fds, unsigned *ret_count)
 {
@@ -56,18 +71,25 @@ static int receive_reply(int socket, struct quoit_ctl *message, int *ret_fds, un
 			   .msg_control = control.bytes,
 			   .msg_controllen = sizeof control.bytes};
 	struct cmsghdr *c;
+	uint64_t began_ns = clock_ns();
+	bool again;
 	ssize_t n;
 
 	*ret_count = 0;
-	do
+	do {
 		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+		again = n < 0 && errno == EAGAIN;
+		if (again && !libquoit_patience_left(socket, began_ns))
+			return -ETIMEDOUT;
+	} while (again || (n < 0 && errno == EINTR));
 	if (n <= 0)
 		return n == 0 ? -ECONNRESET : -errno;
 	c = CMSG_FIRSTHDR(&m);
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
 		*ret_count = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 		memcpy(ret_fds, CMSG_DATA(c), *ret_count * sizeof(int));
+		if (lift(ret_fds, *ret_count) < 0)
+			return -EMFILE;
 	}
 	if (n != sizeof *message || m.msg_flags & MSG_TRUNC)
 		return -EPROTO;
@@ -109,9 +131,11 @@ int libquoit_control_call(struct quoit_session *s, struct quoit_ctl *message, co
 		libquoit_text_set("%.*s", (int)sizeof message->text, message->text);
 	} else if (err || got_count != want) {
 		err = err ? err : -EPROTO;
-		libquoit_text_set(err == -EPROTO   ? "quoitd sent a reply that makes no sense"
-				  : err == -EMFILE ? "this process may open no more descriptors"
-						   : "quoitd has closed the connection");
+		if (err != -ETIMEDOUT)
+			libquoit_text_set(err == -EPROTO ? "quoitd sent a reply that makes no sense"
+					  : err == -EMFILE
+						  ? "this process may open no more descriptors"
+						  : "quoitd has closed the connection");
 	}
 	if (err)
 		close_all(got, got_count);

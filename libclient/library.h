@@ -188,7 +188,32 @@ static inline bool libquoit_is_mine(const uint32_t *mine)
 	return __atomic_load_n(mine, __ATOMIC_RELAXED) != 0;
 }
 
+/* ---- patience.c ---- */
+
+/*
+ * Between the two, sends to the socket and receives from it fail with EAGAIN now and then, so that
+ * it can be asked whether to go on.  -errno.
+ */
+int libquoit_patience_begin(int socket);
+void libquoit_patience_end(int socket);
+
+/* False: quoitd is stopped, or has had its time since began_ns (clock_ns()); the text is set. */
+bool libquoit_patience_left(int socket, uint64_t began_ns);
+
+/* ---- mine.c ---- */
+
+/* What libquoit_is_mine looks at; -errno. */
+int libquoit_mine_new(uint32_t **ret);
+void libquoit_mine_free(uint32_t *mine); /* NULL is fine */
+
 /* ---- connect.c, control.c ---- */
+
+/*
+ * A descriptor that was just made, else -1 and errno: the same, or one above 2, or -errno.  Where
+ * the program's standard descriptors are closed, ours would take their places, and be what the
+ * program prints into.
+ */
+int libquoit_above_standard(int fd);
 
 /*
  * Connect to quoitd at `path` (NULL: where it is looked for) and check who serves

@@ -104,21 +104,6 @@ static int bring_arena(struct quoit_session *s)
 	return err ? err : libquoit_control_ask(s, &ready, -1);
 }
 
-static int open_mine(struct quoit_session *s)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uint32_t *mine =
-		mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (mine == MAP_FAILED)
-		return -ENOMEM;
-	s->mine = mine;
-	if (madvise(mine, page, MADV_WIPEONFORK) < 0)
-		return -errno;
-	*mine = 1;
-	return 0;
-}
-
 /* In a child of fork() the arena and the rings' pages do not exist: leave their addresses alone. */
 static void session_free(struct quoit_session *s)
 {
@@ -136,8 +121,7 @@ static void session_free(struct quoit_session *s)
 	libquoit_handle_pool_done(&s->handles);
 	if (s->socket >= 0)
 		close(s->socket);
-	if (s->mine)
-		munmap(s->mine, (size_t)sysconf(_SC_PAGESIZE));
+	libquoit_mine_free(s->mine);
 	pthread_mutex_destroy(&s->control);
 	pthread_mutex_destroy(&s->opening);
 	pthread_mutex_destroy(&s->list);
@@ -164,15 +148,17 @@ int quoit_open(struct quoit_session **ret, const struct quoit_open_params *param
 	pthread_mutex_init(&s->opening, NULL);
 	pthread_mutex_init(&s->list, NULL);
 	s->socket = s->shared.fd = -1;
-	err = open_mine(s);
+	err = libquoit_mine_new(&s->mine);
 	if (!err)
 		err = libquoit_connect(params->socket, &s->socket);
 	if (!err)
 		err = hello(s, params);
 	if (!err)
 		err = bring_arena(s);
-	if (!err)
+	if (!err) {
+		libquoit_patience_end(s->socket);
 		err = open_tables(s);
+	}
 	if (err) {
 		session_free(s);
 		return err;

@@ -57,8 +57,8 @@ int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes)
 	*ret = (struct shared){.fd = -1};
 	if (err)
 		return err;
-	fd = make_memfd(name);
-	err = fd < 0 ? -errno : settle(fd, bytes);
+	fd = libquoit_above_standard(make_memfd(name));
+	err = fd < 0 ? fd : settle(fd, bytes);
 	if (!err) {
 		map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		err = map == MAP_FAILED ? -errno : 0;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "args.h"
 #include "commands.h"
@@ -74,8 +73,8 @@ static const char *find_reserved(char **argv, int end)
 
 static int await_program(pid_t program, pid_t *keeper, const sigset_t *signals)
 {
+	struct program_ended ended;
 	siginfo_t info;
-	int status;
 
 	for (;;) {
 		if (sigwaitinfo(signals, &info) < 0)
@@ -84,13 +83,14 @@ static int await_program(pid_t program, pid_t *keeper, const sigset_t *signals)
 			program_forward(program, &info);
 			continue;
 		}
-		if (waitpid(program, &status, WNOHANG) == program)
-			return program_status(status);
-		if (*keeper > 0 && waitpid(*keeper, &status, WNOHANG) == *keeper) {
-			fprintf(stderr, "quoit run: quoitd has ended (status %d)\n",
-				WEXITSTATUS(status));
+		ended = program_reap(program, *keeper);
+		if (ended.keeper)
 			*keeper = 0;
-		}
+		if (ended.program)
+			return program_status(ended.status);
+		if (ended.keeper)
+			fprintf(stderr, "quoit run: quoitd has ended (status %d)\n",
+				WEXITSTATUS(ended.keeper_status));
 	}
 }
 

@@ -198,10 +198,19 @@ static int read_once(const struct stat *s, struct reading *ret)
 	return 0;
 }
 
+static bool is_silent(const struct counters_totals *t)
+{
+	unsigned reactor;
+
+	return runtime_silence_s(t, &reactor) >= RUNTIME_SILENT_S;
+}
+
+/* That it does not move is said once each time. */
 static int follow(struct stat *s, struct reading *reading)
 {
 	const struct reading *from = NULL;
 	struct timespec at;
+	bool silent = false;
 	int err;
 
 	clock_gettime(CLOCK_MONOTONIC, &at);
@@ -225,6 +234,7 @@ static int follow(struct stat *s, struct reading *reading)
 				to->totals.origin.daemon_pid);
 			from = NULL;
 		}
+		silent = silent ? is_silent(&to->totals) : runtime_say_silent("stat", &to->totals);
 		print_lines(s, from, to, runtime_now_ns());
 		if (ferror(stdout))
 			return 1;

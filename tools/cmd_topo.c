@@ -123,6 +123,8 @@ static int show(int directory, void *arg)
 	if (!lives)
 		fprintf(stderr, "quoit topo: quoitd (PID %u) is dead; these are its last figures\n",
 			totals.origin.daemon_pid);
+	else
+		(void)runtime_say_silent("topo", &totals);
 	if (v->json)
 		return print_json(v->text, &totals, lives) ? 0 : -ENOMEM;
 	printf("%s\n", v->text);

@@ -14,12 +14,24 @@
 
 #define REPLY_MS 5000
 
+static void say_silent(int error, char text[CONTROL_TEXT_BYTES])
+{
+	if (error == EAGAIN) /* of a receive, or a connection, with a time */
+		snprintf(text, CONTROL_TEXT_BYTES,
+			 "quoitd does not answer: nothing for %d s, it may be stopped or stuck",
+			 REPLY_MS / 1000);
+	else
+		snprintf(text, CONTROL_TEXT_BYTES, "quoitd does not answer: %s", strerror(error));
+}
+
 int control_connect(const char *socket, char text[CONTROL_TEXT_BYTES])
 {
 	int fd = runtime_connect(socket, REPLY_MS);
 
 	*text = '\0';
-	if (fd < 0)
+	if (fd == -EAGAIN)
+		say_silent(EAGAIN, text);
+	else if (fd < 0)
 		quoit_socket_explain(socket, -fd, text, CONTROL_TEXT_BYTES);
 	return fd;
 }
@@ -35,7 +47,7 @@ int control_ask(int fd, const char *socket, struct quoit_ctl *m, char text[CONTR
 		n = recv(fd, m, sizeof *m, 0);
 	err = n < 0 ? -errno : 0;
 	if (err) {
-		snprintf(text, CONTROL_TEXT_BYTES, "quoitd does not answer: %s", strerror(-err));
+		say_silent(-err, text);
 		return err;
 	}
 	if (n != sizeof *m || m->magic != QUOIT_CTL_MAGIC || m->result > 0) {

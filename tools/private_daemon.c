@@ -12,10 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <quoit/descriptors.h>
 
 #define MOST_OPTIONS 64
 #define SOCKET_NAME  "/quoitd.sock"
@@ -28,20 +31,31 @@
 #define START_PATIENCE_MS 90000
 #define END_PATIENCE_MS   30000
 
+/* Where the kernel does not say that a process has ended, it is looked at so often. */
+#define LOOK_MS 50
+
 bool private_daemon_beside(const char *program, char ret[static PATH_MAX])
 {
+	const char *started_as = (const char *)getauxval(AT_EXECFN); /* where there is no /proc */
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	int length;
 
-	if (n <= 0)
+	if (n > 0)
+		self[n] = '\0';
+	else if (!started_as || !realpath(started_as, self))
 		return false;
-	self[n] = '\0';
 	length = snprintf(ret, PATH_MAX, "%s/%s", dirname(self), program);
 	return length < PATH_MAX && access(ret, X_OK) == 0;
 }
 
 /* ---- the directory ---- */
+
+/* Where it may be: the value of a variable, or a folder that there is everywhere. */
+struct place {
+	const char *variable, *folder;
+	int err;
+};
 
 static int make_below(const char *below, char ret[QUOIT_SOCKET_BYTES])
 {
@@ -53,14 +67,40 @@ static int make_below(const char *below, char ret[QUOIT_SOCKET_BYTES])
 	return mkdtemp(ret) ? 0 : -errno;
 }
 
-/* In a batch job the variable may be that of the machine, or the user, that submitted it. */
+static void say_no_place(const struct place *places, size_t count)
+{
+	fprintf(stderr, "quoit: no folder for a private quoitd:");
+	for (size_t i = 0; i < count; i++)
+		if (places[i].folder)
+			fprintf(stderr, " %s%s%s: %s;", places[i].variable,
+				*places[i].variable ? "=" : "", places[i].folder,
+				places[i].err == -ENAMETOOLONG ? "too long for a socket's path"
+							       : strerror(-places[i].err));
+	fprintf(stderr, " set TMPDIR to a folder where files can be made\n");
+}
+
+/*
+ * In a batch job the first variable may be that of the machine, or the user, that submitted it.
+ * Cleaners leave the folder alone, wherever it is: quoitd keeps it locked.
+ */
 static int make_directory(char ret[QUOIT_SOCKET_BYTES])
 {
-	const char *below = getenv("XDG_RUNTIME_DIR");
+	struct place places[] = {{"XDG_RUNTIME_DIR", getenv("XDG_RUNTIME_DIR"), 0},
+				 {"TMPDIR", getenv("TMPDIR"), 0},
+				 {"", "/tmp", 0}};
+	size_t count = sizeof places / sizeof places[0];
 
-	if (below && *below && make_below(below, ret) == 0)
-		return 0;
-	return make_below("/tmp", ret);
+	for (size_t i = 0; i < count; i++) {
+		if (!places[i].folder || !*places[i].folder) {
+			places[i].folder = NULL;
+			continue;
+		}
+		places[i].err = make_below(places[i].folder, ret);
+		if (!places[i].err)
+			return 0;
+	}
+	say_no_place(places, count);
+	return -ENOENT;
 }
 
 /* quoitd clears up behind itself; what is left is that of one that was killed. */
@@ -100,6 +140,17 @@ static void exec_daemon(const char *socket, const char *const *options, int read
 	fprintf(stderr, "quoit: cannot run quoitd: %s\n", strerror(errno));
 }
 
+/* What the service manager of its user told our program is not for quoitd to answer. */
+static void leave_service(void)
+{
+	static const char *const told[] = {"NOTIFY_SOCKET",  "WATCHDOG_USEC", "WATCHDOG_PID",
+					   "LISTEN_FDS",     "LISTEN_PID",    "LISTEN_PIDFDID",
+					   "LISTEN_FDNAMES", "FDSTORE"};
+
+	for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
+		(void)unsetenv(told[i]);
+}
+
 static void become_daemon(const char *socket, const char *const *options, int ready_fd,
 			  pid_t keeper)
 {
@@ -111,6 +162,7 @@ static void become_daemon(const char *socket, const char *const *options, int re
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (getppid() != keeper || null < 0)
 		_exit(CANNOT_EXEC);
+	leave_service();
 	dup2(null, STDIN_FILENO);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	(void)fcntl(ready_fd, F_SETFD, 0);
@@ -120,27 +172,43 @@ static void become_daemon(const char *socket, const char *const *options, int re
 
 /* ---- the keeper ---- */
 
-/* Another keeper's lifeline, open in our parent when it forked us, would never end with us. */
+/* A lifeline's other end, another keeper's or our own, open in us would never end. */
 static void close_all_but(int a, int b)
 {
 	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
 
-	(void)close_range(STDERR_FILENO + 1, low - 1, 0); /* an empty range is refused: fine */
-	(void)close_range(low + 1, high - 1, 0);
-	(void)close_range(high + 1, ~0u, 0);
+	quoit_descriptors_close(STDERR_FILENO + 1, low - 1);
+	quoit_descriptors_close(low + 1, high - 1);
+	quoit_descriptors_close(high + 1, ~0u);
+}
+
+static bool has_ended(pid_t daemon)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_PID, (id_t)daemon, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid;
+}
+
+/* Until quoitd has ended, the lifeline (if it is not negative), or the time (negative: none). */
+static void await(pid_t daemon, int pidfd, int lifeline, int most_ms)
+{
+	/* What is negative is passed over. */
+	struct pollfd fds[] = {{.fd = lifeline, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+	uint64_t end = runtime_now_ns() + (uint64_t)(most_ms < 0 ? 0 : most_ms) * 1000000;
+
+	while (!has_ended(daemon) && !fds[0].revents && (most_ms < 0 || runtime_now_ns() < end))
+		(void)poll(fds, 2, most_ms < 0 && pidfd >= 0 ? -1 : LOOK_MS);
 }
 
 /* Until quoitd has ended, or our parent wants it to; then it is told to, and made to. */
 static void await_end(pid_t daemon, int lifeline)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, daemon, 0);
-	struct pollfd fds[] = {{.fd = lifeline, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
 
-	while (poll(fds, pidfd < 0 ? 1 : 2, -1) < 0 && errno == EINTR)
-		;
+	await(daemon, pidfd, lifeline, -1);
 	(void)kill(daemon, SIGTERM);
-	if (pidfd >= 0 && poll(&fds[1], 1, END_PATIENCE_MS) == 0)
-		(void)kill(daemon, SIGKILL);
+	await(daemon, pidfd, -1, END_PATIENCE_MS);
+	(void)kill(daemon, SIGKILL); /* it is not waited for yet, so its number is its own */
 }
 
 static void keep(const char *directory, const char *socket, const char *const *options,
@@ -216,10 +284,8 @@ int private_daemon_start(struct private_daemon *ret, const char *const *options)
 	char directory[QUOIT_SOCKET_BYTES];
 	int ready = -1, err = make_directory(directory);
 
-	if (err < 0) {
-		fprintf(stderr, "quoit: no directory for a private quoitd: %s\n", strerror(-err));
+	if (err < 0)
 		return err;
-	}
 	snprintf(ret->socket, sizeof ret->socket, "%.*s" SOCKET_NAME,
 		 (int)(sizeof ret->socket - sizeof SOCKET_NAME), directory);
 	err = fork_keeper(ret, directory, options, &ready);

@@ -22,7 +22,7 @@ struct private_daemon {
 
 /*
  * Start quoitd (beside the running program, else of $PATH) with a socket in a fresh
- * directory of mode 0700 below $XDG_RUNTIME_DIR or /tmp, and wait until it is ready.
+ * directory of mode 0700 below $XDG_RUNTIME_DIR, $TMPDIR or /tmp, and wait until it is ready.
  * `options` are passed on, ended by NULL; the log's level is "error" unless they say
  * otherwise.  0, or a negative errno after a message on stderr; -ETIMEDOUT: it hangs.
  */

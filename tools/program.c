@@ -47,6 +47,24 @@ void program_forward(pid_t program, const siginfo_t *info)
 		(void)kill(program, info->si_signo);
 }
 
+struct program_ended program_reap(pid_t program, pid_t keeper)
+{
+	struct program_ended ended = {false};
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == program) {
+			ended.program = true;
+			ended.status = status;
+		} else if (pid == keeper) {
+			ended.keeper = true;
+			ended.keeper_status = status;
+		}
+	}
+	return ended;
+}
+
 int program_status(int status)
 {
 	return WIFSIGNALED(status) ? PROGRAM_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);

@@ -4,6 +4,7 @@
 #define QUOIT_TOOLS_PROGRAM_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* The exit statuses of env(1) and nohup(1). */
@@ -26,6 +27,18 @@ pid_t program_start(char *const *argv, const char *socket, const sigset_t *befor
 
 /* Ours to pass on, unless the terminal has sent it to the program as well. */
 void program_forward(pid_t program, const siginfo_t *info);
+
+/* What ended among our children. */
+struct program_ended {
+	bool program, keeper;
+	int status, keeper_status; /* of waitpid's */
+};
+
+/*
+ * Reap all children that have ended.  Others than the two are somebody's orphans, which come to us
+ * where we are the first process of a container.
+ */
+struct program_ended program_reap(pid_t program, pid_t keeper);
 
 /* Its exit status, or 128 and the signal, by waitpid's. */
 int program_status(int status);

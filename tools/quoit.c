@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* quoit.c - the `quoit` command: a table of subcommands gives dispatch and usage */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include <quoit/descriptors.h>
 
 #include "commands.h"
 #include "suggest.h"
@@ -60,16 +60,10 @@ static int refuse(const char *word)
 	return 2;
 }
 
-/* What whoever started us may have left behind: no standard descriptors, children not reaped. */
+/* What our parent may have left behind: no standard descriptors, children not reaped. */
 static void set_right(void)
 {
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
+	quoit_descriptors_open_standard();
 	(void)signal(SIGCHLD, SIG_DFL);
 }
 

@@ -89,6 +89,40 @@ bool runtime_daemon_lives(int directory, const struct counters_origin *origin)
 	return process_lives(origin->daemon_pid, origin->started_ns);
 }
 
+double runtime_silence_s(const struct counters_totals *t, unsigned *ret_reactor)
+{
+	uint64_t now = runtime_now_ns();
+	double most = 0;
+
+	*ret_reactor = 0;
+	for (unsigned i = 0; i < t->reactors; i++) {
+		const struct counter *alive = &t->reactor[i].value[QUOIT_REACTOR_ALIVE];
+		double silent = alive->known && alive->value && alive->value < now
+					? (double)(now - alive->value) / 1e9
+					: 0;
+
+		if (silent > most) {
+			most = silent;
+			*ret_reactor = i;
+		}
+	}
+	return most;
+}
+
+bool runtime_say_silent(const char *command, const struct counters_totals *t)
+{
+	unsigned reactor;
+	double silent = runtime_silence_s(t, &reactor);
+
+	if (silent < RUNTIME_SILENT_S)
+		return false;
+	fprintf(stderr,
+		"quoit %s: quoitd (PID %u) does not move: reactor %u has told nothing for %.0f s; "
+		"these are its last figures\n",
+		command, t->origin.daemon_pid, reactor, silent);
+	return true;
+}
+
 uint64_t runtime_now_ns(void)
 {
 	struct timespec now;

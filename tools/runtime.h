@@ -36,6 +36,15 @@ int runtime_connect(const char *socket, unsigned timeout_ms);
  */
 bool runtime_daemon_lives(int directory, const struct counters_origin *origin);
 
+/* A quoitd that is well tells its counters once a second, whatever it does. */
+#define RUNTIME_SILENT_S 5.0
+
+/* For how long it has not, of the reactor that is silent for longest; 0: not known. */
+double runtime_silence_s(const struct counters_totals *t, unsigned *ret_reactor);
+
+/* A line on stderr, for `quoit COMMAND`, where one is silent for longer than that; then true. */
+bool runtime_say_silent(const char *command, const struct counters_totals *t);
+
 /* CLOCK_BOOTTIME, the clock of the counter files. */
 uint64_t runtime_now_ns(void);
 

@@ -136,6 +136,8 @@ void sessions_warn(const struct sessions *s, const char *command)
 	if (!s->daemon_lives)
 		fprintf(stderr, "quoit %s: quoitd (PID %u) is dead; these are its last figures\n",
 			command, s->totals.origin.daemon_pid);
+	else
+		(void)runtime_say_silent(command, &s->totals);
 	if (s->damaged)
 		fprintf(stderr, "quoit %s: %u files are no session counters of this version\n",
 			command, s->damaged);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "charge.h"
+#include "host/process_limits.h"
 
 /* ---- what is asked for ---- */
 
@@ -165,14 +166,16 @@ static int make_rings(struct connection *c, struct shared *memory, int *sockets)
 void connection_make_rings(struct connection *c, struct shared *memory)
 {
 	struct quoit_ctl answer = {.type = c->pending, .seq = c->pending_seq};
+	char why[QUOIT_TEXT_BYTES - sizeof "cannot make a ring: "];
 	int sockets[QUOIT_MAX_RINGS];
 
 	c->pending = 0;
 	answer.result = make_rings(c, memory, sockets);
 	if (answer.result < 0) {
 		connection_uncharge_rings(c);
+		process_limits_explain(answer.result, why, sizeof why);
 		connection_reply_result(c, answer.type, answer.seq, answer.result,
-					"cannot make a ring: %s", strerror(-answer.result));
+					"cannot make a ring: %s", why);
 		return;
 	}
 	c->rings_waiting = c->ring_open.count;

@@ -8,6 +8,7 @@
 
 #include "charge.h"
 #include "host/log.h"
+#include "host/process_limits.h"
 #include "host/stick.h"
 #include "host/tsc.h"
 #include "memory/bind.h"
@@ -335,6 +336,7 @@ static int make_session(struct connection *c, const struct session_limits *limit
 int hello_check(struct connection *c, const struct quoit_hello *hello, struct quoit_ctl *answer,
 		struct session **ret)
 {
+	char why[QUOIT_TEXT_BYTES - sizeof "cannot make a session: "];
 	struct session_limits limits;
 	int err = check_version(c, hello, answer);
 
@@ -353,8 +355,8 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 	if (err < 0) {
 		return_lease(c);
 		give_own(c);
-		snprintf(answer->text, sizeof answer->text, "cannot make a session: %s",
-			 strerror(-err));
+		process_limits_explain(err, why, sizeof why);
+		snprintf(answer->text, sizeof answer->text, "cannot make a session: %s", why);
 		return err;
 	}
 	memcpy((*ret)->name, hello->name, sizeof(*ret)->name);

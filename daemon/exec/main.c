@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <quoit/descriptors.h>
 
 #include "host/affinity.h"
 #include "host/ctl_io.h"
@@ -48,7 +49,7 @@ static int confine(const char *parent)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != (pid_t)strtol(parent, NULL, 10))
 		return -1;
-	(void)syscall(SYS_close_range, QUOIT_EXEC_SOCKET + 1, ~0u, 0);
+	quoit_descriptors_close(QUOIT_EXEC_SOCKET + 1, ~0u);
 	go_first(); /* what is not dumpable may not write there */
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -100,6 +101,7 @@ int main(int argc, char **argv)
 {
 	int err;
 
+	quoit_descriptors_open_standard();
 	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "--version"))) {
 		printf("quoit-exec %s: quoitd starts it for each module and device; see quoitd --help\n",
 		       QUOIT_VERSION);

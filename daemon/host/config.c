@@ -56,6 +56,10 @@ const struct option_row config_rows[] = {
 	 "large copies go from device to device, without a detour through the host", false},
 	{"gpu-ms", OPTION_NUMBER, FIELD(gpu_ms), 10, 86400000, "MS",
 	 "time for one job on a device, then its process is killed", false},
+	{"blas", OPTION_TEXT, FIELD(blas), 0, 0, "NAME",
+	 "what computes products: auto (the fastest at the start), built-in, or one of "
+	 "quoitd(8)",
+	 false},
 	{"disable", OPTION_TEXT, FIELD(disable), 0, 0, "LIST",
 	 "refuse these operations, like file_read,file_write", false},
 	{"ready-fd", OPTION_FD, FIELD(ready_fd), 0, 1048576, "FD",

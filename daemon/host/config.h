@@ -52,6 +52,7 @@ struct config {
 	uint64_t gpu_ms;     /* for one job on a device */
 	bool gpu_peers;      /* devices read each other's memory */
 	struct option_group stats_group; /* who reads the counter files of all sessions */
+	char blas[32];                   /* what computes products: ops/blas.h; "": the fastest */
 	char disable[256];               /* operations that are refused, by commas */
 	uint64_t ready_fd; /* write one byte here once connections are accepted; UINT64_MAX: none */
 	uint64_t drain_ms; /* at the end, for jobs that were fetched */

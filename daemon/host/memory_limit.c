@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "process_limits.h"
 
 static uint64_t lesser(uint64_t a, uint64_t b)
 {
@@ -75,7 +76,7 @@ static uint64_t of_machine(void)
 
 uint64_t memory_limit_default(void)
 {
-	return lesser(cgroup_limit(), of_machine()) / 2;
+	return lesser(lesser(cgroup_limit(), of_machine()) / 2, process_limits_memory());
 }
 
 uint64_t memory_limit_most(void)

@@ -5,7 +5,10 @@
 
 #include <stdint.h>
 
-/* Half of what the memory cgroup, or else the machine, allows; the default of --memory. */
+/*
+ * Half of what the memory cgroup, or else the machine, allows, and no more than the limits of this
+ * process have room for: the default of --memory.
+ */
 uint64_t memory_limit_default(void);
 
 /*

@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <hwloc.h>
 
+#include "load_guard.h"
+#include "log.h"
 #include "topology.h"
 
 enum { DISTANCE_LOCAL = 10, DISTANCE_REMOTE = 20 };
@@ -23,6 +26,21 @@ static bool is_xml_path(const char *source)
 	const char *dot = strrchr(source, '.');
 
 	return dot && strcmp(dot, ".xml") == 0;
+}
+
+/*
+ * hwloc obeys these, as a person or a launcher of jobs has left them: another machine's topology
+ * would put our threads on CPUs that are not there.
+ */
+#define HWLOC_VARIABLES "HWLOC_"
+
+static void say_ignored(void)
+{
+	for (char **variable = environ; *variable; variable++)
+		if (!strncmp(*variable, HWLOC_VARIABLES, strlen(HWLOC_VARIABLES)))
+			log_info(
+				"%.*s in the environment is ignored: quoitd looks at the machine itself",
+				(int)strcspn(*variable, "="), *variable);
 }
 
 static int load_machine(const char *source, hwloc_topology_t *ret_machine)
@@ -256,10 +274,14 @@ static int read_devices(hwloc_topology_t machine, struct topology *topology)
 int topology_read(const char *source, const char *allowed, struct topology **ret_topology)
 {
 	struct topology *topology;
+	struct load_guard guard; /* hwloc has plug-ins */
 	hwloc_topology_t machine;
 	int rc;
 
+	say_ignored();
+	load_guard_begin(&guard, (const char *const[]){HWLOC_VARIABLES, NULL});
 	rc = load_machine(source, &machine);
+	load_guard_end(&guard, "hwloc");
 	if (rc)
 		return rc;
 	topology = calloc(1, sizeof(*topology));

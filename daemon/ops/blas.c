@@ -16,14 +16,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/load_guard.h"
 #include "ops/blas.h"
 #include "ops/isa.h"
 
-/* A child that takes longer has lost. */
-#define BLAS_PATIENCE_MS 100
+/* A child that takes longer has lost: many times what it needs, for a machine that is busy. */
+#define BLAS_PATIENCE_MS 1000
 
 /* A candidate must be faster by this to beat one before it: timing is no better than that. */
 #define BLAS_MARGIN 1.1
@@ -47,12 +49,14 @@ static const struct blas_candidate candidates[] = {
 	{"BLIS", "libblis.so.4", "BLIS_ARCH_TYPE", "skx", BLAS_NEEDS_AVX512},
 };
 
-/* What might make a library slower than it is, or make it start threads. */
-static const char *const dropped[] = {
-	"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_BLOCK_FACTOR",
-	"BLIS_ARCH_TYPE",    "BLIS_JC_NT",       "BLIS_PC_NT",
-	"BLIS_IC_NT",        "BLIS_JR_NT",       "BLIS_IR_NT",
-};
+#define CANDIDATES (sizeof(candidates) / sizeof(candidates[0]))
+
+/*
+ * Variables that make a library slower than it is, start threads or bind them: not there while it
+ * reads its settings.
+ */
+static const char *const hidden[] = {"OPENBLAS_", "GOTO_", "BLIS_", "OMP_",
+				     "GOMP_",     "KMP_",  "MKL_",  NULL};
 
 /* The number of the candidate that was taken, for processes that we start. */
 #define BLAS_CHOSEN "QUOIT_BLAS"
@@ -76,16 +80,15 @@ static bool blas_suits(const struct blas_candidate *candidate)
 	}
 }
 
-/* Load a candidate into this process: the library's handle, or NULL. */
-static void *blas_load(const struct blas_candidate *candidate)
+/* The library's handle, or NULL. */
+static void *load_it(const struct blas_candidate *candidate)
 {
 	const float one = 1;
 	float out;
 	void *library;
 
-	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
-		unsetenv(dropped[i]);
 	if (setenv("OPENBLAS_NUM_THREADS", "1", 1) < 0 || setenv("BLIS_NUM_THREADS", "1", 1) < 0 ||
+	    setenv("OMP_NUM_THREADS", "1", 1) < 0 ||
 	    (candidate->kernels && setenv(candidate->variable, candidate->kernels, 1) < 0))
 		return NULL;
 	library = dlopen(candidate->library, RTLD_NOW | RTLD_LOCAL);
@@ -104,11 +107,24 @@ static void *blas_load(const struct blas_candidate *candidate)
 	return library;
 }
 
+/* Load a candidate into this process, which stays as it is: the library's handle, or NULL. */
+static void *blas_load(const struct blas_candidate *candidate)
+{
+	struct load_guard guard;
+	void *library;
+
+	load_guard_begin(&guard, hidden);
+	library = load_it(candidate);
+	load_guard_end(&guard, candidate->name);
+	return library;
+}
+
 /* GFLOP/s of a candidate, by a child process; 0 if it cannot be had. */
 static double blas_try(const struct blas_candidate *candidate, double (*measure)(void))
 {
 	double gflops = 0;
 	struct pollfd pipe_end = {.events = POLLIN};
+	struct load_guard guard;
 	int fd[2];
 	pid_t child;
 
@@ -116,7 +132,8 @@ static double blas_try(const struct blas_candidate *candidate, double (*measure)
 		return 0;
 	child = fork();
 	if (child == 0) {
-		if (blas_load(candidate))
+		load_guard_begin(&guard, hidden); /* it ends as it then is, and says nothing */
+		if (load_it(candidate))
 			gflops = measure();
 		_exit(write(fd[1], &gflops, sizeof(gflops)) != sizeof(gflops));
 	}
@@ -172,35 +189,94 @@ static void blas_note(struct ops_choice *choice, const char *name, const char *k
 		 gflops < 10 ? 3 : 0, gflops);
 }
 
-void blas_init(double (*measure)(void), struct ops_choice *ret_choice)
+/* Time all that there are: the fastest, NULL unless it is clearly faster than our own. */
+static const struct blas_candidate *find_fastest(double (*measure)(void), double builtin,
+						 struct ops_choice *choice)
 {
 	const struct blas_candidate *best = NULL;
-	double builtin = measure();
 	double most = 0;
-	void *library = NULL;
-	char chosen[24];
 
-	ret_choice->why[0] = '\0';
-	snprintf(ret_choice->blas, sizeof(ret_choice->blas), "built-in");
-	blas_note(ret_choice, "built-in", NULL, builtin);
-	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
+	for (size_t i = 0; i < CANDIDATES; i++) {
 		double gflops = blas_suits(&candidates[i]) ? blas_try(&candidates[i], measure) : 0;
 
 		if (gflops == 0)
 			continue;
-		blas_note(ret_choice, candidates[i].name, candidates[i].kernels, gflops);
+		blas_note(choice, candidates[i].name, candidates[i].kernels, gflops);
 		if (gflops > most * BLAS_MARGIN) {
 			most = gflops;
 			best = &candidates[i];
 		}
 	}
-	if (best && most * BLAS_MARGIN > builtin)
-		library = blas_load(best);
+	choice->gemm_gflops = most;
+	return most * BLAS_MARGIN > builtin ? best : NULL;
+}
+
+/* "openblas", or "openblas:haswell": with this set of kernels. */
+static bool is_named(const struct blas_candidate *candidate, const char *word)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%s%s", candidate->name, candidate->kernels ? ":" : "",
+		 candidate->kernels ? candidate->kernels : "");
+	return !strcasecmp(name, word);
+}
+
+static const struct blas_candidate *find_named(const char *word)
+{
+	for (size_t i = 0; i < CANDIDATES; i++)
+		if (is_named(&candidates[i], word))
+			return &candidates[i];
+	return NULL;
+}
+
+bool blas_is_word(const char *word)
+{
+	return !strcmp(word, BLAS_AUTO) || !strcmp(word, BLAS_BUILTIN) || find_named(word);
+}
+
+const char *blas_words(void)
+{
+	static char words[160];
+	int n = snprintf(words, sizeof(words), BLAS_AUTO ", " BLAS_BUILTIN);
+
+	for (size_t i = 0; i < CANDIDATES; i++)
+		n += snprintf(words + n, sizeof(words) - (size_t)n, ", %s%s%s", candidates[i].name,
+			      candidates[i].kernels ? ":" : "",
+			      candidates[i].kernels ? candidates[i].kernels : "");
+	return words;
+}
+
+static int take(const struct blas_candidate *taken, struct ops_choice *choice)
+{
+	void *library = taken && blas_suits(taken) ? blas_load(taken) : NULL;
+	char chosen[24];
+
 	if (library)
-		blas_describe(best, library, ret_choice);
-	snprintf(chosen, sizeof(chosen), "%td", library ? best - candidates : (ptrdiff_t)-1);
+		blas_describe(taken, library, choice);
+	snprintf(chosen, sizeof(chosen), "%td", library ? taken - candidates : (ptrdiff_t)-1);
 	(void)setenv(BLAS_CHOSEN, chosen, 1);
-	ret_choice->gemm_gflops = library ? most : builtin;
+	return library ? 0 : -ENOENT;
+}
+
+int blas_init(const char *word, double (*measure)(void), struct ops_choice *ret_choice)
+{
+	const struct blas_candidate *taken = find_named(word);
+	double builtin = measure();
+	int err;
+
+	snprintf(ret_choice->why, sizeof(ret_choice->why), "by --blas");
+	snprintf(ret_choice->blas, sizeof(ret_choice->blas), "built-in");
+	if (!strcmp(word, BLAS_AUTO)) {
+		ret_choice->why[0] = '\0';
+		blas_note(ret_choice, "built-in", NULL, builtin);
+		taken = find_fastest(measure, builtin, ret_choice);
+	}
+	err = take(taken, ret_choice);
+	if (err)
+		ret_choice->gemm_gflops = builtin;
+	else if (strcmp(word, BLAS_AUTO) != 0)
+		ret_choice->gemm_gflops = measure();
+	return strcmp(word, BLAS_AUTO) != 0 && taken ? err : 0;
 }
 
 void blas_adopt(void)
@@ -208,6 +284,6 @@ void blas_adopt(void)
 	const char *chosen = getenv(BLAS_CHOSEN);
 	size_t i = chosen ? strtoul(chosen, NULL, 10) : SIZE_MAX;
 
-	if (i < sizeof(candidates) / sizeof(candidates[0]))
+	if (i < CANDIDATES)
 		(void)blas_load(&candidates[i]);
 }

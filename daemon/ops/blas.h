@@ -5,6 +5,8 @@
 #ifndef QUOITD_OPS_BLAS_H
 #define QUOITD_OPS_BLAS_H
 
+#include <stdbool.h>
+
 #include "ops/ops.h"
 
 /* Numbers of the CBLAS interface. */
@@ -23,11 +25,19 @@ struct blas {
 /*
  * Choose what computes GEMM.  Every BLAS and kernel set that suits the CPU is loaded in
  * a child process of its own and timed there by `measure`, which returns GFLOP/s; the
- * fastest is loaded here, unless `measure` without any is clearly faster.  Its settings stay in
- * the environment, other settings of these libraries are dropped from it.  Fills all
- * of the choice but isa.  Call once, before any thread exists.
+ * fastest is loaded here, unless `measure` without any is clearly faster.  Another word than
+ * BLAS_AUTO takes the one that it names, untimed.  Settings of these libraries in the environment
+ * do not count.  Fills all of the choice but isa.  Call once, before any thread exists.
+ * -ENOENT: what the word names cannot be loaded, or does not suit this CPU.
  */
-void blas_init(double (*measure)(void), struct ops_choice *ret_choice);
+int blas_init(const char *word, double (*measure)(void), struct ops_choice *ret_choice);
+
+#define BLAS_AUTO    "auto"
+#define BLAS_BUILTIN "built-in"
+
+/* Is it one that blas_init takes?  And all of them, for a message. */
+bool blas_is_word(const char *word);
+const char *blas_words(void);
 
 /* Load what the process that started this one has chosen, which its environment says. */
 void blas_adopt(void);

@@ -94,10 +94,11 @@ struct ops_choice {
 };
 
 /*
- * Pick an instruction set and a BLAS.  Never fails: without a BLAS the built-in
- * GEMM is used.  To be called once, before any thread exists.
+ * Pick an instruction set and a BLAS, by the value of --blas: with "auto" it never fails, since
+ * without a BLAS the built-in GEMM is used.  To be called once, before any thread exists.
+ * -ENOENT: the BLAS that is named cannot be had.
  */
-void ops_init(struct ops_choice *ret_choice);
+int ops_init(const char *blas, struct ops_choice *ret_choice);
 
 /*
  * The same in a process that was started by one which has called ops_init(): what it has chosen,

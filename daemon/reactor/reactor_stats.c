@@ -4,6 +4,7 @@
 
 #include "executors/backend_exec.h"
 #include "host/histograms.h"
+#include "host/totals.h"
 #include "host/tsc.h"
 #include "session/legs.h"
 #include "session/session_stats.h"
@@ -72,6 +73,7 @@ void reactor_stats_totals(struct reactor *r)
 	publish_summary(r);
 	r->count[QUOIT_REACTOR_SESSIONS] = r->session_count;
 	r->count[QUOIT_REACTOR_HEARTBEAT] = r->now;
+	r->count[QUOIT_REACTOR_ALIVE] = totals_now_ns();
 	depth_sum(&r->open, r->now);
 	r->count[QUOIT_REACTOR_OPEN] = r->open.now;
 	r->count[QUOIT_REACTOR_QUEUE_TICKS] = r->open.queue_ticks;

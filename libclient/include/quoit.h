@@ -123,10 +123,12 @@ struct quoit_info {
 
 /*
  * Open a session.  params may be NULL.  *ret is the caller's until quoit_close.
- * -ENOENT or -ECONNREFUSED: no daemon there; -EACCES: not allowed to; -EDQUOT:
- * the lease does not fit (quoit_open_text says what is left); -EPROTO: another version;
- * -EINVAL: a wish that cannot be; -EUSERS: too many users bring kernels; -ENAMETOOLONG: the path;
- * -ENOMEM.  Thread-safe.
+ * -ENOENT or -ECONNREFUSED: no daemon there; -EACCES: not allowed to, or who
+ * serves there cannot be trusted: not root, ourselves, or the user whom the socket's folder belongs
+ * to, where nobody else may write in it or above it; -EDQUOT: the lease does not fit
+ * (quoit_open_text says what is left); -EPROTO: another version; -EINVAL: a wish that cannot be;
+ * -EUSERS: too many users bring kernels; -ENAMETOOLONG: the path; -ETIMEDOUT: quoitd is
+ * stopped, which is seen within some seconds, or has not answered for 30 s; -ENOMEM.  Thread-safe.
  */
 int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params);
 

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <quoit/descriptors.h>
+
 #include "floor.h"
 #include "peer_blas.h"
 #include "peer_device.h"
@@ -184,6 +186,7 @@ static void usage(FILE *out)
 
 int main(int argc, char **argv)
 {
+	quoit_descriptors_open_standard();
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
 		usage(stdout);
 		return 0;

@@ -89,7 +89,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	optable_init();
-	ops_init(&choice);
+	(void)ops_init("auto", &choice);
 	REQUIRE(session_new(&limits, 1, &session) == 0);
 	add_kernels();
 	return 0;

@@ -41,7 +41,7 @@ Test(optable, rows_have_the_kernels_that_suit_the_processor)
 	struct ops_choice choice;
 
 	optable_init(); /* the daemon refuses a bad --disable before it tries BLAS libraries */
-	ops_init(&choice);
+	(void)ops_init("auto", &choice);
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
 		if (optable_find((uint8_t)i))
 			cr_expect_eq(optable_find((uint8_t)i)->impl, ops_find((uint8_t)i), "%u", i);

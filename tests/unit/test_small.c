@@ -51,7 +51,7 @@ static void open_session(void)
 {
 	struct ops_choice choice;
 
-	ops_init(&choice);
+	(void)ops_init("auto", &choice);
 	session = core_session(64);
 	create(OUT, QUOIT_F32, 2, 3, false);
 	create(X, QUOIT_F32, 2, 3, true);

@@ -32,10 +32,10 @@ static void say_silent(const struct examination *e, struct finding *f)
 		    RUNNING_PATIENCE_S);
 	if (r->pid && tree_line(e->root, name, sizeof name, "proc/%u/comm", r->pid) &&
 	    !strcmp(name, "quoitd"))
-		finding_mend(f, "programs wait for it without end",
+		finding_mend(f, "programs wait half a minute for it, and fail",
 			     "ps -o pid,stat,wchan:20,comm -p %u", r->pid);
 	else
-		finding_mend(f, "programs wait for it without end",
+		finding_mend(f, "programs wait half a minute for it, and fail",
 			     "# look for its process, and whether that is stopped or very busy");
 }
 

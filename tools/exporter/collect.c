@@ -107,6 +107,21 @@ static void write_up(struct exposition *e, const struct reading *r)
 	exposition_count(e, no_labels, r->found && r->sessions.daemon_lives);
 }
 
+static void write_silence(struct exposition *e, const struct counters_totals *t)
+{
+	unsigned reactor;
+
+	exposition_family(
+		e, &(struct exposition_family){
+			   .name = "quoit_silent_seconds",
+			   .type = EXPOSITION_GAUGE,
+			   .unit = "seconds",
+			   .help = "For how long the reactor that is silent for longest has "
+				   "told nothing; about one where quoitd is well, more where "
+				   "it is stopped or stuck."});
+	exposition_real(e, no_labels, runtime_silence_s(t, &reactor));
+}
+
 static void write_build(struct exposition *e)
 {
 	static const struct exposition_label version[] = {{"version", QUOIT_VERSION}, {0}};
@@ -191,6 +206,7 @@ static int write_reading(struct exposition *e, struct collect *c, const struct r
 	write_build(e);
 	if (r->found) {
 		write_start(e, c, r->sessions.totals.origin.started_ns);
+		write_silence(e, &r->sessions.totals);
 		write_totals(e, &r->sessions.totals);
 		collect_timings(e, &r->sessions.totals, r->directory);
 		if (c->sessions)

@@ -110,6 +110,7 @@ const struct metric metrics[] = {
 	{INVALID(EXDEV), {"reason", "exdev"}},
 	{INVALID(OTHER), {"reason", "other"}},
 	{REACTOR(HEARTBEAT), METRIC_LEFT_OUT, NULL, A_READING},
+	{REACTOR(ALIVE), METRIC_LEFT_OUT, NULL, "It is quoit_silent_seconds."},
 
 	{CORE(TILES), METRIC_COUNT, "quoit_core_tiles", "Tiles that ran on this core."},
 	{CORE(TILE_TICKS), METRIC_TICKS, "quoit_core_tile_seconds", "Time that they took."},

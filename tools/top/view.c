@@ -8,6 +8,7 @@
 
 #include "format.h"
 #include "rates.h"
+#include "runtime.h"
 #include "view_private.h"
 
 /* ---- what is above the sessions ---- */
@@ -16,6 +17,8 @@ static void add_first_line(struct view *v, const struct follow *f, const struct 
 {
 	const struct counters_origin *d = &follow_now(f)->origin;
 	char clock[16], up[24], own[16];
+	unsigned reactor;
+	double silent;
 	time_t now = time(NULL);
 	struct tm tm;
 
@@ -23,7 +26,11 @@ static void add_first_line(struct view *v, const struct follow *f, const struct 
 	strftime(clock, sizeof clock, "%H:%M:%S", &tm);
 	format_time(f->read_ns > d->started_ns ? f->read_ns - d->started_ns : 0, up, sizeof up);
 	format_bytes(m->own_bytes, own, sizeof own);
-	if (f->daemon_lives)
+	silent = runtime_silence_s(follow_now(f), &reactor);
+	if (f->daemon_lives && silent >= RUNTIME_SILENT_S)
+		view_add(v, VIEW_ALARM, "quoitd %u does not move: reactor %u silent for %.0f s",
+			 d->daemon_pid, reactor, silent);
+	else if (f->daemon_lives)
 		view_add(v, VIEW_STRONG, "quoitd %u, up %s", d->daemon_pid, up);
 	else
 		view_add(v, VIEW_ALARM, "quoitd %u is dead: its last figures", d->daemon_pid);

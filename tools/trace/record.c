@@ -232,18 +232,20 @@ static int await_program(struct recorder *r, pid_t program, pid_t *keeper,
 {
 	uint64_t came = 0;
 	siginfo_t info;
-	int status;
 
 	for (;;) {
+		struct program_ended ended = {false};
 		int sig = next_signal(r, came, signals, &info);
 
 		came = recorder_look(r);
 		if (sig > 0 && sig != SIGCHLD)
 			program_forward(program, &info);
-		if (sig == SIGCHLD && *keeper > 0 && waitpid(*keeper, NULL, WNOHANG) == *keeper)
+		if (sig == SIGCHLD)
+			ended = program_reap(program, *keeper);
+		if (ended.keeper)
 			*keeper = 0;
-		if (sig == SIGCHLD && waitpid(program, &status, WNOHANG) == program)
-			return program_status(status);
+		if (ended.program)
+			return program_status(ended.status);
 	}
 }
 

@@ -45,15 +45,31 @@ static inline int quoit_socket_path(const char *named, bool own, char ret[QUOIT_
 	return n < QUOIT_SOCKET_BYTES ? 0 : -ENAMETOOLONG;
 }
 
+/* The first folder on the way to a path that is closed to us; false: none is. */
+static inline bool quoit_socket_closed_folder(const char *path, char ret[QUOIT_SOCKET_BYTES])
+{
+	for (const char *end = path; (end = strchr(end + 1, '/'));) {
+		snprintf(ret, QUOIT_SOCKET_BYTES, "%.*s", (int)(end - path), path);
+		if (access(ret, X_OK) < 0 && errno == EACCES)
+			return true;
+	}
+	return false;
+}
+
 /* For people: why a connection to this path failed with this errno. */
 static inline void quoit_socket_explain(const char *path, int error, char *ret, size_t size)
 {
 	const char *why = strerrordesc_np(error), *runtime = secure_getenv("XDG_RUNTIME_DIR");
+	char folder[QUOIT_SOCKET_BYTES];
 
 	if (error == ENOENT && runtime && *runtime && !strncmp(path, runtime, strlen(runtime)) &&
 	    access(QUOIT_SOCKET_SYSTEM, F_OK) < 0)
 		snprintf(ret, size, "no quoitd, neither at %s nor at %s", QUOIT_SOCKET_SYSTEM,
 			 path);
+	else if (error == EACCES && quoit_socket_closed_folder(path, folder))
+		snprintf(ret, size,
+			 "no access to quoitd at %s: the folder %s is closed to this user", path,
+			 folder);
 	else if (error == EACCES)
 		snprintf(ret, size,
 			 "no access to quoitd at %s: %s; those in its socket's group have it", path,

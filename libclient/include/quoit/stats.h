@@ -118,7 +118,8 @@
 	X(REFUSED_EEXIST, "refused_eexist")                                                        \
 	X(REFUSED_ENODEV, "refused_enodev")                                                        \
 	X(REFUSED_EXDEV, "refused_exdev")                                                          \
-	X(REFUSED_OTHER, "refused_other")
+	X(REFUSED_OTHER, "refused_other")                                                          \
+	X(ALIVE, "alive_ns") /* CLOCK_BOOTTIME of when it told this; once a second, if alive */
 
 /* Of one core: what its worker does, below a reactor or alone.  Tiles take CPU time. */
 #define QUOIT_CORE_STATS(X)                                                                        \

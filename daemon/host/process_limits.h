@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* process_limits.h - what this process may have of the machine (setrlimit), and what it costs us */
+#ifndef QUOITD_PROCESS_LIMITS_H
+#define QUOITD_PROCESS_LIMITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Take all that we may have without asking anybody: soft limits become the hard ones, and a file
+ * that becomes too large is an error and no signal.
+ */
+void process_limits_raise(void);
+
+/*
+ * For how many bytes of leases addresses and files' sizes are allowed; UINT64_MAX: for any.  The
+ * default of --memory is no more.
+ */
+uint64_t process_limits_memory(void);
+
+/* The words of a negative errno, and behind them the limit that is met there and how it is lifted.
+ */
+void process_limits_explain(int err, char *ret, size_t size);
+
+#endif

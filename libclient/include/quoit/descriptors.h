@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * descriptors.h - what a program sets right of the descriptors that it was started with; for
+ * quoitd, its executors and the tools.
+ */
+#ifndef QUOIT_DESCRIPTORS_H
+#define QUOIT_DESCRIPTORS_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Where neither the kernel nor /proc helps, those below it are tried one by one. */
+#define QUOIT_DESCRIPTORS_TRIED (1u << 20)
+
+/*
+ * Descriptors 0 to 2 that are closed become /dev/null, or, where that is missing, a folder, which
+ * takes nothing either.  Else the next files that are opened would be what the log, and all who
+ * print, write into.  Call it before anything is opened.
+ */
+static inline void quoit_descriptors_open_standard(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+		if (fd < 0)
+			fd = open("/", O_RDONLY | O_DIRECTORY);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* By the names in /proc; -errno where that is not there. */
+static inline int quoit_descriptors_close_listed(unsigned first, unsigned last)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *entry;
+
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		unsigned long fd = strtoul(entry->d_name, NULL, 10); /* 0 for "." */
+
+		if (entry->d_name[0] != '.' && fd >= first && fd <= last && (int)fd != dirfd(dir))
+			close((int)fd);
+	}
+	closedir(dir);
+	return 0;
+}
+
+/*
+ * Close all descriptors from first to last, both included.  Kernels before 5.9 have no close_range,
+ * and older container runtimes refuse what they do not know.
+ */
+static inline void quoit_descriptors_close(unsigned first, unsigned last)
+{
+	struct rlimit limit = {.rlim_cur = QUOIT_DESCRIPTORS_TRIED};
+
+	if (first > last || syscall(SYS_close_range, first, last, 0) == 0 ||
+	    quoit_descriptors_close_listed(first, last) == 0)
+		return;
+	(void)getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur > QUOIT_DESCRIPTORS_TRIED)
+		limit.rlim_cur = QUOIT_DESCRIPTORS_TRIED;
+	for (unsigned fd = first; fd <= last && fd < limit.rlim_cur; fd++)
+		close((int)fd);
+}
+
+#endif
