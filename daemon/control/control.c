@@ -319,6 +319,16 @@ static int watch_signals(struct control *c)
 	return c->signals < 0 ? -errno : 0;
 }
 
+/* The list was looked at before (machine_check.c). */
+static int make_errands(struct control *c)
+{
+	struct file_systems writable;
+	const char *bad;
+	int err = file_systems_read(c->config->file_systems, &writable, &bad);
+
+	return err ? err : errand_pool_new(c->eventfd, &writable, &c->errands);
+}
+
 int control_init(struct control *c)
 {
 	int err;
@@ -336,7 +346,7 @@ int control_init(struct control *c)
 	}
 	err = watch_signals(c);
 	if (!err) /* its threads shall not take our signals */
-		err = errand_pool_new(c->eventfd, &c->errands);
+		err = make_errands(c);
 	if (!err)
 		err = watch(c, &c->listener);
 	if (!err)

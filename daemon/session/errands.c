@@ -20,6 +20,7 @@ struct errand_pool {
 	struct errands *running; /* with one under way */
 	unsigned threads, idle;
 	bool stop;
+	struct file_systems writable;
 	int eventfd;
 };
 
@@ -79,7 +80,7 @@ static void run_one(struct errand_pool *p, struct errands *e)
 {
 	bool closes = e->count, checks = !closes && e->check >= 0;
 	int fd = closes ? e->close[--e->count] : checks ? e->check : e->hang_up;
-	uint32_t modes = 0;
+	struct files_kind kind = {0};
 	int result = 0;
 
 	if (closes &&
@@ -87,7 +88,7 @@ static void run_one(struct errand_pool *p, struct errands *e)
 		wake_control(p);
 	pthread_mutex_unlock(&p->lock);
 	if (checks)
-		result = files_check(fd, e->uid == geteuid(), &modes);
+		result = files_check(fd, e->uid == geteuid() ? NULL : &p->writable, &kind);
 	else if (!closes)
 		ctl_drain(fd);
 	if (!checks)
@@ -98,7 +99,7 @@ static void run_one(struct errand_pool *p, struct errands *e)
 		e->checked = true;
 		e->checked_fd = fd;
 		e->check_result = result;
-		e->check_modes = modes;
+		e->check_kind = kind;
 	} else if (!closes) {
 		e->hang_up = -1;
 	}
@@ -163,7 +164,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int errand_pool_new(int eventfd, struct errand_pool **ret)
+int errand_pool_new(int eventfd, const struct file_systems *writable, struct errand_pool **ret)
 {
 	struct errand_pool *p = calloc(1, sizeof *p);
 	int err = 0;
@@ -175,6 +176,7 @@ int errand_pool_new(int eventfd, struct errand_pool **ret)
 	pthread_cond_init(&p->news, NULL);
 	pthread_cond_init(&p->gone, NULL);
 	p->eventfd = eventfd;
+	p->writable = *writable;
 	pthread_mutex_lock(&p->lock);
 	while (!err && p->threads < IDLE_MOST)
 		err = start_thread(p);
@@ -269,7 +271,7 @@ void errands_check(struct errands *e, int fd)
 	pthread_mutex_unlock(&e->pool->lock);
 }
 
-bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, uint32_t *ret_modes)
+bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, struct files_kind *ret_kind)
 {
 	bool done;
 
@@ -278,7 +280,7 @@ bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, uint32_t *
 	e->checked = false;
 	*ret_fd = e->checked_fd;
 	*ret_result = e->check_result;
-	*ret_modes = e->check_modes;
+	*ret_kind = e->check_kind;
 	pthread_mutex_unlock(&e->pool->lock);
 	return done;
 }

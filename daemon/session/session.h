@@ -111,6 +111,7 @@ struct file_slot {
 	uint32_t jobs;
 	bool removed;
 	bool readable, writable;
+	uint32_t withheld_by; /* as in files.h: why it is not writable, though open so */
 };
 
 struct errands;
