@@ -182,9 +182,9 @@ struct session {
 	struct job_queue file_jobs[QUOIT_PRIO_NR];
 	uint32_t ready_jobs, ready_long; /* in all of these, and in those of long ones */
 	uint32_t published;              /* works given to the workers */
-	uint32_t transfers;              /* of files, under way */
-	uint32_t deadlines;              /* open jobs that have one */
-	uint64_t next_deadline;          /* none of them is earlier; TSC */
+	uint32_t transfers; /* of files, under way; atomic: the control thread looks at its end */
+	uint32_t deadlines; /* open jobs that have one */
+	uint64_t next_deadline; /* none of them is earlier; TSC */
 
 	struct session_exec exec;
 	struct bridge bridge;
