@@ -28,7 +28,7 @@ CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CFLAGS ?= -O2 -g
 
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
-	libproc2-dev libncurses-dev libmicrohttpd-dev libsystemd-dev libopenblas0-pthread systemtap-sdt-dev
+	libproc2-dev libncurses-dev libmicrohttpd-dev zlib1g-dev libsystemd-dev libopenblas0-pthread systemtap-sdt-dev
 # What only tests need.
 TEST_DEPS := libcriterion-dev spin clang libclang-rt-14-dev clang-format qemu-system-x86 cpio tmux mandoc zsh \
 	prometheus python3-prometheus-client chromium numactl bpftrace systemd systemd-container mmdebstrap e2fsprogs
@@ -54,7 +54,7 @@ late := -fno-tree-slp-vectorize
 lto := $(if $(SAN)$(findstring clang,$(CC)),,-flto=auto -ffat-lto-objects)
 ldflags := -pthread $(map) $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 daemon_libs := -lhwloc -lnuma -luring -linih -ljansson -lsystemd -ldl -lm
-tool_libs := -ljansson -lproc2 -lncursesw -ltinfo -lnuma -lm
+tool_libs := -ljansson -lproc2 -lncursesw -ltinfo -lnuma -lz -lm
 
 # Kernels are compiled once per instruction set; ops.c chooses among them.
 isas := base $(if $(filter x86_64,$(arch)),avx2 avx512)
@@ -195,8 +195,8 @@ $(B)/liar/quoit-exec: $(B)/tests/liar/quoit_exec.o $(B)/exec.a $(B)/daemon.a
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools.a $(B)/exec.a $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
 	$(call link,-lcriterion $(daemon_libs) $(tool_libs))
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
-	$(call link,-lcriterion -ljansson -lm)
-$(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/tests/e2e/daemon.o $(B)/libquoit.a
+	$(call link,-lcriterion -ljansson -lz -lm)
+$(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(addprefix $(B)/tests/e2e/,daemon.o hello.o) $(B)/libquoit.a
 	$(call link,-ljansson)
 $(B)/tests/vm/client: $(B)/tests/vm/client.o $(B)/tests/vm/client_memory.o $(B)/libquoit.a
 	$(call link,-lnuma -lm)

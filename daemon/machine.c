@@ -79,6 +79,9 @@ static void describe(FILE *f, const void *from)
 	fprintf(f, "bfloat16 products: by %s\n", m->ops.bf16);
 	fprintf(f, "files: by %s\n",
 		m->features.missing[FEATURE_IO_URING] ? "threads" : "io_uring");
+	if (!m->config->is_private)
+		fprintf(f, "files of other users are written to on: %s\n",
+			*m->config->file_systems ? m->config->file_systems : "none");
 	features_describe(&m->features, f);
 	fprintf(f, "memory: %llu MiB for all leases\n",
 		(unsigned long long)m->config->memory >> 20);

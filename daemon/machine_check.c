@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <quoit/file_system.h>
 #include <quoit/nearest.h>
 
 #include "host/log.h"
@@ -15,6 +16,7 @@
 #include "host/topology.h"
 #include "ops/blas.h"
 #include "reactor/optable.h"
+#include "session/file_systems.h"
 
 #define MOST_CPUS 8192u /* of a kernel for x86 */
 
@@ -39,6 +41,28 @@ static int look_at_operations(const struct config *config, bool first)
 		  config_where(config, "disable", 0, where), word,
 		  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 	return err;
+}
+
+static int look_at_file_systems(const struct config *config)
+{
+	char word[sizeof config->file_systems], where[CONFIG_WHERE_BYTES];
+	const char *bad, *nearest = NULL;
+	struct quoit_file_system one;
+	struct file_systems list;
+	unsigned distance = UINT_MAX;
+
+	if (file_systems_read(config->file_systems, &list, &bad) == 0)
+		return 0;
+	snprintf(word, sizeof word, "%.*s", (int)strcspn(bad, ","), bad);
+	for (unsigned i = 0; quoit_file_system_at(i, &one); i++)
+		if (quoit_nearest_is(word, one.name, &distance))
+			nearest = one.name;
+	log_error("%s: file-systems: '%s' is neither " FILE_SYSTEMS_DISKS
+		  ", nor the name of a file system that quoitd knows, nor its number as 0x6969 "
+		  "(stat -f -c %%t FILE)%s%s%s",
+		  config_where(config, "file-systems", 0, where), word,
+		  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+	return -EINVAL;
 }
 
 static int choose_devices(const struct config *config, struct gpu_choice *ret)
@@ -130,9 +154,14 @@ static int look_at_words(const struct config *config, struct gpu_choice *gpu, bo
 	int operations = look_at_operations(config, first);
 	int devices = choose_devices(config, gpu);
 	int cpus = look_at_cpus(config), stick = look_at_stick(config, first);
-	int blas = look_at_blas(config);
+	int blas = look_at_blas(config), files = look_at_file_systems(config);
 
-	return operations ? operations : devices ? devices : cpus ? cpus : blas ? blas : stick;
+	return operations ? operations
+	       : devices  ? devices
+	       : cpus     ? cpus
+	       : blas     ? blas
+	       : stick    ? stick
+			  : files;
 }
 
 int machine_check_words(const struct config *config, struct gpu_choice *gpu)

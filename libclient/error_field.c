@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include <quoit/file_system.h>
+
 #include "library.h"
 
 static const char *const field_name[QUOIT_FIELD_NR] = {
@@ -238,6 +240,21 @@ static void describe_large(const struct quoit_error *e, char *to, size_t size)
 			 (double)e->value[0] / 1e9, (double)e->value[1] / 1e9);
 }
 
+/* values: the file's index; the file system for which it is not written to, or 0: it is not open so
+ */
+static void describe_file(const struct quoit_error *e, char *to, size_t size)
+{
+	char name[QUOIT_FILE_SYSTEM_BYTES];
+
+	if (e->value[1])
+		snprintf(to, size,
+			 ": file %" PRIu64 " is on %s, where this quoitd does not write for other "
+			 "users (option file-systems)",
+			 e->value[0], quoit_file_system_name((uint32_t)e->value[1], name));
+	else
+		snprintf(to, size, ": file %" PRIu64 " is not open for that", e->value[0]);
+}
+
 /* The part after "gemm failed with EINVAL": which field, what was found, what is allowed. */
 void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 {
@@ -261,6 +278,8 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 	else if (e->field == QUOIT_FIELD_STRIDE && e->opcode != QUOIT_OP_CREATE &&
 		 e->opcode != QUOIT_OP_VIEW)
 		describe_stride(e, to, size);
+	else if (e->field == QUOIT_FIELD_FILE && e->code == -EACCES)
+		describe_file(e, to, size);
 	else if (e->field == QUOIT_FIELD_DIM && e->code == -E2BIG)
 		describe_large(e, to, size);
 	else if (e->field == QUOIT_FIELD_SCALAR_KIND)

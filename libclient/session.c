@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* session.c - open a session with quoitd, and close it */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,6 +30,7 @@ static void hello_fill(struct quoit_hello *h, const struct quoit_open_params *p)
 	h->arena_bytes = p->arena_bytes;
 	h->pinned_bytes = p->pinned_bytes;
 	h->max_tensors = p->max_tensors;
+	h->cpu_hint = (uint32_t)(sched_getcpu() + 1); /* 0 where that is not told */
 	for (size_t i = 0; i < sizeof h->name - 1 && name[i]; i++)
 		h->name[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
 }

@@ -34,6 +34,7 @@ words() { # LICENCE
 	MIT*) echo 'MIT|Expat|Permission is hereby granted' ;;
 	ISC*) echo 'ISC|Permission to use, copy, modify, and(/or)? distribute' ;;
 	Apache*) echo 'Apache' ;;
+	Zlib) echo 'Zlib' ;;
 	'public domain') echo 'public.domain|CC0' ;;
 	*) echo 'no such licence' ;;
 	esac

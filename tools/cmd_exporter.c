@@ -10,6 +10,7 @@
 #include "args.h"
 #include "commands.h"
 #include "exporter/collect.h"
+#include "exporter/hosts.h"
 #include "exporter/listen.h"
 #include "exporter/microhttpd.h"
 #include "exporter/server.h"
@@ -17,6 +18,9 @@
 
 static const struct args_option options[] = {
 	{"listen", "ADDRESS:PORT", "where; [::1]:PORT for IPv6, port 0 for any", 'l'},
+	{"host", "NAME,...",
+	 "names under which it is asked, too, beside addresses, localhost and this "
+	 "machine's name"},
 	{"sessions", NULL, "each session that you may see, too"},
 	{"once", NULL, "print the metrics, and exit"},
 	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
@@ -27,8 +31,10 @@ static const struct args_command command = {
 	"exporter", "",
 	"Serve what quoitd counts to Prometheus, at http://" LISTEN_DEFAULT "/metrics unless told\n"
 	"otherwise: as OpenMetrics to who takes that, else in the older text format, which --once\n"
-	"prints, too.  The counter files are read when it is asked, at most every 250 ms for each\n"
-	"format; without a quoitd quoit_up is 0.\n"
+	"prints, too; with gzip to who takes that.  The counter files are read when it is asked, at\n"
+	"most every 250 ms for each of these forms; without a quoitd quoit_up is 0.\n"
+	"A request whose Host is another name than those of --host is refused (421): a web page that\n"
+	"gives its own name this machine's address cannot read the metrics through a browser.\n"
 	"Whoever reaches the port may read everything, on loopback every user of the machine: with\n"
 	"--sessions also what quoitd tells each user of their own sessions only.  Exit status 1: it\n"
 	"cannot listen; with --once, the counter files cannot be read.",
@@ -56,7 +62,8 @@ static int open_stop(void)
 }
 
 /* Serve until a signal comes; 0 or a negative errno. */
-static int serve(struct collect *c, const struct listen_address *where, int listener)
+static int serve(struct collect *c, const struct hosts *hosts, const struct listen_address *where,
+		 int listener)
 {
 	int stop = open_stop(), err;
 	char text[96];
@@ -66,12 +73,13 @@ static int serve(struct collect *c, const struct listen_address *where, int list
 	listen_text(where, text, sizeof text);
 	printf("listening on http://%s/metrics\n", text);
 	fflush(stdout);
-	err = server_run(c, listener, stop);
+	err = server_run(c, hosts, listener, stop);
 	close(stop);
 	return err;
 }
 
-static int serve_at(struct collect *c, struct listen_address *where, const char *word)
+static int serve_at(struct collect *c, const struct hosts *hosts, struct listen_address *where,
+		    const char *word)
 {
 	const char *missing = microhttpd_load();
 	int listener, err;
@@ -86,27 +94,47 @@ static int serve_at(struct collect *c, struct listen_address *where, const char 
 			strerror(-listener));
 		return 1;
 	}
-	err = serve(c, where, listener);
+	err = serve(c, hosts, where, listener);
 	close(listener);
 	if (err < 0)
 		fprintf(stderr, "quoit exporter: cannot serve: %s\n", strerror(-err));
 	return err < 0;
 }
 
+/* The names stay where they are, in the command line. */
+static bool add_hosts(struct hosts *hosts, char *list)
+{
+	char *rest = NULL;
+
+	for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+		if (!hosts_add(hosts, name)) {
+			fprintf(stderr,
+				"quoit exporter: '%s' is no host's name (letters, digits, '-', '_', "
+				"'.'), or there are more than %d\n",
+				name, HOSTS_MOST);
+			return false;
+		}
+	return true;
+}
+
 int cmd_exporter(int argc, char **argv)
 {
-	enum { LISTEN, SESSIONS, ONCE, SOCKET };
+	enum { LISTEN, HOST, SESSIONS, ONCE, SOCKET };
 	const char *given = NULL, *word = LISTEN_DEFAULT;
 	struct listen_address where;
 	struct collect c = {0};
+	struct hosts hosts;
 	bool once = false;
 	int opt;
 
+	hosts_init(&hosts);
 	while ((opt = args_next(&command, argc, argv)) >= 0) {
 		if (opt == SOCKET)
 			given = optarg;
 		if (opt == LISTEN)
 			word = optarg;
+		if (opt == HOST && !add_hosts(&hosts, optarg))
+			return 2;
 		c.sessions |= opt == SESSIONS;
 		once |= opt == ONCE;
 	}
@@ -123,5 +151,5 @@ int cmd_exporter(int argc, char **argv)
 	}
 	if (!runtime_find_socket("exporter", given, c.socket))
 		return 2;
-	return once ? print_once(&c) : serve_at(&c, &where, word);
+	return once ? print_once(&c) : serve_at(&c, &hosts, &where, word);
 }

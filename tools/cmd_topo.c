@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_topo.c - `quoit topo`: what quoitd found on this machine, and what its reactors do */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,6 +103,26 @@ static bool print_json(const char *text, const struct counters_totals *totals, b
 					   "reactors", reactors));
 }
 
+/* Of more than one node, else there was nothing to choose. */
+static bool has_nodes(const struct counters_totals *totals)
+{
+	for (unsigned i = 1; i < totals->reactors; i++)
+		if (totals->reactor[i].node != totals->reactor[0].node)
+			return true;
+	return false;
+}
+
+static void print_unplaced(const struct counters_totals *totals)
+{
+	struct counter nowhere = totals->value[QUOIT_DAEMON_CLIENTS_NOWHERE];
+
+	if (nowhere.known && nowhere.value)
+		printf("\nsessions whose client's node could not be known: %" PRIu64
+		       "; %s (quoit ps -o session,clinode)\n",
+		       nowhere.value,
+		       has_nodes(totals) ? "they are near nobody" : "there is one to choose from");
+}
+
 struct view {
 	char text[MOST_TEXT];
 	bool json;
@@ -129,6 +150,7 @@ static int show(int directory, void *arg)
 		return print_json(v->text, &totals, lives) ? 0 : -ENOMEM;
 	printf("%s\n", v->text);
 	print_reactors(&totals, lives);
+	print_unplaced(&totals);
 	return 0;
 }
 

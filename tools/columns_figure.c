@@ -185,6 +185,10 @@ static void set_other(const struct session_row *row, enum column column, struct 
 	case COLUMN_OF_NODE:
 		set_count(f, s->node >= 0, (uint64_t)s->node);
 		break;
+	case COLUMN_OF_CLIENT_NODE:
+		set_count(f, s->value[QUOIT_SESSION_CLIENT_NODE].value,
+			  s->value[QUOIT_SESSION_CLIENT_NODE].value - 1);
+		break;
 	case COLUMN_OF_REACTOR:
 		set_count(f, true, s->reactor);
 		break;

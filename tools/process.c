@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* process.c - what /proc says about processes that a counter file names */
-#include "process.h"
+#include "process_private.h"
 
 #include <errno.h>
 #include <libproc2/pids.h>
@@ -125,19 +125,32 @@ static void look_at_nodes(struct process *p)
 	fclose(file);
 }
 
-void process_look(struct process *const *list, size_t count, unsigned needs)
+/* All of them, by one call for each AT_A_TIME. */
+static void look_at_all(struct process *const *list, size_t count, bool share)
 {
-	bool share = needs & PROCESS_NEED_SMAPS;
 	struct pids_info *info = NULL;
 
-	if (!needs || procps_pids_new(&info, items, share ? ITEM_NR : ITEM_PSS) < 0)
+	if (procps_pids_new(&info, items, share ? ITEM_NR : ITEM_PSS) < 0)
 		return;
 	for (size_t i = 0; i < count; i += AT_A_TIME)
 		look_at(info, list + i, count - i < AT_A_TIME ? count - i : AT_A_TIME, share);
 	procps_pids_unref(&info);
-	for (size_t i = 0; needs & PROCESS_NEED_NUMA && i < count; i++)
-		if (list[i]->known)
-			look_at_nodes(list[i]);
+}
+
+void process_read_pages(struct process *p, unsigned needs)
+{
+	p->known = false;
+	look_at_all(&p, 1, needs & PROCESS_NEED_SMAPS);
+	if (p->known && needs & PROCESS_NEED_NUMA)
+		look_at_nodes(p);
+}
+
+void process_look(struct process *const *list, size_t count, unsigned needs)
+{
+	if (needs)
+		look_at_all(list, count, false);
+	if (needs & (PROCESS_NEED_SMAPS | PROCESS_NEED_NUMA))
+		process_pages_look(list, count, needs);
 }
 
 /* ---- one process ---- */

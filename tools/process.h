@@ -24,6 +24,7 @@ enum process_need {
 
 struct process {
 	uint32_t pid;
+	uint32_t uid;   /* of its session */
 	uint64_t by_ns; /* CLOCK_BOOTTIME: it was there then; a later one with its number is not it
 			 */
 
@@ -37,7 +38,11 @@ struct process {
 	uint64_t node_bytes[PROCESS_NODES];
 };
 
-/* Find out about processes whose pid and by_ns are set; needs: bits of enum process_need. */
+/*
+ * Find out about processes whose pid, uid and by_ns are set; needs: bits of enum process_need.  It
+ * returns even if a process keeps the kernel from telling of its pages: after 0.6 s what a user's
+ * processes have not told is not known, if one of them took longer than 20 ms.
+ */
 void process_look(struct process *const *list, size_t count, unsigned needs);
 
 /*

@@ -29,7 +29,7 @@ static int add(struct sessions *s, size_t *room, const struct counters_session *
 	}
 	s->list[s->count++] = (struct session_row){
 		.s = *one,
-		.process = {.pid = one->pid, .by_ns = one->opened_ns},
+		.process = {.pid = one->pid, .uid = one->uid, .by_ns = one->opened_ns},
 		.daemon_lives = s->daemon_lives && counters_is_of(one, &s->totals),
 		.now_ns = runtime_now_ns()};
 	return 0;

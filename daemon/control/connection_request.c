@@ -6,7 +6,10 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+
+#include <quoit/file_system.h>
 
 #include "hello.h"
 #include "host/log.h"
@@ -111,22 +114,28 @@ static void on_kill(struct connection *c, const struct quoit_ctl *m)
 
 /* ---- files ---- */
 
-static const char *file_refusal(int err)
+/* kind: of -EACCES alone */
+static void refuse_file(struct connection *c, int err, const struct files_kind *kind)
 {
+	char name[QUOIT_FILE_SYSTEM_BYTES], text[QUOIT_TEXT_BYTES];
+
 	switch (err) {
 	case -EMFILE:
-		return "quoitd has no descriptor left";
+		snprintf(text, sizeof text, "quoitd has no descriptor left");
+		break;
 	case -EACCES:
-		return "for writing only, and in memory: that quoitd does not write for others";
+		snprintf(text, sizeof text,
+			 "for writing only, and on %s, where this quoitd does not write for other "
+			 "users (file-systems)",
+			 quoit_file_system_name(kind->withheld_by, name));
+		break;
 	default:
-		return "not a regular file, open for reading or writing at any offset";
+		snprintf(text, sizeof text,
+			 "not a regular file, open for reading or writing at any offset");
+		break;
 	}
-}
-
-static void refuse_file(struct connection *c, int err)
-{
 	c->pending = 0;
-	connection_reply_result(c, QUOIT_CTL_FILE_ADD, c->pending_seq, err, file_refusal(err));
+	connection_reply_result(c, QUOIT_CTL_FILE_ADD, c->pending_seq, err, text);
 }
 
 /* What it is, only its file system knows: that may take long, and is asked elsewhere. */
@@ -137,7 +146,7 @@ static void on_file_add(struct connection *c, const struct quoit_ctl *m, const s
 	if (fds->count)
 		errands_check(&c->errands, fds->fd[0]);
 	else
-		refuse_file(c, -EMFILE);
+		refuse_file(c, -EMFILE, NULL);
 }
 
 /* Or is it too late for a request that had to wait? */
@@ -149,20 +158,26 @@ static bool may_go_on(const struct connection *c)
 static void end_file_check(struct connection *c)
 {
 	int fd, err;
-	uint32_t modes;
+	struct files_kind kind;
+	struct mail m;
 
-	if (!errands_checked(&c->errands, &fd, &err, &modes))
+	if (!errands_checked(&c->errands, &fd, &err, &kind))
 		return;
 	if (err < 0 || !may_go_on(c))
 		errands_close(&c->errands, fd);
 	if (!may_go_on(c))
 		return;
 	if (err < 0) {
-		refuse_file(c, err);
+		refuse_file(c, err, &kind);
 		return;
 	}
 	c->file_fd = fd;
-	connection_send_mail(c, MAIL_FILE_ADD, (uint32_t)fd, modes);
+	m = (struct mail){.type = MAIL_FILE_ADD,
+			  .session = c->session,
+			  .a = (uint32_t)fd,
+			  .b = kind.modes,
+			  .result = (int32_t)kind.withheld_by};
+	mailbox_send(&c->control->reactors[c->reactor].inbox, &m);
 }
 
 /* ---- what is allowed ---- */

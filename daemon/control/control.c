@@ -26,8 +26,8 @@
 /* What the end takes beside the drain: what runs cannot be called back at once. */
 #define END_MS 20000
 
-/* At the end, errands that take longer are taken to hang. */
-#define ERRANDS_MS 1000
+/* At the end, errands and transfers that take longer are taken to hang. */
+#define HANG_MS 1000
 
 /* ---- connections ---- */
 
@@ -266,16 +266,53 @@ static bool is_ending(const struct control *c)
 	return false;
 }
 
-/* Until all sessions are back, and for errands that only need a little time more. */
+/* Nothing of what it waits for comes but from the kernel, which waits for a client perhaps. */
+static bool has_transfers(const struct connection *conn)
+{
+	return conn->session && __atomic_load_n(&conn->session->transfers, __ATOMIC_RELAXED);
+}
+
+/* Sessions that are not back, if files are what all of them wait for; else 0. */
+static unsigned count_hanging(const struct control *c)
+{
+	unsigned count = 0;
+
+	for (const struct connection *conn = c->connections; conn; conn = conn->next) {
+		if (!is_gone(conn) && !has_transfers(conn))
+			return 0;
+		count += !is_gone(conn);
+	}
+	return count;
+}
+
+static void say_hanging(const struct control *c)
+{
+	for (const struct connection *conn = c->connections; conn; conn = conn->next)
+		if (!is_gone(conn))
+			log_session(
+				conn->session,
+				"session %llu of uid %u has file transfers that do not end: they "
+				"are left to the kernel",
+				(unsigned long long)conn->session->id, conn->uid);
+}
+
+/*
+ * Until all sessions are back, but for those whose transfers hang: they would keep quoitd for as
+ * long as their client likes.  And for errands that only need a little time more.
+ */
 static void end_sessions(struct control *c)
 {
-	uint64_t until;
+	uint64_t until = totals_now_ns() + HANG_MS * UINT64_C(1000000);
 
-	while (is_ending(c)) {
+	while (is_ending(c) && !(totals_now_ns() >= until && count_hanging(c))) {
 		pass(c);
 		drain_end_closed(c);
 	}
-	until = totals_now_ns() + ERRANDS_MS * UINT64_C(1000000);
+	if (count_hanging(c)) {
+		say_hanging(c);
+		return;
+	}
+	until = totals_now_ns() + HANG_MS * UINT64_C(1000000);
 	while (c->connections && totals_now_ns() < until)
 		pass(c);
 }
@@ -319,6 +356,16 @@ static int watch_signals(struct control *c)
 	return c->signals < 0 ? -errno : 0;
 }
 
+/* The list was looked at before (machine_check.c). */
+static int make_errands(struct control *c)
+{
+	struct file_systems writable;
+	const char *bad;
+	int err = file_systems_read(c->config->file_systems, &writable, &bad);
+
+	return err ? err : errand_pool_new(c->eventfd, &writable, &c->errands);
+}
+
 int control_init(struct control *c)
 {
 	int err;
@@ -336,7 +383,7 @@ int control_init(struct control *c)
 	}
 	err = watch_signals(c);
 	if (!err) /* its threads shall not take our signals */
-		err = errand_pool_new(c->eventfd, &c->errands);
+		err = make_errands(c);
 	if (!err)
 		err = watch(c, &c->listener);
 	if (!err)

@@ -120,8 +120,6 @@ static bool choose_limits(const struct connection *c, const struct quoit_hello *
 			 (unsigned long long)config->max_tensors);
 	else if (h->device_bytes && !ret->devices)
 		say_no_device(control, h->device_bytes, text, size);
-	else if (h->reserved)
-		snprintf(text, size, "a reserved word of hello is not zero");
 	else if (!is_clean_name(h->name))
 		snprintf(text, size, "the name is not printable ASCII, ended by zeros");
 	else
@@ -218,14 +216,14 @@ static int lease(struct connection *c, bool asked_device, struct session_limits 
 	return err;
 }
 
-/* The node whose core the client last ran on; -1: not known. */
-static int32_t client_node(const struct connection *c)
+/* The CPU that the client last ran on, by the kernel; UINT32_MAX: it does not let us look. */
+static uint32_t look_up_cpu(pid_t pid)
 {
 	char path[32], line[1024];
 	unsigned cpu = UINT32_MAX;
 	FILE *f;
 
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)c->pid);
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	f = fopen(path, "re");
 	if (f && fgets(line, sizeof line, f)) {
 		char *p = strrchr(line, ')'); /* the name may hold anything; field 39 is the CPU */
@@ -237,7 +235,27 @@ static int32_t client_node(const struct connection *c)
 	}
 	if (f)
 		fclose(f);
-	return placement_node(c->control->plan, cpu);
+	return cpu;
+}
+
+/*
+ * The node on which the client last ran; -1: not known.  Where /proc hides its process
+ * (ProtectProc= of our unit) or it is in another PID namespace, its own word counts, with which it
+ * can harm nobody but itself.
+ */
+static int32_t client_node(const struct connection *c, const struct quoit_hello *h)
+{
+	int32_t node = placement_node(c->control->plan, look_up_cpu(c->pid));
+
+	return node < 0 && h->cpu_hint ? placement_node(c->control->plan, h->cpu_hint - 1) : node;
+}
+
+/* A session is near its client; else that is counted, for `quoit topo` and `quoit ps`. */
+static void note_node(const struct control *control, struct session *s, int32_t node)
+{
+	s->client_node = (uint32_t)(node + 1);
+	if (node < 0)
+		totals_count(control->totals, QUOIT_DAEMON_CLIENTS_NOWHERE);
 }
 
 /* Its memory beside its reactor, and what devices reach of it beside the device. */
@@ -269,16 +287,17 @@ static uint32_t find_home(const struct control *control, const struct user *user
 	return placement_home(control->plan, node, load);
 }
 
-static void hand_over(struct connection *c, struct session *s, bool asked_device)
+static void hand_over(struct connection *c, struct session *s, const struct quoit_hello *h)
 {
 	struct control *control = c->control;
 	const struct placement_core *core;
 	const struct placement_device *device = NULL;
 	struct mail m = {.type = MAIL_SESSION_ADD, .session = s};
-	int32_t node = client_node(c);
+	int32_t node = client_node(c, h);
 
 	stick_at(STICK_CONTROL);
-	if (asked_device)
+	note_node(control, s, node);
+	if (h->device_bytes)
 		device = placement_device_near(control->places->device, control->places->count,
 					       node);
 	c->reactor = find_home(control, s->user, device ? device->node : node);
@@ -361,6 +380,6 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 	}
 	memcpy((*ret)->name, hello->name, sizeof(*ret)->name);
 	fill_reply(*ret, &answer->hello_reply);
-	hand_over(c, *ret, hello->device_bytes != 0);
+	hand_over(c, *ret, hello);
 	return 0;
 }

@@ -62,6 +62,10 @@ const struct option_row config_rows[] = {
 	 false},
 	{"disable", OPTION_TEXT, FIELD(disable), 0, 0, "LIST",
 	 "refuse these operations, like file_read,file_write", false},
+	{"file-systems", OPTION_TEXT, FIELD(file_systems), 0, 0, "LIST",
+	 "where other users' files are written to: disks (ext4, xfs, btrfs and others, the default), "
+	 "names as nfs, numbers as 0x6969",
+	 false},
 	{"ready-fd", OPTION_FD, FIELD(ready_fd), 0, 1048576, "FD",
 	 "write a byte to this descriptor once ready", false},
 	{"drain-ms", OPTION_NUMBER, FIELD(drain_ms), 0, 3600000, "MS",
@@ -102,6 +106,7 @@ void config_init(struct config *c)
 			     .ready_fd = UINT64_MAX};
 	strcpy(c->gpu, "auto");
 	strcpy(c->log, "info");
+	strcpy(c->file_systems, "disks");
 }
 
 const struct option_row *config_find(const char *name)

@@ -23,7 +23,7 @@
 #define CONFIG_OWN_USERS 4 /* who have device processes of their own, at a time */
 #define CONFIG_EXECUTORS (CONFIG_MODULES + CONFIG_DEVICES * (1 + CONFIG_OWN_USERS))
 
-#define CONFIG_OPTIONS 32 /* at most */
+#define CONFIG_OPTIONS 40 /* at most */
 #define CONFIG_FILES   64 /* the same, drop-ins counted */
 
 struct config {
@@ -54,6 +54,7 @@ struct config {
 	struct option_group stats_group; /* who reads the counter files of all sessions */
 	char blas[32];                   /* what computes products: ops/blas.h; "": the fastest */
 	char disable[256];               /* operations that are refused, by commas */
+	char file_systems[256];          /* on which other users' files are written to, by commas */
 	uint64_t ready_fd; /* write one byte here once connections are accepted; UINT64_MAX: none */
 	uint64_t drain_ms; /* at the end, for jobs that were fetched */
 	uint64_t tile_ms;  /* CPU time of one tile, beyond which its worker is stuck */

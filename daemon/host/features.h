@@ -17,6 +17,8 @@
 #define FEATURES(X)                                                                                \
 	X(IO_URING, "io_uring", "files are moved by threads")                                      \
 	X(BUFFERS, "registered buffers", "pages are looked up for each transfer")                  \
+	X(OWN_FILES, "descriptors of its own for files",                                           \
+	  "a transfer that never ends keeps all descriptors of a quoitd that is killed")           \
 	X(PIDFD, "pidfd", "the end of a process is told by its sockets, or asked for")             \
 	X(MBIND, "mbind", "the kernel decides on which node memory lies")                          \
 	X(HUGE_PAGES, "huge pages", "memory comes in small ones")                                  \
@@ -42,8 +44,8 @@ struct features {
 };
 
 /*
- * Try everything but io_uring and its buffers: whoever makes one finds out (features_miss).
- * node: one that has memory for us; negative: none has, and mbind is not tried.
+ * Try everything but io_uring, its buffers and what moves files: whoever makes one finds out
+ * (features_miss). node: one that has memory for us; negative: none has, and mbind is not tried.
  */
 void features_probe(struct features *ret, int32_t node);
 

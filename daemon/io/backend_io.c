@@ -40,15 +40,28 @@ struct io_backend {
 /* What io_uring does not give is noted, and done without. */
 static void make_ring(struct io_backend *io, bool use_uring, struct features *features)
 {
-	int err = use_uring ? io_ring_new(&io->ring) : -ECANCELED;
+	int own = -ECANCELED;
+	int err = use_uring ? io_ring_new(io->zeros, &own, &io->ring) : -ECANCELED;
 
 	if (err < 0) {
 		features_miss(features, FEATURE_IO_URING, err);
 		return;
 	}
+	if (own < 0)
+		features_miss(features, FEATURE_OWN_FILES, own);
 	err = io_buffers_new(io->ring, &io->buffers);
 	if (err < 0)
 		features_miss(features, FEATURE_BUFFERS, err);
+}
+
+static int make_threads(struct io_backend *io, uint32_t *need_wake, int eventfd,
+			struct features *features)
+{
+	int own, err = io_threads_new(need_wake, eventfd, &own, &io->threads);
+
+	if (!err && own < 0)
+		features_miss(features, FEATURE_OWN_FILES, own);
+	return err;
 }
 
 int io_new(bool use_uring, uint32_t *need_wake, int eventfd, struct features *features,
@@ -66,7 +79,7 @@ int io_new(bool use_uring, uint32_t *need_wake, int eventfd, struct features *fe
 		err = -errno;
 	make_ring(io, use_uring, features);
 	if (!err && !io->ring)
-		err = io_threads_new(need_wake, eventfd, &io->threads);
+		err = make_threads(io, need_wake, eventfd, features);
 	if (err < 0) {
 		io_free(io);
 		return err;
@@ -75,9 +88,17 @@ int io_new(bool use_uring, uint32_t *need_wake, int eventfd, struct features *fe
 	return 0;
 }
 
+static bool is_busy(const struct io_backend *io)
+{
+	for (unsigned i = 0; i < IO_SLOTS; i++)
+		if (io->slot[i].session)
+			return true;
+	return false;
+}
+
 void io_free(struct io_backend *io)
 {
-	if (!io)
+	if (!io || is_busy(io))
 		return;
 	io_ring_free(io->ring);
 	io_buffers_free(io->buffers);
@@ -143,16 +164,28 @@ static void choose_buffer(struct io_slot *slot)
 	p->buffer = s->pinned_buffer + (uint32_t)(offset / IO_BUFFER_BYTES);
 }
 
-static int send_piece(struct io_backend *io, struct io_slot *slot)
+static void send_piece(struct io_backend *io, struct io_slot *slot)
 {
 	unsigned index = (unsigned)(slot - io->slot);
 
 	slot->piece.bytes = slot->left < PIECE_BYTES ? (uint32_t)slot->left : PIECE_BYTES;
-	if (!io->ring)
-		return io_threads_send(io->threads, index, &slot->piece);
+	if (!io->ring) {
+		io_threads_send(io->threads, index, &slot->piece);
+		return;
+	}
 	choose_buffer(slot);
 	io_ring_send(io->ring, index, &slot->piece);
-	return 0;
+}
+
+static int send_first(struct io_backend *io, struct io_slot *slot)
+{
+	int err = io->ring
+			  ? io_ring_take_file(io->ring, (unsigned)(slot - io->slot), slot->piece.fd)
+			  : 0;
+
+	if (!err)
+		send_piece(io, slot);
+	return err;
 }
 
 int io_start(struct reactor *r, struct session *s, struct job *job)
@@ -176,13 +209,13 @@ int io_start(struct reactor *r, struct session *s, struct job *job)
 		reactor_end_job(r, s, job, 0);
 		return 0;
 	}
-	if (send_piece(r->io, slot) < 0) {
+	if (send_first(r->io, slot) < 0) {
 		slot->session = NULL;
 		return -EBUSY;
 	}
 	job_become(s, job, JOB_RUNNING);
 	probe_start(s, job);
-	s->transfers++;
+	__atomic_store_n(&s->transfers, s->transfers + 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -232,11 +265,13 @@ static void on_piece(struct reactor *r, struct io_slot *slot, int32_t res)
 	int32_t result;
 
 	if (!settle(r->io, slot, res, &result)) {
-		(void)send_piece(r->io, slot); /* its thread is there: it cannot fail */
+		send_piece(r->io, slot);
 		return;
 	}
 	slot->session = NULL;
-	s->transfers--;
+	if (r->io->ring)
+		io_ring_give_file(r->io->ring, (unsigned)(slot - r->io->slot));
+	__atomic_store_n(&s->transfers, s->transfers - 1, __ATOMIC_RELAXED); /* session.h */
 	job->end = tsc_now();
 	reactor_end_job(r, s, job, result);
 }

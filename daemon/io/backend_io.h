@@ -38,7 +38,10 @@ struct session;
 int io_new(bool use_uring, uint32_t *need_wake, int eventfd, struct features *features,
 	   struct io_backend **ret);
 
-/* After its reactor has stopped, with nothing under way.  Takes NULL. */
+/*
+ * After its reactor has stopped.  A transfer that is still under way hangs: it is left, with all
+ * that it uses, to the end of the process.  Takes NULL.
+ */
 void io_free(struct io_backend *io);
 
 /* For the reactor's epoll; -1: none, the eventfd tells. */

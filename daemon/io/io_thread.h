@@ -24,14 +24,18 @@ struct io_piece {
 
 struct io_threads;
 
-/* need_wake and eventfd: of the reactor that sends; its flag is up when it sleeps.  -ENOMEM. */
-int io_threads_new(uint32_t *need_wake, int eventfd, struct io_threads **ret);
+/*
+ * need_wake and eventfd: of the reactor that sends; its flag is up when it sleeps.  To be made
+ * while no descriptor of a client is open.  -ENOMEM, -EAGAIN.  *ret_own_files: 0, or the -errno for
+ * which they have the descriptors of all (own_files.h).
+ */
+int io_threads_new(uint32_t *need_wake, int eventfd, int *ret_own_files, struct io_threads **ret);
 
 /* Ends the threads; nothing may be under way.  Takes NULL. */
 void io_threads_free(struct io_threads *t);
 
-/* Have a piece moved by the thread of a slot, which is idle.  -EAGAIN: no thread could be made. */
-int io_threads_send(struct io_threads *t, unsigned slot, const struct io_piece *piece);
+/* Have a piece moved by the thread of a slot, which is idle, once it could be made. */
+void io_threads_send(struct io_threads *t, unsigned slot, const struct io_piece *piece);
 
 /* The slots whose piece is done, as bits; each is reported once. */
 uint64_t io_threads_done(struct io_threads *t);

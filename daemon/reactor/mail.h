@@ -24,7 +24,7 @@ enum mail_type {
 	MAIL_RING_ADD,    /* ring */
 	MAIL_RING_CLOSE,  /* a: ring index; answered when its jobs have ended, with ring */
 	MAIL_CANCEL,      /* a: ring index, b: SQ index */
-	MAIL_FILE_ADD,    /* a: fd, b: 1 readable, 2 writable; answered with the index */
+	MAIL_FILE_ADD,    /* a: fd, b and result: its kind (files.h); answered with the index */
 	MAIL_FILE_REMOVE, /* a: index */
 	MAIL_KERNELS,     /* ask; answered when the device's process has answered */
 	MAIL_TRACE_BEGIN, /* trace: lent until MAIL_TRACE_END; not answered */

@@ -77,6 +77,13 @@ static void end_trace(struct reactor *r, struct session *s, uint32_t id)
 	mailbox_send(r->outbox, &m);
 }
 
+static int32_t add_file(struct session *s, const struct mail *m)
+{
+	const struct files_kind kind = {.modes = m->b, .withheld_by = (uint32_t)m->result};
+
+	return files_add(s, (int)m->a, &kind);
+}
+
 static void read_letter(struct reactor *r, const struct mail *m)
 {
 	struct session *s = m->session;
@@ -96,7 +103,7 @@ static void read_letter(struct reactor *r, const struct mail *m)
 		reactor_answer(r, MAIL_CANCEL, s, NULL, reactor_cancel(r, s, m->a, m->b));
 		break;
 	case MAIL_FILE_ADD:
-		reactor_answer(r, MAIL_FILE_ADD, s, NULL, files_add(s, (int)m->a, m->b));
+		reactor_answer(r, MAIL_FILE_ADD, s, NULL, add_file(s, m));
 		break;
 	case MAIL_FILE_REMOVE:
 		reactor_answer(r, MAIL_FILE_REMOVE, s, NULL, files_remove(s, m->a));

@@ -281,8 +281,11 @@ static int check_file(const struct session *s, const struct operands *o, const s
 		return refuse_arg(o, 0);
 	if (file >= QUOIT_MAX_FILES || s->files[file].fd < 0 || s->files[file].removed)
 		return refuse(o->fault, -EBADF, QUOIT_FIELD_FILE, file, QUOIT_MAX_FILES);
-	if (row->access[0] == 'W' ? !s->files[file].readable : !s->files[file].writable)
+	if (row->access[0] == 'W' && !s->files[file].readable)
 		return refuse(o->fault, -EACCES, QUOIT_FIELD_FILE, file, 0);
+	if (row->access[0] != 'W' && !s->files[file].writable)
+		return refuse(o->fault, -EACCES, QUOIT_FIELD_FILE, file,
+			      s->files[file].withheld_by);
 	if (!o->t[0]->dense)
 		return refuse(o->fault, -EINVAL, QUOIT_FIELD_STRIDE, 0, 0);
 	if (bytes > INT32_MAX - PAGE_BYTES) /* res counts bytes */

@@ -21,6 +21,7 @@ struct errand_pool {
 	struct errands *running; /* with one under way */
 	unsigned threads, idle;
 	bool stop;
+	struct file_systems writable;
 	int eventfd;
 };
 
@@ -113,17 +114,17 @@ static void close_one(struct errand_pool *p, struct errands *e)
 
 static void check_one(struct errand_pool *p, struct errands *e)
 {
+	struct files_kind kind = {0};
 	int fd = e->check, result;
-	uint32_t modes = 0;
 
 	pthread_mutex_unlock(&p->lock);
-	result = files_check(fd, e->uid == geteuid(), &modes);
+	result = files_check(fd, e->uid == geteuid() ? NULL : &p->writable, &kind);
 	pthread_mutex_lock(&p->lock);
 	e->check = -1;
 	e->checked = true;
 	e->checked_fd = fd;
 	e->check_result = result;
-	e->check_modes = modes;
+	e->check_kind = kind;
 }
 
 static void hang_up(struct errand_pool *p, struct errands *e)
@@ -211,7 +212,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int errand_pool_new(int eventfd, struct errand_pool **ret)
+int errand_pool_new(int eventfd, const struct file_systems *writable, struct errand_pool **ret)
 {
 	struct errand_pool *p = calloc(1, sizeof *p);
 	int err = 0;
@@ -223,6 +224,7 @@ int errand_pool_new(int eventfd, struct errand_pool **ret)
 	pthread_cond_init(&p->news, NULL);
 	pthread_cond_init(&p->gone, NULL);
 	p->eventfd = eventfd;
+	p->writable = *writable;
 	pthread_mutex_lock(&p->lock);
 	while (!err && p->threads < IDLE_MOST)
 		err = start_thread(p);
@@ -317,7 +319,7 @@ void errands_check(struct errands *e, int fd)
 	pthread_mutex_unlock(&e->pool->lock);
 }
 
-bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, uint32_t *ret_modes)
+bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, struct files_kind *ret_kind)
 {
 	bool done;
 
@@ -326,7 +328,7 @@ bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, uint32_t *
 	e->checked = false;
 	*ret_fd = e->checked_fd;
 	*ret_result = e->check_result;
-	*ret_modes = e->check_modes;
+	*ret_kind = e->check_kind;
 	pthread_mutex_unlock(&e->pool->lock);
 	return done;
 }

@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "files.h"
 #include "host/ctl_io.h"
 #include "memory/shared.h"
 
@@ -60,7 +61,7 @@ struct errands {
 	int hang_up;  /* a socket; -1: none */
 	bool checked; /* with this outcome, which waits to be fetched: */
 	int checked_fd, check_result;
-	uint32_t check_modes;
+	struct files_kind check_kind;
 	uint32_t count;
 	int close[ERRANDS_MOST];
 	uint32_t memory_count,
@@ -68,8 +69,11 @@ struct errands {
 	struct shared memory[ERRANDS_MEMORY];
 };
 
-/* eventfd is written whenever an errand is done.  -errno. */
-int errand_pool_new(int eventfd, struct errand_pool **ret);
+/*
+ * eventfd is written whenever an errand is done; writable: the file systems on which other users'
+ * files are written to.  -errno.
+ */
+int errand_pool_new(int eventfd, const struct file_systems *writable, struct errand_pool **ret);
 
 /* Ends the threads; those that hang, and what they use, are left to the end of the process. */
 void errand_pool_free(struct errand_pool *p);
@@ -89,7 +93,7 @@ void errands_hang_up(struct errands *e, int socket);
 void errands_check(struct errands *e, int fd);
 
 /* True, once: the check is done, *ret_fd is the caller's again, and *ret_result is its result. */
-bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, uint32_t *ret_modes);
+bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, struct files_kind *ret_kind);
 
 /*
  * Run a task, one at a time, before anything that the connection wants to have done later.  What it

@@ -30,12 +30,6 @@ static bool is_made_up(unsigned long type)
 	}
 }
 
-/* A page that is written there stays until the file has gone, and is charged to who wrote it. */
-static bool is_in_memory(unsigned long type)
-{
-	return type == TMPFS_MAGIC || type == RAMFS_MAGIC || type == HUGETLBFS_MAGIC;
-}
-
 static int modes_of(int flags, uint32_t *ret_modes)
 {
 	switch (flags & O_ACCMODE) {
@@ -52,7 +46,7 @@ static int modes_of(int flags, uint32_t *ret_modes)
 	return flags & O_APPEND ? -EINVAL : 0; /* a write would not go where the job says */
 }
 
-int files_check(int fd, bool ours, uint32_t *ret_modes)
+int files_check(int fd, const struct file_systems *writable, struct files_kind *ret)
 {
 	int err, flags = fcntl(fd, F_GETFL);
 	struct statfs fs;
@@ -62,22 +56,27 @@ int files_check(int fd, bool ours, uint32_t *ret_modes)
 	    fstatfs(fd, &fs) < 0 || is_made_up((unsigned long)fs.f_type) ||
 	    lseek(fd, 0, SEEK_CUR) < 0)
 		return -EINVAL;
-	err = modes_of(flags, ret_modes);
-	if (err < 0 || ours || !is_in_memory((unsigned long)fs.f_type))
+	*ret = (struct files_kind){0};
+	err = modes_of(flags, &ret->modes);
+	if (err < 0 || !(ret->modes & FILES_WRITE) || !writable ||
+	    file_systems_has(writable, (uint32_t)fs.f_type))
 		return err;
-	*ret_modes &= ~(uint32_t)FILES_WRITE;
-	return *ret_modes ? 0 : -EACCES;
+	ret->modes &= ~(uint32_t)FILES_WRITE;
+	ret->withheld_by = (uint32_t)fs.f_type;
+	return ret->modes ? 0 : -EACCES;
 }
 
-int32_t files_add(struct session *s, int fd, uint32_t modes)
+int32_t files_add(struct session *s, int fd, const struct files_kind *kind)
 {
 	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++) {
 		struct file_slot *f = &s->files[i];
 
 		if (f->fd >= 0)
 			continue;
-		*f = (struct file_slot){
-			.fd = fd, .readable = modes & FILES_READ, .writable = modes & FILES_WRITE};
+		*f = (struct file_slot){.fd = fd,
+					.readable = kind->modes & FILES_READ,
+					.writable = kind->modes & FILES_WRITE,
+					.withheld_by = kind->withheld_by};
 		return (int32_t)i;
 	}
 	return -ENFILE;

@@ -12,6 +12,7 @@
 #ifndef QUOITD_FILES_H
 #define QUOITD_FILES_H
 
+#include "file_systems.h"
 #include "session.h"
 
 enum files_mode {
@@ -19,18 +20,22 @@ enum files_mode {
 	FILES_WRITE = 2,
 };
 
+struct files_kind {
+	uint32_t modes;       /* enum files_mode, or-ed */
+	uint32_t withheld_by; /* f_type of the file system for which FILES_WRITE is missing; or 0 */
+};
+
 /*
- * Can jobs use this descriptor?  *ret_modes: enum files_mode, or-ed.  -EINVAL: it is not an
- * open regular file that can be read or written at any offset; procfs, sysfs and their
- * like make up their contents when they are read, so they are none.  -EACCES: it is in memory
- * (tmpfs, a memfd) and for writing only.  Of such a file nothing is written for another user: its
- * pages would be charged to us, and nothing of ours ever frees them.
- * ours: the client is this process's own user.
+ * Can jobs use this descriptor?  0 with *ret.  -EINVAL: it is not an open regular file that can be
+ * read or written at any offset; procfs, sysfs and their like make up their contents when they are
+ * read, so they are none.  -EACCES with *ret: it is for writing only, and its file system is not in
+ * `writable`; one that is for reading, too, is for reading only then.  writable NULL: the client is
+ * this process's own user, for whom any will do.
  */
-int files_check(int fd, bool ours, uint32_t *ret_modes);
+int files_check(int fd, const struct file_systems *writable, struct files_kind *ret);
 
 /* The index of the file from now on; -ENFILE: the session has QUOIT_MAX_FILES.  Owns fd then. */
-int32_t files_add(struct session *s, int fd, uint32_t modes);
+int32_t files_add(struct session *s, int fd, const struct files_kind *kind);
 
 /* No job fetched from now on can name it.  0, -EBADF. */
 int32_t files_remove(struct session *s, uint32_t index);

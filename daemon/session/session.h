@@ -102,6 +102,7 @@ struct file_slot {
 	uint32_t jobs;
 	bool removed;
 	bool readable, writable;
+	uint32_t withheld_by; /* as in files.h: why it is not writable, though open so */
 };
 
 struct errands;
@@ -172,9 +173,10 @@ struct session {
 	struct job_queue file_jobs[QUOIT_PRIO_NR];
 	uint32_t ready_jobs, ready_long; /* in all of these, and in those of long ones */
 	uint32_t published;              /* works given to the workers */
-	uint32_t transfers;              /* of files, under way */
-	uint32_t deadlines;              /* open jobs that have one */
-	uint64_t next_deadline;          /* none of them is earlier; TSC */
+	uint32_t client_node;            /* 1 + the node its client ran on at hello; 0: not known */
+	uint32_t transfers; /* of files, under way; atomic: the control thread looks at its end */
+	uint32_t deadlines; /* open jobs that have one */
+	uint64_t next_deadline; /* none of them is earlier; TSC */
 
 	struct session_exec exec;
 	struct bridge bridge;

@@ -569,9 +569,11 @@ int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, size_t size);
  * Let jobs use an open file: the index for quoit_file_read and quoit_file_write,
  * or a negative errno.  The daemon keeps a duplicate; fd stays the caller's.
  * Regular files only, without O_APPEND (-EINVAL); -ENFILE: the session has all that it may
- * have; -ECONNRESET.  A daemon of another user reads files in memory (tmpfs, a memfd), but writes
- * none: its jobs fail with -EACCES, as does this call if fd is for writing only.  A round trip to
- * the daemon.
+ * have; -ECONNRESET.  A daemon of another user writes to files on disks alone, or where its
+ * administrator lists the file system (file-systems): elsewhere, as in memory (tmpfs, a memfd), on
+ * an overlay, FUSE or NFS, jobs that write fail with -EACCES, as does this call if fd is for
+ * writing only.  quoit_strerror and quoit_open_text name the file system.  A round trip to the
+ * daemon.
  */
 int quoit_file_add(struct quoit_session *s, int fd);
 

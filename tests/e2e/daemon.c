@@ -67,21 +67,16 @@ int daemon_start(struct daemon *d, const char *const *options)
 	return daemon_start_prepared(d, options, NULL);
 }
 
-int daemon_start_prepared(struct daemon *d, const char *const *options, daemon_prepare_fn *prepare)
+/* In the folder that it has. */
+static int start(struct daemon *d, const char *const *options, daemon_prepare_fn *prepare)
 {
-	int ready[2], err;
+	int ready[2];
 	ssize_t n;
 	char byte;
 
-	*d = (struct daemon){.pid = -1, .folder = "/tmp/quoit-e2e-XXXXXX"};
-	if (!mkdtemp(d->folder))
+	d->pid = -1;
+	if (pipe2(ready, O_CLOEXEC) < 0)
 		return -errno;
-	snprintf(d->socket, sizeof d->socket, "%s/quoitd.sock", d->folder);
-	if (pipe2(ready, O_CLOEXEC) < 0) {
-		err = -errno;
-		remove_folder(d);
-		return err;
-	}
 	fflush(NULL);
 	d->pid = fork();
 	if (d->pid == 0) {
@@ -95,8 +90,26 @@ int daemon_start_prepared(struct daemon *d, const char *const *options, daemon_p
 		return 0;
 	if (d->pid > 0)
 		daemon_kill(d);
-	remove_folder(d);
 	return -ECHILD;
+}
+
+int daemon_start_again(struct daemon *d, const char *const *options)
+{
+	return start(d, options, NULL);
+}
+
+int daemon_start_prepared(struct daemon *d, const char *const *options, daemon_prepare_fn *prepare)
+{
+	int err;
+
+	*d = (struct daemon){.pid = -1, .folder = "/tmp/quoit-e2e-XXXXXX"};
+	if (!mkdtemp(d->folder))
+		return -errno;
+	snprintf(d->socket, sizeof d->socket, "%s/quoitd.sock", d->folder);
+	err = start(d, options, prepare);
+	if (err)
+		remove_folder(d);
+	return err;
 }
 
 static void log_path(const struct daemon *d, char *path, size_t size)

@@ -28,6 +28,12 @@ int daemon_start(struct daemon *d, const char *const *options);
 typedef void daemon_prepare_fn(const struct daemon *d);
 int daemon_start_prepared(struct daemon *d, const char *const *options, daemon_prepare_fn *prepare);
 
+/*
+ * Another one in the place of one that was killed or told to end, whether that has ended or not. As
+ * daemon_start, but the folder stays when it cannot be.
+ */
+int daemon_start_again(struct daemon *d, const char *const *options);
+
 /* For a daemon_prepare_fn: its log goes into a file of its folder.  -errno. */
 int daemon_log_to_file(const struct daemon *d);
 

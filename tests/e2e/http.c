@@ -73,6 +73,7 @@ void http_send(unsigned port, const char *request, struct http_answer *ret)
 	if (end)
 		end[2] = '\0';
 	ret->body = end ? end + 4 : ret->head + HTTP_MOST;
+	ret->bytes = end && n > 0 ? (size_t)n - (size_t)(ret->body - ret->head) : 0;
 	take_type(ret);
 }
 

@@ -11,6 +11,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <zlib.h>
 
 #include <quoit.h>
 
@@ -268,7 +269,7 @@ Test(exporter, a_strict_parser_of_openmetrics_takes_all_of_it)
 /* ---- requests ---- */
 
 struct request {
-	char text[96];
+	char text[160];
 	int status;
 	char body[48]; /* that it begins with */
 };
@@ -277,14 +278,16 @@ ParameterizedTestParameters(exporter, only_what_is_there_is_answered)
 {
 	static struct request rows[] = {
 		{"GET / HTTP/1.0\r\n\r\n", 200, "quoit exporter: the metrics"},
-		{"GET /metrics?x=y HTTP/1.1\r\nHost: x\r\n\r\n", 200, "# TYPE quoit_up gauge"},
-		{"HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 200, ""},
+		{"GET /metrics?x=y HTTP/1.1\r\nHost: localhost\r\n\r\n", 200,
+		 "# TYPE quoit_up gauge"},
+		{"HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 200, ""},
 		{"GET /metrics/ HTTP/1.0\r\n\r\n", 404, "quoit exporter: the metrics"},
 		{"GET /metricsx HTTP/1.0\r\n\r\n", 404, "quoit exporter: the metrics"},
 		{"GET /../../etc/passwd HTTP/1.0\r\n\r\n", 404, "quoit exporter: the metrics"},
 		{"POST /metrics HTTP/1.0\r\nContent-Length: 9\r\n\r\nx", 405,
 		 "quoit exporter: only"},
-		{"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n", 405, "quoit"},
+		{"PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n", 405,
+		 "quoit"},
 		{"DELETE /metrics HTTP/1.0\r\n\r\n", 405, "quoit exporter: only"},
 		{"get /metrics HTTP/1.0\r\n\r\n", 405, "quoit exporter: only"},
 	};
@@ -305,6 +308,103 @@ ParameterizedTest(struct request *row, exporter, only_what_is_there_is_answered)
 	if (!strncmp(row->text, "HEAD", 4))
 		cr_expect_str_eq(a.body, "");
 	http_free(&a);
+	exporter_stop(&e);
+}
+
+/* ---- compressed ---- */
+
+static void inflate_body(const struct http_answer *a, char *ret, size_t size)
+{
+	z_stream z = {.next_in = (Bytef *)a->body,
+		      .avail_in = (uInt)a->bytes,
+		      .next_out = (Bytef *)ret,
+		      .avail_out = (uInt)size - 1};
+
+	cr_assert_eq(inflateInit2(&z, MAX_WBITS + 16), Z_OK);
+	cr_expect_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
+	cr_expect_eq(z.avail_in, 0, "and nothing behind it");
+	ret[z.total_out] = '\0';
+	inflateEnd(&z);
+}
+
+Test(exporter, who_takes_gzip_gets_the_same_text_compressed)
+{
+	static const char *const takers[] = {"*/*\r\nAccept-Encoding: gzip", OPENMETRICS
+					     "\r\nAccept-Encoding: deflate, GZIP;q=0.5"};
+	static char text[HTTP_MOST];
+	struct exporter e;
+	struct daemon d;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	exporter_start(&e, d.socket, NULL, NULL);
+	for (unsigned i = 0; i < sizeof takers / sizeof takers[0]; i++) {
+		struct http_answer a;
+
+		exporter_metrics(&e, takers[i], &a);
+		cr_expect(strstr(a.head, "\r\nContent-Encoding: gzip\r\n"), "%s", a.head);
+		cr_expect(strstr(a.head, "\r\nVary: Accept, Accept-Encoding\r\n"), "%s", a.head);
+		inflate_body(&a, text, sizeof text);
+		cr_expect_eq(exporter_value(text, "quoit_up"), 1, "%s", text);
+		cr_expect_eq(strcmp(text + strlen(text) - 6, "# EOF\n") == 0, i == 1, "%s", text);
+		cr_expect_lt(a.bytes * 3, strlen(text), "%zu bytes of %zu", a.bytes, strlen(text));
+		http_free(&a);
+	}
+	exporter_stop(&e);
+	daemon_stop(&d);
+}
+
+Test(exporter, who_does_not_take_gzip_gets_it_plain)
+{
+	static const char *const others[] = {"*/*\r\nAccept-Encoding: gzip;q=0", "*/*",
+					     "*/*\r\nAccept-Encoding: x-gzip, br"};
+	struct exporter e;
+
+	exporter_start(&e, "/nowhere/quoitd.sock", NULL, "/dev/null");
+	for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++) {
+		struct http_answer a;
+
+		exporter_metrics(&e, others[i], &a);
+		cr_expect_not(strstr(a.head, "Content-Encoding"), "%s", a.head);
+		cr_expect_eq(exporter_value(a.body, "quoit_up"), 0, "%s", a.body);
+		http_free(&a);
+	}
+	exporter_stop(&e);
+}
+
+/* ---- under which names ---- */
+
+/* A page at evil.example that says it is at 127.0.0.1 has a browser ask so. */
+Test(exporter, only_its_own_names_are_answered)
+{
+	static const char *const options[] = {"--host=mon.example,other.example", NULL};
+	static const struct {
+		const char *host;
+		int status;
+	} rows[] = {
+		{"127.0.0.1:%u", 200},    {"localhost:%u", 200},    {"[::1]:%u", 200},
+		{"10.1.2.3", 200},        {"MON.example.:%u", 200}, {"other.example", 200},
+		{"evil.example:%u", 421}, {"evil.example", 421},    {"localhost.evil.example", 421},
+		{"127.0.0.1.evil", 421},  {"[evil]:%u", 421},       {":%u", 421},
+	};
+	static const char *const paths[] = {"/metrics", "/", "/nothing"};
+	struct exporter e;
+
+	exporter_start(&e, "/nowhere/quoitd.sock", options, "/dev/null");
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		for (unsigned p = 0; p < sizeof paths / sizeof paths[0]; p++) {
+			int status = rows[i].status == 200 && p == 2 ? 404 : rows[i].status;
+			char host[80], request[256];
+			struct http_answer a;
+
+			snprintf(host, sizeof host, rows[i].host, e.port);
+			snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n",
+				 paths[p], host);
+			http_send(e.port, request, &a);
+			cr_expect_eq(a.status, status, "%s of %s: %d", paths[p], host, a.status);
+			cr_expect(status != 421 || !strstr(a.body, "quoit_"), "%s", a.body);
+			http_free(&a);
+		}
+	}
 	exporter_stop(&e);
 }
 
@@ -403,6 +503,7 @@ Test(exporter, words_that_make_no_sense_are_named)
 		{"--listen localhost:80", "'localhost:80' is no ADDRESS:PORT"},
 		{"--listen 127.0.0.1:70000", "'127.0.0.1:70000'"},
 		{"--lisen x", "did you mean '--listen'?"},
+		{"--host a/b", "'a/b' is no host's name"},
 		{"9090", "takes no operand: '9090'"},
 	};
 	char said[4096];

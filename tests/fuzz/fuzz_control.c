@@ -94,6 +94,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	tsc_init();
 	optable_init();
 	log_init(LOG_LEVEL_ERROR, 0);
+	static const struct file_systems writable; /* none */
+
 	config_init(&config);
 	config.memory = 8 << 20;
 	config.uid_memory = 6 << 20;
@@ -116,7 +118,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 				   .sessions_of = &sessions_of};
 	reactor.eventfd = eventfd(0, EFD_NONBLOCK);
 	control.eventfd = eventfd(0, 0);
-	REQUIRE(errand_pool_new(control.eventfd, &control.errands) == 0);
+	REQUIRE(errand_pool_new(control.eventfd, &writable, &control.errands) == 0);
 	mailbox_init(&reactor.inbox, &reactor.need_wake, reactor.eventfd);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +12,17 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "ctl_client.h"
+#include "scenes.h"
+#include "slow_server.h"
 
 #define PROTO QUOIT_DAEMON_KILL_PROTO
 #define MOST  253 /* descriptors that the kernel lets a message carry */
@@ -279,6 +284,142 @@ static void only_files_are_taken_for_files(struct stage *s)
 	stage_die(s, &c);
 }
 
+/* ---- where ---- */
+
+/*
+ * A folder of its own in a file system of this type, which lies on a tmpfs where it needs another
+ * one below; for root, and gone with this process.
+ */
+static bool mount_it(const char *type, const char *folder)
+{
+	char options[160], path[64];
+
+	if (mount(type, folder, "tmpfs", 0, "size=16m") < 0)
+		return false;
+	if (!strcmp(type, "tmpfs"))
+		return true;
+	if (strcmp(type, "overlay") != 0)
+		return mount(type, folder, type, 0, NULL) == 0;
+	for (const char *name = "luwm"; *name; name++) {
+		snprintf(path, sizeof path, "%s/%c", folder, *name);
+		(void)mkdir(path, 0755);
+	}
+	snprintf(options, sizeof options, "lowerdir=%s/l,upperdir=%s/u,workdir=%s/w", folder,
+		 folder, folder);
+	return mount("overlay", folder, type, 0, options) == 0;
+}
+
+/* What a FILE_WRITE to it comes to; -errno with what the error says. */
+static int write_to(struct raw_client *c, uint32_t index, struct quoit_error *ret)
+{
+	struct quoit_sqe write = raw_job(QUOIT_OP_FILE_WRITE, 1, 0, 0);
+	struct quoit_cqe cqe = {0};
+
+	write.scalar[1] = index;
+	*ret = (struct quoit_error){0};
+	if (!raw_submit(c, &write) || raw_reap(c, 10000, &cqe, ret))
+		return -ECONNRESET;
+	return cqe.res;
+}
+
+/* For writing only it is refused by the name of its file system; else it is read only. */
+static void try_to_write(struct stage *s, struct raw_client *c, const char *type, const char *path,
+			 uint32_t number)
+{
+	int only = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	int both = open(path, O_RDWR | O_CLOEXEC), result;
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD), answer = {0};
+	struct quoit_error error;
+
+	if (CHECK(s, only >= 0 && both >= 0)) {
+		CHECK(s, !ctl_ask(c->socket, &m, only, &answer) && answer.result == -EACCES);
+		if (!CHECK(s, strstr(answer.text, type)))
+			printf("%s: %d %s\n", type, answer.result, answer.text);
+		CHECK(s, !ctl_ask(c->socket, &m, both, &answer) && !answer.result);
+		result = write_to(c, answer.file.index, &error);
+		CHECK(s, result == -EACCES && error.field == QUOIT_FIELD_FILE);
+		if (!CHECK(s, error.value[1] == number))
+			printf("%s: %d, %#llx\n", type, result, (unsigned long long)error.value[1]);
+	}
+	close(only);
+	close(both);
+}
+
+static const struct raw_wish writer = {
+	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64, .sq_entries = 8};
+
+/* Whoever made the mount, as root here: an ordinary user can in namespaces of its own. */
+static void files_are_written_on_disks_alone(struct stage *s)
+{
+	static const struct {
+		const char *type;
+		uint32_t number;
+	} rows[] = {{"tmpfs", 0x01021994}, {"ramfs", 0x858458f6}, {"overlay", 0x794c7630}};
+	struct raw_client c;
+	char folder[] = "/tmp/quoit-torture-XXXXXX", path[64];
+
+	if (!stage_has_users() || unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
+		s->skip = "needs root";
+		return;
+	}
+	if (!CHECK(s, mkdtemp(folder)) || !stage_open(s, &c, &writer))
+		return;
+	CHECK(s, !raw_run(&c, raw_vector(1, 16, RAW_ARENA_NOT)));
+	CHECK(s, !raw_run(&c, raw_job(QUOIT_OP_FILL, 1, 0, 0)));
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0] && !s->bad; i++) {
+		if (!mount_it(rows[i].type, folder)) {
+			printf("  (no %s here)\n", rows[i].type);
+		} else {
+			snprintf(path, sizeof path, "%s/file", folder);
+			try_to_write(s, &c, rows[i].type, path, rows[i].number);
+		}
+		while (umount2(folder, MNT_DETACH) == 0)
+			;
+	}
+	(void)rmdir(folder);
+	stage_die(s, &c);
+}
+
+static void a_fuse_file_is_not_written_to(struct stage *s)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD), answer = {0};
+	struct quoit_error error;
+	struct slow_server v;
+	struct raw_client c;
+	int fd;
+
+	if (!slow_server_enter(s, &v, &fd))
+		return;
+	if (stage_open(s, &c, &writer)) {
+		CHECK(s, !raw_run(&c, raw_vector(1, 16, RAW_ARENA_NOT)));
+		CHECK(s, !raw_run(&c, raw_job(QUOIT_OP_FILL, 1, 0, 0)));
+		CHECK(s, !ctl_ask(c.socket, &m, fd, &answer) && !answer.result);
+		CHECK(s, write_to(&c, answer.file.index, &error) == -EACCES &&
+				 error.value[1] == 0x65735546);
+		stage_die(s, &c);
+	}
+	close(fd);
+	slow_server_kill(&v);
+}
+
+static void a_file_on_a_disk_is_written_to(struct stage *s)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD), answer = {0};
+	int fd = scene_file_on_disk();
+	struct quoit_error error;
+	struct raw_client c;
+
+	if (CHECK(s, fd >= 0) && stage_open(s, &c, &writer)) {
+		CHECK(s, !raw_run(&c, raw_vector(1, 16, RAW_ARENA_NOT)));
+		CHECK(s, !raw_run(&c, raw_job(QUOIT_OP_FILL, 1, 0, 0)));
+		CHECK(s, !ctl_ask(c.socket, &m, fd, &answer) && !answer.result);
+		CHECK(s, write_to(&c, answer.file.index, &error) == 64);
+		stage_die(s, &c);
+	}
+	close(fd);
+}
+
 /* ---- in circles ---- */
 
 /* A pair of sockets, each of which lies in the other's queue. */
@@ -354,6 +495,9 @@ int main(int argc, char **argv)
 		STAGE_CASE(descriptors_that_were_refused_are_closed),
 		STAGE_CASE(session_has_as_many_files_as_it_may),
 		STAGE_CASE(only_files_are_taken_for_files),
+		STAGE_CASE(a_file_on_a_disk_is_written_to),
+		STAGE_CASE(a_fuse_file_is_not_written_to),
+		STAGE_CASE(files_are_written_on_disks_alone),
 		STAGE_CASE(sockets_in_their_own_queues_are_let_go),
 		STAGE_CASE(connection_in_its_own_queue_is_let_go),
 	};

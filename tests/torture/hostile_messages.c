@@ -217,7 +217,11 @@ static void wishes_that_cannot_be_are_refused_by_name(struct stage *s)
 		{{.device_bytes = 1}, -ENODEV, "device"},
 		{{.max_tensors = 1}, -EINVAL, "max_tensors"},
 		{{.max_tensors = UINT32_MAX}, -EINVAL, "max_tensors"},
-		{{.reserved = 1}, -EINVAL, "reserved"},
+		{{.cpu_hint = 1}, 0, ""},
+		{{.cpu_hint = 4096}, 0, ""},
+		{{.cpu_hint = INT32_MAX}, 0, ""},
+		{{.cpu_hint = (uint32_t)INT32_MAX + 1}, 0, ""},
+		{{.cpu_hint = UINT32_MAX}, 0, ""},
 	};
 
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -232,7 +236,7 @@ static void wishes_that_cannot_be_are_refused_by_name(struct stage *s)
 		m.hello.max_tensors = h->max_tensors ? h->max_tensors : m.hello.max_tensors;
 		m.hello.pinned_bytes = h->pinned_bytes;
 		m.hello.device_bytes = h->device_bytes;
-		m.hello.reserved = h->reserved;
+		m.hello.cpu_hint = h->cpu_hint;
 		CHECK(s, !ctl_ask(c.socket, &m, -1, &answer));
 		if (!CHECK(s,
 			   answer.result == rows[i].result && strstr(answer.text, rows[i].words)))

@@ -89,6 +89,7 @@ static void hello(struct fake_daemon *f, struct quoit_ctl *m)
 {
 	uint32_t version = m->hello.abi_version;
 
+	__atomic_store_n(&f->cpu_hint, m->hello.cpu_hint, __ATOMIC_RELAXED);
 	memset(m->bytes, 0, sizeof m->bytes);
 	if (f->options.refuse) {
 		m->result = f->options.refuse;
@@ -379,6 +380,11 @@ uint32_t fake_kicks(struct fake_daemon *f)
 
 	FAKE_SET(f, n = f->kicks);
 	return n;
+}
+
+uint32_t fake_cpu_hint(struct fake_daemon *f)
+{
+	return __atomic_load_n(&f->cpu_hint, __ATOMIC_RELAXED);
 }
 
 uint32_t fake_closed(struct fake_daemon *f)

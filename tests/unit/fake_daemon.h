@@ -65,6 +65,9 @@ struct quoit_sqe fake_sqe(struct fake_daemon *f, uint32_t i);
 uint32_t fake_kicks(struct fake_daemon *f);
 uint32_t fake_tensors_alive(struct fake_daemon *f);
 
+/* Where the client said that it runs (quoit_hello). */
+uint32_t fake_cpu_hint(struct fake_daemon *f);
+
 /* How many rings it was asked to close. */
 uint32_t fake_closed(struct fake_daemon *f);
 

@@ -32,6 +32,7 @@ struct fake_ring {
 };
 
 struct fake_daemon {
+	uint32_t cpu_hint; /* of the last hello */
 	struct fake_options options;
 	char directory[32], path[64];
 	pthread_t thread;

@@ -2,6 +2,7 @@
 /* test_client_session.c - opening and closing sessions and rings, against a fake quoitd */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,27 @@ Test(session, a_path_without_a_daemon_is_named)
 
 	cr_assert_eq(quoit_open(&s, &p), -ENOENT);
 	cr_assert_not_null(strstr(quoit_open_text(), "/nowhere/quoitd.sock"));
+}
+
+/* quoitd in its unit cannot look it up. */
+Test(session, hello_says_on_which_cpu_the_client_runs)
+{
+	cpu_set_t all, one;
+
+	cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		struct fake_daemon *f;
+
+		if (!CPU_ISSET(cpu, &all))
+			continue;
+		f = fake_start(&(struct fake_options){0});
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
+		quoit_close(open_session(f), 0);
+		cr_expect_eq(fake_cpu_hint(f), (uint32_t)cpu + 1);
+		fake_stop(f);
+	}
 }
 
 Test(session, a_path_too_long_is_refused)

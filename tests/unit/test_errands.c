@@ -13,13 +13,14 @@
 #define MANY (ERRANDS_USER + 2)
 
 static struct errand_pool *pool;
+static const struct file_systems disks = {.number = {0xef53}, .count = 1};
 static int news;
 static struct errands mine[MANY], others;
 
 static void make(void)
 {
 	news = eventfd(0, EFD_CLOEXEC);
-	cr_assert_eq(errand_pool_new(news, &pool), 0);
+	cr_assert_eq(errand_pool_new(news, &disks, &pool), 0);
 	for (unsigned i = 0; i < MANY; i++)
 		errands_init(&mine[i], pool, 1000);
 	errands_init(&others, pool, 1001);
@@ -78,10 +79,10 @@ Test(errands, a_close_that_hangs_holds_up_its_own_connection_only)
 	close(peer);
 	for (int fd = -1, result; fd < 0;) {
 		uint64_t count;
-		uint32_t modes;
+		struct files_kind kind;
 
 		cr_assert_eq(read(news, &count, sizeof count), (ssize_t)sizeof count);
-		if (errands_checked(&mine[0], &fd, &result, &modes)) {
+		if (errands_checked(&mine[0], &fd, &result, &kind)) {
 			cr_expect_eq(result, 0);
 			close(fd);
 		} else {

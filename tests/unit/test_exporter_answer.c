@@ -25,10 +25,11 @@ struct MHD_Response {
 
 struct MHD_Connection {
 	struct MHD_Response *gets;
-	const char *accepts;
+	const char *accepts, *encodings;
 };
 
 static struct answers answers;
+static struct hosts hosts;
 static struct collect collect = {.socket = "/no/such/folder/quoitd.sock"};
 static struct MHD_Connection reader[READERS];
 static unsigned made, alive;
@@ -40,7 +41,7 @@ static struct MHD_Response *create(size_t size, void *text, MHD_ContentReaderFre
 {
 	struct MHD_Response *r = calloc(1, sizeof *r);
 
-	cr_assert(r && size && memchr(text, '\n', size));
+	cr_assert(r && size && text);
 	*r = (struct MHD_Response){.refs = 1, .number = ++made, .let_go = let_go, .of = of};
 	alive++;
 	return r;
@@ -74,8 +75,9 @@ static enum MHD_Result add_header(struct MHD_Response *r, const char *name, cons
 static const char *look_up(struct MHD_Connection *c, enum MHD_ValueKind kind, const char *key)
 {
 	(void)kind;
-	(void)key;
-	return c->accepts;
+	if (!strcmp(key, MHD_HTTP_HEADER_ACCEPT))
+		return c->accepts;
+	return !strcmp(key, MHD_HTTP_HEADER_ACCEPT_ENCODING) ? c->encodings : NULL;
 }
 
 /* ---- readers ---- */
@@ -88,6 +90,7 @@ static void open_all(void)
 				  .add_response_header = add_header,
 				  .lookup_connection_value = look_up};
 	answers.collect = &collect;
+	answers.hosts = &hosts;
 }
 
 static void finish(unsigned i)
@@ -161,4 +164,7 @@ Test(exporter_answer, each_format_has_its_own)
 	ask_in_turn(ANSWER_TEXTS);
 	cr_expect_eq(ask(ANSWER_TEXTS), ANSWER_TEXTS + 1);
 	cr_expect_eq(ask(ANSWER_TEXTS + 1), ANSWER_TEXTS, "of the first, there are enough");
+	reader[ANSWER_TEXTS + 1].encodings = "br, gzip";
+	finish(ANSWER_TEXTS + 1);
+	cr_expect_eq(ask(ANSWER_TEXTS + 1), ANSWER_TEXTS + 2, "compressed, it is another one");
 }

@@ -13,10 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon.h"
 #include "guest.h"
+#include "hello.h"
 
 #define MANY     100000u /* elements of a tensor: 98 pages */
 #define ANYWHERE GUEST_MAX_NODES
@@ -64,19 +67,33 @@ static void pin(pid_t thread, unsigned cpus)
 	CHECK(!sched_setaffinity(thread, sizeof set, &set));
 }
 
+/* quoitd is another user's than its clients, in a /proc that hides them, as its unit has it. */
+static bool is_service;
+#define SERVICE 1000
+
+static void become_service(const struct daemon *d)
+{
+	CHECK(!unshare(CLONE_NEWNS) && !mount("proc", "/proc", "proc", 0, "hidepid=invisible"));
+	CHECK(!chown(d->folder, SERVICE, SERVICE) && !setresgid(SERVICE, SERVICE, SERVICE) &&
+	      !setresuid(SERVICE, SERVICE, SERVICE));
+	CHECK(access("/proc/1/stat", F_OK) < 0);
+}
+
 static void prepare(const struct daemon *d)
 {
 	pin(0, affinity ? affinity : ALL);
 	if (cpuset)
 		CHECK(!guest_join_cpuset(cpuset, 0));
 	CHECK(!daemon_log_to_file(d));
+	if (is_service)
+		become_service(d);
 }
 
 /* The CPU list of each reactor, as "2@0 6@1": CPU 2 of node 0, CPU 6 of node 1. */
 static void start(const char *cpuset_name, unsigned cpus, const char *reactors)
 {
 	const char *const options[] = {"--log=info", has_device ? "--gpu=soft" : "--gpu=none",
-				       NULL};
+				       is_service ? "--private=no" : NULL, NULL};
 	const char *const topo[] = {"/quoit", "topo", "--json", "--socket", quoitd.socket, NULL};
 	char found[64] = "", thread[40];
 	json_t *json, *reactor;
@@ -258,6 +275,30 @@ static void a_session_lies_on_its_clients_node(void)
 	stop();
 }
 
+static void a_session_lies_on_the_node_of_a_client_that_is_hidden(void)
+{
+	static const struct {
+		unsigned cpu;
+		int home;
+	} rows[] = {{6, 1}, {0, 0}, {5, 1}, {7, 1}, {3, 0}};
+
+	is_service = true;
+	start(NULL, 0, "2@0 6@1");
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		int fd;
+
+		pin(0, 1u << rows[i].cpu);
+		fd = hello_say(quoitd.socket, (uint32_t)sched_getcpu() + 1);
+		CHECK(fd >= 0);
+		CHECK(home_of_the_session() == rows[i].home);
+		close(fd);
+		while (home_of_the_session() >= 0) /* until it has gone */
+			usleep(10000);
+	}
+	stop();
+	is_service = false;
+}
+
 static void an_affinity_mask_is_obeyed(void)
 {
 	start(NULL, 0x10, "4@1");
@@ -375,6 +416,8 @@ static void where_no_core_of_its_node_may_be_used_memory_is_still_there(void)
 static const struct test two_nodes[] = {
 	{"each node has a reactor", each_node_has_a_reactor},
 	{"a session lies on its client's node", a_session_lies_on_its_clients_node},
+	{"a session lies on the node of a client that is hidden",
+	 a_session_lies_on_the_node_of_a_client_that_is_hidden},
 	{"an affinity mask is obeyed", an_affinity_mask_is_obeyed},
 	{"a cpuset is obeyed", a_cpuset_is_obeyed},
 	{"forbidden memory is taken from the other node",

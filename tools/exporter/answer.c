@@ -9,10 +9,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "exporter/accept.h"
 #include "exporter/exposition.h"
+#include "exporter/gzip.h"
 #include "exporter/microhttpd.h"
 
 static const char index_text[] = "quoit exporter: the metrics of quoitd are at /metrics\n";
+
+/* It does not say which: what was asked for is a stranger's text. */
+static const char wrong_host[] =
+	"quoit exporter: the Host of this request is not one that it serves: an address in "
+	"numbers, localhost, this machine's name, or those of --host=NAME,...\n";
 
 /* ---- responses ---- */
 
@@ -87,8 +94,23 @@ static void forget(struct answer_text *t)
 	t->response = NULL;
 }
 
+/* What else a cache between us and who asks has to know. */
+static struct MHD_Response *describe_form(struct MHD_Response *r, unsigned form)
+{
+	r = describe(r, exposition_content_type(form & ANSWER_OPENMETRICS));
+	if (r &&
+	    mhd.add_response_header(r, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding") ==
+		    MHD_YES &&
+	    (!(form & ANSWER_GZIP) ||
+	     mhd.add_response_header(r, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip") == MHD_YES))
+		return r;
+	if (r)
+		mhd.destroy_response(r);
+	return NULL;
+}
+
 /* Takes the text over; 0 or -ENOMEM. */
-static int hold(struct answer_text *t, char *text, size_t size, const char *type)
+static int hold(struct answer_text *t, char *text, size_t size, unsigned form)
 {
 	struct held *h = malloc(sizeof *h);
 	struct MHD_Response *r = NULL;
@@ -103,25 +125,27 @@ static int hold(struct answer_text *t, char *text, size_t size, const char *type
 		return -ENOMEM;
 	}
 	t->held++;
-	t->response = describe(r, type);
+	t->response = describe_form(r, form);
 	return t->response ? 0 : -ENOMEM;
 }
 
 /* 0 or -errno: then there is none. */
-static int make(struct answer_text *t, struct collect *c, bool openmetrics)
+static int make(struct answer_text *t, struct collect *c, unsigned form)
 {
 	size_t size = 0;
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &size);
-	int err = out ? collect_write(c, out, openmetrics) : -ENOMEM;
+	int err = out ? collect_write(c, out, form & ANSWER_OPENMETRICS) : -ENOMEM;
 
 	if (out && fclose(out) != 0 && !err)
 		err = -ENOMEM;
+	if (!err && form & ANSWER_GZIP)
+		err = gzip_replace(&text, &size);
 	if (err) {
 		free(text);
 		return err;
 	}
-	return hold(t, text, size, exposition_content_type(openmetrics));
+	return hold(t, text, size, form);
 }
 
 /* An old one is better than as many as there are who read slowly: those are ended soon. */
@@ -130,16 +154,23 @@ static bool is_fresh(const struct answer_text *t)
 	return t->response && (now_ms() - t->made_ms < ANSWER_FRESH_MS || t->held >= ANSWER_TEXTS);
 }
 
+static const char *header(struct MHD_Connection *connection, const char *name)
+{
+	return mhd.lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
 static enum MHD_Result send_metrics(struct answers *a, struct MHD_Connection *connection)
 {
-	bool openmetrics = exposition_accepts_openmetrics(
-		mhd.lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
-	struct answer_text *t = &a->text[openmetrics];
+	bool openmetrics =
+		exposition_accepts_openmetrics(header(connection, MHD_HTTP_HEADER_ACCEPT));
+	bool gzip = accept_takes(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING), "gzip");
+	unsigned form = (openmetrics ? ANSWER_OPENMETRICS : 0) | (gzip ? ANSWER_GZIP : 0);
+	struct answer_text *t = &a->text[form];
 	int err = 0;
 
 	if (!is_fresh(t)) {
 		forget(t);
-		err = make(t, a->collect, openmetrics);
+		err = make(t, a->collect, form);
 		t->made_ms = now_ms();
 	}
 	if (err)
@@ -152,6 +183,8 @@ static enum MHD_Result send_metrics(struct answers *a, struct MHD_Connection *co
 enum MHD_Result answer_request(struct answers *a, struct MHD_Connection *connection,
 			       const char *url, const char *method)
 {
+	if (!hosts_has(a->hosts, header(connection, MHD_HTTP_HEADER_HOST)))
+		return send_text(connection, MHD_HTTP_MISDIRECTED_REQUEST, wrong_host);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 				 "quoit exporter: only GET and HEAD\n");
@@ -164,6 +197,6 @@ enum MHD_Result answer_request(struct answers *a, struct MHD_Connection *connect
 
 void answers_free(struct answers *a)
 {
-	forget(&a->text[false]);
-	forget(&a->text[true]);
+	for (unsigned i = 0; i < ANSWER_FORMS; i++)
+		forget(&a->text[i]);
 }

@@ -9,26 +9,33 @@
 #include <microhttpd.h>
 
 #include "exporter/collect.h"
+#include "exporter/hosts.h"
 
 /*
  * A text with many sessions has megabytes and takes long to write: it is for all who ask within
- * this time.  Who reads slowly keeps an old one; while there are so many of a format, no new one is
+ * this time.  Who reads slowly keeps an old one; while there are so many of a form, no new one is
  * made.
  */
 #define ANSWER_FRESH_MS 250
 #define ANSWER_TEXTS    4
 
-/* The metrics in one format, as they were served last. */
+/* The metrics can be had in either format, plain or compressed. */
+#define ANSWER_OPENMETRICS 1u
+#define ANSWER_GZIP        2u
+#define ANSWER_FORMS       4u
+
+/* The metrics in one of these forms, as they were served last. */
 struct answer_text {
 	struct MHD_Response *response; /* NULL: there is none */
 	uint64_t made_ms;              /* CLOCK_MONOTONIC */
 	unsigned held;                 /* texts that somebody is still to get, and this one */
 };
 
-/* All zero but the first. */
+/* All zero but the first two. */
 struct answers {
 	struct collect *collect;
-	struct answer_text text[2]; /* [openmetrics] */
+	const struct hosts *hosts;
+	struct answer_text text[ANSWER_FORMS]; /* by the bits above */
 };
 
 /*

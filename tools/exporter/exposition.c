@@ -5,7 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+#include "accept.h"
 
 #define MEDIA_TYPE "application/openmetrics-text"
 
@@ -137,37 +138,7 @@ const char *exposition_content_type(bool openmetrics)
 			   : "text/plain; version=0.0.4; charset=utf-8";
 }
 
-/* Is a word of so many letters this one, in whatever case? */
-static bool is_word(const char *word, size_t length, const char *other)
-{
-	return length == strlen(other) && !strncasecmp(word, other, length);
-}
-
-/* One range of an Accept, up to `end`: its type, and not with a weight of zero. */
-static bool takes(const char *range, const char *end)
-{
-	size_t length;
-
-	range += strspn(range, " \t");
-	length = strcspn(range, ";, \t");
-	if (!is_word(range, length, MEDIA_TYPE))
-		return false;
-	for (range += length; range < end; range += strcspn(range, ";,")) {
-		range += strspn(range, "; \t");
-		if (range < end && !strncasecmp(range, "q=", 2))
-			return strtod(range + 2, NULL) > 0;
-	}
-	return true;
-}
-
 bool exposition_accepts_openmetrics(const char *accept)
 {
-	while (accept && *accept) {
-		const char *end = accept + strcspn(accept, ",");
-
-		if (takes(accept, end))
-			return true;
-		accept = *end ? end + 1 : end;
-	}
-	return false;
+	return accept_takes(accept, MEDIA_TYPE);
 }

@@ -69,6 +69,8 @@ const struct metric metrics[] = {
 	{DAEMON(MODULES), METRIC_GAUGE, "quoit_modules", "Plug-in modules of the configuration."},
 	{DAEMON(MODULES_LOST), METRIC_GAUGE, "quoit_modules_lost",
 	 "Of these, those that are lost or could not be started: jobs of theirs fail."},
+	{DAEMON(CLIENTS_NOWHERE), METRIC_COUNT, "quoit_clients_of_unknown_node",
+	 "Sessions that were opened without its being known on which node their clients ran."},
 	{DAEMON(LOG_SUPPRESSED), METRIC_COUNT, "quoit_log_lines_suppressed",
 	 "Log lines that were counted and not written."},
 
@@ -185,6 +187,7 @@ const struct metric metrics[] = {
 	 "Memory in use on devices."},
 	{SESSION(BYTES), METRIC_BYTES_COUNTED, "quoit_session_moved_bytes",
 	 "Bytes that its jobs have read and written."},
+	{SESSION(CLIENT_NODE), METRIC_LEFT_OUT, NULL, "a number, not a figure; quoit ps has it"},
 	{SESSION(AS_OF), METRIC_LEFT_OUT, NULL, A_READING},
 	{0},
 };

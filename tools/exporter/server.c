@@ -200,9 +200,9 @@ static void serve(struct server *s, int stop)
 	}
 }
 
-int server_run(struct collect *c, int listener, int stop)
+int server_run(struct collect *c, const struct hosts *hosts, int listener, int stop)
 {
-	struct server s = {.answers = {.collect = c}};
+	struct server s = {.answers = {.collect = c, .hosts = hosts}};
 	int err;
 
 	for (unsigned i = 0; i < VISITS; i++)

@@ -11,15 +11,16 @@
 #define QUOIT_TOOLS_EXPORTER_SERVER_H
 
 #include "exporter/collect.h"
+#include "exporter/hosts.h"
 
 #define SERVER_CONNECTIONS 32
 #define SERVER_SECONDS     5
 #define SERVER_REQUEST     16384 /* bytes of its line and headers, and what libmicrohttpd needs */
 
 /*
- * Serve what comes to `listener` until `stop` can be read; both stay the caller's.  0 or a negative
- * errno: it cannot begin.
+ * Serve what comes to `listener` under one of these names until `stop` can be read; all stay the
+ * caller's.  0 or a negative errno: it cannot begin.
  */
-int server_run(struct collect *c, int listener, int stop);
+int server_run(struct collect *c, const struct hosts *hosts, int listener, int stop);
 
 #endif

@@ -87,7 +87,7 @@ static void find_process(const struct follow *f, struct followed *s)
 	const struct counters_session *c = &s->reading[s->readings % 2];
 
 	close_fd(&s->statm);
-	s->process = (struct process){.pid = c->pid, .by_ns = c->opened_ns};
+	s->process = (struct process){.pid = c->pid, .uid = c->uid, .by_ns = c->opened_ns};
 	if (f->here && c->pid)
 		s->statm = open_process(c->pid, c->opened_ns);
 }

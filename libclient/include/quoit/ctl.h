@@ -109,7 +109,8 @@ struct quoit_hello {
 	uint64_t arena_bytes;  /* the range that the client maps */
 	uint64_t pinned_bytes; /* the pinned region */
 	uint32_t max_tensors;
-	uint32_t reserved;
+	uint32_t cpu_hint; /* 1 + the CPU that the client runs on, whose node its session is to be
+			      near where quoitd cannot look that up; 0, or no such CPU: not known */
 	char name[QUOIT_NAME_BYTES]; /* shown by the tools; printable ASCII */
 };
 

@@ -88,7 +88,8 @@
 	X(BYTES, "bytes_moved")                                                                    \
 	X(EXECUTOR_TICKS, "executor_ticks") /* of modules, and of each of a device's streams */    \
 	X(ARENA_AWAY,                                                                              \
-	  "arena_bytes_away") /* on other nodes than the session's when it was handed over */
+	  "arena_bytes_away") /* on other nodes than the session's when it was handed over */      \
+	X(CLIENT_NODE, "client_node") /* 1 + the node its client ran on at hello; 0: not known */
 
 /* Of one reactor, and the daemon as a whole; refused_: SQEs that were no valid jobs, by the errno.
  */
@@ -171,8 +172,9 @@
 	X(DEVICES_LOST, "devices_lost")                                                            \
 	X(MODULES, "modules") /* as configured */                                                  \
 	X(MODULES_LOST, "modules_lost")                                                            \
-	X(DEVICE_LIMIT, "device_bytes_limit")   /* of each device, for all leases */               \
-	X(DEVICE_LEASED, "device_bytes_leased") /* of each device: a lease is of all */
+	X(DEVICE_LIMIT, "device_bytes_limit")         /* of each device, for all leases */         \
+	X(DEVICE_LEASED, "device_bytes_leased")       /* of each device: a lease is of all */      \
+	X(CLIENTS_NOWHERE, "clients_of_unknown_node") /* sessions that are near nobody */
 
 #define QUOIT_STAT_ENUM_S(name, label) QUOIT_SESSION_##name,
 #define QUOIT_STAT_ENUM_R(name, label) QUOIT_REACTOR_##name,
