@@ -6,15 +6,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "charge.h"
 #include "connection_kernels.h"
 #include "drain.h"
 #include "host/ctl_io.h"
+#include "host/dear.h"
 #include "host/log.h"
 #include "recorder.h"
+#include "rests.h"
 #include "session/legs.h"
 #include "session/session_stats.h"
 
@@ -22,10 +23,12 @@
 
 void connection_reply(struct connection *c, struct quoit_ctl *m, const int *fds, unsigned count)
 {
+	uint64_t begun = dear_cpu_now();
 	int err;
 
 	m->magic = QUOIT_CTL_MAGIC;
 	err = ctl_send(c->fd, m, fds, count);
+	rests_count(c->control, c->uid, begun);
 	if (err == -EAGAIN) {
 		connection_end(c, QUOIT_DAEMON_KILL_SLOW_CTL, "does not read its replies");
 	} else if (err < 0 && err != -EPIPE && err != -ECONNRESET) {
@@ -159,13 +162,9 @@ void connection_refuse(struct connection *c, uint32_t counter, int result, const
 	totals_count(c->control->totals, counter);
 	if (text)
 		say_why(c, counter, result, text);
-	(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-	if (c->pidfd >= 0) {
-		/* By name: a process that is just being started may have a copy, and keep it
-		 * watched. */
-		(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->pidfd, NULL);
+	rests_unwatch(c);
+	if (c->pidfd >= 0)
 		close(c->pidfd);
-	}
 	if (c->held_fd >= 0)
 		errands_close(&c->errands, c->held_fd);
 	errands_hang_up(&c->errands, c->fd);

@@ -20,6 +20,7 @@
 #include "job.h"
 #include "memory/guard.h"
 #include "memory/memory.h"
+#include "reactor_bells.h"
 #include "reactor_deadlines.h"
 #include "reactor_idle.h"
 #include "reactor_mail.h"
@@ -241,6 +242,7 @@ static bool collect(struct reactor *r)
 		memory_answer_done(r->memory);
 		any = true;
 	}
+	any |= reactor_bells_answers(r);
 	any |= io_poll(r);
 	any |= exec_poll(r);
 	return any;

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "bells.h"
 #include "executors/exec_port.h"
 #include "host/config.h"
 #include "mail.h"
@@ -38,6 +39,9 @@ struct reactor {
 	struct mailbox inbox;   /* from the control thread */
 	struct mailbox *outbox; /* to it */
 	struct memory_link *memory;
+	struct bell_link *bells;
+	uint32_t bells_open;    /* requests there */
+	struct dear_users dear; /* who have left */
 	struct worker_port *port;
 	struct io_backend *io;
 	struct exec_port *executor[CONFIG_EXECUTORS]; /* as executors_count counts */

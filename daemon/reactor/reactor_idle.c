@@ -131,6 +131,7 @@ static bool may_sleep(struct reactor *r)
 	idle &= mailbox_sleep(&r->inbox);
 	idle &= worker_may_sleep(r->port, &r->need_wake);
 	idle &= quoit_ring_sleep(&r->memory->from_thread, &r->need_wake);
+	idle &= bells_may_sleep(r->bells);
 	idle &= io_may_sleep(r);
 	idle &= exec_may_sleep(r);
 	return idle && !r->backlog_count;

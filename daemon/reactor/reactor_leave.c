@@ -8,6 +8,7 @@
 #include "executors/backend_exec.h"
 #include "io/backend_io.h"
 #include "memory/memory.h"
+#include "reactor_bells.h"
 #include "reactor_cancel.h"
 #include "reactor_mail.h"
 #include "reactor_rings.h"
@@ -111,8 +112,6 @@ static void unhook_dirty(struct reactor *r, struct ring *ring)
 
 static void let_ring_go(struct reactor *r, struct session *s, struct ring *ring)
 {
-	if (ring->dirty)
-		completion_flush(ring);
 	if (ring->queued)
 		unhook_dirty(r, ring);
 	record_ring_goes(ring);
@@ -120,6 +119,14 @@ static void let_ring_go(struct reactor *r, struct session *s, struct ring *ring)
 	legs_tell_sites(s, ring->index, ring->sites);
 	reactor_remove_ring(r, ring);
 	s->rings[ring->index] = NULL;
+}
+
+/* Its client knows all that was posted, and nobody is on the way to wake it. */
+static bool is_told(struct ring *ring)
+{
+	if (ring->dirty)
+		completion_flush(ring);
+	return !ring->bells_asked;
 }
 
 /* True: some ring still has jobs. */
@@ -132,7 +139,7 @@ static bool close_rings(struct reactor *r, struct session *s)
 
 		if (!ring || !ring->closing)
 			continue;
-		if (ring->jobs || (!s->stopped && quoit_ring_peek(&ring->sq))) {
+		if (ring->jobs || (!s->stopped && quoit_ring_peek(&ring->sq)) || !is_told(ring)) {
 			pending = true;
 			continue;
 		}
@@ -148,8 +155,10 @@ static void leave_tenant(struct reactor *r, struct tenant *t, struct session *s)
 {
 	for (enum turn i = 0; i < TURNS; i++)
 		turns_remove(&t->turns[i], i, s);
-	if (!--t->session_count)
+	if (!--t->session_count) {
 		tenancy_remove(&r->tenancy, t);
+		reactor_bells_leave(r, t);
+	}
 }
 
 static void forget_untold(struct reactor *r, struct session *s)
@@ -178,6 +187,9 @@ static void remove_session(struct reactor *r, struct session *s)
 
 static bool quiet(const struct session *s)
 {
+	for (uint32_t i = 0; i < s->ring_count; i++)
+		if (s->rings[i] && !is_told(s->rings[i]))
+			return false;
 	return !s->open.now && !s->requests && !s->published && s->memory.head == NIL;
 }
 

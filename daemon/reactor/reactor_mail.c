@@ -6,6 +6,7 @@
 #include "host/stick.h"
 #include "memory/guard.h"
 #include "memory/memory_pinned.h"
+#include "reactor_bells.h"
 #include "reactor_cancel.h"
 #include "reactor_leave.h"
 #include "reactor_rings.h"
@@ -43,8 +44,10 @@ static void add_session(struct reactor *r, struct session *s)
 	r->sessions = s;
 	r->session_count++;
 	r->recorded += s->trace != NULL;
-	if (!t->session_count++)
+	if (!t->session_count++) {
 		tenancy_add(&r->tenancy, t);
+		reactor_bells_meet(r, t);
+	}
 	s->told = true;
 	reactor_attend(r, s);
 	memory_pinned_fill(s);

@@ -10,7 +10,11 @@
  * a time: what hangs holds up its own connection only, and holds it in its user's count of
  * connections until it is done.
  *
- * Thread-safe, except errands_init and errands_checked, which are the control thread's.
+ * Whoever hangs up on a client goes through all that wait at its end (host/dear.h): for a user
+ * for whom that is dear, it is an errand, too.
+ *
+ * Thread-safe, except errands_init, errands_checked and those that hang up, which are the control
+ * thread's.
  */
 #ifndef QUOITD_ERRANDS_H
 #define QUOITD_ERRANDS_H
@@ -38,16 +42,18 @@
 	 2 * CTL_FDS_MOST + 3)
 
 struct errand_pool;
+struct dear_users;
 
 /* Of one connection; it must stay until errands_idle. */
 struct errands {
 	struct errand_pool *pool;
 	struct errands *next; /* in the pool's queue, or among those under way */
 	uid_t uid;
-	bool queued;  /* in one of the two */
-	int check;    /* a descriptor to be looked at; -1: none */
-	int hang_up;  /* a socket; -1: none */
-	bool checked; /* with this outcome, which waits to be fetched: */
+	struct dear_users *dear; /* the control thread's, of all users; NULL: it asks nobody */
+	bool queued;             /* in one of the two */
+	int check;               /* a descriptor to be looked at; -1: none */
+	int hang_up;             /* a socket; -1: none */
+	bool checked;            /* with this outcome, which waits to be fetched: */
 	int checked_fd, check_result;
 	uint32_t check_modes;
 	uint32_t count;
@@ -60,7 +66,7 @@ int errand_pool_new(int eventfd, struct errand_pool **ret);
 /* Ends the threads; those that hang, and what they use, are left to the end of the process. */
 void errand_pool_free(struct errand_pool *p);
 
-void errands_init(struct errands *e, struct errand_pool *p, uid_t uid);
+void errands_init(struct errands *e, struct errand_pool *p, uid_t uid, struct dear_users *dear);
 
 /* Close a descriptor.  e NULL: no client is behind it, and it is closed here. */
 void errands_close(struct errands *e, int fd);
@@ -70,6 +76,9 @@ bool errands_are_behind(struct errands *e);
 
 /* ctl_hang_up a connection's socket; where that cannot close it, ctl_drain and close it. */
 void errands_hang_up(struct errands *e, int socket);
+
+/* The same of a ring's; e NULL: no client is behind it. */
+void errands_hang_up_ring(struct errands *e, int socket);
 
 /* files_check a descriptor; one at a time. */
 void errands_check(struct errands *e, int fd);
