@@ -215,7 +215,16 @@ Test(bells, who_is_dear_is_rung_by_the_thread_and_pays_all_the_same)
 	cr_expect_eq(client[0].session->requests, 0);
 	cr_expect_gt(client[0].session->core_ticks, 0);
 	cr_expect_eq(client[1].session->core_ticks, 0);
-	cr_expect(reactor->control_pending);
+	cr_expect_null(reactor->leaves, "it does not leave");
+}
+
+Test(bells, who_leaves_is_looked_at_once_the_thread_has_answered)
+{
+	make_dear(&client[0]);
+	client[0].session->leaving = true;
+	reactor_bells_ring(client[0].ring, BELL_RING);
+	await_answer();
+	cr_expect_eq(reactor->leaves, client[0].session);
 }
 
 Test(bells, watches_make_a_client_dear)
