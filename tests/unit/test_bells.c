@@ -88,6 +88,17 @@ Test(dear, who_is_forgotten_is_who_has_not_been_dear_for_the_longest, .init = ts
 	cr_expect_eq(dear_find(&all, 2000)->dear.until, 5000);
 }
 
+Test(dear, a_rest_is_as_long_as_the_lesser_of_two_demands, .init = tsc_init)
+{
+	const uint64_t free = tsc_from_ns(DEAR_FREE_NS), took = 100 * free;
+	uint64_t last = 0;
+
+	cr_expect_eq(dear_rest(took, &last), 0, "nobody knows what else took time");
+	cr_expect_eq(dear_rest(3 * took, &last), DEAR_REST * (took - free));
+	cr_expect_eq(dear_rest(free, &last), 0);
+	cr_expect_eq(dear_rest(took, &last), 0);
+}
+
 /* ---- by whom ---- */
 
 #define CLIENTS 2
