@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,8 @@ static int make_reactor(struct machine *m, uint32_t i)
 	r->outbox = m->outbox[i];
 	r->memory = &m->memory_links[i];
 	memory_link_init(r->memory, &r->need_wake, r->eventfd);
+	r->bells = &m->bell_links[i];
+	bell_link_init(r->bells, &r->need_wake, r->eventfd);
 	return io_new(!m->config->no_io_uring, &r->need_wake, r->eventfd, &m->features, &r->io);
 }
 
@@ -141,10 +144,12 @@ static int make_reactors(struct machine *m)
 	m->control_eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	m->reactors = aligned_alloc(64, n * sizeof *m->reactors);
 	m->memory_links = aligned_alloc(64, n * sizeof *m->memory_links);
+	m->bell_links = aligned_alloc(64, n * sizeof *m->bell_links);
 	m->outbox = calloc(n, sizeof *m->outbox);
 	if (m->reactors)
 		memset(m->reactors, 0, n * sizeof *m->reactors);
-	if (m->control_eventfd < 0 || !m->reactors || !m->memory_links || !m->outbox)
+	if (m->control_eventfd < 0 || !m->reactors || !m->memory_links || !m->bell_links ||
+	    !m->outbox)
 		return -ENOMEM;
 	for (uint32_t i = 0; !err && i < n; i++)
 		err = make_reactor(m, i);
@@ -323,12 +328,32 @@ static int open_histograms(struct machine *m)
 	return 0;
 }
 
+/* Those that we may use and no reactor is on; there may be none. */
+static void list_cpus_beside(const struct machine *m, cpu_set_t *ret)
+{
+	CPU_ZERO(ret);
+	if (sched_getaffinity(0, sizeof *ret, ret) < 0) /* more CPUs than it has bits for */
+		CPU_ZERO(ret);
+	for (uint32_t i = 0; i < m->plan->nr_reactors; i++)
+		CPU_CLR(m->reactors[i].cpu, ret);
+}
+
+static int start_bells(struct machine *m)
+{
+	cpu_set_t cpus;
+
+	list_cpus_beside(m, &cpus);
+	return bells_start(m->bell_links, m->plan->nr_reactors, &cpus, &m->bells);
+}
+
 int machine_start(struct machine *m)
 {
 	int err = memory_thread_start(m->memory_links, m->plan->nr_reactors,
 				      !m->features.missing[FEATURE_HUGE_PAGES], &m->memory_thread);
 	char why[256];
 
+	if (!err)
+		err = start_bells(m);
 	if (!err)
 		err = start_workers(m);
 	if (!err)
@@ -358,6 +383,8 @@ void machine_stop(struct machine *m)
 	m->workers = NULL;
 	memory_thread_stop(m->memory_thread);
 	m->memory_thread = NULL;
+	bells_stop(m->bells);
+	m->bells = NULL;
 }
 
 void machine_free(struct machine *m, int directory)
@@ -374,6 +401,7 @@ void machine_free(struct machine *m, int directory)
 	}
 	free(m->reactors);
 	free(m->memory_links);
+	free(m->bell_links);
 	free(m->outbox);
 	if (m->control_eventfd >= 0)
 		close(m->control_eventfd);

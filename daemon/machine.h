@@ -30,6 +30,8 @@ struct machine {
 	struct reactor *reactors;
 	struct memory_link *memory_links;
 	struct memory_thread *memory_thread;
+	struct bell_link *bell_links;
+	struct bells *bells;
 	struct workers *workers;
 	struct gpu_choice gpu;
 	struct executors *executors; /* NULL: no modules, no devices */

@@ -74,6 +74,17 @@ static void kick_memory(void *of)
 	memory_thread_kick(of);
 }
 
+static uint64_t bells_thread_progress(void *of, uint32_t index)
+{
+	(void)index;
+	return bells_progress(of);
+}
+
+static void kick_bells(void *of)
+{
+	bells_kick(of);
+}
+
 static uint64_t executors_thread_progress(void *of, uint32_t index)
 {
 	(void)index;
@@ -141,6 +152,8 @@ static unsigned name_all(struct watchdog_subject *subjects, struct machine *m, s
 					 kick_control};
 	*s++ = (struct watchdog_subject){"the memory thread", m->memory_thread, 0, memory_progress,
 					 kick_memory};
+	*s++ = (struct watchdog_subject){"the thread for dear wake-ups", m->bells, 0,
+					 bells_thread_progress, kick_bells};
 	if (m->executors)
 		*s++ = (struct watchdog_subject){"the thread of executors", m->executors, 0,
 						 executors_thread_progress, kick_executors};
@@ -149,7 +162,7 @@ static unsigned name_all(struct watchdog_subject *subjects, struct machine *m, s
 
 struct watchdog *machine_watch(struct machine *m, struct control *c)
 {
-	unsigned most = m->plan->nr_reactors + m->plan->nr_cores + 3;
+	unsigned most = m->plan->nr_reactors + m->plan->nr_cores + 4;
 	struct watchdog_subject *subjects = calloc(most, sizeof *subjects);
 	const struct watchdog_calls calls = {.feed = service_feed_watchdog, .look = look, .of = m};
 	uint64_t period = service_watchdog_ns();

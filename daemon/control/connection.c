@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "charge.h"
@@ -14,8 +13,10 @@
 #include "connection_memory.h"
 #include "drain.h"
 #include "host/ctl_io.h"
+#include "host/dear.h"
 #include "host/log.h"
 #include "recorder.h"
+#include "rests.h"
 #include "session/legs.h"
 #include "session/session_stats.h"
 
@@ -23,10 +24,12 @@
 
 void connection_reply(struct connection *c, struct quoit_ctl *m, const int *fds, unsigned count)
 {
+	uint64_t begun = dear_cpu_now();
 	int err;
 
 	m->magic = QUOIT_CTL_MAGIC;
 	err = ctl_send(c->fd, m, fds, count);
+	rests_count(c, begun);
 	if (err == -EAGAIN) {
 		connection_end(c, QUOIT_DAEMON_KILL_SLOW_CTL, "does not read its replies");
 	} else if (err < 0 && err != -EPIPE && err != -ECONNRESET) {
@@ -161,13 +164,9 @@ void connection_refuse(struct connection *c, uint32_t counter, int result, const
 	totals_count(c->control->totals, counter);
 	if (text)
 		say_why(c, counter, result, text);
-	(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-	if (c->pidfd >= 0) {
-		/* By name: a process that is just being started may have a copy, and keep it
-		 * watched. */
-		(void)epoll_ctl(c->control->epoll, EPOLL_CTL_DEL, c->pidfd, NULL);
+	rests_unwatch(c);
+	if (c->pidfd >= 0)
 		close(c->pidfd);
-	}
 	connection_drop_fds(c, &c->held_fds);
 	c->held_fds.count = 0;
 	errands_hang_up(&c->errands, c->fd);

@@ -14,10 +14,12 @@
 #include "connection.h"
 #include "drain.h"
 #include "host/ctl_io.h"
+#include "host/dear.h"
 #include "host/log.h"
 #include "listener.h"
 #include "peer.h"
 #include "recorder.h"
+#include "rests.h"
 #include "service.h"
 
 #define EVENTS  64
@@ -70,8 +72,10 @@ static void serve(struct connection *conn)
 	char text[QUOIT_TEXT_BYTES];
 	struct quoit_ctl m;
 	struct ctl_fds fds;
+	uint64_t begun = dear_cpu_now();
 	int n = ctl_receive(conn->fd, &m, &fds);
 
+	rests_count(conn, begun);
 	if (n != 1)
 		connection_drop_fds(conn, &fds);
 	switch (n) {
@@ -187,16 +191,23 @@ static void on_signal(struct control *c)
 	}
 }
 
-static int timeout_ms(struct control *c)
+static int timeout_for_others(const struct control *c)
 {
-	if (recorder_is_busy(c))
-		return 0;
 	if (c->accept_from_ns || c->stop || service_has_news(c))
 		return TICK_MS;
 	for (const struct connection *conn = c->connections; conn; conn = conn->next)
 		if (conn->state == CONNECTION_NEW)
 			return TICK_MS;
 	return -1;
+}
+
+static int timeout_ms(struct control *c)
+{
+	int rest = rests_timeout_ms(c), others = timeout_for_others(c);
+
+	if (recorder_is_busy(c))
+		return 0;
+	return others < 0 || (rest >= 0 && rest < others) ? rest : others;
 }
 
 static void handle(struct control *c, const struct epoll_event *event)
@@ -208,7 +219,7 @@ static void handle(struct control *c, const struct epoll_event *event)
 
 		if (conn->state == CONNECTION_DRAINING) /* nothing else is told of it */
 			connection_end(conn, QUOIT_DAEMON_CLIENTS_DIED, NULL);
-		else if (conn->state != CONNECTION_GONE)
+		else if (conn->state != CONNECTION_GONE && !rests_begin(conn))
 			serve(conn);
 	}
 }
@@ -249,6 +260,7 @@ static void pass(struct control *c)
 	if (arrivals.count)
 		admit(c, &arrivals);
 	listener_resume(c);
+	rests_end(c);
 	recorder_advance(c);
 	reload_advance(c);
 	drop_silent(c);

@@ -53,6 +53,8 @@ struct control {
 	const struct device_places *places;
 	uint64_t device_lease; /* default; 0: there is no device */
 	struct errand_pool *errands;
+	struct dear_users dear; /* whose messages are (rests.h), */
+	uint64_t rests;         /* and how many connections have rested */
 	struct quoit_totals *totals;
 	struct connection *connections;
 	struct lent *lent; /* traces, the newest first (recorder.h) */

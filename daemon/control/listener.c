@@ -16,6 +16,7 @@
 #include "host/ctl_io.h"
 #include "host/log.h"
 #include "peer.h"
+#include "rests.h"
 
 #define BACKLOG 512
 
@@ -39,7 +40,7 @@ static struct connection *new_connection(struct control *c, int fd, const struct
 				    .pidfd = -1,
 				    .arena.fd = -1,
 				    .hello_by_ns = totals_now_ns() + c->config->hello_ms * 1000000};
-	errands_init(&conn->errands, c->errands, peer->uid);
+	errands_init(&conn->errands, c->errands, peer->uid, &c->dear);
 	c->connections = conn;
 	return conn;
 }
@@ -60,7 +61,9 @@ static void refuse(struct connection *conn, uint32_t counter, int err, const cha
 {
 	say_refused(conn->control, conn->fd, conn->uid, counter, err, why);
 	errands_hang_up(&conn->errands, conn->fd);
-	conn->fd = -1;
+	if (conn->pidfd >= 0)
+		close(conn->pidfd);
+	conn->fd = conn->pidfd = -1;
 	conn->state = CONNECTION_GONE;
 }
 
@@ -104,7 +107,6 @@ static void refuse_count(struct connection *conn, int err)
 
 void listener_admit(struct control *c, int fd)
 {
-	struct epoll_event event = {.events = EPOLLIN};
 	struct connection *conn;
 	struct ucred peer;
 	socklen_t length = sizeof peer;
@@ -136,15 +138,12 @@ void listener_admit(struct control *c, int fd)
 	}
 	conn->counted = true;
 	conn->only_asks = peer.uid == geteuid() && !c->config->is_private;
-	event.data.ptr = conn;
-	if (epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
-		err = -errno;
+	conn->pidfd = peer_open(fd, peer.pid);
+	err = rests_watch(conn);
+	if (err < 0) {
 		refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err, strerror(-err));
 		return;
 	}
-	conn->pidfd = peer_open(fd, peer.pid);
-	if (conn->pidfd >= 0)
-		(void)epoll_ctl(c->epoll, EPOLL_CTL_ADD, conn->pidfd, &event);
 	totals_count(c->totals, QUOIT_DAEMON_CONNECTIONS);
 }
 

@@ -90,8 +90,8 @@ void ring_free(struct ring *r)
 {
 	if (!r)
 		return;
-	if (r->socket >= 0 && !ctl_hang_up(r->socket))
-		errands_close(r->session->errands, r->socket);
+	if (r->socket >= 0)
+		errands_hang_up_ring(r->session->errands, r->socket);
 	errands_drop(r->session->errands, &r->memory);
 	free(r->bucket);
 	free(r->segment_open);

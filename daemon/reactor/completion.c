@@ -3,17 +3,11 @@
 #include "completion.h"
 
 #include <errno.h>
-#include <linux/futex.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "host/tsc.h"
 #include "probes.h"
+#include "reactor_bells.h"
 #include "sample.h"
-
-/* A CQ has one who waits for it; how many a client has put there must not be our time. */
-#define MOST_WOKEN 8
 
 int completion_credits(struct ring *r)
 {
@@ -80,8 +74,8 @@ void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
 static void wake(struct ring *r)
 {
 	probe_wake(r);
-	(void)syscall(SYS_futex, &r->client->cq_tail, FUTEX_WAKE, MOST_WOKEN, NULL, NULL, 0);
 	r->session->wakes++;
+	reactor_bells_ring(r, BELL_WAKE);
 }
 
 static void ring_descriptor(struct ring *r)
@@ -90,10 +84,8 @@ static void ring_descriptor(struct ring *r)
 
 	if (arm == r->armed)
 		return;
-	/* Full is success: the descriptor is readable then. */
-	if (send(r->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ||
-	    (errno != ENOBUFS && errno != ENOMEM))
-		r->armed = arm;
+	r->armed = arm;
+	reactor_bells_ring(r, BELL_RING);
 }
 
 /* One alone is carried in the tail's line: its client waits for no other.  NULL: more than one. */

@@ -20,6 +20,7 @@
 #include "job.h"
 #include "memory/guard.h"
 #include "memory/memory.h"
+#include "reactor_bells.h"
 #include "reactor_deadlines.h"
 #include "reactor_idle.h"
 #include "reactor_mail.h"
@@ -35,14 +36,15 @@ static inline void note_change(struct reactor *r, struct session *s)
 	if (!s->told)
 		return;
 	s->told = false;
-	s->untold = r->untold;
-	r->untold = s;
+	LINKS_ADD(&r->untold, s, untold);
 }
 
 void reactor_attend(struct reactor *r, struct session *s)
 {
 	turns_add(&reactor_tenant(r, s)->turns[TURN_START], TURN_START, s);
 	note_change(r, s);
+	if (__builtin_expect(s->leaving, 0))
+		reactor_look(r, s);
 }
 
 /* ---- complete ---- */
@@ -241,6 +243,7 @@ static bool collect(struct reactor *r)
 		memory_answer_done(r->memory);
 		any = true;
 	}
+	any |= reactor_bells_answers(r);
 	any |= io_poll(r);
 	any |= exec_poll(r);
 	return any;

@@ -9,11 +9,9 @@
 
 #include "executors/backend_exec.h"
 #include "host/tsc.h"
-#include "reactor_mail.h"
-#include "session/errands.h"
+#include "reactor_bells.h"
 
 #define EVENTS       64
-#define DOORBELLS    64u     /* taken of a ring at once, or one that never stops had us for good */
 #define RING_IDLE_NS 200000u /* a ring that is polled without SQEs for so long is so no more */
 
 /* When one that stalls is looked at again. */
@@ -218,35 +216,8 @@ uint64_t reactor_stall_timeout(const struct reactor *r)
 
 /* ---- sockets ---- */
 
-static void stop_listening(struct reactor *r, struct ring *ring)
+void reactor_ring_has_rung(struct reactor *r, struct ring *ring)
 {
-	(void)epoll_ctl(r->epoll, EPOLL_CTL_DEL, ring->socket, NULL);
-	ring->hung_up = true;
-}
-
-/* Nobody sends descriptors by a doorbell but to have us close them. */
-static void refuse_descriptors(struct reactor *r, struct ring *ring, const struct ctl_fds *fds)
-{
-	for (unsigned i = 0; i < fds->count; i++)
-		errands_close(ring->session->errands, fds->fd[i]);
-	reactor_kill(r, ring->session, QUOIT_DAEMON_KILL_PROTO);
-}
-
-/* Drain the doorbell before its ring is looked at, or a kick could be lost. */
-static void answer_doorbell(struct reactor *r, struct ring *ring, uint32_t events)
-{
-	struct ctl_fds fds;
-	int n = 1;
-
-	for (unsigned i = 0; i < DOORBELLS && n > 0 && !ring->session->stopped; i++) {
-		n = ctl_take_bell(ring->socket, &fds);
-		ring->session->kicks += n > 0;
-		if (fds.count)
-			refuse_descriptors(r, ring, &fds);
-	}
-	/* When the client closed its end, the control socket says what that means. */
-	if (n == 0 || events & (EPOLLHUP | EPOLLERR) || ring->session->stopped)
-		stop_listening(r, ring);
 	activate(r, ring);
 }
 
@@ -265,7 +236,7 @@ void reactor_poll(struct reactor *r, uint64_t timeout_ns)
 		struct ring *ring = events[i].data.ptr;
 
 		if (ring)
-			answer_doorbell(r, ring, events[i].events);
+			reactor_bells_hear(r, ring, events[i].events & (EPOLLHUP | EPOLLERR));
 		others |= !ring;
 	}
 	if (others) {

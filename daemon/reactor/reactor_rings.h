@@ -19,6 +19,9 @@
 int reactor_add_ring(struct reactor *r, struct ring *ring);
 void reactor_remove_ring(struct reactor *r, struct ring *ring);
 
+/* It has rung: it is polled. */
+void reactor_ring_has_rung(struct reactor *r, struct ring *ring);
+
 /* Wait for sockets, the eventfd and the io_uring, and answer them; sets the reactor's now. */
 void reactor_poll(struct reactor *r, uint64_t timeout_ns);
 

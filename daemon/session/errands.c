@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "files.h"
+#include "host/dear.h"
 
 /* Idle threads that are kept, so that one errand now and then starts none. */
 #define IDLE_MOST 2u
@@ -260,9 +261,9 @@ void errand_pool_free(struct errand_pool *p)
 
 /* ---- a connection's ---- */
 
-void errands_init(struct errands *e, struct errand_pool *p, uid_t uid)
+void errands_init(struct errands *e, struct errand_pool *p, uid_t uid, struct dear_users *dear)
 {
-	*e = (struct errands){.pool = p, .uid = uid, .check = -1, .hang_up = -1};
+	*e = (struct errands){.pool = p, .uid = uid, .dear = dear, .check = -1, .hang_up = -1};
 }
 
 /* It has something to do; with the lock. */
@@ -301,9 +302,31 @@ bool errands_are_behind(struct errands *e)
 	return behind;
 }
 
+/* Here and now, where that is cheap and the socket empty. */
+static bool hang_up(struct errands *e, int socket)
+{
+	struct dear_user *user = e && e->dear ? dear_note(e->dear, e->uid) : NULL;
+	uint64_t now = tsc_now(), begun;
+	bool done;
+
+	if (user && dear_is(&user->dear, now))
+		return false;
+	begun = dear_cpu_now();
+	done = ctl_hang_up(socket);
+	if (user)
+		dear_count(&user->dear, dear_cpu_now() - begun, now);
+	return done;
+}
+
+void errands_hang_up_ring(struct errands *e, int socket)
+{
+	if (!hang_up(e, socket))
+		errands_close(e, socket);
+}
+
 void errands_hang_up(struct errands *e, int socket)
 {
-	if (ctl_hang_up(socket))
+	if (hang_up(e, socket))
 		return;
 	pthread_mutex_lock(&e->pool->lock);
 	e->hang_up = socket;

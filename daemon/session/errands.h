@@ -13,7 +13,11 @@
  * So is what takes long with a client's memory: to map it, to look whether it is all there, to give
  * it back.
  *
- * Thread-safe, except errands_init, errands_checked and errands_ran, which are the control
+ * Whoever hangs up on a client goes through all that wait at its end (host/dear.h): for a user
+ * for whom that is dear, it is an errand, too.
+ *
+ * Thread-safe, except errands_init, errands_checked, errands_ran and those that hang up, which are
+ * the control
  * thread's.
  */
 #ifndef QUOITD_ERRANDS_H
@@ -47,14 +51,16 @@
 #define ERRANDS_MEMORY (2 * QUOIT_MAX_RINGS + 2)
 
 struct errand_pool;
+struct dear_users;
 
 /* Of one connection; it must stay until errands_idle. */
 struct errands {
 	struct errand_pool *pool;
 	struct errands *next; /* in the pool's queue, or among those under way */
 	uid_t uid;
-	bool queued;          /* in one of the two */
-	void (*task)(void *); /* to be run with this; NULL: none */
+	struct dear_users *dear; /* the control thread's, of all users; NULL: it asks nobody */
+	bool queued;             /* in one of the two */
+	void (*task)(void *);    /* to be run with this; NULL: none */
 	void *task_of;
 	bool ran;     /* one was, which waits to be told */
 	int check;    /* a descriptor to be looked at; -1: none */
@@ -78,7 +84,7 @@ int errand_pool_new(int eventfd, const struct file_systems *writable, struct err
 /* Ends the threads; those that hang, and what they use, are left to the end of the process. */
 void errand_pool_free(struct errand_pool *p);
 
-void errands_init(struct errands *e, struct errand_pool *p, uid_t uid);
+void errands_init(struct errands *e, struct errand_pool *p, uid_t uid, struct dear_users *dear);
 
 /* Close a descriptor.  e NULL: no client is behind it, and it is closed here. */
 void errands_close(struct errands *e, int fd);
@@ -88,6 +94,9 @@ bool errands_are_behind(struct errands *e);
 
 /* ctl_hang_up a connection's socket; where that cannot close it, ctl_drain and close it. */
 void errands_hang_up(struct errands *e, int socket);
+
+/* The same of a ring's; e NULL: no client is behind it. */
+void errands_hang_up_ring(struct errands *e, int socket);
 
 /* files_check a descriptor; one at a time. */
 void errands_check(struct errands *e, int fd);

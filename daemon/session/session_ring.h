@@ -12,6 +12,7 @@
 #include <quoit/trace.h>
 
 #include "memory/shared.h"
+#include "reactor/bells.h"
 
 struct session;
 
@@ -69,14 +70,17 @@ struct ring {
 	struct quoit_stamps *stamps; /* NULL: not asked for */
 	struct quoit_consumer sq;
 	struct quoit_producer cq;
-	uint32_t in_flight; /* jobs that hold a completion credit and have no CQE yet */
-	uint32_t jobs;      /* of this ring in the job table */
-	uint32_t armed;     /* the client's arm word that was last answered */
-	bool dirty;         /* CQEs not yet flushed */
-	bool queued;        /* in the reactor's list of dirty rings */
-	bool hung_up;       /* the client closed its end of the socket */
-	uint32_t slot;      /* in the reactor's table */
-	bool stalled;       /* the next SQE waits for a resource of the session */
+	uint32_t in_flight;        /* jobs that hold a completion credit and have no CQE yet */
+	uint32_t jobs;             /* of this ring in the job table */
+	uint32_t armed;            /* the client's arm word that was last answered */
+	bool dirty;                /* CQEs not yet flushed */
+	bool queued;               /* in the reactor's list of dirty rings */
+	bool hung_up;              /* the client closed its end of the socket */
+	bool bells_asked;          /* a request is open at the thread for dear wake-ups, */
+	uint8_t bells_wanted;      /* and so many BELL_* come after it */
+	struct bell_turn at_bells; /* that thread's */
+	uint32_t slot;             /* in the reactor's table */
+	bool stalled;              /* the next SQE waits for a resource of the session */
 	bool closing;
 	bool mute;          /* its client has gone or is leaving: nothing is posted any more */
 	uint64_t last_work; /* TSC of the last SQE */

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "host/config.h"
+#include "host/dear.h"
 #include "host/ledger.h"
 
 struct ring;
@@ -46,8 +47,9 @@ struct tenant {
 	uint32_t asked;     /* requests of its sessions that are open at the memory thread */
 	struct ring *rings; /* a circle of those that are polled: whose turn is the next one */
 	uint32_t ring_count;
-	int64_t balance; /* ticks that it may have before a new round begins */
-	int64_t turn;    /* and in this stage of a pass */
+	int64_t balance;  /* ticks that it may have before a new round begins */
+	int64_t turn;     /* and in this stage of a pass */
+	struct dear dear; /* its wake-ups */
 	struct tenant_part part[CONFIG_EXECUTORS];
 };
 
@@ -58,6 +60,13 @@ struct memory_line {
 	struct ledger_page page;
 };
 
+/* Its rings that have requests open at the thread for dear wake-ups, which alone touches this. */
+struct bell_line {
+	struct ring *first, *last; /* by turn; first NULL: none */
+	struct user *next;         /* among those that have some */
+	uint64_t rests_until;      /* TSC */
+};
+
 /* The control thread makes it with a user's first session, and frees it after the last. */
 struct user {
 	uid_t uid;
@@ -66,6 +75,7 @@ struct user {
 	uint32_t sessions;      /* the control thread's */
 	struct user *next;
 	struct memory_line at_memory;
+	struct bell_line at_bells;
 	struct tenant tenant[]; /* one at each reactor */
 };
 

@@ -248,7 +248,7 @@ static void connect_client(struct client *c)
 					     .pidfd = -1,
 					     .uid = 1000,
 					     .pid = getpid()};
-	errands_init(&c->connection->errands, control.errands, 1000);
+	errands_init(&c->connection->errands, control.errands, 1000, &control.dear);
 	control.connections = c->connection;
 }
 

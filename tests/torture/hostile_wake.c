@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -223,6 +224,115 @@ static void futex_storm(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
+/* ---- ends that many watch ---- */
+
+/* So many watches of one end; more descriptors need no right to more than is usual. */
+#define EPOLLS 64u
+#define COPIES 64u
+
+struct watches {
+	int epoll[EPOLLS], copy[COPIES];
+};
+
+static void watch(struct stage *s, struct watches *w, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+
+	for (unsigned i = 0; i < COPIES; i++)
+		CHECK(s, (w->copy[i] = dup(fd)) >= 0);
+	for (unsigned i = 0; i < EPOLLS; i++) {
+		CHECK(s, (w->epoll[i] = epoll_create1(EPOLL_CLOEXEC)) >= 0);
+		for (unsigned k = 0; k < COPIES; k++)
+			CHECK(s, !epoll_ctl(w->epoll[i], EPOLL_CTL_ADD, w->copy[k], &event));
+	}
+}
+
+static void unwatch(const struct watches *w)
+{
+	for (unsigned i = 0; i < EPOLLS; i++)
+		close(w->epoll[i]);
+	for (unsigned i = 0; i < COPIES; i++)
+		close(w->copy[i]);
+}
+
+static uint64_t dear_wakes(const struct stage *s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < s->totals->header.reactors; i++)
+		sum += __atomic_load_n(&s->totals->reactor[i].value[QUOIT_REACTOR_DEAR_WAKES],
+				       __ATOMIC_RELAXED);
+	return sum;
+}
+
+/* Each byte that is sent to it, and each that is taken from it, goes through all of them. */
+static void ring_that_many_watch(struct stage *s)
+{
+	uint64_t before = dear_wakes(s);
+	struct quoit_cqe cqe;
+	struct watches w;
+	struct raw_client c;
+	char byte;
+
+	if (!stage_open(s, &c, &wish))
+		return;
+	watch(s, &w, c.bell);
+	for (uint32_t n = 0; n < stage_times(s, 200, 20000) && !s->bad; n++) {
+		__atomic_fetch_add(&c.client->arm, 1, __ATOMIC_SEQ_CST);
+		(void)send(c.bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+		CHECK(s, raw_submit(&c, &nop));
+		CHECK(s, !raw_reap(&c, PATIENCE_MS, &cqe, NULL));
+		while (recv(c.bell, &byte, 1, MSG_DONTWAIT) == 1)
+			;
+	}
+	for (int ms = 0; ms < PATIENCE_MS && dear_wakes(s) == before; ms++)
+		usleep(1000);
+	CHECK(s, dear_wakes(s) > before);
+	unwatch(&w);
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+/* The last byte comes however dear it is, and CLOSE waits for it. */
+static void close_that_many_watch(struct stage *s)
+{
+	for (uint32_t n = 0; n < stage_times(s, 3, 100) && !s->bad; n++) {
+		struct quoit_cqe cqe;
+		struct watches w;
+		struct raw_client c;
+
+		if (!stage_open(s, &c, &wish))
+			return;
+		watch(s, &w, c.bell);
+		for (unsigned i = 0; i < 10; i++) {
+			__atomic_fetch_add(&c.client->arm, 1, __ATOMIC_SEQ_CST);
+			CHECK(s, raw_submit(&c, &nop));
+			CHECK(s, !raw_reap(&c, PATIENCE_MS, &cqe, NULL));
+		}
+		CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+		unwatch(&w);
+	}
+}
+
+/* Late replies, since their user rests after each; and none is lost. */
+static void control_that_many_watch(struct stage *s)
+{
+	struct quoit_ctl m;
+	struct watches w;
+	struct raw_client c;
+	unsigned count;
+
+	if (!stage_open(s, &c, &wish))
+		return;
+	watch(s, &w, c.socket);
+	for (uint32_t n = 0; n < stage_times(s, 50, 2000) && !s->bad; n++) {
+		m = (struct quoit_ctl){.type = QUOIT_CTL_OP};
+		strcpy(m.op.name, "nop");
+		CHECK(s, !raw_call(&c, &m, NULL, 0, &count));
+	}
+	unwatch(&w);
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
 /* ---- the hunt for a lost wake-up ---- */
 
 #define ALARM_NS 100000000
@@ -323,6 +433,9 @@ static const struct stage_case cases[] = {
 	{"control socket full", control_socket_full},
 	{"doorbell storm", doorbell_storm},
 	{"futex storm", futex_storm},
+	{"ring that many watch", ring_that_many_watch},
+	{"close that many watch", close_that_many_watch},
+	{"control that many watch", control_that_many_watch},
 	{"lost wake hunt", lost_wake_hunt},
 };
 

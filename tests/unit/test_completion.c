@@ -6,21 +6,33 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
+#include "host/tsc.h"
 #include "reactor/completion.h"
+#include "reactor/reactor.h"
 
 #define CQ 16
 
 static struct session *session;
 static struct ring *ring;
 
+/* Its clients cost no more than others' do. */
+static struct reactor *reactor;
+
 static void open_session(void)
 {
+	tsc_init();
 	session = core_session(64);
 	ring = core_ring(session);
+	reactor = aligned_alloc(64, sizeof *reactor);
+	memset(reactor, 0, sizeof *reactor);
+	session->reactor = reactor;
+	session->user = calloc(1, sizeof *session->user + sizeof session->user->tenant[0]);
 }
 
 static void close_session(void)
 {
+	free(session->user);
+	free(reactor);
 	core_session_free(session);
 }
 

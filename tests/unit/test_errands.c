@@ -22,8 +22,8 @@ static void make(void)
 	news = eventfd(0, EFD_CLOEXEC);
 	cr_assert_eq(errand_pool_new(news, &disks, &pool), 0);
 	for (unsigned i = 0; i < MANY; i++)
-		errands_init(&mine[i], pool, 1000);
-	errands_init(&others, pool, 1001);
+		errands_init(&mine[i], pool, 1000, NULL);
+	errands_init(&others, pool, 1001, NULL);
 }
 
 static void drop(void)

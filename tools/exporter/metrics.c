@@ -102,6 +102,8 @@ const struct metric metrics[] = {
 	 "Copies that one device's process read from another device's memory."},
 	{REACTOR(BYTES), METRIC_BYTES_COUNTED, "quoit_reactor_moved_bytes",
 	 "Bytes that its jobs have read and written."},
+	{REACTOR(DEAR_WAKES), METRIC_COUNT, "quoit_reactor_dear_wakes",
+	 "Wake-ups of clients that were dear and left to the thread for these."},
 	{INVALID(EINVAL), {"reason", "einval"}},
 	{INVALID(ENOTSUP), {"reason", "enotsup"}},
 	{INVALID(E2BIG), {"reason", "e2big"}},

@@ -111,6 +111,7 @@
 	X(EXEC_QUERIES, "executor_event_queries") /* of processes for everybody */                 \
 	X(PEER_COPIES, "device_copies_direct")                                                     \
 	X(BYTES, "bytes_moved")                                                                    \
+	X(DEAR_WAKES, "dear_wakes") /* handed to the thread for these */                           \
 	X(REFUSED_EINVAL, "refused_einval")                                                        \
 	X(REFUSED_ENOTSUP, "refused_enotsup")                                                      \
 	X(REFUSED_E2BIG, "refused_e2big")                                                          \

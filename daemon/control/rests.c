@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* rests.c - who is not read now, and until when */
+#include "rests.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+
+#include "host/dear.h"
+
+void rests_count(struct connection *conn, uint64_t begun)
+{
+	struct dear_user *user = dear_note(&conn->control->dear, conn->uid);
+	uint64_t took = dear_cpu_now() - begun, now = tsc_now();
+
+	uint64_t rest = dear_rest(took, &conn->took);
+
+	dear_count(&user->dear, took, now);
+	if (dear_is(&user->dear, now) && user->rests_until < now + rest)
+		user->rests_until = now + rest;
+}
+
+static uint64_t rests_until(struct control *c, uid_t uid)
+{
+	const struct dear_user *user = dear_find(&c->dear, uid);
+
+	return user ? user->rests_until : 0;
+}
+
+int rests_watch(struct connection *conn)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = conn};
+	int epoll = conn->control->epoll;
+
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, conn->fd, &event) < 0)
+		return -errno;
+	if (conn->pidfd >= 0)
+		(void)epoll_ctl(epoll, EPOLL_CTL_ADD, conn->pidfd, &event);
+	return 0;
+}
+
+void rests_unwatch(const struct connection *conn)
+{
+	int epoll = conn->control->epoll;
+
+	(void)epoll_ctl(epoll, EPOLL_CTL_DEL, conn->fd, NULL);
+	/* By name: a process that is just being started may have a copy, and keep it watched. */
+	if (conn->pidfd >= 0)
+		(void)epoll_ctl(epoll, EPOLL_CTL_DEL, conn->pidfd, NULL);
+}
+
+bool rests_begin(struct connection *conn)
+{
+	if (rests_until(conn->control, conn->uid) <= tsc_now())
+		return false;
+	rests_unwatch(conn);
+	conn->rests = ++conn->control->rests;
+	return true;
+}
+
+/* It is not read now, and is to be again.  At quoitd's end, nobody is. */
+static bool rests(const struct connection *conn)
+{
+	return conn->rests && conn->state != CONNECTION_GONE && conn->state != CONNECTION_DRAINING;
+}
+
+/* Of those whose rest is over, who has been there for the longest; NULL: there is none. */
+static struct connection *who_is_rested(struct control *c)
+{
+	struct connection *first = NULL;
+	uint64_t now = tsc_now();
+
+	for (struct connection *i = c->connections; i; i = i->next)
+		if (rests(i) && (!first || i->rests < first->rests) &&
+		    rests_until(c, i->uid) <= now)
+			first = i;
+	return first;
+}
+
+void rests_end(struct control *c)
+{
+	struct connection *conn = c->rests ? who_is_rested(c) : NULL;
+
+	if (!conn)
+		return;
+	conn->rests = 0;
+	if (rests_watch(conn) < 0)
+		connection_end(conn, QUOIT_DAEMON_KILL_SHORTAGE, "it cannot be watched");
+}
+
+int rests_timeout_ms(struct control *c)
+{
+	uint64_t first = UINT64_MAX, now;
+
+	for (struct connection *i = c->rests ? c->connections : NULL; i; i = i->next)
+		if (rests(i) && rests_until(c, i->uid) < first)
+			first = rests_until(c, i->uid);
+	if (first == UINT64_MAX)
+		return -1;
+	now = tsc_now();
+	return first <= now ? 0 : (int)(tsc_to_ns(first - now) / 1000000) + 1;
+}
