@@ -128,7 +128,7 @@ static void check_one(struct errand_pool *p, struct errands *e)
 	e->check_kind = kind;
 }
 
-static void hang_up(struct errand_pool *p, struct errands *e)
+static void hang_up_one(struct errand_pool *p, struct errands *e)
 {
 	int fd = e->hang_up;
 
@@ -151,7 +151,7 @@ static void run_one(struct errand_pool *p, struct errands *e)
 	else if (e->check >= 0)
 		check_one(p, e);
 	else
-		hang_up(p, e);
+		hang_up_one(p, e);
 }
 
 static void *run(void *arg);
@@ -303,7 +303,7 @@ bool errands_are_behind(struct errands *e)
 }
 
 /* Here and now, where that is cheap and the socket empty. */
-static bool hang_up(struct errands *e, int socket)
+static bool hang_up_now(struct errands *e, int socket)
 {
 	struct dear_user *user = e && e->dear ? dear_note(e->dear, e->uid) : NULL;
 	uint64_t now = tsc_now(), begun;
@@ -320,13 +320,13 @@ static bool hang_up(struct errands *e, int socket)
 
 void errands_hang_up_ring(struct errands *e, int socket)
 {
-	if (!hang_up(e, socket))
+	if (!hang_up_now(e, socket))
 		errands_close(e, socket);
 }
 
 void errands_hang_up(struct errands *e, int socket)
 {
-	if (hang_up(e, socket))
+	if (hang_up_now(e, socket))
 		return;
 	pthread_mutex_lock(&e->pool->lock);
 	e->hang_up = socket;

@@ -17,8 +17,7 @@
  * for whom that is dear, it is an errand, too.
  *
  * Thread-safe, except errands_init, errands_checked, errands_ran and those that hang up, which are
- * the control
- * thread's.
+ * the control thread's.
  */
 #ifndef QUOITD_ERRANDS_H
 #define QUOITD_ERRANDS_H
