@@ -36,7 +36,8 @@ uint64_t ring_cost(const struct quoit_ring_layout *l)
 {
 	uint64_t words = (BUCKET_WORDS + 2 * SEGMENT_WORDS) * (uint64_t)l->cq_entries;
 
-	return sizeof(struct ring) + quoit_ring_bytes(l) + words * sizeof(uint32_t);
+	return sizeof(struct ring) + quoit_ring_bytes(l) + page_table_bytes(quoit_ring_bytes(l)) +
+	       words * sizeof(uint32_t);
 }
 
 static int open_bookkeeping(struct ring *r)

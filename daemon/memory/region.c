@@ -29,6 +29,22 @@ uint64_t region_words(uint64_t lease, uint32_t max_buffers)
 	return words;
 }
 
+static uint64_t stripe_bytes(uint64_t lease, uint32_t max_buffers, uint32_t class)
+{
+	uint64_t bytes = pieces_of(lease, max_buffers, class) * sizeclass_bytes(class);
+
+	return (bytes + REGION_HUGE_BYTES - 1) / REGION_HUGE_BYTES * REGION_HUGE_BYTES;
+}
+
+uint64_t region_span(uint64_t lease, uint32_t max_buffers)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t c = 0; c < SIZECLASS_NR; c++)
+		bytes += stripe_bytes(lease, max_buffers, c);
+	return bytes;
+}
+
 int region_open(struct region *r, uint64_t lease, uint32_t max_buffers, uint32_t *next)
 {
 	uint64_t bytes = 0;
@@ -49,8 +65,7 @@ int region_open(struct region *r, uint64_t lease, uint32_t max_buffers, uint32_t
 						    .cached = NIL,
 						    .punched = NIL};
 		first += pieces;
-		bytes += (pieces * sizeclass_bytes(c) + REGION_HUGE_BYTES - 1) / REGION_HUGE_BYTES *
-			 REGION_HUGE_BYTES;
+		bytes += stripe_bytes(lease, max_buffers, c);
 	}
 	if (!bytes)
 		return -EINVAL;

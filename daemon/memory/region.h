@@ -59,6 +59,9 @@ struct region_piece {
 /* How many words region.next needs for a lease of `bytes` and `max_buffers`. */
 uint64_t region_words(uint64_t lease, uint32_t max_buffers);
 
+/* The address space that it takes. */
+uint64_t region_span(uint64_t lease, uint32_t max_buffers);
+
 /*
  * Create and map the region.  next: region_words() words, owned by the caller,
  * for as long as the region lives.  -errno; -EINVAL: less than a page, or REGION_LEASE_END.

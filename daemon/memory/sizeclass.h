@@ -26,6 +26,15 @@ static inline uint32_t sizeclass_of(uint64_t bytes)
 	return 8 + (log - 3) * 4 + (uint32_t)((more - (UINT64_C(1) << log)) >> (log - 2));
 }
 
+/*
+ * Bytes of page tables, at most, for a mapping of so many bytes wherever it begins: a page for each
+ * 2 MiB, one for each GiB, and one of a higher level.
+ */
+static inline uint64_t page_table_bytes(uint64_t mapped)
+{
+	return mapped ? ((mapped >> 21) + 2 + (mapped >> 30) + 2 + 1) * PAGE_BYTES : 0;
+}
+
 /* Bytes of a piece of this class. */
 static inline uint64_t sizeclass_bytes(uint32_t class)
 {

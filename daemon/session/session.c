@@ -57,13 +57,27 @@ static bool has_bridge(const struct session_limits *limits)
 	return limits->devices > 1;
 }
 
+/*
+ * Of all mappings of a session's, as if every page of each were used once: of the region, a piece
+ * of each class may have been anywhere, and the kernel keeps a page table for as long as a mapping
+ * is there.  Without a budget (eager) there is nothing to count.
+ */
+static uint64_t page_tables(const struct session_limits *limits, const struct layout *l)
+{
+	if (limits->eager)
+		return 0;
+	return page_table_bytes(region_span(l->region_bytes, l->max_buffers)) +
+	       page_table_bytes(limits->arena_bytes) + page_table_bytes(limits->pinned_bytes) +
+	       page_table_bytes(l->bytes);
+}
+
 uint64_t session_cost(const struct session_limits *limits)
 {
 	struct layout l;
 
 	lay_out(limits, &l);
-	return l.bytes + sizeof(struct session) + sizeof(struct quoit_session_stats) +
-	       sizeof(struct quoit_session_legs) +
+	return l.bytes + page_tables(limits, &l) + sizeof(struct session) +
+	       sizeof(struct quoit_session_stats) + sizeof(struct quoit_session_legs) +
 	       QUOIT_OP_NR * sizeof(struct quoit_operation_totals) +
 	       (has_bridge(limits) ? BRIDGE_BYTES : 0) +
 	       (limits->kernels ? sizeof(struct kernels) : 0);

@@ -80,8 +80,8 @@ Test(session_e2e, a_wish_that_cannot_be_granted_is_refused_in_words)
 
 Test(session_e2e, leases_and_tables_add_up_and_come_back)
 {
-	static const char *const options[] = {"--memory=100M", NULL};
-	struct quoit_open_params p = {.host_bytes = 16 * MIB}; /* and about 8 for its tables */
+	static const char *const options[] = {"--memory=110M", NULL};
+	struct quoit_open_params p = {.host_bytes = 16 * MIB}; /* and about 10 for its tables */
 	struct quoit_session *s[4], *more;
 	struct daemon d;
 

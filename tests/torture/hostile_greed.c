@@ -8,10 +8,10 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-#define UID_BYTES  (256 * MIB)
+#define UID_BYTES  (320 * MIB)
 #define UID_CLIENT 40u /* connections */
 #define UID_RINGS  48u
-static const char *const tight[] = {"--uid-memory=256M", "--uid-connections=40", "--uid-rings=48",
+static const char *const tight[] = {"--uid-memory=320M", "--uid-connections=40", "--uid-rings=48",
 				    NULL};
 
 /* How many of a user's are left beside the canary's one, if it is the same user. */
@@ -59,7 +59,7 @@ static void lease_beyond_everything(struct stage *s)
 
 static void leases_of_one_user_add_up(struct stage *s)
 {
-	const struct raw_wish share = {.host_bytes = 56 * MIB, .max_tensors = 64};
+	const struct raw_wish share = {.host_bytes = 64 * MIB, .max_tensors = 64};
 	struct raw_client c[5];
 
 	for (unsigned i = 0; i < 4; i++)

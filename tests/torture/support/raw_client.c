@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* raw_client.c - the protocol by hand */
+#ifndef _GNU_SOURCE /* where it is compiled by itself */
+#define _GNU_SOURCE
+#endif
 #include "raw_client.h"
 
 #include <errno.h>
