@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -19,6 +18,7 @@
 #include "control/control.h"
 #include "control/service.h"
 #include "host/config.h"
+#include "host/directory_lock.h"
 #include "host/exit_status.h"
 #include "host/journal.h"
 #include "host/kept_files.h"
@@ -47,24 +47,6 @@ static int open_directory(const char *socket)
 	else if (errno != EEXIST)
 		return -errno;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-/*
- * One quoitd a directory, or a second one would wipe the first one's counter files before
- * it finds the socket taken.  The lock ends with us, however we end; 0600, since whoever
- * can open the file could hold it.  The descriptor stays open, or -errno.
- */
-static int lock_directory(int directory)
-{
-	int fd = openat(directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		int err = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
-
-		close(fd);
-		return err;
-	}
 	return fd < 0 ? -errno : fd;
 }
 
@@ -207,7 +189,7 @@ static int look_for_proc(void)
 /* The directory's lock; -errno after a log line. */
 static int take_directory(const struct config *config, int directory)
 {
-	int lock = lock_directory(directory), err;
+	int lock = directory_lock(directory), err;
 	char why[256];
 
 	if (lock < 0) {
@@ -223,6 +205,7 @@ static int take_directory(const struct config *config, int directory)
 		close(lock);
 		return err;
 	}
+	directory_lock_sign(lock);
 	return lock;
 }
 

@@ -14,6 +14,7 @@
 
 #include "connection.h"
 #include "host/ctl_io.h"
+#include "host/directory_lock.h"
 #include "host/log.h"
 #include "peer.h"
 #include "rests.h"
@@ -194,16 +195,32 @@ void listener_resume(struct control *c)
 		set_accepting(c, true);
 }
 
+/*
+ * Who listens there is dead, and a thread of it that waits in the kernel keeps its descriptors
+ * (directory_lock.h).
+ */
+static bool is_of_the_dead(int probe)
+{
+	struct ucred peer;
+	socklen_t length = sizeof peer;
+
+	return getsockopt(probe, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid > 0 &&
+	       peer.uid == geteuid() && process_is_dead(peer.pid);
+}
+
 /* A socket file that nobody listens on is left over and may go; a live one may not. */
 static int clear_path(const struct sockaddr_un *addr)
 {
-	int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), err = 0;
+	int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err = 0;
+	bool listens;
 
 	if (probe < 0)
 		return -errno;
-	if (connect(probe, (const struct sockaddr *)addr, sizeof *addr) == 0)
+	listens =
+		connect(probe, (const struct sockaddr *)addr, sizeof *addr) == 0 || errno == EAGAIN;
+	if (listens && !is_of_the_dead(probe))
 		err = -EADDRINUSE;
-	else if (errno == ECONNREFUSED && unlink(addr->sun_path) < 0)
+	else if ((listens || errno == ECONNREFUSED) && unlink(addr->sun_path) < 0)
 		err = -errno;
 	close(probe);
 	return err;

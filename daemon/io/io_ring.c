@@ -45,6 +45,7 @@ struct io_ring {
 	int err; /* what it has instead of descriptors of its own */
 	sem_t ready, news;
 	_Atomic bool stop;
+	_Atomic uint32_t rounds;         /* of its: what it read of pieces before is read */
 	_Atomic uint64_t send, cancel;   /* slots, as bits */
 	struct io_piece piece[IO_SLOTS]; /* its, from `send` on until it is done */
 };
@@ -105,6 +106,7 @@ static void *submit(void *arg)
 			prepare_piece(r, (unsigned)__builtin_ctzll(slots));
 		for (slots = atomic_exchange(&r->cancel, 0); slots; slots &= slots - 1)
 			prepare_cancel(r, (unsigned)__builtin_ctzll(slots));
+		atomic_fetch_add(&r->rounds, 1); /* with the look of io_ring_next */
 		submit_all(r);
 		while (sem_wait(&r->news) < 0 && errno == EINTR)
 			;
@@ -247,6 +249,8 @@ bool io_ring_next(struct io_ring *r, unsigned *ret_slot, int32_t *ret_result)
 		if (slot == NO_SLOT)
 			continue;
 		*ret_slot = (unsigned)slot;
+		/* The kernel has it from that thread, which no longer reads the slot's piece. */
+		(void)atomic_load(&r->rounds);
 		return true;
 	}
 	return false;

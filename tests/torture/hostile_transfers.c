@@ -34,7 +34,7 @@
 static const struct raw_wish wish = {
 	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64, .sq_entries = 8};
 
-enum kind { LOCKED_INODE, SILENT_SERVER };
+enum kind { LOCKED_INODE, SILENT_SERVER, NO_ATTRIBUTES };
 
 struct scene {
 	struct daemon d;
@@ -74,6 +74,17 @@ static void *lock_inode(void *arg)
 	return NULL;
 }
 
+/* quoitd asks what a file is, and has no answer. */
+static void ask_for_attributes(struct scene *v)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD);
+	static struct raw_client c;
+
+	if (raw_open(&c, v->d.socket, &wish) || ctl_put(c.socket, &m, sizeof m, &v->slow, 1))
+		_exit(1);
+	slow_server_await(&v->server, 1);
+}
+
 /* In a process of its own. */
 static void hold(struct scene *v, enum kind kind, int ready)
 {
@@ -86,6 +97,12 @@ static void hold(struct scene *v, enum kind kind, int ready)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (stage_has_users())
 		scene_become(SCENE_MALLORY);
+	if (kind == NO_ATTRIBUTES) {
+		ask_for_attributes(v);
+		(void)!write(ready, "", 1);
+		for (;;)
+			pause();
+	}
 	if (raw_open(&c, v->d.socket, &wish) ||
 	    ctl_add_file(&c, kind == LOCKED_INODE ? v->own : v->slow, &index) ||
 	    raw_run(&c, raw_vector(1, 1024, RAW_ARENA_NOT)) ||
@@ -131,7 +148,7 @@ static bool enter(struct stage *s, struct scene *v, enum kind kind, const char *
 		return false;
 	v->own = scene_file_on_disk();
 	slow_page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, v->slow, 0);
-	slow_server_hold(&v->server, FUSE_READ);
+	slow_server_hold(&v->server, kind == NO_ATTRIBUTES ? FUSE_GETATTR : FUSE_READ);
 	if (!CHECK(s, v->own >= 0 && !daemon_start(&v->d, options)))
 		return false;
 	CHECK(s, chmod(v->d.folder, 0755) == 0);
@@ -190,8 +207,11 @@ static void end_it(struct stage *s, enum kind kind, const char *const *options, 
 	if (enter(s, &v, kind, options)) {
 		start = now_ms();
 		kill(v.d.pid, signal);
-		CHECK(s, raw_has_ended(&v.other, PATIENCE_MS));
-		is_soon(s, "its clients are told", start, signal == SIGKILL ? SECOND_MS : END_MS);
+		if (kind != NO_ATTRIBUTES) {
+			CHECK(s, raw_has_ended(&v.other, PATIENCE_MS));
+			is_soon(s, "its clients are told", start,
+				signal == SIGKILL ? SECOND_MS : END_MS);
+		}
 		check_next(s, &v, start, signal == SIGKILL ? SECOND_MS : END_MS);
 	}
 	if (!s->skip)
@@ -223,11 +243,18 @@ CASES(a_write_by_a_thread_waits_for_an_inode, LOCKED_INODE, true)
 CASES(a_read_by_a_thread_waits_for_a_server, SILENT_SERVER, true)
 #undef CASES
 
+/* The table of descriptors stays: the lock and the socket of a dead process are none. */
+static void a_servers_word_on_a_file_is_missing_and_it_is_killed(struct stage *s)
+{
+	end_it(s, NO_ATTRIBUTES, usual(false), SIGKILL);
+}
+
 static const struct stage_case cases[] = {
 	STAGE_CASE(a_write_waits_for_an_inode_and_it_is_killed),
 	STAGE_CASE(a_read_waits_for_a_server_and_it_is_killed),
 	STAGE_CASE(a_write_by_a_thread_waits_for_an_inode_and_it_is_killed),
 	STAGE_CASE(a_read_by_a_thread_waits_for_a_server_and_it_is_killed),
+	STAGE_CASE(a_servers_word_on_a_file_is_missing_and_it_is_killed),
 	STAGE_CASE(a_write_waits_for_an_inode_and_it_is_told_to_end),
 	STAGE_CASE(a_read_waits_for_a_server_and_it_is_told_to_end),
 	STAGE_CASE(a_write_by_a_thread_waits_for_an_inode_and_it_is_told_to_end),

@@ -9,6 +9,7 @@
 
 try 'a job runs with every line of hardening on' hardened_job
 try 'both nodes are used, and no line is logged that something is missing' both_nodes
+try 'a session is near its client, which the unit hides from quoitd' near_its_client
 try 'leases are half of MemoryMax=, and nobody is killed for memory' memory_limit
 try 'whoever uses all of its lease has nobody killed for memory' leases_are_used
 try 'a module that leaks is ended, and nobody else' module_leaks

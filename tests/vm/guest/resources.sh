@@ -13,6 +13,25 @@ both_nodes() {
 	fails in_journal 'not bound'
 }
 
+nodes_of() { # PROCESS: of its session, and where its client ran
+	quoit ps --no-headers -o node,clinode -p "$1" | tee /dev/stderr | xargs
+}
+
+# The unit hides clients' processes from quoitd, which has them tell where they run.
+near_its_client() {
+	running
+	is invisible property ProtectProc
+	me=$(exec sh -c 'echo $PPID')
+	for cpu in 0 1 0 1; do
+		taskset -pc $cpu "$me"
+		begin near$cpu 1 alice stay
+		is "$cpu $cpu" nodes_of "$(cat "$work/near$cpu.pid")"
+		quit near$cpu
+	done
+	taskset -pc 0,1 "$me"
+	fails says 'could not be known' quoit topo
+}
+
 memory_limit() {
 	running
 	systemctl set-property --runtime quoitd.service MemoryMax=512M
