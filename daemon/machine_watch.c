@@ -10,6 +10,7 @@
 
 #include "control/service.h"
 #include "host/log.h"
+#include "host/thread_state.h"
 #include "host/totals.h"
 #include "host/tsc.h"
 #include "reactor/reactor_idle.h"
@@ -27,6 +28,14 @@ static uint64_t reactor_progress(void *of, uint32_t index)
 	return __atomic_load_n(&r->passes, __ATOMIC_RELAXED);
 }
 
+static bool reactor_waits(void *of, uint32_t index, uint64_t *seen)
+{
+	const struct reactor *r = of;
+
+	(void)index;
+	return thread_waits_for_core(__atomic_load_n(&r->tid, __ATOMIC_RELAXED), seen);
+}
+
 static void kick_reactor(void *of)
 {
 	reactor_wake(of);
@@ -38,6 +47,14 @@ static uint64_t control_progress(void *of, uint32_t index)
 
 	(void)index;
 	return __atomic_load_n(&c->passes, __ATOMIC_RELAXED);
+}
+
+/* It is the process's first thread. */
+static bool control_waits(void *of, uint32_t index, uint64_t *seen)
+{
+	(void)of;
+	(void)index;
+	return thread_waits_for_core(getpid(), seen);
 }
 
 static void kick_control(void *of)
@@ -54,6 +71,13 @@ static uint64_t worker_progress(void *of, uint32_t index)
 	const struct machine *m = of;
 
 	return workers_progress(m->workers, index, m->config->tile_ms * 1000000);
+}
+
+static bool worker_waits(void *of, uint32_t index, uint64_t *seen)
+{
+	const struct machine *m = of;
+
+	return thread_waits_for_core(workers_thread(m->workers, index), seen);
 }
 
 static void kick_workers(void *of)
@@ -131,13 +155,18 @@ static void look(void *of)
 static struct watchdog_subject *name_cores(struct watchdog_subject *s, struct machine *m)
 {
 	for (uint32_t i = 0; i < m->plan->nr_reactors; i++, s++) {
-		*s = (struct watchdog_subject){
-			.of = &m->reactors[i], .progress = reactor_progress, .kick = kick_reactor};
+		*s = (struct watchdog_subject){.of = &m->reactors[i],
+					       .progress = reactor_progress,
+					       .kick = kick_reactor,
+					       .waits = reactor_waits};
 		snprintf(s->name, sizeof s->name, "reactor %u on CPU %u", i, m->reactors[i].cpu);
 	}
 	for (uint32_t i = 0; i < m->plan->nr_cores; i++, s++) {
-		*s = (struct watchdog_subject){
-			.of = m, .index = i, .progress = worker_progress, .kick = kick_workers};
+		*s = (struct watchdog_subject){.of = m,
+					       .index = i,
+					       .progress = worker_progress,
+					       .kick = kick_workers,
+					       .waits = worker_waits};
 		snprintf(s->name, sizeof s->name, "worker %u on CPU %u", i, m->plan->cores[i].cpu);
 	}
 	return s;
@@ -148,15 +177,24 @@ static unsigned name_all(struct watchdog_subject *subjects, struct machine *m, s
 {
 	struct watchdog_subject *s = name_cores(subjects, m);
 
-	*s++ = (struct watchdog_subject){"the control thread", c, 0, control_progress,
-					 kick_control};
-	*s++ = (struct watchdog_subject){"the memory thread", m->memory_thread, 0, memory_progress,
-					 kick_memory};
-	*s++ = (struct watchdog_subject){"the thread for dear wake-ups", m->bells, 0,
-					 bells_thread_progress, kick_bells};
+	*s++ = (struct watchdog_subject){.name = "the control thread",
+					 .of = c,
+					 .progress = control_progress,
+					 .kick = kick_control,
+					 .waits = control_waits};
+	*s++ = (struct watchdog_subject){.name = "the memory thread",
+					 .of = m->memory_thread,
+					 .progress = memory_progress,
+					 .kick = kick_memory};
+	*s++ = (struct watchdog_subject){.name = "the thread for dear wake-ups",
+					 .of = m->bells,
+					 .progress = bells_thread_progress,
+					 .kick = kick_bells};
 	if (m->executors)
-		*s++ = (struct watchdog_subject){"the thread of executors", m->executors, 0,
-						 executors_thread_progress, kick_executors};
+		*s++ = (struct watchdog_subject){.name = "the thread of executors",
+						 .of = m->executors,
+						 .progress = executors_thread_progress,
+						 .kick = kick_executors};
 	return (unsigned)(s - subjects);
 }
 

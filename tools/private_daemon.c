@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <quoit/descriptors.h>
+#include <quoit/service.h>
 
 #define MOST_OPTIONS 64
 #define SOCKET_NAME  "/quoitd.sock"
@@ -140,17 +141,6 @@ static void exec_daemon(const char *socket, const char *const *options, int read
 	fprintf(stderr, "quoit: cannot run quoitd: %s\n", strerror(errno));
 }
 
-/* What the service manager of its user told our program is not for quoitd to answer. */
-static void leave_service(void)
-{
-	static const char *const told[] = {"NOTIFY_SOCKET",  "WATCHDOG_USEC", "WATCHDOG_PID",
-					   "LISTEN_FDS",     "LISTEN_PID",    "LISTEN_PIDFDID",
-					   "LISTEN_FDNAMES", "FDSTORE"};
-
-	for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
-		(void)unsetenv(told[i]);
-}
-
 static void become_daemon(const char *socket, const char *const *options, int ready_fd,
 			  pid_t keeper)
 {
@@ -162,7 +152,7 @@ static void become_daemon(const char *socket, const char *const *options, int re
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (getppid() != keeper || null < 0)
 		_exit(CANNOT_EXEC);
-	leave_service();
+	quoit_service_leave(environ); /* our program's is not for it to answer */
 	dup2(null, STDIN_FILENO);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	(void)fcntl(ready_fd, F_SETFD, 0);

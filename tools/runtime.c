@@ -97,9 +97,9 @@ double runtime_silence_s(const struct counters_totals *t, unsigned *ret_reactor)
 	*ret_reactor = 0;
 	for (unsigned i = 0; i < t->reactors; i++) {
 		const struct counter *alive = &t->reactor[i].value[QUOIT_REACTOR_ALIVE];
-		double silent = alive->known && alive->value && alive->value < now
-					? (double)(now - alive->value) / 1e9
-					: 0;
+		/* It may have been stopped before it told anything. */
+		uint64_t told = alive->value ? alive->value : t->origin.started_ns;
+		double silent = alive->known && told < now ? (double)(now - told) / 1e9 : 0;
 
 		if (silent > most) {
 			most = silent;

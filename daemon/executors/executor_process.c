@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <quoit/service.h>
 #include <quoit/stats.h>
 
 #include "host/ctl_io.h"
@@ -67,6 +68,23 @@ static int set_files(posix_spawn_file_actions_t *actions, unsigned flags, int so
 	return err ? err : -posix_spawn_file_actions_adddup2(actions, socket, QUOIT_EXEC_SOCKET);
 }
 
+/* Ours without what a service manager told us: libraries would take it for theirs.  NULL: no
+ * memory. */
+static char **its_environment(void)
+{
+	size_t n = 0;
+	char **copy;
+
+	while (environ[n])
+		n++;
+	copy = calloc(n + 1, sizeof *copy);
+	if (!copy)
+		return NULL;
+	memcpy(copy, environ, n * sizeof *copy);
+	quoit_service_leave(copy);
+	return copy;
+}
+
 static int spawn(const char *program, const char *module, unsigned flags, int socket, pid_t *ret)
 {
 	char parent[16];
@@ -74,23 +92,29 @@ static int spawn(const char *program, const char *module, unsigned flags, int so
 			flags & EXECUTOR_PROCESS_SHARES ? (char *)(uintptr_t) "shares" : NULL,
 			NULL};
 	posix_spawn_file_actions_t actions;
+	char **environment = its_environment();
 	posix_spawnattr_t attr;
 	int err;
 
+	if (!environment)
+		return -ENOMEM;
 	snprintf(parent, sizeof parent, "%d", (int)getpid());
 	err = -posix_spawn_file_actions_init(&actions);
-	if (err < 0)
+	if (err < 0) {
+		free(environment);
 		return err;
+	}
 	err = -posix_spawnattr_init(&attr);
 	if (!err) {
 		err = set_attributes(&attr);
 		if (!err)
 			err = set_files(&actions, flags, socket);
 		if (!err)
-			err = -posix_spawn(ret, program, &actions, &attr, argv, environ);
+			err = -posix_spawn(ret, program, &actions, &attr, argv, environment);
 		(void)posix_spawnattr_destroy(&attr);
 	}
 	(void)posix_spawn_file_actions_destroy(&actions);
+	free(environment);
 	return err;
 }
 

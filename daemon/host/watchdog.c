@@ -23,6 +23,17 @@ struct watchdog {
 
 /* ---- one look ---- */
 
+/* Others have its core: that is nobody's fault here, and is said once. */
+static bool waits_for_core(struct watchdog_subject *s)
+{
+	if (!s->waits || !s->waits(s->of, s->index, &s->seen_of_core))
+		return false;
+	if (!s->without_core)
+		log_warning("%s gets no core: other programs have it", s->name);
+	s->without_core = true;
+	return true;
+}
+
 /* One that is stuck is kicked on: it may have been so by a lost wake-up. */
 static bool look_at(struct watchdog_subject *s, uint64_t interval_ns)
 {
@@ -34,8 +45,11 @@ static bool look_at(struct watchdog_subject *s, uint64_t interval_ns)
 			log_warning("no longer stuck: %s", s->name);
 		s->seen = progress;
 		s->missed = 0;
+		s->without_core = false;
 		return true;
 	}
+	if (waits_for_core(s))
+		return !was_stuck;
 	s->missed++;
 	if (s->missed == WATCHDOG_LOOKS - 1)
 		log_error("stuck: %s, no progress for %.1f s", s->name,

@@ -16,8 +16,9 @@
  *
  * Who has not got on since the last look is kicked, so that it gets on if it only slept.  One that
  * has not for three looks in a row, of four in a period, is stuck: the log says who, and nobody is
- *told that all is well until it gets on.  Looks are counted and not timed: in a machine that was
- *suspended nobody is stuck.
+ *told that all is well until it gets on.  A look at which it wants to run and gets no core, since
+ * others have it, does not count: starting quoitd anew would not help.  Looks are counted and not
+ *timed: in a machine that was suspended nobody is stuck.
  */
 #ifndef QUOITD_WATCHDOG_H
 #define QUOITD_WATCHDOG_H
@@ -34,9 +35,14 @@ struct watchdog_subject {
 	uint32_t index;
 	uint64_t (*progress)(void *of, uint32_t index); /* any thread's to call, as is */
 	void (*kick)(void *of);
+	/* Does it want a core that others have?  NULL: not known.  *seen: its own, zero at first.
+	 */
+	bool (*waits)(void *of, uint32_t index, uint64_t *seen);
 	/* its own */
 	uint64_t seen;
-	unsigned missed; /* looks in a row */
+	unsigned missed;       /* looks in a row */
+	uint64_t seen_of_core; /* what `waits` has seen */
+	bool without_core;     /* so the log has it */
 };
 
 /* What the thread calls; each must return soon. */

@@ -97,7 +97,8 @@ struct reactor {
 	struct summary *summary;             /* and what its sessions have done; NULL: nowhere */
 	uint32_t notes;  /* so many of clients that are recorded may be taken, */
 	uint64_t noted;  /* as of then; TSC */
-	uint64_t passes; /* for the watchdog; atomic */
+	uint64_t passes; /* for the watchdog; atomic, as is */
+	pid_t tid;       /* its thread */
 	int stop;        /* atomic */
 };
 

@@ -78,6 +78,7 @@ void reactor_settle(struct reactor *r)
 			 strerror(-err));
 	snprintf(name, sizeof name, "quoit-react-%u", r->index);
 	(void)pthread_setname_np(pthread_self(), name);
+	__atomic_store_n(&r->tid, gettid(), __ATOMIC_RELAXED);
 	tenancy_init(&r->tenancy, tsc_from_ns(TENANT_ROUND_NS), tsc_from_ns(TENANT_TURN_NS));
 	r->now = r->last_work = r->awake_since = tsc_now();
 	r->next_deadline = UINT64_MAX;

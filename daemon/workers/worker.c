@@ -259,7 +259,7 @@ static bool run_one(struct worker *me)
 
 /* ---- the thread ---- */
 
-static void place(const struct worker *me)
+static void place(struct worker *me)
 {
 	char name[16];
 	int err = affinity_pin_thread(me->cpu);
@@ -272,6 +272,7 @@ static void place(const struct worker *me)
 		log_info("worker %u keeps its nice value: %s", me->index, strerror(-err));
 	snprintf(name, sizeof name, "quoit-work-%u", me->index);
 	(void)pthread_setname_np(pthread_self(), name);
+	__atomic_store_n(&me->tid, gettid(), __ATOMIC_RELAXED);
 }
 
 /* Going to sleep is no part of what comes next. */

@@ -146,6 +146,9 @@ void workers_tell_times(const struct workers *w, uint32_t i, uint64_t *to);
  * CPU time, of which tile_ns count.  And have all of them look.  Any thread.
  */
 uint64_t workers_progress(const struct workers *w, uint32_t i, uint64_t tile_ns);
+
+/* Its thread, as the kernel knows it; 0: it has not begun. */
+pid_t workers_thread(const struct workers *w, uint32_t i);
 void workers_kick(struct workers *w);
 
 /* For the reactor's sleep: true if no work has ended; the flag is up either way. */

@@ -34,6 +34,7 @@ struct worker {
 	struct workers *all;
 	pthread_t thread;
 	clockid_t clock; /* its CPU time */
+	pid_t tid;       /* atomic */
 	uint32_t index;
 	uint32_t cpu;
 	bool anywhere; /* its node has no reactor */

@@ -150,6 +150,11 @@ uint64_t workers_progress(const struct workers *w, uint32_t i, uint64_t tile_ns)
 	return looks << 37 | (used < tile_ns ? used : tile_ns) / 1000;
 }
 
+pid_t workers_thread(const struct workers *w, uint32_t i)
+{
+	return __atomic_load_n(&w->worker[i].tid, __ATOMIC_RELAXED);
+}
+
 void workers_kick(struct workers *w)
 {
 	workers_ring(w);

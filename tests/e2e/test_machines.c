@@ -212,6 +212,34 @@ Test(machines, a_private_quoitd_does_not_speak_for_its_service)
 	(void)rmdir(folder);
 }
 
+static void be_a_service_as_daemon(const struct daemon *d)
+{
+	(void)d;
+	setenv("NOTIFY_SOCKET", "/nowhere", 1);
+	setenv("QUOIT_KEPT", "yes", 1);
+}
+
+/* Nor do the processes of its modules and devices. */
+Test(machines, an_executor_does_not_speak_for_quoitd)
+{
+	static const char *const options[] = {"--gpu=soft:1", NULL};
+	char command[256];
+	struct daemon d;
+
+	cr_assert_eq(daemon_start_prepared(&d, options, be_a_service_as_daemon), 0);
+	snprintf(command, sizeof command,
+		 "for c in $(cat /proc/%d/task/*/children); do tr '\\0' '\\n' </proc/$c/environ; "
+		 "done | grep -E '^(NOTIFY_SOCKET|QUOIT_KEPT)=' | grep -c -v NOTIFY | grep -qx 1",
+		 (int)d.pid);
+	cr_expect_eq(system(command), 0);
+	snprintf(command, sizeof command,
+		 "for c in $(cat /proc/%d/task/*/children); do tr '\\0' '\\n' </proc/$c/environ; "
+		 "done | grep -q '^NOTIFY_SOCKET='",
+		 (int)d.pid);
+	cr_expect_neq(system(command), 0);
+	daemon_stop(&d);
+}
+
 /* ---- the first process of a container ---- */
 
 /* Orphans come to who has asked for them, as to a first process. */

@@ -282,6 +282,64 @@ Test(doctor, memlock_is_enough_without_a_limit_or_with_the_capability)
 	expect(LEVEL_OK, "CAP_IPC_LOCK");
 }
 
+/* ---- limits ---- */
+
+static void set(struct subject *s, enum subject_limit which, uint64_t value)
+{
+	s->limit[which].known = true;
+	s->limit[which].value = value;
+}
+
+Test(doctor, each_limit_of_the_process_has_its_line)
+{
+	struct subject s = {.known = true, .uid = 990};
+
+	judge_limit(&f, SUBJECT_FILE_SIZE, &s, "");
+	expect(LEVEL_NOTE, "not known");
+	for (unsigned i = 0; i < SUBJECT_LIMITS; i++) {
+		set(&s, (enum subject_limit)i, SUBJECT_UNLIMITED);
+		judge_limit(&f, (enum subject_limit)i, &s, "");
+		expect(LEVEL_OK, "no limit of");
+		set(&s, (enum subject_limit)i, 63);
+		judge_limit(&f, (enum subject_limit)i, &s, "");
+		expect(LEVEL_FAILURE, "/etc/security/limits.d/quoit.conf");
+	}
+	set(&s, SUBJECT_ADDRESSES, 8 * GIB);
+	judge_limit(&f, SUBJECT_ADDRESSES, &s, "");
+	expect(LEVEL_WARNING, "8.0G of addresses at most (RLIMIT_AS)");
+	set(&s, SUBJECT_DESCRIPTORS, 1024);
+	s.pid = 77;
+	judge_limit(&f, SUBJECT_DESCRIPTORS, &s, "quoitd.service");
+	expect(LEVEL_WARNING,
+	       "prlimit --nofile=unlimited --pid 77  # for good: LimitNOFILE=infinity");
+	set(&s, SUBJECT_DESCRIPTORS, 524288);
+	judge_limit(&f, SUBJECT_DESCRIPTORS, &s, "");
+	expect(LEVEL_OK, "524288 of descriptors");
+	s.uid = 0;
+	judge_limit(&f, SUBJECT_THREADS, &s, "");
+	expect(LEVEL_OK, "no limit");
+}
+
+Test(doctor, tasks_of_the_group_and_mappings)
+{
+	struct cgroup c = {.tasks = CGROUP_UNLIMITED, .unit = "quoitd.service"};
+
+	judge_tasks(&f, &c);
+	expect(LEVEL_OK, "no control group");
+	c.tasks = 100;
+	judge_tasks(&f, &c);
+	expect(LEVEL_WARNING, "set-property quoitd.service TasksMax=infinity");
+	c.tasks = 20;
+	judge_tasks(&f, &c);
+	expect(LEVEL_FAILURE, "20 processes");
+	judge_mappings(&f, false, 0);
+	expect(LEVEL_NOTE, "not known");
+	judge_mappings(&f, true, 65530);
+	expect(LEVEL_OK, "65530 mappings");
+	judge_mappings(&f, true, 1000);
+	expect(LEVEL_WARNING, "sysctl vm.max_map_count=65530");
+}
+
 Test(doctor, huge_pages_set_aside_and_unused_are_a_warning_where_they_are_many)
 {
 	judge_huge_pages(&f, 0, 0, 2 << 20, 16 * GIB);

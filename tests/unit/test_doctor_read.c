@@ -154,6 +154,7 @@ Test(doctor_read, garbage_is_no_number_and_no_list)
 	"Mems_allowed_list:\t0-1\n"
 #define LIMITS                                                                                     \
 	"Limit                     Soft Limit           Hard Limit           Units     \n"         \
+	"Max open files            1024                 524288               files     \n"         \
 	"Max locked memory         8388608              unlimited            bytes     \n"
 
 Test(doctor_read, a_process_is_what_its_files_say)
@@ -172,6 +173,8 @@ Test(doctor_read, a_process_is_what_its_files_say)
 	numbers_print(&s.cpus, list, sizeof list);
 	cr_expect_str_eq(list, "0-3,8");
 	cr_expect_eq(s.memlock, 8388608);
+	cr_expect(s.limit[SUBJECT_DESCRIPTORS].known);
+	cr_expect_eq(s.limit[SUBJECT_DESCRIPTORS].value, 524288); /* the hard one */
 }
 
 Test(doctor_read, capabilities_in_a_user_namespace_count_for_nothing)

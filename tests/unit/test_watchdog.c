@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_watchdog.c - who is taken to be stuck, and who only sleeps */
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <criterion/criterion.h>
 
+#include "host/thread_state.h"
 #include "host/watchdog.h"
 
 #define INTERVAL 1000000u
@@ -96,4 +102,106 @@ Test(watchdog, all_is_not_well_while_one_of_many_is_stuck)
 		cr_expect_not(watchdog_look(s, 3, INTERVAL));
 	t[1].progress++;
 	cr_expect(watchdog_look(s, 3, INTERVAL));
+}
+
+/* ---- who gets no core ---- */
+
+static bool others_have_it;
+
+static bool waits(void *of, uint32_t index, uint64_t *seen)
+{
+	(void)of;
+	(void)index;
+	(void)seen;
+	return others_have_it;
+}
+
+Test(watchdog, who_gets_no_core_is_not_stuck)
+{
+	struct thread t = {.progress = 7};
+	struct watchdog_subject s = subject(&t);
+
+	s.waits = waits;
+	others_have_it = true;
+	cr_assert(watchdog_look(&s, 1, INTERVAL));
+	cr_expect_eq(looks_until_stuck(&s, 1), 0);
+	others_have_it = false; /* it has one, and does not get on */
+	cr_expect_eq(looks_until_stuck(&s, 1), WATCHDOG_LOOKS - 1);
+	others_have_it = true;
+	cr_expect_not(watchdog_look(&s, 1, INTERVAL)); /* that does not mend it */
+}
+
+enum { SLEEPS, SPINS, STARVES };
+
+struct one {
+	int how;
+	pid_t tid; /* atomic */
+	int stop;  /* atomic */
+};
+
+static void stay_on_first_cpu(void)
+{
+	cpu_set_t allowed, first;
+
+	(void)sched_getaffinity(0, sizeof allowed, &allowed);
+	CPU_ZERO(&first);
+	for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&first); i++)
+		if (CPU_ISSET(i, &allowed))
+			CPU_SET(i, &first);
+	(void)sched_setaffinity(0, sizeof first, &first);
+}
+
+static void *run(void *arg)
+{
+	const struct sched_param none = {0};
+	struct one *me = arg;
+
+	stay_on_first_cpu();
+	__atomic_store_n(&me->tid, gettid(), __ATOMIC_RELEASE);
+	if (me->how == STARVES)
+		(void)sched_setscheduler(0, SCHED_IDLE, &none);
+	while (!__atomic_load_n(&me->stop, __ATOMIC_RELAXED))
+		if (me->how == SLEEPS)
+			usleep(100000000);
+	return NULL;
+}
+
+/* Seen to wait for a core, at the most of so many looks. */
+static unsigned times_waiting(struct one *one, unsigned looks)
+{
+	uint64_t ticks = 0;
+	unsigned n = 0;
+
+	while (!__atomic_load_n(&one->tid, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	usleep(50000);
+	(void)thread_waits_for_core(one->tid, &ticks);
+	for (unsigned i = 0; i < looks; i++) {
+		usleep(30000);
+		n += thread_waits_for_core(one->tid, &ticks);
+	}
+	return n;
+}
+
+Test(watchdog, a_thread_that_sleeps_does_not_wait_for_a_core)
+{
+	struct one sleeper = {.how = SLEEPS};
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, run, &sleeper), 0);
+	cr_expect_eq(times_waiting(&sleeper, 10), 0);
+}
+
+Test(watchdog, a_thread_that_starves_waits_for_a_core)
+{
+	struct one spinner = {.how = SPINS}, starves = {.how = STARVES};
+	pthread_t thread[2];
+
+	cr_assert_eq(pthread_create(&thread[0], NULL, run, &spinner), 0);
+	cr_assert_eq(pthread_create(&thread[1], NULL, run, &starves), 0);
+	cr_expect_geq(times_waiting(&starves, 20), 5);
+	__atomic_store_n(&spinner.stop, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&starves.stop, 1, __ATOMIC_RELAXED);
+	pthread_join(thread[0], NULL);
+	pthread_join(thread[1], NULL);
 }

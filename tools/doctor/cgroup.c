@@ -66,6 +66,14 @@ static void take_memory(int root, const char *group, unsigned version, bool own,
 		take_limit(root, group, "memory.high", m);
 }
 
+static void take_tasks(int root, const char *group, struct cgroup *c)
+{
+	uint64_t limit;
+
+	if (tree_number(root, &limit, "%s/pids.max", group) && limit < c->tasks)
+		c->tasks = limit;
+}
+
 static uint64_t count_of(const char *stat, const char *name)
 {
 	const char *field = tree_field(stat, name);
@@ -104,6 +112,7 @@ static void climb(int root, const char *base, const char *path, unsigned version
 
 		while (length > least && group[length - 1] == '/')
 			group[--length] = '\0';
+		take_tasks(root, group, c);
 		if (memory)
 			take_memory(root, group, version, own, &c->memory);
 		else
@@ -163,6 +172,8 @@ static void take_line(int root, char *line, bool unified, struct cgroup *c)
 	} else if (has_controller(list, length, "cpu")) {
 		c->version = 1;
 		climb(root, BASE "/cpu", path, 1, false, c);
+	} else if (has_controller(list, length, "pids")) {
+		climb(root, BASE "/pids", path, 1, false, c);
 	}
 }
 
@@ -171,7 +182,8 @@ void cgroup_read(int root, const char *directory, struct cgroup *ret)
 	char text[8192], *rest = NULL, controllers[256];
 	bool unified = tree_line(root, controllers, sizeof controllers, BASE "/cgroup.controllers");
 
-	*ret = (struct cgroup){.memory = {.own = CGROUP_UNLIMITED, .least = CGROUP_UNLIMITED}};
+	*ret = (struct cgroup){.memory = {.own = CGROUP_UNLIMITED, .least = CGROUP_UNLIMITED},
+			       .tasks = CGROUP_UNLIMITED};
 	if (tree_read(root, text, sizeof text, "%s/cgroup", directory) < 0)
 		return;
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))

@@ -32,6 +32,7 @@ struct cgroup {
 	char unit[64];    /* its last part if systemd made it: "quoitd.service"; or empty */
 	struct cgroup_memory memory;
 	struct cgroup_cpu cpu;
+	uint64_t tasks; /* the least number of processes and threads; CGROUP_UNLIMITED */
 };
 
 /* What a tree says of the process whose folder is `directory` ("proc/self"). */

@@ -64,9 +64,11 @@ check_fn check_cgroup, check_cgroup_memory, check_cgroup_cpu;      /* check_cgro
 check_fn check_cpuset, check_isolated, check_governor, check_idle, /* check_cpu.c */
 	check_virtual, check_clock;
 check_fn check_memlock, check_huge_pages, check_shmem, check_balancing; /* check_memory.c */
-check_fn check_kernel, check_io_uring;                                  /* check_kernel.c */
-check_fn check_driver, check_device_files, check_link, check_mps;       /* check_nvidia.c */
-check_fn check_hop, check_wake, check_bandwidth;                        /* check_measured.c */
-check_fn check_device;                                                  /* check_device.c */
+check_fn check_file_size, check_addresses, check_descriptors, check_threads,
+	check_mappings;                                           /* check_limits.c */
+check_fn check_kernel, check_io_uring;                            /* check_kernel.c */
+check_fn check_driver, check_device_files, check_link, check_mps; /* check_nvidia.c */
+check_fn check_hop, check_wake, check_bandwidth;                  /* check_measured.c */
+check_fn check_device;                                            /* check_device.c */
 
 #endif

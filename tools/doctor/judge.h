@@ -68,6 +68,13 @@ void judge_shmem(struct finding *f, const char *all, const char *of_2m);
 
 void judge_numa_balancing(struct finding *f, bool known, uint64_t mode, unsigned nodes);
 
+/* ---- judge_limits.c ---- */
+
+void judge_limit(struct finding *f, enum subject_limit which, const struct subject *s,
+		 const char *unit);
+void judge_tasks(struct finding *f, const struct cgroup *c);
+void judge_mappings(struct finding *f, bool known, uint64_t mappings);
+
 /* ---- judge_kernel.c ---- */
 
 void judge_kernel(struct finding *f, const char *release);

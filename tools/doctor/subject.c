@@ -84,18 +84,41 @@ static void read_status(int root, struct subject *s)
 
 /* ---- /proc/PID/limits ---- */
 
+static bool parse_limit(const char *word, size_t length, uint64_t *ret)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%.*s", (int)length, word);
+	*ret = SUBJECT_UNLIMITED;
+	return !strcmp(text, "unlimited") || tree_parse_number(text, ret);
+}
+
+/* A line's soft limit, or its hard one behind it. */
+static bool limit_of(const char *limits, const char *name, bool hard, uint64_t *ret)
+{
+	const char *field = tree_field(limits, name);
+
+	if (field && hard) {
+		field += strcspn(field, " \t\n");
+		field += strspn(field, " \t");
+	}
+	return field && parse_limit(field, strcspn(field, " \t\n"), ret);
+}
+
 static void read_limits(int root, struct subject *s)
 {
-	char limits[MOST_LIMITS], word[32];
-	const char *field = NULL;
+	static const char *const names[SUBJECT_LIMITS] = {
+		[SUBJECT_FILE_SIZE] = "Max file size", [SUBJECT_ADDRESSES] = "Max address space",
+		[SUBJECT_DATA] = "Max data size",      [SUBJECT_DESCRIPTORS] = "Max open files",
+		[SUBJECT_THREADS] = "Max processes",
+	};
+	char limits[MOST_LIMITS];
 
-	if (tree_read(root, limits, sizeof limits, "%s/limits", s->directory) > 0)
-		field = tree_field(limits, "Max locked memory");
-	if (!field)
+	if (tree_read(root, limits, sizeof limits, "%s/limits", s->directory) <= 0)
 		return;
-	snprintf(word, sizeof word, "%.*s", (int)strcspn(field, " \t\n"), field);
-	s->memlock = SUBJECT_UNLIMITED;
-	s->has_memlock = !strcmp(word, "unlimited") || tree_parse_number(word, &s->memlock);
+	s->has_memlock = limit_of(limits, "Max locked memory", false, &s->memlock);
+	for (unsigned i = 0; i < SUBJECT_LIMITS; i++)
+		s->limit[i].known = limit_of(limits, names[i], true, &s->limit[i].value);
 }
 
 void subject_read(int root, uint32_t pid, struct subject *ret)

@@ -22,6 +22,16 @@
 #define SUBJECT_MAY_ADMINISTER (UINT64_C(1) << 21)
 #define SUBJECT_MAY_OVERRIDE   (UINT64_C(1) << 1)
 
+/* Limits of a process beside that of locked memory. */
+enum subject_limit {
+	SUBJECT_FILE_SIZE,
+	SUBJECT_ADDRESSES,
+	SUBJECT_DATA,
+	SUBJECT_DESCRIPTORS,
+	SUBJECT_THREADS,
+	SUBJECT_LIMITS,
+};
+
 struct subject {
 	uint32_t pid;       /* of the quoitd that runs; 0: we stand for one */
 	char directory[24]; /* its folder of /proc, relative to the tree's root */
@@ -34,6 +44,10 @@ struct subject {
 	struct numbers cpus, memories; /* that it may use: CPUs, and nodes' memory */
 	bool has_memlock;
 	uint64_t memlock; /* SUBJECT_UNLIMITED, or bytes */
+	struct {
+		bool known;
+		uint64_t value; /* the hard one, which quoitd takes; SUBJECT_UNLIMITED */
+	} limit[SUBJECT_LIMITS];
 };
 
 /* What a tree says of the process `pid`; 0: of ourselves. */

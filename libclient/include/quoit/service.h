@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* service.h - what a service manager has told one process, and no other one is to answer */
+#ifndef QUOIT_SERVICE_H
+#define QUOIT_SERVICE_H
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Is this "NAME=value" of the environment such a thing?  See sd_notify(3), sd_listen_fds(3). */
+static inline bool quoit_service_is_told(const char *variable)
+{
+	static const char *const names[] = {
+		"NOTIFY_SOCKET=", "WATCHDOG_USEC=",  "WATCHDOG_PID=",   "LISTEN_FDS=",
+		"LISTEN_PID=",    "LISTEN_PIDFDID=", "LISTEN_FDNAMES=", "FDSTORE="};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (!strncmp(variable, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* Take all of them out of an environment, in place. */
+static inline void quoit_service_leave(char **environment)
+{
+	char **to = environment;
+
+	for (char **from = environment; *from; from++)
+		if (!quoit_service_is_told(*from))
+			*to++ = *from;
+	*to = NULL;
+}
+
+#endif
