@@ -8,6 +8,9 @@
 /* Elements among which the largest is found first, and then its place. */
 #define ARGMAX_GROUP 1024
 
+/* An axis at least this long is looked through row by row. */
+#define ARGMAX_LONG 16
+
 struct argmax {
 	struct op_part best;
 	bool any; /* best holds something */
@@ -116,6 +119,22 @@ static void argmax_take(uint8_t dtype, struct argmax_columns *best, const void *
 	}
 }
 
+/* Each output element by itself, along an axis whose elements lie one behind the other. */
+static void argmax_rows(const struct op_args *args, const struct walk *walk, uint64_t length,
+			uint64_t begin, uint64_t end)
+{
+	struct argmax argmax = {.dtype = args->t[1].dtype};
+	uint64_t pos[QUOIT_MAX_DIMS] = {0};
+
+	argmax.amax = reduce_amax(argmax.dtype, &argmax.least);
+	walk_seek(walk, begin, pos);
+	for (; begin < end; begin++, walk_step(walk, pos, 1)) {
+		argmax.any = false;
+		argmax_piece((void *const[]){walk_address(walk, 1, pos)}, 0, length, &argmax);
+		*(i64 *)walk_address(walk, 0, pos) = (i64)argmax.best.index;
+	}
+}
+
 static void argmax_axis(struct op_args *args, uint32_t tile, uint32_t tiles)
 {
 	struct op_tensor first = args->t[1];
@@ -134,6 +153,10 @@ static void argmax_axis(struct op_args *args, uint32_t tile, uint32_t tiles)
 	end = walk.count * (tile + 1) / tiles;
 	if (begin == end)
 		return;
+	if (stride == op_dtype_size(first.dtype) && length >= ARGMAX_LONG) {
+		argmax_rows(args, &walk, length, begin, end);
+		return;
+	}
 	(void)reduce_nothing(args); /* then all places are 0 */
 	walk_seek(&walk, begin, pos);
 	while (begin < end) {

@@ -8,7 +8,8 @@
 #include <limits.h>
 
 #include "ops/blas.h"
-#include "ops/gemm.h"
+#include "ops/gemm_thin.h"
+#include "ops/parts.h"
 
 /*
  * A panel has at least half of this many multiply-adds: less is not worth a second core,
@@ -131,8 +132,8 @@ static bool gemm_by_blas(const struct gemm *gemm)
 }
 
 /* Rows from..to - 1 of one batch. */
-static void gemm_rows(const struct op_args *args, const struct gemm_batch *all, uint64_t batch,
-		      uint64_t from, uint64_t to)
+static struct gemm gemm_part(const struct op_args *args, const struct gemm_batch *all,
+			     uint64_t batch, uint64_t from, uint64_t to)
 {
 	const uint64_t outer = batch / args->t[0].dim[1];
 	const uint64_t inner = batch % args->t[0].dim[1];
@@ -148,21 +149,113 @@ static void gemm_rows(const struct op_args *args, const struct gemm_batch *all, 
 			     i ? gemm.dtype : gemm.c_dtype);
 	}
 	gemm.m = to - from;
+	return gemm;
+}
+
+static void gemm_rows(const struct op_args *args, const struct gemm_batch *all, uint64_t batch,
+		      uint64_t from, uint64_t to)
+{
+	const struct gemm gemm = gemm_part(args, all, batch, from, to);
+
 	if (op_dtype_size(gemm.dtype) == 2)
 		gemm_half(&gemm);
 	else if ((gemm.dtype == QUOIT_F64 && gemm_most_tiles(all) > 1) || !gemm_by_blas(&gemm))
 		gemm_builtin(&gemm);
 }
 
+/* ---- with a vector ---- */
+
+/* One dot product, which has nothing to cut but its sum. */
+static bool gemm_is_dot(const struct gemm_batch *all, const struct thin *thin)
+{
+	return all->batches == 1 && thin->outputs == 1 && thin->down == 1;
+}
+
+static uint32_t gemm_thin_tiles(const struct gemm_batch *all, const struct thin *thin,
+				uint32_t cores)
+{
+	uint64_t bytes = all->batches * thin->outputs * thin->depth * op_dtype_size(thin->dtype);
+	uint32_t tiles = op_tiles(bytes, cores);
+	uint64_t most =
+		gemm_is_dot(all, thin) ? part_count(thin->depth) : all->batches * thin->outputs;
+
+	return tiles < most ? tiles : most > 0 ? (uint32_t)most : 1;
+}
+
+/* Where a tile begins: rows by themselves, else what fills cache lines. */
+static uint64_t gemm_thin_cut(const struct thin *thin, uint64_t count, uint32_t tile,
+			      uint32_t tiles)
+{
+	return thin->across == 1 ? op_cut(count, tile, tiles) : count * tile / tiles;
+}
+
+static void gemm_thin_run(struct op_args *args, const struct gemm_batch *all,
+			  const struct thin *thin, uint32_t tile, uint32_t tiles)
+{
+	const uint64_t count = all->batches * thin->outputs, length = part_length(thin->depth);
+	uint64_t at = gemm_thin_cut(thin, count, tile, tiles);
+	const uint64_t end = gemm_thin_cut(thin, count, tile + 1, tiles);
+
+	if (gemm_is_dot(all, thin)) {
+		for (uint32_t p = part_first(thin->depth, tile, tiles);
+		     p < part_first(thin->depth, tile + 1, tiles); p++)
+			args->part[p].value.f = thin_dot(
+				thin, p * length,
+				gemm_block_size(thin->depth - p * length, length) + p * length);
+		return;
+	}
+	for (uint64_t n; at < end; at += n) {
+		const uint64_t batch = at / thin->outputs, first = at % thin->outputs;
+		const struct gemm gemm = gemm_part(args, all, batch, 0, all->gemm.m);
+		struct thin one;
+
+		n = gemm_block_size(end - at, thin->outputs - first);
+		(void)thin_make(&gemm, &one);
+		thin_run(&one, first, first + n);
+	}
+}
+
+/* What the parts of a dot product add up to. */
+static void gemm_finish(struct op_args *args)
+{
+	const struct gemm_batch all = gemm_describe(args);
+	const struct gemm *g = &all.gemm;
+	struct thin thin;
+	double sum = 0;
+
+	if (g->m != 1 || g->n != 1 || !thin_make(g, &thin) || !gemm_is_dot(&all, &thin))
+		return;
+	for (uint32_t p = 0; p < part_count(thin.depth); p++)
+		sum += args->part[p].value.f;
+	if (g->dtype == QUOIT_F32) {
+		f32 *c = g->c.data;
+
+		*c = (f32)(g->alpha * sum + (g->beta == 0 ? 0 : g->beta * (double)*c));
+	} else {
+		f64 *c = g->c.data;
+
+		*c = g->alpha * sum + (g->beta == 0 ? 0 : g->beta * *c);
+	}
+}
+
+/* ---- all ---- */
+
 /* Batches and their panels are one sequence, of which each tile takes a stretch. */
 static void gemm_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 {
 	const struct gemm_batch all = gemm_describe(args);
+	struct thin thin;
 	const uint64_t units = all.batches * all.panels;
 	const uint64_t most = gemm_most_tiles(&all);
 	uint64_t unit, end;
 
-	if (all.gemm.m == 0 || all.gemm.n == 0 || tile >= most)
+	if (all.gemm.m == 0 || all.gemm.n == 0)
+		return;
+	if (thin_make(&all.gemm, &thin)) {
+		gemm_thin_run(args, &all, &thin, tile, tiles);
+		return;
+	}
+	if (tile >= most)
 		return;
 	tiles = tiles < most ? tiles : (uint32_t)most;
 	unit = units * tile / tiles;
@@ -182,8 +275,11 @@ static uint32_t gemm_tiles(const struct op_args *args, uint32_t cores)
 {
 	const struct gemm_batch all = gemm_describe(args);
 	const uint64_t most = gemm_most_tiles(&all);
+	struct thin thin;
 
+	if (thin_make(&all.gemm, &thin))
+		return gemm_thin_tiles(&all, &thin, cores);
 	return most < cores ? (uint32_t)most : cores > 0 ? cores : 1;
 }
 
-const struct op_impl OP_NAME(op_gemm) = {gemm_tiles, gemm_run, NULL};
+const struct op_impl OP_NAME(op_gemm) = {gemm_tiles, gemm_run, gemm_finish};

@@ -18,17 +18,29 @@
 /* An axis at least this long is reduced row by row, a shorter one column by column. */
 #define REDUCE_LONG 64
 
-/* acc[j] takes in x[j]. */
-typedef void reduce_columns_fn(union op_scalar *acc, const void *x, size_t n);
+/* acc[j] takes in element j of each of so many rows, in their order; they are `stride` bytes apart.
+ */
+typedef void reduce_columns_fn(union op_scalar *acc, const void *x, int64_t stride, uint64_t rows,
+			       size_t n);
 
 struct reduce_row {
 	walk_fn *run;               /* the context, a union op_scalar, takes in n elements */
-	reduce_columns_fn *columns; /* n accumulators take in one element each */
+	reduce_columns_fn *columns; /* n accumulators take in one element of each row */
 	union op_scalar start;
 };
 
+/* The next four rows, since a strip of each is too short for the hardware to see where it goes on.
+ */
+static inline void reduce_ask(const char *at, int64_t stride, size_t bytes)
+{
+	for (int r = 0; r < 4; r++, at += stride) {
+		for (size_t i = 0; i < bytes; i += 64)
+			__builtin_prefetch(at + i);
+	}
+}
+
 /*
- * wide: the type of an accumulator and `part` its name in union op_scalar; map: what
+ * wide: the type that is computed in, and `part` what holds it in union op_scalar; map: what
  * counts of an element v; step: accumulator a takes in v.
  */
 #define REDUCE(name, type, wide, part, start, map, step)                                           \
@@ -63,18 +75,46 @@ struct reduce_row {
 			for (int l = 0; l < half; l++)                                             \
 				lane[l] = name##_step_##type(lane[l], lane[l + half]);             \
 		}                                                                                  \
-		acc->part = name##_step_##type(acc->part, lane[0]);                                \
+		acc->part = name##_step_##type((wide)acc->part, lane[0]);                          \
 	}                                                                                          \
                                                                                                    \
-	static void name##_columns_##type(union op_scalar *acc, const void *from, size_t n)        \
+	/* Four rows at a time: what is added up is loaded and stored once for them. */            \
+	static void name##_columns_##type(union op_scalar *acc, const void *from, int64_t stride,  \
+					  uint64_t rows, size_t n)                                 \
 	{                                                                                          \
-		const type *x = from;                                                              \
+		const char *at = from;                                                             \
                                                                                                    \
-		OP_INDEPENDENT                                                                     \
-		for (size_t j = 0; j < n; j++) {                                                   \
-			wide v = (wide)x[j];                                                       \
+		for (; rows >= 4; rows -= 4, at += 4 * stride) {                                   \
+			const type *x0 = (const type *)at;                                         \
+			const type *x1 = (const type *)(at + stride);                              \
+			const type *x2 = (const type *)(at + 2 * stride);                          \
+			const type *x3 = (const type *)(at + 3 * stride);                          \
                                                                                                    \
-			acc[j].part = name##_step_##type(acc[j].part, map);                        \
+			if (rows >= 8)                                                             \
+				reduce_ask(at + 4 * stride, stride, n * sizeof(type));             \
+                                                                                                   \
+			OP_INDEPENDENT                                                             \
+			for (size_t j = 0; j < n; j++) {                                           \
+				wide a = (wide)acc[j].part, v = (wide)x0[j];                       \
+                                                                                                   \
+				a = name##_step_##type(a, map);                                    \
+				v = (wide)x1[j];                                                   \
+				a = name##_step_##type(a, map);                                    \
+				v = (wide)x2[j];                                                   \
+				a = name##_step_##type(a, map);                                    \
+				v = (wide)x3[j];                                                   \
+				acc[j].part = name##_step_##type(a, map);                          \
+			}                                                                          \
+		}                                                                                  \
+		for (; rows > 0; rows--, at += stride) {                                           \
+			const type *x = (const type *)at;                                          \
+                                                                                                   \
+			OP_INDEPENDENT                                                             \
+			for (size_t j = 0; j < n; j++) {                                           \
+				wide v = (wide)x[j];                                               \
+                                                                                                   \
+				acc[j].part = name##_step_##type((wide)acc[j].part, map);          \
+			}                                                                          \
 		}                                                                                  \
 	}
 
@@ -85,7 +125,8 @@ REDUCE(sum, i32, uint64_t, u, 0, v, a + v)
 REDUCE(sum, i64, uint64_t, u, 0, v, a + v)
 REDUCE(sqnorm, f32, f64, f, 0, v *v, a + v)
 REDUCE(sqnorm, f64, f64, f, 0, v *v, a + v)
-REDUCE(amax, f32, f64, f, -(f64)INFINITY, v, v > a || v != v ? v : a)
+/* The largest of float32 is one of them, be it compared as what it is. */
+REDUCE(amax, f32, f32, f, -(f32)INFINITY, v, v > a || v != v ? v : a)
 REDUCE(amax, f64, f64, f, -(f64)INFINITY, v, v > a || v != v ? v : a)
 REDUCE(amax, i32, i64, i, INT64_MIN, v, v > a ? v : a)
 REDUCE(amax, i64, i64, i, INT64_MIN, v, v > a ? v : a)
@@ -195,7 +236,7 @@ static void reduce_finish(struct op_args *args)
 	if (amax && reduce_nothing(args))
 		acc.u = 0;
 	for (uint32_t p = 0; p < part_count(op_count(&args->t[1])); p++)
-		row->columns(&acc, &args->part[p].value, 1);
+		row->columns(&acc, &args->part[p].value, 0, 1, 1);
 	reduce_round(args, &acc, 1, args->t[0].data);
 }
 
@@ -247,11 +288,15 @@ static void reduce_columns(const struct reduce_axis *axis, uint64_t begin, uint6
 		n = n < WALK_PIECE ? n : WALK_PIECE;
 		for (size_t j = 0; j < n; j++)
 			acc[j] = axis->row->start;
-		for (uint64_t k = 0; k < axis->length; k++)
-			axis->row->columns(acc,
-					   walk_load(&axis->walk, 1, pos, (int64_t)k * axis->stride,
-						     n, &buffer),
-					   n);
+		if (axis->walk.operand[1].kind == WALK_DIRECT)
+			axis->row->columns(acc, walk_address(&axis->walk, 1, pos), axis->stride,
+					   axis->length, n);
+		else
+			for (uint64_t k = 0; k < axis->length; k++)
+				axis->row->columns(acc,
+						   walk_load(&axis->walk, 1, pos,
+							     (int64_t)k * axis->stride, n, &buffer),
+						   0, 1, n);
 		reduce_round(axis->args, acc, n, buffer.bytes);
 		walk_store(&axis->walk, 0, pos, n, buffer.bytes);
 		walk_step(&axis->walk, pos, n);
@@ -290,10 +335,16 @@ static void reduce_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 uint32_t reduce_tiles(const struct op_args *args, uint32_t cores)
 {
 	const struct op_tensor *x = &args->t[1];
+	uint64_t wide;
+	uint32_t tiles;
 
 	if (op_count(&args->t[0]) == 1)
 		return part_tiles(x, cores);
-	return op_tiles(op_count(x) * op_dtype_size(x->dtype), cores);
+	tiles = op_tiles(op_count(x) * op_dtype_size(x->dtype), cores);
+	/* Narrow strips of rows come from memory slowly: no more of them than there are cores. */
+	wide = op_count(&args->t[0]) / WALK_PIECE;
+	wide = wide < cores ? cores : wide;
+	return x->stride[args->arg & 3] != 1 && wide < tiles ? (uint32_t)wide : tiles;
 }
 
 const struct op_impl OP_NAME(op_reduce) = {reduce_tiles, reduce_run, reduce_finish};

@@ -128,11 +128,35 @@ void walk_make(struct walk *ret_walk, const struct op_tensor *const t[], uint32_
 		walk_classify(walk, &walk->operand[i]);
 }
 
+#define WALK_REPEAT(type)                                                                          \
+	static void walk_repeat_##type(type *to, type value, size_t n)                             \
+	{                                                                                          \
+		for (size_t i = 0; i < n; i++)                                                     \
+			to[i] = value;                                                             \
+	}
+
+WALK_REPEAT(uint16_t)
+WALK_REPEAT(uint32_t)
+WALK_REPEAT(uint64_t)
+
+/* One element n times: what is broadcast along a row. */
+static void walk_repeat(char *to, const char *from, size_t n, uint32_t size)
+{
+	if (size == sizeof(uint32_t))
+		walk_repeat_uint32_t((uint32_t *)to, *(const uint32_t *)from, n);
+	else if (size == sizeof(uint16_t))
+		walk_repeat_uint16_t((uint16_t *)to, *(const uint16_t *)from, n);
+	else
+		walk_repeat_uint64_t((uint64_t *)to, *(const uint64_t *)from, n);
+}
+
 void walk_strided(char *to, int64_t to_stride, const char *from, int64_t from_stride, size_t n,
 		  uint32_t size)
 {
 	if (to_stride == size && from_stride == size) {
 		memmove(to, from, n * size);
+	} else if (to_stride == size && from_stride == 0) {
+		walk_repeat(to, from, n, size);
 	} else if (size == sizeof(uint32_t)) {
 		for (size_t i = 0; i < n; i++, to += to_stride, from += from_stride)
 			*(uint32_t *)to = *(const uint32_t *)from;

@@ -11,8 +11,27 @@
 static const struct {
 	uint32_t m, n, k;
 } sizes[] = {
-	{1, 1, 1}, {3, 5, 7}, {64, 64, 64}, {13, 33, 300}, {1, 40, 9},    {40, 1, 9},
-	{0, 4, 4}, {4, 0, 4}, {4, 4, 0},    {97, 65, 31},  {12, 32, 257},
+	{1, 1, 1},
+	{3, 5, 7},
+	{64, 64, 64},
+	{13, 33, 300},
+	{1, 40, 9},
+	{40, 1, 9},
+	{0, 4, 4},
+	{4, 0, 4},
+	{4, 4, 0},
+	{97, 65, 31},
+	{12, 32, 257},
+	/* with a vector, along and across the matrix; dot products */
+	{1, 1500, 70},
+	{1500, 1, 70},
+	{67, 1, 1100},
+	{1, 67, 1100},
+	{1, 1, 9001},
+	{1500, 1, 1},
+	{1, 0, 4},
+	{0, 1, 4},
+	{1, 1, 0},
 };
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
@@ -260,6 +279,13 @@ static void check_tiles(void)
 		{QUOIT_F64, 1, 301, 203, 402, OPS_DENSE, OPS_DENSE, OPS_DENSE, 0.5, 0},
 		{QUOIT_F64, 2, 301, 203, 402, OPS_DENSE, OPS_DENSE, OPS_COLUMN_MAJOR, 0.5, 0},
 		{QUOIT_F32, 0, 1024, 1, 512, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
+		{QUOIT_F64, 0, 1023, 1, 515, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
+		{QUOIT_F32, 1, 3001, 1, 130, OPS_DENSE, OPS_DENSE, OPS_DENSE, 0.5, 0},
+		{QUOIT_F32, 0, 1, 3001, 300, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
+		{QUOIT_F64, 2, 1, 301, 3001, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
+		{QUOIT_F32, 0, 1, 1, 200001, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
+		{QUOIT_F64, 0, 1, 1, 200001, OPS_DENSE, OPS_DENSE, OPS_DENSE, 2, 0},
+		{QUOIT_F32, 0, 200001, 1, 1, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
 	};
 	struct ops_isa isas[3];
 	const size_t isa_nr = ops_isas(isas);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* gemm_thin.h - products with a vector; private to gemm.c */
+#ifndef QUOITD_OPS_GEMM_THIN_H
+#define QUOITD_OPS_GEMM_THIN_H
+
+#include <string.h>
+
+#include "ops/gemm.h"
+
+#define thin_make OP_NAME(thin_make)
+#define thin_run  OP_NAME(thin_run)
+#define thin_dot  OP_NAME(thin_dot)
+
+/* C, of `outputs` elements, is a matrix times a vector of `depth`.  Steps are in elements. */
+struct thin {
+	uint8_t dtype;
+	uint64_t outputs, depth;
+	const void *matrix;
+	int64_t across; /* to the next element of C, */
+	int64_t down;   /* and of the vector; one of the two is 1 */
+	const void *vector;
+	int64_t vector_step;
+	void *c;
+	int64_t c_step;
+	double alpha, beta;
+};
+
+/* False: it is no such product, or its matrix lies so that others are faster. */
+bool thin_make(const struct gemm *gemm, struct thin *ret);
+
+/* Elements begin..end - 1 of C: the same bits whatever these are. */
+void thin_run(const struct thin *t, uint64_t begin, uint64_t end);
+
+/* Of a product with one element and down == 1: the sum over begin..end - 1 of its depth. */
+double thin_dot(const struct thin *t, uint64_t begin, uint64_t end);
+
+#endif
