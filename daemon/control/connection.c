@@ -28,7 +28,7 @@ void connection_reply(struct connection *c, struct quoit_ctl *m, const int *fds,
 
 	m->magic = QUOIT_CTL_MAGIC;
 	err = ctl_send(c->fd, m, fds, count);
-	rests_count(c->control, c->uid, begun);
+	rests_count(c, begun);
 	if (err == -EAGAIN) {
 		connection_end(c, QUOIT_DAEMON_KILL_SLOW_CTL, "does not read its replies");
 	} else if (err < 0 && err != -EPIPE && err != -ECONNRESET) {

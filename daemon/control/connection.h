@@ -45,6 +45,7 @@ struct connection {
 	bool only_asks; /* quoitd's own user, which it does not serve */
 	enum connection_state state;
 	uint64_t rests;       /* it is not read now (rests.h): it was the so many-th to be so */
+	uint64_t took;        /* by the last message; ticks */
 	uint64_t hello_by_ns; /* CLOCK_BOOTTIME */
 	struct session *session;
 	uint64_t leased; /* charged, and so many rings: charge.h */

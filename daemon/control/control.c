@@ -75,7 +75,7 @@ static void serve(struct connection *conn)
 	uint64_t begun = dear_cpu_now();
 	int n = ctl_receive(conn->fd, &m, &fds);
 
-	rests_count(conn->control, conn->uid, begun);
+	rests_count(conn, begun);
 	if (n != 1)
 		connection_drop_fds(conn, &fds);
 	switch (n) {

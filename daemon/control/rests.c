@@ -7,14 +7,16 @@
 
 #include "host/dear.h"
 
-void rests_count(struct control *c, uid_t uid, uint64_t begun)
+void rests_count(struct connection *conn, uint64_t begun)
 {
-	struct dear_user *user = dear_note(&c->dear, uid);
+	struct dear_user *user = dear_note(&conn->control->dear, conn->uid);
 	uint64_t took = dear_cpu_now() - begun, now = tsc_now();
 
+	uint64_t rest = dear_rest(took, &conn->took);
+
 	dear_count(&user->dear, took, now);
-	if (dear_is(&user->dear, now))
-		user->rests_until = now + dear_rest(took);
+	if (dear_is(&user->dear, now) && user->rests_until < now + rest)
+		user->rests_until = now + rest;
 }
 
 static uint64_t rests_until(struct control *c, uid_t uid)

@@ -12,8 +12,8 @@
 
 #include "connection.h"
 
-/* A message to or from this user was begun then (dear_cpu_now), and has ended. */
-void rests_count(struct control *c, uid_t uid, uint64_t begun);
+/* A message to or from this client was begun then (dear_cpu_now), and has ended. */
+void rests_count(struct connection *conn, uint64_t begun);
 
 /* Something has come of a connection.  True: it is to rest now, and is not to be served. */
 bool rests_begin(struct connection *conn);

@@ -69,12 +69,17 @@ static inline void dear_count(struct dear *d, uint64_t took, uint64_t now)
 	d->debt = 0;
 }
 
-/* How long it rests after one that took so long. */
-static inline uint64_t dear_rest(uint64_t took)
+/*
+ * How long it rests after one that took so long.  last: of the one before it at the same socket;
+ * the lesser counts, since what is hung there is there for both, and an interrupt, or another
+ * machine that had the CPU, is not.
+ */
+static inline uint64_t dear_rest(uint64_t took, uint64_t *last)
 {
-	uint64_t free = tsc_from_ns(DEAR_FREE_NS);
+	uint64_t free = tsc_from_ns(DEAR_FREE_NS), least = took < *last ? took : *last;
 
-	return took > free ? DEAR_REST * (took - free) : 0;
+	*last = took;
+	return least > free ? DEAR_REST * (least - free) : 0;
 }
 
 /* ---- of several users, who come and go ---- */

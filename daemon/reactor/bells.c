@@ -194,7 +194,7 @@ static void serve(struct bells *b, struct user *user)
 	if (!line->first)
 		leave(b, user);
 	a.outcome = bells_do(ring, a.ops, dear_cpu_now);
-	line->rests_until = tsc_now() + dear_rest(a.outcome.took);
+	line->rests_until = tsc_now() + dear_rest(a.outcome.took, &ring->at_bells.took);
 	answer(ring->at_bells.link, &a); /* with it, the ring and its user may be gone */
 }
 

@@ -79,6 +79,7 @@ struct bell_turn {
 	struct ring *next; /* of its user, whose turn is after its own */
 	struct bell_link *link;
 	unsigned ops;
+	uint64_t took; /* by the last one */
 };
 
 void bell_link_init(struct bell_link *l, uint32_t *reactor_need_wake, int reactor_eventfd);
