@@ -155,7 +155,7 @@ static void lose(struct session *s, struct buffer *b, int32_t code)
 
 void device_lose_memory(struct reactor *r, const struct exec_port *p, int32_t code)
 {
-	for (struct session *s = r->sessions; s; s = s->next) {
+	for_each_session (s, r->sessions, at_reactor) {
 		/* It has that device's memory in another process, or will have it in the next. */
 		if (!exec_serves(p, s) || !exec_is_for(p, s))
 			continue;

@@ -282,7 +282,7 @@ static void lose(struct session *s, struct job *job, unsigned tensor, uint32_t d
 
 void bridge_lose_device(struct reactor *r, const struct exec_port *p, int32_t code)
 {
-	for (struct session *s = r->sessions; s; s = s->next) {
+	for_each_session (s, r->sessions, at_reactor) {
 		const struct bridge *b = &s->bridge;
 
 		if (!exec_serves(p, s) || !exec_is_for(p, s))

@@ -36,14 +36,15 @@ static inline void note_change(struct reactor *r, struct session *s)
 	if (!s->told)
 		return;
 	s->told = false;
-	s->untold = r->untold;
-	r->untold = s;
+	LINKS_ADD(&r->untold, s, untold);
 }
 
 void reactor_attend(struct reactor *r, struct session *s)
 {
 	turns_add(&reactor_tenant(r, s)->turns[TURN_START], TURN_START, s);
 	note_change(r, s);
+	if (__builtin_expect(s->leaving, 0))
+		reactor_look(r, s);
 }
 
 /* ---- complete ---- */

@@ -22,6 +22,13 @@
 
 #define REACTOR_RINGS 4096u
 
+/* By which sessions are found. */
+#define REACTOR_PLACES 256u
+
+/* What is done in a pass for those who come, go, or have deadlines, whoever they are; a little more
+ * where one of them takes longer. */
+#define REACTOR_TURN_NS 50000u
+
 struct histograms;
 struct io_backend;
 struct summary;
@@ -47,18 +54,22 @@ struct reactor {
 	struct exec_port *executor[CONFIG_EXECUTORS]; /* as executors_count counts */
 	uint32_t executors;
 
-	struct tenancy tenancy; /* the users of its sessions, and whose turn it is */
-	struct session *sessions;
+	struct tenancy tenancy;   /* the users of its sessions, and whose turn it is */
+	struct session *sessions; /* session/links.h */
 	uint32_t session_count;
-	struct session *untold;            /* those whose counters are behind */
+	struct session *place[REACTOR_PLACES];
+	struct session *untold;               /* those whose counters are behind, */
+	struct session *recorded;             /* with a trace, */
+	struct session *with_deadlines;       /* and with jobs that have some */
+	struct session *leaves, *leaves_last; /* a queue of those that may be let go, */
+	struct session *lingers;  /* and others that an executor still has, by session.leaves: */
+	uint64_t look_at_lingers; /* TSC: not before */
 	struct ring *rings[REACTOR_RINGS]; /* those that are polled first */
 	uint32_t ring_count, polled_count;
 	struct ring *stalled;     /* a circle of these; NULL: there is none */
 	uint64_t look_at_stalled; /* TSC: not before */
 	struct ring *dirty;       /* rings with CQEs to flush */
-	uint32_t recorded;        /* sessions with a trace */
 	uint64_t next_deadline;   /* of all jobs, or earlier; TSC, UINT64_MAX: there is none */
-	bool control_pending;     /* a ring or session may be waiting to be let go */
 
 	uint32_t asked; /* requests that it has open at the memory thread, MEMORY_OPEN at most */
 	/* Those that found its ring full. */
@@ -110,6 +121,9 @@ void reactor_touch(struct reactor *r, struct ring *ring);
  * and its counters are to be told.  Who waits for others is looked at again and again.
  */
 void reactor_attend(struct reactor *r, struct session *s);
+
+/* A session or ring that is to go may be let go now. */
+void reactor_look(struct reactor *r, struct session *s);
 
 /* What the reactor does now, it does for this session: until the next call, or the pass ends. */
 void reactor_charge(struct reactor *r, struct session *s);

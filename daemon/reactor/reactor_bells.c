@@ -94,7 +94,8 @@ static void take_answer(struct reactor *r, const struct bell_answer *a)
 	}
 	if (ring->bells_wanted)
 		ask(r, ring);
-	r->control_pending = true; /* it may be all that its session has waited for */
+	if (ring->session->leaving) /* it may be all that it has waited for */
+		reactor_look(r, ring->session);
 }
 
 bool reactor_bells_answers(struct reactor *r)

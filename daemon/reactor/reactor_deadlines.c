@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "executors/backend_exec.h"
+#include "host/tsc.h"
 #include "job.h"
 #include "memory/memory.h"
 #include "sched.h"
@@ -32,7 +33,7 @@ static void expire(struct reactor *r, struct session *s)
 {
 	uint64_t next = UINT64_MAX;
 
-	reactor_attend(r, s);
+	reactor_charge(r, s);
 	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer) {
 		uint64_t again =
 			s->jobs[i].deadline ? look_at_deadline(r, s, &s->jobs[i]) : UINT64_MAX;
@@ -44,14 +45,27 @@ static void expire(struct reactor *r, struct session *s)
 	memory_advance(s, sched_push);
 }
 
+/* Those that are left have theirs in the next pass. */
 void reactor_expire(struct reactor *r)
 {
+	struct session *next;
+	bool over = false;
+	uint64_t until;
+
 	if (r->now < r->next_deadline)
 		return;
+	until = tsc_now() + tsc_from_ns(REACTOR_TURN_NS);
 	r->next_deadline = UINT64_MAX;
-	for (struct session *s = r->sessions; s; s = s->next) {
-		if (s->deadlines && s->next_deadline <= r->now)
+	for (struct session *s = r->with_deadlines; s; s = next) {
+		next = s->with_deadlines.next;
+		if (!s->deadlines) {
+			LINKS_REMOVE(s, with_deadlines);
+			continue;
+		}
+		if (s->next_deadline <= r->now && !over) {
 			expire(r, s);
+			over = tsc_now() >= until;
+		}
 		reactor_meet_deadlines(r, s);
 	}
 }

@@ -14,9 +14,12 @@
 void reactor_expire(struct reactor *r);
 
 /* The session may have new deadlines. */
-static inline void reactor_meet_deadlines(struct reactor *r, const struct session *s)
+static inline void reactor_meet_deadlines(struct reactor *r, struct session *s)
 {
-	if (s->deadlines && s->next_deadline < r->next_deadline)
+	if (!s->deadlines)
+		return;
+	LINKS_ADD(&r->with_deadlines, s, with_deadlines);
+	if (s->next_deadline < r->next_deadline)
 		r->next_deadline = s->next_deadline;
 }
 

@@ -97,7 +97,7 @@ void reactor_wake(struct reactor *r)
 /* Memory may vanish while nothing is done for its session. */
 static void attend_hit(struct reactor *r)
 {
-	for (struct session *s = r->sessions; s; s = s->next)
+	for_each_session (s, r->sessions, at_reactor)
 		if (guard_has_hit(s) && !s->stopped)
 			reactor_attend(r, s);
 }
@@ -117,7 +117,7 @@ static void record_sessions(struct reactor *r)
 		return;
 	r->notes = notes < NOTES_AT_ONCE ? (uint32_t)notes : NOTES_AT_ONCE;
 	r->noted = r->now;
-	for (struct session *s = r->sessions; s; s = s->next)
+	for_each_session (s, r->recorded, recorded)
 		record_tick(s, r->now, &r->notes);
 }
 
@@ -134,7 +134,7 @@ static bool may_sleep(struct reactor *r)
 	idle &= bells_may_sleep(r->bells);
 	idle &= io_may_sleep(r);
 	idle &= exec_may_sleep(r);
-	return idle && !r->backlog_count;
+	return idle && !r->backlog_count && !r->leaves;
 }
 
 static uint64_t sleep_timeout(struct reactor *r)
@@ -148,7 +148,7 @@ static uint64_t sleep_timeout(struct reactor *r)
 		timeout = room;
 	if (timeout > totals)
 		timeout = totals;
-	if (r->control_pending && r->executors && timeout > EXEC_LEAVE_NS)
+	if (r->lingers && timeout > EXEC_LEAVE_NS)
 		timeout = EXEC_LEAVE_NS;
 	if (r->recorded && timeout > RECORD_SLEEP_NS)
 		timeout = RECORD_SLEEP_NS;
@@ -195,6 +195,8 @@ static void watch_memory(struct session *s)
 {
 	memory_trim(s);
 	memory_away_ask(s);
+	if (s->leaving) /* whatever it waits for */
+		reactor_look(s->reactor, s);
 }
 
 static void chores(struct reactor *r)
@@ -213,7 +215,7 @@ static void chores(struct reactor *r)
 	}
 	if (r->now - r->last_trim > tsc_from_ns(TRIM_NS)) {
 		r->last_trim = r->now;
-		for (struct session *s = r->sessions; s; s = s->next)
+		for_each_session (s, r->sessions, at_reactor)
 			watch_memory(s);
 	}
 	ended = tsc_now();

@@ -3,9 +3,11 @@
 #include "reactor_leave.h"
 
 #include <errno.h>
+#include <stddef.h>
 
 #include "completion.h"
 #include "executors/backend_exec.h"
+#include "host/tsc.h"
 #include "io/backend_io.h"
 #include "memory/memory.h"
 #include "reactor_bells.h"
@@ -18,14 +20,53 @@
 #include "session/session_stats.h"
 #include "session/turns.h"
 
-/* ---- who is to go ---- */
+/* How often those are looked at that wait for an executor. */
+#define LINGER_NS 100000u
+
+/* ---- who is here, and who is to go ---- */
+
+static struct session **place_of(struct reactor *r, const struct session *s)
+{
+	return &r->place[(uintptr_t)s / _Alignof(max_align_t) * UINT64_C(0x9e3779b97f4a7c15) >> 56];
+}
 
 bool reactor_has(const struct reactor *r, const struct session *s)
 {
-	for (const struct session *i = r->sessions; i; i = i->next)
-		if (i == s)
-			return true;
-	return false;
+	const struct session *i = *place_of((struct reactor *)(uintptr_t)r, s);
+
+	while (i && i != s)
+		i = i->at_place;
+	return i != NULL;
+}
+
+void reactor_take_in(struct reactor *r, struct session *s)
+{
+	struct session **place = place_of(r, s);
+
+	s->at_place = *place;
+	*place = s;
+	LINKS_ADD(&r->sessions, s, at_reactor);
+	r->session_count++;
+}
+
+void reactor_look(struct reactor *r, struct session *s)
+{
+	if (s->is_seen)
+		return;
+	s->is_seen = true;
+	s->leaves = NULL;
+	if (r->leaves)
+		r->leaves_last->leaves = s;
+	else
+		r->leaves = s;
+	r->leaves_last = s;
+}
+
+/* It, or a ring of it, is to go. */
+static void leave_soon(struct reactor *r, struct session *s)
+{
+	s->leaving = true;
+	reactor_look(r, s);
 }
 
 static void abandon(struct reactor *r, struct session *s)
@@ -41,7 +82,8 @@ void reactor_end_session(struct reactor *r, struct session *s, uint8_t type, uin
 		reactor_answer(r, type, s, NULL, 0);
 		return;
 	}
-	reactor_attend(r, s);
+	reactor_charge(r, s);
+	leave_soon(r, s);
 	reactor_unstall_all(r, s);
 	s->ending = type;
 	for (uint32_t i = 0; i < s->ring_count; i++)
@@ -65,6 +107,7 @@ void reactor_close_ring(struct reactor *r, struct session *s, uint32_t index)
 		return;
 	}
 	ring->closing = ring->mute = true;
+	leave_soon(r, s);
 	reactor_unstall(r, ring);
 }
 
@@ -75,7 +118,7 @@ static uint32_t ended_since(const struct session *s)
 }
 
 /* One that is closing anyway, or gone, comes back by its own letter. */
-void reactor_drain(const struct reactor *r, struct session *s)
+void reactor_drain(struct reactor *r, struct session *s)
 {
 	if (!reactor_has(r, s))
 		return;
@@ -83,6 +126,7 @@ void reactor_drain(const struct reactor *r, struct session *s)
 	s->ended_before = s->jobs_done + s->jobs_failed;
 	if (!s->ending)
 		s->ending = MAIL_DRAIN;
+	leave_soon(r, s);
 }
 
 void reactor_cut(struct reactor *r, struct session *s)
@@ -161,27 +205,24 @@ static void leave_tenant(struct reactor *r, struct tenant *t, struct session *s)
 	}
 }
 
-static void forget_untold(struct reactor *r, struct session *s)
+static void leave_place(struct reactor *r, struct session *s)
 {
-	struct session **link = &r->untold;
+	struct session **link = place_of(r, s);
 
-	while (*link && *link != s)
-		link = &(*link)->untold;
-	if (*link)
-		*link = s->untold;
+	while (*link != s)
+		link = &(*link)->at_place;
+	*link = s->at_place;
 }
 
 static void remove_session(struct reactor *r, struct session *s)
 {
-	struct session **link = &r->sessions;
-
-	while (*link != s)
-		link = &(*link)->next;
-	*link = s->next;
+	leave_place(r, s);
+	LINKS_REMOVE(s, at_reactor);
+	LINKS_REMOVE(s, untold);
+	LINKS_REMOVE(s, recorded);
+	LINKS_REMOVE(s, with_deadlines);
 	r->session_count--;
-	r->recorded -= s->trace != NULL;
 	reactor_discharge(r, s);
-	forget_untold(r, s);
 	leave_tenant(r, reactor_tenant(r, s), s);
 }
 
@@ -235,21 +276,51 @@ static bool let_session_go(struct reactor *r, struct session *s)
 	return true;
 }
 
+/* Does it wait for what nobody tells us of?  An executor lets go of it in its own time. */
+static bool lingers(const struct reactor *r, const struct session *s)
+{
+	return s->ending && (r->executors || (!s->requests && s->region.base && quiet(s)));
+}
+
+/* True: it has gone. */
+static bool look_at(struct reactor *r, struct session *s)
+{
+	reactor_charge_only(r, s);
+	s->leaving = close_rings(r, s) || s->ending;
+	if (s->ending && let_session_go(r, s))
+		return true;
+	s->is_seen = lingers(r, s);
+	if (s->is_seen) {
+		s->leaves = r->lingers;
+		r->lingers = s;
+	}
+	return false;
+}
+
+/* All of these are looked at again. */
+static void recall(struct reactor *r)
+{
+	struct session *s;
+
+	while ((s = r->lingers) != NULL) {
+		r->lingers = s->leaves;
+		s->is_seen = false;
+		reactor_look(r, s);
+	}
+	r->look_at_lingers = r->now + tsc_from_ns(LINGER_NS);
+}
+
 bool reactor_let_go(struct reactor *r)
 {
-	struct session *next;
+	uint64_t until = tsc_now() + tsc_from_ns(REACTOR_TURN_NS);
+	struct session *s;
 	bool any = false;
 
-	r->control_pending = false;
-	for (struct session *s = r->sessions; s; s = next) {
-		next = s->next;
-		r->control_pending |= close_rings(r, s);
-		if (!s->ending)
-			continue;
-		if (let_session_go(r, s))
-			any = true;
-		else
-			r->control_pending = true;
+	if (r->lingers && r->now >= r->look_at_lingers)
+		recall(r);
+	for (bool over = false; !over && (s = r->leaves) != NULL; over = tsc_now() >= until) {
+		r->leaves = s->leaves;
+		any |= look_at(r, s);
 	}
-	return any;
+	return any || r->leaves;
 }

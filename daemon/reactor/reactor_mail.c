@@ -4,6 +4,7 @@
 
 #include "executors/backend_kernels.h"
 #include "host/stick.h"
+#include "host/tsc.h"
 #include "memory/guard.h"
 #include "memory/memory_pinned.h"
 #include "reactor_bells.h"
@@ -40,10 +41,9 @@ static void add_session(struct reactor *r, struct session *s)
 	struct tenant *t = reactor_tenant(r, s);
 
 	stick_at(STICK_REACTOR);
-	s->next = r->sessions;
-	r->sessions = s;
-	r->session_count++;
-	r->recorded += s->trace != NULL;
+	reactor_take_in(r, s);
+	if (s->trace)
+		LINKS_ADD(&r->recorded, s, recorded);
 	if (!t->session_count++) {
 		tenancy_add(&r->tenancy, t);
 		reactor_bells_meet(r, t);
@@ -73,9 +73,9 @@ static void end_trace(struct reactor *r, struct session *s, uint32_t id)
 	struct mail m = {.type = MAIL_TRACE_END, .session = s, .a = id};
 
 	if (reactor_has(r, s)) {
-		r->recorded -= s->trace != NULL;
 		record_detach(s, id);
-		r->recorded += s->trace != NULL;
+		if (!s->trace)
+			LINKS_REMOVE(s, recorded);
 	}
 	mailbox_send(r->outbox, &m);
 }
@@ -116,8 +116,8 @@ static void read_letter(struct reactor *r, const struct mail *m)
 		break;
 	case MAIL_TRACE_BEGIN:
 		if (reactor_has(r, s)) {
-			r->recorded += !s->trace;
 			record_attach(s, m->trace);
+			LINKS_ADD(&r->recorded, s, recorded);
 		}
 		break;
 	case MAIL_TRACE_END:
@@ -127,19 +127,30 @@ static void read_letter(struct reactor *r, const struct mail *m)
 		reactor_end_session(r, s, m->type, m->a);
 		break;
 	}
-	r->control_pending = true;
 }
 
-bool reactor_mail(struct reactor *r)
+static bool read_letters(struct reactor *r)
 {
+	uint64_t until = 0, now;
 	struct mail m;
 	bool any = false;
 
 	while (mailbox_receive(&r->inbox, &m)) {
 		read_letter(r, &m);
 		any = true;
+		now = tsc_now();
+		until = until ? until : now + tsc_from_ns(REACTOR_TURN_NS);
+		if (now >= until) /* the rest in the next pass */
+			break;
 	}
-	if (r->control_pending)
+	return any;
+}
+
+bool reactor_mail(struct reactor *r)
+{
+	bool any = read_letters(r);
+
+	if (r->leaves || r->lingers)
 		any |= reactor_let_go(r);
 	return any;
 }

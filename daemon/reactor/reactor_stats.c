@@ -24,9 +24,16 @@ static void publish_session(struct reactor *r, struct session *s, bool all)
  */
 void reactor_stats_sessions(struct reactor *r, bool all)
 {
-	for (struct session *s = all ? r->sessions : r->untold; s; s = all ? s->next : s->untold)
-		publish_session(r, s, all);
-	r->untold = NULL;
+	if (all)
+		for_each_session (s, r->sessions, at_reactor)
+			publish_session(r, s, true);
+	while (r->untold) {
+		struct session *s = r->untold;
+
+		LINKS_REMOVE(s, untold);
+		if (!all)
+			publish_session(r, s, false);
+	}
 }
 
 /* What it has told, a core does not take back: between two words of it a tile may have ended. */
@@ -61,7 +68,7 @@ static void publish_summary(struct reactor *r)
 {
 	if (!r->summary)
 		return;
-	for (struct session *s = r->sessions; s; s = s->next)
+	for_each_session (s, r->sessions, at_reactor)
 		legs_hand_over(s);
 	r->count[QUOIT_REACTOR_BYTES] = summary_tell(r->summary);
 }

@@ -32,6 +32,7 @@
 #include "memory/slab.h"
 #include "reactor/optable.h"
 #include "session/depth.h"
+#include "session/links.h"
 #include "session/session_ring.h"
 #include "session/tables.h"
 #include "session/user.h"
@@ -125,11 +126,18 @@ struct session {
 	char name[QUOIT_NAME_BYTES];
 	struct user *user;
 	struct reactor *reactor;
-	struct session *next;        /* in the reactor's list */
 	struct session *turn[TURNS]; /* who comes behind it (session/turns.h), */
 	bool has_turn[TURNS];        /* if it is there itself */
-	struct session *untold;      /* the next in the reactor's list of these */
-	int32_t memory_node;         /* where its memory is bound to; -1: nowhere */
+	bool told;    /* its counter file has all that was done for it, else it is in that list */
+	bool leaving; /* it, or a ring of it, is to go once nothing of it is in use, */
+	bool is_seen; /* and is in the queue of those that are looked at */
+	struct links at_reactor; /* the reactor's lists: all of its sessions, */
+	struct links untold;     /* those whose counters are behind, */
+	struct links recorded;   /* with a trace, */
+	struct links with_deadlines;
+	struct session *leaves;   /* who is looked at behind it */
+	struct session *at_place; /* the next with the same place (reactor_has) */
+	int32_t memory_node;      /* where its memory is bound to; -1: nowhere */
 
 	/* the tables' memfd */
 	int state_fd;
@@ -211,7 +219,6 @@ struct session {
 	uint64_t bytes_moved;            /* as far as its file of legs says of which operations */
 
 	struct quoit_session_stats *stats; /* its counter file, */
-	bool told; /* it has all that was done for it, else it is in the reactor's list */
 	int stats_fd;
 	struct quoit_session_legs *legs;       /* its file of legs; NULL: there is none */
 	struct quoit_operation_totals *summed; /* of its operations, what the reactor's have, */

@@ -88,6 +88,17 @@ Test(dear, who_is_forgotten_is_who_has_not_been_dear_for_the_longest, .init = ts
 	cr_expect_eq(dear_find(&all, 2000)->dear.until, 5000);
 }
 
+Test(dear, a_rest_is_as_long_as_the_lesser_of_two_demands, .init = tsc_init)
+{
+	const uint64_t free = tsc_from_ns(DEAR_FREE_NS), took = 100 * free;
+	uint64_t last = 0;
+
+	cr_expect_eq(dear_rest(took, &last), 0, "nobody knows what else took time");
+	cr_expect_eq(dear_rest(3 * took, &last), DEAR_REST * (took - free));
+	cr_expect_eq(dear_rest(free, &last), 0);
+	cr_expect_eq(dear_rest(took, &last), 0);
+}
+
 /* ---- by whom ---- */
 
 #define CLIENTS 2
@@ -215,7 +226,16 @@ Test(bells, who_is_dear_is_rung_by_the_thread_and_pays_all_the_same)
 	cr_expect_eq(client[0].session->requests, 0);
 	cr_expect_gt(client[0].session->core_ticks, 0);
 	cr_expect_eq(client[1].session->core_ticks, 0);
-	cr_expect(reactor->control_pending);
+	cr_expect_null(reactor->leaves, "it does not leave");
+}
+
+Test(bells, who_leaves_is_looked_at_once_the_thread_has_answered)
+{
+	make_dear(&client[0]);
+	client[0].session->leaving = true;
+	reactor_bells_ring(client[0].ring, BELL_RING);
+	await_answer();
+	cr_expect_eq(reactor->leaves, client[0].session);
 }
 
 Test(bells, watches_make_a_client_dear)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* test_leave.c - sessions that are to go are looked at when something was done for them, and only
+ * then, however many there are. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "core_case.h"
+#include "host/tsc.h"
+#include "memory/region.h"
+#include "reactor/reactor.h"
+#include "reactor/reactor_leave.h"
+#include "session/links.h"
+
+#define MANY 40
+
+static struct reactor *reactor;
+static struct memory_link *memory;
+static struct memory_thread *memory_thread;
+static struct mailbox *outbox;
+static uint32_t need_wake;
+static struct user *user;
+static struct session *session[MANY];
+
+static struct session *come(void)
+{
+	struct session *s = core_session(8);
+
+	s->reactor = reactor;
+	s->user = user;
+	s->told = true;
+	region_close(&s->region); /* else the memory thread would have to */
+	s->region.base = NULL;
+	s->rings[0] = NULL; /* nothing is to be told of it */
+	if (!user->tenant[0].session_count++)
+		tenancy_add(&reactor->tenancy, &user->tenant[0]);
+	reactor_take_in(reactor, s);
+	return s;
+}
+
+static void open_all(void)
+{
+	tsc_init();
+	outbox = aligned_alloc(64, sizeof *outbox);
+	mailbox_init(outbox, &need_wake, -1);
+	reactor = aligned_alloc(64, sizeof *reactor);
+	memset(reactor, 0, sizeof *reactor);
+	memory = aligned_alloc(64, sizeof *memory);
+	memory_link_init(memory, &need_wake, -1);
+	cr_assert_eq(memory_thread_start(memory, 1, false, &memory_thread), 0);
+	reactor->memory = memory;
+	reactor->outbox = outbox;
+	reactor->now = tsc_now();
+	tenancy_init(&reactor->tenancy, 1000, 1000);
+	user = calloc(1, sizeof *user + sizeof user->tenant[0]);
+	user->share = 100;
+	user->tenant[0].user = user;
+	for (unsigned i = 0; i < MANY; i++)
+		session[i] = come();
+}
+
+static void close_all(void)
+{
+	for (unsigned i = 0; i < MANY; i++)
+		core_session_free(session[i]);
+	memory_thread_stop(memory_thread);
+	free(memory);
+	free(user);
+	free(reactor);
+	free(outbox);
+}
+
+TestSuite(leave, .init = open_all, .fini = close_all, .timeout = 60);
+
+/* Each has a job of minutes. */
+static void end_all(void)
+{
+	for (unsigned i = 0; i < MANY; i++) {
+		session[i]->open.now = 1;
+		reactor_end_session(reactor, session[i], MAIL_CLOSE, 0);
+	}
+}
+
+static unsigned seen(void)
+{
+	unsigned n = 0;
+
+	for (const struct session *s = reactor->leaves; s; s = s->leaves)
+		n++;
+	return n;
+}
+
+/* However long a pass may be. */
+static void look_at_all(void)
+{
+	while (reactor->leaves)
+		reactor_let_go(reactor);
+}
+
+static unsigned gone(void)
+{
+	struct mail m;
+	unsigned n = 0;
+
+	while (mailbox_receive(outbox, &m))
+		n++;
+	return n;
+}
+
+Test(leave, who_waits_for_its_jobs_is_looked_at_once)
+{
+	end_all();
+	cr_expect_eq(seen(), MANY);
+	look_at_all();
+	cr_expect_eq(seen(), 0, "nobody is looked at again in vain");
+	cr_expect_not(reactor_let_go(reactor));
+	cr_expect_eq(gone(), 0);
+}
+
+Test(leave, of_whom_a_job_has_ended_is_looked_at_and_nobody_else)
+{
+	end_all();
+	look_at_all();
+	reactor_attend(reactor, session[7]);
+	reactor_attend(reactor, session[7]);
+	cr_expect_eq(seen(), 1);
+	cr_expect_eq(reactor->leaves, session[7]);
+	session[7]->open.now = 0;
+	look_at_all();
+	cr_expect_eq(gone(), 1);
+	cr_expect_not(reactor_has(reactor, session[7]));
+	cr_expect(reactor_has(reactor, session[8]));
+	cr_expect_eq(reactor->session_count, MANY - 1);
+}
+
+Test(leave, who_is_not_to_go_is_not_looked_at)
+{
+	reactor_attend(reactor, session[0]);
+	cr_expect_null(reactor->leaves);
+}
+
+Test(leave, whose_job_ended_pays_for_the_look)
+{
+	end_all();
+	reactor->charged = tsc_now();
+	look_at_all();
+	reactor_discharge(reactor, session[MANY - 1]);
+	for (unsigned i = 0; i < MANY; i++)
+		cr_expect_gt(session[i]->core_ticks, 0);
+}
+
+Test(leave, all_may_go_in_any_order_and_leave_no_trace)
+{
+	end_all();
+	for (unsigned i = 0; i < MANY; i++) {
+		struct session *s = session[i * 17 % MANY];
+
+		s->open.now = 0;
+		reactor_attend(reactor, s);
+		look_at_all();
+		cr_expect_not(reactor_has(reactor, s));
+	}
+	cr_expect_eq(gone(), MANY);
+	cr_expect_null(reactor->sessions);
+	cr_expect_null(reactor->untold);
+	cr_expect_null(reactor->tenancy.first);
+	for (unsigned i = 0; i < REACTOR_PLACES; i++)
+		cr_expect_null(reactor->place[i]);
+}
+
+Test(links, lists_are_left_from_anywhere)
+{
+	static struct session s[3];
+	struct session *list = NULL;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		LINKS_ADD(&list, &s[i], recorded);
+		LINKS_ADD(&list, &s[i], recorded);
+	}
+	LINKS_REMOVE(&s[1], recorded);
+	LINKS_REMOVE(&s[1], recorded);
+	for_each_session (i, list, recorded)
+		n++;
+	cr_expect_eq(n, 2);
+	cr_expect_not(links_has(&s[1].recorded));
+	LINKS_REMOVE(&s[2], recorded);
+	LINKS_REMOVE(&s[0], recorded);
+	cr_expect_null(list);
+}
