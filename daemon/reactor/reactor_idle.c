@@ -223,6 +223,7 @@ static void chores(struct reactor *r)
 	if (pause > tsc_from_ns(CHORES_MOST_NS))
 		pause = tsc_from_ns(CHORES_MOST_NS);
 	r->next_chores = ended + pause;
+	r->passed = ended; /* nobody's time; and no pass begins before what was found here */
 }
 
 static void send_backlog(struct reactor *r)
