@@ -213,11 +213,14 @@ Test(device_faults, a_late_job_ends_alone)
 	room_close(&r);
 }
 
-/* In four bytes there is work for minutes, which no one's process should be ended for. */
+/* One element for all places (a stride in a dim of 1): in four bytes there is work for minutes,
+ * which no one's process should be ended for. */
 Test(device_faults, a_job_that_would_take_too_long_is_refused)
 {
-	const struct quoit_shape across = {.dtype = QUOIT_F32, .dim = {1, 1, 1000, 100000000}};
-	const struct quoit_shape down = {.dtype = QUOIT_F32, .dim = {1, 1, 100000000, 1000}};
+	const struct quoit_shape across = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 1000, 100000000}, .stride = {1}};
+	const struct quoit_shape down = {
+		.dtype = QUOIT_F32, .dim = {1, 1, 100000000, 1000}, .stride = {1}};
 	struct device_room r = room_open("--gpu=soft", 64);
 	quoit_tensor one = quoit_vector(r.d, QUOIT_F32, 1);
 	quoit_tensor a = quoit_view(r.d, one, &across, 0), b = quoit_view(r.d, one, &down, 0);

@@ -401,8 +401,8 @@ static void serve_all(const struct daemon *d)
 
 static void start_at_place(struct daemon *d, mode_t mask)
 {
-	static const char *const options[] = {"--private=no", "--socket=" PLACE "/quoitd.sock",
-					      NULL};
+	static const char *const options[] = {"--private=no", "--lax-memory",
+					      "--socket=" PLACE "/quoitd.sock", NULL};
 
 	its_umask = mask;
 	cr_assert_eq(daemon_start_prepared(d, options, serve_all), 0);
