@@ -238,6 +238,41 @@ static void gemm_finish(struct op_args *args)
 	}
 }
 
+/* ---- of few rows ---- */
+
+/* Columns of a tile of these: whole panels of the built-in product. */
+#define GEMM_STRIP 64u
+
+/* It is cut by columns, which the built-in product computes alike wherever they are cut. */
+static bool gemm_is_flat(const struct gemm_batch *all)
+{
+	const struct gemm *g = &all->gemm;
+
+	return all->batches == 1 && g->m < GEMM_PANEL_ROWS && g->n >= 2 * GEMM_STRIP && g->k > 0 &&
+	       g->k * g->n >= GEMM_TILE_WORK / GEMM_PANEL_ROWS && op_dtype_size(g->dtype) > 2;
+}
+
+static uint32_t gemm_flat_tiles(const struct gemm *g, uint32_t cores)
+{
+	uint32_t tiles = op_tiles(g->k * g->n * op_dtype_size(g->dtype), cores);
+	uint64_t most = g->n / GEMM_STRIP;
+
+	return tiles < most ? tiles : (uint32_t)most;
+}
+
+static void gemm_flat_run(const struct gemm_batch *all, uint32_t tile, uint32_t tiles)
+{
+	struct gemm strip = all->gemm;
+	uint64_t begin = op_cut(strip.n, tile, tiles), end = op_cut(strip.n, tile + 1, tiles);
+
+	if (begin == end)
+		return;
+	gemm_advance(&strip.b, (int64_t)begin * strip.b.column, strip.dtype);
+	gemm_advance(&strip.c, (int64_t)begin * strip.c.column, strip.dtype);
+	strip.n = end - begin;
+	gemm_builtin(&strip);
+}
+
 /* ---- all ---- */
 
 /* Batches and their panels are one sequence, of which each tile takes a stretch. */
@@ -253,6 +288,10 @@ static void gemm_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 		return;
 	if (thin_make(&all.gemm, &thin)) {
 		gemm_thin_run(args, &all, &thin, tile, tiles);
+		return;
+	}
+	if (gemm_is_flat(&all)) {
+		gemm_flat_run(&all, tile, tiles);
 		return;
 	}
 	if (tile >= most)
@@ -279,6 +318,8 @@ static uint32_t gemm_tiles(const struct op_args *args, uint32_t cores)
 
 	if (thin_make(&all.gemm, &thin))
 		return gemm_thin_tiles(&all, &thin, cores);
+	if (gemm_is_flat(&all))
+		return gemm_flat_tiles(&all.gemm, cores);
 	return most < cores ? (uint32_t)most : cores > 0 ? cores : 1;
 }
 

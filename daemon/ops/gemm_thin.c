@@ -17,9 +17,7 @@
 #define THIN_FMA_f64(a, b, c) ((a) * (b) + (c))
 #endif
 
-/* Elements of C at a time whose sums stay in the L1 cache, and steps after which these are added
- * up. */
-#define THIN_WIDTH 1024
+/* Steps after which the sums for THIN_WIDTH elements are added up. */
 #define THIN_DEPTH 256
 
 /* Elements of the vector at a time, rows that share them, and rows whose sums are made together. */
@@ -145,6 +143,10 @@ bool thin_make(const struct gemm *g, struct thin *ret)
 		for (; k + THIN_LANES_##type <= n; k += THIN_LANES_##type) {                       \
 			_Pragma("GCC unroll 4") for (int r = 0; r < rows; r++)                     \
 			{                                                                          \
+				/* of the next group; beyond the last row that does nothing */     \
+				__builtin_prefetch(&x[(rows + r) * lead + (int64_t)k]);            \
+				__builtin_prefetch(&x[(rows + r) * lead + (int64_t)k +             \
+						      THIN_LANES_##type / 2]);                     \
 				_Pragma("GCC unroll 1") for (int l = 0; l < THIN_LANES_##type;     \
 							     l++) lane[r][l] =                     \
 					THIN_FMA_##type(x[r * lead + (int64_t)k + l], v[k + l],    \

@@ -11,6 +11,9 @@
 #define thin_run  OP_NAME(thin_run)
 #define thin_dot  OP_NAME(thin_dot)
 
+/* Elements of C at a time whose sums stay in the L1 cache. */
+#define THIN_WIDTH 1024
+
 /* C, of `outputs` elements, is a matrix times a vector of `depth`.  Steps are in elements. */
 struct thin {
 	uint8_t dtype;
