@@ -125,7 +125,17 @@ static const struct {
 		 "tensors lie in pages of 4 KiB: more TLB misses, slower to touch",
 		 "echo advise | sudo tee /sys/kernel/mm/transparent_hugepage/shmem_enabled",
 		 LEVEL_WARNING},
-	[FEATURE_MEMLOCK] = {"memlock", "pinned memory and rings may be paged out",
+	[FEATURE_USERFAULTFD] =
+		{"userfaultfd for shared memory",
+		 "pages that clients take away are made anew by quoitd; for several users it does "
+		 "not start",
+		 "grep Seccomp /proc/self/status  # userfaultfd has to pass (SystemCallFilter=)",
+		 LEVEL_WARNING},
+	[FEATURE_SEAL] = {"F_SEAL_FUTURE_WRITE",
+			  "clients can punch holes into what they share with quoitd; for several "
+			  "users it does not start",
+			  "uname -r  # it takes Linux 5.1", LEVEL_WARNING},
+	[FEATURE_MEMLOCK] = {"memlock", "pinned memory and what clients share may be paged out",
 			     "ulimit -l unlimited  # or LimitMEMLOCK=infinity of the unit",
 			     LEVEL_WARNING},
 };
@@ -148,9 +158,14 @@ void judge_missing(struct finding *f, const char *line)
 	static const struct {
 		const char *name;
 		enum feature which;
-	} names[] = {{"io_uring", FEATURE_IO_URING},     {"registered buffers", FEATURE_MEMLOCK},
-		     {"pidfd", FEATURE_PIDFD},           {"mbind", FEATURE_MBIND},
-		     {"huge pages", FEATURE_HUGE_PAGES}, {"memlock", FEATURE_MEMLOCK}};
+	} names[] = {{"io_uring", FEATURE_IO_URING},
+		     {"registered buffers", FEATURE_MEMLOCK},
+		     {"pidfd", FEATURE_PIDFD},
+		     {"mbind", FEATURE_MBIND},
+		     {"huge pages", FEATURE_HUGE_PAGES},
+		     {"memlock", FEATURE_MEMLOCK},
+		     {"userfaultfd", FEATURE_USERFAULTFD},
+		     {"F_SEAL_FUTURE_WRITE", FEATURE_SEAL}};
 
 	finding_word(f, line);
 	if (!strncmp(line, "nothing", 7)) {

@@ -5,13 +5,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
+#include <linux/userfaultfd.h>
 #include <numaif.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef UFFD_USER_MODE_ONLY /* Linux 5.11 */
+#define UFFD_USER_MODE_ONLY 1
+#endif
+#ifndef F_SEAL_FUTURE_WRITE /* Linux 5.1 */
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
 
 #define HUGE_BYTES   (2u << 20)
 #define MOST_NODES   1024
@@ -111,6 +120,31 @@ static int try_mbind(void)
 	return err;
 }
 
+/* Not whether a page is missing is seen: only whether we would be told (UFFD_FEATURE_SIGBUS). */
+static int try_userfaultfd(void)
+{
+	struct uffdio_api api = {.api = UFFD_API,
+				 .features = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_MISSING_SHMEM};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY), err;
+
+	if (fd < 0)
+		return -errno;
+	err = ioctl(fd, UFFDIO_API, &api) < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+static int try_seal(void)
+{
+	int fd = memfd_create("quoit-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
+
+	if (fd < 0)
+		return -errno;
+	err = fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
 /* ---- descriptors ---- */
 
 static int try_pidfd(void)
@@ -139,9 +173,14 @@ static int try_io_uring(void)
 int trial_run(enum feature which)
 {
 	static int (*const trials[FEATURE_NR])(void) = {
-		[FEATURE_MEMFD] = try_memfd,           [FEATURE_IO_URING] = try_io_uring,
-		[FEATURE_PIDFD] = try_pidfd,           [FEATURE_MBIND] = try_mbind,
-		[FEATURE_HUGE_PAGES] = try_huge_pages, [FEATURE_MEMLOCK] = try_memlock,
+		[FEATURE_MEMFD] = try_memfd,
+		[FEATURE_IO_URING] = try_io_uring,
+		[FEATURE_PIDFD] = try_pidfd,
+		[FEATURE_MBIND] = try_mbind,
+		[FEATURE_HUGE_PAGES] = try_huge_pages,
+		[FEATURE_MEMLOCK] = try_memlock,
+		[FEATURE_USERFAULTFD] = try_userfaultfd,
+		[FEATURE_SEAL] = try_seal,
 	};
 
 	return trials[which]();
