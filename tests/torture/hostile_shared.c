@@ -286,7 +286,8 @@ static void steps_out_of_order(struct stage *s)
 #define GROUP_V1 "/sys/fs/cgroup/memory/quoit-torture"
 #define GROUP_V2 "/sys/fs/cgroup/quoit-torture"
 
-static const char *group; /* of quoitd's own, for what it is charged; NULL: none can be had */
+/* For what quoitd is charged; or, in a scene of their own, clients.  NULL: none can be had. */
+static const char *group;
 
 static bool put(const char *name, const char *text)
 {
@@ -406,6 +407,105 @@ static void pages_that_are_kept(struct stage *s)
 		close(sockets[--count]);
 }
 
+/* ---- pages in a swap that cannot come back ---- */
+
+#define LOCKED (4 * MIB)
+
+static bool is_v1(void)
+{
+	return !strcmp(group, GROUP_V1);
+}
+
+static void limit_group(uint64_t bytes)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%llu", (unsigned long long)bytes);
+	(void)put(is_v1() ? "memory.limit_in_bytes" : "memory.max", text);
+}
+
+static void leave_group(void)
+{
+	int fd =
+		open(is_v1() ? "/sys/fs/cgroup/memory/cgroup.procs" : "/sys/fs/cgroup/cgroup.procs",
+		     O_WRONLY | O_CLOEXEC);
+
+	(void)!write(fd, "0", 1);
+	close(fd);
+}
+
+/*
+ * In a process of the group: take all pages of the arena, and some that cannot be sent away; then
+ * leave it, and stop, so that it is charged for them and has no process.
+ */
+static pid_t fill_group(const struct raw_client *c)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid) {
+		(void)waitpid(pid, &status, WUNTRACED);
+		return pid;
+	}
+	(void)put("cgroup.procs", "0");
+	memset(c->arena, 1, c->info.arena_bytes);
+	if (mlock(mmap(NULL, LOCKED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+		  LOCKED))
+		_exit(1);
+	(void)munmap(c->arena, c->info.arena_bytes);
+	leave_group();
+	(void)raise(SIGSTOP);
+	_exit(0);
+}
+
+/* Down to what is locked: all else goes to the swap, and nothing of it fits any more. */
+static bool send_away(void)
+{
+	for (uint64_t at = charged(); at > LOCKED + MIB / 2; at -= MIB / 4)
+		limit_group(at);
+	for (unsigned i = 0; i < 4; i++)
+		limit_group(charged());
+	return charged() <= LOCKED + MIB;
+}
+
+static bool has_swap(void)
+{
+	FILE *f = fopen("/proc/swaps", "re");
+	char line[256];
+	bool has = f && fgets(line, sizeof line, f) && fgets(line, sizeof line, f);
+
+	if (f)
+		fclose(f);
+	return has;
+}
+
+/* Whoever touches one asks for memory of a group that is full, and has nobody who could be killed.
+ */
+static void pages_that_cannot_come_back(struct stage *s)
+{
+	struct raw_client c;
+	pid_t pid;
+
+	if (!group || !has_swap()) {
+		s->skip = group ? "there is no swap" : "no memory group can be made here";
+		return;
+	}
+	if (!hello(s, &c) || !CHECK(s, !raw_give_arena(&c)))
+		return;
+	pid = fill_group(&c);
+	(void)munmap(c.arena, c.info.arena_bytes);
+	c.arena = NULL;
+	if (CHECK(s, send_away())) {
+		CHECK(s, !fcntl(c.arena_fd, F_ADD_SEALS, (int)c.seals));
+		CHECK(s, raw_ready(&c) < 0 && strstr(c.text, "cannot be used"));
+		others_go_on(s);
+	}
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	stage_die(s, &c);
+	limit_group(1024 * MIB);
+}
+
 /* ---- page tables ---- */
 
 #define WIDE_LEASE (64 * MIB)
@@ -487,6 +587,9 @@ static const struct stage_case cases[] = {
 static const struct stage_case charges[] = {
 	{"pages that are kept", pages_that_are_kept},
 };
+static const struct stage_case swapped[] = {
+	{"pages that cannot come back", pages_that_cannot_come_back},
+};
 
 int main(int argc, char **argv)
 {
@@ -498,6 +601,7 @@ int main(int argc, char **argv)
 	stage_play(&stage, &plain, cases, sizeof cases / sizeof cases[0]);
 	make_group();
 	stage_play(&stage, &grouped, charges, sizeof charges / sizeof charges[0]);
+	stage_play(&stage, &plain, swapped, sizeof swapped / sizeof swapped[0]);
 	if (group)
 		(void)rmdir(group);
 	return stage_end(&stage);

@@ -30,8 +30,8 @@ void judge_memlock(struct finding *f, const struct subject *s, const char *unit)
 	finding_number(f, (double)s->memlock);
 	finding_say(f, LEVEL_WARNING, "%s of memory may be locked%s", limit,
 		    s->memlock > DEFAULT_MEMLOCK ? ": pinned regions beyond that are not"
-		    : s->memlock                 ? ": enough for rings of a private quoitd, not for more"
-						 : "");
+		    : s->memlock ? ": enough for rings of a private quoitd, not for more"
+				 : "");
 	if (*unit && s->pid)
 		finding_mend(f, why,
 			     "sudo prlimit --memlock=unlimited --pid %u  # for good: "
