@@ -59,13 +59,12 @@ static inline int quoit_descriptors_close_listed(unsigned first, unsigned last)
  */
 static inline void quoit_descriptors_close(unsigned first, unsigned last)
 {
-	struct rlimit limit = {.rlim_cur = QUOIT_DESCRIPTORS_TRIED};
+	struct rlimit limit;
 
 	if (first > last || syscall(SYS_close_range, first, last, 0) == 0 ||
 	    quoit_descriptors_close_listed(first, last) == 0)
 		return;
-	(void)getrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_cur > QUOIT_DESCRIPTORS_TRIED)
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > QUOIT_DESCRIPTORS_TRIED)
 		limit.rlim_cur = QUOIT_DESCRIPTORS_TRIED;
 	for (unsigned fd = first; fd <= last && fd < limit.rlim_cur; fd++)
 		close((int)fd);
