@@ -201,13 +201,15 @@ static int timeout_for_others(const struct control *c)
 	return -1;
 }
 
+/* The earlier of two; -1: there is none. */
+static int earlier(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 static int timeout_ms(struct control *c)
 {
-	int rest = rests_timeout_ms(c), others = timeout_for_others(c);
-
-	if (recorder_is_busy(c))
-		return 0;
-	return others < 0 || (rest >= 0 && rest < others) ? rest : others;
+	return earlier(earlier(recorder_timeout_ms(c), rests_timeout_ms(c)), timeout_for_others(c));
 }
 
 static void handle(struct control *c, const struct epoll_event *event)

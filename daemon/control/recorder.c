@@ -8,7 +8,9 @@
 
 #include "charge.h"
 #include "connection_private.h"
+#include "host/dear.h"
 #include "host/log.h"
+#include "rests.h"
 #include "session/trace.h"
 
 enum lent_state {
@@ -31,20 +33,15 @@ struct lent {
 static void remove_lent(struct control *c, struct lent **link)
 {
 	struct lent *l = *link;
+	struct connection *owner = control_find_session(c, l->trace->session);
 
+	if (owner) /* somebody may record it again */
+		owner->session->lent = false;
 	*link = l->next;
 	budget_return(c->budget, l->trace->uid, l->trace->bytes);
 	charge_show(c);
 	trace_free(l->trace, c->directory);
 	free(l);
-}
-
-static struct lent *find(struct control *c, const struct session *s)
-{
-	for (struct lent *l = c->lent; l; l = l->next)
-		if (l->trace->session == s->id)
-			return l;
-	return NULL;
 }
 
 /* What a user pays for; and of that, for the sessions of one. */
@@ -71,7 +68,7 @@ static bool has_room(const struct control *c, uid_t uid, uid_t owner, uint64_t b
 }
 
 /* A trace of the session for this recorder, who pays for it; -errno. */
-static int make(struct connection *recorder, const struct session *s, struct trace **ret)
+static int make(struct connection *recorder, struct session *s, struct trace **ret)
 {
 	struct control *c = recorder->control;
 	struct lent *l = malloc(sizeof *l);
@@ -95,6 +92,7 @@ static int make(struct connection *recorder, const struct session *s, struct tra
 	(*ret)->uid = recorder->uid;
 	*l = (struct lent){.next = c->lent, .recorder = recorder, .trace = *ret, .state = LENT};
 	c->lent = l;
+	s->lent = true;
 	charge_show(c);
 	return 0;
 }
@@ -117,7 +115,7 @@ static int record(struct connection *recorder, struct connection *owner)
 	struct mail m = {.type = MAIL_TRACE_BEGIN, .session = owner->session};
 	int err;
 
-	if (find(recorder->control, owner->session))
+	if (owner->session->lent)
 		return -EBUSY;
 	err = make(recorder, owner->session, &m.trace);
 	if (!err)
@@ -210,13 +208,13 @@ void recorder_request(struct connection *c, const struct quoit_ctl *m)
 
 /* ---- all sessions ---- */
 
-/* The one with the lowest number that it has not looked at. */
+/* The one with the lowest number that it has not looked at and nobody records. */
 static struct connection *next_owner(const struct connection *recorder)
 {
 	struct connection *next = NULL;
 
 	for (struct connection *i = recorder->control->connections; i; i = i->next)
-		if (is_open(i) && may_record(recorder, i->uid) &&
+		if (is_open(i) && !i->session->lent && may_record(recorder, i->uid) &&
 		    i->session->id > recorder->records.looked &&
 		    (!next || i->session->id < next->session->id))
 			next = i;
@@ -257,14 +255,15 @@ static void have_others_look(struct control *c, const struct trace *t)
 	}
 }
 
-/* Each in turn, whoever came last. */
-static struct connection *who_looks(const struct control *c)
+/* Each in turn, whoever came last, but for those whose user rests. */
+static struct connection *who_looks(struct control *c)
 {
 	struct connection *next = NULL;
 
 	for (struct connection *r = c->connections; r; r = r->next)
 		if (r->state == CONNECTION_RECORDS && r->records.looks &&
-		    (!next || r->records.served < next->records.served))
+		    (!next || r->records.served < next->records.served) &&
+		    !rests_records(c, r->uid))
 			next = r;
 	return next;
 }
@@ -279,22 +278,37 @@ static struct lent **find_going(struct control *c)
 	return link;
 }
 
-bool recorder_is_busy(struct control *c)
+static bool somebody_looks(const struct control *c)
 {
-	return *find_going(c) || who_looks(c);
+	for (const struct connection *r = c->connections; r; r = r->next)
+		if (r->state == CONNECTION_RECORDS && r->records.looks)
+			return true;
+	return false;
+}
+
+int recorder_timeout_ms(struct control *c)
+{
+	if (*find_going(c) || who_looks(c))
+		return 0;
+	return somebody_looks(c) ? 1 : -1; /* it rests */
 }
 
 void recorder_advance(struct control *c)
 {
 	struct lent **going = find_going(c);
 	struct connection *r = who_looks(c);
+	uint64_t begun;
+	uid_t uid;
 
 	c->removes = *going && !(r && c->removes); /* in turns, where there is both */
 	if (c->removes) {
 		have_others_look(c, (*going)->trace);
 		remove_lent(c, going);
 	} else if (r) {
+		begun = dear_cpu_now();
+		uid = r->uid; /* the answer may be its end */
 		make_next(r);
+		rests_record(c, uid, begun);
 	}
 }
 

@@ -27,10 +27,11 @@ void recorder_request(struct connection *c, const struct quoit_ctl *m);
 
 /*
  * Files are made for who records all, and removed, one at a time: a large one takes milliseconds,
- * and others want something of us, too.  Is there one yet?  The next, if so; whoever has all that
- * it can have is answered.
+ * and others want something of us, too.  The user of a recorder that looks for sessions rests
+ * between two looks (rests.h).  How long until there is one, -1: there is none.  The next, if there
+ * is one now; whoever has all that it can have is answered.
  */
-bool recorder_is_busy(struct control *c);
+int recorder_timeout_ms(struct control *c);
 void recorder_advance(struct control *c);
 
 /* A session is about to be given to its reactor: lend it a trace if somebody records all. */

@@ -7,6 +7,10 @@
 
 #include "host/dear.h"
 
+/* So much of the time in which a user's recorders did not look is saved up: a look takes less than
+ * a rest of epoll can last. */
+#define RECORDS_SAVED_NS 20000000u
+
 void rests_count(struct connection *conn, uint64_t begun)
 {
 	struct dear_user *user = dear_note(&conn->control->dear, conn->uid);
@@ -17,6 +21,23 @@ void rests_count(struct connection *conn, uint64_t begun)
 	dear_count(&user->dear, took, now);
 	if (dear_is(&user->dear, now) && user->rests_until < now + rest)
 		user->rests_until = now + rest;
+}
+
+void rests_record(struct control *c, uid_t uid, uint64_t begun)
+{
+	struct dear_user *user = dear_note(&c->dear, uid);
+	uint64_t took = dear_cpu_now() - begun, saved = tsc_now() - tsc_from_ns(RECORDS_SAVED_NS);
+
+	if (user->records_from < saved)
+		user->records_from = saved;
+	user->records_from += (1 + RESTS_RECORDS) * took;
+}
+
+bool rests_records(struct control *c, uid_t uid)
+{
+	const struct dear_user *user = dear_find(&c->dear, uid);
+
+	return user && user->records_from > tsc_now();
 }
 
 static uint64_t rests_until(struct control *c, uid_t uid)

@@ -15,6 +15,15 @@
 /* A message to or from this client was begun then (dear_cpu_now), and has ended. */
 void rests_count(struct connection *conn, uint64_t begun);
 
+/* How much longer a user's recorders rest after looking for sessions than that has taken. */
+#define RESTS_RECORDS 4u
+
+/* A recorder of this user has looked for a session, begun then (dear_cpu_now). */
+void rests_record(struct control *c, uid_t uid, uint64_t begun);
+
+/* Do they rest? */
+bool rests_records(struct control *c, uid_t uid);
+
 /* Something has come of a connection.  True: it is to rest now, and is not to be served. */
 bool rests_begin(struct connection *conn);
 

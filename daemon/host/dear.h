@@ -88,8 +88,10 @@ static inline uint64_t dear_rest(uint64_t took, uint64_t *last)
 
 struct dear_user {
 	uid_t uid;
+	bool known;
 	struct dear dear;
-	uint64_t rests_until; /* TSC; where it rests between two of them */
+	uint64_t rests_until;  /* TSC; where it rests between two of them */
+	uint64_t records_from; /* TSC; the same of its recorders (control/rests.h) */
 };
 
 /* Zeros: nothing is known of anybody. */
@@ -101,7 +103,7 @@ struct dear_users {
 static inline struct dear_user *dear_find(struct dear_users *all, uid_t uid)
 {
 	for (unsigned i = 0; i < DEAR_USERS; i++)
-		if (all->user[i].uid == uid && (all->user[i].dear.until || all->user[i].dear.debt))
+		if (all->user[i].uid == uid && all->user[i].known)
 			return &all->user[i];
 	return NULL;
 }
@@ -117,7 +119,7 @@ static inline struct dear_user *dear_note(struct dear_users *all, uid_t uid)
 	for (unsigned i = 1; i < DEAR_USERS; i++)
 		if (all->user[i].dear.until < place->dear.until)
 			place = &all->user[i];
-	*place = (struct dear_user){.uid = uid};
+	*place = (struct dear_user){.uid = uid, .known = true};
 	return place;
 }
 

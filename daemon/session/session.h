@@ -219,6 +219,7 @@ struct session {
 	uint64_t jobs_counted;                 /* by their operations: all that are no NOPs */
 	uint64_t legs_long, legs_gap;          /* LEGS_LONG_NS, LEGS_GAP_NS; TSC */
 	int legs_fd;
+	bool lent;           /* the control thread's: there is a trace of it (control/recorder.h) */
 	struct trace *trace; /* what records it (trace.h); NULL: nobody does */
 };
 

@@ -11,6 +11,7 @@
 
 #include <criterion/criterion.h>
 
+#include "control/rests.h"
 #include "core_case.h"
 #include "host/dear.h"
 #include "host/tsc.h"
@@ -97,6 +98,21 @@ Test(dear, a_rest_is_as_long_as_the_lesser_of_two_demands, .init = tsc_init)
 	cr_expect_eq(dear_rest(3 * took, &last), DEAR_REST * (took - free));
 	cr_expect_eq(dear_rest(free, &last), 0);
 	cr_expect_eq(dear_rest(took, &last), 0);
+}
+
+/* ---- recorders ---- */
+
+Test(rests, whose_recorders_look_for_long_rests_and_nobody_else, .init = tsc_init)
+{
+	static struct control c;
+	const uint64_t ms = tsc_from_ns(1000000);
+
+	cr_expect_not(rests_records(&c, 1000));
+	rests_record(&c, 1000, dear_cpu_now() - ms);
+	cr_expect_not(rests_records(&c, 1000), "a little is saved up");
+	rests_record(&c, 1000, dear_cpu_now() - 10000 * ms);
+	cr_expect(rests_records(&c, 1000));
+	cr_expect_not(rests_records(&c, 1001));
 }
 
 /* ---- by whom ---- */
