@@ -222,7 +222,12 @@ static void chores(struct reactor *r)
 	if (pause > tsc_from_ns(CHORES_MOST_NS))
 		pause = tsc_from_ns(CHORES_MOST_NS);
 	r->next_chores = ended + pause;
-	r->passed = ended; /* nobody's time; and no pass begins before what was found here */
+	/*
+	 * Nobody's time; and no pass begins before what was found here.  Behind a pass without work
+	 * the reactor may sleep, and the next one reads the clock.
+	 */
+	if (r->passed)
+		r->passed = ended;
 }
 
 static void send_backlog(struct reactor *r)
