@@ -30,8 +30,8 @@ int client_lease(const char *argument)
 }
 
 /*
- * fill BYTES: a session of that lease, whose memory quoitd is the first to touch, all of it: half
- * is the arena.  And what is beyond.  It stays.
+ * fill BYTES: a session of that lease, all of it: half is the arena, the other half quoitd is the
+ * first to touch.  And what is beyond.  It stays.
  */
 int client_fill(const char *argument)
 {

@@ -194,8 +194,7 @@ static void fill(struct quoit_ring *q, unsigned elements, unsigned flags)
 /* All memory of the session, the client's arena too; the first that touched it is anybody. */
 static void expect_memory(unsigned node)
 {
-	static const char *const memfds[] = {"quoit-region", "quoit-session", "quoit-client-pages",
-					     "quoit-daemon-pages"};
+	static const char *const memfds[] = {"quoit-region", "quoit-session", "quoit-ring"};
 
 	for (unsigned i = 0; i < sizeof memfds / sizeof memfds[0]; i++)
 		CHECK(lies_on(quoitd.pid, memfds[i], node));

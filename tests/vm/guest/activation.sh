@@ -39,7 +39,7 @@ hardened_job() {
 	has 'NoNewPrivs:	1' "/proc/$pid/status"
 	has 'Seccomp:	2' "/proc/$pid/status"
 	fails is '' property SystemCallFilter
-	has 'CapEff:	0000000000000000' "/proc/$pid/status"
+	has "CapEff:	$caps" "/proc/$pid/status"
 	head -c 2097152 /dev/urandom >/home/alice/bytes
 	chown alice /home/alice/bytes
 	as alice /payload/client file /home/alice/bytes

@@ -38,7 +38,7 @@ memory_limit() {
 	systemctl restart quoitd.service
 	begin a 1 alice stay
 	says EDQUOT as bob /payload/client lease 268435456
-	as bob /payload/client lease 134217728
+	as bob /payload/client lease 104857600
 	as bob /payload/client work 2
 	has 'oom_kill 0' $cgroup/memory.events
 	quit a; 
