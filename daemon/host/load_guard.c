@@ -24,11 +24,26 @@ static size_t count(char *const *list)
 	return n;
 }
 
+/* Every list that there was: a library may have kept one, so none is freed.  Few are loaded. */
+static char **lists;
+
+/* Of so many words; the one before its first names the list before it. */
+static char **new_list(size_t words)
+{
+	char **list = calloc(words + 2, sizeof *list);
+
+	if (!list)
+		return NULL;
+	list[0] = (char *)lists;
+	lists = list;
+	return list + 1;
+}
+
 /* The words themselves stay: whoever sets a variable anew leaves the old word alone. */
 static char **copy_environment(void)
 {
 	size_t n = count(environ);
-	char **copy = calloc(n + 1, sizeof *copy);
+	char **copy = new_list(n);
 
 	if (copy)
 		memcpy(copy, environ, n * sizeof *copy);
@@ -47,7 +62,7 @@ static bool begins_with_any(const char *word, const char *const *with)
 static void hide(char *const *all, const char *const *hidden)
 {
 	size_t n = count(all), kept = 0;
-	char **rest = calloc(n + 1, sizeof *rest);
+	char **rest = new_list(n);
 
 	if (!rest)
 		return;

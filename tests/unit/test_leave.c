@@ -34,7 +34,8 @@ static struct session *come(void)
 	s->told = true;
 	region_close(&s->region); /* else the memory thread would have to */
 	s->region.base = NULL;
-	s->rings[0] = NULL; /* nothing is to be told of it */
+	ring_free(s->rings[0]); /* nothing is to be told of it */
+	s->rings[0] = NULL;
 	if (!user->tenant[0].session_count++)
 		tenancy_add(&reactor->tenancy, &user->tenant[0]);
 	reactor_take_in(reactor, s);

@@ -93,7 +93,8 @@ static void prepare(const struct daemon *d)
 static void start(const char *cpuset_name, unsigned cpus, const char *reactors)
 {
 	const char *const options[] = {"--log=info", has_device ? "--gpu=soft" : "--gpu=none",
-				       is_service ? "--private=no" : NULL, NULL};
+				       is_service ? "--private=no" : NULL,
+				       is_service ? "--lax-memory" : NULL, NULL};
 	const char *const topo[] = {"/quoit", "topo", "--json", "--socket", quoitd.socket, NULL};
 	char found[64] = "", thread[40];
 	json_t *json, *reactor;
