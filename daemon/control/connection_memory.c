@@ -229,11 +229,13 @@ static void take_arena(struct connection *c)
 
 	s->arena_memory = c->arena;
 	s->arena = c->arena.base;
-	s->arena_away = c->handover.away;
+	/* Its reactor may be telling the counters, for which an early look is as good as a late
+	 * one. */
+	__atomic_store_n(&s->arena_away, c->handover.away, __ATOMIC_RELAXED);
 	c->arena = (struct shared){.fd = -1};
-	if (s->arena_away)
+	if (c->handover.away)
 		log_session(s, "session %llu: %llu KiB of its arena are on other nodes than %d",
-			    (unsigned long long)s->id, (unsigned long long)s->arena_away >> 10,
+			    (unsigned long long)s->id, (unsigned long long)c->handover.away >> 10,
 			    s->memory_node);
 }
 
