@@ -57,7 +57,7 @@ static int32_t move(const struct io_thread *me)
 	int32_t moved = fd < 0 ? fd : move_by(fd, p);
 
 	if (me->all->own_files && fd >= 0)
-		close(fd);
+		own_files_close(fd);
 	return moved;
 }
 
@@ -118,7 +118,7 @@ static int leave_descriptors(struct io_threads *t)
 	int fd = own_files_take(t->eventfd), err = fd < 0 ? fd : 0;
 
 	if (fd >= 0)
-		close(fd);
+		own_files_close(fd);
 	return err ? err : own_files_begin(t->eventfd);
 }
 

@@ -36,7 +36,7 @@ static void close_one_by_one(int keep)
 		limit.rlim_cur = 1024;
 	for (rlim_t fd = 0; fd < limit.rlim_cur && fd < INT_MAX; fd++)
 		if ((int)fd != keep)
-			close((int)fd);
+			own_files_close((int)fd);
 }
 
 int own_files_begin(int keep)
@@ -59,6 +59,11 @@ int own_files_take(int fd)
 	own = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
 	if (own < 0)
 		own = -errno;
-	close(process);
+	own_files_close(process);
 	return own;
+}
+
+void own_files_close(int fd)
+{
+	(void)syscall(SYS_close, fd);
 }

@@ -26,9 +26,15 @@ int own_files_start(pthread_t *ret, void *(*run)(void *), void *arg);
 int own_files_begin(int keep);
 
 /*
- * A descriptor of its own for one of the common table; to be closed.  -errno, as -ENOSYS before
- * Linux 5.6.
+ * A descriptor of its own for one of the common table; for own_files_close.  -errno, as -ENOSYS
+ * before Linux 5.6.
  */
 int own_files_take(int fd);
+
+/*
+ * Not close(): ThreadSanitizer knows one table, and would take the number for that of another
+ * thread's descriptor.
+ */
+void own_files_close(int fd);
 
 #endif
