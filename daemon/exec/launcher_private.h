@@ -51,12 +51,9 @@ enum {
 /*
  * A mark costs about what a small job does: so many of those share one, as far as they come at the
  * same time; and small are those whose views are no larger than that, a few microseconds each.
- * Fewer share one where the stream has come to hold as many as there can be: STREAM_NS of them are
- * no more than STREAM_MOST, so each takes less than 0.1 ms (a mark takes 2 us of an H100).
  */
-#define STREAM_SHARE       8u
-#define STREAM_SHARE_SHORT 4u
-#define SMALL_BYTES        65536u
+#define STREAM_SHARE 8u
+#define SMALL_BYTES  65536u
 
 /* Marks that may be ahead of a stream's word: of flights, and of a copy's parts. */
 #define STREAM_MARKS 512u

@@ -150,26 +150,15 @@ void streams_mark(struct launcher *l)
 		(void)mark_last(l, i);
 }
 
-/* Whose views are small. */
+/* Nobody waits for long if it is answered with some that come after it. */
 static bool is_small(const struct flight *f)
 {
+	if (f->q.type != QUOIT_EXEC_RUN || f->q.op == QUOIT_OP_LAUNCH)
+		return false;
 	for (uint32_t i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
 		if (f->q.view[i].given && flight_view_bytes(&f->q.view[i]) > SMALL_BYTES)
 			return false;
 	return true;
-}
-
-/*
- * How many there may be before a mark, the flight being the last of them: nobody waits for long if
- * it is answered with some that come after it.  What a client's kernel takes is not known.
- */
-static uint32_t most_unmarked(const struct stream *s, const struct flight *f)
-{
-	if (f->q.type != QUOIT_EXEC_RUN || f->q.op == QUOIT_OP_LAUNCH)
-		return 1;
-	if (is_small(f))
-		return STREAM_SHARE;
-	return s->room == STREAM_MOST ? STREAM_SHARE_SHORT : 1;
 }
 
 void stream_append(struct launcher *l, uint32_t index)
@@ -181,7 +170,7 @@ void stream_append(struct launcher *l, uint32_t index)
 	if (!f->issued) /* a copy through the staging buffer has been at work there */
 		f->issued = tsc_now();
 	queue_append(l, &s->queue, index);
-	if (++s->unmarked >= most_unmarked(s, f))
+	if (++s->unmarked >= STREAM_SHARE || !is_small(f))
 		(void)mark_last(l, f->stream);
 }
 
