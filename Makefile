@@ -10,6 +10,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BINDIR := $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
+# Programs look for it from where they lie, as ../libexec/quoit: a tree can be moved.
 LIBEXECDIR := $(PREFIX)/libexec/quoit
 INCLUDEDIR := $(PREFIX)/include
 MANDIR := $(PREFIX)/share/man
@@ -45,7 +46,7 @@ warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 # Wherever the sources are, the same is made of them.
 map := -ffile-prefix-map='$(CURDIR)=.'
 base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) -Werror $(map) -Ilibclient/include \
-	-DQUOIT_VERSION='"$(VERSION)"' -DQUOIT_LIBEXECDIR='"$(LIBEXECDIR)"' \
+	-DQUOIT_VERSION='"$(VERSION)"' \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -DQUOIT_SANITIZE)
 # Neighbouring fields are not read as one vector, kernels apart: they were written one by one just
 # before, and such a load waits until those stores have reached the cache.
@@ -101,7 +102,7 @@ libraries := $(B)/libquoit.so.$(SOVERSION) $(B)/libquoit.a
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
 
-.PHONY: all binaries tests torturers fuzzers list-deps list-test-deps deps build-deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help
+.PHONY: all binaries tests torturers fuzzers list-deps list-test-deps deps build-deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help FORCE
 .SECONDARY:
 all: binaries $(B)/man/made $(B)/completion/made $(B)/quoitd.conf.sample
 # What can also be made for another machine; manual pages and completion need programs that run.
@@ -217,7 +218,12 @@ $(B)/tables/made: $(B)/quoit $(B)/quoitd libclient/include/quoit.h $(wildcard li
 $(B)/quoitd.conf.sample: $(B)/quoitd
 	$(call say,GEN,$@)
 	$(Q)$(B)/quoitd --sample >$@.new && mv $@.new $@
-$(B)/man/made: $(B)/tables/made $(wildcard docs/man/*) libclient/examples/hello.c
+# Pages name the folders that are installed into: those of another PREFIX are made anew.
+$(B)/prefix: FORCE
+	@mkdir -p $(@D)
+	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
+FORCE:
+$(B)/man/made: $(B)/tables/made $(B)/prefix $(wildcard docs/man/*) libclient/examples/hello.c
 	$(call say,GEN,$(@D))
 	$(Q)sh docs/man/build.sh $(B) $(PREFIX) $(LIBEXECDIR) $(SYSCONFDIR) && touch $@
 $(B)/completion/made: $(B)/tables/made $(wildcard tools/completion/*)

@@ -243,13 +243,25 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	return 0;
 }
 
+static struct worker_owner owner_of(struct reactor *r)
+{
+	return (struct worker_owner){.node = (uint32_t)r->node,
+				     .cpu = r->cpu,
+				     .work_ticks = &r->count[QUOIT_REACTOR_WORK_TICKS],
+				     .need_wake = &r->need_wake,
+				     .eventfd = r->eventfd};
+}
+
 static int start_workers(struct machine *m)
 {
 	uint32_t cores = m->plan->nr_cores, reactors = m->plan->nr_reactors;
 	struct worker_seat *seats = calloc(cores, sizeof *seats);
 	struct worker_owner *owners = calloc(reactors, sizeof *owners);
-	struct worker_config c = {
-		.workers = cores, .seats = seats, .reactors = reactors, .owners = owners};
+	struct worker_config c = {.workers = cores,
+				  .seats = seats,
+				  .reactors = reactors,
+				  .owners = owners,
+				  .nice = (uint32_t)m->config->worker_nice};
 	int err = -ENOMEM;
 
 	if (seats && owners) {
@@ -257,9 +269,7 @@ static int start_workers(struct machine *m)
 			seats[i] =
 				(struct worker_seat){m->plan->cores[i].cpu, m->plan->cores[i].node};
 		for (uint32_t i = 0; i < reactors; i++)
-			owners[i] = (struct worker_owner){(uint32_t)m->reactors[i].node,
-							  &m->reactors[i].need_wake,
-							  m->reactors[i].eventfd};
+			owners[i] = owner_of(&m->reactors[i]);
 		err = workers_start(&c, &m->workers);
 	}
 	free(seats);

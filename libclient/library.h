@@ -71,6 +71,7 @@ struct quoit_session {
 	struct quoit_info info;
 	uint32_t max_entries;
 	uint64_t spin; /* ticks to spin before sleeping; 0: only one CPU */
+	bool stays;    /* QUOIT_OPEN_STAY */
 
 	struct shared shared; /* the arena */
 	struct arena arena;
@@ -148,8 +149,11 @@ struct quoit_ring {
 	uint32_t cq_sample;     /* and of the CQ */
 	uint32_t vain;          /* looks of quoit_peek that found none, one after the other */
 	uint64_t looked;        /* ticks of libquoit_sleep_look's last look */
-	uint64_t spin; /* ticks that a wait for a CQE spins before it sleeps; see sleep.c */
-	int broken;    /* 0, or what ended the ring: -ECONNRESET, -EPROTO (quoitd lied) */
+	uint64_t spin;   /* ticks that a wait for a CQE spins before it sleeps; see sleep.c */
+	bool shares_cpu; /* its last wait was on the reactor's CPU, for want of another (core.h) */
+	uint64_t left_at,
+		left_pause; /* ticks: when a wait last left that CPU, and how long none does */
+	int broken;         /* 0, or what ended the ring: -ECONNRESET, -EPROTO (quoitd lied) */
 	const struct quoit_cqe *cqes;
 	const struct quoit_error *errors;
 	const struct quoit_stamps *stamps; /* NULL without QUOIT_RING_STAMPS */

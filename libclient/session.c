@@ -56,6 +56,7 @@ static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply 
 				      .max_tensors = r->max_tensors,
 				      .max_jobs = r->max_jobs,
 				      .devices = r->devices > UINT8_MAX ? UINT8_MAX : r->devices,
+				      .reactor_cpu = (int32_t)r->reactor_cpu - 1,
 				      .direct = r->features & QUOIT_FEATURE_DIRECT};
 	memcpy(s->info.ops, r->ops, sizeof s->info.ops);
 	s->max_entries = r->max_entries;
@@ -142,7 +143,8 @@ int quoit_open(struct quoit_session **ret, const struct quoit_open_params *param
 	if (!params)
 		params = &defaults;
 	if (params->flags & ~QUOIT_OPEN_FLAGS) {
-		libquoit_text_set("unknown flags %#x", params->flags & ~QUOIT_OPEN_FLAGS);
+		libquoit_text_set("unknown flags %#x: those of QUOIT_OPEN_FLAGS are %#x",
+				  params->flags & ~QUOIT_OPEN_FLAGS, QUOIT_OPEN_FLAGS);
 		free(s);
 		return -EINVAL;
 	}
@@ -150,6 +152,7 @@ int quoit_open(struct quoit_session **ret, const struct quoit_open_params *param
 	pthread_mutex_init(&s->opening, NULL);
 	pthread_mutex_init(&s->list, NULL);
 	s->socket = s->shared.fd = -1;
+	s->stays = params->flags & QUOIT_OPEN_STAY;
 	err = libquoit_mine_new(&s->mine);
 	if (!err)
 		err = libquoit_connect(params->socket, &s->socket);

@@ -10,6 +10,7 @@
 
 #include "alone.h"
 #include "clock.h"
+#include "core.h"
 #include "library.h"
 
 #define SLICE_NS     50000000u /* longest sleep between two looks at the socket */
@@ -54,7 +55,7 @@ static bool spin(struct quoit_ring *q, uint64_t most, bool (*is_done)(struct quo
 	uint32_t seen = QUOIT_RING_LOAD(head, QUOIT_RING_RELAXED);
 	uint64_t since;
 
-	if (!most)
+	if (!most || q->shares_cpu)
 		return false;
 	since = clock_ticks();
 	while (!q->broken) {
@@ -102,7 +103,7 @@ static bool has_cqes(struct quoit_ring *q)
  */
 static bool look_closely(struct quoit_ring *q)
 {
-	if (!q->session->spin)
+	if (!q->session->spin || q->shares_cpu)
 		return false;
 	quoit_await_loads(FIRST_LOOK);
 	for (unsigned i = 0; i < CLOSE_LOOKS && !q->broken; i++) {
@@ -149,6 +150,8 @@ static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
 			return libquoit_refuse_broken(q);
 		if (now >= deadline)
 			return -ETIME;
+		if (fresh)
+			core_look(q);
 		if (fresh && (look_closely(q) || spin(q, q->spin, has_cqes)))
 			return 0;
 		if (fresh && alone_check(q))
@@ -206,6 +209,7 @@ static int sleep_sq(struct quoit_ring *q)
 {
 	struct timespec nap = {.tv_nsec = NAP_FIRST_NS};
 
+	core_look(q);
 	if (spin(q, q->session->spin, has_room))
 		return 0;
 	while (!has_room(q)) {

@@ -21,9 +21,9 @@ static bool find_program(char ret[static PATH_MAX])
 {
 	const char *directory = getenv("QUOIT_LIBEXECDIR");
 
-	if (!directory && private_daemon_beside("quoit-peer", ret))
-		return true;
-	snprintf(ret, PATH_MAX, "%s/quoit-peer", directory ? directory : QUOIT_LIBEXECDIR);
+	if (!directory)
+		return private_daemon_beside("quoit-peer", ret);
+	snprintf(ret, PATH_MAX, "%s/quoit-peer", directory);
 	return access(ret, X_OK) == 0;
 }
 

@@ -35,19 +35,26 @@
 /* Where the kernel does not say that a process has ended, it is looked at so often. */
 #define LOOK_MS 50
 
-bool private_daemon_beside(const char *program, char ret[static PATH_MAX])
+bool private_daemon_beside(const char *name, char ret[static PATH_MAX])
 {
+	static const char *const places[] = {"", "../libexec/quoit/"};
 	const char *started_as = (const char *)getauxval(AT_EXECFN); /* where there is no /proc */
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	int length;
+	const char *folder;
 
 	if (n > 0)
 		self[n] = '\0';
 	else if (!started_as || !realpath(started_as, self))
 		return false;
-	length = snprintf(ret, PATH_MAX, "%s/%s", dirname(self), program);
-	return length < PATH_MAX && access(ret, X_OK) == 0;
+	folder = dirname(self);
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		int length = snprintf(ret, PATH_MAX, "%s/%s%s", folder, places[i], name);
+
+		if (length < PATH_MAX && access(ret, R_OK) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* ---- the directory ---- */
@@ -211,7 +218,9 @@ static void keep(const char *directory, const char *socket, const char *const *o
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	close_all_but(lifeline, ready_fd);
-	(void)setpgid(0, 0); /* Ctrl-C is for the program, not for its daemon */
+	/* Ctrl-C is for the program, not for its daemon.  And of a session's own the kernel makes a
+	 * group for its scheduler, where there are no control groups: as much for us as for it. */
+	(void)setsid();
 	(void)prctl(PR_SET_NAME, "quoit-keeper");
 	self = getpid();
 	daemon = fork();

@@ -31,7 +31,8 @@ int private_daemon_start(struct private_daemon *ret, const char *const *options)
 /* Stop quoitd and wait until nothing is left of it. */
 void private_daemon_stop(struct private_daemon *d);
 
-/* Find a program beside the running one; false: it is not there. */
-bool private_daemon_beside(const char *program, char ret[static PATH_MAX]);
+/* Find a file that comes with us: beside the running program, or in ../libexec/quoit from there;
+ * false: it is in neither. */
+bool private_daemon_beside(const char *name, char ret[static PATH_MAX]);
 
 #endif

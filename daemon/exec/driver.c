@@ -35,7 +35,7 @@ bool driver_is_named(const char *name)
 	return number_of(name) && (is_kind(name, "soft") || is_kind(name, "cuda"));
 }
 
-/* Beside us, where a build leaves it, or where it is installed. */
+/* It is beside us, in a build and where they are installed. */
 static void *load_cuda(void)
 {
 	char path[PATH_MAX];
@@ -47,7 +47,7 @@ static void *load_cuda(void)
 		strcpy(strrchr(path, '/') + 1, CUDA_OBJECT);
 		object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	}
-	return object ? object : dlopen(QUOIT_LIBEXECDIR "/" CUDA_OBJECT, RTLD_NOW | RTLD_LOCAL);
+	return object;
 }
 
 static const struct quoit_device_driver *find(const char *name, char *text, size_t size)

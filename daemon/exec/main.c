@@ -67,7 +67,8 @@ static int run_module(const char *path)
 	struct module module;
 	int err;
 
-	(void)affinity_give_way(); /* where that is forbidden it works all the same */
+	(void)affinity_give_way(
+		AFFINITY_BACKGROUND_NICE); /* where that is forbidden it works all the same */
 	module_load(path, &module, &hello);
 	if (!say_hello(&hello, -1))
 		return -ECONNRESET;

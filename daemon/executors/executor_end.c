@@ -84,10 +84,8 @@ void executor_start_failed(struct executor *x, int err)
 	char text[sizeof x->why];
 
 	if (err == -ENOENT)
-		snprintf(
-			text, sizeof text,
-			"quoit-exec is neither beside quoitd nor in %s, where this one was built for",
-			QUOIT_LIBEXECDIR);
+		snprintf(text, sizeof text,
+			 "quoit-exec is neither beside quoitd nor in ../libexec/quoit from there");
 	else
 		snprintf(text, sizeof text, "cannot start quoit-exec: %s", strerror(-err));
 	if (x->known) {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
@@ -27,21 +28,25 @@
 
 /* ---- the process ---- */
 
-/* Beside quoitd, where a build leaves it, or where it is installed. */
+/* Beside quoitd, where a build leaves it, or where it is installed: see the Makefile. */
 static int find_program(char path[PATH_MAX])
 {
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof PROGRAM);
-	char *slash;
+	static const char *const places[] = {"", "../libexec/quoit/"};
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	const char *folder;
 
-	if (n > 0) {
-		path[n] = '\0';
-		slash = strrchr(path, '/');
-		strcpy(slash + 1, PROGRAM);
-		if (access(path, X_OK) == 0)
+	if (n < 0)
+		return -errno;
+	self[n] = '\0';
+	folder = dirname(self);
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		int length = snprintf(path, PATH_MAX, "%s/%s" PROGRAM, folder, places[i]);
+
+		if (length < PATH_MAX && access(path, X_OK) == 0)
 			return 0;
 	}
-	snprintf(path, PATH_MAX, "%s/%s", QUOIT_LIBEXECDIR, PROGRAM);
-	return access(path, X_OK) == 0 ? 0 : -errno;
+	return -ENOENT;
 }
 
 /* No signal of ours is blocked or caught there, and it leads a group of its own. */

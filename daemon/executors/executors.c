@@ -48,6 +48,8 @@ static int timeout_ms(const struct executors *e)
 	return next > now ? (int)((next - now) / 1000000 + 1) : 0;
 }
 
+#define POLL_REFUSED_US 100000
+
 static void wait_for_news(struct executors *e)
 {
 	struct pollfd fds[1 + 2 * CONFIG_EXECUTORS];
@@ -65,7 +67,9 @@ static void wait_for_news(struct executors *e)
 		    x->state == EXECUTOR_STUCK)
 			fds[n++] = (struct pollfd){.fd = x->process.pidfd, .events = POLLIN};
 	}
-	(void)poll(fds, n, timeout_ms(e));
+	/* Refused where RLIMIT_NOFILE was lowered below n: then it looks now and then. */
+	if (poll(fds, n, timeout_ms(e)) < 0 && errno != EINTR)
+		usleep(POLL_REFUSED_US);
 	got = read(e->house.eventfd, &count, sizeof count);
 	(void)got;
 }

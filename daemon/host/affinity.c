@@ -13,10 +13,8 @@
 
 #include "affinity.h"
 
-#define BACKGROUND_NICE 19
-
 /* The longest there is: whoever wakes on a worker's core preempts it. */
-#define BACKGROUND_SLICE_NS 100000000u
+#define LONG_SLICE_NS 100000000u
 
 enum {
 	MAX_NODES = 1024,   /* the most that any kernel can be built for */
@@ -119,10 +117,15 @@ int affinity_set_slice(uint64_t ns)
 	return syscall(SYS_sched_setattr, 0, &attr, 0) ? -errno : 0;
 }
 
-int affinity_give_way(void)
+void affinity_set_long_slice(void)
 {
-	(void)affinity_set_slice(BACKGROUND_SLICE_NS); /* says nothing where it is not known */
-	return affinity_set_nice(BACKGROUND_NICE);
+	(void)affinity_set_slice(LONG_SLICE_NS); /* says nothing where it is not known */
+}
+
+int affinity_give_way(int nice)
+{
+	affinity_set_long_slice();
+	return affinity_set_nice(nice);
 }
 
 int affinity_prefer_node(void *start, size_t bytes, uint32_t node)

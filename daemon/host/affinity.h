@@ -36,11 +36,18 @@ int affinity_set_nice(int nice);
 int affinity_set_slice(uint64_t ns);
 
 /*
- * For who computes, a worker or a module's process: gives way to reactors, which wake often and
- * work briefly, by nice 19 and a slice of 100 ms.  Threads and processes that the caller makes
- * afterwards do the same.  Returns 0 or -errno: nice is as it was; the slice is a mere wish.
+ * A thread that computes, a worker's or a module's, asks for the longest slice, 100 ms: threads
+ * that wake often and work briefly preempt it at once.  It is a mere wish.
  */
-int affinity_give_way(void);
+void affinity_set_long_slice(void);
+
+#define AFFINITY_BACKGROUND_NICE 19
+
+/*
+ * The same, and gives way by its nice value.  Threads and processes that the caller makes
+ * afterwards do the same.  Returns 0 or -errno: nice is as it was.
+ */
+int affinity_give_way(int nice);
 
 /*
  * Asks that the pages of a mapping, present ones and those to come, lie on a node.

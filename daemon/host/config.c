@@ -72,6 +72,10 @@ const struct option_row config_rows[] = {
 	 "at the end, time for the jobs that were fetched; then they are cancelled", true},
 	{"tile-ms", OPTION_NUMBER, FIELD(tile_ms), 100, 86400000, "MS",
 	 "CPU time of one piece of a job on a core, then its thread counts as stuck", false},
+	{"worker-nice", OPTION_NUMBER, FIELD(worker_nice), 0, 19, "N",
+	 "nice value of the workers (0: quoitd's own; 19 beside other sessions' small jobs, while no "
+	 "other program takes the cores)",
+	 false},
 	{"no-io-uring", OPTION_FLAG, FIELD(no_io_uring), 0, 0, NULL,
 	 "move files' bytes by threads, as where io_uring is refused", false},
 	{"lax-memory", OPTION_FLAG, FIELD(lax_memory), 0, 0, NULL,

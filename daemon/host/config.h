@@ -57,10 +57,11 @@ struct config {
 	char file_systems[256];          /* on which other users' files are written to, by commas */
 	uint64_t ready_fd; /* write one byte here once connections are accepted; UINT64_MAX: none */
 	uint64_t drain_ms; /* at the end, for jobs that were fetched */
-	uint64_t tile_ms;  /* CPU time of one tile, beyond which its worker is stuck */
-	bool no_io_uring;  /* test switch: move files' bytes by threads */
-	bool lax_memory;   /* several users, without what keeps them from each other's memory */
-	bool check_only;   /* nothing is asked but whether it makes sense */
+	uint64_t worker_nice; /* 0: by need */
+	uint64_t tile_ms;     /* CPU time of one tile, beyond which its worker is stuck */
+	bool no_io_uring;     /* test switch: move files' bytes by threads */
+	bool lax_memory;      /* several users, without what keeps them from each other's memory */
+	bool check_only;      /* nothing is asked but whether it makes sense */
 	char file[CONFIG_FILES][256]; /* that were read, */
 	unsigned files;
 	struct config_origin origin[CONFIG_OPTIONS]; /* and what is from where, as in the table */

@@ -5,7 +5,7 @@
 
 #include "config.h"
 
-#define CONFIG_ROWS 34
+#define CONFIG_ROWS 35
 
 _Static_assert(CONFIG_ROWS <= CONFIG_OPTIONS, "each has its origin");
 

@@ -4,10 +4,8 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,7 +25,7 @@ struct bells {
 	struct bell_link *links;
 	unsigned count;
 	struct user *users; /* whose rings have requests open */
-	int eventfd;
+	uint32_t bell;      /* rung by adding one and a futex; atomic */
 	uint32_t need_wake;
 	uint64_t looks; /* for the watchdog; atomic */
 	int stop;       /* atomic */
@@ -75,12 +73,20 @@ struct bell_outcome bells_do(struct ring *ring, unsigned ops, uint64_t (*clock)(
 
 /* ---- to the thread and back ---- */
 
-static void ring_bell(int fd)
+static void ring_reactor(int fd)
 {
 	uint64_t one = 1;
 	ssize_t n = write(fd, &one, sizeof one);
 
 	(void)n; /* the counter cannot overflow: the other side drains it */
+}
+
+/* The thread sleeps on a futex: poll(2) refuses even one descriptor where RLIMIT_NOFILE was lowered
+ * to none, and the thread would ask again and again. */
+static void ring_thread(struct bells *b)
+{
+	__atomic_add_fetch(&b->bell, 1, __ATOMIC_SEQ_CST);
+	(void)syscall(SYS_futex, &b->bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 void bell_link_init(struct bell_link *l, uint32_t *reactor_need_wake, int reactor_eventfd)
@@ -102,7 +108,7 @@ void bells_ask(struct bell_link *l, struct ring *ring, unsigned ops)
 	l->request[i % BELLS_ENTRIES].ring = ring;
 	l->request[i % BELLS_ENTRIES].ops = ops;
 	if (quoit_ring_submit_wake(&l->to_thread, &l->bells->need_wake))
-		ring_bell(l->bells->eventfd);
+		ring_thread(l->bells);
 }
 
 bool bells_answered(struct bell_link *l, struct bell_answer *ret)
@@ -126,7 +132,7 @@ static void answer(struct bell_link *l, const struct bell_answer *a)
 	(void)quoit_ring_reserve(&l->answers, &i); /* as above */
 	l->answer[i % BELLS_ENTRIES] = *a;
 	if (quoit_ring_submit_wake(&l->answers, l->reactor_need_wake))
-		ring_bell(l->reactor_eventfd);
+		ring_reactor(l->reactor_eventfd);
 }
 
 /* ---- whose turn it is ---- */
@@ -212,10 +218,9 @@ static bool may_sleep(struct bells *b)
 /* Until something comes, or this user's rest is over; NULL: nobody rests. */
 static void wait_for_news(struct bells *b, const struct user *next)
 {
-	struct pollfd p = {.fd = b->eventfd, .events = POLLIN};
-	uint64_t now = tsc_now(), count, ns = SLEEP_MOST_MS * UINT64_C(1000000);
+	uint32_t seen = __atomic_load_n(&b->bell, __ATOMIC_SEQ_CST);
+	uint64_t now = tsc_now(), ns = SLEEP_MOST_MS * UINT64_C(1000000);
 	struct timespec time;
-	ssize_t n = 0;
 
 	if (next && next->at_bells.rests_until <= now)
 		return;
@@ -223,9 +228,8 @@ static void wait_for_news(struct bells *b, const struct user *next)
 		ns = tsc_to_ns(next->at_bells.rests_until - now);
 	time.tv_sec = (time_t)(ns / 1000000000u);
 	time.tv_nsec = (long)(ns % 1000000000u);
-	if (may_sleep(b) && ppoll(&p, 1, &time, NULL) > 0)
-		n = read(b->eventfd, &count, sizeof count);
-	(void)n;
+	if (may_sleep(b) && !__atomic_load_n(&b->stop, __ATOMIC_ACQUIRE))
+		(void)syscall(SYS_futex, &b->bell, FUTEX_WAIT_PRIVATE, seen, &time, NULL, 0);
 	quoit_ring_awake(&b->need_wake);
 }
 
@@ -269,11 +273,8 @@ int bells_start(struct bell_link *links, unsigned count, const cpu_set_t *cpus, 
 		return err;
 	b->links = links;
 	b->count = count;
-	b->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	err = b->eventfd < 0 ? -errno : start_thread(b, cpus);
+	err = start_thread(b, cpus);
 	if (err < 0) {
-		if (b->eventfd >= 0)
-			close(b->eventfd);
 		free(b);
 		return err;
 	}
@@ -288,9 +289,9 @@ uint64_t bells_progress(const struct bells *b)
 	return __atomic_load_n(&b->looks, __ATOMIC_RELAXED);
 }
 
-void bells_kick(const struct bells *b)
+void bells_kick(struct bells *b)
 {
-	ring_bell(b->eventfd);
+	ring_thread(b);
 }
 
 void bells_stop(struct bells *b)
@@ -298,8 +299,7 @@ void bells_stop(struct bells *b)
 	if (!b)
 		return;
 	__atomic_store_n(&b->stop, 1, __ATOMIC_RELEASE);
-	ring_bell(b->eventfd);
+	ring_thread(b);
 	pthread_join(b->thread, NULL);
-	close(b->eventfd);
 	free(b);
 }

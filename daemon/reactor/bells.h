@@ -92,7 +92,7 @@ void bells_stop(struct bells *b);
 
 /* For the watchdog: a number that changes when it has got on, and have it look.  Any thread. */
 uint64_t bells_progress(const struct bells *b);
-void bells_kick(const struct bells *b);
+void bells_kick(struct bells *b);
 
 /* From a reactor: one request of a ring that has none open. */
 void bells_ask(struct bell_link *l, struct ring *ring, unsigned ops);

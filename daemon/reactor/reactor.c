@@ -97,9 +97,13 @@ static void settle(struct reactor *r, uint64_t now)
 /* The time is read only where it changes hands: one session alone pays at the end of the pass. */
 static inline void change_payer(struct reactor *r, struct session *s)
 {
-	if (r->payer && r->payer != s)
+	if (r->payer == s)
+		return;
+	if (r->payer)
 		settle(r, tsc_now());
 	r->payer = s;
+	if (!s->published) /* else it waits for tiles, not for us */
+		weight_note(&r->port->served, s->id, r->now, r->note_ticks);
 }
 
 void reactor_charge(struct reactor *r, struct session *s)

@@ -86,6 +86,8 @@ struct reactor {
 	uint64_t last_work, last_pass;
 	uint64_t awake_since;
 	uint64_t spin_ticks; /* how long to spin before sleeping: learned */
+	uint64_t note_ticks; /* how long a session that was served counts as noted (worker_weight.h)
+			      */
 	uint64_t spin_fast, spin_with_tiles, spin_most; /* bounds of reactor_idle.c, in ticks */
 	uint64_t next_chores, last_stats, last_trim;
 	bool told; /* there was nothing to do since the counters were last copied out */

@@ -144,6 +144,7 @@ void reactor_bells_hear(struct reactor *r, struct ring *ring, bool hung_up)
 		o = bells_do(ring, BELL_HEAR, tsc_now);
 		o.ended |= hung_up;
 		count(r, s, o.took);
+		r->count[QUOIT_REACTOR_WORK_TICKS] += o.took; /* between two passes */
 		take_outcome(r, ring, &o);
 	}
 	reactor_ring_has_rung(r, ring);

@@ -56,6 +56,7 @@ int reactor_idle_init(struct reactor *r)
 		return -errno;
 	if (io_fd(r->io) >= 0 && epoll_ctl(r->epoll, EPOLL_CTL_ADD, io_fd(r->io), &event) < 0)
 		return -errno;
+	r->note_ticks = tsc_from_ns(WEIGHT_NOTE_NS);
 	r->spin_ticks = tsc_from_ns(SPIN_FIRST_NS);
 	r->spin_fast = tsc_from_ns(SPIN_FAST_NS);
 	r->spin_with_tiles = tsc_from_ns(SPIN_WITH_TILES_NS);
@@ -268,12 +269,21 @@ static void look_closely(const struct reactor *r, unsigned waits)
 	}
 }
 
+/* Its client can do nothing while we spin.  That this is true is its own affair: nobody else's ring
+ * is polled. */
+static bool shares_cpu(const struct ring *ring)
+{
+	return __atomic_load_n(&ring->client->shares_cpu, __ATOMIC_RELAXED);
+}
+
 /* Nothing to do, but soon perhaps.  False: it has been so for long enough. */
 static bool spin(struct reactor *r)
 {
 	uint64_t idle = r->now - r->last_work;
 
 	if (idle >= (r->port->published ? r->spin_with_tiles : r->spin_ticks))
+		return false;
+	if (r->polled_count == 1 && shares_cpu(r->rings[0]))
 		return false;
 	if (idle > r->spin_fast)
 		quoit_pause();

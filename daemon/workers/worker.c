@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* worker.c - a thread that claims tiles of published works */
+#include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "host/affinity.h"
@@ -176,6 +178,83 @@ uint64_t worker_cpu_ns(clockid_t clock)
 		       : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* ---- which of the two threads ---- */
+
+/* This thread is the one that works. */
+static unsigned my_turn(const struct worker *me)
+{
+	return atomic_load_explicit(&me->turn, memory_order_relaxed) % WORKER_THREADS;
+}
+
+/* What the reactor on this core has worked. */
+static uint64_t reactor_ticks(const struct worker *me)
+{
+	const struct worker_config *c = &me->all->config;
+
+	return me->reactor < c->reactors
+		       ? __atomic_load_n(c->owners[me->reactor].work_ticks, __ATOMIC_RELAXED)
+		       : 0;
+}
+
+/* The share that ends has had so much CPU time. */
+static void count_weight(struct worker *me, uint64_t cpu_ns)
+{
+	uint64_t now = tsc_now(), wall = now - me->share.start;
+	uint64_t reactor = reactor_ticks(me) - me->share.reactor_ticks;
+
+	weight_count(&me->weight, tsc_to_ns(wall > reactor ? wall - reactor : 0), cpu_ns,
+		     my_turn(me) == WORKER_BACKGROUND, now);
+}
+
+/* At which weight a tile of this work is to run. */
+static unsigned wanted_turn(struct worker *me, const struct work *work)
+{
+	const struct workers *w = me->all;
+	bool alone = me->reactor == w->config.reactors;
+
+	if (w->config.nice)
+		return WORKER_BACKGROUND;
+	return weight_gives_way(&me->weight, alone ? NULL : &w->port[me->reactor].served,
+				work->session_id, tsc_now())
+		       ? WORKER_BACKGROUND
+		       : WORKER_EQUAL;
+}
+
+static void wake_both(struct worker *me)
+{
+	(void)syscall(SYS_futex, &me->turn, FUTEX_WAKE_PRIVATE, WORKER_THREADS, NULL, NULL, 0);
+}
+
+/* Between two shares: the other thread goes on, and this one waits for its turn. */
+static void pass_turn(struct worker *me)
+{
+	me->read = 0; /* was of this thread's clock */
+	atomic_fetch_add(&me->turn, 1);
+	wake_both(me);
+}
+
+void worker_call_both(struct worker *me)
+{
+	atomic_fetch_add(&me->turn, WORKER_THREADS);
+	wake_both(me);
+}
+
+const struct worker_thread *worker_at_work(const struct worker *me)
+{
+	return &me->thread[atomic_load(&me->turn) % WORKER_THREADS];
+}
+
+uint64_t worker_share_ns(const struct worker *me)
+{
+	uint64_t since = __atomic_load_n(&me->since, __ATOMIC_RELAXED);
+	uint64_t begun = since / WORKER_THREADS;
+	uint64_t now = since ? worker_cpu_ns(me->thread[since % WORKER_THREADS].clock) : 0;
+
+	return now > begun ? now - begun : 0;
+}
+
+/* ---- a share ---- */
+
 /*
  * What a share costs is the CPU time of this thread: a reactor takes the core away in the middle of
  * a tile, and so does anybody else.  That clock is a system call, a tenth of what a small tile
@@ -188,9 +267,12 @@ static void begin_share(struct worker *me, const struct choice *c)
 
 	if (!me->read)
 		me->read = worker_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-	me->share = (struct share){
-		.work = c->work, .reactor = c->reactor, .slot = c->slot, .start = tsc_now()};
-	__atomic_store_n(&me->since, me->read, __ATOMIC_RELAXED);
+	me->share = (struct share){.work = c->work,
+				   .reactor = c->reactor,
+				   .slot = c->slot,
+				   .start = tsc_now(),
+				   .reactor_ticks = reactor_ticks(me)};
+	__atomic_store_n(&me->since, me->read * WORKER_THREADS + my_turn(me), __ATOMIC_RELAXED);
 	atomic_compare_exchange_strong(&c->work->started, &none, me->share.start);
 }
 
@@ -205,6 +287,7 @@ static bool end_share(struct worker *me)
 	if (!work)
 		return false;
 	me->read = worker_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	count_weight(me, me->read - before);
 	count_ticks(me, work, tsc_from_ns(me->read - before));
 	s->work = NULL;
 	outer = guard_enter(work->session);
@@ -240,6 +323,11 @@ static bool run_one(struct worker *me)
 
 	if (!choose(me, &c))
 		return end_share(me); /* after which there may be more */
+	if (me->share.work != c.work && wanted_turn(me, c.work) != my_turn(me)) {
+		end_share(me);
+		pass_turn(me);
+		return true;
+	}
 	/* One counter holds both the number of tiles and the next one, so a claim on a slot
 	 * that was filled anew in between is a valid claim on the new work. */
 	claim = atomic_fetch_add_explicit(&c.work->claim, 1, memory_order_acq_rel);
@@ -259,7 +347,20 @@ static bool run_one(struct worker *me)
 
 /* ---- the thread ---- */
 
-static void place(struct worker *me)
+static const char *const names[WORKER_THREADS] = {"work", "equal"};
+
+/* Its nice value. */
+static int weigh_down(const struct worker *me, unsigned which)
+{
+	uint32_t nice = me->all->config.nice;
+
+	if (nice)
+		return affinity_give_way((int)nice);
+	return which == WORKER_BACKGROUND ? affinity_give_way(AFFINITY_BACKGROUND_NICE)
+					  : (affinity_set_long_slice(), 0);
+}
+
+static void place(struct worker *me, unsigned which)
 {
 	char name[16];
 	int err = affinity_pin_thread(me->cpu);
@@ -267,12 +368,12 @@ static void place(struct worker *me)
 	if (err < 0)
 		log_info("worker %u is not pinned to CPU %u: %s", me->index, me->cpu,
 			 strerror(-err));
-	err = affinity_give_way();
+	err = weigh_down(me, which);
 	if (err < 0)
 		log_info("worker %u keeps its nice value: %s", me->index, strerror(-err));
-	snprintf(name, sizeof name, "quoit-work-%u", me->index);
+	snprintf(name, sizeof name, "quoit-%s-%u", names[which], me->index);
 	(void)pthread_setname_np(pthread_self(), name);
-	__atomic_store_n(&me->tid, gettid(), __ATOMIC_RELAXED);
+	__atomic_store_n(&me->thread[which].tid, gettid(), __ATOMIC_RELAXED);
 }
 
 /* Going to sleep is no part of what comes next. */
@@ -282,17 +383,32 @@ static void sleep_until_rung(struct worker *me, uint32_t seen)
 	me->read = 0;
 }
 
+/* Until the other thread has passed the turn on, or all is over. */
+static bool has_turn(struct worker *me, unsigned which)
+{
+	uint32_t turn = atomic_load(&me->turn);
+
+	if (turn % WORKER_THREADS == which)
+		return true;
+	if (!atomic_load(&me->all->stop))
+		(void)syscall(SYS_futex, &me->turn, FUTEX_WAIT_PRIVATE, turn, NULL, NULL, 0);
+	return false;
+}
+
 void *worker_run(void *arg)
 {
-	struct worker *me = arg;
+	struct worker_thread *thread = arg;
+	struct worker *me = thread->worker;
 	struct workers *w = me->all;
+	unsigned which = (unsigned)(thread - me->thread);
 
-	place(me);
+	place(me, which);
 	while (!atomic_load(&w->stop)) {
 		uint32_t seen;
 
+		if (!has_turn(me, which))
+			continue;
 		__atomic_store_n(&me->looks, me->looks + 1, __ATOMIC_RELAXED);
-
 		if (run_one(me))
 			continue;
 		atomic_fetch_add(&w->sleepers, 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker.h - threads that run tiles, one pinned to each core at nice 19.
+ * worker.h - threads that run tiles, one pinned to each core (at which nice value:
+ * worker_weight.h).
  *
  * A job too long to run in the reactor becomes a work: a count of tiles that the
  * workers claim one by one from a counter.  A worker shares its core with a reactor
@@ -21,6 +22,7 @@
 
 #include "host/ledger.h"
 #include "ops/ops.h"
+#include "worker_weight.h"
 
 struct session;
 struct workers;
@@ -77,6 +79,7 @@ struct worker_port {
 	uint32_t published, holders;           /* works, and users that have some: */
 	uint8_t held[USERS];                   /* how many each, by number */
 	bool unheard; /* works were published, and sleeping workers not called */
+	struct weight_served served;
 	struct workers *workers;
 	struct worker_done *done; /* one per worker */
 };
@@ -88,6 +91,8 @@ struct worker_seat {
 
 struct worker_owner {
 	uint32_t node;
+	uint32_t cpu;               /* where it is pinned */
+	const uint64_t *work_ticks; /* that it has worked; atomic */
 	uint32_t *need_wake;
 	int eventfd;
 };
@@ -97,6 +102,7 @@ struct worker_config {
 	const struct worker_seat *seats; /* one per worker */
 	uint32_t reactors;
 	const struct worker_owner *owners; /* one per reactor */
+	uint32_t nice;                     /* of each worker, always; 0: by worker_weight.h */
 };
 
 /* Start the threads; config and its arrays are copied.  -errno. */

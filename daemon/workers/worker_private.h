@@ -12,6 +12,7 @@
 #include <quoit/stats.h>
 
 #include "worker.h"
+#include "worker_weight.h"
 
 /* From one worker to one reactor: numbers of slots whose work has ended. */
 struct worker_done {
@@ -26,23 +27,35 @@ struct worker_done {
 struct share {
 	struct work *work; /* NULL: none is begun */
 	uint32_t reactor, slot;
-	uint32_t tiles; /* that have been run */
-	uint64_t start; /* TSC */
+	uint32_t tiles;         /* that have been run */
+	uint64_t start;         /* TSC */
+	uint64_t reactor_ticks; /* that the core's reactor had worked by then */
+};
+
+/* The threads of a worker, of which one works at a time: see worker_weight.h. */
+enum { WORKER_BACKGROUND, WORKER_EQUAL, WORKER_THREADS };
+
+struct worker_thread {
+	struct worker *worker;
+	pthread_t thread;
+	clockid_t clock; /* its CPU time */
+	pid_t tid;       /* atomic */
 };
 
 struct worker {
 	struct workers *all;
-	pthread_t thread;
-	clockid_t clock; /* its CPU time */
-	pid_t tid;       /* atomic */
+	struct worker_thread thread[WORKER_THREADS];
+	_Atomic uint32_t turn; /* modulo WORKER_THREADS, which thread works; a futex */
+	struct weight weight;
+	uint32_t reactor; /* of this core; `reactors`: none */
 	uint32_t index;
 	uint32_t cpu;
 	bool anywhere; /* its node has no reactor */
 	/* Its own: */
 	_Alignas(64) struct share share;
 	uint64_t read; /* ns of its CPU time, when it last looked; 0: before it slept */
-	/* and to be read by others: tiles it has run, ticks that they took, and its CPU time when
-	 * it began the share that it is at; 0: it is at none */
+	/* and to be read by others: tiles it has run, ticks that they took, and for the share that
+	 * it is at (0: none) its thread's CPU time at the start * WORKER_THREADS + its thread */
 	uint64_t tiles, ticks, since;
 	uint64_t looks; /* for a tile: for the watchdog */
 };
@@ -58,7 +71,7 @@ struct workers {
 	_Atomic bool stop;
 	uint64_t (*times)[QUOIT_LEG_BUCKETS]; /* of each worker's tiles; its own to write */
 	uint32_t *cores;                      /* of each reactor: workers that take its works */
-	uint32_t started;
+	uint32_t started;                     /* threads */
 };
 
 /* ---- work.c ---- */
@@ -82,8 +95,17 @@ void work_offer(struct work *work, uint32_t tiles);
 /* Does this worker take works of that reactor? */
 bool worker_takes_from(const struct worker *me, uint32_t reactor);
 
-/* Its thread. */
-void *worker_run(void *me);
+/* A thread of it: a struct worker_thread. */
+void *worker_run(void *thread);
+
+/* The thread that works has to look at `stop`, and so has the other. */
+void worker_call_both(struct worker *me);
+
+/* Which one works; any thread. */
+const struct worker_thread *worker_at_work(const struct worker *me);
+
+/* CPU time, in ns, of the share that it is at; 0: it is at none.  Any thread. */
+uint64_t worker_share_ns(const struct worker *me);
 
 /* CPU time of a thread by its clock, in ns. */
 uint64_t worker_cpu_ns(clockid_t clock);

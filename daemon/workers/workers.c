@@ -22,6 +22,16 @@ static bool node_has_reactor(const struct worker_config *c, uint32_t node)
 	return false;
 }
 
+/* Which one is pinned to this CPU; `reactors`: none. */
+static uint32_t reactor_at(const struct worker_config *c, uint32_t cpu)
+{
+	uint32_t i = 0;
+
+	while (i < c->reactors && c->owners[i].cpu != cpu)
+		i++;
+	return i;
+}
+
 static void assign(struct workers *w)
 {
 	for (uint32_t i = 0; i < w->config.workers; i++) {
@@ -30,6 +40,8 @@ static void assign(struct workers *w)
 		me->all = w;
 		me->index = i;
 		me->cpu = w->config.seats[i].cpu;
+		me->turn = w->config.nice ? WORKER_BACKGROUND : WORKER_EQUAL;
+		me->reactor = reactor_at(&w->config, me->cpu);
 		me->anywhere = !node_has_reactor(&w->config, w->config.seats[i].node);
 		for (uint32_t r = 0; r < w->config.reactors; r++)
 			w->cores[r] += worker_takes_from(me, r);
@@ -48,19 +60,30 @@ static void share_ledgers(struct workers *w)
 	}
 }
 
+static int start_worker(struct workers *w, struct worker *me)
+{
+	unsigned threads = w->config.nice ? 1 : WORKER_THREADS;
+	int err = 0;
+
+	for (unsigned i = 0; i < threads && !err; i++) {
+		struct worker_thread *t = &me->thread[i];
+
+		t->worker = me;
+		err = pthread_create(&t->thread, NULL, worker_run, t);
+		w->started += !err;
+		if (!err)
+			err = pthread_getcpuclockid(t->thread, &t->clock);
+	}
+	return -err;
+}
+
 static int start_threads(struct workers *w)
 {
 	for (uint32_t i = 0; i < w->config.workers; i++) {
-		struct worker *me = &w->worker[i];
-		int err;
+		int err = start_worker(w, &w->worker[i]);
 
-		err = pthread_create(&me->thread, NULL, worker_run, me);
-		if (!err)
-			w->started++;
-		if (!err)
-			err = pthread_getcpuclockid(me->thread, &me->clock);
-		if (err)
-			return -err;
+		if (err < 0)
+			return err;
 	}
 	return 0;
 }
@@ -124,17 +147,13 @@ int workers_start(const struct worker_config *config, struct workers **ret)
 bool workers_count(const struct workers *w, uint32_t i, uint64_t *ret_tiles, uint64_t *ret_ticks)
 {
 	const struct worker *one;
-	uint64_t since, now;
 
 	if (i >= w->config.workers)
 		return false;
 	one = &w->worker[i];
 	*ret_tiles = __atomic_load_n(&one->tiles, __ATOMIC_ACQUIRE);
 	*ret_ticks = __atomic_load_n(&one->ticks, __ATOMIC_ACQUIRE);
-	since = __atomic_load_n(&one->since, __ATOMIC_RELAXED);
-	now = since ? worker_cpu_ns(one->clock) : 0;
-	if (now > since)
-		*ret_ticks += tsc_from_ns(now - since);
+	*ret_ticks += tsc_from_ns(worker_share_ns(one));
 	return true;
 }
 
@@ -143,16 +162,14 @@ uint64_t workers_progress(const struct workers *w, uint32_t i, uint64_t tile_ns)
 {
 	const struct worker *one = &w->worker[i];
 	uint64_t looks = __atomic_load_n(&one->looks, __ATOMIC_RELAXED);
-	uint64_t since = __atomic_load_n(&one->since, __ATOMIC_RELAXED);
-	uint64_t now = since ? worker_cpu_ns(one->clock) : 0;
-	uint64_t used = now > since ? now - since : 0;
+	uint64_t used = worker_share_ns(one);
 
 	return looks << 37 | (used < tile_ns ? used : tile_ns) / 1000;
 }
 
 pid_t workers_thread(const struct workers *w, uint32_t i)
 {
-	return __atomic_load_n(&w->worker[i].tid, __ATOMIC_RELAXED);
+	return __atomic_load_n(&worker_at_work(&w->worker[i])->tid, __ATOMIC_RELAXED);
 }
 
 void workers_kick(struct workers *w)
@@ -167,14 +184,24 @@ void workers_tell_times(const struct workers *w, uint32_t i, uint64_t *to)
 				 __ATOMIC_RELAXED);
 }
 
+/* They were started one worker after the other. */
+static void join_threads(struct workers *w)
+{
+	unsigned each = w->config.nice ? 1 : WORKER_THREADS;
+
+	for (uint32_t i = 0; i < w->started; i++)
+		pthread_join(w->worker[i / each].thread[i % each].thread, NULL);
+}
+
 void workers_stop(struct workers *w)
 {
 	if (!w)
 		return;
 	atomic_store(&w->stop, true);
 	workers_ring(w);
-	for (uint32_t i = 0; i < w->started; i++)
-		pthread_join(w->worker[i].thread, NULL);
+	for (uint32_t i = 0; w->worker && i < w->config.workers; i++)
+		worker_call_both(&w->worker[i]);
+	join_threads(w);
 	for (uint32_t i = 0; w->port && i < w->config.reactors; i++)
 		worker_port_close(&w->port[i]);
 	free_config(&w->config);

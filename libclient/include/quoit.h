@@ -104,7 +104,13 @@ struct quoit_open_params {
 #define QUOIT_OPEN_KERNELS 0x1u
 /* Small jobs on devices in GPU-direct mode, if it can be had; quoit_info.direct says so. */
 #define QUOIT_OPEN_DIRECT  0x2u
-#define QUOIT_OPEN_FLAGS   0x3u
+/*
+ * A thread that waits stays on the CPU where it runs.  Else, if that is the CPU of the session's
+ * reactor (quoit_info.reactor_cpu) and the thread may run on another, a wait moves it there, since
+ * two on one CPU are slower by far; the CPUs that it may run on stay the same.
+ */
+#define QUOIT_OPEN_STAY    0x4u
+#define QUOIT_OPEN_FLAGS   0x7u
 
 /* What the daemon granted: sizes in bytes. */
 struct quoit_info {
@@ -117,6 +123,7 @@ struct quoit_info {
 	uint32_t max_tensors;
 	uint32_t max_jobs;
 	uint32_t devices;               /* that quoit_use_device can name: 1 to this */
+	int32_t reactor_cpu;            /* where the session's reactor runs; -1: not pinned */
 	bool direct;                    /* GPU-direct mode: it was asked for and granted */
 	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: operation n can be run */
 };

@@ -196,18 +196,24 @@ static void *react(void *arg)
 
 /* ---- the case ---- */
 
+static uint64_t worked; /* no reactor there works */
+
 static bool start(struct reactor_seat *seats, uint32_t workers, struct workers **ret)
 {
 	struct worker_seat worker[WORKERS];
 	struct worker_owner owner[REACTORS];
-	struct worker_config config = {workers, worker, REACTORS, owner};
+	struct worker_config config = {
+		.workers = workers, .seats = worker, .reactors = REACTORS, .owners = owner};
 
 	/* Node 1 has the last worker and no reactor: that worker helps everywhere. */
 	for (unsigned i = 0; i < workers; i++)
 		worker[i] = (struct worker_seat){.cpu = (i + 1) % 2, .node = i == WORKERS - 1};
 	for (unsigned i = 0; i < REACTORS; i++) {
 		seats[i].eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		owner[i] = (struct worker_owner){0, &seats[i].need_wake, seats[i].eventfd};
+		owner[i] = (struct worker_owner){.cpu = i,
+						 .work_ticks = &worked,
+						 .need_wake = &seats[i].need_wake,
+						 .eventfd = seats[i].eventfd};
 	}
 	return !workers_start(&config, ret);
 }

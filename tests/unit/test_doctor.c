@@ -320,6 +320,18 @@ Test(doctor, each_limit_of_the_process_has_its_line)
 	expect(LEVEL_OK, "no limit");
 }
 
+Test(doctor, files_of_the_whole_machine)
+{
+	judge_open_files(&f, false, 0, 0);
+	expect(LEVEL_NOTE, "not known");
+	judge_open_files(&f, true, 1000, INT64_MAX);
+	expect(LEVEL_OK, "no limit");
+	judge_open_files(&f, true, 1000, 100000);
+	expect(LEVEL_OK, "1000 of 100000 files");
+	judge_open_files(&f, true, 99000, 100000);
+	expect(LEVEL_WARNING, "99000 of 100000 files");
+}
+
 Test(doctor, tasks_of_the_group_and_mappings)
 {
 	struct cgroup c = {.tasks = CGROUP_UNLIMITED, .unit = "quoitd.service"};

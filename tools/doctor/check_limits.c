@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* check_limits.c - what quoitd may have of the machine beside memory and time of CPUs */
 #include "checks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "tree.h"
 
 void check_file_size(struct examination *e)
@@ -16,7 +20,13 @@ void check_addresses(struct examination *e)
 
 void check_descriptors(struct examination *e)
 {
+	uint64_t used = 0, most = 0;
+	char line[80];
+	bool known = tree_line(e->root, line, sizeof line, "proc/sys/fs/file-nr") &&
+		     sscanf(line, "%" SCNu64 " %*u %" SCNu64, &used, &most) == 2;
+
 	judge_limit(examination_add(e), SUBJECT_DESCRIPTORS, &e->subject, e->cgroup.unit);
+	judge_open_files(examination_add(e), known, used, most);
 }
 
 void check_threads(struct examination *e)

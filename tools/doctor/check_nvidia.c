@@ -33,8 +33,7 @@ static void check_object(struct examination *e)
 	char beside[PATH_MAX];
 	struct finding *f;
 
-	if (private_daemon_beside(CUDA_OBJECT, beside) ||
-	    access(QUOIT_LIBEXECDIR "/" CUDA_OBJECT, R_OK) == 0)
+	if (private_daemon_beside(CUDA_OBJECT, beside))
 		return;
 	f = examination_add(e);
 	finding_say(f, LEVEL_FAILURE, "Quoit has no " CUDA_OBJECT);

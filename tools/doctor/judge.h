@@ -73,6 +73,7 @@ void judge_numa_balancing(struct finding *f, bool known, uint64_t mode, unsigned
 void judge_limit(struct finding *f, enum subject_limit which, const struct subject *s,
 		 const char *unit);
 void judge_tasks(struct finding *f, const struct cgroup *c);
+void judge_open_files(struct finding *f, bool known, uint64_t used, uint64_t most);
 void judge_mappings(struct finding *f, bool known, uint64_t mappings);
 
 /* ---- judge_kernel.c ---- */

@@ -108,6 +108,29 @@ void judge_tasks(struct finding *f, const struct cgroup *c)
 		finding_mend(f, why, "# raise pids.max of the control group that quoitd is in");
 }
 
+#define OPEN_FILES_LEFT 10000u
+
+/* Of the whole machine: root alone goes beyond it. */
+void judge_open_files(struct finding *f, bool known, uint64_t used, uint64_t most)
+{
+	if (!known) {
+		finding_say(f, LEVEL_NOTE,
+			    "it is not known how many files the machine may have open");
+		return;
+	}
+	finding_number(f, (double)most);
+	if (most > INT64_MAX / 2) {
+		finding_say(f, LEVEL_OK, "no limit of the machine's open files (fs.file-max)");
+		return;
+	}
+	finding_say(f, used + OPEN_FILES_LEFT > most ? LEVEL_WARNING : LEVEL_OK,
+		    "%" PRIu64 " of %" PRIu64 " files of the machine are open (fs.file-max)", used,
+		    most);
+	if (used + OPEN_FILES_LEFT > most)
+		finding_mend(f, "each session takes some four files, each ring three",
+			     "sudo sysctl fs.file-max=%" PRIu64, most + 1000000);
+}
+
 #define MAPPINGS_LEAST 16384u
 
 void judge_mappings(struct finding *f, bool known, uint64_t mappings)

@@ -103,7 +103,7 @@ static void *work(void *argument)
 	if (s->urgency == QUOIT_DEVICE_URGENT)
 		(void)affinity_set_nice(URGENT_NICE);
 	else
-		(void)affinity_give_way();
+		(void)affinity_give_way(AFFINITY_BACKGROUND_NICE);
 	while ((task = next_task(s)))
 		do_task(s, task);
 	end(s);

@@ -128,7 +128,7 @@ struct quoit_hello_reply {
 	uint32_t max_jobs;              /* in flight, over all rings of the session */
 	uint32_t max_entries;           /* of an SQ */
 	uint32_t devices;               /* that a CREATE can name: 1 to this */
-	uint32_t reserved;
+	uint32_t reactor_cpu;           /* + 1; 0: the reactor is pinned to none */
 };
 
 enum quoit_device_state {
