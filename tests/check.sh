@@ -120,6 +120,8 @@ outcome() { # NAME: once it has ended
 	tally $status "$log"
 	if [ "$failed" -ne "$before" ]; then
 		printf '  FAIL    %s (status %s)\n' "$name" "$status"
+		# What was asserted first: what a sanitizer says of it afterwards may be long.
+		grep -a -A 3 'Assertion Failed' "$log" | head -n 20 | sed 's/^/          /'
 		grep -av -e '^\[RUN ' -e '^\[PASS\]' "$log" | tail -n 40 | sed 's/^/          /'
 	elif [ $status -eq 77 ]; then
 		printf '  skipped %s: %s\n' "$name" "$(tail -n 1 "$log" | sed 's/^skipped: //')"

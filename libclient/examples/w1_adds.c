@@ -28,12 +28,13 @@ static double add_often(struct quoit_ring *q, quoit_tensor x, bool wait_each, do
 		quoit_free(q, y);
 		y = quoit_vector(q, QUOIT_F32, 2);
 		quoit_push(q, quoit_add_scalar(y, x, 1));
-		if (wait_each)
-			quoit_wait_tensor(q, y, QUOIT_FOREVER);
+		if (wait_each && quoit_wait_tensor(q, y, QUOIT_FOREVER))
+			*ret_wrong = true;
 	}
 	quoit_flush(q);
 	*ret_submit = now() - begin;
-	quoit_wait_all(q, QUOIT_FOREVER);
+	if (quoit_wait_all(q, QUOIT_FOREVER))
+		*ret_wrong = true;
 	seconds = now() - begin;
 	if (quoit_read(q, y, got, sizeof got) || got[0] != 2 || got[1] != 2)
 		*ret_wrong = true;

@@ -131,7 +131,7 @@ static int epoch(struct quoit_ring *q, const char *how, bool wait_each, uint32_t
 	char grown[16] = "-";
 	struct sampler memory;
 	struct network n;
-	int err = 0;
+	int err = 0, end;
 
 	network_init(&n, q, batches);
 	for (uint32_t t = 0; t < batches && !err; t++) {
@@ -154,7 +154,9 @@ static int epoch(struct quoit_ring *q, const char *how, bool wait_each, uint32_t
 	seconds = now() - begin;
 	growth = sampler_stop(&memory);
 	network_done(&n, q);
-	quoit_wait_all(q, QUOIT_FOREVER);
+	end = quoit_wait_all(q, QUOIT_FOREVER);
+	if (!err)
+		err = end;
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K");
 	if (!isnan(growth))

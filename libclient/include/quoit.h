@@ -57,7 +57,9 @@ extern "C" {
 #endif
 
 /* On a builder: its SQE does nothing until it is pushed or started. */
-#define QUOIT_TO_PUSH __attribute__((warn_unused_result))
+#define QUOIT_TO_PUSH  __attribute__((warn_unused_result))
+/* On a call whose result says whether there is anything to go on with. */
+#define QUOIT_TO_CHECK __attribute__((warn_unused_result))
 
 /* All fields zero, in C and in C++. */
 #ifdef __cplusplus
@@ -137,7 +139,7 @@ struct quoit_info {
  * -EUSERS: too many users bring kernels; -ENAMETOOLONG: the path; -ETIMEDOUT: quoitd is
  * stopped, which is seen within some seconds, or has not answered for 30 s; -ENOMEM.  Thread-safe.
  */
-int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params);
+QUOIT_TO_CHECK int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params);
 
 /* In words why quoitd could not be reached or refused this thread's last request; never NULL. */
 const char *quoit_open_text(void);
@@ -263,12 +265,13 @@ struct quoit_ring_params {
  * -EDQUOT: beyond what its user may have (quoit_open_text says what is left); -ENOSPC: the
  * reactor has no room; -ENOMEM; -ECONNRESET.
  */
-int quoit_ring_open(struct quoit_ring **ret, struct quoit_session *s,
-		    const struct quoit_ring_params *params);
+QUOIT_TO_CHECK int quoit_ring_open(struct quoit_ring **ret, struct quoit_session *s,
+				   const struct quoit_ring_params *params);
 
 /* Open `count` rings alike in one call, one per thread; all or none.  Errors are the same. */
-int quoit_rings_open(struct quoit_ring **ret, unsigned count, struct quoit_session *s,
-		     const struct quoit_ring_params *params);
+QUOIT_TO_CHECK int quoit_rings_open(struct quoit_ring **ret, unsigned count,
+				    struct quoit_session *s,
+				    const struct quoit_ring_params *params);
 
 /*
  * Wait for the ring's jobs, then close and free it.  q may be NULL.  -ECONNRESET: quoitd is gone,
@@ -360,7 +363,7 @@ void quoit_release(struct quoit_ring *q, unsigned n);
  * one job at a time has its answer soonest by this: looks of one's own come too early, and hinder
  * quoitd, or too late.  0, -ETIME, -ECONNRESET.
  */
-int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms);
+QUOIT_TO_CHECK int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms);
 
 /*
  * The sentence for a failed CQE: what was wrong and with what.  Into the caller's buffer, cut
@@ -396,20 +399,23 @@ const char *quoit_strerror(int error);
  * -ETIME: it has not ended in time; the job stays valid.  (It is also the result of a
  * job that missed its own deadline, which quoit_result tells apart: -EINVAL then.)
  */
-int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms, const char *here);
-int quoit_wait(struct quoit_ring *q, quoit_job job, int timeout_ms);
+QUOIT_TO_CHECK int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms,
+				 const char *here);
+QUOIT_TO_CHECK int quoit_wait(struct quoit_ring *q, quoit_job job, int timeout_ms);
 #define quoit_wait(q, job, timeout_ms) quoit_wait_at(q, job, timeout_ms, QUOIT_HERE)
 
 /*
  * Wait until at least n of jobs[0..count) have ended (any: n = 1, all: n = count)
  * and return how many have; their slots stay, so that quoit_result can be asked.
  */
-int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count, unsigned n,
-		    int timeout_ms, const char *here);
-int quoit_wait_n(struct quoit_ring *q, const quoit_job *jobs, unsigned count, unsigned n,
-		 int timeout_ms);
-int quoit_wait_any(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int timeout_ms);
-int quoit_wait_all_of(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int timeout_ms);
+QUOIT_TO_CHECK int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
+				   unsigned n, int timeout_ms, const char *here);
+QUOIT_TO_CHECK int quoit_wait_n(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
+				unsigned n, int timeout_ms);
+QUOIT_TO_CHECK int quoit_wait_any(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
+				  int timeout_ms);
+QUOIT_TO_CHECK int quoit_wait_all_of(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
+				     int timeout_ms);
 #define quoit_wait_n(q, jobs, count, n, timeout_ms)                                                \
 	quoit_wait_n_at(q, jobs, count, n, timeout_ms, QUOIT_HERE)
 #define quoit_wait_any(q, jobs, count, timeout_ms) quoit_wait_n(q, jobs, count, 1, timeout_ms)
@@ -420,8 +426,9 @@ int quoit_wait_all_of(struct quoit_ring *q, const quoit_job *jobs, unsigned coun
  * Wait until the tensor has been written by all jobs before: 0, or its failure
  * (-QUOIT_EPOISON, -EBADF: no such tensor), or -ETIME.
  */
-int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms, const char *here);
-int quoit_wait_tensor(struct quoit_ring *q, quoit_tensor t, int timeout_ms);
+QUOIT_TO_CHECK int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms,
+					const char *here);
+QUOIT_TO_CHECK int quoit_wait_tensor(struct quoit_ring *q, quoit_tensor t, int timeout_ms);
 #define quoit_wait_tensor(q, t, timeout_ms) quoit_wait_tensor_at(q, t, timeout_ms, QUOIT_HERE)
 
 /*
@@ -439,8 +446,8 @@ bool quoit_wait_error(struct quoit_ring *q, struct quoit_error *ret);
 const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, size_t size);
 
 /* Wait until every job that was put into this ring has ended, well or not.  0, -ETIME. */
-int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here);
-int quoit_wait_all(struct quoit_ring *q, int timeout_ms);
+QUOIT_TO_CHECK int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here);
+QUOIT_TO_CHECK int quoit_wait_all(struct quoit_ring *q, int timeout_ms);
 #define quoit_wait_all(q, timeout_ms) quoit_wait_all_at(q, timeout_ms, QUOIT_HERE)
 
 /*
@@ -449,8 +456,9 @@ int quoit_wait_all(struct quoit_ring *q, int timeout_ms);
  * QUOIT_MAX_WINDOW; -ETIME: more are open still, and this one is marked unless QUOIT_MAX_WINDOW
  * were open before it.
  */
-int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms, const char *here);
-int quoit_window(struct quoit_ring *q, unsigned n, int timeout_ms);
+QUOIT_TO_CHECK int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms,
+				   const char *here);
+QUOIT_TO_CHECK int quoit_window(struct quoit_ring *q, unsigned n, int timeout_ms);
 #define quoit_window(q, n, timeout_ms) quoit_window_at(q, n, timeout_ms, QUOIT_HERE)
 #define QUOIT_MAX_WINDOW               64u
 
@@ -564,9 +572,10 @@ void quoit_dealloc(struct quoit_session *s, void *memory);
  */
 int quoit_write_at(struct quoit_ring *q, quoit_tensor t, const void *from, size_t size,
 		   const char *here);
-int quoit_read_at(struct quoit_ring *q, quoit_tensor t, void *to, size_t size, const char *here);
+QUOIT_TO_CHECK int quoit_read_at(struct quoit_ring *q, quoit_tensor t, void *to, size_t size,
+				 const char *here);
 int quoit_write(struct quoit_ring *q, quoit_tensor t, const void *from, size_t size);
-int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, size_t size);
+QUOIT_TO_CHECK int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, size_t size);
 #define quoit_write(q, t, from, size) quoit_write_at(q, t, from, size, QUOIT_HERE)
 #define quoit_read(q, t, to, size)    quoit_read_at(q, t, to, size, QUOIT_HERE)
 

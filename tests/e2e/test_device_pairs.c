@@ -407,7 +407,7 @@ static void *bustle(void *arg)
 	while (!atomic_load(&b->stop)) {
 		for (unsigned i = 0; i < 64; i++)
 			(void)quoit_push(b->q, quoit_add_scalar(x, x, 1.0));
-		(void)quoit_window(b->q, 2, 1000);
+		(void)!quoit_window(b->q, 2, 1000);
 	}
 	return NULL;
 }
@@ -481,7 +481,7 @@ ParameterizedTest(struct fault *f, device_pairs, a_failed_part_fails_the_copy)
 	if (!f->code)
 		cr_expect_eq(room_count(&r, QUOIT_REACTOR_PEER_COPIES), 0);
 	/* The other process may have that call still before it. */
-	(void)quoit_read(r.q, one, got, sizeof got);
+	(void)!quoit_read(r.q, one, got, sizeof got);
 	for (int i = 0; i < 4 && res; i++) {
 		(void)room_run(r.q, quoit_uniform(one, 2, 0), NULL);
 		res = room_run(r.q, quoit_copy(two, one), NULL);

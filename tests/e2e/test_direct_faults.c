@@ -199,7 +199,7 @@ Test(direct_faults, a_frozen_consumer_is_seen_beside_busy_streams)
 	while (!over && time(NULL) - begin < FLOOD_S) {
 		for (int i = 0; i < 64; i++)
 			quoit_push(q, quoit_add_scalar(large, large, 1.0));
-		(void)quoit_window(q, 4, DIRECT_PATIENCE_MS);
+		(void)!quoit_window(q, 4, DIRECT_PATIENCE_MS);
 		over = quoit_wait_n(r.d, job, 1, 1, 0) == 1;
 	}
 	cr_assert(over, "a job had the consumer for more than %d s", FLOOD_S);

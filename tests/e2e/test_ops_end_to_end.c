@@ -147,15 +147,15 @@ static void check_random(void)
 
 	run(quoit_uniform(a, 7, 0));
 	run(quoit_uniform(b, 7, 0));
-	quoit_read(c.q, a, first, sizeof first);
-	quoit_read(c.q, b, second, sizeof second);
+	cr_assert_eq(quoit_read(c.q, a, first, sizeof first), 0);
+	cr_assert_eq(quoit_read(c.q, b, second, sizeof second), 0);
 	cr_expect_arr_eq(first, second, sizeof first, "one seed, one sequence");
 	for (unsigned i = 0; i < 6; i++)
 		cr_expect(first[i] >= 0 && first[i] < 1);
 	run(quoit_normal(a, 7, 0));
 	run(quoit_normal(b, 8, 0));
-	quoit_read(c.q, a, first, sizeof first);
-	quoit_read(c.q, b, second, sizeof second);
+	cr_assert_eq(quoit_read(c.q, a, first, sizeof first), 0);
+	cr_assert_eq(quoit_read(c.q, b, second, sizeof second), 0);
 	cr_expect_neq(memcmp(first, second, sizeof first), 0, "another seed, another sequence");
 }
 

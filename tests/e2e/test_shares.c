@@ -34,7 +34,7 @@ static unsigned ended(struct flood *f)
 static void await(struct flood *f, unsigned count)
 {
 	while (ended(f) < count)
-		(void)quoit_wait_cqe(f->q, 1000);
+		(void)!quoit_wait_cqe(f->q, 1000);
 }
 
 static void submit(struct flood *f, struct quoit_sqe sqe, unsigned count)

@@ -293,7 +293,7 @@ static bool run(struct round *r)
 			return complain_of_end(r);
 		}
 		if (!any)
-			(void)quoit_wait_cqe(r->lane[draw(r, r->options->rings)].ring, 1);
+			(void)!quoit_wait_cqe(r->lane[draw(r, r->options->rings)].ring, 1);
 	}
 	return false;
 }

@@ -175,6 +175,7 @@ static bool open_giants(struct stage *s, struct raw_client *c)
 	view.dim[0] = view.dim[1] = 1;
 	view.dim[2] = GIANT_ROWS;
 	view.dim[3] = GIANT_COLUMNS;
+	view.stride[0] = 1; /* of one element: those that are left 0 mean that, too */
 	/* Who reads first what nobody has written is its writer, and the others would wait. */
 	CHECK(s, !raw_run(c, raw_vector(1, 1, RAW_ARENA_NOT)) && !raw_run(c, fill_with(1, 1)));
 	CHECK(s, !raw_run(c, view));
@@ -247,6 +248,7 @@ static void make_list(struct stage *s, struct raw_client *c)
 	wide.dim[0] = wide.dim[1] = 1;
 	wide.dim[2] = GIANT_ROWS;
 	wide.dim[3] = GIANT_COLUMNS;
+	wide.stride[0] = 1;
 	CHECK(s, !raw_run(c, raw_vector(PIECES, LIST + 1, RAW_ARENA_NOT)));
 	CHECK(s, !raw_run(c, raw_job(QUOIT_OP_FILL, PIECES, 0, 0)));
 	CHECK(s, !raw_run(c, piece(FREE_PLACE, LIST)));

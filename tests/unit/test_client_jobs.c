@@ -69,7 +69,7 @@ Test(managed, a_stale_name_does_not_reach_the_next_job_in_its_slot)
 	quoit_job old, new;
 
 	quoit_start(q, quoit_nop(0), &old);
-	quoit_wait(q, old, SOON);
+	cr_assert_eq(quoit_wait(q, old, SOON), 0);
 	quoit_start(q, quoit_nop(0), &new);
 	cr_assert_eq((uint32_t)old, (uint32_t) new, "the slot is used again");
 	cr_assert_eq(quoit_wait(q, old, SOON), -EINVAL);
@@ -81,7 +81,7 @@ Test(managed, another_ring_s_job_is_refused)
 	struct quoit_ring *other;
 	quoit_job job, its;
 
-	quoit_ring_open(&other, s, NULL);
+	cr_assert_eq(quoit_ring_open(&other, s, NULL), 0);
 	quoit_start(q, quoit_nop(0), &job);
 	quoit_start(other, quoit_nop(0), &its); /* in the same slot of its table */
 	cr_assert_eq(quoit_wait(other, job, SOON), -EINVAL);
@@ -249,16 +249,16 @@ Test(managed, failures_of_pushed_and_detached_jobs_are_counted)
 	fake_fail(f, QUOIT_OP_EXP, EDOM);
 	quoit_push(q, quoit_exp(1, 2));
 	quoit_push(q, quoit_log(1, 2));
-	quoit_wait_all(q, SOON);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	cr_assert_eq(quoit_failures(q, &error), 1);
 	cr_assert_eq(error.user_data, 0, "the first SQE of the ring");
 	quoit_start(q, quoit_exp(1, 2), &job);
 	quoit_detach(q, job);
 	cr_assert_eq(quoit_wait(q, job, SOON), -EINVAL);
-	quoit_wait_all(q, SOON);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	cr_assert_eq(quoit_failures(q, NULL), 2);
 	quoit_start(q, quoit_exp(1, 2), &job);
-	quoit_wait_all(q, SOON);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	quoit_detach(q, job);
 	cr_assert_eq(quoit_failures(q, &error), 3);
 	cr_assert_eq(error.user_data, job);
@@ -278,7 +278,7 @@ Test(managed, cancel_ends_what_has_not_started)
 	cr_assert_eq(quoit_cancel(q, job), -EINVAL);
 	fake_hold_jobs(f, false);
 	quoit_start(q, quoit_nop(0), &job);
-	quoit_wait_all(q, SOON);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	cr_assert_eq(quoit_cancel(q, job), -EALREADY);
 }
 
@@ -544,7 +544,7 @@ Test(managed, stamps_are_kept_when_asked_for)
 	cr_assert(quoit_job_stamps(r, job, &stamps));
 	cr_assert_eq(stamps.end, 4);
 	quoit_start(q, quoit_nop(0), &job);
-	quoit_wait_all(q, SOON);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	cr_assert_not(quoit_job_stamps(q, job, &stamps));
 }
 
@@ -552,7 +552,7 @@ Test(managed, stamps_are_kept_when_asked_for)
 
 static void *wait_for_ever(void *arg)
 {
-	(void)quoit_wait_all(arg, QUOIT_FOREVER);
+	(void)!quoit_wait_all(arg, QUOIT_FOREVER);
 	return NULL;
 }
 

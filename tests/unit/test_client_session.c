@@ -278,7 +278,7 @@ Test(session, closing_waits_for_the_jobs)
 	struct quoit_session *s = open_session(f);
 	struct quoit_ring *q;
 
-	quoit_ring_open(&q, s, NULL);
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
 	quoit_push(q, quoit_fill(1, 0)); /* not even published */
 	cr_assert_eq(quoit_close(s, 0), 0);
 	cr_assert_eq(fake_sqe(f, 0).opcode, QUOIT_OP_FILL);
@@ -291,7 +291,7 @@ Test(session, closing_after_the_daemon_died_frees_all_the_same)
 	struct quoit_session *s = open_session(f);
 	struct quoit_ring *q;
 
-	quoit_ring_open(&q, s, NULL);
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
 	fake_kill(f);
 	cr_assert_eq(quoit_ring_close(q), -ECONNRESET);
 	cr_assert_eq(quoit_close(s, 0), -ECONNRESET);
@@ -354,7 +354,7 @@ Test(session, a_child_is_told_that_the_session_is_not_its_own)
 	int status;
 	pid_t pid;
 
-	quoit_ring_open(&q, s, NULL);
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
 	t = quoit_vector(q, QUOIT_F32, 2);
 	quoit_start(q, quoit_nop(0), &job);
 	pid = fork();
@@ -376,7 +376,7 @@ Test(session, an_armed_descriptor_becomes_readable_and_hangs_up)
 	struct pollfd p = {.events = POLLIN};
 	quoit_job job;
 
-	quoit_ring_open(&q, s, NULL);
+	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
 	p.fd = quoit_ring_fd(q);
 	cr_assert_eq(quoit_ring_arm(q), 0);
 	cr_assert_eq(poll(&p, 1, 0), 0);

@@ -52,7 +52,7 @@ Test(tensor, create_says_type_dims_and_strides)
 	cr_assert(quoit_shape_of(q, t, &shape));
 	cr_assert_eq(shape.dtype, QUOIT_F64);
 	cr_assert_eq(shape.dim[2], 3);
-	quoit_wait_all(q, SOON);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	e = fake_sqe(f, 0);
 	cr_assert_eq(e.opcode, QUOIT_OP_CREATE);
 	cr_assert_eq(e.arg, QUOIT_F64);
@@ -211,17 +211,17 @@ Test(tensor, an_index_moves_between_rings_only_after_its_free_was_fetched)
 	for (int round = 0; round < 50; round++) {
 		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
 			cr_assert_neq(t[i] = quoit_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
-		quoit_wait_all(q, SOON);
+		cr_assert_eq(quoit_wait_all(q, SOON), 0);
 		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
 			cr_assert_eq(quoit_free(other, t[i]), 0);
-		quoit_wait_all(other, SOON);
+		cr_assert_eq(quoit_wait_all(other, SOON), 0);
 		/* They lie on the other ring's stack; from there they come back by use. */
 		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
 			cr_assert_neq(t[i] = quoit_vector(other, QUOIT_F32, 1), QUOIT_NO_TENSOR);
-		quoit_wait_all(other, SOON);
+		cr_assert_eq(quoit_wait_all(other, SOON), 0);
 		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
 			cr_assert_eq(quoit_free(q, t[i]), 0);
-		quoit_wait_all(q, SOON);
+		cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	}
 	cr_assert_eq(quoit_failures(q, NULL) + quoit_failures(other, NULL), 0);
 }
@@ -236,7 +236,7 @@ Test(tensor, arena_memory_can_be_a_tensor_and_other_memory_cannot)
 	memory = quoit_alloc(s, 16);
 	cr_assert_neq(quoit_create_at(q, &shape, memory), QUOIT_NO_TENSOR);
 	cr_assert_eq(quoit_create_at(q, &shape, other), QUOIT_NO_TENSOR);
-	quoit_wait_all(q, SOON);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	e = fake_sqe(f, 0);
 	cr_assert_eq(e.arg, QUOIT_F32 | QUOIT_CREATE_ARENA);
 	cr_assert_eq(e.offset, 128);

@@ -190,7 +190,7 @@ static int queue(const char *argument)
 	for (unsigned i = 0; i < n; i++)
 		(void)quoit_start(q, quoit_gemm(b, a, a, 0, 1, 0.5), &job[i]);
 	(void)quoit_flush(q);
-	(void)quoit_wait(q, job[0], QUOIT_FOREVER);
+	(void)!quoit_wait(q, job[0], QUOIT_FOREVER);
 	client_is_ready();
 	for (unsigned i = 1; i < n; i++) {
 		err = quoit_wait(q, job[i], QUOIT_FOREVER);
