@@ -206,16 +206,19 @@ static void count_weight(struct worker *me, uint64_t cpu_ns)
 		     my_turn(me) == WORKER_BACKGROUND, now);
 }
 
-/* At which weight a tile of this work is to run. */
-static unsigned wanted_turn(struct worker *me, const struct work *work)
+/*
+ * At which weight a tile is to run.  On a core without a reactor the clients of the one that
+ * published the tile's work run, and have to be woken as soon as it.
+ */
+static unsigned wanted_turn(struct worker *me, const struct choice *c)
 {
 	const struct workers *w = me->all;
-	bool alone = me->reactor == w->config.reactors;
+	uint32_t reactor = me->reactor < w->config.reactors ? me->reactor : c->reactor;
 
 	if (w->config.nice)
 		return WORKER_BACKGROUND;
-	return weight_gives_way(&me->weight, alone ? NULL : &w->port[me->reactor].served,
-				work->session_id, tsc_now())
+	return weight_gives_way(&me->weight, &w->port[reactor].served, c->work->session_id,
+				tsc_now())
 		       ? WORKER_BACKGROUND
 		       : WORKER_EQUAL;
 }
@@ -323,7 +326,7 @@ static bool run_one(struct worker *me)
 
 	if (!choose(me, &c))
 		return end_share(me); /* after which there may be more */
-	if (me->share.work != c.work && wanted_turn(me, c.work) != my_turn(me)) {
+	if (me->share.work != c.work && wanted_turn(me, &c) != my_turn(me)) {
 		end_share(me);
 		pass_turn(me);
 		return true;

@@ -4,8 +4,9 @@
 
 #include "host/tsc.h"
 
-/* Tiles that took so long together are enough for a verdict: a tick of a 250 Hz clock. */
-#define VERDICT_NS 4000000u
+/* Tiles that took so long together are enough for a verdict.  For a few ticks of the kernel's clock
+ * any thread that wakes may have most of a core. */
+#define VERDICT_NS 100000000u
 
 /* How long other programs count as there once they were seen: their threads rest, too, and the
  * first tiles of a worker that gave way too early take up to 60 times their time. */
@@ -51,15 +52,16 @@ bool weight_has_others(const struct weight_served *served, uint64_t session, uin
 void weight_count(struct weight *w, uint64_t wall_ns, uint64_t cpu_ns, bool background,
 		  uint64_t now)
 {
+	if (w->background != background)
+		w->wall_ns = w->cpu_ns = 0;
+	w->background = background;
 	w->wall_ns += wall_ns;
 	w->cpu_ns += cpu_ns;
 	if (w->wall_ns < VERDICT_NS)
 		return;
-	/*
-	 * A thread that gives way loses little to programs that only wake now and then; one of
-	 * equal weight loses half of the core to a program that computes.
-	 */
-	if (background ? w->cpu_ns < w->wall_ns / 2 : w->cpu_ns < w->wall_ns / 4 * 3)
+	/* To a program that computes a thread that gives way loses all but 1.5 % of the core, one
+	 * of equal weight half. */
+	if (background ? w->cpu_ns < w->wall_ns / 4 : w->cpu_ns < w->wall_ns / 4 * 3)
 		w->contested_until = now + tsc_from_ns(CONTESTED_NS);
 	w->wall_ns = w->cpu_ns = 0;
 }
@@ -67,7 +69,7 @@ void weight_count(struct weight *w, uint64_t wall_ns, uint64_t cpu_ns, bool back
 bool weight_gives_way(struct weight *w, const struct weight_served *served, uint64_t session,
 		      uint64_t now)
 {
-	if (!served || now < w->contested_until)
+	if (now < w->contested_until)
 		return false;
 	if (weight_has_others(served, session, now))
 		w->background_until = now + tsc_from_ns(BACKGROUND_NS);

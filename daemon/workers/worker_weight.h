@@ -5,16 +5,16 @@
  * A worker has two threads, of which one works at a time, since the kernel lets a thread without
  * privileges raise its nice value and never lower it again:
  *
- *   background  nice 19.  It gives way to the core's reactor, so another session's small jobs take
- *               microseconds beside tiles.  But it gives way to every other program, too: beside
- * one that computes it gets 1.5 % of the core. equal       quoitd's own nice value.  It shares the
- * core evenly with other programs; but a reactor that has had more than its half has to wait for
- * milliseconds.
+ *   background  nice 19.  It gives way to the core's reactor and to clients that wake there, so
+ *               another session's small jobs take microseconds beside tiles.  But it gives way to
+ * every other program, too: beside one that computes it gets 1.5 % of the core. equal quoitd's own
+ * nice value.  It shares the core evenly with other programs; but a reactor that has had more than
+ * its half has to wait for milliseconds.
  *
  * The equal one works while another program takes the core, and while no other session has small
- * jobs on the core's reactor; else the background one does.  So a product takes as long as the same
- * product in a thread of the program, and the reactor answers other sessions in microseconds as
- * long as only quoitd uses the core.
+ * jobs on the core's reactor, or the tile's; else the background one does.  So a product takes as
+ * long as the same product in a thread of the program, and the reactor answers other sessions in
+ * microseconds as long as only quoitd uses the core.
  */
 #ifndef QUOITD_WORKER_WEIGHT_H
 #define QUOITD_WORKER_WEIGHT_H
@@ -57,7 +57,8 @@ bool weight_has_others(const struct weight_served *served, uint64_t session, uin
 /* ---- other programs on the core: of one worker ---- */
 
 struct weight {
-	uint64_t wall_ns, cpu_ns;  /* of the tiles since the last verdict */
+	uint64_t wall_ns, cpu_ns;  /* of the tiles since the last verdict, */
+	bool background;           /* all by this thread */
 	uint64_t contested_until;  /* TSC */
 	uint64_t background_until; /* TSC; sessions take turns, and the threads need not */
 };
@@ -70,8 +71,7 @@ void weight_count(struct weight *w, uint64_t wall_ns, uint64_t cpu_ns, bool back
 		  uint64_t now);
 
 /*
- * Is a tile of this session to run in the thread that gives way?  served: by the core's reactor;
- * NULL: the core has none.
+ * Is a tile of this session to run in the thread that gives way?
  */
 bool weight_gives_way(struct weight *w, const struct weight_served *served, uint64_t session,
 		      uint64_t now);

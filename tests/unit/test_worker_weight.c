@@ -80,13 +80,6 @@ Test(worker_weight, that_one_gives_way_holds_for_a_while_for_all_sessions)
 	cr_expect_not(weight_gives_way(&w, &served, 2, later(now, 50 * MS)));
 }
 
-Test(worker_weight, core_without_a_reactor_has_nobody_to_give_way_to)
-{
-	struct weight w = {0};
-
-	cr_expect_not(weight_gives_way(&w, NULL, 1, start()));
-}
-
 /* ---- other programs ---- */
 
 /* Does a tile give way beside session 2, after tiles that had so much of the core? */
@@ -104,16 +97,16 @@ static bool gives_way_after(uint64_t wall_ns, uint64_t cpu_ns, bool background, 
 
 Test(worker_weight, program_that_takes_the_core_is_not_given_way_to)
 {
-	cr_expect_not(gives_way_after(10 * MS, MS, true, 0), "1.5 % at nice 19");
-	cr_expect_not(gives_way_after(10 * MS, 5 * MS, false, 0), "half at equal weight");
-	cr_expect_not(gives_way_after(10 * MS, MS, true, 9000 * MS), "it is remembered");
-	cr_expect(gives_way_after(10 * MS, MS, true, 11000 * MS), "and forgotten");
+	cr_expect_not(gives_way_after(1000 * MS, 100 * MS, true, 0), "1.5 % at nice 19");
+	cr_expect_not(gives_way_after(1000 * MS, 500 * MS, false, 0), "half at equal weight");
+	cr_expect_not(gives_way_after(1000 * MS, 100 * MS, true, 9000 * MS), "it is remembered");
+	cr_expect(gives_way_after(1000 * MS, 100 * MS, true, 11000 * MS), "and forgotten");
 }
 
 Test(worker_weight, program_that_wakes_now_and_then_is)
 {
-	cr_expect(gives_way_after(10 * MS, 8 * MS, true, 0));
-	cr_expect(gives_way_after(10 * MS, 9 * MS, false, 0));
+	cr_expect(gives_way_after(1000 * MS, 800 * MS, true, 0));
+	cr_expect(gives_way_after(1000 * MS, 900 * MS, false, 0));
 }
 
 Test(worker_weight, short_tiles_are_judged_together)
@@ -124,8 +117,22 @@ Test(worker_weight, short_tiles_are_judged_together)
 
 	serve(&served, 2, now);
 	for (int i = 0; i < 3; i++)
-		weight_count(&w, MS, MS / 10, true, now);
+		weight_count(&w, 30 * MS, 3 * MS, true, now);
 	cr_expect(weight_gives_way(&w, &served, 1, now), "too little to tell");
-	weight_count(&w, MS, MS / 10, true, now);
+	weight_count(&w, 30 * MS, 3 * MS, true, now);
 	cr_expect_not(weight_gives_way(&w, &served, 1, now));
+}
+
+/* What one thread had says nothing about the other. */
+Test(worker_weight, threads_are_judged_apart)
+{
+	struct weight_served served = {0};
+	struct weight w = {0};
+	uint64_t now = start();
+
+	weight_count(&w, 90 * MS, 60 * MS, false, now);
+	weight_count(&w, 20 * MS, 4 * MS, true, now);
+	weight_count(&w, 90 * MS, 80 * MS, true, now);
+	serve(&served, 2, now);
+	cr_expect(weight_gives_way(&w, &served, 1, now));
 }
