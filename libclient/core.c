@@ -10,9 +10,9 @@
 
 /* The scheduler may bring a thread back, for the others are busy: so it leaves not more often than
  * that, and less often each time that it was brought back within LEFT_FOR_NS. */
-#define PAUSE_FIRST_NS 10000000u
-#define PAUSE_LAST_NS  1000000000u
-#define LEFT_FOR_NS    1000000000u
+#define PAUSE_FIRST_NS 500000u
+#define PAUSE_LAST_NS  4000000u
+#define LEFT_FOR_NS    100000000u
 
 /* ---- sets of CPUs, of any size ---- */
 
