@@ -118,6 +118,13 @@ void reactor_charge_only(struct reactor *r, struct session *s)
 	note_change(r, s);
 }
 
+void reactor_bill(struct reactor *r, struct session *s, uint64_t ticks)
+{
+	s->core_ticks += ticks;
+	tenant_charge(reactor_tenant(r, s), ticks);
+	r->count[QUOIT_REACTOR_WORK_TICKS] += ticks;
+}
+
 void reactor_discharge(struct reactor *r, const struct session *s)
 {
 	if (r->payer != s)

@@ -134,6 +134,10 @@ void reactor_charge(struct reactor *r, struct session *s);
 /* The same, where what is done leaves the session nothing to start or to go on with. */
 void reactor_charge_only(struct reactor *r, struct session *s);
 
+/* Between two passes so many ticks went into this session: they are its own, and its user's turn is
+ * shorter by them. */
+void reactor_bill(struct reactor *r, struct session *s, uint64_t ticks);
+
 /* The session is about to leave: it pays for what was done for it, and for nothing more. */
 void reactor_discharge(struct reactor *r, const struct session *s);
 

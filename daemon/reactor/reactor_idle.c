@@ -119,7 +119,7 @@ static void record_sessions(struct reactor *r)
 	r->notes = notes < NOTES_AT_ONCE ? (uint32_t)notes : NOTES_AT_ONCE;
 	r->noted = r->now;
 	for_each_session (s, r->recorded, recorded)
-		record_tick(s, r->now, &r->notes);
+		reactor_bill(r, s, record_tick(s, r->now, &r->notes));
 }
 
 /* ---- sleep ---- */

@@ -141,22 +141,21 @@ static void take_notes(struct session *s, uint32_t *most)
 	t->first_ring++;
 }
 
-/* The time that it takes is its own session's. */
-void record_tick(struct session *s, uint64_t now, uint32_t *notes)
+uint64_t record_tick(struct session *s, uint64_t now, uint32_t *notes)
 {
 	struct trace *t = s->trace;
 	uint64_t begun;
 	uint32_t most, left;
 
 	if (!t || now < t->next_tick)
-		return;
+		return 0;
 	begun = tsc_now();
 	most = left = *notes < TRACE_NOTES ? *notes : TRACE_NOTES;
 	take_notes(s, &left);
 	*notes -= most - left;
 	record_tell(s, now);
 	make_room(t, now);
-	s->core_ticks += tsc_now() - begun;
+	return tsc_now() - begun;
 }
 
 /* ---- coming and going ---- */

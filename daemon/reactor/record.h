@@ -51,9 +51,10 @@ static inline void record_job(struct ring *r, const struct job *job, int32_t res
 
 /*
  * When it is time: take what clients have noted, as far as *notes allows for all sessions together,
- * say how much there is of what, and make room.  Rings' pages are guarded.
+ * say how much there is of what, and make room.  Rings' pages are guarded.  Returns the ticks that
+ * it took, for the caller to charge.
  */
-void record_tick(struct session *s, uint64_t now, uint32_t *notes);
+uint64_t record_tick(struct session *s, uint64_t now, uint32_t *notes);
 
 /* Say how much there is of what now. */
 void record_tell(struct session *s, uint64_t now);
