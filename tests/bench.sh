@@ -40,6 +40,7 @@ goals() {
 		w1 w1a/torch >= 1.4 W1 a: ten products of random matrices, of PyTorch
 		w1 w1f/torch >= 1.5 W1 f: training, waiting at the end, of PyTorch
 		w1 w1f_waiting/torch >= 1.5 W1 f: training, waiting for each loss, of PyTorch
+		w1 w1f_beside/torch >= 0.91 W1 f beside two endless loops, of PyTorch
 		randn randn/torch,randn/numpy >= 3 normal numbers, one core, of PyTorch, else NumPy
 		wake wake_p99/idle <= 3 p99 of a NOP beside a flood of GEMM, of idle
 		wake wake_flood_kept >= 0.9 what the flood keeps of its rate

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 # w1.sh BUILD [ROUNDS [FILE]] - W1 a and f against PyTorch, in turn, in the columns of `quoit bench`
 #
+# On the cores also W1 f while another program, two endless loops, takes them.
+#
 # How many times faster than PyTorch on the same two cores, or with QUOIT_GPU=cuda on the same GPU; "-" where it is not
 # installed for that, and on a soft device, which it knows nothing of.  PyTorch is that of the first of $PYTHON, python3 on the
 # PATH and /usr/bin/python3 that has it for this device.  Every sample is a line "NAME SECONDS" of FILE as soon as it is taken.  A
 # program that fails, or takes longer than LIMIT_S seconds (300), costs its own sample alone.
 set -u
-build=${1:-build} rounds=${2:-5} batches=60 limit_s=${LIMIT_S:-300}
+build=${1:-build} rounds=${2:-5} batches=60 beside=20 limit_s=${LIMIT_S:-300}
 torch=cpu lease=
 needs='import torch'
 case ${QUOIT_GPU-} in
@@ -21,7 +23,6 @@ esac
 cd "$(dirname "$0")"/../.. || exit 1
 unset QUOIT_SOCKET OPENBLAS_CORETYPE
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 samples=${3:-$work/samples}
 : >"$samples" || exit 1
@@ -44,10 +45,24 @@ torch() { # NAME WORK COUNT
 	seconds=$(timeout "$limit_s" "$python" tests/bench/w1_torch.py "$2" "$3" "$torch") && echo "$1 $seconds"
 }
 
+loops=
+begin_loops() {
+	for _ in 1 2; do
+		while :; do :; done &
+		loops="$loops $!"
+	done
+}
+end_loops() {
+	# shellcheck disable=SC2086 # two
+	[ -z "$loops" ] || kill $loops
+	loops=
+}
+trap 'end_loops; rm -rf "$work"' EXIT
+
 # Quoit's own figures are worth having without a peer where they are of a GPU.
 python=$(find_torch)
 if [ -z "$python" ] && [ "$torch" = cpu ]; then
-	printf '%s - - ratio\n' w1a/torch w1f/torch w1f_waiting/torch
+	printf '%s - - ratio\n' w1a/torch w1f/torch w1f_waiting/torch w1f_beside/torch
 	exit 0
 fi
 for _ in $(seq "$rounds"); do
@@ -57,6 +72,11 @@ for _ in $(seq "$rounds"); do
 		/waiting for each/ { print "w1f_waiting", $(NF - 3) }
 		/at the end only/ { print "w1f", $(NF - 3) }' >>"$samples"
 	[ -z "$python" ] || torch torch_f train $batches >>"$samples"
+	[ "$torch" = cpu ] || continue
+	begin_loops
+	example w1_train --batches $beside | awk '/at the end only/ { print "w1f_beside", $(NF - 3) }' >>"$samples"
+	torch torch_f_beside train $beside >>"$samples"
+	end_loops
 done
 
 line() { # NAME UNIT: of the values on standard input
@@ -81,9 +101,10 @@ ratios() { # PEER OURS: round by round
 }
 
 printf '%-18s %7s %s\n' NAME MEDIAN SPREAD
-for name in w1a torch_a w1f w1f_waiting torch_f; do
+for name in w1a torch_a w1f w1f_waiting torch_f w1f_beside torch_f_beside; do
 	seconds $name | line $name s
 done
 ratios torch_a w1a | line w1a/torch ratio
 ratios torch_f w1f | line w1f/torch ratio
 ratios torch_f w1f_waiting | line w1f_waiting/torch ratio
+ratios torch_f_beside w1f_beside | line w1f_beside/torch ratio
