@@ -235,6 +235,11 @@ uint64_t budget_memory_of(const struct budget *b, uid_t uid)
 	return part_of(b, user, RULE_MEMORY, b->config->memory, b->leased - user->leased);
 }
 
+uint64_t budget_memory_alone(const struct budget *b, uid_t uid)
+{
+	return part_of(b, &find(b, uid)->user, RULE_MEMORY, b->config->memory, 0);
+}
+
 void budget_return(struct budget *b, uid_t uid, uint64_t bytes)
 {
 	struct account *a = find(b, uid);

@@ -81,6 +81,9 @@ void budget_return(struct budget *b, uid_t uid, uint64_t bytes);
 /* Bytes that it may have in all, by what others have now. */
 uint64_t budget_memory_of(const struct budget *b, uid_t uid);
 
+/* The same, were there no others. */
+uint64_t budget_memory_alone(const struct budget *b, uid_t uid);
+
 /* Bytes of every device that leases may take together; none before this. */
 void budget_set_device(struct budget *b, uint64_t bytes);
 

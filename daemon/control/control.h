@@ -47,6 +47,7 @@ struct control {
 	int signals;
 	int directory; /* runtime directory, for counter files */
 	struct budget *budget;
+	uint64_t span; /* address space that all pageable regions take */
 	struct users users;
 	struct executors *executors; /* from control_run on; NULL: none */
 	const struct gpu_choice *gpu;
