@@ -23,6 +23,9 @@ void budget_free(struct budget *b);
  */
 void budget_reload(struct budget *b);
 
+/* The config has come to know more names: the same, but such shares stay. */
+void budget_learn(struct budget *b);
+
 /* Has it a connection?  If not, its groups are to be known for the first one. */
 bool budget_has_connection(const struct budget *b, uid_t uid);
 

@@ -17,6 +17,7 @@
 #include "host/placement.h"
 #include "host/totals.h"
 #include "reactor/reactor.h"
+#include "names.h"
 #include "reload.h"
 #include "users.h"
 
@@ -66,6 +67,7 @@ struct control {
 	uint64_t next_session;
 	uint64_t accept_from_ns; /* CLOCK_BOOTTIME; 0: accepting */
 	struct reload reload;
+	struct names names;
 	bool stop;
 	struct drain drain;
 	uint64_t passes; /* for the watchdog; atomic */
