@@ -68,14 +68,20 @@ static uint32_t find(const struct arena *a, uint32_t length)
 	return 0;
 }
 
-int libquoit_arena_init(struct arena *a, void *base, uint64_t bytes)
+static uint32_t granules_of(uint64_t bytes)
 {
 	uint64_t granules = bytes / ARENA_GRANULE;
 
-	if (granules > ARENA_LENGTH - 2)
-		granules = ARENA_LENGTH - 2;
-	*a = (struct arena){.base = base, .bytes = bytes, .granules = (uint32_t)granules};
-	a->table = mmap(NULL, (granules + 2) * sizeof *a->table, PROT_READ | PROT_WRITE,
+	return granules > ARENA_LENGTH - 2 ? ARENA_LENGTH - 2 : (uint32_t)granules;
+}
+
+int libquoit_arena_init(struct arena *a, void *base, uint64_t bytes, uint64_t most)
+{
+	uint32_t granules = granules_of(bytes);
+
+	*a = (struct arena){
+		.base = base, .bytes = bytes, .granules = granules, .most = granules_of(most)};
+	a->table = mmap(NULL, ((size_t)a->most + 2) * sizeof *a->table, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (a->table == MAP_FAILED) {
 		a->table = NULL;
@@ -91,7 +97,7 @@ void libquoit_arena_done(struct arena *a)
 {
 	if (!a->table)
 		return;
-	munmap(a->table, ((size_t)a->granules + 2) * sizeof *a->table);
+	munmap(a->table, ((size_t)a->most + 2) * sizeof *a->table);
 	pthread_mutex_destroy(&a->lock);
 	a->table = NULL;
 }
@@ -100,7 +106,7 @@ void *libquoit_arena_take(struct arena *a, size_t size)
 {
 	uint32_t length, at;
 
-	if (size > a->bytes || size > (uint64_t)UINT32_MAX * ARENA_GRANULE)
+	if (size > (uint64_t)a->most * ARENA_GRANULE)
 		return NULL;
 	length = size ? (uint32_t)((size + ARENA_GRANULE - 1) / ARENA_GRANULE) : 1;
 	pthread_mutex_lock(&a->lock);
@@ -138,15 +144,30 @@ static void release(struct arena *a, uint32_t at)
 	insert(a, at, length);
 }
 
+void libquoit_arena_extend(struct arena *a, uint64_t bytes)
+{
+	uint32_t granules = granules_of(bytes), at;
+
+	pthread_mutex_lock(&a->lock);
+	at = a->granules + 1;
+	if (granules >= at && granules <= a->most) {
+		mark(a, at, granules + 1 - at, 0);
+		a->bytes = bytes;
+		a->granules = granules;
+		release(a, at);
+	}
+	pthread_mutex_unlock(&a->lock);
+}
+
 void libquoit_arena_give(struct arena *a, void *memory)
 {
 	uint64_t offset = (uint64_t)((uint8_t *)memory - a->base);
 	uint32_t at = (uint32_t)(offset / ARENA_GRANULE) + 1;
 
-	if (!memory || offset >= (uint64_t)a->granules * ARENA_GRANULE || offset % ARENA_GRANULE)
+	if (!memory || offset >= (uint64_t)a->most * ARENA_GRANULE || offset % ARENA_GRANULE)
 		return;
 	pthread_mutex_lock(&a->lock);
-	if (length_at(a, at) && !is_free(a, at))
+	if (at <= a->granules && length_at(a, at) && !is_free(a, at))
 		release(a, at);
 	pthread_mutex_unlock(&a->lock);
 }

@@ -9,8 +9,8 @@
  * constant time.  Nothing is written into the range itself, so a job that damages
  * it cannot damage the allocator.
  *
- * The table takes 12 bytes a granule of address space, and memory only where
- * pieces begin and end.  Thread-safe.
+ * The table takes 12 bytes a granule of address space, also of one that comes later, and memory
+ * only where pieces begin and end.  Thread-safe.
  */
 #ifndef LIBQUOIT_ARENA_H
 #define LIBQUOIT_ARENA_H
@@ -33,12 +33,16 @@ struct arena {
 	uint8_t *base;
 	uint64_t bytes;
 	uint32_t granules; /* [1, granules] are the range; 0 and granules + 1 are never free */
+	uint32_t most;     /* that it may have */
 	struct arena_granule *table;
 	uint32_t bin[ARENA_BINS]; /* first piece of 2^i to 2^(i+1)-1 granules; 0: none */
 };
 
-/* Manage [base, base + bytes); bytes may be 0.  -ENOMEM. */
-int libquoit_arena_init(struct arena *a, void *base, uint64_t bytes);
+/* Manage [base, base + bytes), bytes may be 0, which may become up to `most`.  -ENOMEM. */
+int libquoit_arena_init(struct arena *a, void *base, uint64_t bytes, uint64_t most);
+
+/* The range has become so large; no more than `most`. */
+void libquoit_arena_extend(struct arena *a, uint64_t bytes);
 void libquoit_arena_done(struct arena *a);
 
 /* 64-byte aligned; NULL: no piece is long enough.  Zero bytes are taken as one. */

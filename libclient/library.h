@@ -64,6 +64,7 @@ struct quoit_session {
 	uint32_t *mine;
 
 	pthread_mutex_t control; /* held for a whole round trip: one request at a time */
+	pthread_mutex_t growing; /* held while the arena grows */
 	pthread_mutex_t opening; /* held from RING_OPEN to READY: one opening at a time */
 	int socket;
 	uint32_t seq;
@@ -75,6 +76,7 @@ struct quoit_session {
 
 	struct shared shared; /* the arena */
 	struct arena arena;
+	bool arena_stays; /* it was not to be had larger for copies; atomic */
 	struct handle_pool handles;
 	struct tensor_record *tensors; /* info.max_tensors of them, touched when used */
 
@@ -247,11 +249,24 @@ static inline int libquoit_control_ask(struct quoit_session *s, struct quoit_ctl
  */
 int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes);
 
-/* See to it that all pages are there, add the seals that quoitd has asked for, and close it. */
-int libquoit_shared_fill(struct shared *m, uint32_t seals);
+/*
+ * See to it that the pages of the first `bytes` are there, and add the seals that quoitd has asked
+ * for.  Where these are not all, libquoit_shared_more does as much with others later; else it is
+ * closed.
+ */
+int libquoit_shared_fill(struct shared *m, uint64_t bytes, uint32_t seals);
+int libquoit_shared_more(const struct shared *m, uint64_t from, uint64_t upto);
 
 /* Unmap, and close what is open. */
 void libquoit_shared_drop(struct shared *m);
+
+/* ---- region.c: the arena ---- */
+
+/* Bytes of it now. */
+uint64_t libquoit_arena_bytes(const struct quoit_session *s);
+
+/* Have it grow by at least so many bytes, if they are to be had; false: it has not. */
+bool libquoit_arena_grow(struct quoit_session *s, uint64_t more);
 
 /* ---- strerror.c ---- */
 

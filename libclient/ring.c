@@ -95,7 +95,7 @@ static int ring_new(struct quoit_session *s, const struct quoit_ring_params *p,
 /* quoitd has mapped it: give it its pages, and begin to use it. */
 static int ring_fill(struct quoit_ring *q, uint32_t seals, bool stamps)
 {
-	int err = libquoit_shared_fill(&q->shared, seals);
+	int err = libquoit_shared_fill(&q->shared, q->shared.bytes, seals);
 
 	if (!err)
 		err = protect(q);

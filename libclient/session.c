@@ -42,15 +42,18 @@ static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply 
 				  QUOIT_ABI_VERSION, r->abi_version);
 		return -EPROTO;
 	}
-	if (r->max_tensors < 2 || r->max_tensors > QUOIT_HANDLE_INDEX_MASK + 1 ||
-	    r->arena_bytes > SIZE_MAX || r->max_entries > QUOIT_MAX_ENTRIES) {
+	if (r->arena_most < r->arena_bytes || r->arena_most > SIZE_MAX || r->max_tensors < 2 ||
+	    r->max_tensors > QUOIT_HANDLE_INDEX_MASK + 1 || r->arena_bytes > SIZE_MAX ||
+	    r->max_entries > QUOIT_MAX_ENTRIES) {
 		libquoit_text_set("quoitd granted limits that make no sense");
 		return -EPROTO;
 	}
 	s->info = (struct quoit_info){.session = r->session,
 				      .host_bytes = r->host_bytes,
+				      .host_bytes_most = r->host_most,
 				      .device_bytes = r->device_bytes,
 				      .arena_bytes = r->arena_bytes,
+				      .arena_bytes_most = r->arena_most,
 				      .pinned_bytes = r->pinned_bytes,
 				      .tsc_hz = r->tsc_hz ? r->tsc_hz : 1000000000u,
 				      .max_tensors = r->max_tensors,
@@ -65,12 +68,25 @@ static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply 
 	return 0;
 }
 
+/* What keeps account of an arena that can grow is larger: where that is not to be had, it stays. */
+static int open_arena(struct quoit_session *s)
+{
+	struct quoit_info *i = &s->info;
+	int err =
+		libquoit_arena_init(&s->arena, s->shared.base, i->arena_bytes, i->arena_bytes_most);
+
+	if (err != -ENOMEM || i->arena_bytes_most == i->arena_bytes)
+		return err;
+	i->arena_bytes_most = i->arena_bytes;
+	return libquoit_arena_init(&s->arena, s->shared.base, i->arena_bytes, i->arena_bytes);
+}
+
 static int open_tables(struct quoit_session *s)
 {
 	int err = libquoit_handle_pool_init(&s->handles, s->info.max_tensors);
 
 	if (!err)
-		err = libquoit_arena_init(&s->arena, s->shared.base, s->info.arena_bytes);
+		err = open_arena(s);
 	if (err)
 		return err;
 	s->tensors = mmap(NULL, s->info.max_tensors * sizeof *s->tensors, PROT_READ | PROT_WRITE,
@@ -91,6 +107,18 @@ static int hello(struct quoit_session *s, const struct quoit_open_params *p)
 	return err ? err : accept_hello(s, &m.hello_reply);
 }
 
+/* Where a limit of this process has no room for one that can grow, it stays as it is. */
+static int make_arena(struct quoit_session *s)
+{
+	struct quoit_info *i = &s->info;
+	int err = libquoit_shared_make(&s->shared, "quoit-arena", i->arena_bytes_most);
+
+	if (!err || i->arena_bytes_most == i->arena_bytes)
+		return err;
+	i->arena_bytes_most = i->arena_bytes;
+	return libquoit_shared_make(&s->shared, "quoit-arena", i->arena_bytes);
+}
+
 /* First empty, so that quoitd can ask for the memory of its node; then with all pages. */
 static int bring_arena(struct quoit_session *s)
 {
@@ -99,11 +127,11 @@ static int bring_arena(struct quoit_session *s)
 
 	if (!s->info.arena_bytes)
 		return 0;
-	err = libquoit_shared_make(&s->shared, "quoit-arena", s->info.arena_bytes);
+	err = make_arena(s);
 	if (!err)
 		err = libquoit_control_ask(s, &m, s->shared.fd);
 	if (!err)
-		err = libquoit_shared_fill(&s->shared, m.ring_reply.seals);
+		err = libquoit_shared_fill(&s->shared, s->info.arena_bytes, m.ring_reply.seals);
 	return err ? err : libquoit_control_ask(s, &ready, -1);
 }
 
@@ -126,6 +154,7 @@ static void session_free(struct quoit_session *s)
 		close(s->socket);
 	libquoit_mine_free(s->mine);
 	pthread_mutex_destroy(&s->control);
+	pthread_mutex_destroy(&s->growing);
 	pthread_mutex_destroy(&s->opening);
 	pthread_mutex_destroy(&s->list);
 	free(s);
@@ -150,6 +179,7 @@ int quoit_open(struct quoit_session **ret, const struct quoit_open_params *param
 	}
 	pthread_mutex_init(&s->control, NULL);
 	pthread_mutex_init(&s->opening, NULL);
+	pthread_mutex_init(&s->growing, NULL);
 	pthread_mutex_init(&s->list, NULL);
 	s->socket = s->shared.fd = -1;
 	s->stays = params->flags & QUOIT_OPEN_STAY;
@@ -235,4 +265,5 @@ int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_d
 void quoit_get_info(const struct quoit_session *s, struct quoit_info *ret)
 {
 	*ret = s->info;
+	ret->arena_bytes = libquoit_arena_bytes(s);
 }

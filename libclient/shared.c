@@ -78,30 +78,39 @@ int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes)
 }
 
 /* All pages, now: what is missing later would end the session. */
-static int take_pages(const struct shared *m)
+static int take_pages(const struct shared *m, uint64_t from, uint64_t upto)
 {
-	if (madvise(m->base, m->bytes, MADV_POPULATE_WRITE) == 0)
+	if (madvise((uint8_t *)m->base + from, upto - from, MADV_POPULATE_WRITE) == 0)
 		return 0;
 	if (errno != EINVAL)
 		return errno == EFAULT ? -ENOMEM : -errno;
-	while (fallocate(m->fd, 0, 0, (off_t)m->bytes) < 0)
+	while (fallocate(m->fd, 0, (off_t)from, (off_t)(upto - from)) < 0)
 		if (errno != EINTR)
 			return errno == ENOSPC ? -ENOMEM : -errno;
 	return 0;
 }
 
-int libquoit_shared_fill(struct shared *m, uint32_t seals)
+int libquoit_shared_more(const struct shared *m, uint64_t from, uint64_t upto)
 {
-	int err = take_pages(m);
+	int err = take_pages(m, from, upto);
 
 	if (err)
 		libquoit_text_set("the system does not give this process %llu bytes: %s",
-				  (unsigned long long)m->bytes, strerrordesc_np(-err));
-	else if (fcntl(m->fd, F_ADD_SEALS, (int)seals) < 0) {
+				  (unsigned long long)(upto - from), strerrordesc_np(-err));
+	return err;
+}
+
+int libquoit_shared_fill(struct shared *m, uint64_t bytes, uint32_t seals)
+{
+	int err = libquoit_shared_more(m, 0, bytes);
+
+	if (!err && fcntl(m->fd, F_ADD_SEALS, (int)seals) < 0) {
 		err = -errno;
 		libquoit_text_set("the seals %#x that quoitd wants cannot be added: %s", seals,
 				  strerrordesc_np(-err));
 	}
+	if (!err && bytes < m->bytes)
+		return 0; /* more may come */
 	close(m->fd);
 	m->fd = -1;
 	return err;

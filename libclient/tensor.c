@@ -173,7 +173,7 @@ quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *sha
 	const struct quoit_session *s = q->session;
 	uint64_t offset = (uint64_t)((uint8_t *)memory - (uint8_t *)s->shared.base);
 
-	if (offset >= s->info.arena_bytes) {
+	if (offset >= libquoit_arena_bytes(s)) {
 		libquoit_refuse(q, -EINVAL,
 				"the memory is not of the session's arena (quoit_alloc)");
 		return QUOIT_NO_TENSOR;

@@ -14,6 +14,7 @@
 #include "library.h"
 
 #define PIECE_BYTES     ((uint64_t)4 << 20)
+#define GOOD_PIECE      ((uint64_t)512 << 10) /* an arena grows for these */
 #define PIECES_IN_ARENA 32u /* shares of the arena: eight rings can have all their pieces */
 
 static const uint8_t element_bytes[QUOIT_DTYPE_NR] = {
@@ -44,16 +45,31 @@ struct piece {
 	uint64_t bytes;
 };
 
+/* Larger pieces are cheaper; where the arena cannot grow for them, they are as they are. */
+static uint64_t piece_limit(struct quoit_session *s, uint64_t size)
+{
+	uint64_t bytes = libquoit_arena_bytes(s);
+	uint64_t want = PIECES_IN_ARENA * (size < GOOD_PIECE ? size : GOOD_PIECE);
+
+	want = want < s->info.arena_bytes_most ? want : s->info.arena_bytes_most;
+	if (want > bytes && !__atomic_load_n(&s->arena_stays, __ATOMIC_RELAXED)) {
+		if (!libquoit_arena_grow(s, want - bytes))
+			__atomic_store_n(&s->arena_stays, true, __ATOMIC_RELAXED);
+		bytes = libquoit_arena_bytes(s);
+	}
+	return bytes / PIECES_IN_ARENA / ARENA_GRANULE * ARENA_GRANULE;
+}
+
 static int cut_init(struct cut *c, struct quoit_ring *q, quoit_tensor t, uint64_t size)
 {
-	const struct quoit_session *s = q->session;
-	uint64_t limit = s->info.arena_bytes / PIECES_IN_ARENA / ARENA_GRANULE * ARENA_GRANULE;
+	struct quoit_session *s = q->session;
 	const struct tensor_record *record;
-	uint64_t element, whole;
+	uint64_t limit, element, whole;
 	int err = libquoit_wait_begin(q);
 
 	if (err)
 		return err;
+	limit = piece_limit(s, size);
 	if (q->broken) /* which may be why t was never made */
 		return libquoit_refuse_broken(q);
 	record = libquoit_tensor_find(s, t);
@@ -64,7 +80,7 @@ static int cut_init(struct cut *c, struct quoit_ring *q, quoit_tensor t, uint64_
 				       "the session's arena has %" PRIu64
 				       " bytes, and copies go through "
 				       "%u pieces of it (quoit_open_params.arena_bytes)",
-				       s->info.arena_bytes, PIECES_IN_ARENA);
+				       libquoit_arena_bytes(s), PIECES_IN_ARENA);
 	if (limit > PIECE_BYTES)
 		limit = PIECE_BYTES;
 	element = element_bytes[record->shape.dtype];
@@ -157,7 +173,7 @@ static int refuse_piece(struct quoit_ring *q, uint64_t bytes)
 			       "a copy needs %" PRIu64
 			       " bytes of the session's arena, which has none so "
 			       "large left of %" PRIu64,
-			       bytes, q->session->info.arena_bytes);
+			       bytes, libquoit_arena_bytes(q->session));
 }
 
 /* ---- writing ---- */

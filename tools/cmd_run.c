@@ -21,7 +21,8 @@ static const struct args_command command = {
 	"run", "[--] CMD [ARG...]",
 	"Start a private quoitd, run CMD with QUOIT_SOCKET set to it, and stop it when CMD ends.\n"
 	"Options before CMD go to quoitd.  The first word that is no option, nor the value of one,\n"
-	"begins CMD, as does what follows a first `--`.\n"
+	"begins CMD, as does what follows a first `--`.  With --check-config quoitd only says what\n"
+	"makes no sense in its options, and nothing is run.\n"
 	"Exit status: CMD's own; 128 + n when signal n ended it; 125 quoitd did not start;\n"
 	"126 CMD cannot be executed; 127 it is not found.  $QUOIT_GPU is as --gpu: with soft a program\n"
 	"for devices runs where there is none.",
@@ -32,9 +33,9 @@ static const struct args_command command = {
 /* Of quoitd's options only these take no value; that of another may be a word of its own. */
 static bool takes_next(const char *option)
 {
-	static const char *const flags[] = {"--eager",      "--gpu-peers",   "--help",
-					    "--lax-memory", "--no-io-uring", "--private",
-					    "--version"};
+	static const char *const flags[] = {"--check-config", "--eager",      "--gpu-peers",
+					    "--help",         "--lax-memory", "--no-io-uring",
+					    "--private",      "--version"};
 
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
 		if (!strcmp(option, flags[i]))
@@ -67,6 +68,15 @@ static const char *find_reserved(char **argv, int end)
 			if (!strncmp(argv[i], names[k], strlen(names[k])))
 				return argv[i];
 	return NULL;
+}
+
+/* Is quoitd only to say what makes no sense in its options? */
+static bool only_checks(char **argv, int end)
+{
+	for (int i = 1; i < end; i++)
+		if (!strcmp(argv[i], "--check-config"))
+			return true;
+	return false;
 }
 
 /* ---- the program ---- */
@@ -129,7 +139,7 @@ int cmd_run(int argc, char **argv)
 		fprintf(stderr, "quoit run: '%s' is set by quoit run itself\n", reserved);
 		return PROGRAM_OURS;
 	}
-	if (first >= argc) {
+	if (first >= argc && !only_checks(argv, end)) {
 		fprintf(stderr, "quoit run: which program? (see quoit run --help)\n");
 		return PROGRAM_OURS;
 	}
@@ -140,6 +150,10 @@ int cmd_run(int argc, char **argv)
 		daemon_options[n++] = gpu;
 	for (int i = 1; i < end; i++)
 		daemon_options[n++] = argv[i];
+	if (only_checks(argv, end)) {
+		private_daemon_check(daemon_options); /* and no more, if there is a quoitd */
+		return PROGRAM_OURS;
+	}
 	status = run(argv + first, daemon_options);
 	free(gpu);
 	free(daemon_options);

@@ -127,19 +127,17 @@ static void remove_directory(const char *path)
 
 /* ---- quoitd ---- */
 
-static void exec_daemon(const char *socket, const char *const *options, int ready_fd)
+/* `more` are ours, which win. */
+static void exec_daemon(const char *const *options, const char *const *more)
 {
-	char path[PATH_MAX], socket_option[QUOIT_SOCKET_BYTES + 16], ready_option[32];
 	const char *argv[MOST_OPTIONS + 6] = {"quoitd", "--log=warning"};
+	char path[PATH_MAX];
 	unsigned n = 2;
 
-	snprintf(socket_option, sizeof socket_option, "--socket=%s", socket);
-	snprintf(ready_option, sizeof ready_option, "--ready-fd=%d", ready_fd);
 	for (; *options && n < MOST_OPTIONS; options++)
 		argv[n++] = *options;
-	argv[n++] = "--private";
-	argv[n++] = socket_option;
-	argv[n++] = ready_option;
+	while (*more)
+		argv[n++] = *more++;
 	argv[n] = NULL;
 	if (private_daemon_beside("quoitd", path))
 		execv(path, (char *const *)argv);
@@ -148,11 +146,23 @@ static void exec_daemon(const char *socket, const char *const *options, int read
 	fprintf(stderr, "quoit: cannot run quoitd: %s\n", strerror(errno));
 }
 
+void private_daemon_check(const char *const *options)
+{
+	static const char *const more[] = {"--private", NULL};
+
+	exec_daemon(options, more);
+}
+
 static void become_daemon(const char *socket, const char *const *options, int ready_fd,
 			  pid_t keeper)
 {
+	char socket_option[QUOIT_SOCKET_BYTES + 16], ready_option[32];
+	const char *const more[] = {"--private", socket_option, ready_option, NULL};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
+
+	snprintf(socket_option, sizeof socket_option, "--socket=%s", socket);
+	snprintf(ready_option, sizeof ready_option, "--ready-fd=%d", ready_fd);
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	sigemptyset(&none);
@@ -163,7 +173,7 @@ static void become_daemon(const char *socket, const char *const *options, int re
 	dup2(null, STDIN_FILENO);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	(void)fcntl(ready_fd, F_SETFD, 0);
-	exec_daemon(socket, options, ready_fd);
+	exec_daemon(options, more);
 	_exit(CANNOT_EXEC);
 }
 

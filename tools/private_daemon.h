@@ -28,6 +28,12 @@ struct private_daemon {
  */
 int private_daemon_start(struct private_daemon *ret, const char *const *options);
 
+/*
+ * Become a quoitd that only says what makes no sense in these options (--check-config is one of
+ * them).  It returns only if there is none, after a message on stderr.
+ */
+void private_daemon_check(const char *const *options);
+
 /* Stop quoitd and wait until nothing is left of it. */
 void private_daemon_stop(struct private_daemon *d);
 

@@ -136,12 +136,22 @@ static int set_groups(struct account *a, const gid_t *gids, size_t count)
 
 /* ---- users ---- */
 
-void budget_reload(struct budget *b)
+static void resolve_all(struct budget *b, bool keep_shares)
 {
 	for (size_t i = b->count; i-- > 0;) { /* the last one may take the place of one that ends */
-		resolve(b, &b->accounts[i], false);
+		resolve(b, &b->accounts[i], keep_shares);
 		end_if_empty(b, &b->accounts[i]);
 	}
+}
+
+void budget_reload(struct budget *b)
+{
+	resolve_all(b, false);
+}
+
+void budget_learn(struct budget *b)
+{
+	resolve_all(b, true);
 }
 
 const struct budget_user *budget_next(const struct budget *b, uid_t least)
@@ -233,6 +243,11 @@ uint64_t budget_memory_of(const struct budget *b, uid_t uid)
 	const struct budget_user *user = &find(b, uid)->user;
 
 	return part_of(b, user, RULE_MEMORY, b->config->memory, b->leased - user->leased);
+}
+
+uint64_t budget_memory_alone(const struct budget *b, uid_t uid)
+{
+	return part_of(b, &find(b, uid)->user, RULE_MEMORY, b->config->memory, 0);
 }
 
 void budget_return(struct budget *b, uid_t uid, uint64_t bytes)

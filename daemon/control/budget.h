@@ -23,6 +23,9 @@ void budget_free(struct budget *b);
  */
 void budget_reload(struct budget *b);
 
+/* The config has come to know more names: the same, but such shares stay. */
+void budget_learn(struct budget *b);
+
 /* Has it a connection?  If not, its groups are to be known for the first one. */
 bool budget_has_connection(const struct budget *b, uid_t uid);
 
@@ -80,6 +83,9 @@ void budget_return(struct budget *b, uid_t uid, uint64_t bytes);
 
 /* Bytes that it may have in all, by what others have now. */
 uint64_t budget_memory_of(const struct budget *b, uid_t uid);
+
+/* The same, were there no others. */
+uint64_t budget_memory_alone(const struct budget *b, uid_t uid);
 
 /* Bytes of every device that leases may take together; none before this. */
 void budget_set_device(struct budget *b, uint64_t bytes);

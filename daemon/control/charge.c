@@ -2,6 +2,10 @@
 /* charge.c - a connection's share of the budget, and the counters that show it */
 #include "charge.h"
 
+#include <errno.h>
+
+#include "memory/lease.h"
+
 void charge_show(const struct control *control)
 {
 	totals_set(control->totals, QUOIT_DAEMON_HOST_LEASED, budget_leased(control->budget));
@@ -65,4 +69,63 @@ void charge_return_rings(struct connection *c, uint32_t count)
 {
 	c->rings -= count;
 	budget_return_rings(c->control->budget, c->uid, count);
+}
+
+/* ---- leases that grow ---- */
+
+/* Without a count of refusals: who asks goes on without. */
+static bool charge_more(struct connection *c, uint64_t bytes)
+{
+	uint64_t left;
+
+	if (budget_lease(c->control->budget, c->uid, bytes, &left) < 0)
+		return false;
+	c->leased += bytes;
+	charge_show(c->control);
+	return true;
+}
+
+/* So many bytes more, and what they cost beside, where the lease was never so large. */
+static bool grow(struct connection *c, uint64_t bytes)
+{
+	uint64_t lease = c->lease + bytes, beside = 0;
+
+	if (lease > c->lease_peak)
+		beside = session_growth_cost(c->session, c->lease_peak, lease);
+	if (!charge_more(c, bytes + beside))
+		return false;
+	c->lease = lease;
+	c->lease_peak = lease > c->lease_peak ? lease : c->lease_peak;
+	return true;
+}
+
+static bool grow_tables(struct connection *c, uint32_t parts)
+{
+	return charge_more(c, session_tables_cost(c->session, parts) -
+				      session_tables_cost(c->session, parts / 2));
+}
+
+void charge_lease(struct connection *c, const struct mail *m)
+{
+	struct mail answer = *m;
+	bool is_alive = c->state != CONNECTION_GONE, granted;
+
+	switch (m->a) {
+	case LEASE_LESS:
+		c->lease -= m->bytes;
+		charge_return_memory(c, m->bytes);
+		return;
+	case LEASE_TABLES:
+		granted = is_alive && grow_tables(c, m->b);
+		break;
+	default:
+		granted = is_alive && grow(c, m->bytes);
+		if (!granted && is_alive && m->least < m->bytes) {
+			answer.bytes = m->least;
+			granted = grow(c, m->least);
+		}
+		break;
+	}
+	answer.result = granted ? 0 : -EDQUOT;
+	mailbox_send(&c->control->reactors[c->reactor].inbox, &answer);
 }

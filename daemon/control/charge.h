@@ -15,6 +15,12 @@ int charge_memory(struct connection *c, uint64_t bytes, uint64_t *ret_left);
 
 void charge_return_memory(struct connection *c, uint64_t bytes);
 
+/*
+ * What a reactor says of its session's lease (memory/lease.h): more is charged, if it may be had,
+ * or less is returned; the reactor is told.
+ */
+void charge_lease(struct connection *c, const struct mail *m);
+
 /* Put what is leased of all into the counters: also of what no connection has, as traces. */
 void charge_show(const struct control *control);
 

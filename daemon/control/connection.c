@@ -82,6 +82,8 @@ static void give_session_back(struct connection *c)
 	charge_return_rings(c, c->rings);
 	charge_return_memory(c, c->leased);
 	charge_return_device(c, c->device_leased);
+	control->span -= c->span;
+	c->span = 0;
 	if (c->has_own)
 		executors_give_own(control->executors, c->uid);
 	c->has_own = false;
@@ -104,6 +106,10 @@ void connection_answer(struct connection *c, const struct mail *m)
 {
 	if (m->type == MAIL_RING_ADD) {
 		connection_answer_ring(c, m);
+		return;
+	}
+	if (m->type == MAIL_LEASE) {
+		charge_lease(c, m);
 		return;
 	}
 	if (m->type == MAIL_KERNELS) {

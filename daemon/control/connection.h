@@ -39,6 +39,7 @@ struct handover {
 	struct shared memory[QUOIT_MAX_RINGS];
 	uint32_t count, at;      /* so many, and where it has come to */
 	bool is_arena;           /* else they are rings */
+	uint64_t from, upto;     /* of the arena, which bytes */
 	struct shared_wish wish; /* how each is to be mapped */
 	int seals;               /* that each is to have, to be checked */
 	uint64_t away;           /* of the arena, bytes on other nodes */
@@ -60,7 +61,9 @@ struct connection {
 	uint64_t took;        /* by the last message; ticks */
 	uint64_t hello_by_ns; /* CLOCK_BOOTTIME */
 	struct session *session;
-	uint64_t leased; /* charged, and so many rings: charge.h */
+	uint64_t leased;            /* charged, and so many rings: charge.h */
+	uint64_t lease, lease_peak; /* its session's, now and at the most */
+	uint64_t span;              /* address space that its session's region takes */
 	uint64_t device_leased;
 	uint32_t rings;
 	uint32_t reactor;
@@ -73,6 +76,7 @@ struct connection {
 	uint32_t pending_seq;
 	struct handover handover;
 	struct shared arena;    /* mapped, and not ready; none: it is not there, or the session's */
+	uint64_t arena_bytes;   /* of it, that are granted */
 	uint32_t rings_waiting; /* of new_rings: mapped, and not ready */
 	uint32_t rings_expected; /* READY: answers still to come */
 	int rings_error;

@@ -44,17 +44,20 @@ static void count_away(struct handover *h)
 
 	h->away = 0;
 	if (h->is_arena && h->wish.node >= 0 &&
-	    !affinity_count_pages(m->base, m->bytes, (uint32_t)h->wish.node, &present, &here))
+	    !affinity_count_pages(m->base + h->from, h->upto - h->from, (uint32_t)h->wish.node,
+				  &present, &here))
 		h->away = (present - here) * PAGE_BYTES;
 }
 
-static void check_all(void *of)
+void connection_check_memory(void *of)
 {
 	struct handover *h = of;
 
 	h->result = 0;
 	for (h->at = 0; h->at < h->count && !h->result; h->at++)
-		h->result = shared_check(&h->memory[h->at], h->seals, h->text, sizeof h->text);
+		h->result = shared_check(&h->memory[h->at], h->from,
+					 h->is_arena ? h->upto : h->memory[h->at].bytes, h->seals,
+					 h->text, sizeof h->text);
 	if (h->result < 0)
 		h->at--;
 	else
@@ -82,7 +85,7 @@ static bool must_lock(const struct connection *c)
 	return !c->control->config->is_private && !c->control->config->lax_memory;
 }
 
-static void begin(struct connection *c, const struct quoit_ctl *m, void (*task)(void *))
+void connection_begin_errand(struct connection *c, const struct quoit_ctl *m, void (*task)(void *))
 {
 	c->pending = m->type;
 	c->pending_seq = m->seq;
@@ -95,21 +98,24 @@ void connection_map(struct connection *c, const struct quoit_ctl *m, const struc
 	struct handover *h = &c->handover;
 
 	h->is_arena = m->type == QUOIT_CTL_ARENA;
+	h->from = 0;
+	h->upto = h->is_arena ? c->arena_bytes : bytes;
 	h->count = fds->count;
+	h->wish = (struct shared_wish){
+		.bytes = bytes, .locked = h->upto, .node = c->session->memory_node};
 	/* A private quoitd's user has better uses for what little may be locked. */
-	h->wish = (struct shared_wish){.bytes = bytes,
-				       .node = c->session->memory_node,
-				       .lock = !h->is_arena || !c->control->config->is_private};
+	if (h->is_arena && c->control->config->is_private)
+		h->wish.locked = 0;
 	for (uint32_t i = 0; i < h->count; i++)
 		h->memory[i] = (struct shared){.fd = fds->fd[i]};
-	begin(c, m, map_all);
+	connection_begin_errand(c, m, map_all);
 }
 
 void connection_take_arena(struct connection *c, const struct quoit_ctl *m,
 			   const struct ctl_fds *fds)
 {
 	if (fds->count == 1 && !c->arena.base && !c->session->arena) {
-		connection_map(c, m, fds, c->session->arena_bytes);
+		connection_map(c, m, fds, c->session->arena_most);
 		return;
 	}
 	connection_drop_fds(c, fds);
@@ -127,10 +133,12 @@ void connection_ready(struct connection *c, const struct quoit_ctl *m)
 	h->is_arena = c->arena.base; /* no ring comes before it is ready */
 	h->seals = connection_seals(c, h->is_arena);
 	h->count = h->is_arena ? 1 : c->rings_waiting;
+	h->from = 0;
+	h->upto = c->arena_bytes;
 	for (uint32_t i = 0; i < h->count; i++)
 		h->memory[i] = h->is_arena ? c->arena : c->new_rings[i]->memory;
 	if (h->count)
-		begin(c, m, check_all);
+		connection_begin_errand(c, m, connection_check_memory);
 	else
 		connection_reply_result(c, m->type, m->seq, -EINVAL,
 					"READY, but nothing was handed over");
@@ -165,7 +173,7 @@ static void say_unlocked(const struct connection *c, int err)
 }
 
 /* 0: all is locked, or need not be. */
-static int look_at_locks(struct connection *c)
+int connection_look_at_locks(struct connection *c)
 {
 	struct handover *h = &c->handover;
 
@@ -202,7 +210,7 @@ static void mapped(struct connection *c, bool late)
 		return;
 	}
 	if (!err) {
-		err = look_at_locks(c);
+		err = connection_look_at_locks(c);
 		if (err < 0)
 			drop_handover(c);
 	}
@@ -265,7 +273,9 @@ void connection_look_at_memory(struct connection *c)
 
 	if (!errands_ran(&c->errands))
 		return;
-	if (c->pending == QUOIT_CTL_READY)
+	if (c->pending == QUOIT_CTL_ARENA_MORE)
+		connection_arena_checked(c, late);
+	else if (c->pending == QUOIT_CTL_READY)
 		checked(c, late);
 	else
 		mapped(c, late);

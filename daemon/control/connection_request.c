@@ -202,6 +202,8 @@ static size_t body_bytes(uint16_t type)
 		return sizeof m.hello;
 	case QUOIT_CTL_RING_OPEN:
 		return sizeof m.ring_open;
+	case QUOIT_CTL_ARENA_MORE:
+		return sizeof m.arena_more;
 	case QUOIT_CTL_RING_CLOSE:
 		return sizeof m.job.ring;
 	case QUOIT_CTL_CANCEL:
@@ -253,6 +255,7 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	case QUOIT_CTL_ARENA:
 	case QUOIT_CTL_RING_OPEN:
 	case QUOIT_CTL_READY:
+	case QUOIT_CTL_ARENA_MORE:
 	case QUOIT_CTL_RING_CLOSE:
 	case QUOIT_CTL_CANCEL:
 	case QUOIT_CTL_FILE_ADD:
@@ -310,6 +313,9 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 		break;
 	case QUOIT_CTL_READY:
 		connection_ready(c, m);
+		break;
+	case QUOIT_CTL_ARENA_MORE:
+		connection_arena_more(c, m);
 		break;
 	case QUOIT_CTL_RING_CLOSE:
 		ask_reactor(c, m, MAIL_RING_CLOSE, m->job.ring, 0);

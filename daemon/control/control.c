@@ -209,7 +209,9 @@ static int earlier(int a, int b)
 
 static int timeout_ms(struct control *c)
 {
-	return earlier(earlier(recorder_timeout_ms(c), rests_timeout_ms(c)), timeout_for_others(c));
+	int first = earlier(recorder_timeout_ms(c), rests_timeout_ms(c));
+
+	return earlier(earlier(first, names_timeout_ms(c)), timeout_for_others(c));
 }
 
 static void handle(struct control *c, const struct epoll_event *event)
@@ -265,6 +267,7 @@ static void pass(struct control *c)
 	rests_end(c);
 	recorder_advance(c);
 	reload_advance(c);
+	names_advance(c);
 	drop_silent(c);
 	sweep(c);
 	service_say_status(c);
@@ -413,6 +416,7 @@ void control_done(struct control *c)
 {
 	listener_close(c);
 	reload_done(c);
+	names_done(c);
 	errand_pool_free(c->errands);
 	if (c->signals >= 0)
 		close(c->signals);

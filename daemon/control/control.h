@@ -17,6 +17,7 @@
 #include "host/placement.h"
 #include "host/totals.h"
 #include "reactor/reactor.h"
+#include "names.h"
 #include "reload.h"
 #include "users.h"
 
@@ -47,6 +48,7 @@ struct control {
 	int signals;
 	int directory; /* runtime directory, for counter files */
 	struct budget *budget;
+	uint64_t span; /* address space that all pageable regions take */
 	struct users users;
 	struct executors *executors; /* from control_run on; NULL: none */
 	const struct gpu_choice *gpu;
@@ -65,6 +67,7 @@ struct control {
 	uint64_t next_session;
 	uint64_t accept_from_ns; /* CLOCK_BOOTTIME; 0: accepting */
 	struct reload reload;
+	struct names names;
 	bool stop;
 	struct drain drain;
 	uint64_t passes; /* for the watchdog; atomic */

@@ -18,7 +18,19 @@
 #include "session/session_stats.h"
 
 #define DEFAULT_TENSORS 16384u
-#define LEAST_LEASE     (UINT64_C(16) << 20)
+
+/*
+ * Of a lease that nobody asks for, this part of what its user may have is promised, so that a
+ * thousand such sessions have room, with their tables; and nobody is promised more or less than:
+ */
+#define PROMISE_PART  4096u
+#define MOST_PROMISED (UINT64_C(16) << 20)
+
+/* The arena is this part of a lease, if nobody asks for another one. */
+#define ARENA_PART 8u
+
+/* So many jobs can be in flight before more of the tables is asked for. */
+#define FIRST_JOBS 256u
 
 static uint64_t whole_pages(uint64_t bytes)
 {
@@ -85,6 +97,68 @@ static void describe_devices(const struct control *control, struct session_limit
 	}
 }
 
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* The least part of the tables with so many jobs. */
+static uint32_t first_parts(uint32_t max_jobs)
+{
+	uint32_t parts = 1;
+
+	while (parts < TABLE_PARTS && max_jobs / TABLE_PARTS * parts < FIRST_JOBS)
+		parts *= 2;
+	return parts;
+}
+
+/* What a lease can grow to: what its user may have, as far as there are addresses for it. */
+static uint64_t most_lease(const struct connection *c, const struct session_limits *limits)
+{
+	uint64_t most = budget_memory_alone(c->control->budget, c->uid) / 4 * 3;
+	uint64_t span = process_limits_span(c->control->span);
+	struct session_limits trial = *limits;
+
+	if (most >= REGION_LEASE_END)
+		most = REGION_LEASE_END - 1;
+	for (trial.host_most = most; trial.host_most > limits->host_bytes;
+	     trial.host_most -= trial.host_most / 8)
+		if (session_span(&trial) <= span)
+			return trial.host_most & ~(uint64_t)(PAGE_BYTES - 1);
+	return limits->host_bytes;
+}
+
+static uint64_t most_arena(const struct session_limits *limits)
+{
+	uint64_t most = limits->host_most / ARENA_PART & ~(uint64_t)(PAGE_BYTES - 1);
+
+	return most > limits->arena_bytes ? most : limits->arena_bytes;
+}
+
+/* It asks for no lease: a part is promised, with what it asks for beside, and it grows (lease.h).
+ */
+static void choose_growth(const struct connection *c, const struct quoit_hello *h,
+			  const struct user_rule *may, struct session_limits *ret)
+{
+	uint64_t promise = budget_memory_alone(c->control->budget, c->uid) / PROMISE_PART;
+
+	promise = promise > MOST_PROMISED ? MOST_PROMISED : promise;
+	promise = whole_pages(promise < HELLO_LEAST_BYTES ? HELLO_LEAST_BYTES : promise);
+	ret->arena_bytes = whole_pages(h->arena_bytes ? h->arena_bytes : promise / ARENA_PART);
+	ret->host_bytes =
+		add(add(promise, ret->pinned_bytes), h->arena_bytes ? ret->arena_bytes : 0);
+	if (!h->max_tensors)
+		ret->table_parts = first_parts(ret->max_jobs);
+	ret->host_most = most_lease(c, ret);
+	ret->host_soft = may->value[RULE_LEASE] & ~(uint64_t)(PAGE_BYTES - 1);
+	if (ret->host_soft > ret->host_most)
+		ret->host_soft = ret->host_most;
+	if (ret->host_soft < ret->host_bytes)
+		ret->host_soft = ret->host_bytes;
+	if (!h->arena_bytes)
+		ret->arena_most = most_arena(ret);
+}
+
 /* What is asked for, with the defaults filled in; false: it makes no sense, see the text. */
 static bool choose_limits(const struct connection *c, const struct quoit_hello *h,
 			  struct session_limits *ret, char *text, size_t size)
@@ -97,7 +171,8 @@ static bool choose_limits(const struct connection *c, const struct quoit_hello *
 	describe_devices(control, ret);
 	ret->device_bytes = whole_pages(h->device_bytes ? h->device_bytes : control->device_lease);
 	ret->host_bytes = whole_pages(h->host_bytes ? h->host_bytes : user->may.value[RULE_LEASE]);
-	ret->arena_bytes = whole_pages(h->arena_bytes ? h->arena_bytes : ret->host_bytes / 8);
+	ret->arena_bytes =
+		whole_pages(h->arena_bytes ? h->arena_bytes : ret->host_bytes / ARENA_PART);
 	ret->pinned_bytes = whole_pages(h->pinned_bytes);
 	ret->max_tensors = h->max_tensors ? h->max_tensors : DEFAULT_TENSORS;
 	if (ret->max_tensors > config->max_tensors && !h->max_tensors)
@@ -105,6 +180,8 @@ static bool choose_limits(const struct connection *c, const struct quoit_hello *
 	ret->max_jobs = (uint32_t)config->max_jobs;
 	ret->eager = config->eager;
 	ret->direct = h->features & QUOIT_FEATURE_DIRECT;
+	if (user->may.grows && !h->host_bytes && !ret->eager)
+		choose_growth(c, h, &user->may, ret);
 	if (ret->host_bytes < HELLO_LEAST_BYTES)
 		snprintf(text, size, "a lease of %llu bytes: at least %llu",
 			 (unsigned long long)ret->host_bytes,
@@ -191,6 +268,27 @@ static void grant_direct(struct connection *c, struct session_limits *limits)
 			charge_device(c, QUOIT_DIRECT_SLAB_BYTES, &left) == 0;
 }
 
+static unsigned long long mib_of(uint64_t bytes, bool up)
+{
+	return (bytes >> 20) + (up && bytes & ((1u << 20) - 1));
+}
+
+/* In MiB, since the sentence has to end with what can be done; of a silly one the end is cut off.
+ */
+static void say_no_lease(const struct connection *c, uint64_t bytes, uint64_t tables, uint64_t left,
+			 struct quoit_ctl *answer)
+{
+	uint64_t all = budget_memory_of(c->control->budget, c->uid);
+	char text[2 * QUOIT_TEXT_BYTES];
+
+	snprintf(
+		text, sizeof text,
+		"a lease of %llu MiB and %llu for its tables: %llu of %llu are left; ask for less, "
+		"close some, or raise memory",
+		mib_of(bytes, true), mib_of(tables, true), mib_of(left, false), mib_of(all, false));
+	snprintf(answer->text, sizeof answer->text, "%.*s", (int)sizeof answer->text - 1, text);
+}
+
 static int lease(struct connection *c, bool asked_device, struct session_limits *limits,
 		 struct quoit_ctl *answer)
 {
@@ -200,13 +298,7 @@ static int lease(struct connection *c, bool asked_device, struct session_limits 
 	int err = charge_memory(c, bytes, &left);
 
 	if (err < 0)
-		snprintf(
-			answer->text, sizeof answer->text,
-			"a lease of %llu bytes and %llu for its tables: %llu are left of the %llu of "
-			"this user",
-			(unsigned long long)limits->host_bytes, (unsigned long long)tables,
-			(unsigned long long)left,
-			(unsigned long long)budget_memory_of(c->control->budget, c->uid));
+		say_no_lease(c, limits->host_bytes, tables, left, answer);
 	if (!err)
 		err = lease_device(c, asked_device, limits, answer);
 	if (err < 0)
@@ -317,8 +409,10 @@ static void fill_reply(const struct session *s, struct quoit_hello_reply *r)
 	r->features = QUOIT_FEATURE_MODULES | (s->kernels ? QUOIT_FEATURE_KERNELS : 0) |
 		      (s->direct ? QUOIT_FEATURE_DIRECT : 0);
 	r->session = s->id;
-	r->host_bytes = s->memory.lease;
+	r->host_bytes = s->memory.promise;
+	r->host_most = s->memory.most;
 	r->arena_bytes = s->arena_bytes;
+	r->arena_most = s->arena_most;
 	r->pinned_bytes = s->pinned_bytes;
 	r->device_bytes = s->device[0].lease;
 	r->devices = s->devices;
@@ -349,6 +443,10 @@ static int make_session(struct connection *c, const struct session_limits *limit
 	(*ret)->uid = c->uid;
 	(*ret)->pid = c->pid;
 	(*ret)->errands = &c->errands;
+	c->lease = c->lease_peak = limits->host_bytes;
+	c->arena_bytes = limits->arena_bytes;
+	c->span = session_span(limits);
+	control->span += c->span;
 	return 0;
 }
 

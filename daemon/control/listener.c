@@ -85,8 +85,10 @@ static int count_in(struct connection *conn, gid_t primary)
 	size_t count = 0;
 	int err = 0;
 
-	if (!budget_has_connection(budget, conn->uid))
+	if (!budget_has_connection(budget, conn->uid)) {
+		names_may_be_known(conn->control);
 		err = peer_groups(conn->fd, primary, &gids, &count);
+	}
 	if (!err)
 		err = budget_connect(budget, conn->uid, gids, count);
 	free(gids);

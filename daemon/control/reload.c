@@ -58,11 +58,14 @@ static void log_lines(char *said)
 	static const char name[] = "quoitd: ";
 	char *line;
 
-	while ((line = strsep(&said, "\n")))
-		if (*line)
-			log_error("%s",
-				  line + (strncmp(line, name, sizeof name - 1) ? 0
-									       : sizeof name - 1));
+	while ((line = strsep(&said, "\n"))) {
+		if (!strncmp(line, name, sizeof name - 1))
+			line += sizeof name - 1;
+		if (strstr(line, ": warning: "))
+			log_warning("%s", line);
+		else if (*line)
+			log_error("%s", line);
+	}
 }
 
 /* As at the start; what is wrong is logged. */

@@ -46,7 +46,7 @@ static bool send_memory(struct exec_port *p, const struct session *s, uint32_t s
 	struct quoit_exec_memory message = {.slot = slot,
 					    .bytes = {[PLACE_PAGEABLE] = s->region.bytes,
 						      [PLACE_PINNED] = s->pinned_bytes,
-						      [PLACE_ARENA] = s->arena_bytes}};
+						      [PLACE_ARENA] = s->arena_most}};
 	const int have[QUOIT_EXEC_REGIONS] = {[PLACE_PAGEABLE] = s->region.fd,
 					      [PLACE_PINNED] = s->pinned_fd,
 					      [PLACE_ARENA] = s->arena_memory.fd,

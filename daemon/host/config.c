@@ -20,7 +20,8 @@ const struct option_row config_rows[] = {
 	{"memory", OPTION_BYTES, FIELD(memory), 0, UINT64_MAX, "BYTES",
 	 "all leases, tables and rings together (0: half of what the cgroup allows)", true},
 	{"lease", OPTION_BYTES, FIELD(lease), 0, UINT64_MAX, "BYTES",
-	 "of a session that asks for none (0: 1/64 of uid-memory or memory, at least 16M)", true},
+	 "of a session that asks for none, promised whole (0: a part is promised, and it grows)",
+	 true},
 	{"uid-memory", OPTION_BYTES, FIELD(uid_memory), 0, UINT64_MAX, "BYTES",
 	 "the same of one user (0: by its share)", true},
 	{"uid-connections", OPTION_NUMBER, FIELD(uid_connections), 1, 100000, "N",
@@ -196,6 +197,7 @@ void config_user(const struct config *c, uid_t uid, const gid_t *gids, size_t co
 	ret->share_from = from[RULE_SHARE];
 	if (!from[RULE_LEASE] && !(c->makes_lease && from[RULE_MEMORY]))
 		value[RULE_LEASE] = c->lease;
+	ret->grows = from[RULE_LEASE] ? !value[RULE_LEASE] : c->makes_lease;
 	if (!value[RULE_LEASE])
 		value[RULE_LEASE] = default_lease(c, value[RULE_MEMORY]);
 	if (value[RULE_MEMORY] && value[RULE_LEASE] > value[RULE_MEMORY] / 4 * 3)

@@ -32,7 +32,8 @@ struct config {
 	uint64_t reactors;               /* 0: automatic */
 	char cpus[256];                  /* "" : all allowed */
 	uint64_t memory; /* leases, tables and rings together; 0: half of what the cgroup allows */
-	uint64_t lease;  /* default lease; 0: a 64th of uid_memory or memory, at least 16 MiB */
+	uint64_t lease;  /* default lease; 0: it grows, ahead of need to a 64th of uid_memory or
+			    memory, at least 16 MiB */
 	uint64_t uid_memory; /* the same of one uid; 0: by its share */
 	uint64_t uid_connections;
 	uint64_t uid_rings;
@@ -103,6 +104,7 @@ bool config_settle(struct config *c, uint64_t memory, uint64_t most);
 struct user_rule {
 	uint64_t value[RULE_NR];               /* memory: 0 is by its share */
 	const struct rule_section *share_from; /* in the same config; NULL: what holds for all */
+	bool grows; /* nobody says a default lease: that of a session that asks for none grows */
 };
 
 /* For a user with these groups, of a config that is settled. */

@@ -25,9 +25,14 @@ struct reading {
 	int status;
 };
 
-static void say_where(struct reading *r)
+static void say_place(struct reading *r)
 {
 	fprintf(r->err, "quoitd: %s, line %u: ", r->path, r->line);
+}
+
+static void say_where(struct reading *r)
+{
+	say_place(r);
 	r->status = -EINVAL;
 }
 
@@ -70,6 +75,10 @@ static void begin_section(struct reading *r, const char *text)
 	if (why) {
 		begun = user_rules_begin(&r->config->rules, words, r->number, why);
 		(void)fclose(why);
+	}
+	if (begun && said && *said) { /* a warning */
+		say_place(r);
+		fputs(said, r->err);
 	}
 	if (!begun) {
 		say_where(r);

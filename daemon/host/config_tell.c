@@ -40,7 +40,10 @@ static void tell_section(const struct config *c, const struct rule_section *s, F
 		fprintf(out, "%s.%s.%s\t", s->is_group ? "group" : "user", s->name,
 			user_rules_row[i].name);
 		option_tell(&user_rules_row[i], &s->value[i], out);
-		fprintf(out, "\t%s\n", config_place(c, s->origin[i], where));
+		fprintf(out, "\t%s%s\n", config_place(c, s->origin[i], where),
+			s->is_known   ? ""
+			: s->is_group ? "; no such group yet"
+				      : "; no such user yet");
 	}
 }
 

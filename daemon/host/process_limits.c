@@ -48,6 +48,19 @@ void process_limits_raise(void)
 	(void)signal(SIGXFSZ, SIG_IGN);
 }
 
+/*
+ * Of the 128 TiB that a process has, half is for these; of it, a session may take a 256th of what
+ * is left, which is enough for a lease of 4 GiB at first, and for 200 MiB behind five hundred of
+ * these.  Where addresses are scarce, fewer sessions are to have room for more.
+ */
+#ifdef __SANITIZE_THREAD__ /* which keeps most for itself */
+#define SPAN_BYTES (UINT64_C(1) << 39)
+#else
+#define SPAN_BYTES (UINT64_C(1) << 46)
+#endif
+#define SPAN_PART        256u
+#define SPAN_PART_SCARCE 16u
+
 static uint64_t soft(__rlimit_resource_t resource)
 {
 	struct rlimit limit;
@@ -64,6 +77,16 @@ uint64_t process_limits_memory(void)
 
 	bytes = file < bytes ? file : bytes;
 	return bytes < LEAST_BYTES ? LEAST_BYTES : bytes;
+}
+
+uint64_t process_limits_span(uint64_t taken)
+{
+	uint64_t file = soft(RLIMIT_FSIZE), addresses = soft(RLIMIT_AS) / 2;
+	bool scarce = addresses < SPAN_BYTES;
+	uint64_t all = scarce ? addresses : SPAN_BYTES;
+	uint64_t span = taken < all ? (all - taken) / (scarce ? SPAN_PART_SCARCE : SPAN_PART) : 0;
+
+	return span < file ? span : file;
 }
 
 /* Each mapping counts: how many there are, and may be; false: far from it. */

@@ -18,6 +18,12 @@ void process_limits_raise(void);
  */
 uint64_t process_limits_memory(void);
 
+/*
+ * How many bytes of addresses, in one file, one more session may take for a lease that may grow,
+ * where all take so many: of what is left a part, so that there is always some left.
+ */
+uint64_t process_limits_span(uint64_t taken);
+
 /* The words of a negative errno, and behind them the limit that is met there and how it is lifted.
  */
 void process_limits_explain(int err, char *ret, size_t size);

@@ -22,14 +22,19 @@ const struct option_row user_rules_row[RULE_NR] = {
 	ROW(RULE_GPU_MEMORY, "gpu-memory", OPTION_BYTES, 0, UINT64_MAX, "BYTES",
 	    "leases on each device (0: by its share); by default uid-gpu-memory"),
 	ROW(RULE_LEASE, "lease", OPTION_BYTES, 0, UINT64_MAX, "BYTES",
-	    "of a session that asks for none (0: 1/64 of memory, at least 16M); by default lease"),
+	    "of a session that asks for none, promised whole (0: it grows); by default lease"),
 };
 
-static struct rule_section *find(struct user_rules *r, bool is_group, uint32_t id)
+static struct rule_section *find(const struct user_rules *r, const struct rule_section *like)
 {
-	for (unsigned i = 0; i < r->count; i++)
-		if (r->section[i].is_group == is_group && r->section[i].id == id)
-			return &r->section[i];
+	for (unsigned i = 0; i < r->count; i++) {
+		struct rule_section *s = (struct rule_section *)(uintptr_t)&r->section[i];
+
+		if (s->is_group != like->is_group || s->is_known != like->is_known)
+			continue;
+		if (s->is_known ? s->id == like->id : !strcmp(s->name, like->name))
+			return s;
+	}
 	return NULL;
 }
 
@@ -52,8 +57,7 @@ static bool split(const char *words, char kind[8], char name[OPTION_NAME_BYTES])
 	return true;
 }
 
-static struct rule_section *add(struct user_rules *r, bool is_group, uint32_t id, const char *name,
-				FILE *err)
+static struct rule_section *add(struct user_rules *r, const struct rule_section *new, FILE *err)
 {
 	struct rule_section *s = &r->section[r->count];
 
@@ -62,34 +66,38 @@ static struct rule_section *add(struct user_rules *r, bool is_group, uint32_t id
 		return NULL;
 	}
 	r->count++;
-	*s = (struct rule_section){.is_group = is_group, .id = id};
-	strcpy(s->name, name);
+	*s = *new;
 	return s;
 }
 
 struct rule_section *user_rules_begin(struct user_rules *r, const char *words, unsigned file,
 				      FILE *err)
 {
-	char kind[8], name[OPTION_NAME_BYTES];
-	bool has_name = split(words, kind, name), is_group = !strcmp(kind, "group");
-	struct rule_section *s;
-	uint32_t id;
+	struct rule_section new = {0}, *s;
+	char kind[8];
+	bool has_name = split(words, kind, new.name), is_group = !strcmp(kind, "group");
 
 	if ((!is_group && strcmp(kind, "user") != 0) || !has_name) {
 		fprintf(err, "unknown section '%s'; there are [user NAME] and [group NAME]\n",
 			words);
 		return NULL;
 	}
-	if (ids_find(is_group, name, &id) < 0) {
-		fprintf(err, "there is no %s '%s'\n", kind, name);
-		return NULL;
-	}
-	s = find(r, is_group, id);
+	new.is_group = is_group;
+	new.is_known = ids_find(is_group, new.name, &new.id) == 0;
+	s = find(r, &new);
 	if (s && s->file == file) {
-		fprintf(err, "a second section of %s '%s' in this file\n", kind, name);
+		fprintf(err, "a second section of %s '%s' in this file\n", kind, new.name);
 		return NULL;
 	}
-	s = s ? s : add(r, is_group, id, name, err);
+	if (!new.is_known && strspn(new.name, "0123456789") == strlen(new.name)) {
+		fprintf(err, "there is no %s '%s'\n", kind, new.name);
+		return NULL;
+	}
+	if (!new.is_known && !s)
+		fprintf(err,
+			"warning: there is no %s '%s' now: this section counts once there is\n",
+			kind, new.name);
+	s = s ? s : add(r, &new, err);
 	if (s)
 		s->file = file;
 	return s;
@@ -131,10 +139,69 @@ static void take(const struct rule_section *s, const struct rule_section *ret[RU
 			ret[i] = s;
 }
 
+static bool is_of(const struct rule_section *s, bool group)
+{
+	return s->is_known && s->is_group == group;
+}
+
+/* ---- names that come to be known ---- */
+
+bool user_rules_lack_names(const struct user_rules *r)
+{
+	for (unsigned i = 0; i < r->count; i++)
+		if (!r->section[i].is_known)
+			return true;
+	return false;
+}
+
+bool user_rules_look_again(struct user_rules *r)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < r->count; i++) {
+		struct rule_section *s = &r->section[i];
+
+		if (s->is_known)
+			continue;
+		s->is_known = ids_find(s->is_group, s->name, &s->id) == 0;
+		any |= s->is_known;
+	}
+	return any;
+}
+
+static struct rule_section *find_unknown(const struct user_rules *r,
+					 const struct rule_section *like)
+{
+	struct rule_section unknown = *like;
+
+	unknown.is_known = false;
+	return find(r, &unknown);
+}
+
+bool user_rules_lacks(const struct user_rules *r, const struct rule_section *like)
+{
+	return find_unknown(r, like) != NULL;
+}
+
+void user_rules_take_names(struct user_rules *r, const struct user_rules *from)
+{
+	for (unsigned i = 0; i < from->count; i++) {
+		const struct rule_section *known = &from->section[i];
+		struct rule_section *s = known->is_known ? find_unknown(r, known) : NULL;
+
+		if (!s)
+			continue;
+		s->is_known = true;
+		s->id = known->id;
+	}
+}
+
+/* ---- of one user ---- */
+
 const struct rule_section *user_rules_of(const struct user_rules *r, uid_t uid)
 {
 	for (unsigned i = 0; i < r->count; i++)
-		if (!r->section[i].is_group && r->section[i].id == uid)
+		if (is_of(&r->section[i], false) && r->section[i].id == uid)
 			return &r->section[i];
 	return NULL;
 }
@@ -148,6 +215,6 @@ void user_rules_find(const struct user_rules *r, uid_t uid, const gid_t *gids, s
 	if (own)
 		take(own, ret);
 	for (unsigned i = 0; i < r->count; i++)
-		if (r->section[i].is_group && is_among(r->section[i].id, gids, count))
+		if (is_of(&r->section[i], true) && is_among(r->section[i].id, gids, count))
 			take(&r->section[i], ret);
 }

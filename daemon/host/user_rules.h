@@ -4,6 +4,9 @@
  *
  * Each value is the one that the user's own section says, else the first section of one of its
  * groups, in the order in which sections were read, else what holds for all.
+ *
+ * A name that nobody knows (a user who was deleted, a server of names that is not up yet) is no
+ * error: its section counts once the name is known.
  */
 #ifndef QUOITD_USER_RULES_H
 #define QUOITD_USER_RULES_H
@@ -25,6 +28,7 @@ enum rule {
 
 struct rule_section {
 	bool is_group;
+	bool is_known; /* its name, which is this id: */
 	uint32_t id;
 	unsigned file;                /* the last in which it stood */
 	char name[OPTION_NAME_BYTES]; /* as it was given */
@@ -39,7 +43,8 @@ struct user_rules {
 
 /*
  * A section begins in the file with this number, its words between the brackets; or goes on that
- * began in another file.  NULL: a line on `err` says why not.
+ * began in another file.  NULL: a line on `err` says why not.  A line there of a section whose name
+ * is not known is a warning.
  */
 struct rule_section *user_rules_begin(struct user_rules *r, const char *words, unsigned file,
 				      FILE *err);
@@ -47,6 +52,18 @@ struct rule_section *user_rules_begin(struct user_rules *r, const char *words, u
 /* A line of it; false: a line on `err` says why not. */
 bool user_rules_assign(struct rule_section *s, const char *name, const char *text,
 		       struct config_origin origin, FILE *err);
+
+/* Is there a section whose name is not known? */
+bool user_rules_lack_names(const struct user_rules *r);
+
+/* Look for the names that are not known, which may take long; true: some are known now. */
+bool user_rules_look_again(struct user_rules *r);
+
+/* Does it have this section, with a name that is not known? */
+bool user_rules_lacks(const struct user_rules *r, const struct rule_section *like);
+
+/* Take over what another one, of the same sections or of others, has come to know. */
+void user_rules_take_names(struct user_rules *r, const struct user_rules *from);
 
 /* Of a user with these groups, for each value the section that says it; NULL: none does. */
 void user_rules_find(const struct user_rules *r, uid_t uid, const gid_t *gids, size_t count,

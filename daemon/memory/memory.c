@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include "host/tsc.h"
+#include "lease.h"
 #include "memory_pinned.h"
 #include "reactor/reactor.h"
 #include "session/tensor_bits.h"
@@ -43,8 +44,11 @@ static bool punch(struct session *s, const struct region_piece *piece)
  */
 static bool make_room(struct session *s)
 {
+	uint64_t resident = s->memory.used + s->region.cached_bytes;
 	struct region_piece piece;
 
+	if (resident > s->memory.lease) /* better than to clear pages again and again */
+		(void)lease_ask(s, resident - s->memory.lease, false);
 	while (s->memory.used + s->region.cached_bytes > s->memory.lease &&
 	       region_take_cached(&s->region, &piece))
 		if (!punch(s, &piece))
@@ -385,5 +389,6 @@ void memory_trim(struct session *s)
 	while (m->used + s->region.cached_bytes > keep && region_take_cached(&s->region, &piece))
 		if (!punch(s, &piece))
 			break;
+	lease_trim(s, m->window_peak);
 	m->window_peak = m->used;
 }

@@ -23,6 +23,11 @@
  * gets all that it lacks of both kinds at once, or nothing.  Pinned bytes that are there but
  * not in one place are moved together once everything before the head has ended
  * (memory_pinned.h), so that cannot break it either.
+ * Where the lease grows (lease.h), all this is true of what of it was promised.  What comes beyond
+ * that only adds bytes: who gets -ENOMEM did not fit when everything before it had ended, and the
+ * user's budget had no more.  While more is asked for, the head waits; the answer comes whatever
+ * other sessions do, so that there is no deadlock.
+ *
  * Free pieces that keep their pages are given back before the resident bytes would
  * exceed the lease; that is waiting for pages, not for bytes.
  *

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "host/tsc.h"
+#include "lease.h"
 #include "memory_pinned.h"
 #include "reactor/job.h"
 
@@ -69,10 +70,25 @@ static bool is_time(const struct session *s, uint32_t other_waits, struct memory
 	return m->used - m->fixed + bytes <= (m->lease - m->fixed) / AHEAD_PART;
 }
 
+/*
+ * What the head, which does not fit, lacks may be had of the user's budget, if it is of the lease
+ * alone.  last: nothing else will give it any.
+ */
+static bool may_come(struct session *s, struct memory_need need, bool last)
+{
+	uint64_t lack = need.pageable - memory_lease_left(s);
+
+	if (need.pageable <= memory_lease_left(s))
+		return false;
+	need.pageable = 0;
+	return memory_fits(s, need) && lease_ask(s, lack, last);
+}
+
 void memory_admit(struct session *s, struct job *job)
 {
 	struct memory *m = &s->memory;
 	struct memory_need need;
+	bool fits;
 
 	job->parked = NIL;
 	if (!memory_lacking(s, job)) {
@@ -80,10 +96,14 @@ void memory_admit(struct session *s, struct job *job)
 		return;
 	}
 	need = memory_needs(s, job->holds, job->view);
-	if (m->head == NIL && memory_fits(s, need) && is_time(s, job->waits, need) &&
-	    memory_reserve(s, job)) {
-		take_over_contents(s, job);
-		return;
+	fits = memory_fits(s, need);
+	if (m->head == NIL && is_time(s, job->waits, need)) {
+		if (fits && memory_reserve(s, job)) {
+			take_over_contents(s, job);
+			return;
+		}
+		if (!fits)
+			(void)may_come(s, need, false);
 	}
 	if (!memory_holds_up(job))
 		depth_enter(&m->waiting, job->fetch);
@@ -155,6 +175,7 @@ static void refuse_head(struct session *s, struct job *job, struct memory_need n
 static bool decide_head(struct session *s, struct job *job)
 {
 	struct memory_need need;
+	bool last;
 
 	if (job->failed)
 		return true;
@@ -171,7 +192,8 @@ static bool decide_head(struct session *s, struct job *job)
 			s->memory.tidying = TIDY_WAITS;
 		return false;
 	}
-	if (s->oldest != s->memory.head || (need.pinned && !s->pinned_filled))
+	last = s->oldest == s->memory.head && !(need.pinned && !s->pinned_filled);
+	if (may_come(s, need, last) || !last)
 		return false;
 	refuse_head(s, job, need);
 	return true;

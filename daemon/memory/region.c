@@ -45,28 +45,66 @@ uint64_t region_span(uint64_t lease, uint32_t max_buffers)
 	return bytes;
 }
 
-int region_open(struct region *r, uint64_t lease, uint32_t max_buffers, uint32_t *next)
+/* Pages of 4 KiB that words [first, first + n) lie in; word 0 begins one. */
+static uint64_t pages_of_words(uint64_t first, uint64_t n)
+{
+	const uint64_t words = PAGE_BYTES / sizeof(uint32_t);
+
+	return n ? (first + n - 1) / words - first / words + 1 : 0;
+}
+
+uint64_t region_overhead(uint64_t lease, uint64_t most, uint32_t max_buffers)
+{
+	uint64_t whole = page_table_bytes(region_span(most, max_buffers)) +
+			 region_words(most, max_buffers) * sizeof(uint32_t);
+	uint64_t first = 0, pages = 1 + (region_span(most, max_buffers) >> 39) + 2; /* high up */
+
+	if (lease >= most)
+		return whole;
+	for (uint32_t c = 0; c < SIZECLASS_NR && sizeclass_bytes(c) <= lease; c++) {
+		uint64_t stripe = stripe_bytes(lease, max_buffers, c);
+
+		/* A table for each 2 MiB, which a stripe has whole, one for each GiB; and links. */
+		pages += (stripe >> 21) + 1 + (stripe >> 30) + 2 +
+			 pages_of_words(first, pieces_of(lease, max_buffers, c));
+		first += pieces_of(most, max_buffers, c);
+	}
+	return pages * PAGE_BYTES < whole ? pages * PAGE_BYTES : whole;
+}
+
+void region_grow(struct region *r, uint64_t lease)
+{
+	for (uint32_t c = 0; c < SIZECLASS_NR && sizeclass_bytes(c) <= lease; c++) {
+		uint32_t pieces = pieces_of(lease, r->max_buffers, c);
+
+		if (pieces <= r->class[c].pieces)
+			continue;
+		r->class[c].pieces = pieces;
+		r->class[c].pages = pages_of(c);
+	}
+}
+
+int region_open(struct region *r, uint64_t lease, uint64_t most, uint32_t max_buffers,
+		uint32_t *next)
 {
 	uint64_t bytes = 0;
 	uint32_t first = 0;
 	void *map;
 	int err;
 
-	*r = (struct region){.fd = -1, .next = next};
-	if (lease >= REGION_LEASE_END)
+	*r = (struct region){.fd = -1, .next = next, .max_buffers = max_buffers};
+	if (most >= REGION_LEASE_END || lease > most)
 		return -EINVAL;
 	for (uint32_t c = 0; c < SIZECLASS_NR; c++) {
-		uint32_t pieces = pieces_of(lease, max_buffers, c);
-
 		r->class[c] = (struct region_class){.offset = bytes,
-						    .pages = pieces ? pages_of(c) : UINT32_MAX,
-						    .pieces = pieces,
+						    .pages = UINT32_MAX,
 						    .first = first,
 						    .cached = NIL,
 						    .punched = NIL};
-		first += pieces;
-		bytes += stripe_bytes(lease, max_buffers, c);
+		first += pieces_of(most, max_buffers, c);
+		bytes += stripe_bytes(most, max_buffers, c);
 	}
+	region_grow(r, lease);
 	if (!bytes)
 		return -EINVAL;
 	r->bytes = bytes;

@@ -9,6 +9,10 @@
  * fragmentation, by counting.  What is resident is exactly the pieces that are in
  * use or cached.
  *
+ * A lease that may grow has the addresses of the largest that it can become, and of each stripe
+ * only as many pieces as the lease has had room for so far: so what it can touch, of page tables
+ * and of its words, is bounded by that lease, and is charged when it grows (region_overhead).
+ *
  * A piece that is freed keeps its pages and is reused last in, first out within
  * its class; pieces to be given back are taken out with region_take_cached() and
  * punched by memory_thread.c.
@@ -34,7 +38,7 @@
 struct region_class {
 	uint64_t offset;  /* of the stripe in the file */
 	uint32_t pages;   /* of a piece; UINT32_MAX where the lease has no room for one */
-	uint32_t pieces;  /* in the stripe */
+	uint32_t pieces;  /* that the lease has room for */
 	uint32_t first;   /* of its entries in region.next */
 	uint32_t fresh;   /* pieces from here on were never used */
 	uint32_t cached;  /* list: free with their pages, contents left over */
@@ -43,6 +47,7 @@ struct region_class {
 
 struct region {
 	int fd;
+	uint32_t max_buffers;
 	uint8_t *base;
 	uint64_t bytes; /* of the file */
 	uint64_t cached_bytes;
@@ -63,10 +68,22 @@ uint64_t region_words(uint64_t lease, uint32_t max_buffers);
 uint64_t region_span(uint64_t lease, uint32_t max_buffers);
 
 /*
- * Create and map the region.  next: region_words() words, owned by the caller,
- * for as long as the region lives.  -errno; -EINVAL: less than a page, or REGION_LEASE_END.
+ * Bytes of page tables and words that it can come to touch while the lease is no larger than
+ * `lease`, of a region that was made for `most`.
  */
-int region_open(struct region *r, uint64_t lease, uint32_t max_buffers, uint32_t *next);
+uint64_t region_overhead(uint64_t lease, uint64_t most, uint32_t max_buffers);
+
+/*
+ * Create and map the region, for leases up to `most`.  next: region_words(most) words, at the begin
+ * of a page, owned by the caller, for as long as the region lives.  -errno; -EINVAL: less than a
+ * page, or REGION_LEASE_END.
+ */
+int region_open(struct region *r, uint64_t lease, uint64_t most, uint32_t max_buffers,
+		uint32_t *next);
+
+/* The lease is `lease` now, which is no more than it was made for.  Nothing comes of a smaller one.
+ */
+void region_grow(struct region *r, uint64_t lease);
 
 /* Unmap and close.  May take long for much memory: not for a reactor. */
 void region_close(struct region *r);

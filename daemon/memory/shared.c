@@ -133,8 +133,21 @@ int shared_map(int fd, const struct shared_wish *wish, struct shared *ret, char 
 	*ret = (struct shared){.fd = fd,
 			       .base = map,
 			       .bytes = bytes,
-			       .unlocked = wish->lock ? lock(map, bytes) : 0};
+			       .unlocked = wish->locked ? lock(map, wish->locked) : 0};
 	return 0;
+}
+
+int shared_lock(struct shared *m, uint64_t from, uint64_t upto)
+{
+	int err = lock(m->base + from, upto - from);
+
+	m->unlocked = m->unlocked ? m->unlocked : err;
+	return err;
+}
+
+void shared_unlock(const struct shared *m, uint64_t from, uint64_t upto)
+{
+	(void)syscall(SYS_munlock, m->base + from, upto - from);
 }
 
 /* All of a part is there: -EFAULT: not; else why the kernel does not give it to us. */
@@ -152,7 +165,8 @@ static int take_part(const struct shared *m, uint64_t offset, uint64_t bytes)
 	return errno == EPERM || m->unlocked ? 0 : errno == ENOMEM ? -EFAULT : -errno;
 }
 
-int shared_check(const struct shared *m, int seals, char *text, size_t size)
+int shared_check(const struct shared *m, uint64_t from, uint64_t upto, int seals, char *text,
+		 size_t size)
 {
 	int have = fcntl(m->fd, F_GET_SEALS);
 
@@ -161,10 +175,10 @@ int shared_check(const struct shared *m, int seals, char *text, size_t size)
 			 seals & ~have);
 		return -EPERM;
 	}
-	for (uint64_t done = 0, n; done < m->bytes; done += n) {
+	for (uint64_t done = from, n; done < upto; done += n) {
 		int err;
 
-		n = m->bytes - done < PART_BYTES ? m->bytes - done : PART_BYTES;
+		n = upto - done < PART_BYTES ? upto - done : PART_BYTES;
 		err = take_part(m, done, n);
 		if (err == -EFAULT)
 			snprintf(text, size,

@@ -30,10 +30,10 @@
 
 struct shared {
 	int fd;
-	uint8_t *base; /* NULL: there is none, and no fd */
-	uint64_t bytes;
-	int unlocked; /* why its pages are not locked, -errno; 0: they are, as they come, or need
-			 not */
+	uint8_t *base;  /* NULL: there is none, and no fd */
+	uint64_t bytes; /* that are mapped */
+	int unlocked;   /* why its pages are not locked, -errno; 0: they are, as they come, or need
+			   not */
 };
 
 /*
@@ -51,8 +51,8 @@ int shared_seals(bool future_write, bool executors);
 /* How it is mapped: */
 struct shared_wish {
 	uint64_t bytes;
-	int32_t node; /* whose memory it is to be; negative: any's */
-	bool lock;
+	uint64_t locked; /* of these, so many from the start are to be locked */
+	int32_t node;    /* whose memory it is to be; negative: any's */
 };
 
 /*
@@ -60,8 +60,15 @@ struct shared_wish {
  */
 int shared_map(int fd, const struct shared_wish *wish, struct shared *ret, char *text, size_t size);
 
-/* Are all pages there, with these seals?  0; or -errno with a sentence. */
-int shared_check(const struct shared *m, int seals, char *text, size_t size);
+/* Lock a part of it, too.  -errno; unlocked says so, too. */
+int shared_lock(struct shared *m, uint64_t from, uint64_t upto);
+
+/* It need not be locked any more. */
+void shared_unlock(const struct shared *m, uint64_t from, uint64_t upto);
+
+/* Are all pages from `from` up to `upto` there, with these seals?  0; or -errno with a sentence. */
+int shared_check(const struct shared *m, uint64_t from, uint64_t upto, int seals, char *text,
+		 size_t size);
 
 /* Unmap and close. */
 void shared_drop(struct shared *m);

@@ -249,7 +249,7 @@ int deps_add(struct session *s, struct job *job, uint32_t link)
 	w.count = 0;
 	w.full = false;
 	gather(s, job, link, &w);
-	if (w.full || w.count > s->max_edges - s->edges_open)
+	if (w.full || w.count > s->edges_room - s->edges_open)
 		return -EAGAIN;
 	for (uint32_t i = 0; i < w.count; i++) {
 		uint32_t edge = tables_take_edge(s);

@@ -9,6 +9,7 @@
 #include "extent.h"
 #include "direct_rules.h"
 #include "host/tsc.h"
+#include "memory/lease.h"
 #include "memory/memory.h"
 #include "moved.h"
 #include "probes.h"
@@ -303,11 +304,15 @@ int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *pl
 	if (sqe->flags & QUOIT_SQE_AFTER_ALL && deps_segments_full(r))
 		return -EAGAIN;
 	job = tables_take_job(s);
-	if (!job)
+	if (!job) {
+		(void)lease_ask_tables(s);
 		return -EAGAIN;
+	}
 	init(r, job, sqe, plan, sq_index, now);
 	if (deps_add(s, job, linked_job(r, sqe, sq_index)) < 0) {
 		tables_give_job(s, job);
+		if (s->edges_room - s->edges_open < DEPS_MAX_EDGES)
+			(void)lease_ask_tables(s);
 		return -EAGAIN;
 	}
 	enter(r, job, now);

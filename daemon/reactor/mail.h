@@ -26,6 +26,7 @@ enum mail_type {
 	MAIL_CANCEL,      /* a: ring index, b: SQ index */
 	MAIL_FILE_ADD,    /* a: fd, b and result: its kind (files.h); answered with the index */
 	MAIL_FILE_REMOVE, /* a: index */
+	MAIL_ARENA,       /* bytes: that the arena has now */
 	MAIL_KERNELS,     /* ask; answered when the device's process has answered */
 	MAIL_TRACE_BEGIN, /* trace: lent until MAIL_TRACE_END; not answered */
 	MAIL_TRACE_END,   /* a: its id, returned in the answer; of a session that has gone, too */
@@ -36,6 +37,11 @@ enum mail_type {
 		       (a) and were cancelled (b), unless the session is back already */
 	/* from the reactor, unasked */
 	MAIL_KILL, /* the session broke a rule: a is the QUOIT_DAEMON_KILL_* counter */
+	/*
+	 * Its lease (memory/lease.h): a is enum lease_letter; more is answered with `bytes`, or a
+	 * result below 0, before the session is handed back.
+	 */
+	MAIL_LEASE,
 };
 
 struct mail {
@@ -46,9 +52,14 @@ struct mail {
 	struct kernels_ask *ask; /* its sender's until the answer */
 	struct trace *trace;
 	uint32_t a, b;
+	uint64_t bytes, least; /* LEASE: as many as this, or at least */
 };
 
-#define MAIL_ENTRIES 4096u /* more than sessions can have requests open */
+/*
+ * More than sessions can have requests open: of a reactor's rings each may be another session's,
+ * which asks for one thing at a time, and whose reactor kills it or changes its lease.
+ */
+#define MAIL_ENTRIES 16384u
 
 struct mailbox {
 	_Alignas(64) uint32_t head;

@@ -231,7 +231,8 @@ static bool quiet(const struct session *s)
 	for (uint32_t i = 0; i < s->ring_count; i++)
 		if (s->rings[i] && !is_told(s->rings[i]))
 			return false;
-	return !s->open.now && !s->requests && !s->published && s->memory.head == NIL;
+	return !s->open.now && !s->requests && !s->published && s->memory.head == NIL &&
+	       !s->memory.asks;
 }
 
 static bool unfetched(const struct session *s)

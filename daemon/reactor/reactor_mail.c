@@ -6,12 +6,15 @@
 #include "host/stick.h"
 #include "host/tsc.h"
 #include "memory/guard.h"
+#include "memory/lease.h"
+#include "memory/memory.h"
 #include "memory/memory_pinned.h"
 #include "reactor_bells.h"
 #include "reactor_cancel.h"
 #include "reactor_leave.h"
 #include "reactor_rings.h"
 #include "record.h"
+#include "sched.h"
 #include "session/files.h"
 
 void reactor_answer(struct reactor *r, uint8_t type, struct session *s, struct ring *ring,
@@ -87,6 +90,14 @@ static int32_t add_file(struct session *s, const struct mail *m)
 	return files_add(s, (int)m->a, &kind);
 }
 
+static void lease_answered(struct reactor *r, struct session *s, const struct mail *m)
+{
+	reactor_attend(r, s);
+	lease_answer(s, m);
+	reactor_unstall_all(r, s);
+	memory_advance(s, sched_push);
+}
+
 static void read_letter(struct reactor *r, const struct mail *m)
 {
 	struct session *s = m->session;
@@ -120,6 +131,13 @@ static void read_letter(struct reactor *r, const struct mail *m)
 		break;
 	case MAIL_CUT:
 		reactor_cut(r, s);
+		break;
+	case MAIL_ARENA:
+		lease_arena(s, m->bytes);
+		reactor_answer(r, MAIL_ARENA, s, NULL, 0);
+		break;
+	case MAIL_LEASE:
+		lease_answered(r, s, m);
 		break;
 	case MAIL_TRACE_BEGIN:
 		if (reactor_has(r, s)) {

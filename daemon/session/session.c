@@ -21,7 +21,7 @@
 struct layout {
 	uint32_t max_views, max_buffers, max_edges;
 	uint64_t region_bytes; /* what the pageable region is made for */
-	uint64_t tensors, views, buffers, jobs, edges, words, map, owners;
+	uint64_t tensors, views, buffers, jobs, edges, map, owners, words;
 	uint64_t bytes;
 };
 
@@ -34,21 +34,32 @@ static uint64_t place(struct layout *l, uint64_t count, uint64_t size)
 	return at;
 }
 
+static uint32_t parts_of(const struct session_limits *limits)
+{
+	return limits->table_parts ? limits->table_parts : TABLE_PARTS;
+}
+
+static uint64_t most_of(const struct session_limits *limits)
+{
+	return limits->host_most ? limits->host_most : limits->host_bytes;
+}
+
 static void lay_out(const struct session_limits *limits, struct layout *l)
 {
 	*l = (struct layout){.max_edges = limits->max_jobs * EDGES_PER_JOB};
 	/* A freed tensor's view lives on while a job uses it: so many more than tensors. */
 	l->max_views = limits->max_tensors + QUOIT_MAX_TENSORS_PER_JOB * limits->max_jobs;
 	l->max_buffers = l->max_views;
-	l->region_bytes = limits->host_bytes * (limits->eager ? EAGER_FACTOR : 1);
+	l->region_bytes = most_of(limits) * (limits->eager ? EAGER_FACTOR : 1);
 	l->tensors = place(l, limits->max_tensors, sizeof(struct tensor));
 	l->views = place(l, l->max_views, sizeof(struct view));
 	l->buffers = place(l, l->max_buffers, sizeof(struct buffer));
 	l->jobs = place(l, limits->max_jobs, sizeof(struct job));
 	l->edges = place(l, l->max_edges, sizeof(struct edge));
-	l->words = place(l, region_words(l->region_bytes, l->max_buffers), sizeof(uint32_t));
 	l->map = place(l, pinned_map_words(limits->pinned_bytes), sizeof(uint64_t));
 	l->owners = place(l, pinned_owners(limits->pinned_bytes), sizeof(uint32_t));
+	l->bytes = (l->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES; /* region_overhead */
+	l->words = place(l, region_words(l->region_bytes, l->max_buffers), sizeof(uint32_t));
 }
 
 /* Between the host and one device there is nothing to bridge. */
@@ -58,17 +69,36 @@ static bool has_bridge(const struct session_limits *limits)
 }
 
 /*
- * Of all mappings of a session's, as if every page of each were used once: of the region, a piece
- * of each class may have been anywhere, and the kernel keeps a page table for as long as a mapping
- * is there.  Without a budget (eager) there is nothing to count.
+ * Of all mappings of a session's but the region's, as if every page of each were used once.
+ * Without a budget (eager) there is nothing to count.
  */
 static uint64_t page_tables(const struct session_limits *limits, const struct layout *l)
 {
 	if (limits->eager)
 		return 0;
-	return page_table_bytes(region_span(l->region_bytes, l->max_buffers)) +
-	       page_table_bytes(limits->arena_bytes) + page_table_bytes(limits->pinned_bytes) +
+	return page_table_bytes(limits->arena_bytes) + page_table_bytes(limits->pinned_bytes) +
 	       page_table_bytes(l->bytes);
+}
+
+/*
+ * Of the region, a piece of each class may have been anywhere, and the kernel keeps a page table
+ * for as long as a mapping is there.
+ */
+static uint64_t region_cost(const struct session_limits *limits, const struct layout *l)
+{
+	return limits->eager ? l->bytes - l->words
+			     : region_overhead(limits->host_bytes, l->region_bytes, l->max_buffers);
+}
+
+/* Bytes of the tables that grow, of which so many parts may be used. */
+static uint64_t table_bytes(const struct layout *l, uint64_t max_jobs, uint32_t parts)
+{
+	uint64_t bytes = l->max_views * sizeof(struct view) +
+			 l->max_buffers * sizeof(struct buffer) + max_jobs * sizeof(struct job) +
+			 l->max_edges * sizeof(struct edge);
+
+	/* Each begins and ends within a page. */
+	return parts >= TABLE_PARTS ? bytes : bytes / TABLE_PARTS * parts + 8 * PAGE_BYTES;
 }
 
 uint64_t session_cost(const struct session_limits *limits)
@@ -76,11 +106,35 @@ uint64_t session_cost(const struct session_limits *limits)
 	struct layout l;
 
 	lay_out(limits, &l);
-	return l.bytes + page_tables(limits, &l) + sizeof(struct session) +
+	return l.views + (l.words - l.map) + table_bytes(&l, limits->max_jobs, parts_of(limits)) +
+	       region_cost(limits, &l) + page_tables(limits, &l) + sizeof(struct session) +
 	       sizeof(struct quoit_session_stats) + sizeof(struct quoit_session_legs) +
 	       QUOIT_OP_NR * sizeof(struct quoit_operation_totals) +
 	       (has_bridge(limits) ? BRIDGE_BYTES : 0) +
 	       (limits->kernels ? sizeof(struct kernels) : 0);
+}
+
+uint64_t session_growth_cost(const struct session *s, uint64_t from, uint64_t lease)
+{
+	return region_overhead(lease, s->region_most, s->max_buffers) -
+	       region_overhead(from, s->region_most, s->max_buffers);
+}
+
+uint64_t session_tables_cost(const struct session *s, uint32_t parts)
+{
+	const struct layout l = {.max_views = s->max_views,
+				 .max_buffers = s->max_buffers,
+				 .max_edges = s->max_edges};
+
+	return table_bytes(&l, s->max_jobs, parts);
+}
+
+uint64_t session_span(const struct session_limits *limits)
+{
+	struct layout l;
+
+	lay_out(limits, &l);
+	return region_span(l.region_bytes, l.max_buffers);
 }
 
 static int open_tables(struct session *s, const struct session_limits *limits)
@@ -110,8 +164,10 @@ static int open_tables(struct session *s, const struct session_limits *limits)
 	s->edges = (struct edge *)(base + l.edges);
 	pinned_init(&s->pieces, limits->pinned_bytes, (uint64_t *)(base + l.map),
 		    (uint32_t *)(base + l.owners));
-	return region_open(&s->region, l.region_bytes, s->max_buffers,
-			   (uint32_t *)(base + l.words));
+	tables_grow(s, parts_of(limits));
+	s->region_most = l.region_bytes;
+	return region_open(&s->region, limits->eager ? l.region_bytes : limits->host_bytes,
+			   l.region_bytes, s->max_buffers, (uint32_t *)(base + l.words));
 }
 
 /* A memfd of `bytes`, mapped; bytes 0: none. */
@@ -144,13 +200,16 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 	s->state_fd = s->arena_memory.fd = s->pinned_fd = s->stats_fd = s->legs_fd = s->region.fd =
 		-1;
 	s->arena_bytes = limits->arena_bytes;
+	s->arena_most = limits->arena_most ? limits->arena_most : limits->arena_bytes;
 	s->pinned_bytes = limits->pinned_bytes;
 	s->eager = limits->eager;
 	s->direct = limits->direct;
 	s->free_view = s->free_buffer = s->free_job = s->free_edge = NIL;
 	s->oldest = s->newest = NIL;
 	s->memory.head = s->memory.tail = NIL;
-	s->memory.lease = limits->host_bytes;
+	s->memory.lease = s->memory.promise = limits->host_bytes;
+	s->memory.most = most_of(limits);
+	s->memory.soft = limits->host_soft ? limits->host_soft : limits->host_bytes;
 	s->memory.fixed = s->memory.used = limits->arena_bytes + limits->pinned_bytes;
 	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)
 		s->short_jobs[i].head = s->long_jobs[i].head = s->file_jobs[i].head = NIL;

@@ -49,8 +49,12 @@ enum tidy_state {
 };
 
 struct memory {
-	uint64_t lease;       /* bytes of host memory, arena and pinned region included */
-	uint64_t fixed;       /* of these, arena and pinned region: charged from the start */
+	uint64_t lease;       /* bytes of host memory, arena and pinned region included, now; */
+	uint64_t promise;     /* never less, */
+	uint64_t soft;        /* up to here more is asked for before it has to be (lease.h), */
+	uint64_t most;        /* and never more */
+	uint64_t fixed;       /* of these, arena and pinned region: charged from the start; */
+	uint64_t arena_more;  /* and so many came with the arena as it grew */
 	uint64_t used;        /* fixed and the pieces of reserved buffers */
 	uint64_t peak;        /* of used, ever */
 	uint64_t window_peak; /* of used since the last trim */
@@ -59,6 +63,12 @@ struct memory {
 	struct depth waiting; /* these, and those whose pages are on their way */
 	uint8_t tidying; /* enum tidy_state; else than NONE, no job starts and none is fetched */
 	bool more;       /* memory_advance stopped in the middle: it is to be called again */
+	/* lease.h */
+	bool asks;           /* the control thread is asked for more */
+	bool no_tables;      /* it had none, and nobody has heard of that yet */
+	uint8_t calm;        /* trims in a row after which less would do */
+	uint64_t refused;    /* bytes that were not to be had, */
+	uint64_t refused_at; /* when, TSC; 0: never */
 };
 
 /* ---- executors ---- */
@@ -136,6 +146,8 @@ struct session {
 	void *state;
 	uint64_t state_bytes;
 	uint32_t max_tensors, max_views, max_buffers, max_jobs, max_edges;
+	/* Of these so many may be used for now (tables_grow). */
+	uint32_t table_parts, views_room, buffers_room, jobs_room, edges_room;
 	struct tensor *tensors;
 	struct view *views;
 	struct buffer *buffers;
@@ -147,7 +159,9 @@ struct session {
 	uint32_t tensors_alive;
 
 	struct region region;
-	uint64_t arena_bytes;       /* that were granted, and are there before any ring is */
+	uint64_t region_most;       /* the lease that it is made for (never changes) */
+	uint64_t arena_bytes;       /* that are granted: at hello, and there before any ring is; */
+	uint64_t arena_most;        /* so many it can have: what is mapped (never changes) */
 	struct shared arena_memory; /* the client's; none: it has not brought it yet */
 	uint8_t *arena;             /* its address */
 	uint64_t arena_away; /* of it, on other nodes than memory_node when it was handed over */
@@ -225,6 +239,10 @@ struct session {
 
 struct session_limits {
 	uint64_t host_bytes, arena_bytes, pinned_bytes, device_bytes; /* the last of each device */
+	uint64_t arena_most;            /* that it may grow to; 0: it does not */
+	uint64_t host_soft, host_most;  /* that the lease may grow to (memory/lease.h); 0: it is
+					   as large as it gets */
+	uint32_t table_parts;           /* of TABLE_PARTS, that may be used at first; 0: all */
 	uint32_t devices, first_device; /* how many, and the executor of number 1 */
 	struct device_speed speed[CONFIG_DEVICES];
 	uint64_t device_job_ns; /* what one job may take there, as predicted */
@@ -236,6 +254,15 @@ struct session_limits {
 
 /* Bytes that a session costs besides its lease, once every entry of its tables was used. */
 uint64_t session_cost(const struct session_limits *limits);
+
+/* How much more it costs with a lease of `lease` than with one of `from`.  Any thread. */
+uint64_t session_growth_cost(const struct session *s, uint64_t from, uint64_t lease);
+
+/* What so many parts of its tables cost.  Any thread. */
+uint64_t session_tables_cost(const struct session *s, uint32_t parts);
+
+/* The address space that its pageable region takes, with so many tensors and jobs. */
+uint64_t session_span(const struct session_limits *limits);
 
 /* Make a session with its tables and regions; -errno.  Blocks: control thread only. */
 int session_new(const struct session_limits *limits, uint64_t id, struct session **ret);

@@ -127,6 +127,8 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t running_tic
 	value[QUOIT_SESSION_WAKES] = s->wakes;
 	value[QUOIT_SESSION_KICKS] = s->kicks;
 	value[QUOIT_SESSION_HOST_LEASE] = s->memory.lease;
+	value[QUOIT_SESSION_HOST_PROMISED] = s->memory.promise;
+	value[QUOIT_SESSION_HOST_MOST] = s->memory.most;
 	value[QUOIT_SESSION_HOST_USED] = s->memory.used;
 	value[QUOIT_SESSION_HOST_CACHED] = s->region.cached_bytes;
 	value[QUOIT_SESSION_HOST_PEAK] = s->memory.peak;

@@ -10,6 +10,20 @@
 
 #include "session.h"
 
+static uint32_t room(uint32_t most, uint32_t parts)
+{
+	return (uint32_t)((uint64_t)most * parts / TABLE_PARTS);
+}
+
+void tables_grow(struct session *s, uint32_t parts)
+{
+	s->table_parts = parts;
+	s->views_room = room(s->max_views, parts);
+	s->buffers_room = room(s->max_buffers, parts);
+	s->jobs_room = room(s->max_jobs, parts);
+	s->edges_room = room(s->max_edges, parts);
+}
+
 uint32_t tables_take_view(struct session *s)
 {
 	uint32_t i = s->free_view;
@@ -18,7 +32,7 @@ uint32_t tables_take_view(struct session *s)
 		s->free_view = s->views[i].refs;
 		return i;
 	}
-	return s->views_used < s->max_views ? s->views_used++ : NIL;
+	return s->views_used < s->views_room ? s->views_used++ : NIL;
 }
 
 void tables_give_view(struct session *s, uint32_t view)
@@ -35,7 +49,7 @@ uint32_t tables_take_buffer(struct session *s)
 		s->free_buffer = s->buffers[i].next;
 		return i;
 	}
-	return s->buffers_used < s->max_buffers ? s->buffers_used++ : NIL;
+	return s->buffers_used < s->buffers_room ? s->buffers_used++ : NIL;
 }
 
 void tables_give_buffer(struct session *s, uint32_t buffer)
@@ -50,7 +64,7 @@ struct job *tables_take_job(struct session *s)
 
 	if (i != NIL)
 		s->free_job = s->jobs[i].next;
-	else if (s->jobs_used < s->max_jobs)
+	else if (s->jobs_used < s->jobs_room)
 		i = s->jobs_used++;
 	else
 		return NULL;
@@ -73,7 +87,7 @@ uint32_t tables_take_edge(struct session *s)
 		s->edges_open++;
 		return i;
 	}
-	if (s->edges_used == s->max_edges)
+	if (s->edges_used >= s->edges_room)
 		return NIL;
 	s->edges_open++;
 	return s->edges_used++;

@@ -160,6 +160,15 @@ static inline uint8_t job_host_zero(const struct job *job)
 	return job->zero & (uint8_t)~job->on_device;
 }
 
+/*
+ * Views, buffers, jobs and edges come in so many parts: a session that is promised little may use
+ * one of them, and gets more as it needs them (memory/lease.h).
+ */
+#define TABLE_PARTS 16u
+
+/* So many parts may be used from now on. */
+void tables_grow(struct session *s, uint32_t parts);
+
 /* A free entry, NIL or NULL: there is none; and it is free again (tables.c). */
 uint32_t tables_take_view(struct session *s);
 uint32_t tables_take_buffer(struct session *s);

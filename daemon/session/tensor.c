@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "memory/lease.h"
 #include "memory/memory.h"
 
 static void bind_handle(struct session *s, uint32_t handle, uint32_t view)
@@ -40,6 +41,14 @@ static void init_buffer(struct buffer *b, const struct quoit_sqe *sqe, uint64_t 
 	}
 }
 
+/* A table has no free entry for this SQE: is it to come again, or will there be none? */
+static int full(struct session *s, struct fault *fault)
+{
+	return lease_ask_tables(s) ? -EAGAIN
+				   : refuse(fault, -ENOMEM, QUOIT_FIELD_MEMORY,
+					    sizeof(struct view) + sizeof(struct buffer), 0);
+}
+
 int tensor_create(struct session *s, const struct quoit_sqe *sqe, struct fault *fault)
 {
 	uint32_t view = tables_take_view(s), buffer;
@@ -47,13 +56,13 @@ int tensor_create(struct session *s, const struct quoit_sqe *sqe, struct fault *
 	int err;
 
 	if (view == NIL)
-		return -EAGAIN;
+		return full(s, fault);
 	v = &s->views[view];
 	err = validate_create(s, sqe, v, fault); /* where it stays: a copy would cost more */
 	buffer = err ? NIL : tables_take_buffer(s);
 	if (buffer == NIL) {
 		tables_give_view(s, view);
-		return err ? err : -EAGAIN;
+		return err ? err : full(s, fault);
 	}
 	init_buffer(&s->buffers[buffer], sqe, v->hi);
 	if (s->eager)
@@ -71,7 +80,7 @@ int tensor_view(struct session *s, const struct quoit_sqe *sqe, struct fault *fa
 	int err;
 
 	if (view == NIL)
-		return -EAGAIN;
+		return full(s, fault);
 	v = &s->views[view];
 	err = validate_view(s, sqe, v, fault);
 	if (err) {

@@ -92,11 +92,16 @@ typedef uint64_t quoit_job;
 
 /* What a session is opened with: sizes in bytes, zeros are the defaults. */
 struct quoit_open_params {
-	const char *socket;    /* NULL: $QUOIT_SOCKET, else the system's, else the user's */
-	const char *name;      /* what the tools show; NULL: the program's name */
-	uint64_t host_bytes;   /* lease of host memory; 0: the daemon's default */
+	const char *socket; /* NULL: $QUOIT_SOCKET, else the system's, else the user's */
+	const char *name;   /* what the tools show; NULL: the program's name */
+	/*
+	 * Lease of host memory, promised whole; 0: a little is promised, and it grows as jobs need
+	 * more, up to what the user may have, if there is so much then (quoit_info).
+	 */
+	uint64_t host_bytes;
 	uint64_t device_bytes; /* lease of memory on every device; 0: the daemon's default */
-	uint64_t arena_bytes;  /* what quoit_alloc can hand out; 0: an eighth of the lease */
+	uint64_t arena_bytes;  /* what quoit_alloc can hand out; 0: an eighth of the lease, growing
+				  with it */
 	uint64_t pinned_bytes; /* the pinned region, a part of the lease; 0: none */
 	uint32_t max_tensors;  /* alive at once; 0: the daemon's default */
 	uint32_t flags;        /* QUOIT_OPEN_* */
@@ -116,10 +121,12 @@ struct quoit_open_params {
 
 /* What the daemon granted: sizes in bytes. */
 struct quoit_info {
-	uint64_t session; /* the number that `quoit ps` shows and `quoit kill` takes */
-	uint64_t host_bytes;
+	uint64_t session;         /* the number that `quoit ps` shows and `quoit kill` takes */
+	uint64_t host_bytes;      /* of the lease what is promised, */
+	uint64_t host_bytes_most; /* and what it can grow to */
 	uint64_t device_bytes;
-	uint64_t arena_bytes;
+	uint64_t arena_bytes;      /* now; quoit_alloc makes it larger, */
+	uint64_t arena_bytes_most; /* up to here, where there is memory */
 	uint64_t pinned_bytes;
 	uint64_t tsc_hz; /* ticks a second of stamps and call-site times */
 	uint32_t max_tensors;

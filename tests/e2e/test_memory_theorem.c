@@ -64,6 +64,12 @@ Test(memory_theorem, a_deep_queue_ends_as_one_job_at_a_time, .timeout = 600)
 	run_rounds(rounds, (struct theorem_options){.steps = 300, .rings = 1}, NULL);
 }
 
+Test(memory_theorem, it_holds_for_what_is_promised_of_a_lease_that_grows, .timeout = 600)
+{
+	run_rounds(rounds / 3, (struct theorem_options){.steps = 300, .rings = 1, .growing = true},
+		   "--memory=256M");
+}
+
 Test(memory_theorem, it_holds_with_few_entries_for_jobs, .timeout = 600)
 {
 	run_rounds(rounds / 3, (struct theorem_options){.steps = 300, .rings = 1}, "--max-jobs=64");

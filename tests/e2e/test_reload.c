@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_reload.c - SIGHUP: what takes effect, what waits for a restart, and what changes nothing */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -103,7 +105,9 @@ Test(reload, with_an_error_the_old_configuration_stays_and_each_line_is_named)
 	cr_expect_eq(
 		daemon_log_count(&d, "q.conf, line 2: unknown option 'memroy'; did you mean", 1),
 		1);
-	cr_expect_eq(daemon_log_count(&d, "q.conf, line 3: there is no user 'no-such-user'", 1), 1);
+	cr_expect_eq(
+		daemon_log_count(&d, "q.conf, line 3: warning: there is no user 'no-such-user'", 1),
+		1);
 	cr_expect_eq(default_lease(&d), 32 * (int64_t)MIB);
 	expect_value(&d, "lease", "33554432");
 	configure("lease = 48M\ndisable = gem\ngpu = sofd\n");
@@ -173,4 +177,58 @@ Test(reload, a_private_quoitd_without_a_file_ends_with_its_terminal)
 	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	d.pid = -1;
 	daemon_stop(&d);
+}
+
+/* ---- names that nobody knows yet ---- */
+
+/* A file of users of its own, in which some can be added. */
+static void with_own_users(const struct daemon *d)
+{
+	char command[256];
+
+	snprintf(command, sizeof command,
+		 "cp /etc/passwd %s/users && mount --bind %s/users /etc/passwd", d->folder,
+		 d->folder);
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    system(command) != 0)
+		_exit(1);
+	log_to_file(d);
+}
+
+static void add_user(const struct daemon *d, const char *name, uid_t uid)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/users", d->folder);
+	f = fopen(path, "a");
+	cr_assert(f);
+	fprintf(f, "%s:x:%u:%u::/:/bin/false\n", name, uid, uid);
+	cr_assert_eq(fclose(f), 0);
+	cr_assert_eq(unlink(path), 0);
+}
+
+Test(reload, a_section_counts_once_its_name_is_known, .timeout = 60)
+{
+	const char *options[] = {configuration.option, "--log=info", NULL};
+	struct quoit_open_params p = {0};
+	struct quoit_session *s;
+	struct daemon d;
+	char said[2048];
+
+	if (geteuid() != 0)
+		cr_skip_test("a file of users of its own needs root");
+	cr_assert(configuration_make(&configuration, "[user quoit-newcomer]\nshare = 321\n"));
+	cr_assert_eq(daemon_start_prepared(&d, options, with_own_users), 0);
+	cr_expect_eq(daemon_log_count(&d, "warning: there is no user 'quoit-newcomer' now", 1), 1);
+	expect_value(&d, "user.quoit-newcomer.share", "no such user yet");
+	add_user(&d, "quoit-newcomer", geteuid());
+	p.socket = d.socket;
+	cr_assert_eq(quoit_open(&s, &p), 0); /* somebody has come: that has it look soon */
+	cr_expect_eq(daemon_log_count(&d, "'quoit-newcomer' counts from now on", 1), 1);
+	cr_expect_eq(tool_run(said, sizeof said, "share --socket=%s", d.socket), 0, "%s", said);
+	cr_expect(strstr(said, "321"), "for who is here, too: %s", said);
+	expect_value(&d, "user.quoit-newcomer.share", "321");
+	cr_assert_eq(quoit_close(s, 0), 0);
+	stop(&d);
 }

@@ -131,6 +131,25 @@ Test(tools, quoitd_names_what_it_does_not_know_and_what_is_near)
 	}
 }
 
+Test(tools, run_checks_the_options_of_quoitd_as_quoitd_does)
+{
+	char said[4096], path[] = "/tmp/quoit-check-XXXXXX";
+	int fd = mkstemp(path);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, "memroy = 1G\n", 12), 12);
+	close(fd);
+	cr_expect_eq(tool_run(said, sizeof said, "run --check-config"), 0, "%s", said);
+	cr_expect_eq(tool_run(said, sizeof said, "run --check-config -- sh -c 'exit 9'"), 0,
+		     "nothing is run: %s", said);
+	cr_expect_eq(tool_run(said, sizeof said, "run --check-config --reactors=0x"), 2);
+	cr_expect(strstr(said, "'0x' is no value for reactors"), "%s", said);
+	cr_expect_eq(tool_run(said, sizeof said, "run --config=%s --check-config", path), 2);
+	cr_expect(strstr(said, "line 1: unknown option 'memroy'; did you mean 'memory'?"), "%s",
+		  said);
+	cr_expect_eq(unlink(path), 0);
+}
+
 /* quoit run knows which options of quoitd take no value: as many as quoitd's help shows. */
 Test(tools, run_takes_no_command_for_the_value_of_a_flag)
 {

@@ -12,6 +12,7 @@
 #include <quoit.h>
 
 #include "graph.h"
+#include "hog.h"
 #include "library.h"
 #include "memory/sizeclass.h"
 
@@ -20,6 +21,7 @@
 #define ARENA_LEAST   (UINT64_C(64) << 10)
 #define LEASE_LEAST   (UINT64_C(1) << 20)
 #define BUDGET_PAGES  512
+#define PROMISE       (UINT64_C(1) << 20) /* to who asks for none, by a quoitd of little memory */
 #define ROUND_SECONDS 30 /* longer than any round takes under a sanitizer: a deadlock */
 
 /* What a step's cancel was answered with; or it was not asked for. */
@@ -44,6 +46,7 @@ struct round {
 	uint64_t arena_bytes;
 	struct lane lane[RINGS_MOST];
 	uint64_t random;
+	struct hog hog;
 	FILE *err;
 };
 
@@ -93,7 +96,7 @@ static void make_lanes(struct round *r)
 
 	/* Buffers have up to scale[0] everywhere: what others hold is about that, far more or less.
 	 */
-	scale[0] = draw_pages(r);
+	scale[0] = r->options->growing ? PROMISE : draw_pages(r);
 	scale[1] = scale[2] = draw_pages(r);
 	scale[ORACLE_PINNED] = draw_pages(r);
 	r->arena_bytes = scale[0] < LEASE_LEAST || draw(r, 2) ? ARENA_MOST : ARENA_LEAST;
@@ -121,6 +124,8 @@ static bool open_session(struct round *r, const char *socket)
 	}
 	if (p.host_bytes < LEASE_LEAST) /* more than they need does not matter where it is open */
 		p.host_bytes = LEASE_LEAST;
+	if (r->options->growing)
+		p.host_bytes = p.max_tensors = 0;
 	err = quoit_open(&r->session, &p);
 	for (unsigned i = 0; !err && i < r->options->rings; i++) {
 		struct quoit_ring_params ring = {.entries = entries[draw(r, 5)],
@@ -135,6 +140,8 @@ static bool open_session(struct round *r, const char *socket)
 		return false;
 	}
 	r->arena = quoit_alloc(r->session, r->arena_bytes);
+	if (r->options->growing)
+		hog_take(&r->hog, socket);
 	return true;
 }
 
@@ -307,6 +314,7 @@ bool theorem_round(const char *socket, const struct theorem_options *options, FI
 	good = open_session(&r, socket) && run(&r);
 	for (unsigned i = 0; good && i < options->rings; i++)
 		good = check_lane(&r, &r.lane[i]);
+	hog_release(&r.hog);
 	(void)quoit_close(r.session, good ? 0 : QUOIT_CLOSE_CANCEL);
 	for (unsigned i = 0; i < options->rings; i++) {
 		graph_free(&r.lane[i].graph);

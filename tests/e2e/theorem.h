@@ -14,6 +14,8 @@ struct theorem_options {
 	unsigned steps;
 	unsigned rings;   /* more than one: the lease holds all their programs' peaks together */
 	unsigned devices; /* the first ones take part: up to 2 */
+	bool growing;     /* a session that asks for no lease, where others have all that is not
+			     promised */
 	bool cancels;     /* what a cancel or deadline can have changed is not compared */
 };
 

@@ -281,6 +281,85 @@ static void steps_out_of_order(struct stage *s)
 	}
 }
 
+/* ---- an arena that grows ---- */
+
+static const struct raw_wish growing = {.sq_entries = 8};
+
+static int say_more(struct raw_client *c, uint64_t bytes)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA_MORE, .arena_more.bytes = bytes};
+
+	return raw_call_with(c, &m, -1, NULL);
+}
+
+/* A session that asks for no lease; its memfd has room for all that the arena can become. */
+static bool open_growing(struct stage *s, struct raw_client *c, uint8_t **ret_map)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA};
+
+	*ret_map = NULL;
+	if (!CHECK(s, !raw_connect(c, s->daemon.socket)) || !CHECK(s, !raw_hello(c, &growing)) ||
+	    !CHECK(s, c->info.arena_most > c->info.arena_bytes + MIB) ||
+	    !CHECK(s, say_more(c, c->info.arena_bytes + 4096) == -EINVAL)) /* there is none */
+		return false;
+	c->arena_fd = raw_memory(c->info.arena_most, ret_map);
+	return CHECK(s, *ret_map) && CHECK(s, !raw_call_with(c, &m, c->arena_fd, NULL)) &&
+	       CHECK(s,
+		     !raw_fill(c->arena_fd, *ret_map, c->info.arena_bytes, m.ring_reply.seals)) &&
+	       CHECK(s, !raw_ready(c)) && CHECK(s, !raw_ring_open(c, 8, 8, 0));
+}
+
+/* What it says of its pages is looked at, and nobody pays for what is not there. */
+static void an_arena_that_grows_in_words_alone(struct stage *s)
+{
+	struct raw_client c;
+	uint64_t before, now, most, arena;
+	uint8_t *map;
+
+	if (!open_growing(s, &c, &map))
+		return;
+	arena = c.info.arena_bytes;
+	most = c.info.arena_most;
+	before = stage_count(s, QUOIT_DAEMON_HOST_LEASED);
+	CHECK(s, say_more(&c, 0) == -EINVAL && say_more(&c, arena) == -EINVAL);
+	CHECK(s, say_more(&c, arena + 1) == -EINVAL && strstr(c.text, "whole pages"));
+	CHECK(s, say_more(&c, most + 4096) == -EINVAL && say_more(&c, UINT64_MAX) == -EINVAL);
+	CHECK(s, say_more(&c, arena + MIB) == -EFAULT && strstr(c.text, "missing"));
+	memset(map + arena, 1, MIB - 4096); /* all but the last page */
+	CHECK(s, say_more(&c, arena + MIB) == -EFAULT);
+	CHECK(s, stage_count(s, QUOIT_DAEMON_HOST_LEASED) == before);
+	CHECK(s, raw_run(&c, raw_vector(1, 1024, arena)) == -EINVAL); /* not yet of it */
+	map[arena + MIB - 1] = 1;
+	CHECK(s, !say_more(&c, arena + MIB));
+	now = stage_count(s, QUOIT_DAEMON_HOST_LEASED);
+	CHECK(s, now >= before + MIB && now <= before + MIB + 3 * 4096);
+	CHECK(s, say_more(&c, arena + MIB) == -EINVAL);
+	CHECK(s, !raw_run(&c, raw_vector(1, 1024, arena + MIB - 4096)));
+	CHECK(s, !raw_run(&c, raw_job(QUOIT_OP_FILL, 1, 0, 0)));
+	CHECK(s, raw_run(&c, raw_vector(2, 1024, arena + MIB)) == -EINVAL);
+	munmap(map, most);
+	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+}
+
+/* A client that goes while quoitd looks at what it has added. */
+static void who_goes_while_its_arena_grows(struct stage *s)
+{
+	for (unsigned i = 0; i < stage_times(s, 20, 2000) && !s->bad; i++) {
+		struct quoit_ctl m = {
+			.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_ARENA_MORE, .seq = 99};
+		struct raw_client c;
+		uint8_t *map;
+
+		if (!open_growing(s, &c, &map))
+			return;
+		memset(map + c.info.arena_bytes, 1, MIB);
+		m.arena_more.bytes = c.info.arena_bytes + MIB;
+		CHECK(s, send(c.socket, &m, sizeof m, MSG_NOSIGNAL) == sizeof m);
+		munmap(map, c.info.arena_most);
+		stage_die(s, &c);
+	}
+}
+
 /* ---- who is charged ---- */
 
 #define GROUP_V1 "/sys/fs/cgroup/memory/quoit-torture"
@@ -587,6 +666,8 @@ static const struct stage_case cases[] = {
 	{"missing pages are found", missing_pages_are_found},
 	{"steps out of order", steps_out_of_order},
 	{"page tables are charged", page_tables_are_charged},
+	{"an arena that grows in words alone", an_arena_that_grows_in_words_alone},
+	{"who goes while its arena grows", who_goes_while_its_arena_grows},
 };
 static const struct stage_case charges[] = {
 	{"pages that are kept", pages_that_are_kept},

@@ -111,6 +111,7 @@ static void hello(struct fake_daemon *f, struct quoit_ctl *m)
 		.max_tensors = FAKE_TENSORS,
 		.session = 7,
 		.arena_bytes = f->options.arena_bytes,
+		.arena_most = f->options.arena_bytes,
 		.tsc_hz = 1000000000,
 		.max_entries = 1024};
 	reply(f, m, NULL, 0);

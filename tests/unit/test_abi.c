@@ -124,7 +124,7 @@ Test(abi, a_control_message_has_its_words_where_they_were)
 		PLACE(struct quoit_ctl, type, 4),   PLACE(struct quoit_ctl, flags, 6),
 		PLACE(struct quoit_ctl, seq, 8),    PLACE(struct quoit_ctl, result, 12),
 		PLACE(struct quoit_ctl, hello, 16), PLACE(struct quoit_ctl, text, 144),
-		SIZE(struct quoit_hello, 88),       SIZE(struct quoit_hello_reply, 112),
+		SIZE(struct quoit_hello, 88),       SIZE(struct quoit_hello_reply, 128),
 	};
 
 	CHECK(places);

@@ -17,7 +17,7 @@ static struct arena arena;
 
 static void setup(void)
 {
-	cr_assert(libquoit_arena_init(&arena, base, BYTES) == 0);
+	cr_assert(libquoit_arena_init(&arena, base, BYTES, BYTES) == 0);
 }
 
 static void teardown(void)
@@ -113,7 +113,7 @@ Test(arena, an_empty_arena_has_nothing)
 {
 	struct arena none;
 
-	cr_assert(libquoit_arena_init(&none, NULL, 0) == 0);
+	cr_assert(libquoit_arena_init(&none, NULL, 0, 0) == 0);
 	cr_assert_null(libquoit_arena_take(&none, 1));
 	libquoit_arena_done(&none);
 }

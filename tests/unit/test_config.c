@@ -368,7 +368,8 @@ Test(config, what_is_wrong_in_a_section_is_named)
 {
 	static const char *const wrong[] = {
 		"line 1: unknown section 'usr root'",
-		"line 3: there is no user 'no-such-user'",
+		"line 3: warning: there is no user 'no-such-user' now",
+		"line 4: '0' is no value for share",
 		"line 6: unknown option 'shar' of a user; did you mean 'share'?",
 		"line 7: '0' is no value for share (1 to 10000)",
 		"line 8: a second section of user '0'",
@@ -387,7 +388,6 @@ Test(config, what_is_wrong_in_a_section_is_named)
 		     -EINVAL);
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
 		cr_expect(strstr(said, wrong[i]), "'%s' in: %s", wrong[i], said);
-	cr_expect_not(strstr(said, "line 4"), "%s", said);
 }
 
 Test(config, there_is_a_limit_to_sections)
@@ -595,4 +595,38 @@ Test(config, help_and_version_end_well)
 
 	cr_expect_eq(read_args(help), 1);
 	cr_expect_eq(read_args(version), 1);
+}
+
+/* ---- names that are not known yet ---- */
+
+Test(config, a_section_of_a_name_that_nobody_knows_is_a_warning_and_counts_for_nobody)
+{
+	cr_expect_eq(read_file("[user no-such-user]\nshare = 7\n[group no-such-group]\nshare = 8\n"
+			       "[user root]\nshare = 9\n"),
+		     0);
+	cr_expect(strstr(said, "line 1: warning: there is no user 'no-such-user' now"), "%s", said);
+	cr_expect(strstr(said, "line 3: warning: there is no group 'no-such-group' now"), "%s",
+		  said);
+	config_settle(&config, 1 << 30, UINT64_MAX);
+	cr_expect(user_rules_lack_names(&config.rules));
+	cr_expect_eq(rule_of(0, RULE_SHARE), 9);
+	cr_expect_eq(rule_of((uid_t)-1, RULE_SHARE), SHARE_NORMAL);
+	cr_expect_eq(rule_of(5, RULE_SHARE), SHARE_NORMAL);
+	cr_expect_not(user_rules_look_again(&config.rules), "nobody knows them yet");
+}
+
+Test(config, once_the_name_is_known_its_section_counts)
+{
+	static struct user_rules found;
+
+	cr_expect_eq(read_file("[user no-such-user]\nshare = 7\n[user another]\nshare = 8\n"), 0);
+	config_settle(&config, 1 << 30, UINT64_MAX);
+	found = config.rules;
+	found.section[0].is_known = true;
+	found.section[0].id = 4711;
+	cr_expect(user_rules_lacks(&config.rules, &found.section[0]));
+	user_rules_take_names(&config.rules, &found);
+	cr_expect_eq(rule_of(4711, RULE_SHARE), 7);
+	cr_expect(user_rules_lack_names(&config.rules), "one is left");
+	cr_expect_not(user_rules_lacks(&config.rules, &found.section[0]));
 }

@@ -477,7 +477,7 @@ Test(deps, without_edges_left_a_job_is_not_taken_and_nothing_has_changed)
 	const struct use use = {'r', 0, 8};
 	struct job *writer = add('w', 0, 8), *reader;
 
-	session->max_edges = 1;
+	session->edges_room = 1;
 	reader = add('r', 0, 8);
 	expect_refused(make_job(&use, 1));
 	expect_frees(writer, reader);

@@ -73,7 +73,7 @@ static struct session *session_of(struct user *u)
 	uint32_t *words = calloc(region_words(LEASE, MAX_BUFFERS), sizeof *words);
 
 	visitor[visitors++].words = words;
-	cr_assert_eq(region_open(&s->region, LEASE, MAX_BUFFERS, words), 0);
+	cr_assert_eq(region_open(&s->region, LEASE, LEASE, MAX_BUFFERS, words), 0);
 	s->pinned_fd = s->bridge.fd = s->arena_memory.fd = -1;
 	s->pinned_buffer = UINT32_MAX;
 	s->user = u;

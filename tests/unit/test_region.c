@@ -16,7 +16,7 @@ static struct region region;
 static void open_region(void)
 {
 	words = calloc(region_words(LEASE, MAX_BUFFERS), sizeof *words);
-	cr_assert_eq(region_open(&region, LEASE, MAX_BUFFERS, words), 0);
+	cr_assert_eq(region_open(&region, LEASE, LEASE, MAX_BUFFERS, words), 0);
 }
 
 static void close_region(void)
@@ -124,4 +124,27 @@ Test(region, a_piece_can_be_written_from_end_to_end)
 
 	memset(region.base + piece.offset, 1, LEASE);
 	cr_expect_eq(region.base[piece.offset + LEASE - 1], 1);
+}
+
+Test(region, what_it_grows_by_is_all_that_comes)
+{
+	uint32_t *more = calloc(region_words(4 * LEASE, MAX_BUFFERS), sizeof *more);
+	struct region r;
+	struct region_piece piece;
+
+	cr_assert_eq(region_open(&r, LEASE, 4 * LEASE, MAX_BUFFERS, more), 0);
+	for (unsigned step = 1; step <= 4; step++) {
+		region_grow(&r, step * LEASE);
+		for (uint32_t c = 0; c < SIZECLASS_NR; c++) {
+			uint64_t n = step * LEASE / sizeclass_bytes(c);
+
+			n = n < MAX_BUFFERS ? n : MAX_BUFFERS;
+			while (region_take(&r, c, &piece))
+				;
+			cr_expect_eq(r.class[c].fresh, n, "class %u at %u", c, step);
+			cr_expect(!n || piece.offset + sizeclass_bytes(c) <= r.bytes);
+		}
+	}
+	region_close(&r);
+	free(more);
 }

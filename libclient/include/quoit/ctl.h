@@ -11,8 +11,8 @@
  *
  *   state    allowed requests
  *   new      HELLO, KILL, TRACE, USER, SHARE
- *   open     ARENA, RING_OPEN, READY, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP, DEVICE,
- *            IMAGE_ADD, IMAGE_REMOVE, KERNEL_ADD, CLOSE
+ *   open     ARENA, RING_OPEN, READY, ARENA_MORE, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP,
+ *            DEVICE, IMAGE_ADD, IMAGE_REMOVE, KERNEL_ADD, CLOSE
  *   closing  none: CLOSE's reply is the last message
  *   records  none: the recording ends with the connection
  *
@@ -28,6 +28,11 @@
  *
  * HELLO is followed by ARENA, and that by READY, before the first RING_OPEN; each RING_OPEN is
  * followed by READY.  Other requests may come in between.
+ *
+ * An arena can grow: where HELLO's reply has a larger arena_most, the memfd may be so long, of
+ * which only arena_bytes have to be there.  Once the pages behind these are there, too, up to some
+ * place, ARENA_MORE says so; quoitd charges them to the user, checks and locks them, and then they
+ * are of the arena.  Nothing of it goes back before the session ends.
  */
 #ifndef QUOIT_CTL_H
 #define QUOIT_CTL_H
@@ -79,6 +84,7 @@ enum quoit_ctl_type {
 	 * must be handed over again.
 	 */
 	QUOIT_CTL_READY,
+	QUOIT_CTL_ARENA_MORE, /* the arena has so many bytes now */
 	QUOIT_CTL_NR,
 };
 
@@ -104,7 +110,8 @@ struct quoit_hello {
 	uint16_t sqe_size;
 	uint16_t cqe_size;
 	uint64_t features;
-	uint64_t host_bytes;   /* lease of host memory: everything below is part of it */
+	uint64_t host_bytes;   /* lease of host memory: everything below is part of it; 0: a part
+				  of what there is, which grows */
 	uint64_t device_bytes; /* lease of memory on every device */
 	uint64_t arena_bytes;  /* the range that the client maps */
 	uint64_t pinned_bytes; /* the pinned region */
@@ -129,6 +136,9 @@ struct quoit_hello_reply {
 	uint32_t max_entries;           /* of an SQ */
 	uint32_t devices;               /* that a CREATE can name: 1 to this */
 	uint32_t reactor_cpu;           /* + 1; 0: the reactor is pinned to none */
+	uint64_t host_most;  /* host_bytes are promised; the lease grows up to here, where there
+				is memory (not promised) */
+	uint64_t arena_most; /* and the arena up to here, by ARENA_MORE */
 };
 
 enum quoit_device_state {
@@ -259,6 +269,9 @@ struct quoit_ctl {
 			uint32_t sessions; /* in the reply: so many are recorded now */
 		} trace;
 		struct {
+			uint64_t bytes; /* whole pages of QUOIT_CTL_PAGE */
+		} arena_more;
+		struct {
 			uint32_t number; /* counted from 1 */
 			uint32_t reserved;
 		} device;
@@ -284,7 +297,7 @@ struct quoit_ctl {
 					USER and SHARE what is said there */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello) == 88, "no padding in hello");
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 112, "no padding in hello's reply");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 128, "no padding in hello's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_reply) == 16, "no padding in RING_OPEN's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_user_reply) == 56, "no padding in USER's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_ctl) == 256, "every control message is 256 bytes");

@@ -89,7 +89,9 @@
 	X(EXECUTOR_TICKS, "executor_ticks") /* of modules, and of each of a device's streams */    \
 	X(ARENA_AWAY,                                                                              \
 	  "arena_bytes_away") /* on other nodes than the session's when it was handed over */      \
-	X(CLIENT_NODE, "client_node") /* 1 + the node its client ran on at hello; 0: not known */
+	X(CLIENT_NODE, "client_node") /* 1 + the node its client ran on at hello; 0: not known */  \
+	X(HOST_PROMISED, "host_bytes_promised") /* of its lease, which grows up to, */             \
+	X(HOST_MOST, "host_bytes_most")         /* at the most */
 
 /* Of one reactor, and the daemon as a whole; refused_: SQEs that were no valid jobs, by the errno.
  */

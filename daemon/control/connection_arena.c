@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * connection_arena.c - an arena grows: what its client has added is charged, looked through, and
+ * given to the reactor.
+ */
+#include "connection_memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "charge.h"
+
+/* ---- an errand ---- */
+
+static void lock_and_check(void *of)
+{
+	struct handover *h = of;
+	struct shared *m = &h->memory[0];
+	int err = h->wish.locked ? shared_lock(m, h->from, h->upto) : 0;
+
+	connection_check_memory(h);
+	h->at = 0; /* there is one */
+	if (h->result < 0 && h->wish.locked && !err)
+		shared_unlock(m, h->from, h->upto);
+}
+
+/* ---- charges ---- */
+
+static uint64_t cost(const struct handover *h)
+{
+	return h->upto - h->from + page_table_bytes(h->upto) - page_table_bytes(h->from);
+}
+
+static void give_up(struct connection *c, int err, const char *why)
+{
+	charge_return_memory(c, cost(&c->handover));
+	c->pending = 0;
+	connection_reply_result(c, QUOIT_CTL_ARENA_MORE, c->pending_seq, err, "the arena: %s", why);
+}
+
+/* ---- what is asked for ---- */
+
+static int check(struct connection *c, uint64_t bytes, char *text, size_t size)
+{
+	const struct session *s = c->session;
+	uint64_t left;
+	int err;
+
+	if (!s->arena) {
+		snprintf(text, size, "ARENA and READY come before ARENA_MORE");
+		return -EINVAL;
+	}
+	if (bytes % QUOIT_CTL_PAGE || bytes <= c->arena_bytes || bytes > s->arena_most) {
+		snprintf(text, size,
+			 "an arena of %llu bytes: whole pages, more than %llu, up to %llu",
+			 (unsigned long long)bytes, (unsigned long long)c->arena_bytes,
+			 (unsigned long long)s->arena_most);
+		return -EINVAL;
+	}
+	c->handover.from = c->arena_bytes;
+	c->handover.upto = bytes;
+	err = charge_memory(c, cost(&c->handover), &left);
+	if (err < 0)
+		snprintf(text, size, "%llu KiB more of an arena: %llu are left; close sessions",
+			 (unsigned long long)cost(&c->handover) >> 10,
+			 (unsigned long long)left >> 10);
+	return err;
+}
+
+void connection_arena_more(struct connection *c, const struct quoit_ctl *m)
+{
+	struct handover *h = &c->handover;
+	char text[QUOIT_TEXT_BYTES];
+	int err = check(c, m->arena_more.bytes, text, sizeof text);
+
+	if (err < 0) {
+		connection_reply_result(c, m->type, m->seq, err, "%s", text);
+		return;
+	}
+	h->is_arena = true;
+	h->count = 1;
+	h->seals = connection_seals(c, true);
+	h->memory[0] = c->session->arena_memory; /* which stays as long as there are errands */
+	h->wish = (struct shared_wish){.locked = c->control->config->is_private ? 0 : h->upto,
+				       .node = c->session->memory_node};
+	connection_begin_errand(c, m, lock_and_check);
+}
+
+/* ---- what is answered ---- */
+
+void connection_arena_checked(struct connection *c, bool late)
+{
+	struct handover *h = &c->handover;
+	struct mail m = {.type = MAIL_ARENA, .session = c->session, .bytes = h->upto};
+	int err = h->result;
+
+	if (late)
+		return; /* all is given back with the session, or was */
+	if (!err)
+		err = connection_look_at_locks(c);
+	if (err < 0) {
+		give_up(c, err, h->text);
+		return;
+	}
+	c->arena_bytes = h->upto;
+	__atomic_fetch_add(&c->session->arena_away, h->away, __ATOMIC_RELAXED);
+	mailbox_send(&c->control->reactors[c->reactor].inbox, &m);
+}

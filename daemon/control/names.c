@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* names.c - the thread that looks for names, and what becomes of what it finds */
+#include "names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "host/log.h"
+#include "host/text_file.h"
+#include "shares.h"
+
+#define EVERY_NS UINT64_C(30000000000)
+#define SOON_NS  UINT64_C(1000000000) /* at most so often, however many come */
+
+/* The thread's, until it is done; then the control thread's. */
+struct looking {
+	pthread_t thread;
+	int eventfd; /* its own descriptor: the control thread's may be closed before it is done */
+	struct user_rules rules;
+	bool found;
+	uint32_t done;
+};
+
+static void *look(void *arg)
+{
+	struct looking *l = arg;
+	uint64_t one = 1;
+	ssize_t n;
+
+	(void)pthread_setname_np(pthread_self(), "quoit-names");
+	l->found = user_rules_look_again(&l->rules);
+	__atomic_store_n(&l->done, 1, __ATOMIC_RELEASE);
+	n = write(l->eventfd, &one, sizeof one);
+	(void)n;
+	return NULL;
+}
+
+static void release(struct looking *l)
+{
+	if (l->eventfd >= 0)
+		close(l->eventfd);
+	free(l);
+}
+
+static void start(struct control *c)
+{
+	struct looking *l = calloc(1, sizeof *l);
+	int err = l ? 0 : -ENOMEM;
+
+	c->names.next_ns = totals_now_ns() + EVERY_NS;
+	if (!err) {
+		l->rules = c->config->rules;
+		l->eventfd = fcntl(c->eventfd, F_DUPFD_CLOEXEC, 0);
+		err = l->eventfd < 0 ? -errno : -pthread_create(&l->thread, NULL, look, l);
+	}
+	if (!err) {
+		c->names.looking = l;
+		return;
+	}
+	log_warning("cannot look for names of users: %s", strerror(-err));
+	if (l)
+		release(l);
+}
+
+static void write_config(FILE *f, const void *from)
+{
+	config_tell(from, f);
+}
+
+/* The configuration may be another one by now, with some of these sections. */
+static void take_over(struct control *c, const struct looking *l)
+{
+	struct config *config = c->reload.config;
+
+	for (unsigned i = 0; i < l->rules.count; i++) {
+		const struct rule_section *s = &l->rules.section[i];
+
+		if (s->is_known && user_rules_lacks(&config->rules, s))
+			log_info("the section of %s '%s' counts from now on: its name is known",
+				 s->is_group ? "group" : "user", s->name);
+	}
+	user_rules_take_names(&config->rules, &l->rules);
+	budget_learn(c->budget);
+	shares_apply(c);
+	text_file_write(c->directory, QUOIT_STATS_CONFIG, write_config, config);
+}
+
+void names_may_be_known(struct control *c)
+{
+	uint64_t soon = totals_now_ns() + SOON_NS, last = c->names.next_ns - EVERY_NS;
+
+	/* Not before the last look is so long ago. */
+	if (soon < last + SOON_NS)
+		soon = last + SOON_NS;
+	if (soon < c->names.next_ns)
+		c->names.next_ns = soon;
+}
+
+int names_timeout_ms(const struct control *c)
+{
+	uint64_t now = totals_now_ns();
+
+	if (c->names.looking || !user_rules_lack_names(&c->config->rules))
+		return -1;
+	return c->names.next_ns > now ? (int)((c->names.next_ns - now) / 1000000 + 1) : 0;
+}
+
+void names_advance(struct control *c)
+{
+	struct looking *l = c->names.looking;
+
+	if (!l) {
+		if (user_rules_lack_names(&c->config->rules) && totals_now_ns() >= c->names.next_ns)
+			start(c);
+		return;
+	}
+	if (!__atomic_load_n(&l->done, __ATOMIC_ACQUIRE))
+		return;
+	(void)pthread_join(l->thread, NULL);
+	c->names.looking = NULL;
+	if (l->found)
+		take_over(c, l);
+	release(l);
+}
+
+void names_done(struct control *c)
+{
+	struct looking *l = c->names.looking;
+
+	if (!l)
+		return;
+	c->names.looking = NULL;
+	if (__atomic_load_n(&l->done, __ATOMIC_ACQUIRE)) {
+		(void)pthread_join(l->thread, NULL);
+		release(l);
+	} else {
+		(void)pthread_detach(l->thread); /* which uses it yet */
+	}
+}
