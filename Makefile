@@ -38,8 +38,17 @@ TEST_DEPS += abigail-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 # Programs in other languages.
 TEST_DEPS += g++ gfortran
 
+# Goals that need no compiler, or get one first.
+without_compiler := help deps build-deps list-deps list-test-deps demo check check-vm check-gpu bench bench-gpu torture fuzz \
+	lint format uninstall clean
+ifneq ($(filter-out $(without_compiler),$(or $(MAKECMDGOALS),all)),)
+ifeq ($(shell command -v $(firstword $(CC))),)
+$(error the compiler '$(firstword $(CC))' is not found: `make deps` installs what is missing (Debian), CC= names another)
+endif
+endif
+
 # What the compiler makes code for: x86_64, aarch64.
-arch := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+arch := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-missing-field-initializers
@@ -279,7 +288,7 @@ install: all
 	ln -sf libquoit.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libquoit.so
 	install -m 644 libclient/include/quoit.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 libclient/include/quoit/* $(DESTDIR)$(INCLUDEDIR)/quoit
-	install -m 644 tools/exporter/grafana.json $(DESTDIR)$(SHAREDIR)
+	install -m 644 tools/exporter/grafana.json tools/exporter/alerts.yml $(DESTDIR)$(SHAREDIR)
 	install -m 644 $(B)/quoitd.conf.sample $(DESTDIR)$(DOCDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|' libclient/quoit.pc.in | install -m 644 /dev/stdin $(DESTDIR)$(LIBDIR)/pkgconfig/libquoit.pc
 	for page in $(pages); do install -D -m 644 $(B)/man/man$${page##*.}/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit 1; done
@@ -297,7 +306,7 @@ uninstall:
 	rm -f $(foreach page,$(pages),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page))
 	rm -f $(addprefix $(DESTDIR)$(BASHDIR)/,quoit quoitd) $(DESTDIR)$(ZSHDIR)/_quoit
 	rm -f $(DESTDIR)$(INCLUDEDIR)/quoit.h $(addprefix $(DESTDIR)$(INCLUDEDIR)/quoit/,$(notdir $(wildcard libclient/include/quoit/*)))
-	rm -f $(DESTDIR)$(SHAREDIR)/grafana.json $(DESTDIR)$(DOCDIR)/quoitd.conf.sample
+	rm -f $(addprefix $(DESTDIR)$(SHAREDIR)/,grafana.json alerts.yml) $(DESTDIR)$(DOCDIR)/quoitd.conf.sample
 	rm -f $(addprefix $(DESTDIR)$(SYSTEMDDIR)/,$(units)) $(patsubst %,$(DESTDIR)$(PREFIX)/lib/%.d/quoit.conf,sysusers tmpfiles)
 	! cmp -s systemd/quoitd.conf $(conf) || rm -f $(conf)
 	-rmdir $(DESTDIR)$(INCLUDEDIR)/quoit $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR) $(DESTDIR)$(DOCDIR) $(DESTDIR)$(SYSCONFDIR)/quoit

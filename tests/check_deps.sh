@@ -67,4 +67,10 @@ expect 'on a terminal a yes installs with sudo' "$status $ran" = "0 $(installs s
 expect 'and the command was shown before' -n "$(echo "$said" | grep 'sudo apt-get install .* one two')"
 try 1000 false n one there two
 expect 'on a terminal a no does not' "$status $ran" = '1 '
+said=$(make -n CC=no-such-compiler 2>&1)
+case $said in
+*"'no-such-compiler' is not found: \`make deps\` installs"*) pass ;;
+*) fail 'without a compiler make says what gets one' "  said: $said" ;;
+esac
+said=$(make -n CC=no-such-compiler help 2>&1) || fail 'what needs no compiler goes without' "  said: $said"
 say_counts

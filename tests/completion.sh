@@ -72,7 +72,7 @@ expect 'an option of quoitd before the program of run' debug quoit run --lease 1
 expect 'none that run sets itself' '' quoit run --socket
 expect 'the subcommands' 'json record' quoit trace ''
 expect 'one of them' record quoit trace r
-expect 'beside its command its options' --help quoit trace --
+expect 'beside its command its options' '--help --version' quoit trace --
 for subcommand in record json; do
 	check "bash: every option of trace $subcommand" "$(long_options quoit trace "$subcommand")" "$(bash_makes quoit trace "$subcommand" --)"
 done

@@ -121,10 +121,31 @@ press Down Enter
 check 'Enter shows all about a session' shows '^Limited by '
 press x
 check 'any key leaves that' hides '^Limited by '
-press u nobody Enter
+press U nobody Enter
 check 'another user has no sessions' hides w1_train
-press u Enter
+press U Enter
 check 'nobody in particular is everybody' shows w1_train
+check 'the last line has keys' shows '^h help .* q end'
+press u
+check 'u puts sessions below their users' shows ' `- .*w1_train'
+check 'a user has one line' shows '[0-9] sessions'
+press u
+check 'and then users alone' hides w1_train
+press u
+check 'and then sessions again' shows w1_train
+press / w1_tr Enter k
+check 'what is searched for is chosen, and k asks' shows 'End session [0-9]+\?'
+press n Enter / nosuchthing Enter
+check 'what no line has is said' shows "No line has 'nosuchthing'"
+press Escape c
+check 'c lists the columns' shows '\[x\] COMMAND'
+press Space Enter
+check 'Space takes one away' hides '^USER'
+press c Space Enter
+check 'and back' shows 'USER'
+press / w1_tr Enter k y Enter
+check 'k and y end a session' shows 'Session [0-9]+ was ended'
+press Escape
 press d bad Enter 0.2 Enter h
 check 'd sets the interval, once it is one' shows 'of the last 0.2 s'
 press x 1

@@ -14,9 +14,17 @@
 
 enum { VALUE_MISSING = ':', UNKNOWN = '?', FIRST = 256 };
 
-/* The table as getopt_long wants it; the last entry is --help. */
-static int fill(struct option longs[MOST_OPTIONS + 2], char letters[2 * MOST_OPTIONS + 2],
-		const struct args_option *options)
+/* What every command has, behind its own. */
+static const struct args_option common[] = {
+	{"help", NULL, "print this", 'h'},
+	{"version", NULL, "print the version", 'V'},
+};
+
+enum { HELP, VERSION, COMMON };
+
+/* The table as getopt_long wants it; the last entries are those that all have. */
+static int fill(struct option longs[MOST_OPTIONS + COMMON + 1],
+		char letters[2 * MOST_OPTIONS + COMMON + 2], const struct args_option *options)
 {
 	int n = 0;
 
@@ -30,9 +38,12 @@ static int fill(struct option longs[MOST_OPTIONS + 2], char letters[2 * MOST_OPT
 					   options[n].value ? required_argument : no_argument, NULL,
 					   FIRST + n};
 	}
+	for (int i = 0; i < COMMON; i++) {
+		*letters++ = common[i].letter;
+		longs[n + i] = (struct option){common[i].name, no_argument, NULL, FIRST + n + i};
+	}
 	*letters = '\0';
-	longs[n] = (struct option){"help", no_argument, NULL, FIRST + n};
-	longs[n + 1] = (struct option){0};
+	longs[n + COMMON] = (struct option){0};
 	return n;
 }
 
@@ -45,8 +56,6 @@ static void help_line(const struct args_option *o)
 	snprintf(left, sizeof left, "%s--%s %s", letter, o->name, o->value ? o->value : "");
 	printf("  %-20s  %s\n", left, o->help);
 }
-
-static const struct args_option help = {"help", NULL, "print this"};
 
 static bool has_subcommands(const struct args_command *command)
 {
@@ -61,7 +70,8 @@ void args_help(const struct args_command *command)
 	       *command->operands ? " " : "", command->operands, command->purpose);
 	for (const struct args_option *o = command->options; o->name; o++)
 		help_line(o);
-	help_line(&help);
+	for (int i = 0; i < COMMON; i++)
+		help_line(&common[i]);
 	if (command->words)
 		putchar('\n');
 	for (const struct args_word *w = command->words; w && w->name; w++)
@@ -85,7 +95,8 @@ bool args_describe(const struct args_command *command, int argc, char **argv)
 	putchar('\n');
 	for (const struct args_option *o = command->options; o->name; o++)
 		describe_option(o);
-	describe_option(&help);
+	for (int i = 0; i < COMMON; i++)
+		describe_option(&common[i]);
 	for (const struct args_word *w = command->words; w && w->name; w++)
 		printf("%s\t%s\t%s\n", w->run ? "subcommand" : "word", w->name, w->help);
 	return true;
@@ -105,10 +116,37 @@ static void refuse(const struct args_command *command, const struct option *long
 	fprintf(stderr, " (see quoit %s --help)\n", command->name);
 }
 
+/* `word` may be several letters; the last one lacks it. */
+static void refuse_without_value(const struct args_command *command, const struct option *longs,
+				 const char *word)
+{
+	const struct args_option *o = command->options;
+
+	for (; o->name; o++)
+		if (optopt == o->letter || optopt == longs[o - command->options].val)
+			break;
+	if (o->name)
+		fprintf(stderr, "quoit %s: %s needs a value, %s: %s\n", command->name, word,
+			o->value, o->help);
+	else
+		fprintf(stderr, "quoit %s: %s needs a value\n", command->name, word);
+}
+
+bool args_is_common(const struct args_command *command, const char *word)
+{
+	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+		args_help(command);
+	else if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+		printf("quoit %s\n", QUOIT_VERSION);
+	else
+		return false;
+	return true;
+}
+
 int args_next(const struct args_command *command, int argc, char **argv)
 {
-	struct option longs[MOST_OPTIONS + 2];
-	char letters[2 * MOST_OPTIONS + 2];
+	struct option longs[MOST_OPTIONS + COMMON + 1];
+	char letters[2 * MOST_OPTIONS + COMMON + 2];
 	int count = fill(longs, letters, command->options);
 	int opt;
 
@@ -131,11 +169,15 @@ int args_next(const struct args_command *command, int argc, char **argv)
 		return ARGS_BAD;
 	}
 	if (opt == VALUE_MISSING) {
-		fprintf(stderr, "quoit %s: %s needs a value\n", command->name, argv[optind - 1]);
+		refuse_without_value(command, longs, argv[optind - 1]);
 		return ARGS_BAD;
 	}
-	if (opt - FIRST == count) {
+	if (opt == common[HELP].letter || opt == FIRST + count + HELP) {
 		args_help(command);
+		return ARGS_HELP;
+	}
+	if (opt == common[VERSION].letter || opt == FIRST + count + VERSION) {
+		printf("quoit %s\n", QUOIT_VERSION);
 		return ARGS_HELP;
 	}
 	return opt - FIRST;
@@ -162,7 +204,8 @@ bool args_no_operands(const struct args_command *command, int argc, char **argv)
 {
 	if (optind == argc)
 		return true;
-	fprintf(stderr, "quoit %s: takes no operand: '%s'\n", command->name, argv[optind]);
+	fprintf(stderr, "quoit %s: takes no operand: '%s' (see quoit %s --help)\n", command->name,
+		argv[optind], command->name);
 	return false;
 }
 

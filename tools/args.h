@@ -19,11 +19,12 @@ struct args_word {
 };
 
 struct args_command {
-	const char *name;                  /* "ps" */
-	const char *operands;              /* what follows the options in the usage line */
-	const char *purpose;               /* sentences below it */
-	const struct args_option *options; /* ended by a name that is NULL; --help is added */
-	const struct args_word *words;     /* what the operand may be, ended likewise; or NULL */
+	const char *name;     /* "ps" */
+	const char *operands; /* what follows the options in the usage line */
+	const char *purpose;  /* sentences below it */
+	const struct args_option
+		*options; /* ended by a name that is NULL; --help and --version are added */
+	const struct args_word *words; /* what the operand may be, ended likewise; or NULL */
 };
 
 enum {
@@ -37,6 +38,9 @@ enum {
  * may stand anywhere: they are put behind the options.
  */
 int args_next(const struct args_command *command, int argc, char **argv);
+
+/* Is it --help, --version or short for these?  Then that was done, for who reads words alone. */
+bool args_is_common(const struct args_command *command, const char *word);
 
 /* What a command was told whose options are --socket and --json, in this order. */
 struct args_target {

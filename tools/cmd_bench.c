@@ -12,6 +12,7 @@
 #include "bench_apart.h"
 #include "bench_report.h"
 #include "commands.h"
+#include "daemon_state.h"
 #include "private_daemon.h"
 #include "suggest.h"
 
@@ -98,9 +99,10 @@ static int look(struct bench_daemon *d, int *ret_cpu)
 	if (directory >= 0)
 		close(directory);
 	if (err || !totals.reactors) {
-		fprintf(stderr, "quoit bench: no counters of quoitd beside %s\n", d->socket);
+		(void)daemon_state_refuse("bench", d->socket, err ? err : -EBADMSG);
 		return err ? err : -EBADMSG;
 	}
+	daemon_state_compare_versions("bench", &totals);
 	d->pid = (pid_t)totals.origin.daemon_pid;
 	*ret_cpu = totals.reactor[0].cpu;
 	return 0;

@@ -7,6 +7,7 @@
 #include "args.h"
 #include "commands.h"
 #include "counters.h"
+#include "daemon_state.h"
 #include "format.h"
 #include "runtime.h"
 #include "suggest.h"
@@ -117,7 +118,7 @@ struct view {
 	bool json;
 };
 
-static int show(int directory, void *arg)
+static int show(int directory, const char *socket, void *arg)
 {
 	struct view *v = arg;
 	int64_t n = counters_read_file(directory, QUOIT_STATS_CONFIG, v->rows.text, MOST_TEXT - 1);
@@ -128,10 +129,9 @@ static int show(int directory, void *arg)
 		return (int)n;
 	v->rows.text[n] = '\0';
 	split(&v->rows);
-	if (!counters_read_totals(directory, &totals) &&
-	    !runtime_daemon_lives(directory, &totals.origin))
-		fprintf(stderr, "quoit config: quoitd (PID %u) is dead; it ran with these\n",
-			totals.origin.daemon_pid);
+	if (!counters_read_totals(directory, &totals))
+		(void)daemon_state_warn("config", daemon_state_look(directory, socket, &totals),
+					&totals);
 	status = check_names(&v->rows, v->names);
 	if (status)
 		return status;

@@ -21,7 +21,9 @@ static const struct args_option options[] = {
 	{"host", "NAME,...",
 	 "names under which it is asked, too, beside addresses, localhost and this "
 	 "machine's name"},
-	{"sessions", NULL, "each session that you may see, too"},
+	{"users", NULL, "a dozen figures of each user whose sessions you may see, too"},
+	{"sessions", NULL, "each session that you may see, too: the busiest"},
+	{"most", "N", "so many sessions (16; at most 256)"},
 	{"once", NULL, "print the metrics, and exit"},
 	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
@@ -36,12 +38,15 @@ static const struct args_command command = {
 	"A request whose Host is another name than those of --host is refused (421): a web page that\n"
 	"gives its own name this machine's address cannot read the metrics through a browser.\n"
 	"Whoever reaches the port may read everything, on loopback every user of the machine: with\n"
-	"--sessions also what quoitd tells each user of their own sessions only.  Exit status 1: it\n"
-	"cannot listen; with --once, the counter files cannot be read.",
+	"--users and --sessions also what quoitd tells each user of their own sessions only.\n"
+	"What counts of a user is counted from the exporter's first look on; with --once, from the\n"
+	"sessions' begin.  Exit status 1: it cannot listen; with --once, the counter files cannot be\n"
+	"read.",
 	options};
 
 static int print_once(struct collect *c)
 {
+	c->whole = true;
 	return collect_write(c, stdout, false) < 0;
 }
 
@@ -117,15 +122,28 @@ static bool add_hosts(struct hosts *hosts, char *list)
 	return true;
 }
 
+static bool read_most(const char *word, unsigned *ret)
+{
+	uint32_t n = 0;
+
+	*ret = 0;
+	if (args_number(word, &n) && n >= 1 && n <= COLLECT_MOST_SESSIONS)
+		*ret = n;
+	else
+		fprintf(stderr, "quoit exporter: '%s' is no number of sessions (1 to %d)\n", word,
+			COLLECT_MOST_SESSIONS);
+	return *ret;
+}
+
 int cmd_exporter(int argc, char **argv)
 {
-	enum { LISTEN, HOST, SESSIONS, ONCE, SOCKET };
+	enum { LISTEN, HOST, USERS, SESSIONS, MOST, ONCE, SOCKET };
 	const char *given = NULL, *word = LISTEN_DEFAULT;
 	struct listen_address where;
 	struct collect c = {0};
 	struct hosts hosts;
 	bool once = false;
-	int opt;
+	int opt, status;
 
 	hosts_init(&hosts);
 	while ((opt = args_next(&command, argc, argv)) >= 0) {
@@ -135,6 +153,9 @@ int cmd_exporter(int argc, char **argv)
 			word = optarg;
 		if (opt == HOST && !add_hosts(&hosts, optarg))
 			return 2;
+		if (opt == MOST && !read_most(optarg, &c.most))
+			return 2;
+		c.users |= opt == USERS;
 		c.sessions |= opt == SESSIONS;
 		once |= opt == ONCE;
 	}
@@ -151,5 +172,7 @@ int cmd_exporter(int argc, char **argv)
 	}
 	if (!runtime_find_socket("exporter", given, c.socket))
 		return 2;
-	return once ? print_once(&c) : serve_at(&c, &hosts, &where, word);
+	status = once ? print_once(&c) : serve_at(&c, &hosts, &where, word);
+	collect_free(&c);
+	return status;
 }

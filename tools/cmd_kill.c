@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "args.h"
 #include "commands.h"
 #include "control.h"
+#include "daemon_state.h"
 #include "format.h"
 #include "runtime.h"
 
@@ -23,19 +23,6 @@ static const struct args_command command = {
 	"End sessions by their numbers as `quoit ps` prints them: your own, any for root.\n"
 	"Exit status 1: one or more could not be ended.",
 	options};
-
-/* 0, or a negative errno with the daemon's or our own words in `text`. */
-static int kill_session(const char *socket, uint64_t session, char text[CONTROL_TEXT_BYTES])
-{
-	struct quoit_ctl m = {.type = QUOIT_CTL_KILL, .seq = 1, .end.session = session};
-	int fd = control_connect(socket, text), err;
-
-	if (fd < 0)
-		return fd;
-	err = control_ask(fd, socket, &m, text);
-	close(fd);
-	return err;
-}
 
 static bool parse_session(const char *word, uint64_t *ret)
 {
@@ -57,7 +44,7 @@ static int kill_all(const char *socket, char **words, bool json)
 		int err;
 
 		(void)parse_session(*words, &session);
-		err = kill_session(socket, session, text);
+		err = control_end_session(socket, session, text);
 		status |= err < 0;
 		if (json)
 			json_array_append_new(list, json_pack("{s:I, s:b, s:i, s:s}", "session",
@@ -92,5 +79,6 @@ int cmd_kill(int argc, char **argv)
 		}
 	if (!runtime_find_socket("kill", target.socket, socket))
 		return 2;
+	daemon_state_check_version("kill", socket);
 	return kill_all(socket, argv + optind, target.json);
 }

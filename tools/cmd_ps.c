@@ -74,7 +74,8 @@ static bool add_list(const char *list, bool (*parse)(const char *, uint32_t *), 
 		if (good)
 			++*count;
 		else if (*count == MOST_WANTED)
-			fprintf(stderr, "quoit ps: too many in a list, from '%s' on\n", word);
+			fprintf(stderr, "quoit ps: more than %d in a list, from '%s' on\n",
+				MOST_WANTED, word);
 		else
 			fprintf(stderr, "quoit ps: '%s' is no %s\n", word, what);
 	}
@@ -86,7 +87,7 @@ static bool add_list(const char *list, bool (*parse)(const char *, uint32_t *), 
 static bool take_operand(const char *word, struct wanted *w)
 {
 	if (word[strspn(word, "aefgluwx")])
-		return add_list(word, pid_of, "PID", w->pid, &w->pids);
+		return add_list(word, pid_of, "PID (1 or more)", w->pid, &w->pids);
 	w->wide |= strchr(word, 'w') != NULL;
 	return true;
 }
@@ -97,9 +98,11 @@ static bool take_option(int opt, struct wanted *w)
 
 	switch (opt) {
 	case PID:
-		return add_list(optarg, pid_of, "PID", w->pid, &w->pids);
+		return add_list(optarg, pid_of, "PID (1 or more)", w->pid, &w->pids);
 	case USER:
-		return add_list(optarg, users_number, "user", w->uid, &w->uids);
+		return add_list(optarg, users_number,
+				"user: no name that this machine knows, nor a number", w->uid,
+				&w->uids);
 	case FORMAT:
 		return columns_choose(&w->columns, optarg, false, "ps");
 	case SORT:
@@ -197,11 +200,18 @@ static json_t *figure_json(const struct session_row *row, enum column column)
 	columns_figure(row, column, &f);
 	if (!f.known)
 		return json_null();
-	if (columns_kind(column) == COLUMN_TEXT)
+	switch (columns_kind(column)) {
+	case COLUMN_TEXT:
 		return json_string(f.text);
-	if (columns_is_real(columns_kind(column)))
-		return json_real(f.real);
-	return json_integer((json_int_t)f.count);
+	case COLUMN_TICKS:
+	case COLUMN_TIME:
+		return json_real((double)f.count / 1e9);
+	case COLUMN_CLOCK:
+		return format_json_time(f.count);
+	default:
+		return columns_is_real(columns_kind(column)) ? json_real(f.real)
+							     : json_integer((json_int_t)f.count);
+	}
 }
 
 static json_t *nodes_json(const struct process *p)
@@ -227,9 +237,12 @@ static json_t *session_json(const struct session_row *row)
 	};
 	json_t *json = json_object(), *counters = json_object();
 
-	for (unsigned i = 0; i < COLUMN_NR; i++)
-		json_object_set_new(json, columns_key((enum column)i),
-				    figure_json(row, (enum column)i));
+	for (unsigned i = 0; i < COLUMN_NR; i++) {
+		char key[32];
+
+		columns_json_key((enum column)i, key, sizeof key);
+		json_object_set_new(json, key, figure_json(row, (enum column)i));
+	}
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
 		json_object_set_new(counters, labels[i], format_json_counter(row->s.value[i]));
 	json_object_set_new(json, "node_bytes", nodes_json(&row->process));
@@ -243,9 +256,12 @@ static bool print_json(const struct sessions *s)
 
 	for (size_t i = 0; i < s->count; i++)
 		json_array_append_new(list, session_json(&s->list[i]));
-	return format_json_print(json_pack("{s:b, s:i, s:i, s:o}", "daemon_lives", s->daemon_lives,
-					   "unreadable", (int)s->unreadable, "damaged",
-					   (int)s->damaged, "sessions", list));
+	return format_json_print(json_pack(
+		"{s:s, s:b, s:o, s:I, s:i, s:i, s:o}", "daemon_state", daemon_state_word(s->state),
+		"daemon_lives", s->daemon_lives, "daemon_start_time_seconds",
+		format_json_time(s->totals.origin.started_ns), "tsc_hz",
+		(json_int_t)s->totals.origin.tsc_hz, "unreadable", (int)s->unreadable, "damaged",
+		(int)s->damaged, "sessions", list));
 }
 
 /* ---- the command ---- */
@@ -258,12 +274,10 @@ static int show(const char *socket, struct wanted *w)
 	if (directory >= 0)
 		err = sessions_read(directory, &s);
 	if (err < 0) {
-		fprintf(stderr, "quoit ps: no counters of quoitd beside %s: %s\n", socket,
-			strerror(-err));
 		sessions_free(&s);
 		if (directory >= 0)
 			close(directory);
-		return 1;
+		return daemon_state_refuse("ps", socket, err);
 	}
 	sessions_warn(&s, "ps");
 	sessions_filter(&s, is_wanted, w);

@@ -35,7 +35,8 @@ int cmd_report(int argc, char **argv)
 		return 2;
 	}
 	if (argc - optind > 1) {
-		fprintf(stderr, "quoit report: one recording: not '%s'\n", argv[optind + 1]);
+		fprintf(stderr, "quoit report: one recording at a time: not also '%s'\n",
+			argv[optind + 1]);
 		return 2;
 	}
 	return output_write("report", argv[optind], path, page_write);

@@ -33,9 +33,9 @@ static const struct args_command command = {
 /* Of quoitd's options only these take no value; that of another may be a word of its own. */
 static bool takes_next(const char *option)
 {
-	static const char *const flags[] = {"--check-config", "--eager",      "--gpu-peers",
-					    "--help",         "--lax-memory", "--no-io-uring",
-					    "--private",      "--version"};
+	static const char *const flags[] = {
+		"-h",     "-V",           "--check-config", "--eager",   "--gpu-peers",
+		"--help", "--lax-memory", "--no-io-uring",  "--private", "--version"};
 
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
 		if (!strcmp(option, flags[i]))
@@ -131,10 +131,8 @@ int cmd_run(int argc, char **argv)
 	if (args_describe(&command, argc, argv))
 		return 0;
 	for (int i = 1; i < end; i++)
-		if (!strcmp(argv[i], "--help")) {
-			args_help(&command);
+		if (args_is_common(&command, argv[i]))
 			return 0;
-		}
 	if (reserved) {
 		fprintf(stderr, "quoit run: '%s' is set by quoit run itself\n", reserved);
 		return PROGRAM_OURS;

@@ -10,8 +10,10 @@
 #include "args.h"
 #include "commands.h"
 #include "control.h"
+#include "daemon_state.h"
 #include "format.h"
 #include "runtime.h"
+#include "share.h"
 #include "users.h"
 
 static const struct args_option options[] = {
@@ -22,9 +24,12 @@ static const struct args_option options[] = {
 
 static const struct args_command command = {
 	"share", "[USER [WEIGHT]]",
-	"Print the users that quoitd knows with their shares, where these are from and what they\n"
-	"have, or one of them; each but root and quoitd's own user sees itself alone.  With a\n"
-	"WEIGHT, which is for those two, give the user that share until quoitd restarts or reloads.",
+	"Print the users that quoitd knows, or one of them, with their shares, where these are from,\n"
+	"and what they have.  MEMORY is leased, of LIMIT at most.  CORES is what a user had of the\n"
+	"cores on average while this command looked, half a second; %GETS that in percent of what\n"
+	"all had, and %MAY what its share is of those who wanted some then.  '-' is not known: each\n"
+	"but root and quoitd's own user sees itself alone.  With a WEIGHT, which is for those two,\n"
+	"give the user that share until quoitd restarts or reloads.",
 	options};
 
 struct place {
@@ -45,8 +50,18 @@ static const char *from_words(uint32_t from)
 	return from < sizeof words / sizeof words[0] ? words[from] : "unknown";
 }
 
-static void add_row(struct format_table *t, const struct quoit_user_reply *u, const char *where)
+static void cell_real(struct format_table *t, struct reading r)
 {
+	if (r.known)
+		format_cell(t, "%.*f", r.value < 9.995 ? 2 : 1, r.value);
+	else
+		format_cell(t, "-");
+}
+
+static void add_row(struct format_table *t, const struct listed *l)
+{
+	const struct quoit_user_reply *u = &l->user;
+
 	format_cell_escaped(t, users_name(u->uid));
 	format_cell(t, "%" PRIu32, u->share);
 	format_cell(t, "%s", from_words(u->from));
@@ -56,18 +71,30 @@ static void add_row(struct format_table *t, const struct quoit_user_reply *u, co
 	format_cell_bytes(t, (struct counter){.value = u->host_bytes, .known = true});
 	format_cell_bytes(t, (struct counter){.value = u->host_limit, .known = true});
 	format_cell_bytes(t, (struct counter){.value = u->device_bytes, .known = true});
-	format_cell(t, "%s", where);
+	cell_real(t, l->got.may_percent);
+	cell_real(t, l->got.gets_percent);
+	cell_real(t, l->got.cores);
+	format_cell(t, "%s", l->where);
 }
 
-static json_t *object_of(const struct quoit_user_reply *u, const char *where)
+static json_t *json_reading(struct reading r)
 {
-	return json_pack("{s:I, s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "uid",
-			 (json_int_t)u->uid, "user", users_name(u->uid), "share",
-			 (json_int_t)u->share, "from", from_words(u->from), "where", where,
+	return r.known ? json_real(r.value) : json_null();
+}
+
+static json_t *object_of(const struct listed *l)
+{
+	const struct quoit_user_reply *u = &l->user;
+
+	return json_pack("{s:I, s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+			 "uid", (json_int_t)u->uid, "user", users_name(u->uid), "share",
+			 (json_int_t)u->share, "from", from_words(u->from), "where", l->where,
 			 "sessions", (json_int_t)u->sessions, "connections",
-			 (json_int_t)u->connections, "rings", (json_int_t)u->rings, "memory",
-			 (json_int_t)u->host_bytes, "memory_limit", (json_int_t)u->host_limit,
-			 "device_memory", (json_int_t)u->device_bytes);
+			 (json_int_t)u->connections, "rings", (json_int_t)u->rings, "memory_bytes",
+			 (json_int_t)u->host_bytes, "memory_limit_bytes", (json_int_t)u->host_limit,
+			 "device_memory_bytes", (json_int_t)u->device_bytes, "may_percent",
+			 json_reading(l->got.may_percent), "gets_percent",
+			 json_reading(l->got.gets_percent), "cores", json_reading(l->got.cores));
 }
 
 /* The user with the lowest uid from this one on; -ENOENT: there is none. */
@@ -78,41 +105,85 @@ static int next_user(const struct place *p, uint32_t least, struct quoit_ctl *m,
 	return control_ask(p->fd, p->socket, m, text);
 }
 
-/* All, or the one with this uid. */
-static int list(const struct place *p, const uint32_t *only)
+static bool append(struct users_list *l, const struct quoit_user_reply *user, const char *where)
 {
-	static const struct format_column columns[] = {
-		{"USER", true}, {"SHARE"},  {"FROM", true}, {"SESSIONS"}, {"CONNECTIONS"},
-		{"RINGS"},      {"MEMORY"}, {"LIMIT"},      {"DEVICE"},   {"WHERE", true}};
-	struct format_table t = {.columns = columns, .count = sizeof columns / sizeof columns[0]};
-	json_t *json = p->json ? json_array() : NULL;
+	if (l->count == l->room) {
+		size_t room = l->room ? 2 * l->room : 16;
+		void *list = realloc(l->list, room * sizeof *l->list);
+
+		if (!list)
+			return false;
+		l->list = list;
+		l->room = room;
+	}
+	l->list[l->count] = (struct listed){.user = *user};
+	snprintf(l->list[l->count++].where, CONTROL_TEXT_BYTES, "%s", where);
+	return true;
+}
+
+/* All users that quoitd tells us of; 0, or -errno after a line on stderr. */
+static int read_users(const struct place *p, struct users_list *ret)
+{
 	char text[CONTROL_TEXT_BYTES];
-	uint32_t least = only ? *only : 0;
+	uint32_t least = 0;
 	struct quoit_ctl m;
 	int err;
 
-	while (!(err = next_user(p, least, &m, text)) && m.user_reply.uid >= least &&
-	       (!only || m.user_reply.uid == *only)) {
-		if (p->json)
-			json_array_append_new(json, object_of(&m.user_reply, text));
-		else
-			add_row(&t, &m.user_reply, text);
+	while (!(err = next_user(p, least, &m, text)) && m.user_reply.uid >= least) {
+		if (!append(ret, &m.user_reply, text)) {
+			snprintf(text, sizeof text, "out of memory");
+			err = -ENOMEM;
+			break;
+		}
 		least = m.user_reply.uid + 1;
 	}
-	if (err < 0 && err != -ENOENT) {
-		fprintf(stderr, "quoit share: %s\n", text);
-		format_free(&t);
-		json_decref(json);
-		return 1;
-	}
-	if (p->json)
-		return format_json_print(json) ? 0 : 1;
+	if (err >= 0 || err == -ENOENT)
+		return 0;
+	fprintf(stderr, "quoit share: %s\n", text);
+	return err;
+}
+
+static int print_table(const struct users_list *l, const uint32_t *only)
+{
+	static const struct format_column columns[] = {
+		{"USER", true}, {"SHARE"},  {"FROM", true}, {"SESSIONS"}, {"CONNECTIONS"},
+		{"RINGS"},      {"MEMORY"}, {"LIMIT"},      {"DEVICE"},   {"%MAY"},
+		{"%GETS"},      {"CORES"},  {"WHERE", true}};
+	struct format_table t = {.columns = columns, .count = sizeof columns / sizeof columns[0]};
+
+	for (size_t i = 0; i < l->count; i++)
+		if (!only || l->list[i].user.uid == *only)
+			add_row(&t, &l->list[i]);
 	if (only && !t.used) {
 		fprintf(stderr, "quoit share: quoitd knows no such user, or none that is yours\n");
 		return 1;
 	}
 	format_print(&t, true);
 	return 0;
+}
+
+static int print_json(const struct users_list *l, const uint32_t *only)
+{
+	json_t *json = json_array();
+
+	for (size_t i = 0; i < l->count; i++)
+		if (!only || l->list[i].user.uid == *only)
+			json_array_append_new(json, object_of(&l->list[i]));
+	return format_json_print(json) ? 0 : 1;
+}
+
+/* All, or the one with this uid. */
+static int list(const struct place *p, const uint32_t *only)
+{
+	struct users_list l = {0};
+	int status = read_users(p, &l) < 0;
+
+	if (!status) {
+		share_look(p->socket, &l);
+		status = p->json ? print_json(&l, only) : print_table(&l, only);
+	}
+	free(l.list);
+	return status;
 }
 
 /* ---- a change ---- */
@@ -159,11 +230,13 @@ static int change(const struct place *p, uint32_t uid, uint32_t share)
 static int read_operands(int count, char **words, uint32_t *uid, uint32_t *share)
 {
 	if (count > 0 && !users_number(words[0], uid)) {
-		fprintf(stderr, "quoit share: '%s' is no user\n", words[0]);
+		fprintf(stderr,
+			"quoit share: '%s' is no user: no name that this machine knows, nor a number\n",
+			words[0]);
 		return 2;
 	}
-	if (count > 1 && !args_number(words[1], share)) {
-		fprintf(stderr, "quoit share: '%s' is no weight\n", words[1]);
+	if (count > 1 && (!args_number(words[1], share) || !*share)) {
+		fprintf(stderr, "quoit share: '%s' is no weight (1 to 10000)\n", words[1]);
 		return 2;
 	}
 	if (count > 2) {
@@ -189,6 +262,7 @@ int cmd_share(int argc, char **argv)
 		return status;
 	if (!runtime_find_socket("share", target.socket, p.socket))
 		return 2;
+	daemon_state_check_version("share", p.socket);
 	p.json = target.json;
 	p.fd = control_connect(p.socket, text);
 	if (p.fd < 0) {

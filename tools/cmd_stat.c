@@ -10,6 +10,7 @@
 #include "args.h"
 #include "commands.h"
 #include "counters.h"
+#include "daemon_state.h"
 #include "format.h"
 #include "rates.h"
 #include "runtime.h"
@@ -20,6 +21,7 @@
 
 static const struct args_option options[] = {
 	{"reactors", NULL, "a line for each reactor", 'r'},
+	{"wide", NULL, "all columns, which takes 144 characters", 'w'},
 	{"raw", NULL, "tab-separated: seconds and plain numbers, nothing for what is not known"},
 	{"json", NULL, "a JSON object on each line; what is not known is null"},
 	{"no-headers", NULL, "leave the headers away"},
@@ -32,7 +34,7 @@ static const struct args_command command = {
 	"stat", "[INTERVAL [COUNT]]",
 	"Print what quoitd does: a line of means since it has started, and then one every\n"
 	"INTERVAL seconds, COUNT in all or until interrupted.  '-' is not known, or the mean of\n"
-	"nothing.  Exit status 1: there is no quoitd, or it has ended.",
+	"nothing.  A line has 80 characters at most, and some of the columns: --wide has all.  Exit status 1: there is no quoitd, or it has ended.",
 	options};
 
 struct stat {
@@ -40,11 +42,38 @@ struct stat {
 	int directory;
 	double interval;     /* seconds; 0: one line */
 	unsigned long count; /* 0: for ever */
-	bool reactors, raw, json, headers;
+	bool reactors, wide, raw, json, headers;
 	unsigned long lines;
 };
 
 /* ---- one line ---- */
+
+/* Those that eighty characters hold, unless all are asked for. */
+static bool is_shown(const struct stat *s, enum rate rate)
+{
+	if (s->wide || s->raw)
+		return true;
+	switch (rate) {
+	case RATE_JOBS_OF:
+	case RATE_DEPTH_OF:
+	case RATE_AWAIT_OF:
+	case RATE_P50_OF:
+	case RATE_P99_OF:
+	case RATE_UTIL_OF:
+		return true;
+	case RATE_SESSIONS_OF:
+	case RATE_OPEN_OF:
+	case RATE_MOVED_OF:
+	case RATE_CORES_OF:
+		return !s->reactors;
+	case RATE_WORK_OF:
+	case RATE_POLL_OF:
+	case RATE_SLEEP_OF:
+		return s->reactors;
+	default:
+		return false;
+	}
+}
 
 static void print_value(const struct rates *r, enum rate rate)
 {
@@ -83,12 +112,12 @@ static void print_raw(const struct rates *r)
 
 static void print_json(const struct stat *s, const struct rates *r, int reactor, double now)
 {
-	json_t *json = json_pack("{s:f}", "time", now);
+	json_t *json = json_pack("{s:f}", "time_seconds", now);
 
 	if (s->reactors)
 		json_object_set_new(json, "reactor", json_integer(reactor));
 	for (unsigned i = 0; i < RATE_NR; i++)
-		json_object_set_new(json, rates_key((enum rate)i),
+		json_object_set_new(json, rates_json_key((enum rate)i),
 				    r->known[i] ? json_real(r->value[i]) : json_null());
 	json_dumpf(json, stdout, JSON_COMPACT);
 	putchar('\n');
@@ -103,7 +132,7 @@ static void print_header(const struct stat *s)
 	for (unsigned i = 0; i < RATE_NR; i++)
 		if (s->raw)
 			printf("\t%s", rates_key((enum rate)i));
-		else
+		else if (is_shown(s, (enum rate)i))
 			printf(" %*s", COLUMN_WIDTH, rates_key((enum rate)i));
 	putchar('\n');
 }
@@ -132,7 +161,8 @@ static void print_line(struct stat *s, const struct rates *r, int reactor)
 		if (reactor >= 0)
 			printf("%7d", reactor);
 		for (unsigned i = 0; i < RATE_NR; i++)
-			print_value(r, (enum rate)i);
+			if (is_shown(s, (enum rate)i))
+				print_value(r, (enum rate)i);
 	}
 	putchar('\n');
 }
@@ -166,13 +196,6 @@ static void print_lines(struct stat *s, const struct reading *from, const struct
 
 /* ---- the loop ---- */
 
-static int no_counters(const struct stat *s, int err)
-{
-	fprintf(stderr, "quoit stat: no counters of quoitd beside %s: %s\n", s->socket,
-		strerror(-err));
-	return 1;
-}
-
 /* On the second, as it were: what a line takes to be made does not add up. */
 static void sleep_until(struct timespec *at, double seconds)
 {
@@ -198,19 +221,12 @@ static int read_once(const struct stat *s, struct reading *ret)
 	return 0;
 }
 
-static bool is_silent(const struct counters_totals *t)
-{
-	unsigned reactor;
-
-	return runtime_silence_s(t, &reactor) >= RUNTIME_SILENT_S;
-}
-
 /* That it does not move is said once each time. */
 static int follow(struct stat *s, struct reading *reading)
 {
 	const struct reading *from = NULL;
 	struct timespec at;
-	bool silent = false;
+	enum daemon_state state = DAEMON_UP, last;
 	int err;
 
 	clock_gettime(CLOCK_MONOTONIC, &at);
@@ -221,8 +237,11 @@ static int follow(struct stat *s, struct reading *reading)
 			sleep_until(&at, s->interval);
 		err = read_once(s, to);
 		if (err && !from)
-			return no_counters(s, err);
-		if (err || !runtime_daemon_lives(s->directory, &to->totals.origin)) {
+			return daemon_state_refuse("stat", s->socket, err);
+		last = state;
+		if (!err)
+			state = daemon_state_look(s->directory, s->socket, &to->totals);
+		if (err || state == DAEMON_DEAD) {
 			if (!from)
 				print_lines(s, NULL, to, 0);
 			fprintf(stderr, "quoit stat: quoitd (PID %u) is dead\n",
@@ -234,7 +253,8 @@ static int follow(struct stat *s, struct reading *reading)
 				to->totals.origin.daemon_pid);
 			from = NULL;
 		}
-		silent = silent ? is_silent(&to->totals) : runtime_say_silent("stat", &to->totals);
+		if (state != last || !from)
+			(void)daemon_state_warn("stat", state, &to->totals);
 		print_lines(s, from, to, runtime_now_ns());
 		if (ferror(stdout))
 			return 1;
@@ -272,12 +292,14 @@ static bool take_operands(int count, char **words, struct stat *s)
 	if (count > 1) {
 		s->count = strtoul(words[1], &end, 10);
 		if (*end || *words[1] < '1' || *words[1] > '9') {
-			fprintf(stderr, "quoit stat: '%s' is no number of lines\n", words[1]);
+			fprintf(stderr, "quoit stat: '%s' is no number of lines (1 or more)\n",
+				words[1]);
 			return false;
 		}
 	}
 	if (count > 2)
-		fprintf(stderr, "quoit stat: takes two operands: not '%s'\n", words[2]);
+		fprintf(stderr, "quoit stat: takes two operands, INTERVAL and COUNT: not '%s'\n",
+			words[2]);
 	return count <= 2;
 }
 
@@ -289,7 +311,7 @@ static void print_columns(void)
 
 int cmd_stat(int argc, char **argv)
 {
-	enum { REACTORS, RAW, JSON, NO_HEADERS, COLUMNS, SOCKET };
+	enum { REACTORS, WIDE, RAW, JSON, NO_HEADERS, COLUMNS, SOCKET };
 	struct stat s = {.count = 1, .headers = true};
 	char socket[QUOIT_SOCKET_BYTES];
 	const char *given = NULL;
@@ -297,6 +319,7 @@ int cmd_stat(int argc, char **argv)
 
 	while ((opt = args_next(&command, argc, argv)) >= 0) {
 		s.reactors |= opt == REACTORS;
+		s.wide |= opt == WIDE;
 		s.raw |= opt == RAW;
 		s.json |= opt == JSON;
 		s.headers &= opt != NO_HEADERS;
@@ -316,7 +339,7 @@ int cmd_stat(int argc, char **argv)
 	s.socket = socket;
 	s.directory = runtime_open_directory(socket);
 	if (s.directory < 0)
-		return no_counters(&s, s.directory);
+		return daemon_state_refuse("stat", socket, s.directory);
 	err = run(&s);
 	close(s.directory);
 	return err;

@@ -9,6 +9,7 @@
 
 #include "args.h"
 #include "commands.h"
+#include "daemon_state.h"
 #include "runtime.h"
 #include "sessions.h"
 #include "top/follow.h"
@@ -19,7 +20,8 @@
 
 #define DEFAULT_COLUMNS "user,pid,session,%cpu,rate,aqu,wait,rss,used,device,state,command"
 
-#define BATCH_WIDTH VIEW_COLUMNS_MOST
+#define BATCH_WIDTH   VIEW_COLUMNS_MOST
+#define FIRST_SECONDS 0.25
 
 static const struct args_option options[] = {
 	{"batch", NULL, "print and do not ask: for files and pipes", 'b'},
@@ -29,7 +31,9 @@ static const struct args_option options[] = {
 	{"sort", "COLUMN", "by this column; +KEY: the smallest first"},
 	{"user", "USER", "only this user's sessions, by name or number", 'u'},
 	{"session", "NUMBER", "the page of this session"},
+	{"by-user", NULL, "all of a user in one line, its sessions below"},
 	{"no-color", NULL, "no colours, as with $NO_COLOR"},
+	{"no-mouse", NULL, "leave the mouse to the terminal, to mark and copy"},
 	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
 };
@@ -47,7 +51,7 @@ struct top {
 	struct machine m;
 	struct view v;
 	unsigned long left; /* readings; 0: for ever */
-	bool batch, colour;
+	bool batch, colour, mouse;
 	struct keys keys;
 };
 
@@ -66,7 +70,7 @@ static bool parse_sort(const char *word, struct view_options *o)
 
 static bool take_option(int opt, struct top *t)
 {
-	enum { BATCH, DELAY, ITERATIONS, FORMAT, SORT, USER, SESSION, NO_COLOR };
+	enum { BATCH, DELAY, ITERATIONS, FORMAT, SORT, USER, SESSION, BY_USER, NO_COLOR, NO_MOUSE };
 	char *end;
 
 	switch (opt) {
@@ -83,7 +87,7 @@ static bool take_option(int opt, struct top *t)
 		t->left = strtoul(optarg, &end, 10);
 		if (t->left && !*end && *optarg >= '0' && *optarg <= '9')
 			return true;
-		fprintf(stderr, "quoit top: '%s' is no number of readings\n", optarg);
+		fprintf(stderr, "quoit top: '%s' is no number of readings (1 or more)\n", optarg);
 		return false;
 	case FORMAT:
 		return columns_choose(&t->o.columns, optarg, false, "top");
@@ -92,15 +96,23 @@ static bool take_option(int opt, struct top *t)
 	case USER:
 		if (keys_read_user(optarg, &t->o))
 			return true;
-		fprintf(stderr, "quoit top: '%s' is no user\n", optarg);
+		fprintf(stderr,
+			"quoit top: '%s' is no user: no name that this machine knows, nor a number\n",
+			optarg);
 		return false;
 	case SESSION:
 		t->o.chosen = strtoul(optarg, &end, 10);
 		t->o.page = VIEW_SESSION;
 		if (t->o.chosen && !*end && *optarg >= '0' && *optarg <= '9')
 			return true;
-		fprintf(stderr, "quoit top: '%s' is no session's number\n", optarg);
+		fprintf(stderr, "quoit top: '%s' is no session's number (see quoit ps)\n", optarg);
 		return false;
+	case BY_USER:
+		t->o.groups = VIEW_TREE;
+		return true;
+	case NO_MOUSE:
+		t->mouse = false;
+		return true;
 	case NO_COLOR:
 		t->colour = false;
 		return true;
@@ -161,33 +173,40 @@ static void read_again(struct top *t)
 	machine_read(&t->m);
 }
 
-/* The interval may be another one by now. */
-static uint64_t next_reading(const struct top *t, uint64_t since)
+/*
+ * The interval may be another one by now.  Behind the first reading the second comes soon: only two
+ * have figures of the moment.
+ */
+static uint64_t next_reading(const struct top *t, bool first, uint64_t since)
 {
-	return since + (uint64_t)(t->o.interval * 1e9);
+	double seconds = t->o.interval;
+
+	if (first && seconds > FIRST_SECONDS)
+		seconds = FIRST_SECONDS;
+	return since + (uint64_t)(seconds * 1e9);
 }
 
 /* Until `q`, or as many readings as asked for. */
 static void show(struct top *t)
 {
-	bool again = false; /* first what was read at the start: means since then */
+	bool first = true; /* what was read at the start: means since then */
 
 	for (;;) {
 		uint64_t since = runtime_now_ns();
 		int key = SCREEN_NOTHING;
 
-		if (again)
+		if (!first)
 			read_again(t);
-		again = true;
 		do {
 			draw(t);
-			key = screen_key(until(next_reading(t, since)));
+			key = screen_key(until(next_reading(t, first, since)));
 			if (key == SCREEN_GONE ||
-			    (key >= 0 && !keys_press(&t->keys, key, &t->o, &t->f)))
+			    (key >= 0 && !keys_press(&t->keys, key, &t->o, &t->f, &t->v)))
 				return;
-		} while (key != ' ' && runtime_now_ns() < next_reading(t, since));
-		if (t->left && !--t->left)
+		} while (key != ' ' && runtime_now_ns() < next_reading(t, first, since));
+		if (t->left && !first && !--t->left)
 			return;
+		first = false;
 	}
 }
 
@@ -206,7 +225,8 @@ static int print(struct top *t)
 		if (fflush(stdout) != 0)
 			return 1;
 		if (!t->f.daemon_lives) {
-			fprintf(stderr, "quoit top: quoitd is dead\n");
+			fprintf(stderr, "quoit top: quoitd (PID %u) is dead\n",
+				follow_now(&t->f)->origin.daemon_pid);
 			return 1;
 		}
 		if (t->left && !--t->left)
@@ -230,21 +250,20 @@ static void raise_limit(void)
 static int run(struct top *t, const char *socket)
 {
 	int directory = runtime_open_directory(socket);
-	int err = directory < 0 ? directory : follow_open(&t->f, directory);
+	int err = directory < 0 ? directory : follow_open(&t->f, socket, directory);
 
 	raise_limit();
 	if (!err)
 		err = read_all(t);
-	if (err) {
-		fprintf(stderr, "quoit top: no counters of quoitd beside %s: %s\n", socket,
-			strerror(-err));
-		return 1;
-	}
+	if (err)
+		return daemon_state_refuse("top", socket, err);
+	t->keys.socket = socket;
+	daemon_state_compare_versions("top", follow_now(&t->f));
 	machine_open(&t->m);
 	machine_read(&t->m);
 	if (t->batch) {
 		err = print(t);
-	} else if (!screen_open(t->colour)) {
+	} else if (!screen_open(t->colour, t->mouse)) {
 		fprintf(stderr, "quoit top: the terminal '%s' is not known (see --batch)\n",
 			getenv("TERM") ? getenv("TERM") : "");
 		err = 1;
@@ -260,13 +279,14 @@ static int run(struct top *t, const char *socket)
 
 int cmd_top(int argc, char **argv)
 {
-	enum { SOCKET = 8 };
+	enum { SOCKET = 10 };
 	static struct top t;
 	char socket[QUOIT_SOCKET_BYTES];
 	const char *given = NULL, *no_color = getenv("NO_COLOR");
 	int opt;
 
-	t = (struct top){.o = {.sorted_by = COLUMN_OF_CPU, .interval = 2},
+	t = (struct top){.o = {.sorted_by = COLUMN_OF_CPU, .interval = 2, .footer = true},
+			 .mouse = true,
 			 .colour = !no_color || !*no_color};
 	while ((opt = args_next(&command, argc, argv)) >= 0) {
 		if (!take_option(opt, &t))

@@ -8,6 +8,7 @@
 #include "args.h"
 #include "commands.h"
 #include "counters.h"
+#include "daemon_state.h"
 #include "format.h"
 #include "runtime.h"
 
@@ -76,7 +77,10 @@ static json_t *reactor_json(const struct counters_reactor *r)
 	json_t *json = json_pack("{s:i, s:i}", "cpu", (int)r->cpu, "node", (int)r->node);
 
 	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
-		json_object_set_new(json, labels[i], format_json_counter(r->value[i]));
+		if (i != QUOIT_REACTOR_ALIVE)
+			json_object_set_new(json, labels[i], format_json_counter(r->value[i]));
+	json_object_set_new(json, "alive_time_seconds",
+			    format_json_time(r->value[QUOIT_REACTOR_ALIVE].value));
 	return json;
 }
 
@@ -91,16 +95,20 @@ static json_t *daemon_json(const struct counters_totals *totals)
 }
 #undef LABEL
 
-static bool print_json(const char *text, const struct counters_totals *totals, bool lives)
+static bool print_json(const char *text, const struct counters_totals *totals,
+		       enum daemon_state state)
 {
 	json_t *reactors = json_array();
 
 	for (unsigned i = 0; i < totals->reactors; i++)
 		json_array_append_new(reactors, reactor_json(&totals->reactor[i]));
-	return format_json_print(json_pack("{s:i, s:b, s:s, s:o, s:o}", "daemon_pid",
-					   (int)totals->origin.daemon_pid, "daemon_lives", lives,
-					   "topology", text, "counters", daemon_json(totals),
-					   "reactors", reactors));
+	return format_json_print(json_pack("{s:i, s:s, s:b, s:o, s:I, s:s, s:o, s:o}", "daemon_pid",
+					   (int)totals->origin.daemon_pid, "daemon_state",
+					   daemon_state_word(state), "daemon_lives",
+					   state != DAEMON_DEAD, "daemon_start_time_seconds",
+					   format_json_time(totals->origin.started_ns), "tsc_hz",
+					   (json_int_t)totals->origin.tsc_hz, "topology", text,
+					   "counters", daemon_json(totals), "reactors", reactors));
 }
 
 /* Of more than one node, else there was nothing to choose. */
@@ -128,28 +136,24 @@ struct view {
 	bool json;
 };
 
-static int show(int directory, void *arg)
+static int show(int directory, const char *socket, void *arg)
 {
 	struct view *v = arg;
 	struct counters_totals totals;
 	int64_t n = counters_read_file(directory, QUOIT_STATS_TOPOLOGY, v->text, MOST_TEXT - 1);
 	int err = counters_read_totals(directory, &totals);
-	bool lives;
+	enum daemon_state state;
 
 	if (n < 0 || err)
 		return n < 0 ? (int)n : err;
 	v->text[n] = '\0';
 	make_printable(v->text);
-	lives = runtime_daemon_lives(directory, &totals.origin);
-	if (!lives)
-		fprintf(stderr, "quoit topo: quoitd (PID %u) is dead; these are its last figures\n",
-			totals.origin.daemon_pid);
-	else
-		(void)runtime_say_silent("topo", &totals);
+	state = daemon_state_look(directory, socket, &totals);
+	(void)daemon_state_warn("topo", state, &totals);
 	if (v->json)
-		return print_json(v->text, &totals, lives) ? 0 : -ENOMEM;
+		return print_json(v->text, &totals, state) ? 0 : -ENOMEM;
 	printf("%s\n", v->text);
-	print_reactors(&totals, lives);
+	print_reactors(&totals, state != DAEMON_DEAD);
 	print_unplaced(&totals);
 	return 0;
 }

@@ -35,6 +35,25 @@ const char *columns_key(enum column column)
 	return columns[column].key;
 }
 
+/* Of a percentage and a flow the key itself says the unit in short: not here. */
+void columns_json_key(enum column column, char *ret, size_t size)
+{
+	static const char *const units[] = {
+		[COLUMN_BYTES] = "_bytes",    [COLUMN_PERCENT] = "_percent",
+		[COLUMN_SHARE] = "_percent",  [COLUMN_RATE] = "_per_second",
+		[COLUMN_TICKS] = "_seconds",  [COLUMN_TIME] = "_seconds",
+		[COLUMN_SPAN] = "_seconds",   [COLUMN_CLOCK] = "_time_seconds",
+		[COLUMN_FLOW] = "_per_second"};
+	enum column_kind kind = columns[column].kind;
+	const char *key = columns[column].key + (*columns[column].key == '%');
+	const char *unit = kind < sizeof units / sizeof units[0] ? units[kind] : NULL;
+
+	snprintf(ret, size, "%.*s%s", (int)strcspn(key, "/"), key, unit ? unit : "");
+	for (; *ret; ret++)
+		if (*ret == '-')
+			*ret = '_';
+}
+
 const char *columns_title(enum column column)
 {
 	return columns[column].title;
@@ -102,7 +121,8 @@ static bool choose(struct column_choices *c, char *word, bool sorts, const char 
 	if (column < 0)
 		return refuse(word, command);
 	if (c->count == sizeof c->list / sizeof c->list[0]) {
-		fprintf(stderr, "quoit %s: too many columns, from '%s' on\n", command, word);
+		fprintf(stderr, "quoit %s: more than %zu columns, from '%s' on\n", command,
+			sizeof c->list / sizeof c->list[0], word);
 		return false;
 	}
 	*one = (struct column_choice){.column = (enum column)column, .descending = descending};
@@ -153,8 +173,10 @@ bool columns_need_legs(const struct column_choices *c)
 
 /* ---- sorting ---- */
 
-static int compare(const struct figure *a, const struct figure *b, enum column_kind kind)
+int columns_compare(const struct figure *a, const struct figure *b, enum column column)
 {
+	enum column_kind kind = columns[column].kind;
+
 	if (!a->known || !b->known)
 		return a->known - b->known;
 	if (kind == COLUMN_TEXT)
@@ -176,7 +198,7 @@ static int by_columns(const void *a, const void *b, void *arg)
 
 		columns_figure(x, column, &f);
 		columns_figure(y, column, &g);
-		order = compare(&f, &g, columns[column].kind);
+		order = columns_compare(&f, &g, column);
 		order = by->list[i].descending ? -order : order;
 	}
 	return order ? order : (x->s.session > y->s.session) - (x->s.session < y->s.session);
@@ -204,47 +226,53 @@ static void clock_text(uint64_t boot_ns, uint64_t now_ns, char *ret, size_t size
 		strftime(ret, size, today.tm_year == day.tm_year ? "%b%d" : "%Y", &day);
 }
 
-void columns_text(const struct session_row *row, enum column column, char *ret, size_t size)
+void columns_figure_text(const struct figure *f, enum column column, uint64_t now_ns, char *ret,
+			 size_t size)
 {
-	struct figure f;
-
-	columns_figure(row, column, &f);
-	if (!f.known) {
+	if (!f->known) {
 		snprintf(ret, size, "-");
 		return;
 	}
 	switch (columns[column].kind) {
 	case COLUMN_TEXT:
-		snprintf(ret, size, "%s", f.text);
+		snprintf(ret, size, "%s", f->text);
 		break;
 	case COLUMN_COUNT:
-		snprintf(ret, size, "%" PRIu64, f.count);
+		snprintf(ret, size, "%" PRIu64, f->count);
 		break;
 	case COLUMN_BYTES:
-		format_bytes(f.count, ret, size);
+		format_bytes(f->count, ret, size);
 		break;
 	case COLUMN_FLOW:
-		format_flow(f.real, ret, size);
+		format_flow(f->real, ret, size);
 		break;
 	case COLUMN_PERCENT:
 	case COLUMN_SHARE:
-		snprintf(ret, size, "%.1f", f.real);
+		snprintf(ret, size, "%.1f", f->real);
 		break;
 	case COLUMN_MEAN:
 	case COLUMN_RATE:
-		snprintf(ret, size, f.real < 99.95 ? "%.1f" : "%.0f", f.real);
+		snprintf(ret, size, f->real < 99.95 ? "%.1f" : "%.0f", f->real);
 		break;
 	case COLUMN_TICKS:
 	case COLUMN_TIME:
-		format_time(f.count, ret, size);
+		format_time(f->count, ret, size);
 		break;
 	case COLUMN_SPAN:
-		format_span(f.real, ret, size);
+		format_span(f->real, ret, size);
 		break;
 	case COLUMN_CLOCK:
-		clock_text(f.count, row->now_ns, ret, size);
+		clock_text(f->count, now_ns, ret, size);
 		break;
 	}
+}
+
+void columns_text(const struct session_row *row, enum column column, char *ret, size_t size)
+{
+	struct figure f;
+
+	columns_figure(row, column, &f);
+	columns_figure_text(&f, column, row->now_ns, ret, size);
 }
 
 void columns_print(const struct column_choices *c, const struct session_row *rows, size_t count,

@@ -5,6 +5,7 @@
  *
  *	columns.c         the table, and what is chosen, sorted by and printed
  *	columns_figure.c  what is known of a column in one session
+ *	columns_sum.c     what is known of it in several together
  */
 #ifndef QUOIT_TOOLS_COLUMNS_H
 #define QUOIT_TOOLS_COLUMNS_H
@@ -93,6 +94,9 @@ bool columns_is_real(enum column_kind kind);
 unsigned columns_counter(enum column column);
 
 const char *columns_key(enum column column);
+/* Its key in JSON, which ends with its unit where it has one. */
+void columns_json_key(enum column column, char *ret, size_t size);
+
 const char *columns_title(enum column column);
 const char *columns_help(enum column column);
 
@@ -101,7 +105,21 @@ double columns_span_ns(const struct session_row *row);
 
 void columns_figure(const struct session_row *row, enum column column, struct figure *ret);
 
-/* The figure as it is printed. */
+/*
+ * The same of several sessions together, of one user: a sum; of what is a sum of nothing, as the
+ * most that a ring had, the largest; of what can be neither, what all of them have, if they do.
+ */
+void columns_sum(const struct session_row *rows, size_t count, enum column column,
+		 struct figure *ret);
+
+/* Negative, 0 or positive, as the one figure of this column is less, equal or more. */
+int columns_compare(const struct figure *a, const struct figure *b, enum column column);
+
+/* A figure as it is printed; now_ns: CLOCK_BOOTTIME of when it was read. */
+void columns_figure_text(const struct figure *f, enum column column, uint64_t now_ns, char *ret,
+			 size_t size);
+
+/* The figure of one session as it is printed. */
 void columns_text(const struct session_row *row, enum column column, char *ret, size_t size);
 
 /* Put rows in order by these columns, and by their sessions' numbers where these are equal. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <quoit/socket.h>
 
@@ -57,4 +58,16 @@ int control_ask(int fd, const char *socket, struct quoit_ctl *m, char text[CONTR
 	m->text[sizeof m->text - 1] = '\0';
 	format_escape(m->text, text, CONTROL_TEXT_BYTES);
 	return m->result;
+}
+
+int control_end_session(const char *socket, uint64_t session, char text[CONTROL_TEXT_BYTES])
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_KILL, .seq = 1, .end.session = session};
+	int fd = control_connect(socket, text), err;
+
+	if (fd < 0)
+		return fd;
+	err = control_ask(fd, socket, &m, text);
+	close(fd);
+	return err;
 }

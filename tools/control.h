@@ -4,6 +4,7 @@
 #define QUOIT_TOOLS_CONTROL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <quoit/ctl.h>
 
@@ -18,5 +19,8 @@ int control_connect(const char *socket, char text[CONTROL_TEXT_BYTES]);
  * errno, with quoitd's words or our own in `text`, which can be printed.
  */
 int control_ask(int fd, const char *socket, struct quoit_ctl *m, char text[CONTROL_TEXT_BYTES]);
+
+/* End a session, on a connection of its own; as control_ask. */
+int control_end_session(const char *socket, uint64_t session, char text[CONTROL_TEXT_BYTES]);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- cells ---- */
 
@@ -215,6 +216,18 @@ void format_escape(const char *name, char *ret, size_t size)
 json_t *format_json_counter(struct counter c)
 {
 	return c.known ? json_integer((json_int_t)c.value) : json_null();
+}
+
+json_t *format_json_time(uint64_t boot_ns)
+{
+	struct timespec wall, boot;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	if (!boot_ns)
+		return json_null();
+	return json_real((double)(wall.tv_sec - boot.tv_sec) +
+			 (double)(wall.tv_nsec - boot.tv_nsec) / 1e9 + (double)boot_ns / 1e9);
 }
 
 bool format_json_print(json_t *json)

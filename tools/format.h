@@ -59,6 +59,9 @@ void format_escape(const char *name, char *ret, size_t size);
 /* The value, or null where it is not known. */
 json_t *format_json_counter(struct counter c);
 
+/* CLOCK_BOOTTIME as seconds since 1970, by the clocks of now; 0 is not known: null. */
+json_t *format_json_time(uint64_t boot_ns);
+
 /* Print on stdout, end with a newline, and drop it.  False: out of memory. */
 bool format_json_print(json_t *json);
 

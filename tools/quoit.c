@@ -73,7 +73,7 @@ static int run(int argc, char **argv)
 
 	if (argc < 2)
 		return cmd_ps(1, ps);
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		usage(stdout);
 		return 0;
 	}
@@ -81,7 +81,7 @@ static int run(int argc, char **argv)
 		describe();
 		return 0;
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("quoit %s\n", QUOIT_VERSION);
 		return 0;
 	}

@@ -5,10 +5,10 @@
 #include <stddef.h>
 
 static const struct {
-	const char *key, *help;
+	const char *key, *json, *help;
 	enum rate_kind kind;
 } rates[RATE_NR] = {
-#define RATE_ROW(NAME, key, kind, help) {key, help, RATE_##kind},
+#define RATE_ROW(NAME, key, json, kind, help) {key, json, help, RATE_##kind},
 	RATES(RATE_ROW)
 #undef RATE_ROW
 };
@@ -16,6 +16,11 @@ static const struct {
 const char *rates_key(enum rate rate)
 {
 	return rates[rate].key;
+}
+
+const char *rates_json_key(enum rate rate)
+{
+	return rates[rate].json;
 }
 
 enum rate_kind rates_kind(enum rate rate)

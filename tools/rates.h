@@ -19,29 +19,33 @@ enum rate_kind {
 	RATE_TIME,    /* seconds */
 };
 
-/* RATE(NAME, "key", KIND, "help"), in the order in which they are shown */
+/* RATE(NAME, "key", "key in JSON", KIND, "help"), in the order in which they are shown */
 #define RATES(X)                                                                                   \
-	X(SESSIONS, "sess", COUNT, "open sessions")                                                \
-	X(OPEN, "open", COUNT, "open jobs")                                                        \
-	X(JOBS, "jobs/s", SECOND, "SQEs fetched a second")                                         \
-	X(DEPTH, "aqu-sz", MEAN, "open jobs on average")                                           \
-	X(AWAIT, "await", TIME, "for how long an SQE was open on average: aqu-sz / jobs/s")        \
-	X(P50, "p50", TIME, "within this time half of the jobs were done after their fetch")       \
-	X(P99, "p99", TIME, "and within this one 99 of 100 of them")                               \
-	X(MOVED, "MB/s", MEAN, "10^6 bytes that jobs have moved, a second")                        \
-	X(UTIL, "%util", PERCENT, "time with open jobs or work, of each reactor")                  \
-	X(CORES, "cores", MEAN, "cores at work: reactors and tiles")                               \
-	X(WORK, "%work", PERCENT, "time in which a reactor worked")                                \
-	X(POLL, "%poll", PERCENT, "in which it looked for work and found none")                    \
-	X(SLEEP, "%sleep", PERCENT, "in which it slept")                                           \
-	X(SLEEPS, "slp/s", SECOND, "how often it went to sleep")                                   \
-	X(EXEC, "exec/s", SECOND, "requests to executors")                                         \
-	X(BELLS, "bell/s", SECOND, "executors woken")                                              \
-	X(REFUSED, "refus", COUNT, "connections and sessions refused")                             \
-	X(KILLED, "kill", COUNT, "sessions ended by quoitd; clients and executors that died")
+	X(SESSIONS, "sess", "sessions", COUNT, "open sessions")                                    \
+	X(OPEN, "open", "jobs_open", COUNT, "open jobs")                                           \
+	X(JOBS, "jobs/s", "jobs_per_second", SECOND, "SQEs fetched a second")                      \
+	X(DEPTH, "aqu-sz", "jobs_open_mean", MEAN, "open jobs on average")                         \
+	X(AWAIT, "await", "await_seconds", TIME,                                                   \
+	  "for how long an SQE was open on average: aqu-sz / jobs/s")                              \
+	X(P50, "p50", "p50_seconds", TIME,                                                         \
+	  "within this time half of the jobs were done after their fetch")                         \
+	X(P99, "p99", "p99_seconds", TIME, "and within this one 99 of 100 of them")                \
+	X(MOVED, "MB/s", "moved_megabytes_per_second", MEAN,                                       \
+	  "10^6 bytes that jobs have moved, a second")                                             \
+	X(UTIL, "%util", "util_percent", PERCENT, "time with open jobs or work, of each reactor")  \
+	X(CORES, "cores", "cores", MEAN, "cores at work: reactors and tiles")                      \
+	X(WORK, "%work", "work_percent", PERCENT, "time in which a reactor worked")                \
+	X(POLL, "%poll", "poll_percent", PERCENT, "in which it looked for work and found none")    \
+	X(SLEEP, "%sleep", "sleep_percent", PERCENT, "in which it slept")                          \
+	X(SLEEPS, "slp/s", "sleeps_per_second", SECOND, "how often it went to sleep")              \
+	X(EXEC, "exec/s", "executor_requests_per_second", SECOND, "requests to executors")         \
+	X(BELLS, "bell/s", "executor_wakes_per_second", SECOND, "executors woken")                 \
+	X(REFUSED, "refus", "refused", COUNT, "connections and sessions refused")                  \
+	X(KILLED, "kill", "killed", COUNT,                                                         \
+	  "sessions ended by quoitd; clients and executors that died")
 
 enum rate {
-#define RATE_ENUM(NAME, key, kind, help) RATE_##NAME##_OF,
+#define RATE_ENUM(NAME, key, json, kind, help) RATE_##NAME##_OF,
 	RATES(RATE_ENUM)
 #undef RATE_ENUM
 		RATE_NR
@@ -53,6 +57,7 @@ struct rates {
 };
 
 const char *rates_key(enum rate rate);
+const char *rates_json_key(enum rate rate); /* with its unit */
 enum rate_kind rates_kind(enum rate rate);
 const char *rates_help(enum rate rate);
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -14,13 +15,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon_state.h"
 #include "process.h"
 
 bool runtime_find_socket(const char *command, const char *given, char ret[QUOIT_SOCKET_BYTES])
 {
+	const char *named = given ? given : secure_getenv("QUOIT_SOCKET");
+
 	if (quoit_socket_path(given, false, ret) == 0)
 		return true;
-	fprintf(stderr, "quoit %s: the socket's path is empty or too long\n", command);
+	fprintf(stderr, "quoit %s: the socket's path '%s' is %s; it has 1 to %d characters\n",
+		command, named ? named : "", named && *named ? "too long" : "empty",
+		QUOIT_SOCKET_BYTES - 1);
 	return false;
 }
 
@@ -42,14 +48,10 @@ int runtime_show(const char *command, const char *given, runtime_show_fn *show, 
 	if (!status)
 		status = directory = runtime_open_directory(socket);
 	if (status >= 0) {
-		status = show(directory, arg);
+		status = show(directory, socket, arg);
 		close(directory);
 	}
-	if (status >= 0)
-		return status;
-	fprintf(stderr, "quoit %s: no counters of quoitd beside %s: %s\n", command, socket,
-		strerror(-status));
-	return 1;
+	return status >= 0 ? status : daemon_state_refuse(command, socket, status);
 }
 
 int runtime_connect(const char *path, unsigned timeout_ms)
@@ -107,20 +109,6 @@ double runtime_silence_s(const struct counters_totals *t, unsigned *ret_reactor)
 		}
 	}
 	return most;
-}
-
-bool runtime_say_silent(const char *command, const struct counters_totals *t)
-{
-	unsigned reactor;
-	double silent = runtime_silence_s(t, &reactor);
-
-	if (silent < RUNTIME_SILENT_S)
-		return false;
-	fprintf(stderr,
-		"quoit %s: quoitd (PID %u) does not move: reactor %u has told nothing for %.0f s; "
-		"these are its last figures\n",
-		command, t->origin.daemon_pid, reactor, silent);
-	return true;
 }
 
 uint64_t runtime_now_ns(void)

@@ -19,7 +19,7 @@ bool runtime_find_socket(const char *command, const char *given, char ret[QUOIT_
 /* Open the directory of the socket, where the counter files lie; a descriptor or -errno. */
 int runtime_open_directory(const char *socket);
 
-typedef int runtime_show_fn(int directory, void *arg);
+typedef int runtime_show_fn(int directory, const char *socket, void *arg);
 
 /*
  * Do `show` with the directory of the socket, `given` or the one that programs find, for `quoit
@@ -41,9 +41,6 @@ bool runtime_daemon_lives(int directory, const struct counters_origin *origin);
 
 /* For how long it has not, of the reactor that is silent for longest; 0: not known. */
 double runtime_silence_s(const struct counters_totals *t, unsigned *ret_reactor);
-
-/* A line on stderr, for `quoit COMMAND`, where one is silent for longer than that; then true. */
-bool runtime_say_silent(const char *command, const struct counters_totals *t);
 
 /* CLOCK_BOOTTIME, the clock of the counter files. */
 uint64_t runtime_now_ns(void);

@@ -80,7 +80,8 @@ int sessions_read(int directory, struct sessions *ret)
 	err = counters_read_totals(directory, &ret->totals);
 	if (err)
 		return err;
-	ret->daemon_lives = runtime_daemon_lives(directory, &ret->totals.origin);
+	ret->state = daemon_state_look(directory, NULL, &ret->totals);
+	ret->daemon_lives = ret->state != DAEMON_DEAD;
 	return read_all(ret, directory);
 }
 
@@ -133,11 +134,7 @@ void sessions_look_at_legs(struct session_row *rows, size_t count, int directory
 
 void sessions_warn(const struct sessions *s, const char *command)
 {
-	if (!s->daemon_lives)
-		fprintf(stderr, "quoit %s: quoitd (PID %u) is dead; these are its last figures\n",
-			command, s->totals.origin.daemon_pid);
-	else
-		(void)runtime_say_silent(command, &s->totals);
+	(void)daemon_state_warn(command, s->state, &s->totals);
 	if (s->damaged)
 		fprintf(stderr, "quoit %s: %u files are no session counters of this version\n",
 			command, s->damaged);

@@ -8,6 +8,7 @@
 
 #include "columns.h"
 #include "counters.h"
+#include "daemon_state.h"
 
 struct sessions {
 	struct session_row *list;
@@ -15,7 +16,8 @@ struct sessions {
 	unsigned unreadable; /* other users' */
 	unsigned damaged;    /* no session counters of this version */
 	struct counters_totals totals;
-	bool daemon_lives;
+	enum daemon_state state;
+	bool daemon_lives; /* up or silent */
 };
 
 /*

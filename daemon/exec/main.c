@@ -103,7 +103,8 @@ int main(int argc, char **argv)
 	int err;
 
 	quoit_descriptors_open_standard();
-	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "--version"))) {
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "--version") ||
+			  !strcmp(argv[1], "-h") || !strcmp(argv[1], "-V"))) {
 		printf("quoit-exec %s: quoitd starts it for each module and device; see quoitd --help\n",
 		       QUOIT_VERSION);
 		return 0;

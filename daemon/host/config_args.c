@@ -26,7 +26,8 @@ static void help(FILE *out)
 			 config_rows[i].value ? config_rows[i].value : "");
 		fprintf(out, "  %-24s  %s\n", left, config_rows[i].help);
 	}
-	fprintf(out, "  --help, --version\n");
+	fprintf(out, "  -h, --help                print this\n"
+		     "  -V, --version             print the version\n");
 }
 
 enum { OPT_CONFIG = 1000, OPT_CHECK, OPT_HELP, OPT_VERSION };
@@ -102,7 +103,7 @@ static void describe(FILE *out)
 		     "\noption\tcheck-config\t\t\t" CHECK_HELP "\n");
 	for (const struct option_row *r = config_rows; r < config_rows + CONFIG_ROWS; r++)
 		describe_row("option", r, (const char *)&defaults + r->offset, out);
-	fprintf(out, "option\thelp\t\t\tprint this\noption\tversion\t\t\tprint the version\n");
+	fprintf(out, "option\thelp\th\t\tprint this\noption\tversion\tV\t\tprint the version\n");
 	for (const struct option_row *r = user_rules_row; r < user_rules_row + RULE_NR; r++)
 		describe_row("rule", r, NULL, out);
 }
@@ -145,17 +146,17 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 	}
 	opterr = 0;
 	optind = 0; /* anew, also within a word */
-	while (!status && (opt = getopt_long(argc, argv, ":", longs, NULL)) != -1) {
+	while (!status && (opt = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
 		if (opt == ':' || opt == '?')
 			return refuse(opt, argv[optind - 1], err);
 		if (opt == OPT_CONFIG) {
 			status = config_file(c, optarg, err);
 		} else if (opt == OPT_CHECK) {
 			c->check_only = true;
-		} else if (opt == OPT_HELP) {
+		} else if (opt == OPT_HELP || opt == 'h') {
 			help(out);
 			return 1;
-		} else if (opt == OPT_VERSION) {
+		} else if (opt == OPT_VERSION || opt == 'V') {
 			fprintf(out, "quoitd %s\n", QUOIT_VERSION);
 			return 1;
 		} else if (!config_assign(c, &config_rows[opt - 1], optarg, argument)) {

@@ -71,6 +71,15 @@ static void fill_labels(struct quoit_totals *t)
 		snprintf(t->core_label[i], sizeof t->core_label[i], "%s", core_labels[i]);
 }
 
+/* "1.2.3" as 1002003. */
+static uint64_t version_number(void)
+{
+	unsigned major = 0, minor = 0, patch = 0;
+
+	(void)sscanf(QUOIT_VERSION, "%u.%u.%u", &major, &minor, &patch);
+	return major * UINT64_C(1000000) + minor * 1000u + patch;
+}
+
 struct quoit_totals *totals_open(int directory, uint32_t reactors, int *ret_fd)
 {
 	bool is_file;
@@ -81,6 +90,8 @@ struct quoit_totals *totals_open(int directory, uint32_t reactors, int *ret_fd)
 		return NULL;
 	lock(*ret_fd);
 	fill_labels(t);
+	t->value[QUOIT_DAEMON_ABI] = QUOIT_ABI_VERSION;
+	t->value[QUOIT_DAEMON_VERSION] = version_number();
 	totals_fill_header(&t->header, sizeof *t, offsetof(struct quoit_totals, value),
 			   QUOIT_DAEMON_NR, reactors);
 	t->header.reactor_counters = QUOIT_REACTOR_NR;

@@ -187,8 +187,12 @@ static void usage(FILE *out)
 int main(int argc, char **argv)
 {
 	quoit_descriptors_open_standard();
-	if (argc == 2 && !strcmp(argv[1], "--help")) {
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
 		usage(stdout);
+		return 0;
+	}
+	if (argc == 2 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))) {
+		printf("quoit-peer %s\n", QUOIT_VERSION);
 		return 0;
 	}
 	for (size_t i = 0; argc > 3 && i < PEERS; i++) {

@@ -232,9 +232,34 @@ Test(exporter, promtool_finds_nothing_wrong_with_names_and_units)
 		cr_skip_test("promtool is missing");
 	open_session(&c);
 	snprintf(path, sizeof path, "%s/metrics", c.d.folder);
-	cr_assert_eq(once(&c.d, "--sessions", path), 0);
+	cr_assert_eq(once(&c.d, "--sessions --users", path), 0);
 	snprintf(line, sizeof line, "promtool check metrics <%s", path);
 	cr_expect_eq(system(line), 0);
+	client_close(&c);
+}
+
+Test(exporter, promtool_finds_the_alert_rules_right_and_they_tell_what_they_should)
+{
+	if (system("command -v promtool >/dev/null"))
+		cr_skip_test("promtool is missing");
+	cr_expect_eq(system("promtool check rules tools/exporter/alerts.yml"), 0);
+	cr_expect_eq(system("promtool test rules tests/exporter/alerts_test.yml"), 0);
+}
+
+/* A rule or a panel about a metric that there is not says nothing for ever. */
+Test(exporter, rules_are_of_metrics_that_there_are)
+{
+	char path[96], line[512];
+	struct client c;
+
+	open_session(&c);
+	snprintf(path, sizeof path, "%s/metrics", c.d.folder);
+	cr_assert_eq(once(&c.d, "--sessions --users", path), 0);
+	snprintf(line, sizeof line,
+		 "! grep -oE '\\bquoit_[a-z_]+' tools/exporter/alerts.yml | sort -u | "
+		 "while read -r m; do grep -q \"^$m\\b\" %s || echo \"$m\"; done | grep .",
+		 path);
+	cr_expect_eq(system(line), 0, "these are not told");
 	client_close(&c);
 }
 
@@ -504,6 +529,8 @@ Test(exporter, words_that_make_no_sense_are_named)
 		{"--listen 127.0.0.1:70000", "'127.0.0.1:70000'"},
 		{"--lisen x", "did you mean '--listen'?"},
 		{"--host a/b", "'a/b' is no host's name"},
+		{"--most 0", "'0' is no number of sessions (1 to 256)"},
+		{"--most 257", "'257' is no number of sessions (1 to 256)"},
 		{"9090", "takes no operand: '9090'"},
 	};
 	char said[4096];

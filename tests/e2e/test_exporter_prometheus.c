@@ -17,6 +17,7 @@
 
 #include "client.h"
 #include "exporter.h"
+#include "tool.h"
 
 #define PROGRAM   "/usr/bin/prometheus"
 #define DASHBOARD "tools/exporter/grafana.json"
@@ -171,18 +172,21 @@ static void expect(const struct prometheus *p, const char *expression, double ex
 
 struct setting {
 	struct client c;
+	struct quoit_session *on_device; /* NULL: none */
+	struct quoit_ring *device_ring;
 	struct exporter e;
 	struct prometheus p;
 };
 
-static void begin(struct setting *s)
+static void begin(struct setting *s, const char *const *options)
 {
-	static const char *const sessions[] = {"--sessions", NULL};
+	static const char *const told[] = {"--sessions", "--users", NULL};
 
 	if (access(PROGRAM, X_OK) < 0)
 		cr_skip_test("prometheus is missing");
-	client_open(&s->c, NULL, NULL);
-	exporter_start(&s->e, s->c.d.socket, sessions, "/dev/null");
+	*s = (struct setting){.on_device = NULL};
+	client_open(&s->c, options, NULL);
+	exporter_start(&s->e, s->c.d.socket, told, "/dev/null");
 	start(&s->p, s->e.port);
 }
 
@@ -223,7 +227,7 @@ Test(exporter_prometheus, scrapes_what_the_counter_file_says)
 {
 	struct setting s;
 
-	begin(&s);
+	begin(&s, NULL);
 	expect(&s.p, "up{job=\"quoit\"}", 1);
 	expect(&s.p, "quoit_up", 1);
 	run_jobs(&s, 1234);
@@ -233,10 +237,63 @@ Test(exporter_prometheus, scrapes_what_the_counter_file_says)
 	expect(&s.p, "quoit_sessions_opened_total", 1);
 	daemon_kill(&s.c.d);
 	expect(&s.p, "quoit_up", 0);
+	expect(&s.p, "quoit_state{state=\"dead\"}", 1);
 	expect(&s.p, "up{job=\"quoit\"}", 1);
 	end(&s);
 	quoit_close(s.c.s, 0);
 	daemon_stop(&s.c.d);
+}
+
+/* ---- percentiles ---- */
+
+static double stat_p99(const struct setting *s)
+{
+	char said[4096];
+	json_t *json;
+	double p99;
+
+	cr_assert_eq(tool_run(said, sizeof said, "stat --json --socket=%s", s->c.d.socket), 0);
+	json = json_loads(said, 0, NULL);
+	p99 = json_number_value(json_object_get(json, "p99_seconds"));
+	json_decref(json);
+	return p99;
+}
+
+/* Of jobs of many sizes, each of which runs for more than 10 us, so that all are timed. */
+static void run_spread(struct setting *s)
+{
+	quoit_tensor t[20];
+
+	for (unsigned i = 0; i < 20; i++)
+		t[i] = quoit_vector(s->c.q, QUOIT_F32, 20000u * (i + 1));
+	for (unsigned round = 0; round < 30; round++)
+		for (unsigned i = 0; i < 20; i++) {
+			cr_assert_eq(quoit_push(s->c.q, quoit_normal(t[i], i, round)), 0);
+			cr_assert_eq(quoit_wait_all(s->c.q, QUOIT_FOREVER), 0);
+		}
+}
+
+/* Since the start of both: sums of buckets, and no rates. */
+Test(exporter_prometheus, percentiles_are_near_those_of_quoit_stat)
+{
+	static const char query_p99[] = "histogram_quantile(0.99, quoit_job_seconds_bucket)";
+	struct setting s;
+	double p99 = -1, exact = -1;
+
+	begin(&s, NULL);
+	run_spread(&s);
+	for (int i = 0;
+	     i < PATIENCE && (p99 <= 0 || exact <= 0 || p99 > 1.3 * exact || p99 < exact / 1.3);
+	     i++) {
+		usleep(50000);
+		exact = stat_p99(&s);
+		(void)ask(&s.p, query_p99, &p99);
+		if (i > PATIENCE / 10)
+			break;
+	}
+	cr_expect(p99 < 1.3 * exact && p99 > exact / 1.3, "%g, and quoit stat says %g", p99, exact);
+	end(&s);
+	client_close(&s.c);
 }
 
 /* ---- the dashboard ---- */
@@ -284,6 +341,28 @@ static unsigned each_expression(const json_t *json, void (*each)(const char *, v
 	return n;
 }
 
+/* A session with memory of the soft device, which is there on every machine. */
+static void open_on_device(struct setting *s)
+{
+	struct quoit_open_params p = {.socket = s->c.d.socket,
+				      .host_bytes = UINT64_C(4) << 20,
+				      .device_bytes = UINT64_C(32) << 20};
+
+	cr_assert_eq(quoit_open(&s->on_device, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&s->device_ring, s->on_device, NULL), 0);
+	cr_assert_eq(quoit_use_device(s->device_ring, 1), 0);
+}
+
+static void run_on_device(struct setting *s)
+{
+	quoit_tensor t = quoit_vector(s->device_ring, QUOIT_F32, 1u << 16);
+
+	for (unsigned i = 0; i < 10; i++)
+		cr_assert_eq(quoit_push(s->device_ring, quoit_fill(t, 1.0)), 0);
+	cr_assert_eq(quoit_free(s->device_ring, t), 0);
+	cr_assert_eq(quoit_wait_all(s->device_ring, QUOIT_FOREVER), 0);
+}
+
 /* Some rates take two scrapes, and the legs a job that was timed. */
 static void expect_series(const char *expression, void *arg)
 {
@@ -295,6 +374,7 @@ static void expect_series(const char *expression, void *arg)
 	fill_in(expression, filled, sizeof filled);
 	for (int i = 0; i < PATIENCE && !count; i++) {
 		run_jobs(s, 100);
+		run_on_device(s);
 		count = ask(&s->p, filled, &value);
 		if (!count)
 			usleep(50000);
@@ -304,15 +384,18 @@ static void expect_series(const char *expression, void *arg)
 
 Test(exporter_prometheus, every_query_of_the_dashboard_has_an_answer)
 {
+	static const char *const soft[] = {"--gpu=soft", NULL};
 	struct setting s;
 	json_error_t why;
 	json_t *dashboard = json_load_file(DASHBOARD, 0, &why);
 
 	cr_assert(dashboard, "%s", why.text);
-	begin(&s);
+	begin(&s, soft);
+	open_on_device(&s);
 	run_jobs(&s, 1000);
-	cr_expect_gt(each_expression(dashboard, expect_series, &s), 20);
+	cr_expect_gt(each_expression(dashboard, expect_series, &s), 30);
 	json_decref(dashboard);
 	end(&s);
+	cr_expect_eq(quoit_close(s.on_device, 0), 0);
 	client_close(&s.c);
 }

@@ -106,7 +106,7 @@ static void expect_rate(const struct daemon *d, const struct quoit_totals *t, do
 	after = seconds(CLOCK_BOOTTIME) - started;
 	json = json_loads(said, 0, NULL);
 	cr_assert_not_null(json, "%s", said);
-	rate = json_number_value(json_object_get(json, "jobs/s"));
+	rate = json_number_value(json_object_get(json, "jobs_per_second"));
 	cr_expect_leq(rate * before, jobs * 1.000001, "%g for %g s", rate, before);
 	cr_expect_geq(rate * after, jobs * 0.999999, "%g for %g s", rate, after);
 	json_decref(json);
@@ -422,8 +422,8 @@ Test(figures, memory_is_what_proc_has_within_a_page_of_each_mapping)
 	after = read_smaps(pid);
 	most = after.mappings * (double)sysconf(_SC_PAGESIZE);
 	cr_expect_eq(before.resident, after.resident);
-	expect_bytes("rss", figure(one, "rss"), after.resident, most);
-	expect_bytes("pss", figure(one, "pss"), after.share, most);
+	expect_bytes("rss", figure(one, "rss_bytes"), after.resident, most);
+	expect_bytes("pss", figure(one, "pss_bytes"), after.share, most);
 	cr_expect_lt(most, (double)TOUCHED / 8);
 	expect_nodes(pid, json_object_get(one, "node_bytes"), most);
 	json_decref(one);

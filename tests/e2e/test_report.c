@@ -61,11 +61,24 @@ static void browse(const char *options)
 	cr_expect_eq(pclose(from), 0, "%s", line);
 }
 
+/* Of the charts of cores: however few were busy, their axes go to as many as there are. */
+static void expect_scale(const char *page)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned charts = 0;
+
+	for (const char *at = page; (at = strstr(at, " data-top=\"")); charts++) {
+		at += strlen(" data-top=\"");
+		cr_expect_geq(strtod(at, NULL), (double)cores, "%.20s", at);
+	}
+	cr_expect_geq(charts, 1);
+}
+
 /* All of the recording's jobs, as its page says that it has drawn them. */
 Test(report, a_browser_draws_it_without_an_error)
 {
 	unsigned slices = 0;
-	const char *state;
+	const char *state, *ticks;
 
 	browse("--window-size=1200,900 --dump-dom");
 	state = strstr(dom, "data-state=\"");
@@ -74,6 +87,14 @@ Test(report, a_browser_draws_it_without_an_error)
 	cr_expect_geq(slices, 40, "%u", slices);
 	cr_expect(strstr(dom, "<td>gemm</td>"), "the table of operations");
 	cr_expect(strstr(dom, "<path class=\"area\""), "the charts");
+	cr_expect(strstr(dom, "<p id=\"verdict\">Jobs spent most of their time "), "the verdict");
+	cr_expect(strstr(dom, "</i>gemm</li>"), "the legend");
+	cr_expect(strstr(dom, "</i>pale: it waited</li>"), "the legend's rules");
+	cr_expect(strstr(dom, "<canvas id=\"axis\""), "the axis");
+	ticks = strstr(dom, "data-ticks=\"");
+	cr_assert(ticks);
+	cr_expect_geq(atoi(ticks + strlen("data-ticks=\"")), 2, "%.20s", ticks);
+	expect_scale(dom);
 	cr_expect(strstr(dom, "<option value=\"1\">1 w1_queue</option>"), "its session");
 }
 

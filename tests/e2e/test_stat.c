@@ -74,16 +74,37 @@ Test(stat, says_what_was_done_since_the_start)
 	struct client c;
 
 	client_open(&c, NULL, NULL);
-	cr_expect_eq(first(&c, "jobs/s"), 0);
+	cr_expect_eq(first(&c, "jobs_per_second"), 0);
 	for (int i = 0; i < 1000; i++)
 		cr_assert_eq(quoit_push(c.q, quoit_nop(QUOIT_NO_TENSOR)), 0);
 	cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
-	for (int i = 0; i < 500 && first(&c, "jobs/s") == 0; i++)
+	for (int i = 0; i < 500 && first(&c, "jobs_per_second") == 0; i++)
 		usleep(10000);
-	cr_expect_gt(first(&c, "jobs/s"), 0);
-	cr_expect_gt(first(&c, "%util"), 0);
-	cr_expect_eq(first(&c, "sess"), 1);
+	cr_expect_gt(first(&c, "jobs_per_second"), 0);
+	cr_expect_gt(first(&c, "util_percent"), 0);
+	cr_expect_eq(first(&c, "sessions"), 1);
 	client_close(&c);
+}
+
+/* A terminal of eighty columns shows a line in one. */
+Test(stat, lines_have_eighty_characters_unless_all_columns_are_wanted)
+{
+	static const char *const two[] = {"--reactors=2", NULL};
+	static const char *const forms[] = {"", "--reactors", "0.01 3"};
+	struct daemon d;
+	char said[4096];
+
+	cr_assert_eq(daemon_start(&d, two), 0);
+	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+		cr_expect_eq(tool_run(said, sizeof said, "stat --socket=%s %s", d.socket, forms[i]),
+			     0);
+		for (const char *line = said; *line; line += strcspn(line, "\n") + 1)
+			cr_expect_leq(strcspn(line, "\n"), 80, "%s", said);
+		cr_expect(strstr(said, "p99") && strstr(said, "%util"), "%s", said);
+	}
+	cr_expect_eq(tool_run(said, sizeof said, "stat --wide --socket=%s", d.socket), 0);
+	cr_expect(strstr(said, "bell/s") && strstr(said, "kill"), "%s", said);
+	daemon_stop(&d);
 }
 
 Test(stat, a_daemon_that_dies_meanwhile_is_said_to_be_dead)

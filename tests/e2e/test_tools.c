@@ -336,15 +336,125 @@ Test(tools, a_wrong_number_is_named_with_those_that_are_right)
 	cr_expect(strstr(said, "'7s' is no number of rounds (1 to 1001)"), "%s", said);
 }
 
-Test(tools, every_command_explains_itself)
+/* What was found, and what is allowed. */
+Test(tools, an_error_names_what_was_found_and_what_is_allowed)
 {
-	static const char *const names[] = {"ps",     "stat", "topo", "config",
-					    "doctor", "kill", "run",  "bench"};
-	char said[4096], expected[64];
+	static const struct {
+		const char *arguments, *found, *allowed;
+		int status;
+	} rows[] = {
+		{"top -n x", "'x'", "(1 or more)", 2},
+		{"top -d 9999", "'9999'", "(0.1 to 3600)", 2},
+		{"top -d", "-d needs a value, SECONDS", "between readings", 2},
+		{"top --delay", "--delay needs a value, SECONDS", "between readings", 2},
+		{"top -u nobody.here", "'nobody.here'", "nor a number", 2},
+		{"top --session x", "'x'", "see quoit ps", 2},
+		{"stat 1 x", "'x'", "(1 or more)", 2},
+		{"stat 1 2 3", "'3'", "INTERVAL and COUNT", 2},
+		{"stat 0.001", "'0.001'", "(0.01 to 86400)", 2},
+		{"ps -p x", "'x'", "(1 or more)", 1},
+		{"ps -u nobody.here", "'nobody.here'", "nor a number", 1},
+		{"ps -o nothing", "'nothing'", "see quoit ps --columns", 1},
+		{"share nobody.here", "'nobody.here'", "nor a number", 2},
+		{"share 0 0", "'0'", "(1 to 10000)", 2},
+		{"share 0 x", "'x'", "(1 to 10000)", 2},
+		{"kill x", "'x'", "see quoit ps", 2},
+		{"topo x", "'x'", "takes no operand", 2},
+		{"exporter --most 0", "'0'", "(1 to 256)", 2},
+		{"exporter --listen x", "'x'", "127.0.0.1:19684", 2},
+		{"bench nop --rounds 0", "'0'", "(1 to 1001)", 2},
+		{"doctor no-such-check", "'no-such-check'", "see quoit doctor --checks", 2},
+		{"trace record -p x", "'x'", "(1 or more)", 2},
+		{"ps --socket=", "''", "1 to 107 characters", 1},
+	};
+	char said[4096];
 
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		cr_expect_eq(tool_run(said, sizeof said, "%s --help", names[i]), 0);
-		snprintf(expected, sizeof expected, "usage: quoit %s", names[i]);
-		cr_expect_eq(strncmp(said, expected, strlen(expected)), 0, "%s", said);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		cr_expect_eq(tool_run(said, sizeof said, "%s", rows[i].arguments), rows[i].status,
+			     "%s: %s", rows[i].arguments, said);
+		cr_expect(strstr(said, rows[i].found), "%s: %s", rows[i].arguments, said);
+		cr_expect(strstr(said, rows[i].allowed), "%s: %s", rows[i].arguments, said);
 	}
+}
+
+/* -h and -V as well as the long ones; subcommands of subcommands, too. */
+Test(tools, every_command_explains_itself_and_says_its_version)
+{
+	static const char *const names[] = {"",         "ps",     "top",          "stat",
+					    "topo",     "config", "share",        "doctor",
+					    "exporter", "kill",   "run",          "trace",
+					    "report",   "bench",  "trace record", "trace json"};
+	char said[8192], expected[64];
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		for (unsigned is_long = 0; is_long < 2; is_long++) {
+			cr_expect_eq(tool_run(said, sizeof said, "%s %s", names[i],
+					      is_long ? "--help" : "-h"),
+				     0, "%s: %s", names[i], said);
+			snprintf(expected, sizeof expected, "usage: quoit %s", names[i]);
+			cr_expect_eq(strncmp(said, expected, strlen(expected)), 0, "%s", said);
+			cr_expect_eq(tool_run(said, sizeof said, "%s %s", names[i],
+					      is_long ? "--version" : "-V"),
+				     0, "%s: %s", names[i], said);
+			cr_expect_eq(strncmp(said, "quoit ", 6), 0, "%s: %s", names[i], said);
+		}
+}
+
+Test(tools, every_program_has_short_help_and_a_short_version)
+{
+	static const char *const programs[] = {"quoitd", "quoit-exec", "quoit-peer"};
+	char line[160];
+
+	for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+		snprintf(line, sizeof line, "%s/%s -h | grep -q quoit", tool_folder(), programs[i]);
+		cr_expect_eq(system(line), 0, "%s", line);
+		snprintf(line, sizeof line, "%s/%s -V | grep -q '^%s [0-9]'", tool_folder(),
+			 programs[i], programs[i]);
+		cr_expect_eq(system(line), 0, "%s", line);
+	}
+}
+
+/* ---- another version ---- */
+
+/* As one of another version would have left its number there. */
+static void set_version(const struct daemon *d, uint64_t version)
+{
+	const off_t at = (off_t)(offsetof(struct quoit_totals, value) +
+				 QUOIT_DAEMON_VERSION * sizeof version);
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof path, "%s/totals", d->folder);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(pwrite(fd, &version, sizeof version, at), sizeof version);
+	close(fd);
+}
+
+Test(tools, each_says_that_quoitd_is_of_another_version)
+{
+	static const char *const commands[] = {"ps",
+					       "topo",
+					       "stat",
+					       "top --batch -n 1",
+					       "config",
+					       "share",
+					       "kill 1",
+					       "exporter --once",
+					       "trace record -a -t 0.01 -o /dev/null"};
+	struct daemon d;
+	char said[65536];
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+		(void)tool_run(said, sizeof said, "%s --socket=%s", commands[i], d.socket);
+		cr_expect_not(strstr(said, "is of version"), "%s: %s", commands[i], said);
+	}
+	set_version(&d, 9008007);
+	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+		(void)tool_run(said, sizeof said, "%s --socket=%s", commands[i], d.socket);
+		cr_expect(strstr(said, "is of version 9.8.7 (ABI 5), this tool of "), "%s: %s",
+			  commands[i], said);
+	}
+	daemon_stop(&d);
 }

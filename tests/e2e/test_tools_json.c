@@ -180,8 +180,9 @@ Test(tools_json, ps_has_the_bytes_on_devices)
 
 Test(tools_json, ps_has_all_that_its_table_has)
 {
-	static const char *const keys[] = {"session", "pid",     "uid",  "user", "command", "node",
-					   "state",   "reactor", "%cpu", "rss",  "counters"};
+	static const char *const keys[] = {"session",     "pid",       "uid",     "user",
+					   "command",     "node",      "state",   "reactor",
+					   "cpu_percent", "rss_bytes", "counters"};
 	static const char *const counters[] = {"jobs_queued",     "jobs_running",
 					       "jobs_done",       "jobs_failed",
 					       "host_bytes_used", "host_bytes_leased"};

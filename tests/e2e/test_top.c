@@ -153,15 +153,15 @@ Test(top, a_device_has_a_line_with_its_jobs_and_memory)
 	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
 	cr_assert_eq(quoit_use_device(q, 1), 0);
 	begin_top(&t, &d);
-	cr_expect(strstr(t.said, "device1          0 jobs/s,   0.00 at once; p50 -, p99 -; "
+	cr_expect(strstr(t.said, "]        0 jobs/s,   0.00 at once; p50 -, p99 -; "
 				 "90.0M for leases, 64.0M leased\n"),
 		  "%s", t.said);
 	x = quoit_vector(q, QUOIT_F32, 1000);
 	for (int i = 0; i < 2000; i++)
 		cr_assert_eq(quoit_push(q, quoit_fill(x, 1.0)), 0);
 	cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
-	read_until(&t, "device1          0 jobs/s", false);
-	read_until(&t, "device1          0 jobs/s", true);
+	read_until(&t, "]        0 jobs/s", false);
+	read_until(&t, "]        0 jobs/s", true);
 	quoit_close(s, 0);
 	read_until(&t, "90.0M for leases, 0B leased\n", true);
 	daemon_stop(&d);

@@ -150,7 +150,7 @@ Test(w5, the_depth_of_queues_is_told_by_stat_and_ps)
 	cr_assert(last, "%s", said);
 	json = json_loads(last + 1, JSON_DISABLE_EOF_CHECK, NULL);
 	cr_assert(json, "%s", said);
-	cr_expect_gt(json_number_value(json_object_get(json, "aqu-sz")), 0, "%s", said);
+	cr_expect_gt(json_number_value(json_object_get(json, "jobs_open_mean")), 0, "%s", said);
 	json_decref(json);
 	watch(true, "ps --no-headers -o aqu");
 	cr_expect_gt(strtod(said, NULL), 0, "%s", said);

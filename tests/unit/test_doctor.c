@@ -155,6 +155,21 @@ Test(doctor, a_command_that_does_not_fit_is_not_given_in_part)
 	f = (struct finding){.check = "test"};
 }
 
+/* The path of a cgroup alone may have 4096 bytes. */
+Test(doctor, what_was_found_is_not_cut)
+{
+	char path[4096], word[sizeof f.word];
+
+	memset(path, 'a', sizeof path - 1);
+	path[sizeof path - 1] = '\0';
+	finding_say(&f, LEVEL_NOTE, "the limit of %s is low", path);
+	cr_expect_eq(strlen(f.what), sizeof path - 1 + strlen("the limit of  is low"));
+	finding_word(&f, path);
+	snprintf(word, sizeof word, "%s", f.word);
+	cr_expect_str_eq(word, path);
+	f = (struct finding){.check = "test"};
+}
+
 /* ---- CPUs ---- */
 
 Test(doctor, one_cpu_of_several_is_a_failure)

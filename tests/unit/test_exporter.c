@@ -13,12 +13,14 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
+#include "buckets.h"
 #include "exporter/collect.h"
 #include "exporter/listen.h"
 #include "exporter/metrics.h"
 #include "host/histograms.h"
 #include "host/tsc.h"
 #include "runtime.h"
+#include "user_sums.h"
 
 #define HZ 1000000000u /* a tick is a nanosecond */
 
@@ -142,6 +144,10 @@ static void make_totals(void)
 	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
 		for (unsigned r = 0; r < 2; r++)
 			totals.reactor[r].value[i] = 1000 * (r + 1) + i;
+	for (unsigned r = 0; r < 2; r++)
+		totals.reactor[r].value[QUOIT_REACTOR_ALIVE] = runtime_now_ns();
+	totals.value[QUOIT_DAEMON_ABI] = QUOIT_ABI_VERSION;
+	totals.value[QUOIT_DAEMON_VERSION] = 1002003;
 	for (unsigned i = 0; i < QUOIT_CORE_NR; i++)
 		totals.core[0].value[i] = 3000000000 + i;
 	totals.reactor[1].cpu = 4;
@@ -260,6 +266,28 @@ Test(exporter_files, counters_are_told_with_their_places_and_ticks_in_seconds)
 	cr_expect_not(strstr(text, "# EOF"));
 	cr_assert_eq(write_text(true), 0);
 	cr_expect(has("# EOF"));
+}
+
+Test(exporter_files, the_version_of_quoitd_is_told)
+{
+	char line[80];
+
+	put_totals();
+	cr_assert_eq(write_text(false), 0);
+	snprintf(line, sizeof line, "quoit_build_info{version=\"1.2.3\",abi=\"%u\"} 1",
+		 QUOIT_ABI_VERSION);
+	cr_expect(has(line), "%s", text);
+}
+
+/* A reactor that has told nothing for long is stopped or stuck: quoitd is not up. */
+Test(exporter_files, a_quoitd_that_does_not_move_is_not_up)
+{
+	totals.reactor[1].value[QUOIT_REACTOR_ALIVE] = runtime_now_ns() - 6000000000;
+	put_totals();
+	cr_assert_eq(write_text(false), 0);
+	cr_expect(has("quoit_up 0"), "%s", text);
+	cr_expect(has("quoit_state{state=\"silent\"} 1"), "%s", text);
+	cr_expect(has("quoit_state{state=\"up\"} 0"), "%s", text);
 }
 
 Test(exporter_files, quoitd_started_when_the_wall_clock_says)
@@ -407,6 +435,69 @@ Test(exporter_files, histograms_and_operations_are_told_for_all_sessions_togethe
 	drop_histograms();
 }
 
+/* As histogram_quantile has it: in a line between the two bounds. */
+static double quantile(double part)
+{
+	static const char family[] = "\nquoit_job_seconds_bucket{le=\"";
+	double before = 0, from = 0, all;
+	const char *at = strstr(text, "\nquoit_job_seconds_count ");
+
+	cr_assert(at);
+	all = strtod(at + strlen("\nquoit_job_seconds_count "), NULL);
+	for (at = text; (at = strstr(at, family));) {
+		char *end;
+		double bound = strtod(at + sizeof family - 1, &end), below;
+
+		at = end;
+		below = strtod(strchr(end, ' '), NULL);
+		if (below >= part * all)
+			return from + (bound - from) * (part * all - before) / (below - before);
+		before = below;
+		from = bound;
+	}
+	return -1;
+}
+
+struct spread {
+	double least_ns, most_ns;
+};
+
+ParameterizedTestParameters(exporter_files, percentiles_are_within_a_third_of_those_of_all_buckets)
+{
+	static struct spread rows[] = {{500, 5e4},   {3e3, 9e3},  {1e3, 1e9},     {2e5, 3e7},
+				       {40e6, 3e9},  {300, 4e3},  {2.1e4, 2.2e4}, {999, 1000},
+				       {5.1e5, 6e5}, {200, 2e10}, {8.1e6, 9e6},   {130, 140}};
+
+	return cr_make_param_array(struct spread, rows, sizeof rows / sizeof rows[0]);
+}
+
+/* Times spread evenly over a range of powers, or nearly all at one place of a bucket. */
+ParameterizedTest(struct spread *row, exporter_files,
+		  percentiles_are_within_a_third_of_those_of_all_buckets)
+{
+	uint64_t count[QUOIT_LEG_BUCKETS] = {0}, *of;
+	double tick_ns;
+
+	put_totals();
+	make_histograms();
+	tick_ns = 1e9 / (double)tsc_hz();
+	of = histograms_leg(histograms, 1, QUOIT_LEG_WHOLE);
+	for (double ns = row->least_ns; ns < row->most_ns; ns *= 1.001) {
+		of[quoit_leg_bucket((uint64_t)(ns / tick_ns))]++;
+		count[quoit_leg_bucket((uint64_t)(ns / tick_ns))]++;
+	}
+	cr_assert_eq(write_text(false), 0);
+	for (unsigned percent = 50; percent <= 99; percent += 49) {
+		double exact = buckets_percentile(count, percent) * tick_ns / 1e9;
+		double bounds = quantile(percent / 100.0);
+
+		cr_expect(bounds < 1.3 * exact && bounds > exact / 1.3,
+			  "p%u of %g to %g ns: %g and not %g", percent, row->least_ns, row->most_ns,
+			  bounds, exact);
+	}
+	drop_histograms();
+}
+
 Test(exporter_files, histograms_of_a_daemon_before_are_not_told)
 {
 	make_histograms();
@@ -480,13 +571,128 @@ Test(exporter_files, sessions_beyond_a_limit_are_counted)
 	put_totals();
 	for (uint64_t i = 1; i <= COLLECT_MOST_SESSIONS + 2; i++) {
 		make_session(i, "one");
+		session.value[QUOIT_SESSION_CORE_TICKS] =
+			session.value[QUOIT_SESSION_EXECUTOR_TICKS] = 0;
 		put_session();
 	}
 	collect.sessions = true;
 	cr_assert_eq(write_text(false), 0);
+	cr_expect(has("quoit_sessions_not_exported{reason=\"too_many\"} 242"));
+	cr_expect(strstr(text, "quoit_session_rings{session=\"16\""), "all equally busy: %s", text);
+	cr_expect_not(strstr(text, "{session=\"17\""));
+	collect.most = COLLECT_MOST_SESSIONS;
+	cr_assert_eq(write_text(false), 0);
 	cr_expect(has("quoit_sessions_not_exported{reason=\"too_many\"} 2"));
 	cr_expect(strstr(text, "quoit_session_rings{session=\"256\""));
 	cr_expect_not(strstr(text, "{session=\"257\""));
+}
+
+/* Session n has had so much of the cores since it was opened, before or after the others. */
+static void put_busy(uint64_t number, uint64_t core_ticks)
+{
+	make_session(number, "one");
+	session.value[QUOIT_SESSION_CORE_TICKS] = core_ticks;
+	put_session();
+}
+
+Test(exporter_files, the_busiest_sessions_are_told)
+{
+	put_totals();
+	for (uint64_t i = 1; i <= 20; i++)
+		put_busy(i, i == 7 || i == 19 ? 1000000 : 0);
+	collect.sessions = true;
+	collect.most = 2;
+	cr_assert_eq(write_text(false), 0);
+	cr_expect(has("quoit_sessions_not_exported{reason=\"too_many\"} 18"), "%s", text);
+	cr_expect(strstr(text, "{session=\"7\"") && strstr(text, "{session=\"19\""), "%s", text);
+	for (uint64_t i = 1; i <= 20; i++) /* and then others are */
+		put_busy(i, i == 7 || i == 19 ? 1000000 : i == 3 || i == 4 ? 900000000 : 0);
+	for (unsigned i = 0; i < 3; i++)
+		cr_assert_eq(write_text(false), 0);
+	cr_expect(strstr(text, "{session=\"3\"") && strstr(text, "{session=\"4\""), "%s", text);
+	cr_expect_not(strstr(text, "{session=\"7\""), "%s", text);
+}
+
+/* ---- users ---- */
+
+static double of_user(const char *name, unsigned uid)
+{
+	char start[96];
+	const char *at;
+
+	snprintf(start, sizeof start, "\n%s{uid=\"%u\",", name, uid);
+	at = strstr(text, start);
+	at = at ? strstr(at, "} ") : NULL;
+	return at ? strtod(at + 2, NULL) : -1;
+}
+
+static void put_session_of(uint64_t number, uint32_t uid, uint64_t submitted, uint64_t used)
+{
+	make_session(number, "one");
+	session.uid = uid;
+	session.value[QUOIT_SESSION_SUBMITTED] = submitted;
+	session.value[QUOIT_SESSION_HOST_USED] = used;
+	put_session();
+}
+
+Test(exporter_files, users_have_a_dozen_figures_each)
+{
+	unsigned lines = 0;
+
+	put_totals();
+	put_session_of(1, 7001, 10, 100);
+	put_session_of(2, 7001, 20, 200);
+	put_session_of(3, 7002, 40, 400);
+	collect.users = collect.whole = true;
+	cr_assert_eq(write_text(false), 0);
+	cr_expect_eq(of_user("quoit_user_sessions", 7001), 2, "%s", text);
+	cr_expect_eq(of_user("quoit_user_jobs_fetched_total", 7001), 30, "%s", text);
+	cr_expect_eq(of_user("quoit_user_host_used_bytes", 7001), 300, "%s", text);
+	cr_expect_eq(of_user("quoit_user_jobs_fetched_total", 7002), 40, "%s", text);
+	cr_expect_not(strstr(text, "quoit_session_"), "%s", text);
+	for (const char *at = text; (at = strstr(at, "{uid=\"7001\"")); at++)
+		lines++;
+	cr_expect(lines >= 10 && lines <= 14, "%u", lines);
+}
+
+/* What a session has done is not lost when its file goes, nor counted twice. */
+Test(exporter_files, what_a_user_has_done_never_falls)
+{
+	char path[sizeof folder + 32];
+
+	put_totals();
+	put_session_of(1, 7001, 1000, 100);
+	collect.users = true;
+	cr_assert_eq(write_text(false), 0);
+	cr_expect_eq(of_user("quoit_user_jobs_fetched_total", 7001), 0, "from now on: %s", text);
+	put_session_of(1, 7001, 1010, 100);
+	put_session_of(2, 7001, 5, 50);
+	cr_assert_eq(write_text(false), 0);
+	cr_expect_eq(of_user("quoit_user_jobs_fetched_total", 7001), 15, "%s", text);
+	cr_expect_eq(of_user("quoit_user_host_used_bytes", 7001), 150, "%s", text);
+	snprintf(path, sizeof path, "%s/session.1", folder);
+	cr_assert_eq(unlink(path), 0);
+	cr_assert_eq(write_text(false), 0);
+	cr_expect_eq(of_user("quoit_user_jobs_fetched_total", 7001), 15, "%s", text);
+	cr_expect_eq(of_user("quoit_user_host_used_bytes", 7001), 50, "%s", text);
+	totals.header.started_ns = runtime_now_ns(); /* another quoitd, whose session 2 is new */
+	put_totals();
+	put_session_of(2, 7001, 3, 10);
+	cr_assert_eq(write_text(false), 0);
+	cr_expect_eq(of_user("quoit_user_jobs_fetched_total", 7001), 18, "%s", text);
+}
+
+Test(exporter_files, more_users_than_are_told_are_counted)
+{
+	char line[80];
+
+	put_totals();
+	for (uint32_t i = 0; i < USER_SUMS_MOST + 3; i++)
+		put_session_of(i + 1, 7000 + i, 1, 1);
+	collect.users = true;
+	cr_assert_eq(write_text(false), 0);
+	snprintf(line, sizeof line, "quoit_user_sessions_not_counted 3");
+	cr_expect(has(line), "%s", text);
 }
 
 /* Of session 5. */

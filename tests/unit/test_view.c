@@ -81,10 +81,13 @@ Test(view, devices_have_a_line_each_and_the_lost_are_counted)
 	s->f.totals[1].value[QUOIT_DAEMON_DEVICE_LIMIT] = (struct counter){64 << 20, true};
 	s->f.totals[1].value[QUOIT_DAEMON_DEVICE_LEASED] = (struct counter){1 << 20, true};
 	fill(s, 120, 24);
-	cr_expect(has_line(s, "device1       1234 jobs/s,   0.50 at once; p50 21.3u, p99 2.1m; "
-			      "64.0M for leases, 1.0M leased"));
-	cr_expect(has_line(s, "device2          - jobs/s,      - at once; p50 -, p99 -; "
-			      "64.0M for leases, 1.0M leased"));
+	cr_expect(has_line(
+		s, "device1   [||||||||||          ]     1234 jobs/s,   0.50 at once; p50 21.3u, "
+		   "p99 2.1m; 64.0M for leases, 1.0M leased"));
+	cr_expect(has_line(
+		s,
+		"device2   [                    ]        - jobs/s,      - at once; p50 -, p99 -; "
+		"64.0M for leases, 1.0M leased"));
 	cr_expect(has_line(s, "1 of the devices lost: quoit topo says why"));
 	view_free(&s->v);
 }
@@ -131,7 +134,7 @@ Test(view, no_line_is_wider_and_there_are_no_more_than_asked_for)
 {
 	struct scene *s = scene();
 
-	for (unsigned page = VIEW_SESSIONS; page <= VIEW_HELP; page++)
+	for (unsigned page = VIEW_SESSIONS; page <= VIEW_CHOOSER; page++)
 		for (unsigned width = 0; width < 200; width += 7)
 			for (unsigned height = 1; height < 60; height += 3) {
 				s->o.page = (enum view_page)page;
@@ -169,7 +172,7 @@ Test(view, steps_end_at_the_first_and_the_last)
 	cr_expect_eq(view_step(&s->o, &s->f, 3), 47);
 	cr_expect_eq(view_step(&s->o, &s->f, 1000), 1);
 	cr_expect_eq(view_step(&s->o, &s->f, -1000), 50);
-	s->f.shown = 0;
+	s->f.line_count = 0;
 	cr_expect_eq(view_step(&s->o, &s->f, 1), 0);
 	view_free(&s->v);
 }
@@ -183,6 +186,150 @@ Test(view, only_one_users_sessions_when_asked_for)
 	fill(s, WIDTH, 0);
 	cr_expect_geq(line_of(s, 2), 0);
 	cr_expect_lt(line_of(s, 1), 0);
+	view_free(&s->v);
+}
+
+/* ---- users ---- */
+
+/* Users 77, who has the even sessions, and 78; the former has more jobs queued. */
+static struct scene *two_users(enum view_groups groups)
+{
+	struct scene *s = scene();
+
+	s->o.columns.count = 0;
+	cr_assert(columns_choose(&s->o.columns, "user,session,queued,command", false, "test"));
+	s->o.groups = groups;
+	return s;
+}
+
+static int line_with(const struct scene *s, const char *words)
+{
+	for (unsigned i = 0; i < s->v.count; i++)
+		if (strstr(s->v.lines[i].text, words))
+			return (int)i;
+	return -1;
+}
+
+Test(view, users_are_a_line_each_with_the_sum_of_their_sessions)
+{
+	struct scene *s = two_users(VIEW_USERS);
+
+	fill(s, WIDTH, 24);
+	cr_expect_eq(s->f.line_count, 2);
+	cr_expect_geq(line_with(s, "77         -   6500 25 sessions"), 0, "%s", s->v.lines[4].text);
+	cr_expect_eq(line_with(s, "78         -   6250 25 sessions"),
+		     line_with(s, "77         -   6500 25 sessions") + 1);
+	s->o.ascending = true;
+	fill(s, WIDTH, 24);
+	cr_expect_lt(line_with(s, "6250 25 sessions"), line_with(s, "6500 25 sessions"));
+	view_free(&s->v);
+}
+
+Test(view, below_each_user_are_its_sessions)
+{
+	struct scene *s = two_users(VIEW_TREE);
+	int user;
+
+	fill(s, WIDTH, 0);
+	cr_expect_eq(s->f.line_count, SESSIONS + 2);
+	user = line_with(s, "6500 25 sessions");
+	cr_expect_eq(line_with(s, " |- 77      50    500"), user + 1, "%s",
+		     s->v.lines[user + 1].text);
+	cr_expect_eq(line_with(s, " `- 77       2     20"), user + 25);
+	cr_expect_eq(line_with(s, "6250 25 sessions"), user + 26);
+	view_free(&s->v);
+}
+
+Test(view, a_user_can_be_chosen_and_stepped_over)
+{
+	struct scene *s = two_users(VIEW_TREE);
+
+	fill(s, WIDTH, 16);
+	s->o.chosen = view_step(&s->o, &s->f, 1);
+	cr_expect_eq(s->o.chosen, FOLLOW_USER | 77);
+	s->o.chosen = view_step(&s->o, &s->f, 1);
+	cr_expect_eq(s->o.chosen, 50);
+	s->o.chosen = view_step(&s->o, &s->f, 25);
+	cr_expect_eq(s->o.chosen, FOLLOW_USER | 78);
+	fill(s, WIDTH, 16);
+	cr_expect_geq(line_with(s, "6250 25 sessions"), 0, "it is scrolled to");
+	view_free(&s->v);
+}
+
+/* ---- search, mouse, chooser ---- */
+
+Test(view, search_finds_the_next_line_and_begins_anew)
+{
+	struct scene *s = scene();
+
+	fill(s, WIDTH, 20); /* 50 first */
+	s->o.chosen = 50;
+	s->o.chosen = view_search(&s->o, &s->f, "12");
+	cr_expect_eq(s->o.chosen, 12);
+	s->o.chosen = view_search(&s->o, &s->f, "12"); /* its 120 jobs are in its own line */
+	cr_expect_eq(s->o.chosen, 12);
+	s->o.chosen = view_search(&s->o, &s->f, "49");
+	cr_expect_eq(s->o.chosen, 49);
+	cr_expect_eq(view_search(&s->o, &s->f, "nothing"), 0);
+	s->f.line_count = 0;
+	cr_expect_eq(view_search(&s->o, &s->f, "49"), 0);
+	view_free(&s->v);
+}
+
+Test(view, what_is_under_the_mouse_is_known)
+{
+	struct scene *s = scene();
+	struct view_hit hit;
+	unsigned title;
+
+	s->o.footer = true;
+	fill(s, WIDTH, 20);
+	title = (unsigned)line_with(s, "SESSION");
+	hit = view_hit(&s->v, &s->o, &s->f, 2, title);
+	cr_expect(hit.title && hit.column == COLUMN_OF_SESSION && !hit.line);
+	hit = view_hit(&s->v, &s->o, &s->f, 10, title);
+	cr_expect(hit.title && hit.column == COLUMN_OF_QUEUED);
+	cr_expect_not(view_hit(&s->v, &s->o, &s->f, 60, title).title);
+	cr_expect_eq(view_hit(&s->v, &s->o, &s->f, 60, title + 2).line, 49);
+	cr_expect_eq(view_hit(&s->v, &s->o, &s->f, 0, 19).key, 'h');
+	cr_expect_eq(view_hit(&s->v, &s->o, &s->f, 99, 19).key, 0);
+	cr_expect_eq(view_hit(&s->v, &s->o, &s->f, 0, 18).key, 0);
+	cr_expect_eq(view_hit(&s->v, &s->o, &s->f, 0, 0).line, 0);
+	s->o.page = VIEW_HELP;
+	fill(s, WIDTH, 20);
+	cr_expect_eq(view_hit(&s->v, &s->o, &s->f, 2, title).title, false);
+	view_free(&s->v);
+}
+
+Test(view, the_last_line_has_keys_where_there_is_room)
+{
+	struct scene *s = scene();
+
+	s->o.footer = true;
+	for (unsigned page = VIEW_SESSIONS; page <= VIEW_CHOOSER; page++)
+		for (unsigned height = 12; height < 60; height += 5) {
+			s->o.page = (enum view_page)page;
+			fill(s, 80, height);
+			cr_expect_eq(s->v.count, height);
+			cr_expect(strstr(s->v.lines[height - 1].text, "q end"), "%s",
+				  s->v.lines[height - 1].text);
+		}
+	fill(s, 80, 11);
+	cr_expect_lt(line_with(s, "q end"), 0);
+	view_free(&s->v);
+}
+
+Test(view, the_chooser_marks_what_is_shown)
+{
+	struct scene *s = scene();
+
+	s->o.page = VIEW_CHOOSER;
+	fill(s, WIDTH, 0);
+	cr_expect_geq(line_with(s, "[x] SESSION"), 0);
+	cr_expect_geq(line_with(s, "[ ] PID"), 0);
+	s->o.cursor = (enum column)(COLUMN_NR - 1);
+	fill(s, WIDTH, 20);
+	cr_expect_geq(line_with(s, columns_title(s->o.cursor)), 0, "the cursor is in sight");
 	view_free(&s->v);
 }
 

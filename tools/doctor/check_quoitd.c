@@ -8,7 +8,7 @@
 #include "tree.h"
 #include "trials.h"
 
-#define LINE_BYTES 200
+#define LINE_BYTES 4096
 
 /* ---- is it there ---- */
 
@@ -56,7 +56,7 @@ static void say_what_is_wrong(const struct examination *e, struct finding *f)
 			     finding_is_plain(r->socket) ? r->socket : "PATH");
 		break;
 	case RUNNING_REFUSES:
-		finding_say(f, LEVEL_FAILURE, "the one at %s refuses us: %.100s", r->socket,
+		finding_say(f, LEVEL_FAILURE, "the one at %s refuses us: %s", r->socket,
 			    r->refusal);
 		finding_mend(f, "so it does with all programs of this user",
 			     "quoitd --private  # one of one's own; or: unset QUOIT_SOCKET");

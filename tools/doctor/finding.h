@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FINDING_BYTES 256
+#define FINDING_BYTES 6144 /* a path of any length, and words around it */
 
 enum level {
 	LEVEL_OK,
@@ -28,7 +28,7 @@ struct finding {
 	/* What was read or measured, for scripts: a number, a word, or neither. */
 	bool is_number;
 	double number;
-	char word[80];
+	char word[FINDING_BYTES];
 };
 
 struct findings {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "daemon_state.h"
 #include "exporter/accept.h"
 #include "exporter/exposition.h"
 #include "exporter/gzip.h"
@@ -57,7 +58,7 @@ static enum MHD_Result send_failure(struct MHD_Connection *connection, int err)
 	char text[160];
 
 	snprintf(text, sizeof text, "quoit exporter: no counters of quoitd: %s\n",
-		 collect_reason(err));
+		 daemon_state_reason(err));
 	return send_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, text);
 }
 

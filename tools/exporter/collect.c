@@ -9,8 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon_state.h"
 #include "exporter/collect_sessions.h"
 #include "exporter/collect_timings.h"
+#include "exporter/collect_users.h"
 #include "exporter/exposition.h"
 #include "exporter/metrics.h"
 #include "runtime.h"
@@ -18,28 +20,21 @@
 
 #define CLOCK_STEP_NS 500000000 /* further apart than two readings of two clocks ever are */
 
-/* What may be said of a quoitd; it is alive before anybody has looked. */
-enum { ALIVE = 0, DEAD = 1, NONE = 2 };
-
 /* ---- one reading ---- */
 
 struct reading {
-	struct sessions sessions; /* without --sessions, the totals alone */
-	bool found;               /* false: there is no quoitd, and nothing else is filled in */
+	struct sessions sessions; /* without --sessions and --users, the totals alone */
+	bool found;               /* false: there is no quoitd, and nothing of it is filled in */
+	enum daemon_state state;
 	int directory;
 };
 
 static int read_files(const struct collect *c, struct reading *r)
 {
-	int err;
 
-	if (c->sessions)
+	if (c->sessions || c->users)
 		return sessions_read(r->directory, &r->sessions);
-	err = counters_read_totals(r->directory, &r->sessions.totals);
-	if (!err)
-		r->sessions.daemon_lives =
-			runtime_daemon_lives(r->directory, &r->sessions.totals.origin);
-	return err;
+	return counters_read_totals(r->directory, &r->sessions.totals);
 }
 
 /* A quoitd that ends takes its files along; a service's directory goes with it. */
@@ -50,6 +45,9 @@ static int open_reading(const struct collect *c, struct reading *r)
 	if (err >= 0)
 		err = read_files(c, r);
 	r->found = !err;
+	if (!err || err == -ENOENT)
+		r->state = daemon_state_look(r->directory, c->socket,
+					     err ? NULL : &r->sessions.totals);
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -62,35 +60,23 @@ static void close_reading(struct reading *r)
 
 /* ---- what is said ---- */
 
-const char *collect_reason(int err)
-{
-	switch (err) {
-	case -EBADMSG:
-		return "the totals file is damaged, or none of quoitd's";
-	case -EPROTONOSUPPORT:
-		return "the totals file is of another version of quoitd";
-	default:
-		return strerror(-err);
-	}
-}
-
 /* A scrape every second would otherwise fill the log with one line. */
 static void say(struct collect *c, const struct reading *r, int err)
 {
-	int state = err ? err : !r->found ? NONE : r->sessions.daemon_lives ? ALIVE : DEAD;
+	const struct counters_totals *t = &r->sessions.totals;
+	int state = err ? err : (int)r->state;
+	bool same = state == c->said;
 
-	if (state == c->said)
-		return;
+	if (same && r->found && c->compared != t->origin.daemon_pid)
+		daemon_state_compare_versions("exporter", t);
+	c->compared = r->found ? t->origin.daemon_pid : 0;
 	c->said = state;
-	if (err)
-		fprintf(stderr, "quoit exporter: no counters of quoitd beside %s: %s\n", c->socket,
-			collect_reason(err));
-	else if (state == NONE)
-		fprintf(stderr, "quoit exporter: there is no quoitd at %s\n", c->socket);
-	else
-		fprintf(stderr, "quoit exporter: quoitd (PID %u) is %s\n",
-			r->sessions.totals.origin.daemon_pid,
-			state == ALIVE ? "there" : "dead; these are its last figures");
+	if (same)
+		return;
+	if (!r->found)
+		(void)daemon_state_refuse("exporter", c->socket, err ? err : -ENOENT);
+	else if (!daemon_state_warn("exporter", r->state, t))
+		fprintf(stderr, "quoit exporter: quoitd (PID %u) is up\n", t->origin.daemon_pid);
 }
 
 /* ---- the totals ---- */
@@ -99,12 +85,26 @@ static const struct exposition_label no_labels[] = {{0}};
 
 static void write_up(struct exposition *e, const struct reading *r)
 {
-	exposition_family(e, &(struct exposition_family){
-				     .name = "quoit_up",
-				     .type = EXPOSITION_GAUGE,
-				     .help = "1: quoitd runs.  0: it does not, and all else is how "
-					     "it was left."});
-	exposition_count(e, no_labels, r->found && r->sessions.daemon_lives);
+	exposition_family(
+		e, &(struct exposition_family){
+			   .name = "quoit_up",
+			   .type = EXPOSITION_GAUGE,
+			   .help = "1: quoitd runs, and its reactors move.  0: not so; quoit_state "
+				   "says which, and all else is how it was left."});
+	exposition_count(e, no_labels, r->state == DAEMON_UP);
+	exposition_family(
+		e, &(struct exposition_family){
+			   .name = "quoit_state",
+			   .type = EXPOSITION_GAUGE,
+			   .help = "1 at one of these states.  up: quoitd runs.  silent: it runs, "
+				   "and a reactor has told nothing for 5 s.  dead: it has ended "
+				   "without taking its files along.  waiting: it has not started, "
+				   "and its socket waits for the first client.  absent: neither."});
+	for (unsigned i = 0; i < DAEMON_STATES; i++)
+		exposition_count(e,
+				 (struct exposition_label[]){
+					 {"state", daemon_state_word((enum daemon_state)i)}, {0}},
+				 r->state == (enum daemon_state)i);
 }
 
 static void write_silence(struct exposition *e, const struct counters_totals *t)
@@ -120,6 +120,22 @@ static void write_silence(struct exposition *e, const struct counters_totals *t)
 				   "told nothing; about one where quoitd is well, more where "
 				   "it is stopped or stuck."});
 	exposition_real(e, no_labels, runtime_silence_s(t, &reactor));
+}
+
+static void write_daemon_build(struct exposition *e, const struct counters_totals *t)
+{
+	struct counter abi = t->value[QUOIT_DAEMON_ABI];
+	char version[64], number[24];
+
+	(void)daemon_state_version(t, version, sizeof version);
+	snprintf(number, sizeof number, "%" PRIu64, abi.value);
+	exposition_family(e, &(struct exposition_family){.name = "quoit_build",
+							 .type = EXPOSITION_INFO,
+							 .help = "Of which version quoitd is."});
+	if (abi.known)
+		exposition_count(
+			e, (struct exposition_label[]){{"version", version}, {"abi", number}, {0}},
+			1);
 }
 
 static void write_build(struct exposition *e)
@@ -197,6 +213,21 @@ static void write_totals(struct exposition *e, const struct counters_totals *t)
 
 /* ---- all ---- */
 
+/* Users, and sessions one by one, where that is asked for; 0 or -ENOMEM. */
+static int write_sessions(struct exposition *e, struct collect *c, const struct reading *r)
+{
+	int err = 0;
+
+	if (c->users || c->sessions)
+		err = user_sums_take(&c->known, &r->sessions, c->whole);
+	if (!err && c->users)
+		collect_users(e, c->known);
+	if (!err && c->sessions)
+		err = collect_sessions(e, &r->sessions, r->directory, c->known,
+				       c->most ? c->most : COLLECT_SESSIONS);
+	return err;
+}
+
 /* What is in a reading; 0 or -ENOMEM. */
 static int write_reading(struct exposition *e, struct collect *c, const struct reading *r)
 {
@@ -207,10 +238,10 @@ static int write_reading(struct exposition *e, struct collect *c, const struct r
 	if (r->found) {
 		write_start(e, c, r->sessions.totals.origin.started_ns);
 		write_silence(e, &r->sessions.totals);
+		write_daemon_build(e, &r->sessions.totals);
 		write_totals(e, &r->sessions.totals);
 		collect_timings(e, &r->sessions.totals, r->directory);
-		if (c->sessions)
-			err = collect_sessions(e, &r->sessions, r->directory);
+		err = write_sessions(e, c, r);
 	}
 	exposition_end(e);
 	return err;
@@ -231,4 +262,10 @@ int collect_write(struct collect *c, FILE *out, bool openmetrics)
 	close_reading(r);
 	free(r);
 	return err;
+}
+
+void collect_free(struct collect *c)
+{
+	user_sums_free(c->known);
+	c->known = NULL;
 }

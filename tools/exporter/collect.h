@@ -2,7 +2,8 @@
 /*
  * collect.h - the metrics of a quoitd, read from its counter files at this moment.
  *
- * Nothing is kept between two times but what was said on stderr, and where the wall clock was.
+ * Kept between two times is what was said on stderr, where the wall clock was, and, for users and
+ * the order of sessions, what these had done.
  */
 #ifndef QUOIT_TOOLS_EXPORTER_COLLECT_H
 #define QUOIT_TOOLS_EXPORTER_COLLECT_H
@@ -13,16 +14,25 @@
 
 #include <quoit/socket.h>
 
-/* So many sessions, those with the lowest numbers, are told one by one; the others are counted. */
-#define COLLECT_MOST_SESSIONS 256
+/* So many sessions, the busiest, are told one by one; the others are counted. */
+#define COLLECT_SESSIONS      16  /* unless told otherwise, */
+#define COLLECT_MOST_SESSIONS 256 /* and so many at most */
 
-/* All zero but the first two. */
+struct user_sums;
+
+/* All zero but the first ones. */
 struct collect {
 	char socket[QUOIT_SOCKET_BYTES];
-	bool sessions; /* those that may be read, one by one */
+	bool sessions; /* those that may be read, one by one: */
+	unsigned most; /* so many; 0: COLLECT_SESSIONS */
+	bool users;    /* their users, each in a line */
+	bool whole;    /* users have all that their sessions have done: nothing is read again */
 
-	int64_t clock_ns; /* CLOCK_REALTIME less CLOCK_BOOTTIME */
-	int said;         /* what stderr was told last: enum in collect.c, or -errno */
+	struct user_sums *known; /* of the readings before */
+
+	int64_t clock_ns;  /* CLOCK_REALTIME less CLOCK_BOOTTIME */
+	uint32_t compared; /* PID of the quoitd whose version was compared last */
+	int said;          /* what stderr was told last: enum daemon_state, or -errno */
 };
 
 /*
@@ -32,7 +42,7 @@ struct collect {
  */
 int collect_write(struct collect *c, FILE *out, bool openmetrics);
 
-/* Why it failed. */
-const char *collect_reason(int err);
+/* What is kept. */
+void collect_free(struct collect *c);
 
 #endif

@@ -2,30 +2,62 @@
 /* collect_buckets.c - a histogram of quoitd's as one of Prometheus' */
 #include "exporter/collect_buckets.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "buckets.h"
 
-/* A few bounds out of hundreds of buckets, which are narrow enough for that. */
-static const struct {
-	const char *le;
-	double ns;
-} bounds[] = {{"1e-06", 1e3}, {"1e-05", 1e4}, {"0.0001", 1e5}, {"0.001", 1e6},
-	      {"0.01", 1e7},  {"0.1", 1e8},   {"1.0", 1e9},    {"10.0", 1e10}};
+#define LEAST_NS 1e2
+#define DECADES  9
 
-#define BOUNDS (sizeof bounds / sizeof bounds[0])
+/* Of each power of ten; those that follow each other are at most 1.28 apart, or 2.5. */
+static const double fine[] = {1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8};
+static const double coarse[] = {1, 2, 5};
+
+#define FINE        (sizeof fine / sizeof fine[0])
+#define COARSE      (sizeof coarse / sizeof coarse[0])
+#define MOST_BOUNDS (DECADES * FINE + 1)
+#define LE_BYTES    16
+
+/* As readers of OpenMetrics want numbers: "1e-06", "1.0". */
+static void write_bound(double ns, char ret[LE_BYTES])
+{
+	snprintf(ret, LE_BYTES, "%.4g", ns / 1e9);
+	if (!strpbrk(ret, ".e"))
+		strcat(ret, ".0");
+}
+
+static unsigned make_bounds(enum collect_bounds which, double ret[MOST_BOUNDS])
+{
+	const double *of = which == COLLECT_FINE ? fine : coarse;
+	size_t each = which == COLLECT_FINE ? FINE : COARSE;
+	unsigned n = 0;
+
+	for (int decade = 0; decade < DECADES; decade++)
+		for (size_t i = 0; i < each; i++)
+			ret[n++] = LEAST_NS * pow(10, decade) * of[i];
+	ret[n++] = LEAST_NS * pow(10, DECADES);
+	return n;
+}
 
 /* A bucket on both sides of a bound is where its larger part is. */
 void collect_buckets(struct exposition *e, const struct exposition_label *labels,
-		     const uint64_t count[QUOIT_LEG_BUCKETS], double tick_ns)
+		     const uint64_t count[QUOIT_LEG_BUCKETS], double tick_ns,
+		     enum collect_bounds which)
 {
-	struct exposition_bucket buckets[BOUNDS];
-	unsigned i = 0;
+	struct exposition_bucket buckets[MOST_BOUNDS];
+	char le[MOST_BOUNDS][LE_BYTES];
+	double bound[MOST_BOUNDS];
+	unsigned bounds = make_bounds(which, bound), i = 0;
 	uint64_t below = 0;
 
-	for (unsigned b = 0; b < BOUNDS; b++) {
-		for (; i < QUOIT_LEG_BUCKETS && buckets_middle(i) * tick_ns <= bounds[b].ns; i++)
+	for (unsigned b = 0; b < bounds; b++) {
+		for (; i < QUOIT_LEG_BUCKETS && buckets_middle(i) * tick_ns <= bound[b]; i++)
 			below += count[i];
-		buckets[b] = (struct exposition_bucket){bounds[b].le, below};
+		write_bound(bound[b], le[b]);
+		buckets[b] = (struct exposition_bucket){le[b], below};
 	}
-	exposition_histogram(e, labels, buckets, BOUNDS, buckets_count(count),
+	exposition_histogram(e, labels, buckets, bounds, buckets_count(count),
 			     buckets_sum(count) * tick_ns / 1e9);
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "exporter/collect.h"
 #include "exporter/collect_buckets.h"
 #include "exporter/metrics.h"
 #include "format.h"
@@ -15,25 +14,43 @@
 
 /* ---- which ---- */
 
-struct choice {
-	const struct session_row *list[COLLECT_MOST_SESSIONS];
-	unsigned count;
-	uint64_t left_out;
-	struct legs legs; /* of one of them after the other */
+struct candidate {
+	const struct session_row *row;
+	double busy;
 };
 
+struct choice {
+	struct candidate *list; /* the busiest first */
+	size_t count;           /* of these, so many are told, */
+	uint64_t left_out;      /* and so many are not */
+	struct legs legs;       /* of one of them after the other */
+};
+
+static int by_busy(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	int order = (x->busy < y->busy) - (x->busy > y->busy);
+
+	return order ? order
+		     : (x->row->s.session > y->row->s.session) -
+			       (x->row->s.session < y->row->s.session);
+}
+
 /* Those of this quoitd that are open; it may have found the files of one before. */
-static void choose(struct choice *c, const struct sessions *s)
+static void choose(struct choice *c, const struct sessions *s, const struct user_sums *known,
+		   unsigned most)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const struct counters_session *one = &s->list[i].s;
 
-		if (one->ended || !counters_is_of(one, &s->totals))
-			continue;
-		if (c->count < COLLECT_MOST_SESSIONS)
-			c->list[c->count++] = &s->list[i];
-		else
-			c->left_out++;
+		if (!one->ended && counters_is_of(one, &s->totals))
+			c->list[c->count++] = (struct candidate){
+				&s->list[i], user_sums_busy(known, one->session)};
+	}
+	qsort(c->list, c->count, sizeof *c->list, by_busy);
+	if (c->count > most) {
+		c->left_out = c->count - most;
+		c->count = most;
 	}
 }
 
@@ -81,8 +98,8 @@ static void write_counters(struct exposition *e, const struct choice *c)
 	struct identity id;
 
 	for (const struct metric *m = metrics; m->help; m++)
-		for (unsigned i = 0; m->of == METRIC_OF_SESSION && i < c->count; i++) {
-			const struct counters_session *s = &c->list[i]->s;
+		for (size_t i = 0; m->of == METRIC_OF_SESSION && i < c->count; i++) {
+			const struct counters_session *s = &c->list[i].row->s;
 
 			identify(&id, s, m->label);
 			metrics_write(e, m, id.labels, s->value[m->counter], s->origin.tsc_hz);
@@ -109,8 +126,8 @@ static void write_legs(struct exposition *e, struct choice *c, const struct coun
 			   .unit = "seconds",
 			   .help = "Where a job's time goes: by one job of each 64, which stands "
 				   "for all, and by long ones."});
-	for (unsigned i = 0; i < c->count; i++) {
-		const struct counters_session *s = &c->list[i]->s;
+	for (size_t i = 0; i < c->count; i++) {
+		const struct counters_session *s = &c->list[i].row->s;
 
 		if (legs_read(directory, s->session, &c->legs) < 0 || c->legs.tick_ns <= 0 ||
 		    !are_of(&c->legs, t))
@@ -118,21 +135,28 @@ static void write_legs(struct exposition *e, struct choice *c, const struct coun
 		for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++) {
 			identify(&id, s, (struct exposition_label){"leg", legs_label(leg)});
 			if (c->legs.known[leg])
-				collect_buckets(e, id.labels, c->legs.count[leg], c->legs.tick_ns);
+				collect_buckets(e, id.labels, c->legs.count[leg], c->legs.tick_ns,
+						COLLECT_COARSE);
 		}
 	}
 }
 
-int collect_sessions(struct exposition *e, const struct sessions *s, int directory)
+int collect_sessions(struct exposition *e, const struct sessions *s, int directory,
+		     const struct user_sums *known, unsigned most)
 {
 	struct choice *c = calloc(1, sizeof *c);
 
-	if (!c)
+	if (c)
+		c->list = calloc(s->count ? s->count : 1, sizeof *c->list);
+	if (!c || !c->list) {
+		free(c);
 		return -ENOMEM;
-	choose(c, s);
+	}
+	choose(c, s, known, most);
 	write_left_out(e, s, c->left_out);
 	write_counters(e, c);
 	write_legs(e, c, &s->totals, directory);
+	free(c->list);
 	free(c);
 	return 0;
 }

@@ -5,8 +5,13 @@
 
 #include "exporter/exposition.h"
 #include "sessions.h"
+#include "user_sums.h"
 
-/* 0 or -ENOMEM.  directory: where they were read. */
-int collect_sessions(struct exposition *e, const struct sessions *s, int directory);
+/*
+ * The busiest of them, `most` at most.  0 or -ENOMEM.  directory: where they were read.  known:
+ * this reading is in it.
+ */
+int collect_sessions(struct exposition *e, const struct sessions *s, int directory,
+		     const struct user_sums *known, unsigned most);
 
 #endif

@@ -24,7 +24,7 @@ static void write_sum(struct exposition *e, const struct timings *t, uint32_t of
 	uint64_t count[QUOIT_LEG_BUCKETS];
 
 	if (timings_sum(t, of, number, label, count))
-		collect_buckets(e, labels, count, t->tick_ns);
+		collect_buckets(e, labels, count, t->tick_ns, COLLECT_COARSE);
 }
 
 /* What clients say of times is in no totals: those are always empty. */
@@ -80,11 +80,38 @@ static void write_cores(struct exposition *e, const struct timings *t,
 	}
 }
 
+/* What `quoit stat` has its percentiles of. */
+static void write_jobs(struct exposition *e, const struct timings *t, uint32_t reactors)
+{
+	uint64_t all[QUOIT_LEG_BUCKETS] = {0}, one[QUOIT_LEG_BUCKETS];
+	bool any = false;
+
+	exposition_family(
+		e,
+		&(struct exposition_family){
+			.name = "quoit_job_seconds",
+			.type = EXPOSITION_HISTOGRAM,
+			.unit = "seconds",
+			.help = "From a job's fetch to its end, of all reactors, with bounds so "
+				"near each other that percentiles are as quoit stat says, within "
+				"1.3 times: " BY_SAMPLES});
+	for (uint32_t i = 0; i < reactors; i++) {
+		if (!timings_sum(t, QUOIT_OF_REACTOR, i, legs[QUOIT_LEG_WHOLE], one))
+			continue;
+		any = true;
+		for (unsigned b = 0; b < QUOIT_LEG_BUCKETS; b++)
+			all[b] += one[b];
+	}
+	if (any)
+		collect_buckets(e, (struct exposition_label[]){{0}}, all, t->tick_ns, COLLECT_FINE);
+}
+
 static void write_histograms(struct exposition *e, const struct timings *t,
 			     const struct counters_totals *totals)
 {
 	if (t->tick_ns <= 0)
 		return;
+	write_jobs(e, t, totals->reactors);
 	exposition_family(e,
 			  &(struct exposition_family){
 				  .name = "quoit_reactor_leg_seconds",

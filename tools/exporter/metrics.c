@@ -10,6 +10,7 @@
 #define REACTOR(COUNTER) METRIC_OF_REACTOR, QUOIT_REACTOR_##COUNTER
 #define CORE(COUNTER)    METRIC_OF_CORE, QUOIT_CORE_##COUNTER
 #define SESSION(COUNTER) METRIC_OF_SESSION, QUOIT_SESSION_##COUNTER
+#define USER(COUNTER)    METRIC_OF_USER, QUOIT_SESSION_##COUNTER
 
 /* Of one family each, told apart by a label. */
 #define REFUSED(COUNTER)                                                                           \
@@ -71,6 +72,8 @@ const struct metric metrics[] = {
 	 "Of these, those that are lost or could not be started: jobs of theirs fail."},
 	{DAEMON(CLIENTS_NOWHERE), METRIC_COUNT, "quoit_clients_of_unknown_node",
 	 "Sessions that were opened without its being known on which node their clients ran."},
+	{DAEMON(ABI), METRIC_LEFT_OUT, NULL, "it is a label of quoit_build_info"},
+	{DAEMON(VERSION), METRIC_LEFT_OUT, NULL, "it is a label of quoit_build_info"},
 	{DAEMON(LOG_SUPPRESSED), METRIC_COUNT, "quoit_log_lines_suppressed",
 	 "Log lines that were counted and not written."},
 
@@ -119,6 +122,28 @@ const struct metric metrics[] = {
 	{CORE(TILES), METRIC_COUNT, "quoit_core_tiles", "Tiles that ran on this core."},
 	{CORE(TILE_TICKS), METRIC_TICKS, "quoit_core_tile_seconds", "Time that they took."},
 	{CORE(AS_OF), METRIC_LEFT_OUT, NULL, A_READING},
+
+	{USER(SUBMITTED), METRIC_COUNT, "quoit_user_jobs_fetched",
+	 "Jobs (SQEs) of a user that were fetched."},
+	{USER(FAILED), METRIC_COUNT, "quoit_user_jobs_failed", "Jobs of a user that failed."},
+	{USER(QUEUED), METRIC_GAUGE, "quoit_user_jobs_queued", "Jobs of a user that wait."},
+	{USER(RUNNING), METRIC_GAUGE, "quoit_user_jobs_running", "Jobs of a user at work."},
+	{USER(QUEUE_TICKS), METRIC_TICKS, "quoit_user_queue_seconds",
+	 "Number of a user's open jobs, summed up over time."},
+	{USER(CORE_TICKS), METRIC_TICKS, "quoit_user_core_seconds",
+	 "Time of cores charged to a user."},
+	{USER(EXECUTOR_TICKS), METRIC_TICKS, "quoit_user_executor_seconds",
+	 "Time of modules, and of each of a device's streams, that a user had."},
+	{USER(MEMORY_TICKS), METRIC_TICKS, "quoit_user_memory_wait_seconds",
+	 "Time of a user's sessions with jobs that waited for bytes, all together."},
+	{USER(HOST_LEASE), METRIC_BYTES, "quoit_user_host_leased_bytes",
+	 "Host memory that a user's sessions may use."},
+	{USER(HOST_USED), METRIC_BYTES, "quoit_user_host_used_bytes",
+	 "Host memory of a user in use."},
+	{USER(DEVICE_USED), METRIC_BYTES, "quoit_user_device_used_bytes",
+	 "Memory of a user in use on devices."},
+	{USER(BYTES), METRIC_BYTES_COUNTED, "quoit_user_moved_bytes",
+	 "Bytes that a user's jobs have read and written."},
 
 	{SESSION(SUBMITTED), METRIC_COUNT, "quoit_session_jobs_fetched", "Jobs fetched (SQEs)."},
 	{SESSION(DONE), METRIC_COUNT, "quoit_session_jobs_done", "Jobs that succeeded."},

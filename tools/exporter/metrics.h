@@ -3,8 +3,9 @@
  * metrics.h - what becomes of each counter (quoit/stats.h): one table, in the order of the text.
  *
  * Names and units are by Prometheus' conventions: they begin with the program and end with the
- * unit, seconds or bytes and no multiple of these.  Every counter is in the table once, and those
- * that are left out are there with the reason; tests/unit/test_exporter.c holds that.
+ * unit, seconds or bytes and no multiple of these.  Every counter is in the table once (a session's
+ * may be there for users, too), and those that are left out are there with the reason;
+ * tests/unit/test_exporter.c holds that.
  */
 #ifndef QUOIT_TOOLS_EXPORTER_METRICS_H
 #define QUOIT_TOOLS_EXPORTER_METRICS_H
@@ -18,6 +19,7 @@ enum metric_of {
 	METRIC_OF_REACTOR,
 	METRIC_OF_CORE,
 	METRIC_OF_SESSION,
+	METRIC_OF_USER, /* a session's, summed up */
 };
 
 /* What it counts; METRIC_TICKS are told in seconds. */

@@ -93,6 +93,53 @@ function showFacts() {
 	add('Quoit', data.version);
 }
 
+/* ---- the verdict ---- */
+
+function percent(part, whole) {
+	return Math.round(100 * part / whole) + ' %';
+}
+
+/* Cores busy on average, of those that there are; negative: there are no samples. */
+function busyCores() {
+	const time = data.cores.known.reduce((sum, v) => sum + v, 0);
+	if (!time || !data.cores.cores)
+		return -1;
+	const bins = data.cores.known.filter((v) => v > 0).length;
+	let sum = 0;
+	data.cores.known.forEach((v, i) => { sum += v > 0 ? data.cores.tiles[i] + data.cores.reacting[i] : 0; });
+	return sum / bins;
+}
+
+const remedies = {
+	'running': 'faster operations, or more cores for each, would help most',
+	'waiting for data of other jobs': 'the jobs depend on each other: what can run beside them would help most',
+	'waiting for memory': 'a larger lease, or fewer bytes at once, would help most',
+	'waiting for a turn': 'there are more jobs than cores or devices take at once: more of these would help most',
+};
+
+/* Where the time of all jobs went, in one sentence. */
+function verdict() {
+	const all = data.operations.filter((o) => o[0] === 0);
+	const sum = (i) => all.reduce((total, o) => total + o[i], 0);
+	const parts = [['running', sum(5)], ['waiting for data of other jobs', sum(9)],
+		['waiting for memory', sum(10)], ['waiting for a turn', sum(11)]];
+	const time = parts.reduce((total, [, ns]) => total + ns, 0);
+	const busy = busyCores(), cores = busy < 0 ? '' : `; of ${data.cores.cores} cores ${few(busy)} were busy on average`;
+	if (!data.groups[0].jobs)
+		return 'No job was recorded.';
+	const failed = data.groups[0].failed ? `${count(data.groups[0].failed)} of ${count(data.groups[0].jobs)} jobs failed. ` : '';
+	if (!time)
+		return failed + 'Jobs neither ran nor waited for a time that can be told' + cores + '.';
+	const [what, ns] = parts.reduce((a, b) => b[1] > a[1] ? b : a);
+	const longest = all.reduce((a, b) => b[5] > a[5] ? b : a);
+	const of = what === 'running' ? `, ${longest[1]} ${percent(longest[5], sum(5))} of that` : '';
+	return `${failed}Jobs spent most of their time ${what} (${percent(ns, time)}${of})${cores}: ${remedies[what]}.`;
+}
+
+function showVerdict() {
+	byId('verdict').textContent = verdict();
+}
+
 function showNotes() {
 	const list = byId('notes');
 	const note = (condition, text) => {
@@ -172,6 +219,58 @@ function label(track) {
 function shown() {
 	return tracks.filter((t) => t.kind === 'place' || !view.group || t.group === view.group);
 }
+
+/* ---- the timeline: legend and axis ---- */
+
+const LEGEND = 12;
+
+function showLegend() {
+	const legend = byId('legend');
+	const add = (text, style) => {
+		const line = element('li'), mark = element('i');
+		Object.assign(mark.style, style);
+		line.append(mark, text);
+		legend.append(line);
+	};
+	const names = Object.keys(hues);
+	for (const name of names.slice(0, LEGEND))
+		add(name, { background: `hsl(${hues[name]} 55% var(--hue-light))` });
+	if (names.length > LEGEND)
+		add(`and ${names.length - LEGEND} operations more`, {});
+	add('pale: it waited', { background: 'var(--ink)', opacity: 0.3 });
+	add('half pale: it failed', { background: 'var(--ink)', opacity: 0.5 });
+	if (data.waits.length)
+		add('the program waited', { background: 'var(--two)' });
+	add('strip: how many at a time', { background: 'var(--one)', opacity: 0.67 });
+}
+
+/* 1, 2 or 5 times a power of ten, so that there are at most so many in what is seen. */
+function step(most) {
+	const least = (view.to - view.from) / most;
+	const power = 10 ** Math.floor(Math.log10(least));
+	return power * [1, 2, 5, 10].find((n) => n * power >= least);
+}
+
+function drawAxis() {
+	const axis = byId('axis'), width = axis.parentElement.clientWidth, ratio = window.devicePixelRatio || 1;
+	axis.style.height = '18px';
+	axis.width = Math.round(width * ratio);
+	axis.height = Math.round(18 * ratio);
+	const context = axis.getContext('2d');
+	context.scale(ratio, ratio);
+	context.fillStyle = context.strokeStyle = color('--ink');
+	context.font = '10px sans-serif';
+	const every = step(Math.max(2, width / 110));
+	let ticks = 0;
+	for (let ns = Math.ceil(view.from / every) * every; ns <= view.to; ns += every) {
+		const x = (ns - view.from) / (view.to - view.from) * width;
+		context.fillRect(x, 13, 1, 5);
+		context.fillText(moment(ns), clamp(x + 3, 0, width - 60), 11);
+		ticks++;
+	}
+	axis.dataset.ticks = ticks;
+}
+redraws.push(drawAxis);
 
 /* ---- the timeline: drawing ---- */
 
@@ -396,8 +495,11 @@ function pathOf(values, most, area) {
 	return area ? d + `L${values.length} 100Z` : d;
 }
 
-/* series: () => [[name, values, CSS colour], ...]; text: how a value is written. */
-function chart(parent, series, text) {
+/*
+ * series: () => [[name, values, CSS colour], ...]; text: how a value is written; ceiling: what the
+ * axis goes to at least, where there is such a value.
+ */
+function chart(parent, series, text, ceiling = 0) {
 	const figure = element('figure'), caption = element('figcaption'), plot = element('div', undefined, 'plot');
 	const drawing = svg('svg', { preserveAspectRatio: 'none', role: 'img' });
 	const most = element('span', '', 'most'), times = element('div', undefined, 'times');
@@ -422,7 +524,9 @@ function chart(parent, series, text) {
 
 	function draw() {
 		const list = series();
-		const top = Math.max(...list.flatMap(([, values]) => values), 0) || 1;
+		const top = Math.max(...list.flatMap(([, values]) => values), ceiling) || 1;
+		if (ceiling)
+			figure.dataset.top = top;
 		const scale = data.bins / data.span;
 		drawing.setAttribute('viewBox', `${view.from * scale} 0 ${(view.to - view.from) * scale} 100`);
 		drawing.replaceChildren();
@@ -488,7 +592,7 @@ function makeCharts() {
 	const cores = data.cores;
 	if (cores.known.some((v) => v > 0)) {
 		chart('cores', () => [['cores busy with tiles', cores.tiles, '--one'], ['reactors at work', cores.reacting, '--two'],
-			['reactors polling', cores.polling, '--three']], few);
+			['reactors polling', cores.polling, '--three']], few, cores.cores || data.cpus);
 		if (cores.shares.length)
 			coreStrip();
 	} else {
@@ -498,7 +602,7 @@ function makeCharts() {
 	const workers = running((name) => name.startsWith('workers'));
 	const others = running((name) => !name.startsWith('reactor') && !name.startsWith('workers'));
 	chart('cores', () => [['jobs on cores, in tiles', workers, '--one'], ['in reactors', reactors, '--two'],
-		['on devices, in modules, files', others, '--three']], few);
+		['on devices, in modules, files', others, '--three']], few, cores.cores || data.cpus);
 	chart('depth', () => [['jobs open', group().open, '--one'], ['running', group().running, '--two']], few);
 	chart('depth', () => [['in submission queues', group().sq, '--one'], ['in completion queues', group().cq, '--two']], few);
 	chart('memory', () => [['host', group().host, '--one'], ['devices', group().device, '--two']], bytes);
@@ -564,8 +668,10 @@ function makeChoice() {
 
 /* ---- begin ---- */
 
+showVerdict();
 showFacts();
 showNotes();
+showLegend();
 makeChoice();
 makeCharts();
 operationsTable();

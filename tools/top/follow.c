@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon_state.h"
 #include "rates.h"
 #include "runtime.h"
 
@@ -341,10 +342,12 @@ static void forget_sessions(struct follow *f)
 	f->settled = false;
 }
 
-int follow_open(struct follow *f, int directory)
+int follow_open(struct follow *f, const char *socket, int directory)
 {
-	*f = (struct follow){
-		.directory = directory, .statm = -1, .entries = fdopendir(dup(directory))};
+	*f = (struct follow){.directory = directory,
+			     .socket = socket,
+			     .statm = -1,
+			     .entries = fdopendir(dup(directory))};
 	return f->entries ? 0 : -errno;
 }
 
@@ -359,6 +362,7 @@ void follow_close(struct follow *f)
 	close(f->directory);
 	free(f->list);
 	free(f->rows);
+	free(f->lines);
 }
 
 void follow_choose(struct follow *f, uint64_t session)
@@ -384,7 +388,7 @@ static bool is_our_want(int err)
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
 }
 
-int follow_read(struct follow *f, unsigned needs)
+static int read_once(struct follow *f, unsigned needs)
 {
 	struct counters_totals *to = &f->totals[(f->readings + 1) % 2];
 	int err = counters_read_totals(f->directory, to);
@@ -414,4 +418,12 @@ int follow_read(struct follow *f, unsigned needs)
 	if (needs & ~(unsigned)PROCESS_NEED_RESIDENT)
 		look(f, needs);
 	return 0;
+}
+
+int follow_read(struct follow *f, unsigned needs)
+{
+	int err = read_once(f, needs);
+
+	f->waiting = !f->daemon_lives && daemon_state_is_listened_to(f->socket);
+	return err;
 }

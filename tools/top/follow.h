@@ -40,8 +40,18 @@ struct device_figures {
 	double p50, p99; /* within so many nanoseconds so many in 100 had run */
 };
 
+/* A line of the table: a session, or all of a user's. */
+struct table_line {
+	uint64_t id;         /* a session's number; FOLLOW_USER and the user's */
+	size_t first, count; /* of the rows */
+	bool last;           /* of those below their user's */
+};
+
+#define FOLLOW_USER (UINT64_C(1) << 63)
+
 struct follow {
 	int directory;
+	const char *socket; /* of quoitd, the caller's */
 	DIR *entries;
 	struct timespec changed; /* the directory's time when it was last read, */
 	bool settled;            /* which was long enough ago to be trusted */
@@ -56,11 +66,14 @@ struct follow {
 	struct counters_totals totals[2]; /* the last one is [readings % 2] */
 	uint64_t read_ns;                 /* CLOCK_BOOTTIME, of the last one */
 	bool daemon_lives;
-	int want; /* -errno: what we lacked for the last reading, which tells nothing new; 0 */
+	bool waiting; /* it does not live, and its socket waits for the next client */
+	int want;     /* -errno: what we lacked for the last reading, which tells nothing new; 0 */
 
 	struct session_row *rows; /* of the last reading */
 	size_t row_count, row_room;
-	size_t shown; /* of these, those that view.c has put first */
+	size_t shown; /* of these, those that view_table.c has put first, in */
+	struct table_line *lines;
+	size_t line_count, line_room;
 	struct chosen chosen;
 
 	/* What tiles took of each core, in percent, when that was last told; < 0: it never was. */
@@ -72,8 +85,8 @@ struct follow {
 	struct device_figures device[FOLLOW_DEVICES]; /* number n is at n - 1 */
 };
 
-/* directory: as runtime_open_directory; it is taken over.  0 or -errno. */
-int follow_open(struct follow *f, int directory);
+/* directory: as runtime_open_directory of this socket; it is taken over.  0 or -errno. */
+int follow_open(struct follow *f, const char *socket, int directory);
 void follow_close(struct follow *f);
 
 /*

@@ -37,7 +37,7 @@ static const struct {
 	[VIEW_ALARM] = {A_BOLD, COLOR_RED},
 };
 
-bool screen_open(bool colour)
+bool screen_open(bool colour, bool mouse)
 {
 	terminal = newterm(NULL, stdout, stdin);
 	if (!terminal)
@@ -48,6 +48,11 @@ bool screen_open(bool colour)
 	(void)keypad(stdscr, TRUE);
 	(void)set_escdelay(25);
 	(void)curs_set(0);
+	if (mouse)
+		(void)mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED |
+					BUTTON4_PRESSED | BUTTON5_PRESSED,
+				NULL);
+	(void)mouseinterval(150);
 	/* ncurses looks for keys every few lines, and as long as its screen has never been ended,
 	 * writes at every move of the cursor, and not all that it has to draw at once. */
 	(void)typeahead(-1);
@@ -144,9 +149,36 @@ void screen_draw(const struct view *v)
 	(void)refresh();
 }
 
+static unsigned mouse_x, mouse_y;
+
+void screen_mouse(unsigned *ret_x, unsigned *ret_y)
+{
+	*ret_x = mouse_x;
+	*ret_y = mouse_y;
+}
+
+static int read_mouse(void)
+{
+	MEVENT event;
+
+	if (getmouse(&event) != OK || event.x < 0 || event.y < 0)
+		return SCREEN_NOTHING;
+	mouse_x = (unsigned)event.x;
+	mouse_y = (unsigned)event.y;
+	if (event.bstate & BUTTON4_PRESSED)
+		return SCREEN_WHEEL_UP;
+	if (event.bstate & BUTTON5_PRESSED)
+		return SCREEN_WHEEL_DOWN;
+	if (event.bstate & BUTTON1_DOUBLE_CLICKED)
+		return SCREEN_DOUBLE_CLICK;
+	return event.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED) ? SCREEN_CLICK : SCREEN_NOTHING;
+}
+
 static int translate(int key)
 {
 	switch (key) {
+	case KEY_MOUSE:
+		return read_mouse();
 	case KEY_UP:
 		return SCREEN_UP;
 	case KEY_DOWN:

@@ -22,16 +22,26 @@ enum {
 	SCREEN_ESCAPE,
 	SCREEN_HELP,
 	SCREEN_RESIZED,
+	SCREEN_CLICK,        /* at screen_mouse's place; */
+	SCREEN_DOUBLE_CLICK, /* twice */
+	SCREEN_WHEEL_UP,
+	SCREEN_WHEEL_DOWN,
 };
 
-/* Take the terminal; colour only where it has some.  False: it is none that ncurses knows. */
-bool screen_open(bool colour);
+/*
+ * Take the terminal; colour only where it has some, and its mouse if wanted.  False: it is none
+ * that ncurses knows.
+ */
+bool screen_open(bool colour, bool mouse);
 
 /* Give it back as it was.  Nothing is open: nothing happens. */
 void screen_close(void);
 
 void screen_size(unsigned *ret_width, unsigned *ret_height);
 void screen_draw(const struct view *v);
+
+/* Where the last click was. */
+void screen_mouse(unsigned *ret_x, unsigned *ret_y);
 
 /* The next key, a character or one of the above. */
 int screen_key(int timeout_ms);

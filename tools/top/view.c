@@ -2,16 +2,28 @@
 /* view.c - the pages: sessions, one session, help */
 #include "view.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "daemon_state.h"
 #include "format.h"
 #include "rates.h"
 #include "runtime.h"
 #include "view_private.h"
 
 /* ---- what is above the sessions ---- */
+
+static void add_up(struct view *v, const struct follow *f, const char *up)
+{
+	const struct counters_totals *now = follow_now(f);
+	char version[64];
+
+	view_add(v, VIEW_STRONG, "quoitd %u, up %s", now->origin.daemon_pid, up);
+	if (!daemon_state_version(now, version, sizeof version))
+		view_add(v, VIEW_ALARM, ", of version %s, not " QUOIT_VERSION, version);
+}
 
 static void add_first_line(struct view *v, const struct follow *f, const struct machine *m)
 {
@@ -31,7 +43,11 @@ static void add_first_line(struct view *v, const struct follow *f, const struct 
 		view_add(v, VIEW_ALARM, "quoitd %u does not move: reactor %u silent for %.0f s",
 			 d->daemon_pid, reactor, silent);
 	else if (f->daemon_lives)
-		view_add(v, VIEW_STRONG, "quoitd %u, up %s", d->daemon_pid, up);
+		add_up(v, f, up);
+	else if (f->waiting)
+		view_add(v, VIEW_ALARM,
+			 "quoitd %u has ended, its socket waits for a client: its last figures",
+			 d->daemon_pid);
 	else
 		view_add(v, VIEW_ALARM, "quoitd %u is dead: its last figures", d->daemon_pid);
 	view_add(v, VIEW_PLAIN, " - %s - top itself: ", clock);
@@ -75,6 +91,20 @@ static void add_second_line(struct view *v, const struct follow *f)
 
 /* ---- pages ---- */
 
+/* On a lower screen there are no keys. */
+#define FOOTER_LEAST 12u
+
+/* In the last line, whatever is there. */
+static void add_footer(struct view *v, unsigned height)
+{
+	if (v->count >= height)
+		v->count = height - 1;
+	while (v->count + 1 < height && !v->failed)
+		view_end_line(v);
+	view_begin_line(v);
+	view_footer(v);
+}
+
 static void add_sessions(struct view *v, struct view_options *o, struct follow *f,
 			 const struct machine *m, unsigned height)
 {
@@ -84,6 +114,8 @@ static void add_sessions(struct view *v, struct view_options *o, struct follow *
 	view_nodes(v, f, m, height);
 	view_devices(v, f);
 	view_end_line(v);
+	if (o->footer && height >= FOOTER_LEAST)
+		height--;
 	left = height > v->count ? height - v->count : height ? 2 : 0;
 	for (unsigned lines = (f->unreadable > 0) + (f->damaged || f->want); lines && left > 2;
 	     lines--)
@@ -121,48 +153,12 @@ static void add_session(struct view *v, const struct view_options *o, const stru
 	view_end_line(v);
 }
 
-static void add_help(struct view *v, const struct view_options *o)
-{
-	static const char *const keys[][2] = {
-		{"h ?", "this page; any key leaves it"},
-		{"q", "end"},
-		{"Up Down PgUp PgDn", "choose a session"},
-		{"Enter", "all about the chosen session"},
-		{"P M N T", "sort by %CPU, bytes used, PID, time"},
-		{"< >", "sort by the column to the left, to the right"},
-		{"R", "sort the other way round"},
-		{"u", "only one user's sessions; nothing: everybody's"},
-		{"d s", "another interval, in seconds"},
-		{"1", "all cores in one line, or each"},
-		{"Space", "look now"},
-	};
-
-	view_end_line(v);
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-		view_add(v, VIEW_STRONG, "  %-19s", keys[i][0]);
-		view_add(v, VIEW_PLAIN, "%s", keys[i][1]);
-		view_end_line(v);
-	}
-	view_end_line(v);
-	view_add(v, VIEW_PLAIN, "  A core's bar: ");
-	view_add(v, VIEW_WORK, "||| reactor at work (w)");
-	view_add(v, VIEW_PLAIN, "  ");
-	view_add(v, VIEW_TILE, "=== tiles of long jobs (t)");
-	view_add(v, VIEW_PLAIN, "  ");
-	view_add(v, VIEW_POLL, "... reactor looks for work (p)");
-	view_add(v, VIEW_PLAIN, "; blank: it sleeps");
-	view_end_line(v);
-	view_add(v, VIEW_PLAIN,
-		 "  sys: what the system says of the core, others' programs included");
-	view_end_line(v);
-	view_add(v, VIEW_PLAIN, "  Figures are of the last %g s; '-' is not known", o->interval);
-	view_end_line(v);
-}
-
 void view_fill(struct view *v, struct view_options *o, struct follow *f, const struct machine *m,
 	       unsigned width, unsigned height)
 {
 	v->count = 0;
+	v->title_at = v->footer_at = UINT_MAX;
+	v->lines_shown = 0;
 	v->width = width < VIEW_COLUMNS_MOST ? width : VIEW_COLUMNS_MOST;
 	if (v->room)
 		v->lines[0].length = 0;
@@ -170,11 +166,15 @@ void view_fill(struct view *v, struct view_options *o, struct follow *f, const s
 	add_first_line(v, f, m);
 	add_second_line(v, f);
 	if (o->page == VIEW_HELP)
-		add_help(v, o);
+		view_help(v, o);
+	else if (o->page == VIEW_CHOOSER)
+		view_chooser(v, o, height);
 	else if (o->page == VIEW_SESSION)
 		add_session(v, o, f, height);
 	else
 		add_sessions(v, o, f, m, height);
+	if (o->footer && height >= FOOTER_LEAST)
+		add_footer(v, height);
 	if (height && v->count > height)
 		v->count = height;
 }

@@ -102,6 +102,14 @@ void view_end_line(struct view *v)
 		line->length = 0;
 }
 
+void view_begin_line(struct view *v)
+{
+	struct view_line *line = current(v);
+
+	if (line)
+		line->length = 0;
+}
+
 void view_free(struct view *v)
 {
 	free(v->lines);

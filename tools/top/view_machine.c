@@ -14,6 +14,9 @@
 #define BAR_MOST      40u
 #define CELL_LEAST    (LABEL_WIDTH + FIGURES_WIDTH + BAR_LEAST)
 
+/* What a device's line has beside that and its bar. */
+#define DEVICE_WIDTH 88u
+
 /* Cores take no more than this part of the screen. */
 #define CORES_PART 3u
 
@@ -59,6 +62,14 @@ static unsigned part(double percent, unsigned width, unsigned left)
 	return n < left ? n : left;
 }
 
+/* As wide as a line of this width has room for beside so much. */
+static unsigned bar_width(unsigned width, unsigned beside)
+{
+	unsigned bar = width > beside ? width - beside : 0;
+
+	return bar < BAR_LEAST ? BAR_LEAST : bar < BAR_MOST ? bar : BAR_MOST;
+}
+
 static void add_bar(struct view *v, const struct core *c, unsigned width)
 {
 	unsigned left = width, n;
@@ -87,13 +98,12 @@ static void add_percent(struct view *v, bool known, double percent, const char *
 static void add_core(struct view *v, const struct core *c, unsigned width)
 {
 	unsigned start = view_column(v);
-	unsigned bar = width - LABEL_WIDTH - FIGURES_WIDTH;
 
 	view_add(v, VIEW_PLAIN, "cpu%-3d ", c->cpu);
 	if (c->reactor >= 0)
 		view_add(v, VIEW_PLAIN, "r%d", c->reactor);
 	view_pad(v, VIEW_PLAIN, start + LABEL_WIDTH - 2);
-	add_bar(v, c, bar < BAR_MOST ? bar : BAR_MOST);
+	add_bar(v, c, bar_width(width, LABEL_WIDTH + FIGURES_WIDTH));
 	add_percent(v, c->work_known, c->work, "w");
 	add_percent(v, c->tiles_known, c->tiles, "t");
 	add_percent(v, c->work_known, c->poll, "p");
@@ -120,11 +130,7 @@ static void add_mean(struct view *v, const struct follow *f, const struct machin
 	}
 	view_add(v, VIEW_PLAIN, "%u cores  ", cores);
 	view_pad(v, VIEW_PLAIN, LABEL_WIDTH - 2);
-	add_bar(v, &sum,
-		width > CELL_LEAST ? (width - LABEL_WIDTH - FIGURES_WIDTH < BAR_MOST
-					      ? width - LABEL_WIDTH - FIGURES_WIDTH
-					      : BAR_MOST)
-				   : BAR_LEAST);
+	add_bar(v, &sum, bar_width(width, LABEL_WIDTH + FIGURES_WIDTH));
 	add_percent(v, sum.work_known, sum.work, "w");
 	add_percent(v, sum.tiles_known, sum.tiles, "t");
 	add_percent(v, sum.work_known, sum.poll, "p");
@@ -213,11 +219,14 @@ static void add_device(struct view *v, const struct follow *f, unsigned n)
 {
 	const struct counters_totals *now = follow_now(f);
 	const struct device_figures *d = &f->device[n];
+	struct core busy = {.work = d->at_once < 1 ? 100 * d->at_once : 100};
 	char lease[16], leased[16];
 
 	format_bytes(now->value[QUOIT_DAEMON_DEVICE_LIMIT].value, lease, sizeof lease);
 	format_bytes(now->value[QUOIT_DAEMON_DEVICE_LEASED].value, leased, sizeof leased);
 	view_add(v, VIEW_PLAIN, "device%-2u ", n + 1);
+	view_pad(v, VIEW_PLAIN, LABEL_WIDTH - 2);
+	add_bar(v, &busy, bar_width(v->width, LABEL_WIDTH + DEVICE_WIDTH));
 	if (d->jobs >= 0)
 		view_add(v, VIEW_PLAIN, "%9.0f jobs/s, %6.2f at once", d->jobs, d->at_once);
 	else

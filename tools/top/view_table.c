@@ -1,86 +1,131 @@
 /* SPDX-License-Identifier: MIT */
-/* view_table.c - the sessions, sorted, as far as they fit */
+/* view_table.c - the sessions and their users, as far as they fit */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "view_private.h"
 
-/* ---- order ---- */
-
-void view_sort(const struct view_options *o, struct follow *f)
-{
-	struct column_choices by = {.count = 1};
-	size_t kept = 0;
-
-	by.list[0] = (struct column_choice){.column = o->sorted_by, .descending = !o->ascending};
-	for (size_t i = 0; i < f->row_count; i++)
-		if (!o->only_uid || f->rows[i].s.uid == o->uid) {
-			struct session_row wanted = f->rows[i];
-
-			f->rows[i] = f->rows[kept];
-			f->rows[kept++] = wanted;
-		}
-	f->shown = kept;
-	columns_sort(&by, f->rows, kept);
-}
-
 /* ---- where we are ---- */
 
-static size_t row_of(const struct follow *f, uint64_t session)
+static size_t index_of(const struct follow *f, uint64_t id)
 {
 	size_t i = 0;
 
-	while (i < f->shown && f->rows[i].s.session != session)
+	while (i < f->line_count && f->lines[i].id != id)
 		i++;
 	return i;
 }
 
 uint64_t view_step(const struct view_options *o, const struct follow *f, long n)
 {
-	long row = (long)row_of(f, o->chosen), last = (long)f->shown - 1;
+	long line = (long)index_of(f, o->chosen), last = (long)f->line_count - 1;
 
 	if (last < 0)
 		return 0;
-	if (row > last) /* nothing was chosen, or it is gone */
-		row = n > 0 ? -1 : last + 1;
-	row += n;
-	row = row < 0 ? 0 : row > last ? last : row;
-	return f->rows[row].s.session;
+	if (line > last) /* nothing was chosen, or it is gone */
+		line = n > 0 ? -1 : last + 1;
+	line += n;
+	line = line < 0 ? 0 : line > last ? last : line;
+	return f->lines[line].id;
 }
 
-/* The first row, so that the chosen one is among `most`. */
-static size_t first_row(const struct view_options *o, const struct follow *f, size_t most)
+/* The first line, so that the chosen one is among `most`. */
+static size_t first_line(const struct view_options *o, const struct follow *f, size_t most)
 {
-	size_t chosen = row_of(f, o->chosen), first = o->first;
+	size_t chosen = index_of(f, o->chosen), first = o->first;
 
-	if (chosen < f->shown) {
+	if (chosen < f->line_count) {
 		if (chosen < first)
 			first = chosen;
 		else if (chosen >= first + most)
 			first = chosen + 1 - most;
 	}
-	if (first + most > f->shown)
-		first = f->shown > most ? f->shown - most : 0;
+	if (first + most > f->line_count)
+		first = f->line_count > most ? f->line_count - most : 0;
 	return first;
 }
 
-/* ---- lines ---- */
+/* ---- cells ---- */
 
 static bool is_left(const struct column_choice *c)
 {
 	return columns_kind(c->column) == COLUMN_TEXT;
 }
 
-static void add_title(struct view *v, const struct column_choices *c, const struct view_options *o,
-		      const unsigned *width)
+/* The first column of words has the branches of the tree. */
+static unsigned tree_column(const struct column_choices *c)
 {
+	unsigned i = 0;
+
+	while (i < c->count && !is_left(&c->list[i]))
+		i++;
+	return i;
+}
+
+static void make_cell(const struct view_options *o, const struct follow *f,
+		      const struct table_line *line, unsigned i, char ret[FORMAT_CELL_BYTES])
+{
+	const struct column_choice *c = &o->columns.list[i];
+	const struct session_row *row = &f->rows[line->first];
+	const char *branch = "";
+	char text[FORMAT_CELL_BYTES];
+	struct figure figure;
+
+	if (line->id & FOLLOW_USER)
+		columns_sum(row, line->count, c->column, &figure);
+	else
+		columns_figure(row, c->column, &figure);
+	columns_figure_text(&figure, c->column, row->now_ns, text, sizeof text);
+	if (o->groups == VIEW_TREE && !(line->id & FOLLOW_USER) && i == tree_column(&o->columns))
+		branch = line->last ? " `- " : " |- ";
+	snprintf(ret, FORMAT_CELL_BYTES, "%s%.*s", branch,
+		 (int)(FORMAT_CELL_BYTES - 1 - strlen(branch)), text);
+}
+
+/* The texts of these lines, and each column as wide as the widest of them; how many lines. */
+static size_t make_cells(struct view *v, const struct view_options *o, const struct follow *f,
+			 size_t first, size_t count, unsigned *width)
+{
+	const struct column_choices *c = &o->columns;
+
+	if (count * c->count > v->cell_room) {
+		void *cells = realloc(v->cells, count * c->count * sizeof *v->cells);
+
+		v->failed |= !cells;
+		if (!cells)
+			return 0;
+		v->cells = cells;
+		v->cell_room = count * c->count;
+	}
+	for (unsigned i = 0; i < c->count; i++)
+		width[i] = (unsigned)strlen(c->list[i].title);
+	for (size_t k = 0; k < count; k++)
+		for (unsigned i = 0; i < c->count; i++) {
+			char *text = v->cells[k * c->count + i];
+
+			make_cell(o, f, &f->lines[first + k], i, text);
+			if (strlen(text) > width[i])
+				width[i] = (unsigned)strlen(text);
+		}
+	return count;
+}
+
+/* ---- lines ---- */
+
+static void add_title(struct view *v, const struct view_options *o, const unsigned *width)
+{
+	const struct column_choices *c = &o->columns;
+
+	v->title_at = v->count;
 	for (unsigned i = 0; i < c->count; i++) {
 		bool sorted = c->list[i].column == o->sorted_by;
 
 		view_add_cell(v, sorted ? VIEW_CHOSEN : VIEW_TITLE, c->list[i].title, width[i],
 			      is_left(&c->list[i]));
 		view_repeat(v, VIEW_TITLE, ' ', 1);
+		v->column_end[i] = view_column(v);
 	}
 	view_pad(v, VIEW_TITLE, v->width);
 	view_end_line(v);
@@ -99,48 +144,79 @@ static void add_row(struct view *v, const struct column_choices *c,
 	view_end_line(v);
 }
 
-/* The texts of these rows, and each column as wide as the widest of them; how many rows. */
-static size_t make_cells(struct view *v, const struct column_choices *c,
-			 const struct session_row *rows, size_t count, unsigned *width)
+static enum view_style style_of(const struct view_options *o, const struct table_line *line)
 {
-	if (count * c->count > v->cell_room) {
-		void *cells = realloc(v->cells, count * c->count * sizeof *v->cells);
-
-		v->failed |= !cells;
-		if (!cells)
-			return 0;
-		v->cells = cells;
-		v->cell_room = count * c->count;
-	}
-	for (unsigned i = 0; i < c->count; i++)
-		width[i] = (unsigned)strlen(c->list[i].title);
-	for (size_t k = 0; k < count; k++)
-		for (unsigned i = 0; i < c->count; i++) {
-			char *text = v->cells[k * c->count + i];
-
-			columns_text(&rows[k], c->list[i].column, text, FORMAT_CELL_BYTES);
-			if (strlen(text) > width[i])
-				width[i] = (unsigned)strlen(text);
-		}
-	return count;
+	if (line->id == o->chosen)
+		return VIEW_CHOSEN;
+	return line->id & FOLLOW_USER ? VIEW_STRONG : VIEW_PLAIN;
 }
 
 void view_table(struct view *v, struct view_options *o, const struct follow *f, unsigned lines)
 {
 	const struct column_choices *c = &o->columns;
 	unsigned width[sizeof c->list / sizeof c->list[0]] = {0};
-	size_t most = lines > 1 ? lines - 1 : lines ? 1 : f->shown, shown;
+	size_t most = lines > 1 ? lines - 1 : lines ? 1 : f->line_count, shown;
 
-	o->first = first_row(o, f, most);
-	shown = f->shown - o->first < most ? f->shown - o->first : most;
-	shown = make_cells(v, c, f->rows + o->first, shown, width);
+	o->first = first_line(o, f, most);
+	shown = f->line_count - o->first < most ? f->line_count - o->first : most;
+	shown = make_cells(v, o, f, o->first, shown, width);
 	if (o->prompt) {
 		view_add(v, VIEW_ALARM, "%s", o->prompt);
 		view_end_line(v);
 	} else {
-		add_title(v, c, o, width);
+		add_title(v, o, width);
 	}
+	v->lines_shown = v->title_at == UINT_MAX ? 0 : shown;
 	for (size_t k = 0; k < shown; k++)
 		add_row(v, c, (const char(*)[FORMAT_CELL_BYTES])(v->cells + k * c->count), width,
-			f->rows[o->first + k].s.session == o->chosen ? VIEW_CHOSEN : VIEW_PLAIN);
+			style_of(o, &f->lines[o->first + k]));
+}
+
+/* ---- a mouse ---- */
+
+struct view_hit view_hit(const struct view *v, const struct view_options *o, const struct follow *f,
+			 unsigned x, unsigned y)
+{
+	struct view_hit hit = {0};
+	size_t line = o->first + (y - v->title_at - 1);
+
+	if (y == v->footer_at)
+		hit.key = view_footer_key(x);
+	else if (y == v->title_at)
+		for (unsigned i = o->columns.count; i-- && x < v->column_end[i];) {
+			hit.title = true;
+			hit.column = o->columns.list[i].column;
+		}
+	else if (v->title_at < y && y - v->title_at <= v->lines_shown && line < f->line_count)
+		hit.line = f->lines[line].id;
+	return hit;
+}
+
+/* ---- search ---- */
+
+uint64_t view_search(const struct view_options *o, const struct follow *f, const char *text)
+{
+	size_t from = index_of(f, o->chosen);
+	char cell[FORMAT_CELL_BYTES];
+
+	if (from == f->line_count)
+		from = f->line_count ? f->line_count - 1 : 0;
+	for (size_t k = 1; k <= f->line_count; k++) {
+		const struct table_line *line = &f->lines[(from + k) % f->line_count];
+
+		for (unsigned i = 0; i < o->columns.count; i++) {
+			make_cell(o, f, line, i, cell);
+			if (strcasestr(cell, text))
+				return line->id;
+		}
+	}
+	return 0;
+}
+
+const struct session_row *view_row(const struct follow *f, uint64_t session)
+{
+	for (size_t i = 0; i < f->row_count; i++)
+		if (f->rows[i].s.session == session)
+			return &f->rows[i];
+	return NULL;
 }

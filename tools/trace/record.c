@@ -105,7 +105,7 @@ static int take_option(struct record *r, int opt, const char *value)
 	if (opt == SOCKET)
 		r->socket = value;
 	if (opt == PID && (!args_number(value, &r->what.pid) || !r->what.pid))
-		return bad(value, "no PID");
+		return bad(value, "no PID (1 or more)");
 	if (opt == SIZE && (!parse_size(value, &r->what.size) || r->what.size < LEAST_SIZE))
 		return bad(value, "no size of 2M and more, as 256M");
 	if (opt == RECORDS &&

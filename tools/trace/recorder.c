@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon_state.h"
 #include "format.h"
 #include "runtime.h"
 
@@ -70,8 +71,9 @@ static int open_directory(struct recorder *r)
 	if (err >= 0 && !r->origin.tsc_hz)
 		err = -ENODATA;
 	if (err < 0)
-		fprintf(stderr, "quoit trace: no counters of quoitd beside %s: %s\n",
-			r->what.socket, strerror(-err));
+		(void)daemon_state_refuse("trace", r->what.socket, err);
+	else
+		daemon_state_compare_versions("trace", &totals);
 	return err < 0 ? -1 : 0;
 }
 

@@ -19,6 +19,10 @@
 #define QUOIT_SOCKET_SYSTEM_DIRECTORY "/run/quoit"
 #define QUOIT_SOCKET_SYSTEM           QUOIT_SOCKET_SYSTEM_DIRECTORY "/quoitd.sock"
 
+/* For people, in an error: how to have a quoitd. */
+#define QUOIT_SOCKET_START                                                                         \
+	"start one: `systemctl start quoitd.socket`, or `quoit run -- PROGRAM` for one program"
+
 /*
  * The path into ret.  `named` is what an option says, NULL: nothing.  `own`: pass over the
  * system's, as a quoitd does that is to be the user's own.  0, -ENOENT for an empty path, or
@@ -64,8 +68,8 @@ static inline void quoit_socket_explain(const char *path, int error, char *ret, 
 
 	if (error == ENOENT && runtime && *runtime && !strncmp(path, runtime, strlen(runtime)) &&
 	    access(QUOIT_SOCKET_SYSTEM, F_OK) < 0)
-		snprintf(ret, size, "no quoitd, neither at %s nor at %s", QUOIT_SOCKET_SYSTEM,
-			 path);
+		snprintf(ret, size, "no quoitd, neither at %s nor at %s; " QUOIT_SOCKET_START,
+			 QUOIT_SOCKET_SYSTEM, path);
 	else if (error == EACCES && quoit_socket_closed_folder(path, folder))
 		snprintf(ret, size,
 			 "no access to quoitd at %s: the folder %s is closed to this user", path,
@@ -74,6 +78,8 @@ static inline void quoit_socket_explain(const char *path, int error, char *ret, 
 		snprintf(ret, size,
 			 "no access to quoitd at %s: %s; those in its socket's group have it", path,
 			 why);
+	else if (error == ENOENT || error == ECONNREFUSED)
+		snprintf(ret, size, "no quoitd at %s: %s; " QUOIT_SOCKET_START, path, why);
 	else
 		snprintf(ret, size, "no quoitd at %s: %s", path, why);
 }

@@ -177,7 +177,9 @@
 	X(MODULES_LOST, "modules_lost")                                                            \
 	X(DEVICE_LIMIT, "device_bytes_limit")         /* of each device, for all leases */         \
 	X(DEVICE_LEASED, "device_bytes_leased")       /* of each device: a lease is of all */      \
-	X(CLIENTS_NOWHERE, "clients_of_unknown_node") /* sessions that are near nobody */
+	X(CLIENTS_NOWHERE, "clients_of_unknown_node") /* sessions that are near nobody */          \
+	X(ABI, "abi_version")                         /* QUOIT_ABI_VERSION of quoitd */            \
+	X(VERSION, "version_number")                  /* 1002003 is 1.2.3 */
 
 #define QUOIT_STAT_ENUM_S(name, label) QUOIT_SESSION_##name,
 #define QUOIT_STAT_ENUM_R(name, label) QUOIT_REACTOR_##name,

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* test_daemon_state.c - tools tell a quoitd that has not started, is up, does not move or is dead
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "daemon.h"
+#include "exporter.h"
+#include "tool.h"
+
+#define SAID_BYTES (64u << 10)
+
+/* Those that read counter files. */
+static const char *const readers[] = {"ps",     "topo",  "stat",  "top --batch -n 1",
+				      "config", "share", "kill 1"};
+
+#define READERS     (sizeof readers / sizeof readers[0])
+#define FILE_READER 5u /* of these, the first that asks quoitd, which would start it */
+
+static char folder[] = "/tmp/quoit-state-XXXXXX", path[64];
+
+static void make_folder(void)
+{
+	cr_assert(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/quoitd.sock", folder);
+}
+
+static void remove_folder(void)
+{
+	(void)unlink(path);
+	cr_expect_eq(rmdir(folder), 0);
+}
+
+/* The exporter's word for it, and quoit_up. */
+static void expect_state(const char *socket, const char *state, double up)
+{
+	static const char *const states[] = {"up", "silent", "dead", "waiting", "absent"};
+	char said[SAID_BYTES], sample[48];
+
+	cr_expect_eq(tool_run(said, sizeof said, "exporter --once --socket=%s", socket), 0);
+	cr_expect_eq(exporter_value(said, "quoit_up"), up, "%s", said);
+	for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+		snprintf(sample, sizeof sample, "quoit_state{state=\"%s\"}", states[i]);
+		cr_expect_eq(exporter_value(said, sample), !strcmp(states[i], state), "%s: %s",
+			     sample, said);
+	}
+}
+
+Test(daemon_state, where_none_is_each_tool_says_how_to_start_one, .init = make_folder,
+     .fini = remove_folder)
+{
+	char said[SAID_BYTES];
+
+	for (size_t i = 0; i < READERS; i++) {
+		cr_expect_eq(tool_run(said, sizeof said, "%s --socket=%s", readers[i], path), 1);
+		cr_expect(strstr(said, "`systemctl start quoitd.socket`"), "%s: %s", readers[i],
+			  said);
+		cr_expect(strstr(said, "`quoit run -- PROGRAM`"), "%s: %s", readers[i], said);
+		cr_expect(strstr(said, path), "%s: %s", readers[i], said);
+	}
+	expect_state(path, "absent", 0);
+}
+
+/* As systemd holds it: to connect would start quoitd. */
+Test(daemon_state, a_socket_that_waits_is_told_and_not_connected_to, .init = make_folder,
+     .fini = remove_folder)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	char said[SAID_BYTES];
+
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+	cr_assert_eq(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+	expect_state(path, "absent", 0);
+	cr_assert_eq(listen(fd, 8), 0);
+	for (size_t i = 0; i < FILE_READER; i++) {
+		cr_expect_eq(tool_run(said, sizeof said, "%s --socket=%s", readers[i], path), 1);
+		cr_expect(strstr(said, "it has not started yet"), "%s: %s", readers[i], said);
+	}
+	expect_state(path, "waiting", 0);
+	cr_expect_eq(accept(fd, NULL, NULL), -1);
+	cr_expect_eq(errno, EAGAIN, "somebody has connected");
+	close(fd);
+}
+
+/* A path that leads there by another way is the same socket. */
+Test(daemon_state, a_link_to_the_folder_leads_to_the_socket, .init = make_folder,
+     .fini = remove_folder)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	char link[48], other[64];
+
+	snprintf(link, sizeof link, "%s.link", folder);
+	snprintf(other, sizeof other, "%s/quoitd.sock", link);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+	cr_assert_eq(symlink(folder, link), 0);
+	cr_assert_eq(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+	cr_assert_eq(listen(fd, 8), 0);
+	expect_state(other, "waiting", 0);
+	close(fd);
+	(void)unlink(link);
+}
+
+static void expect_daemon_state(const struct daemon *d, const char *state)
+{
+	char said[SAID_BYTES], words[64];
+
+	snprintf(words, sizeof words, "\"daemon_state\": \"%s\"", state);
+	(void)tool_run(said, sizeof said, "topo --json --socket=%s", d->socket);
+	cr_expect(strstr(said, words), "%s", said);
+	(void)tool_run(said, sizeof said, "ps --json --socket=%s", d->socket);
+	cr_expect(strstr(said, words), "%s", said);
+	expect_state(d->socket, state, !strcmp(state, "up"));
+}
+
+Test(daemon_state, up_then_silent_then_dead)
+{
+	struct daemon d;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	expect_daemon_state(&d, "up");
+	cr_assert_eq(kill(d.pid, SIGSTOP), 0);
+	sleep(7);
+	expect_daemon_state(&d, "silent");
+	cr_assert_eq(kill(d.pid, SIGCONT), 0);
+	sleep(2);
+	expect_daemon_state(&d, "up");
+	daemon_kill(&d);
+	expect_daemon_state(&d, "dead");
+	daemon_stop(&d);
+}
