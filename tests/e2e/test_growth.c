@@ -263,8 +263,8 @@ Test(growth, two_that_grow_do_not_wait_for_each_other)
 		cr_assert_eq(quoit_push(q, quoit_fill(t, 1)), 0);
 		(void)filled(&c, 4 * MIB, 1);
 	}
-	(void)quoit_wait_all(c.q, 60000);
-	(void)quoit_wait_all(q, 60000);
+	(void)!quoit_wait_all(c.q, 60000);
+	(void)!quoit_wait_all(q, 60000);
 	failed += (unsigned)quoit_failures(c.q, NULL) + (unsigned)quoit_failures(q, NULL);
 	cr_expect_geq(failed, 60, "all of it had room for %u", 120 - failed);
 	cr_expect_leq(failed, 80, "%u did not fit", failed);

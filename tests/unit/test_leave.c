@@ -49,6 +49,8 @@ static void open_all(void)
 	mailbox_init(outbox, &need_wake, -1);
 	reactor = aligned_alloc(64, sizeof *reactor);
 	memset(reactor, 0, sizeof *reactor);
+	reactor->port = aligned_alloc(64, sizeof *reactor->port);
+	memset(reactor->port, 0, sizeof *reactor->port);
 	memory = aligned_alloc(64, sizeof *memory);
 	memory_link_init(memory, &need_wake, -1);
 	cr_assert_eq(memory_thread_start(memory, 1, false, &memory_thread), 0);
@@ -70,6 +72,7 @@ static void close_all(void)
 	memory_thread_stop(memory_thread);
 	free(memory);
 	free(user);
+	free(reactor->port);
 	free(reactor);
 	free(outbox);
 }
