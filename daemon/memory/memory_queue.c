@@ -104,6 +104,7 @@ static bool is_time(const struct session *s, uint32_t other_waits, struct memory
 {
 	const struct memory *m = &s->memory;
 	uint64_t bytes = need.pageable;
+	uint64_t lease = m->lease > m->soft ? m->lease : m->soft; /* what it grows to for this */
 
 	/* An earlier job has got all that this one would. */
 	if (!bytes && !need.pinned && !need.device[0].bytes)
@@ -111,7 +112,7 @@ static bool is_time(const struct session *s, uint32_t other_waits, struct memory
 	/* A device has no pages that go cold, and its jobs are sent there ahead of their turn. */
 	if (other_waits == 0 || (need.device[0].bytes && !bytes && !need.pinned))
 		return true;
-	return m->used - m->fixed + bytes <= (m->lease - m->fixed) / AHEAD_PART;
+	return m->used - m->fixed + bytes <= (lease - m->fixed) / AHEAD_PART;
 }
 
 /*
@@ -245,7 +246,9 @@ static bool decide_head(struct session *s, struct job *job)
 	}
 	set_scarce(s, true);
 	last = s->oldest == s->memory.head && !(need.pinned && !s->pinned_filled);
-	if (may_come(s, need, last) || !last)
+	if ((last || is_time(s, job->waits - 1, need)) && may_come(s, need, last))
+		return false;
+	if (!last)
 		return false;
 	refuse_head(s, job, need);
 	return true;
