@@ -218,11 +218,10 @@ static bool reserve(struct session *s, struct job *job, uint32_t index)
 	m.job = job_index(s, job);
 	if (s->requests >= MEMORY_ASKED || !reactor_send_memory(s->reactor, &m))
 		return give_up(s, b, &piece);
-	if (!memory_holds_up(job))
-		depth_enter(&s->memory.waiting, tsc_now());
 	job->allocating++;
 	job->waits++;
 	s->requests++;
+	memory_count(s, job, tsc_now());
 	return true;
 }
 
@@ -342,11 +341,11 @@ static void allocated(struct session *s, const struct memory_message *m, memory_
 	struct job *job = &s->jobs[m->job];
 
 	job->allocating--;
+	job->waits--;
 	if (!memory_holds_up(job))
 		memory_is_given(s, job);
 	if (m->result < 0 && !job->failed)
 		take_back(s, job, m);
-	job->waits--;
 	if (job_may_start(job))
 		ready(s, job);
 	memory_advance(s, ready); /* the head may be this job, or want what was not to be had */

@@ -68,6 +68,18 @@ bool memory_is_overwritten(const struct session *s, const struct job *job, unsig
 /* Does any buffer of the job still lack its bytes? */
 bool memory_lacking(const struct session *s, const struct job *job);
 
+/*
+ * What the job waits for has changed: count it as waiting for memory if that is all that it waits
+ * for.  Nearly always there is nothing to do.
+ */
+void memory_count(struct session *s, struct job *job, uint64_t now);
+
+static inline void memory_recount(struct session *s, struct job *job, uint64_t now)
+{
+	if (job->memory_waits || job->allocating)
+		memory_count(s, job, now);
+}
+
 /* Go on with the queue after something was released or has ended, and while memory.more says so. */
 void memory_advance(struct session *s, memory_ready_fn *ready);
 

@@ -56,17 +56,17 @@ bool memory_fits_device(const struct session *s, const struct memory_need *need,
  */
 bool memory_reserve(struct session *s, struct job *job);
 
-/* Is the job among s->memory.waiting? */
+/* Does the job wait for bytes, or for pages? */
 static inline bool memory_holds_up(const struct job *job)
 {
 	return job->memory_waits || job->allocating;
 }
 
-/* It no longer is. */
+/* It has all of them. */
 static inline void memory_is_given(struct session *s, struct job *job)
 {
 	job->memory = tsc_now();
-	depth_leave(&s->memory.waiting, job->memory);
+	memory_count(s, job, job->memory);
 }
 
 /*

@@ -12,6 +12,47 @@
 /* Jobs that get their bytes in one go, since each may take fresh pages from the kernel. */
 #define MEMORY_TURN 16u
 
+/* ---- who waits for nothing else ---- */
+
+static void tell(struct memory *m, uint64_t now)
+{
+	depth_sum(&m->waiting, now);
+	m->waiting.now = m->paging + (m->scarce ? m->starved : 0);
+}
+
+/*
+ * Does the first in the queue lack bytes, or only its turn?  Those behind it wait for the same:
+ * they get theirs after it.
+ */
+static void set_scarce(struct session *s, bool scarce)
+{
+	struct memory *m = &s->memory;
+
+	if (m->scarce == scarce)
+		return;
+	m->scarce = scarce;
+	if (m->starved)
+		tell(m, tsc_now());
+}
+
+void memory_count(struct session *s, struct job *job, uint64_t now)
+{
+	struct memory *m = &s->memory;
+	uint32_t of_memory = job->memory_waits + job->allocating;
+	enum lack lacks = LACK_NOTHING;
+
+	if (of_memory && job->waits == of_memory)
+		lacks = job->allocating ? LACK_PAGES : LACK_BYTES;
+	if (lacks == job->lacks)
+		return;
+	if (!of_memory) /* this was the last that it waited for */
+		s->memory_waited += job->lacks == LACK_PAGES || m->scarce;
+	m->starved += (lacks == LACK_BYTES) - (job->lacks == LACK_BYTES);
+	m->paging += (lacks == LACK_PAGES) - (job->lacks == LACK_PAGES);
+	job->lacks = lacks;
+	tell(m, now);
+}
+
 /* ---- a job gets them ---- */
 
 bool memory_is_overwritten(const struct session *s, const struct job *job, unsigned i)
@@ -63,11 +104,15 @@ static bool is_time(const struct session *s, uint32_t other_waits, struct memory
 {
 	const struct memory *m = &s->memory;
 	uint64_t bytes = need.pageable;
+	uint64_t lease = m->lease > m->soft ? m->lease : m->soft; /* what it grows to for this */
 
+	/* An earlier job has got all that this one would. */
+	if (!bytes && !need.pinned && !need.device[0].bytes)
+		return true;
 	/* A device has no pages that go cold, and its jobs are sent there ahead of their turn. */
 	if (other_waits == 0 || (need.device[0].bytes && !bytes && !need.pinned))
 		return true;
-	return m->used - m->fixed + bytes <= (m->lease - m->fixed) / AHEAD_PART;
+	return m->used - m->fixed + bytes <= (lease - m->fixed) / AHEAD_PART;
 }
 
 /*
@@ -88,7 +133,7 @@ void memory_admit(struct session *s, struct job *job)
 {
 	struct memory *m = &s->memory;
 	struct memory_need need;
-	bool fits;
+	bool fits, time;
 
 	job->parked = NIL;
 	if (!memory_lacking(s, job)) {
@@ -97,7 +142,8 @@ void memory_admit(struct session *s, struct job *job)
 	}
 	need = memory_needs(s, job->holds, job->view);
 	fits = memory_fits(s, need);
-	if (m->head == NIL && is_time(s, job->waits, need)) {
+	time = is_time(s, job->waits, need);
+	if (m->head == NIL && time) {
 		if (fits && memory_reserve(s, job)) {
 			take_over_contents(s, job);
 			return;
@@ -105,17 +151,17 @@ void memory_admit(struct session *s, struct job *job)
 		if (!fits)
 			(void)may_come(s, need, false);
 	}
-	if (!memory_holds_up(job))
-		depth_enter(&m->waiting, job->fetch);
 	job->next = NIL;
 	job->memory_waits = true;
 	job->waits++;
+	if (m->head == NIL) /* and it is not for its turn alone that it waits */
+		set_scarce(s, !fits || time);
+	memory_count(s, job, tsc_now());
 	if (m->head == NIL)
 		m->head = job_index(s, job);
 	else
 		s->jobs[m->tail].next = job_index(s, job);
 	m->tail = job_index(s, job);
-	s->memory_waited++;
 }
 
 /* ---- the head of the queue ---- */
@@ -139,7 +185,10 @@ static struct job *pop(struct session *s)
 	if (s->memory.head == NIL)
 		s->memory.tail = NIL;
 	job->memory_waits = false;
-	if (!memory_holds_up(job))
+	job->waits--;
+	if (memory_holds_up(job))
+		memory_count(s, job, tsc_now());
+	else
 		memory_is_given(s, job);
 	return job;
 }
@@ -181,19 +230,25 @@ static bool decide_head(struct session *s, struct job *job)
 		return true;
 	need = memory_needs(s, job->holds, job->view);
 	if (memory_fits(s, need)) {
-		if (!is_time(s, job->waits - 1, need))
+		if (!is_time(s, job->waits - 1, need)) {
+			set_scarce(s, false);
 			return false;
+		}
 		if (memory_reserve(s, job)) {
 			take_over_contents(s, job);
 			return true;
 		}
+		set_scarce(s, true);
 		/* It begins where no loop over this session's jobs is under way (reactor.c). */
 		if (s->oldest == s->memory.head && memory_needs(s, job->holds, job->view).pinned)
 			s->memory.tidying = TIDY_WAITS;
 		return false;
 	}
+	set_scarce(s, true);
 	last = s->oldest == s->memory.head && !(need.pinned && !s->pinned_filled);
-	if (may_come(s, need, last) || !last)
+	if ((last || is_time(s, job->waits - 1, need)) && may_come(s, need, last))
+		return false;
+	if (!last)
 		return false;
 	refuse_head(s, job, need);
 	return true;
@@ -219,7 +274,6 @@ void memory_advance(struct session *s, memory_ready_fn *ready)
 			return;
 		pop(s);
 		release_parked(s, job);
-		job->waits--;
 		if (job_may_start(job))
 			ready(s, job);
 	}

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "extent.h"
+#include "memory/memory.h"
 
 /* An access is named by its job's index times four plus its place in the job. */
 static struct access *access_at(const struct session *s, uint32_t name)
@@ -283,6 +284,7 @@ void deps_remove(struct session *s, struct job *job, uint64_t now, deps_ready_fn
 		tables_give_edge(s, e);
 		after->waits--;
 		after->data = now;
+		memory_recount(s, after, now);
 		if (job->in_stream)
 			unease(after, job);
 		if (job->in_direct)

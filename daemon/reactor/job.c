@@ -225,6 +225,7 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->direct = s->direct && !r->stamps && direct_is_small(sqe, plan);
 	job->zero = 0;
 	job->memory_waits = job->posted = false;
+	job->lacks = LACK_NOTHING;
 	job->failed = 0;
 	job->error = (struct quoit_error){0};
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
@@ -290,6 +291,7 @@ static void leave_segments(struct session *s, struct ring *r, uint64_t now, job_
 	while ((after = deps_segment_next(r)) != NULL) {
 		after->waits--;
 		after->data = now;
+		memory_recount(s, after, now);
 		if (job_may_start(after))
 			ready(s, after);
 	}

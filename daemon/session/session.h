@@ -60,7 +60,10 @@ struct memory {
 	uint64_t window_peak; /* of used since the last trim */
 	uint64_t punching;    /* bytes on their way back to the system */
 	uint32_t head, tail;  /* jobs that wait for bytes, in fetch order */
-	struct depth waiting; /* these, and those whose pages are on their way */
+	bool scarce; /* the first of them lacks some, and does not wait for its turn alone */
+	/* Jobs that wait for nothing else: in this queue, and for pages that are on their way. */
+	uint32_t starved, paging;
+	struct depth waiting; /* the latter, and the former while bytes are scarce */
 	uint8_t tidying; /* enum tidy_state; else than NONE, no job starts and none is fetched */
 	bool more;       /* memory_advance stopped in the middle: it is to be called again */
 	/* lease.h */

@@ -76,6 +76,13 @@ struct access {
 	uint64_t lo, hi;
 };
 
+/* A job that waits for memory, and for nothing else (memory_recount): */
+enum lack {
+	LACK_NOTHING, /* it does not, or waits for others, too */
+	LACK_BYTES,
+	LACK_PAGES,
+};
+
 enum job_state {
 	JOB_FREE,
 	JOB_WAITING, /* for data, a link, memory, or all earlier jobs */
@@ -116,6 +123,7 @@ struct job {
 	uint8_t stream;    /* of its device, counted from 1; 0: not known */
 	bool refused; /* no valid job: its outputs fail in its place, and it has nothing else */
 	bool memory_waits; /* in the memory queue */
+	uint8_t lacks;     /* enum lack: what it alone waits for, as it is counted */
 	bool posted;       /* its CQE is out although it has not ended, */
 	bool has_cqe;      /* or it has one at all, */
 	uint32_t cq_index; /* which is this */
