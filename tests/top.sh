@@ -49,6 +49,12 @@ press() { # KEY...
 	terminal send-keys -t top "$@"
 }
 
+# As a terminal says it: a button, and where, counted from one.
+click() { # COLUMN LINE
+	at=$(printf '\\%03o\\%03o' $(($1 + 32)) $(($2 + 32)))
+	press -l "$(printf "\\033[M $at\\033[M#$at")"
+}
+
 seen() { # PATTERN
 	terminal capture-pane -p -t top | grep -Eq -- "$1"
 }
@@ -126,6 +132,10 @@ check 'another user has no sessions' hides w1_train
 press U Enter
 check 'nobody in particular is everybody' shows w1_train
 check 'the last line has keys' shows '^h help .* q end'
+click 1 24
+check 'a click on one presses it' shows 'sort the other way round'
+press x
+check 'any key leaves that, too' shows 'COMMAND'
 press u
 check 'u puts sessions below their users' shows ' `- .*w1_train'
 check 'a user has one line' shows '[0-9] sessions'

@@ -99,20 +99,30 @@ bool daemon_state_version(const struct counters_totals *t, char *ret, size_t siz
 	return !strcmp(ret, QUOIT_VERSION) && abi.value == QUOIT_ABI_VERSION;
 }
 
-void daemon_state_compare_versions(const char *command, const struct counters_totals *t)
+bool daemon_state_differs(const struct counters_totals *t, char *ret, size_t size)
 {
 	struct counter abi = t->value[QUOIT_DAEMON_ABI];
 	char version[64], with[32] = "";
 
 	if (daemon_state_version(t, version, sizeof version))
-		return;
+		return false;
 	if (abi.known)
 		snprintf(with, sizeof with, " (ABI %" PRIu64 ")", abi.value);
+	snprintf(ret, size, "of version %s%s, this tool of " QUOIT_VERSION " (ABI %u)", version,
+		 with, QUOIT_ABI_VERSION);
+	return true;
+}
+
+void daemon_state_compare_versions(const char *command, const struct counters_totals *t)
+{
+	char words[128];
+
+	if (!daemon_state_differs(t, words, sizeof words))
+		return;
 	fprintf(stderr,
-		"quoit %s: quoitd (PID %" PRIu32 ") is of version %s%s, this tool of " QUOIT_VERSION
-		" (ABI %u): figures may be missing; install both from one version, and restart "
-		"quoitd\n",
-		command, t->origin.daemon_pid, version, with, QUOIT_ABI_VERSION);
+		"quoit %s: quoitd (PID %" PRIu32 ") is %s: figures may be missing; install both "
+		"from one version, and restart quoitd\n",
+		command, t->origin.daemon_pid, words);
 }
 
 void daemon_state_check_version(const char *command, const char *socket)

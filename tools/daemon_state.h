@@ -47,6 +47,9 @@ const char *daemon_state_reason(int err);
 /* The version of a quoitd in words; false: it is not ours, or not known. */
 bool daemon_state_version(const struct counters_totals *t, char *ret, size_t size);
 
+/* "of version 1.2.3 (ABI 4), this tool of ..."; false: they are of one. */
+bool daemon_state_differs(const struct counters_totals *t, char *ret, size_t size);
+
 /* A line on stderr, for `quoit COMMAND`, where it is not ours. */
 void daemon_state_compare_versions(const char *command, const struct counters_totals *t);
 

@@ -12,6 +12,8 @@
 
 #include <criterion/criterion.h>
 
+#include <quoit.h>
+
 #include "daemon.h"
 #include "exporter.h"
 #include "tool.h"
@@ -67,6 +69,16 @@ Test(daemon_state, where_none_is_each_tool_says_how_to_start_one, .init = make_f
 		cr_expect(strstr(said, path), "%s: %s", readers[i], said);
 	}
 	expect_state(path, "absent", 0);
+}
+
+Test(daemon_state, where_none_is_the_library_says_how_to_start_one)
+{
+	struct quoit_open_params p = {.socket = "/nowhere/quoitd.sock"};
+	struct quoit_session *s;
+
+	cr_expect_lt(quoit_open(&s, &p), 0);
+	cr_expect(strstr(quoit_open_text(), "/nowhere/quoitd.sock"), "%s", quoit_open_text());
+	cr_expect(strstr(quoit_open_text(), "`quoit run -- PROGRAM`"), "%s", quoit_open_text());
 }
 
 /* As systemd holds it: to connect would start quoitd. */

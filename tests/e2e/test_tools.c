@@ -441,6 +441,7 @@ Test(tools, each_says_that_quoitd_is_of_another_version)
 					       "share",
 					       "kill 1",
 					       "exporter --once",
+					       "doctor quoitd",
 					       "trace record -a -t 0.01 -o /dev/null"};
 	struct daemon d;
 	char said[65536];

@@ -247,6 +247,24 @@ Test(tools_json, kill_has_a_result_for_each_session)
 	daemon_stop(&c.d);
 }
 
+/* Alone, a user may have all of what there is, and gets all that anybody had. */
+Test(tools_json, share_tells_what_a_user_gets_of_the_cores)
+{
+	struct client c;
+	json_t *json, *one;
+
+	client_open(&c, one_reactor, NULL);
+	client_busy(&c, client_large(&c), 2000);
+	json = ask("share", "", c.d.socket, 0);
+	one = json_array_get(json, 0);
+	cr_expect_gt(json_number_value(json_object_get(one, "cores")), 0.05);
+	cr_expect_float_eq(json_number_value(json_object_get(one, "gets_percent")), 100, 0.01);
+	cr_expect_float_eq(json_number_value(json_object_get(one, "may_percent")), 100, 0.01);
+	json_decref(json);
+	(void)quoit_close(c.s, 0);
+	daemon_stop(&c.d);
+}
+
 Test(tools_json, bench_has_each_sample_and_the_ratio)
 {
 	struct client c;

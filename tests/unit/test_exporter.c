@@ -466,7 +466,8 @@ ParameterizedTestParameters(exporter_files, percentiles_are_within_a_third_of_th
 {
 	static struct spread rows[] = {{500, 5e4},   {3e3, 9e3},  {1e3, 1e9},     {2e5, 3e7},
 				       {40e6, 3e9},  {300, 4e3},  {2.1e4, 2.2e4}, {999, 1000},
-				       {5.1e5, 6e5}, {200, 2e10}, {8.1e6, 9e6},   {130, 140}};
+				       {5.1e5, 6e5}, {200, 2e10}, {8.1e6, 9e6},   {130, 140},
+				       {20, 70},     {55, 60}};
 
 	return cr_make_param_array(struct spread, rows, sizeof rows / sizeof rows[0]);
 }

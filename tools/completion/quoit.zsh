@@ -29,7 +29,7 @@ _quoit() {
 		eval "_arguments -s $specs[quoitd]"
 		return
 	fi
-	_arguments -C '(- *)--help[list the commands]' '(- *)--version[print the version]' \
+	_arguments -C '(- *)'{-h,--help}'[list the commands]' '(- *)'{-V,--version}'[print the version]' \
 		'1:command:->command' '*::argument:->argument' && ret=0
 	case $state in
 	command) _describe command subcommands && ret=0 ;;

@@ -70,6 +70,13 @@ static void say_what_is_wrong(const struct examination *e, struct finding *f)
 	}
 }
 
+static void say_version(const struct running *r, struct finding *f)
+{
+	finding_say(f, LEVEL_WARNING, "it is %s", r->other_version);
+	finding_mend(f, "tools may lack figures, and what it writes may mean something else",
+		     "# install both from one version, and restart quoitd");
+}
+
 void check_quoitd(struct examination *e)
 {
 	struct finding *f = examination_add(e);
@@ -85,6 +92,8 @@ void check_quoitd(struct examination *e)
 		say_where(&e->running, f);
 	else
 		say_what_is_wrong(e, f);
+	if (e->live && *e->running.other_version)
+		say_version(&e->running, examination_add(e));
 }
 
 /* ---- its topology text ---- */

@@ -12,6 +12,7 @@
 #include <quoit/ctl.h>
 
 #include "counters.h"
+#include "daemon_state.h"
 #include "format.h"
 #include "process.h"
 
@@ -32,6 +33,7 @@ static void take_totals(struct running *r, const struct counters_totals *t)
 
 	if (process_is_here(t->origin.pid_namespace))
 		r->pid = t->origin.daemon_pid;
+	(void)daemon_state_differs(t, r->other_version, sizeof r->other_version);
 	r->host_limit = limit->known ? limit->value : 0;
 	for (unsigned i = 0; i < t->reactors; i++)
 		if (t->reactor[i].cpu >= 0)

@@ -30,6 +30,7 @@ struct running {
 	char refusal[1024]; /* in its own words, escaped */
 
 	/* It lives, and its totals could be read: */
+	char other_version[128]; /* daemon_state_differs; "": it is of ours */
 	uint64_t host_limit;     /* what it lends out, in bytes; 0: not known */
 	struct numbers reactors; /* CPUs of its reactors */
 };

@@ -8,8 +8,8 @@
 
 #include "buckets.h"
 
-#define LEAST_NS 1e2
-#define DECADES  9
+#define LEAST_NS 1e1
+#define DECADES  10
 
 /* Of each power of ten; those that follow each other are at most 1.28 apart, or 2.5. */
 static const double fine[] = {1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8};

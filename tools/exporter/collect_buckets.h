@@ -8,7 +8,7 @@
 #include "exporter/exposition.h"
 
 /*
- * From 100 ns to 100 s, out of hundreds of buckets that are narrow enough for either: COARSE at 1,
+ * From 10 ns to 100 s, out of hundreds of buckets that are narrow enough for either: COARSE at 1,
  * 2 and 5 times each power of ten.  FINE ones are less than 1.3 times apart, so that a percentile
  * that Prometheus makes of them is within 1.3 times of what `quoit stat` says, however times are
  * spread.
