@@ -424,7 +424,7 @@ Test(trace_tool, words_that_make_no_sense_are_named)
 		{"trace json", "which recording?"},
 		{"trace json a b", "not 'b'"},
 		{"report", "which recording?"},
-		{"report a b", "not 'b'"},
+		{"report a b", "one recording at a time: not also 'b'"},
 		{"reprot", "did you mean 'report'"},
 	};
 	char said[4096];
