@@ -62,6 +62,19 @@ static bool ends_with(const char *name, const char *end)
 	return n > k && !strcmp(name + n - k, end);
 }
 
+/* A HELP is read alone: it has no line before it. */
+static bool leans_on_another(const char *help)
+{
+	static const char *const words[] = {"Of th",       "And ",      "Answers of these",
+					    "one of them", " that it ", " its rings",
+					    "often it ",   "they took"};
+
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strstr(help, words[i]))
+			return true;
+	return false;
+}
+
 Test(exporter, names_are_by_the_conventions)
 {
 	for (const struct metric *m = metrics; m->help; m++) {
@@ -81,6 +94,7 @@ Test(exporter, names_are_by_the_conventions)
 			  f.name);
 		cr_expect(isupper(f.help[0]) && ends_with(f.help, "."), "%s: %s", f.name, f.help);
 		cr_expect_not(strpbrk(f.help, "\\\n"), "%s", f.name);
+		cr_expect_not(leans_on_another(f.help), "%s: %s", f.name, f.help);
 	}
 }
 
