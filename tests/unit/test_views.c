@@ -476,15 +476,18 @@ Test(views, a_freed_index_takes_a_new_tensor_at_once_and_not_its_old_name)
 Test(views, tables_that_are_full_are_tried_again_and_nothing_is_lost)
 {
 	struct quoit_sqe sqe = CREATE(TO(H(NEW)), ROW(7));
-	uint32_t views = session->max_views, buffers = session->max_buffers;
+	uint32_t views = session->views_room, buffers = session->buffers_room;
 	struct fault fault;
 
-	session->max_views = session->views_used;
+	session->open.now = 1; /* a job that will free some */
+	session->views_room = session->views_used;
 	cr_expect_eq(tensor_create(session, &sqe, &fault), -EAGAIN);
-	session->max_views = views;
-	session->max_buffers = session->buffers_used;
+	session->views_room = views;
+	session->buffers_room = session->buffers_used;
 	cr_expect_eq(tensor_create(session, &sqe, &fault), -EAGAIN);
-	session->max_buffers = buffers;
+	session->open.now = 0;
+	cr_expect_eq(tensor_create(session, &sqe, &fault), -ENOMEM, "nobody will");
+	session->buffers_room = buffers;
 	cr_expect_eq(session_view(session, H(NEW)), NIL);
 	cr_expect_eq(tensor_create(session, &sqe, &fault), 0);
 }
