@@ -51,6 +51,7 @@ static const struct wrong_count {
 	{QUOIT_CTL_ARENA, true, sizeof(struct quoit_ctl), 2},
 	{QUOIT_CTL_RING_OPEN, true, sizeof(struct quoit_ctl), QUOIT_MAX_RINGS + 1},
 	{QUOIT_CTL_READY, true, sizeof(struct quoit_ctl), 1},
+	{QUOIT_CTL_ARENA_MORE, true, sizeof(struct quoit_ctl), 1},
 	{QUOIT_CTL_RING_CLOSE, true, sizeof(struct quoit_ctl), 2},
 	{QUOIT_CTL_CANCEL, true, sizeof(struct quoit_ctl), MOST},
 	{QUOIT_CTL_FILE_ADD, true, sizeof(struct quoit_ctl), 0},
