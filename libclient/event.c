@@ -7,21 +7,14 @@ void libquoit_event_note(struct quoit_ring *q, enum quoit_trace_event_kind kind,
 			 uint32_t site)
 {
 	struct quoit_ring_events *e = q->events;
-	uint32_t allowance = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
 	uint32_t head = e->head;
 
-	q->recorded = allowance;
-	if (!allowance)
-		return;
-	if (allowance != q->allowance) {
-		q->allowance = allowance;
+	if (q->recorded != q->allowance) {
+		q->allowance = q->recorded;
 		q->events_left = QUOIT_EVENTS_ALLOWED;
 	}
-	if (!q->events_left) {
-		__atomic_store_n(&e->dropped, e->dropped + 1, __ATOMIC_RELAXED);
-		return;
-	}
-	q->events_left--;
+	if (!--q->events_left)
+		q->spent = q->allowance;
 	e->event[head % QUOIT_EVENTS] = (struct quoit_trace_event){.tsc = clock_ticks(),
 								   .index = index,
 								   .kind = (uint16_t)kind,

@@ -130,7 +130,8 @@ struct quoit_ring {
 	struct quoit_producer sq;
 	struct quoit_sqe *sqes;
 	struct quoit_note *notes;
-	uint32_t sq_sample;             /* the next index that is one (quoit/sample.h), */
+	uint32_t sampling;              /* the daemon's word, as last seen (quoit/sample.h); */
+	uint32_t sq_sample;             /* by it, the next index that is a sample, */
 	uint32_t sq_noted[QUOIT_NOTED]; /* behind which index each word may tell of another, */
 	uint32_t sq_mask;
 	uint32_t claimed; /* the first slot, not before sq.next, that is not (slot.h), */
@@ -167,6 +168,7 @@ struct quoit_ring {
 
 	struct quoit_ring_events *events; /* what is noted while somebody records (event.c), */
 	uint32_t recorded;                /* the daemon's word for that, at the last flush; */
+	uint32_t spent;                   /* the last one of which nothing is left; */
 	uint32_t allowance;               /* the one that allowed the last note, */
 	uint32_t events_left;             /* and how many more */
 
@@ -365,11 +367,24 @@ void libquoit_job_end(struct quoit_ring *q, struct job_slot *slot);
 void libquoit_event_note(struct quoit_ring *q, enum quoit_trace_event_kind kind, uint32_t index,
 			 uint32_t site);
 
-/* The same, if somebody did so at the last flush. */
+/* Is the ring recorded?  After a sleep; a flush asks by itself. */
+static inline void libquoit_event_ask(struct quoit_ring *q)
+{
+	q->recorded = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
+}
+
+/*
+ * The same, if somebody recorded when that was asked last.  Nearly all that a fast program does is
+ * beyond what it may note, and then is but counted.
+ */
 static inline void libquoit_event(struct quoit_ring *q, enum quoit_trace_event_kind kind,
 				  uint32_t index, uint32_t site)
 {
-	if (UNLIKELY(q->recorded))
+	if (LIKELY(!q->recorded))
+		return;
+	if (LIKELY(q->recorded == q->spent))
+		__atomic_store_n(&q->events->dropped, q->events->dropped + 1, __ATOMIC_RELAXED);
+	else
 		libquoit_event_note(q, kind, index, site);
 }
 

@@ -159,7 +159,8 @@ static bool has_sample(uint32_t sample, uint32_t end)
 /* A word that tells of an SQE which is still in the ring stays. */
 static void note_submit(struct quoit_ring *q, uint64_t now)
 {
-	uint32_t word = quoit_note_word(q->sq_sample), *noted = &q->sq_noted[word];
+	const uint32_t rarity = quoit_sampling_of_sqes(q->sampling);
+	uint32_t word = quoit_note_word(q->sq_sample, rarity), *noted = &q->sq_noted[word];
 
 	if ((int32_t)(q->sq.cached_head - *noted) < 0)
 		(void)quoit_ring_refresh(&q->sq);
@@ -168,7 +169,25 @@ static void note_submit(struct quoit_ring *q, uint64_t now)
 				 __ATOMIC_RELAXED);
 		*noted = q->sq_sample + 1;
 	}
-	q->sq_sample = quoit_sample_from(q->sq_sample + 1);
+	q->sq_sample = quoit_sample_from(q->sq_sample + 1, rarity);
+}
+
+/* The daemon wants them more often, or less. */
+static __attribute__((noinline)) void sample_anew(struct quoit_ring *q, uint32_t sampling)
+{
+	q->sampling = sampling;
+	q->sq_sample = quoit_sample_from(q->sq.next, quoit_sampling_of_sqes(sampling));
+	q->cq_sample = quoit_sample_from(q->cq.next, quoit_sampling_of_cqes(sampling));
+}
+
+/* What quoitd tells on the line that has just been read for need_wake. */
+static inline void hear(struct quoit_ring *q)
+{
+	uint32_t sampling = __atomic_load_n(&q->daemon->sampling, __ATOMIC_RELAXED);
+
+	libquoit_event_ask(q);
+	if (UNLIKELY(sampling != q->sampling))
+		sample_anew(q, sampling);
 }
 
 /* One reading of the clock for all that is published at once. */
@@ -209,8 +228,7 @@ int quoit_flush(struct quoit_ring *q)
 	libquoit_event(q, QUOIT_EVENT_SUBMIT, q->sq.next, 0);
 	probe_submit(q);
 	wake = publish(q, n);
-	/* On the line that has just been read for that. */
-	q->recorded = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
+	hear(q);
 	if (quoit_ring_must_ring(&q->sq, wake)) {
 		err = kick(q); /* a thread may end there: then it has not rung */
 		quoit_ring_rang(&q->sq);
@@ -313,11 +331,12 @@ const struct quoit_stamps *quoit_stamps_at(const struct quoit_ring *q, unsigned 
 
 static __attribute__((noinline)) void note_reaps(struct quoit_ring *q, uint32_t n)
 {
+	const uint32_t rarity = quoit_sampling_of_cqes(q->sampling);
 	uint64_t now = clock_ticks();
 
 	for (; has_sample(q->cq_sample, q->cq.next + n);
-	     q->cq_sample = quoit_sample_from(q->cq_sample + 1))
-		__atomic_store_n(&q->client->reaped[quoit_note_word(q->cq_sample)],
+	     q->cq_sample = quoit_sample_from(q->cq_sample + 1, rarity))
+		__atomic_store_n(&q->client->reaped[quoit_note_word(q->cq_sample, rarity)],
 				 quoit_note_of(q->cq_sample, now), __ATOMIC_RELAXED);
 }
 

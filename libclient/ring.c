@@ -34,9 +34,9 @@ static void bind_pages(struct quoit_ring *q, bool stamps)
 	q->errors = (const struct quoit_error *)(daemon + l->errors);
 	q->notes = (struct quoit_note *)(client + l->notes);
 	q->events = (struct quoit_ring_events *)(client + l->events);
-	q->recorded = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
-	q->sq_sample = quoit_sample_from(0);
-	q->cq_sample = quoit_sample_from(0);
+	libquoit_event_ask(q);
+	q->sq_sample = quoit_sample_from(0, 0);
+	q->cq_sample = quoit_sample_from(0, 0);
 	if (stamps) {
 		q->stamps = (const struct quoit_stamps *)(daemon + l->stamps);
 	}

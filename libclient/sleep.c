@@ -126,6 +126,7 @@ static void futex_sleep(struct quoit_ring *q, uint64_t ns)
 		syscall(SYS_futex, &q->client->cq_tail, FUTEX_WAIT, q->cq.cached_tail, &time, NULL,
 			0);
 	quoit_ring_awake(&q->client->cq_wait);
+	libquoit_event_ask(q);
 }
 
 /* *marked: the ring has this thread's mark. */
@@ -220,6 +221,7 @@ static int sleep_sq(struct quoit_ring *q)
 		nanosleep(&nap, NULL);
 		if (nap.tv_nsec < (long)NAP_LAST_NS)
 			nap.tv_nsec *= 2;
+		libquoit_event_ask(q);
 		check_daemon(q);
 	}
 	return 0;

@@ -27,9 +27,9 @@ goals() {
 		nop nop_1/sqpoll <= 1 a NOP and back, times io_uring SQPOLL
 		nop nop_256_rate/floor >= 0.55 NOPs a second, 256 in flight, of the floor
 		nop nop_256_rate/sqpoll >= 1 NOPs a second, 256 in flight, of SQPOLL
-		legs legs_1/bare <= 1.05 a NOP and back, times one without timed legs
-		legs legs_256/bare <= 1.05 a NOP, 256 in flight, times one without them
-		trace recorded_1/not <= 1.15 a NOP and back, recorded, times one that is not
+		legs legs_1/bare <= 1.04 a NOP and back, times one without timed legs
+		legs legs_256/bare <= 1.04 a NOP, 256 in flight, times one without them
+		trace recorded_1/not <= 1.10 a NOP and back, recorded, times one that is not
 		trace recorded_256_rate/not >= 0.7 NOPs a second, 256 in flight, recorded, of not
 		submit submit/floor_write <= 3 submit side of a job, times a bare write
 		addition chain/floor <= 10 x = x + 1, window 192, times a request of the floor
@@ -37,6 +37,29 @@ goals() {
 		chain chain/torch <= 0.05 x = x + 1, times PyTorch
 		gemm gemm_1/blas >= 0.95 GEMM 1000, one core, of the best BLAS
 		gemm gemm_2/blas >= 0.95 GEMM 1000, two cores, of the best BLAS
+		ops add/c <= 0.75 4096 x 1024: x + y, times a loop in C
+		ops add_row/c <= 0.75 x + a row
+		ops add_column/c <= 0.75 x + a column
+		ops compare/c <= 0.75 x > y
+		ops cast/c <= 0.75 int32 to float32
+		ops exp/c <= 0.75 exp(x)
+		ops copy_inner/c <= 0.75 an inner view copied
+		ops transpose/c <= 0.75 transposed
+		ops roll/c <= 0.75 rows rolled by 3
+		ops gather/c <= 0.75 rows gathered
+		ops sum/c <= 0.75 sum of all
+		ops sum_rows/c <= 0.75 sums along rows
+		ops sum_columns/c <= 0.75 sums along columns
+		ops amax_columns/c <= 0.75 the largest along columns
+		ops argmax_rows/c <= 0.75 argmax along rows
+		ops dot/c <= 0.75 dot product
+		ops axpy/c <= 0.75 N x 1 times 1 x 1, added
+		ops gemm_f64_rate/blas >= 0.95 float64 1024, two cores, of the best BLAS
+		ops gemm_f64_1536_rate/blas >= 0.95 float64 1536, two cores, of the best BLAS
+		ops gemv_f64/blas <= 1.1 matrix x vector, float64 2048, times the BLAS
+		ops gemv_f64_1000/blas <= 1.1 matrix x vector, float64 1000, times the BLAS
+		ops gemv_f32/blas <= 1.1 matrix x vector, float32 2048, times the BLAS
+		ops gemm_thin/blas <= 1.1 8 x 2048 x 2048, float32, times the BLAS
 		w1 w1a/torch >= 1.4 W1 a: ten products of random matrices, of PyTorch
 		w1 w1f/torch >= 1.5 W1 f: training, waiting at the end, of PyTorch
 		w1 w1f_waiting/torch >= 1.5 W1 f: training, waiting for each loss, of PyTorch
@@ -52,6 +75,21 @@ goals() {
 		shares kept >= 0.85 what these keep of their rate
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		idle idle_cpu <= 0.5 quoitd with 100 idle sessions, % of a core
+		crowd crowd_66/one <= 1.1 an addition and back beside 66 idle sessions, of alone
+		crowd crowd_500/one <= 1.1 the same, 500
+		crowd crowd_1000/one <= 1.1 the same, 1,000
+		crowd crowd_66/64 <= 1.1 bursts of 64 beside 66 idle sessions, of alone
+		crowd crowd_500/64 <= 1.1 the same, 500
+		crowd crowd_1000/64 <= 1.1 the same, 1,000
+		crowd crowd_66/64_100us <= 1.1 100 us between, 66 idle sessions
+		crowd crowd_500/64_100us <= 1.1 the same, 500
+		crowd crowd_1000/64_100us <= 1.1 the same, 1,000
+		crowd crowd_66/64_1ms <= 1.1 1 ms between, 66 idle sessions
+		crowd crowd_500/64_1ms <= 1.1 the same, 500
+		crowd crowd_1000/64_1ms <= 1.1 the same, 1,000
+		crowd crowd_66/5000_1ms <= 1.1 bursts of 5000, ring of 64, 66 idle sessions
+		crowd crowd_500/5000_1ms <= 1.1 the same, 500
+		crowd crowd_1000/5000_1ms <= 1.1 the same, 1,000
 		tools ps/ps <= 1 quoit ps, 50 sessions, times ps u of the PIDs
 		tools top_cpu <= 1 quoit top at 10 Hz, 100 sessions, % of a core
 		tools top_rss <= 16 quoit top, the same: MiB of memory
@@ -59,7 +97,7 @@ goals() {
 }
 
 # A run, in this order; "quick" follows each of them.
-steps='gemm legs w1 wake gemm trace chain wake randn gemm syscalls idle shares wake tools'
+steps='gemm legs w1 wake gemm trace chain wake randn ops gemm crowd syscalls idle shares wake tools'
 quick='nop submit addition'
 
 measure() { # STEP

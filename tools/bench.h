@@ -68,7 +68,7 @@ struct bench_plan {
 };
 
 extern const struct bench_plan bench_nop, bench_submit, bench_chain, bench_gemm, bench_randn,
-	bench_wake, bench_syscalls, bench_idle, bench_device;
+	bench_ops, bench_wake, bench_syscalls, bench_idle, bench_crowd, bench_device;
 
 /* ---- bench_peer.c ---- */
 

@@ -2,6 +2,7 @@
 /* bench_report.c - measure the series of a plan in turn, keep the samples, print them */
 #include "bench_report.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "bench_apart.h"
 #include "format.h"
 
-#define MOST_SERIES 32
+#define MOST_SERIES 64
 
 struct report {
 	const struct bench_plan *plan;
@@ -37,6 +38,7 @@ struct report *report_new(const struct bench_plan *plan, const struct report_set
 	r->set = *set;
 	while (plan->series[r->series].name)
 		r->series++;
+	assert(r->series <= MOST_SERIES);
 	n = (size_t)set->rounds * r->series;
 	r->samples = malloc(n * sizeof *r->samples);
 	if (!r->samples) {

@@ -23,9 +23,9 @@
 #define LIMIT_S      300
 #define MOST_LIMIT_S 86400
 
-static const struct bench_plan *const plans[] = {&bench_nop,      &bench_submit, &bench_chain,
-						 &bench_gemm,     &bench_randn,  &bench_wake,
-						 &bench_syscalls, &bench_idle,   &bench_device};
+static const struct bench_plan *const plans[] = {
+	&bench_nop,  &bench_submit,   &bench_chain, &bench_gemm,  &bench_ops,   &bench_randn,
+	&bench_wake, &bench_syscalls, &bench_idle,  &bench_crowd, &bench_device};
 #define PLANS (sizeof plans / sizeof plans[0])
 
 static const struct args_option options[] = {
@@ -46,7 +46,7 @@ static const struct args_command command = {
 	"bench", "BENCHMARK",
 	"Measure quoitd, the floor of the hardware and its peers in turn, round after round.\n"
 	"Prints the median of each series, its least and most, and the same of the rounds' ratios.\n"
-	"gemm and randn always start a quoitd of their own, with one core and with two.\n"
+	"gemm, ops and randn always start a quoitd of their own, with one core or with two.\n"
 	"A series that fails is named, and the others go on; a signal ends the measuring, and what\n"
 	"there is is printed.",
 	options, names};

@@ -48,11 +48,11 @@ static int measure_normal(const struct bench *b, const struct bench_series *s, d
 
 static const struct bench_series gemm_series[] = {
 	{"quoit_1_core", "GFLOP/s", BENCH_ONE_CORE, measure_gemm, .count = 40},
-	{"blas_1_thread", "GFLOP/s", 0, bench_peer, .peer = {"gemm", "1000", "1", "40"},
-	 .peer_word = "gflops"},
+	{"blas_1_thread", "GFLOP/s", 0, bench_peer,
+	 .peer = {"gemm", "f32:1000x1000x1000", "1", "40"}, .peer_word = "gflops"},
 	{"quoit_2_cores", "GFLOP/s", BENCH_TWO_CORES, measure_gemm, .count = 60},
-	{"blas_2_threads", "GFLOP/s", 0, bench_peer, .peer = {"gemm", "1000", "2", "60"},
-	 .peer_word = "gflops"},
+	{"blas_2_threads", "GFLOP/s", 0, bench_peer,
+	 .peer = {"gemm", "f32:1000x1000x1000", "2", "60"}, .peer_word = "gflops"},
 	{NULL},
 };
 

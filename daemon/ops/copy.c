@@ -16,12 +16,38 @@ struct copy_squares {
 	uint64_t squares;
 };
 
+/*
+ * Where a copy goes to a little further on in its page than it comes from, as that of a row that is
+ * rolled, a load looks to the processor as if it were of what was just stored, and waits for that:
+ * forwards, it takes four times as long.  So it goes backwards then, by as much as is loaded at
+ * once.
+ */
+#define COPY_PAGE  4096u
+#define COPY_NEAR  512u
+#define COPY_BLOCK 256u
+#define COPY_LINE  64u
+
+static void copy_bytes(char *to, const char *from, size_t bytes)
+{
+	const size_t ahead = ((uintptr_t)to - (uintptr_t)from) % COPY_PAGE;
+
+	if (ahead == 0 || ahead >= COPY_NEAR || bytes <= COPY_BLOCK) {
+		memmove(to, from, bytes);
+		return;
+	}
+	for (size_t n = ((uintptr_t)to + bytes) % COPY_LINE; bytes > COPY_BLOCK; n = COPY_BLOCK) {
+		bytes -= n;
+		memmove(to + bytes, from + bytes, n);
+	}
+	memmove(to, from, bytes);
+}
+
 static void copy_piece(void *const ptr[], uint64_t index, size_t n, void *context)
 {
 	const struct walk *walk = context;
 
 	(void)index;
-	memmove(ptr[0], ptr[1], n * walk->operand[0].size);
+	copy_bytes(ptr[0], ptr[1], n * walk->operand[0].size);
 }
 
 /* Whether the input is dense along a dim other than the output, and which. */
@@ -76,17 +102,53 @@ static void copy_square(const struct copy_squares *squares, uint64_t which)
 		walk_strided(to, out->size, from, in->stride[last], columns, out->size);
 }
 
+/*
+ * Rows that both lie without gaps, but not next to each other, and are short: to pass them through
+ * a buffer, or to call anything for each, would cost more than to copy them.
+ */
+static bool copy_is_of_rows(const struct walk *walk)
+{
+	const uint32_t last = walk->dims - 1;
+
+	for (uint32_t i = 0; i < 2; i++)
+		if (walk->operand[i].stride[last] != walk->operand[i].size)
+			return false;
+	return walk->short_rows && walk->staged;
+}
+
+static void copy_rows(const struct walk *walk, uint64_t begin, uint64_t end)
+{
+	uint64_t pos[QUOIT_MAX_DIMS] = {0};
+
+	walk_seek(walk, begin, pos);
+	while (begin < end) {
+		const uint64_t row = walk->dim[walk->dims - 1] - pos[walk->dims - 1];
+		const size_t n = row < end - begin ? row : end - begin;
+
+		memmove(walk_address(walk, 0, pos), walk_address(walk, 1, pos),
+			n * walk->operand[0].size);
+		walk_step(walk, pos, n);
+		begin += n;
+	}
+}
+
 static void copy_view(const struct op_tensor *out, const struct op_tensor *in, uint32_t tile,
 		      uint32_t tiles)
 {
 	const struct op_tensor *t[] = {out, in};
 	struct copy_squares squares;
 	struct walk walk;
+	uint64_t begin, end;
 
 	walk_make(&walk, t, 2, 1, WALK_ANY_ORDER);
+	begin = op_cut(walk.count, tile, tiles);
+	end = op_cut(walk.count, tile + 1, tiles);
+	if (copy_is_of_rows(&walk)) {
+		copy_rows(&walk, begin, end);
+		return;
+	}
 	if (!copy_is_transposed(&walk, &squares)) {
-		walk_run(&walk, op_cut(walk.count, tile, tiles),
-			 op_cut(walk.count, tile + 1, tiles), copy_piece, &walk);
+		walk_run(&walk, begin, end, copy_piece, &walk);
 		return;
 	}
 	for (uint64_t i = squares.squares * tile / tiles; i < squares.squares * (tile + 1) / tiles;
@@ -108,29 +170,94 @@ static void copy_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 	copy_view(&args->t[0], &in, tile, tiles);
 }
 
-/* out[i] = x[i - shift] along the axis: two copies of what lies on either side of the seam. */
-static void roll_run(struct op_args *args, uint32_t tile, uint32_t tiles)
-{
-	uint32_t axis = args->arg & 3;
-	struct op_tensor out = args->t[0];
-	struct op_tensor in = args->t[1];
-	int64_t length = out.dim[axis];
-	int64_t size = op_dtype_size(out.dtype);
-	int64_t shift;
+/* ---- roll ---- */
 
-	if (length == 0)
-		return;
-	shift = args->scalar[0].i % length;
-	shift += shift < 0 ? length : 0;
+/* So much of it at a time that what the one copy has brought is there for the other. */
+#define ROLL_BYTES 65536u
+
+/* out[i] = x[i - shift] along the axis: two copies of what lies on either side of the seam. */
+static void roll_part(const struct op_tensor *to, const struct op_tensor *from, uint32_t axis,
+		      int64_t shift, uint32_t tile, uint32_t tiles)
+{
+	struct op_tensor out = *to;
+	struct op_tensor in = *from;
+	const int64_t length = out.dim[axis];
+	const int64_t size = op_dtype_size(out.dtype);
 
 	out.dim[axis] = in.dim[axis] = (uint32_t)(length - shift);
-	out.data = (char *)args->t[0].data + shift * out.stride[axis] * size;
+	out.data = (char *)to->data + shift * out.stride[axis] * size;
 	copy_view(&out, &in, tile, tiles);
 
 	out.dim[axis] = in.dim[axis] = (uint32_t)shift;
-	out.data = args->t[0].data;
-	in.data = (char *)args->t[1].data + (length - shift) * in.stride[axis] * size;
+	out.data = to->data;
+	in.data = (char *)from->data + (length - shift) * in.stride[axis] * size;
 	copy_view(&out, &in, tile, tiles);
+}
+
+/* Elements of a step of dim d. */
+static uint64_t elements_within(const struct op_tensor *t, uint32_t d)
+{
+	uint64_t n = 1;
+
+	while (++d < QUOIT_MAX_DIMS)
+		n *= t->dim[d];
+	return n;
+}
+
+/* `n` of dim d, from the step on whose number is `at` among all of the dims up to d. */
+static struct op_tensor some_of(const struct op_tensor *t, uint32_t d, uint64_t at, uint32_t n)
+{
+	struct op_tensor some = *t;
+	int64_t offset = 0;
+
+	for (uint32_t i = d + 1; i-- > 0; at /= t->dim[i]) {
+		offset += (int64_t)(at % t->dim[i]) * t->stride[i];
+		some.dim[i] = 1;
+	}
+	some.dim[d] = n;
+	some.data = (char *)t->data + offset * op_dtype_size(t->dtype);
+	return some;
+}
+
+/* The steps begin..end - 1 of all dims before the axis. */
+static void roll_steps(const struct op_args *args, uint32_t axis, int64_t shift, uint64_t begin,
+		       uint64_t end)
+{
+	const struct op_tensor *t = &args->t[0];
+	const uint32_t d = axis - 1;
+	const uint64_t bytes = elements_within(t, d) * op_dtype_size(t->dtype);
+	const uint64_t most = bytes < ROLL_BYTES ? ROLL_BYTES / bytes : 1;
+
+	for (uint64_t n; begin < end; begin += n) {
+		const uint64_t row = t->dim[d] - begin % t->dim[d];
+		struct op_tensor out, in;
+
+		n = row < end - begin ? row : end - begin;
+		n = n < most ? n : most;
+		out = some_of(&args->t[0], d, begin, (uint32_t)n);
+		in = some_of(&args->t[1], d, begin, (uint32_t)n);
+		roll_part(&out, &in, axis, shift, 0, 1);
+	}
+}
+
+static void roll_run(struct op_args *args, uint32_t tile, uint32_t tiles)
+{
+	const struct op_tensor *t = &args->t[0];
+	const uint32_t axis = args->arg & 3;
+	const int64_t length = t->dim[axis];
+	uint64_t steps = 1;
+	int64_t shift;
+
+	if (op_count(t) == 0)
+		return;
+	shift = args->scalar[0].i % length;
+	shift += shift < 0 ? length : 0;
+	for (uint32_t d = 0; d < axis; d++)
+		steps *= t->dim[d];
+	if (steps < tiles || axis == 0)
+		roll_part(&args->t[0], &args->t[1], axis, shift, tile, tiles);
+	else
+		roll_steps(args, axis, shift, steps * tile / tiles, steps * (tile + 1) / tiles);
 }
 
 const struct op_impl OP_NAME(op_copy) = {op_tiles_by_output, copy_run, NULL};

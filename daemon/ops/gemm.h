@@ -28,8 +28,8 @@ struct gemm {
 };
 
 /*
- * Our own for float32 and float64: any strides, 40 KiB of stack.  An element of C has the same bits
- * whatever rows and columns are computed with it.
+ * Our own for float32 and float64: any strides, 750 KiB of stack.  An element of C has the same
+ * bits whatever rows and columns are computed with it.
  */
 void gemm_builtin(const struct gemm *gemm);
 

@@ -2,9 +2,10 @@
 /*
  * gemm_builtin.c - matrix product for machines without a BLAS and for what a BLAS cannot express.
  *
- * A panel of B, GEMM_DEPTH x two vectors wide, is packed on the stack; then blocks of
- * GEMM_ROWS rows of C are made from it in registers, A being read where it is, one
- * element at a time.  So any strides are the same to it.
+ * Up to GEMM_BLOCKS blocks of GEMM_ROWS rows of A are packed on the stack, GEMM_DEPTH deep, in the
+ * order in which they are multiplied; then one panel of B after the other, two vectors wide.  From
+ * both a block of C is made in registers.  So any strides are the same to it, and while a block is
+ * made a part of the next panel of B is asked for.
  */
 #include <string.h>
 
@@ -14,7 +15,9 @@
 
 #include "ops/gemm.h"
 
-#define GEMM_DEPTH 256
+#define GEMM_DEPTH  256
+#define GEMM_BLOCKS 28
+#define GEMM_ASKING 4 /* blocks, or the next panel is asked for all at once, which takes longer */
 
 #if defined(__AVX512F__)
 #define GEMM_ROWS             12
@@ -37,8 +40,9 @@ typedef f32 f32v __attribute__((vector_size(GEMM_BYTES)));
 typedef f64 f64v __attribute__((vector_size(GEMM_BYTES)));
 
 /*
- * For each type: gemm_block: rows x 2 vectors of A B over `depth`; gemm_update: write
- * what is inside C; gemm_panel: all rows for one packed panel of B.
+ * For each type: gemm_pack_rows: of A; gemm_pack, gemm_ask: a panel of B, and a part of it that is
+ * soon to be packed; gemm_block: rows x 2 vectors of A B over `depth`; gemm_update: write what is
+ * inside C; gemm_panel: all packed rows for one panel of B.
  */
 #define GEMM(type)                                                                                 \
 	enum {                                                                                     \
@@ -49,6 +53,37 @@ typedef f64 f64v __attribute__((vector_size(GEMM_BYTES)));
 	static inline type##v gemm_repeat_##type(type x)                                           \
 	{                                                                                          \
 		return x - (type##v){0};                                                           \
+	}                                                                                          \
+                                                                                                   \
+	/* Rows beyond the last are the last one again; what they give is not written. */          \
+	static void gemm_pack_rows_##type(const struct gemm *gemm, uint64_t row, uint64_t rows,    \
+					  uint64_t from, uint64_t depth, type *to)                 \
+	{                                                                                          \
+		const int64_t step = gemm->a.column;                                               \
+                                                                                                   \
+		for (uint64_t block = 0; block < rows;                                             \
+		     block += GEMM_ROWS, to += depth * GEMM_ROWS)                                  \
+			for (uint64_t r = 0; r < GEMM_ROWS; r++) {                                 \
+				const uint64_t i = block + r < rows ? block + r : rows - 1;        \
+				const type *a = (const type *)gemm->a.data +                       \
+						(int64_t)(row + i) * gemm->a.row +                 \
+						(int64_t)from * step;                              \
+                                                                                                   \
+				for (uint64_t p = 0; p < depth; p++, a += step)                    \
+					to[p * GEMM_ROWS + r] = *a;                                \
+			}                                                                          \
+	}                                                                                          \
+                                                                                                   \
+	static void gemm_ask_##type(const struct gemm *gemm, uint64_t column, uint64_t from,       \
+				    uint64_t depth)                                                \
+	{                                                                                          \
+		const type *b = (const type *)gemm->b.data + (int64_t)from * gemm->b.row +         \
+				(int64_t)column * gemm->b.column;                                  \
+                                                                                                   \
+		for (uint64_t p = 0; p < depth; p++, b += gemm->b.row) {                           \
+			__builtin_prefetch(b);                                                     \
+			__builtin_prefetch(b + (gemm_width_##type - 1) * gemm->b.column);          \
+		}                                                                                  \
 	}                                                                                          \
                                                                                                    \
 	static void gemm_pack_##type(const struct gemm *gemm, uint64_t column, uint64_t from,      \
@@ -75,16 +110,15 @@ typedef f64 f64v __attribute__((vector_size(GEMM_BYTES)));
 		}                                                                                  \
 	}                                                                                          \
                                                                                                    \
-	static inline void gemm_block_##type(const type *const a[GEMM_ROWS], int64_t step,         \
-					     uint64_t depth, const type##v *b,                     \
+	static inline void gemm_block_##type(const type *a, uint64_t depth, const type##v *b,      \
 					     type##v ret_sum[GEMM_ROWS][2])                        \
 	{                                                                                          \
 		type##v sum[GEMM_ROWS][2] = {{{0}}};                                               \
                                                                                                    \
-		for (uint64_t p = 0; p < depth; p++, b += 2) {                                     \
+		for (uint64_t p = 0; p < depth; p++, a += GEMM_ROWS, b += 2) {                     \
 			_Pragma("GCC unroll 16") for (int r = 0; r < GEMM_ROWS; r++)               \
 			{                                                                          \
-				type##v x = gemm_repeat_##type(a[r][(int64_t)p * step]);           \
+				type##v x = gemm_repeat_##type(a[r]);                              \
                                                                                                    \
 				sum[r][0] = GEMM_FMA_##type(x, b[0], sum[r][0]);                   \
 				sum[r][1] = GEMM_FMA_##type(x, b[1], sum[r][1]);                   \
@@ -122,38 +156,54 @@ typedef f64 f64v __attribute__((vector_size(GEMM_BYTES)));
 		}                                                                                  \
 	}                                                                                          \
                                                                                                    \
-	static void gemm_panel_##type(const struct gemm *gemm, uint64_t column, uint64_t from,     \
-				      uint64_t depth)                                              \
+	/* A part of the next panel goes with each block. */                                       \
+	static void gemm_panel_##type(const struct gemm *gemm, uint64_t row, uint64_t rows,        \
+				      uint64_t column, uint64_t from, uint64_t depth,              \
+				      const type *packed)                                          \
 	{                                                                                          \
+		const uint64_t blocks = (rows + GEMM_ROWS - 1) / GEMM_ROWS;                        \
+		const bool more =                                                                  \
+			blocks >= GEMM_ASKING && column + 2 * gemm_width_##type <= gemm->n;        \
 		type##v panel[GEMM_DEPTH * 2];                                                     \
 		type##v sum[GEMM_ROWS][2];                                                         \
-		const type *a[GEMM_ROWS];                                                          \
                                                                                                    \
 		gemm_pack_##type(gemm, column, from, depth, (type *)panel);                        \
-		for (uint64_t row = 0; row < gemm->m; row += GEMM_ROWS) {                          \
-			uint64_t rows = gemm->m - row < GEMM_ROWS ? gemm->m - row : GEMM_ROWS;     \
+		for (uint64_t i = 0; i < blocks; i++, packed += depth * GEMM_ROWS) {               \
+			const uint64_t asked = depth * i / blocks;                                 \
+			const uint64_t left = rows - i * GEMM_ROWS;                                \
                                                                                                    \
-			/* Rows beyond the last are the last one again, and are not written. */    \
-			for (uint64_t r = 0; r < GEMM_ROWS; r++)                                   \
-				a[r] = (const type *)gemm->a.data +                                \
-				       (int64_t)(row + (r < rows ? r : rows - 1)) * gemm->a.row +  \
-				       (int64_t)from * gemm->a.column;                             \
-			gemm_block_##type(a, gemm->a.column, depth, panel, sum);                   \
-			gemm_update_##type(gemm, row, rows, column, from == 0, (const type *)sum); \
+			if (more)                                                                  \
+				gemm_ask_##type(gemm, column + gemm_width_##type, from + asked,    \
+						depth * (i + 1) / blocks - asked);                 \
+			gemm_block_##type(packed, depth, panel, sum);                              \
+			gemm_update_##type(gemm, row + i * GEMM_ROWS,                              \
+					   left < GEMM_ROWS ? left : GEMM_ROWS, column, from == 0, \
+					   (const type *)sum);                                     \
 		}                                                                                  \
+	}                                                                                          \
+                                                                                                   \
+	static void gemm_rows_##type(const struct gemm *gemm, uint64_t row, uint64_t rows,         \
+				     uint64_t from, uint64_t depth)                                \
+	{                                                                                          \
+		type packed[GEMM_BLOCKS * GEMM_ROWS * GEMM_DEPTH];                                 \
+                                                                                                   \
+		gemm_pack_rows_##type(gemm, row, rows, from, depth, packed);                       \
+		for (uint64_t j = 0; j < gemm->n; j += gemm_width_##type)                          \
+			gemm_panel_##type(gemm, row, rows, j, from, depth, packed);                \
 	}                                                                                          \
                                                                                                    \
 	static void gemm_all_##type(const struct gemm *gemm)                                       \
 	{                                                                                          \
+		const uint64_t most = GEMM_BLOCKS * GEMM_ROWS;                                     \
 		uint64_t from = 0;                                                                 \
                                                                                                    \
 		/* At least once, so that k = 0 gives beta C. */                                   \
 		do {                                                                               \
-			uint64_t depth =                                                           \
-				gemm->k - from < GEMM_DEPTH ? gemm->k - from : GEMM_DEPTH;         \
+			uint64_t depth = gemm_block_size(gemm->k - from, GEMM_DEPTH);              \
                                                                                                    \
-			for (uint64_t j = 0; j < gemm->n; j += gemm_width_##type)                  \
-				gemm_panel_##type(gemm, j, from, depth);                           \
+			for (uint64_t row = 0; row < gemm->m; row += most)                         \
+				gemm_rows_##type(gemm, row, gemm_block_size(gemm->m - row, most),  \
+						 from, depth);                                     \
 			from += depth;                                                             \
 		} while (from < gemm->k);                                                          \
 	}

@@ -254,6 +254,14 @@ void walk_store(const struct walk *walk, uint32_t which, const uint64_t pos[QUOI
 	walk_copy(walk, which, pos, 0, n, (char *)from, true);
 }
 
+/* What repeats along a row is in the buffer as long as that lasts. */
+static bool walk_has(const struct walk *walk, uint32_t which, const uint64_t pos[QUOIT_MAX_DIMS])
+{
+	const uint32_t last = walk->dims - 1;
+
+	return walk->operand[which].stride[last] == 0 && !walk->short_rows && pos[last] != 0;
+}
+
 void walk_run(const struct walk *walk, uint64_t begin, uint64_t end, walk_fn *fn, void *context)
 {
 	struct walk_buffer buffer[QUOIT_MAX_TENSORS_PER_JOB];
@@ -271,7 +279,7 @@ void walk_run(const struct walk *walk, uint64_t begin, uint64_t end, walk_fn *fn
 		if (operand->kind == WALK_CONSTANT)
 			walk_strided(ptr[i], operand->size, operand->data, 0, first, operand->size);
 	}
-	while (begin < end) {
+	for (bool fresh = true; begin < end; fresh = false) {
 		size_t n = walk_piece(walk, pos, end - begin);
 
 		for (uint32_t i = 0; i < walk->operands; i++) {
@@ -279,7 +287,8 @@ void walk_run(const struct walk *walk, uint64_t begin, uint64_t end, walk_fn *fn
 
 			if (operand->kind == WALK_DIRECT)
 				ptr[i] = walk_address(walk, i, pos);
-			else if (operand->kind == WALK_STAGED && i >= walk->outputs)
+			else if (operand->kind == WALK_STAGED && i >= walk->outputs &&
+				 (fresh || !walk_has(walk, i, pos)))
 				walk_load(walk, i, pos, 0, n, &buffer[i]);
 		}
 		fn(ptr, begin, n, context);

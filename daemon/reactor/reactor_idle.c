@@ -206,6 +206,7 @@ static void chores(struct reactor *r)
 	reactor_scan_rings(r);
 	reactor_look_at_stalled(r);
 	record_sessions(r);
+	reactor_sample_rings(r);
 	if (r->polled_count > 1)
 		reactor_retire_rings(r);
 	if (reactor_stats_are_due(r)) {

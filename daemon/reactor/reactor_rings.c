@@ -10,6 +10,7 @@
 #include "executors/backend_exec.h"
 #include "host/tsc.h"
 #include "reactor_bells.h"
+#include "sample.h"
 
 #define EVENTS       64
 #define RING_IDLE_NS 200000u /* a ring that is polled without SQEs for so long is so no more */
@@ -163,6 +164,12 @@ void reactor_retire_rings(struct reactor *r)
 	for (uint32_t i = r->polled_count; i-- > 0;)
 		if (r->now - r->rings[i]->last_work > idle)
 			deactivate(r, r->rings[i]);
+}
+
+void reactor_sample_rings(struct reactor *r)
+{
+	for (uint32_t i = 0; i < r->polled_count; i++)
+		sample_watch(r->rings[i], r->now);
 }
 
 bool reactor_rings_may_sleep(struct reactor *r)

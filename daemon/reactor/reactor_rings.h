@@ -31,6 +31,9 @@ void reactor_scan_rings(struct reactor *r);
 /* Those that were polled without SQEs for a while are so no more. */
 void reactor_retire_rings(struct reactor *r);
 
+/* Of those that are polled, samples come as often as they are wanted (sample.h). */
+void reactor_sample_rings(struct reactor *r);
+
 /* No ring is polled any more; false: at least one has an SQE, and still is. */
 bool reactor_rings_may_sleep(struct reactor *r);
 

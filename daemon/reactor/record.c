@@ -255,6 +255,23 @@ void record_end(struct ring *r, const struct record_sqe *sqe, uint32_t sq_index,
 	*start = end;
 }
 
+void record_nop(struct ring *r, uint64_t at)
+{
+	struct trace *t = r->session->trace;
+	struct quoit_trace_record *record = next_job(r, QUOIT_OP_NOP, 0, true);
+	const uint64_t tsc = tsc_raw(at);
+
+	record->place = QUOIT_TRACE_REACTOR;
+	record->job = (struct quoit_trace_job){.sq_index = r->sq.next,
+					       .cq_index = r->cq.next - 1,
+					       .fetch = tsc,
+					       .start = tsc,
+					       .end = tsc,
+					       .post = tsc};
+	trace_put(t);
+	t->at_fetch++;
+}
+
 /* Where it has failed without it, a start says only when that was found. */
 static bool has_run(const struct job *job)
 {

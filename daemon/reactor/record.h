@@ -37,6 +37,9 @@ struct record_sqe record_begin(const struct ring *r);
 /* It has ended at its fetch, or has become a job.  *start: TSC of its start; then of the next. */
 void record_end(struct ring *r, const struct record_sqe *sqe, uint32_t sq_index, uint64_t *start);
 
+/* A NOP that came alone has been answered, and is about to be released: all in one moment. */
+void record_nop(struct ring *r, uint64_t at);
+
 /* Who runs a job of the table, or has (enum quoit_trace_place); once its start is known. */
 uint8_t record_place(const struct session *s, const struct job *job);
 

@@ -5,9 +5,16 @@
 #include "reactor.h"
 #include "summary.h"
 
+/*
+ * Samples come half as often where one stands for so many blocks of a sample, and twice as often
+ * where none was taken for so many times the least that is between two.
+ */
+#define FAST      4u
+#define LATE_GAPS 8u
+
 void sample_init(struct ring *r)
 {
-	const uint32_t first = quoit_sample_from(0);
+	const uint32_t first = quoit_sample_from(0, 0);
 
 	r->samples = (struct ring_samples){.watch = first, .sq = first, .cq = first};
 }
@@ -18,13 +25,57 @@ static uint64_t time_of_note(uint64_t word, uint32_t index, uint64_t now)
 	return tsc_of_raw(quoit_note_time(word, index, tsc_raw(now)));
 }
 
+/* ---- how rare they are ---- */
+
+static void tell_rarity(struct ring *r)
+{
+	__atomic_store_n(&r->daemon->sampling,
+			 quoit_sampling(r->samples.sq_rarity, r->samples.cq_rarity),
+			 __ATOMIC_RELAXED);
+}
+
+/*
+ * A sample stands for so many: several of its own kind among them came too soon after the one
+ * before, and were noted by the client for nothing.
+ */
+static void make_rarer(struct ring *r, uint8_t *rarity, uint32_t weight)
+{
+	if (weight >> (QUOIT_SAMPLE_BITS + *rarity) < FAST || *rarity == QUOIT_SAMPLE_RAREST)
+		return;
+	++*rarity;
+	tell_rarity(r);
+}
+
+/* One could have been for so long, and none has. */
+static bool is_late(const struct ring *r, uint64_t gap, uint64_t now)
+{
+	return now > gap + LATE_GAPS * r->session->legs_gap;
+}
+
+void sample_less_rarely(struct ring *r, uint64_t now)
+{
+	struct ring_samples *m = &r->samples;
+	bool sq = m->sq_rarity && is_late(r, m->sq_gap, now);
+	bool cq = m->cq_rarity && is_late(r, m->cq_gap, now);
+
+	if (!sq && !cq)
+		return;
+	if (sq)
+		m->sq = quoit_sample_from(r->sq.next, --m->sq_rarity);
+	if (cq)
+		m->cq = quoit_sample_from(r->cq.next, --m->cq_rarity);
+	if (cq && !m->posting)
+		m->watch = m->cq;
+	tell_rarity(r);
+}
+
 /* ---- fetch ---- */
 
 bool sample_is_early(struct ring *r, uint32_t end)
 {
 	if (r->fetched >= r->samples.sq_gap)
 		return false;
-	r->samples.sq = quoit_sample_from(end);
+	r->samples.sq = quoit_sample_from(end, r->samples.sq_rarity);
 	return true;
 }
 
@@ -39,7 +90,7 @@ struct sample sample_begin(const struct ring *r, uint32_t sq_index)
 static void count_submit(struct ring *r, uint64_t fetch)
 {
 	struct ring_samples *m = &r->samples;
-	const uint64_t *word = &r->client->submitted[quoit_note_word(m->sq)];
+	const uint64_t *word = &r->client->submitted[quoit_note_word(m->sq, m->sq_rarity)];
 	uint64_t submit = time_of_note(__atomic_load_n(word, __ATOMIC_RELAXED), m->sq, fetch);
 
 	if (!submit)
@@ -53,9 +104,10 @@ static void go_on(struct ring *r, uint64_t fetch)
 	struct ring_samples *m = &r->samples;
 
 	count_submit(r, fetch);
+	make_rarer(r, &m->sq_rarity, m->sq + 1 - m->sq_from);
 	m->sq_from = m->sq + 1;
 	m->sq_gap = fetch + r->session->legs_gap;
-	m->sq = quoit_sample_from(m->sq + 1);
+	m->sq = quoit_sample_from(m->sq + 1, m->sq_rarity);
 }
 
 void sample_is_job(struct ring *r, const struct sample *sample, struct job *job)
@@ -150,7 +202,7 @@ void sample_collect(struct ring *r)
 
 	for (; m->reaped != m->posted; m->reaped++) {
 		uint32_t i = m->reaped % SAMPLES_POSTED;
-		const uint64_t *word = &r->client->reaped[quoit_note_word(m->cqe[i].index)];
+		const uint64_t *word = &r->client->reaped[m->cqe[i].word];
 		uint64_t reap =
 			time_of_note(__atomic_load_n(word, __ATOMIC_RELAXED), m->cqe[i].index, now);
 
@@ -175,6 +227,8 @@ static void post_sample(struct ring *r, uint64_t now)
 	m->cqe[i].tsc = now;
 	m->cqe[i].index = m->cq;
 	m->cqe[i].weight = m->cq + 1 - m->cq_from;
+	m->cqe[i].word = quoit_note_word(m->cq, m->cq_rarity);
+	make_rarer(r, &m->cq_rarity, m->cqe[i].weight);
 	m->cq_from = m->cq + 1;
 	m->cq_gap = now + r->session->legs_gap;
 	m->posted++;
@@ -194,7 +248,8 @@ void sample_count_posts(struct ring *r)
 		count_on_device(s, m->job[i].device, QUOIT_LEG_POST, ticks, m->job[i].weight);
 	}
 	m->posting = 0;
-	for (; quoit_sample_precedes(m->cq, r->cq.next); m->cq = quoit_sample_from(m->cq + 1))
+	for (; quoit_sample_precedes(m->cq, r->cq.next);
+	     m->cq = quoit_sample_from(m->cq + 1, m->cq_rarity))
 		if (any && now >= m->cq_gap)
 			post_sample(r, now);
 	m->watch = m->cq;

@@ -3,8 +3,9 @@
  * sample.h - who is timed on its way from SQE to CQE, and what its legs are (QUOIT_LEGS).
  *
  * One SQE and one CQE of each 64 (quoit/sample.h), but none within LEGS_GAP_NS of the one before;
- * it stands for all since then.  And every job that ran for long.  What a client says of times goes
- * into its own session's counts and nowhere else.
+ * it stands for all since then.  Where they come faster than that, the ring's client is told to
+ * note fewer, since a reading of the clock takes it as long as several NOPs.  And every job that
+ * ran for long.  What a client says of times goes into its own session's counts and nowhere else.
  */
 #ifndef QUOITD_SAMPLE_H
 #define QUOITD_SAMPLE_H
@@ -65,5 +66,16 @@ static inline void sample_flush(struct ring *r)
 /* Count what the client has reaped since; its line has just been read, or may be: it is guarded
  * (guard.h). */
 void sample_collect(struct ring *r);
+
+/* ---- now and then ---- */
+
+void sample_less_rarely(struct ring *r, uint64_t now);
+
+/* A ring that was fast may be so no more.  Its pages are guarded. */
+static inline void sample_watch(struct ring *r, uint64_t now)
+{
+	if (LEGS_ON && (r->samples.sq_rarity || r->samples.cq_rarity))
+		sample_less_rarely(r, now);
+}
 
 #endif

@@ -22,12 +22,13 @@ struct session;
 #define SAMPLES_POSTING 16u
 #define SAMPLES_POSTED  8u
 struct ring_samples {
-	uint32_t watch;          /* a flush of this CQE, or a later one, is of interest */
-	uint32_t sq, cq;         /* the next samples' indices, */
-	uint32_t sq_from;        /* the first that the former stands for, */
-	uint32_t submit_from;    /* and of those whose submit is known; */
-	uint64_t sq_gap, cq_gap; /* TSC: none before */
-	uint32_t posting;        /* so many have a CQE that is not yet flushed: */
+	uint32_t watch;               /* a flush of this CQE, or a later one, is of interest */
+	uint8_t sq_rarity, cq_rarity; /* how rare samples are (quoit/sample.h), as our word tells */
+	uint32_t sq, cq;              /* the next samples' indices, */
+	uint32_t sq_from;             /* the first that the former stands for, */
+	uint32_t submit_from;         /* and of those whose submit is known; */
+	uint64_t sq_gap, cq_gap;      /* TSC: none before */
+	uint32_t posting;             /* so many have a CQE that is not yet flushed: */
 	struct {
 		uint64_t end; /* TSC */
 		uint32_t weight;
@@ -37,6 +38,7 @@ struct ring_samples {
 	struct {
 		uint64_t tsc;
 		uint32_t index, weight;
+		uint32_t word; /* of the client's, that tells of it */
 	} cqe[SAMPLES_POSTED];
 	uint32_t cq_from; /* the first that the next CQE stands for */
 };

@@ -19,7 +19,23 @@
 typedef void cblas_sgemm_fn(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
 			    const float *a, int lda, const float *b, int ldb, float beta, float *c,
 			    int ldc);
+typedef void cblas_dgemm_fn(int order, int trans_a, int trans_b, int m, int n, int k, double alpha,
+			    const double *a, int lda, const double *b, int ldb, double beta,
+			    double *c, int ldc);
+typedef void cblas_sgemv_fn(int order, int trans, int m, int n, float alpha, const float *a,
+			    int lda, const float *x, int step_x, float beta, float *y, int step_y);
+typedef void cblas_dgemv_fn(int order, int trans, int m, int n, double alpha, const double *a,
+			    int lda, const double *x, int step_x, double beta, double *y,
+			    int step_y);
 enum { CBLAS_ROW_MAJOR = 101, CBLAS_NO_TRANS = 111 };
+
+/* What a library has. */
+struct calls {
+	cblas_sgemm_fn *sgemm;
+	cblas_dgemm_fn *dgemm;
+	cblas_sgemv_fn *sgemv;
+	cblas_dgemv_fn *dgemv;
+};
 
 static const struct contender {
 	const char *name, *library, *variable, *value;
@@ -49,23 +65,47 @@ static void set_environment(const struct contender *c, int threads)
 		setenv(c->variable, c->value, 1);
 }
 
-static float *random_matrix(unsigned side)
+static void *random_matrix(unsigned rows, unsigned columns, bool f64)
 {
-	float *m = malloc((size_t)side * side * sizeof *m);
+	const size_t n = (size_t)rows * columns;
+	void *m = malloc(n * (f64 ? sizeof(double) : sizeof(float)));
 
-	for (size_t i = 0; m && i < (size_t)side * side; i++)
-		m[i] = (float)random() / (float)RAND_MAX - 0.5f;
+	for (size_t i = 0; m && i < n; i++) {
+		const double x = (double)random() / (double)RAND_MAX - 0.5;
+
+		if (f64)
+			((double *)m)[i] = x;
+		else
+			((float *)m)[i] = (float)x;
+	}
 	return m;
 }
 
-/* Seconds of `count` products one after the other; m: A, B and C, n x n. */
-static double time_products(cblas_sgemm_fn *sgemm, int n, float *const m[3], unsigned count)
+/* x: A, B and C. */
+static void multiply(const struct calls *call, const struct peer_blas_product *p, void *const x[3])
+{
+	const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
+
+	if (n == 1 && p->f64)
+		call->dgemv(CBLAS_ROW_MAJOR, CBLAS_NO_TRANS, m, k, 1, x[0], k, x[1], 1, 0, x[2], 1);
+	else if (n == 1)
+		call->sgemv(CBLAS_ROW_MAJOR, CBLAS_NO_TRANS, m, k, 1, x[0], k, x[1], 1, 0, x[2], 1);
+	else if (p->f64)
+		call->dgemm(CBLAS_ROW_MAJOR, CBLAS_NO_TRANS, CBLAS_NO_TRANS, m, n, k, 1, x[0], k,
+			    x[1], n, 0, x[2], n);
+	else
+		call->sgemm(CBLAS_ROW_MAJOR, CBLAS_NO_TRANS, CBLAS_NO_TRANS, m, n, k, 1, x[0], k,
+			    x[1], n, 0, x[2], n);
+}
+
+/* Seconds of `count` products one after the other. */
+static double time_products(const struct calls *call, const struct peer_blas_product *p,
+			    void *const x[3], unsigned count)
 {
 	uint64_t start = floor_now();
 
 	for (unsigned i = 0; i < count; i++)
-		sgemm(CBLAS_ROW_MAJOR, CBLAS_NO_TRANS, CBLAS_NO_TRANS, n, n, n, 1.0f, m[0], n, m[1],
-		      n, 0.0f, m[2], n);
+		multiply(call, p, x);
 	return (double)(floor_now() - start) * 1e-9;
 }
 
@@ -78,55 +118,62 @@ static int by_value(const void *a, const void *b)
 
 /* What one contender is to do, and what it found. */
 struct race {
-	unsigned side, count; /* count: 0, the median of RUNS products; else the mean of so many */
+	struct peer_blas_product product;
+	unsigned count; /* 0: the median of RUNS products; else the mean of so many */
 	int threads;
-	double gflops; /* 0: its library is not there */
+	double seconds; /* 0: its library is not there */
 };
 
-static double median_seconds(cblas_sgemm_fn *sgemm, int n, float *const m[3])
+static double median_seconds(const struct calls *call, const struct peer_blas_product *p,
+			     void *const x[3])
 {
 	double seconds[RUNS];
 
 	for (int i = 0; i < RUNS; i++)
-		seconds[i] = time_products(sgemm, n, m, 1);
+		seconds[i] = time_products(call, p, x, 1);
 	qsort(seconds, RUNS, sizeof seconds[0], by_value);
 	return seconds[RUNS / 2];
 }
 
 /* 0: out of memory. */
-static double time_race(cblas_sgemm_fn *sgemm, const struct race *race)
+static double time_race(const struct calls *call, const struct race *race)
 {
-	float *m[3];
-	int n = (int)race->side;
+	const struct peer_blas_product *p = &race->product;
+	void *x[3] = {random_matrix(p->m, p->k, p->f64), random_matrix(p->k, p->n, p->f64),
+		      random_matrix(p->m, p->n, p->f64)};
 	double seconds = 0;
 
-	for (int i = 0; i < 3; i++)
-		m[i] = random_matrix(race->side);
-	if (m[0] && m[1] && m[2]) {
-		(void)time_products(sgemm, n, m, WARM_UPS);
-		seconds = race->count ? time_products(sgemm, n, m, race->count) / race->count
-				      : median_seconds(sgemm, n, m);
+	if (x[0] && x[1] && x[2]) {
+		(void)time_products(call, p, x, WARM_UPS);
+		seconds = race->count ? time_products(call, p, x, race->count) / race->count
+				      : median_seconds(call, p, x);
 	}
 	for (int i = 0; i < 3; i++)
-		free(m[i]);
+		free(x[i]);
 	return seconds;
+}
+
+static bool find_calls(void *library, struct calls *ret)
+{
+	*(void **)&ret->sgemm = dlsym(library, "cblas_sgemm");
+	*(void **)&ret->dgemm = dlsym(library, "cblas_dgemm");
+	*(void **)&ret->sgemv = dlsym(library, "cblas_sgemv");
+	*(void **)&ret->dgemv = dlsym(library, "cblas_dgemv");
+	return ret->sgemm && ret->dgemm && ret->sgemv && ret->dgemv;
 }
 
 /* In a process of its own. */
 static void run_contender(const struct contender *c, struct race *race)
 {
-	cblas_sgemm_fn *sgemm;
-	double seconds, side = race->side;
+	struct calls call;
 	void *library;
 
 	set_environment(c, race->threads);
 	library = dlopen(c->library, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return;
-	*(void **)&sgemm = dlsym(library, "cblas_sgemm");
-	seconds = sgemm ? time_race(sgemm, race) : 0;
-	if (seconds > 0)
-		race->gflops = 2.0 * side * side * side / seconds / 1e9;
+	if (find_calls(library, &call))
+		race->seconds = time_race(&call, race);
 }
 
 /* `race` is in memory that a fork shares. */
@@ -134,13 +181,13 @@ static double fork_contender(const struct contender *c, struct race *race)
 {
 	pid_t pid;
 
-	race->gflops = 0;
+	race->seconds = 0;
 	pid = fork();
 	if (pid == 0) {
 		run_contender(c, race);
 		_exit(0);
 	}
-	return pid < 0 || waitpid(pid, NULL, 0) < 0 ? 0 : race->gflops;
+	return pid < 0 || waitpid(pid, NULL, 0) < 0 ? 0 : race->seconds;
 }
 
 static int pin(int threads, const int cpu[2])
@@ -153,32 +200,46 @@ static int pin(int threads, const int cpu[2])
 	return sched_setaffinity(0, sizeof set, &set) < 0 ? -errno : 0;
 }
 
-int peer_blas_best(unsigned side, int threads, unsigned count, const int cpu[2],
+bool peer_blas_parse(const char *word, struct peer_blas_product *ret)
+{
+	unsigned bits;
+	int end = 0;
+
+	if (sscanf(word, "f%u:%ux%ux%u%n", &bits, &ret->m, &ret->n, &ret->k, &end) != 4 ||
+	    word[end] || (bits != 32 && bits != 64))
+		return false;
+	ret->f64 = bits == 64;
+	return ret->m && ret->n && ret->k && ret->m <= MOST_SIDE && ret->n <= MOST_SIDE &&
+	       ret->k <= MOST_SIDE;
+}
+
+int peer_blas_best(const struct peer_blas_product *p, int threads, unsigned count, const int cpu[2],
 		   struct peer_blas_result *ret)
 {
 	const struct contender *best = NULL;
 	struct race *race;
-	double most = 0;
+	double least = 0;
 	int err;
 
-	if (!side || side > MOST_SIDE || threads < 1 || threads > 2 || !count)
+	if (threads < 1 || threads > 2 || !count)
 		return -EINVAL;
 	err = pin(threads, cpu);
 	race = floor_map(sizeof *race);
 	if (err || !race)
 		return err ? err : -ENOMEM;
-	*race = (struct race){.side = side, .threads = threads};
+	*race = (struct race){.product = *p, .threads = threads};
 	for (size_t i = 0; i < sizeof contenders / sizeof contenders[0]; i++)
-		if (fork_contender(&contenders[i], race) > most) {
-			most = race->gflops;
+		if (fork_contender(&contenders[i], race) > 0 && (!best || race->seconds < least)) {
+			least = race->seconds;
 			best = &contenders[i];
 		}
 	race->count = count;
 	*ret = (struct peer_blas_result){0};
 	if (best && fork_contender(best, race) > 0) {
-		ret->gflops = race->gflops;
+		ret->seconds = race->seconds;
+		ret->gflops = 2e-9 * p->m * p->n * p->k / race->seconds;
 		snprintf(ret->name, sizeof ret->name, "%s", best->name);
 	}
 	floor_unmap(race, sizeof *race);
-	return ret->gflops > 0 ? 0 : -ENOTSUP;
+	return ret->seconds > 0 ? 0 : -ENOTSUP;
 }

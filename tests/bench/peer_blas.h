@@ -3,13 +3,24 @@
 #ifndef PEER_BLAS_H
 #define PEER_BLAS_H
 
+#include <stdbool.h>
+
 struct peer_blas_result {
-	double gflops; /* the mean of the products */
-	char name[40]; /* library and kernels */
+	double seconds, gflops; /* the mean of the products */
+	char name[40];          /* library and kernels */
 };
 
+/* C (m x n) = A (m x k) B (k x n), row by row; n == 1: by the call for a matrix and a vector. */
+struct peer_blas_product {
+	bool f64; /* else float32 */
+	unsigned m, n, k;
+};
+
+/* "f32:1000x1000x1000": m, n and k, at most 4096 each; false: it is no such word. */
+bool peer_blas_parse(const char *word, struct peer_blas_product *ret);
+
 /*
- * C = A B with side x side float32 matrices by every library and choice of kernels that
+ * The product by every library and choice of kernels that
  * is known to work well somewhere, each in a process of its own, since a library reads
  * its environment when it is loaded and kernels may need what the CPU lacks.  The one with
  * the best median then makes `count` products one after the other, and all their time counts:
@@ -17,7 +28,7 @@ struct peer_blas_result {
  * `threads` of them, on cpu[0] or on cpu[0] and cpu[1].  0; -EINVAL; -ENOTSUP: no BLAS is
  * installed; -errno of fork and mmap.
  */
-int peer_blas_best(unsigned side, int threads, unsigned count, const int cpu[2],
+int peer_blas_best(const struct peer_blas_product *p, int threads, unsigned count, const int cpu[2],
 		   struct peer_blas_result *ret);
 
 #endif

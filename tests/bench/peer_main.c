@@ -18,8 +18,10 @@
 #include <quoit/descriptors.h>
 
 #include "floor.h"
+#include "floor_process.h"
 #include "peer_blas.h"
 #include "peer_device.h"
+#include "peer_ops.h"
 #include "peer_python.h"
 #include "sqpoll.h"
 
@@ -82,12 +84,28 @@ static int run_gemm(struct cpus cpus, char **argv)
 {
 	int threads = atoi(argv[1]);
 	int cpu[2] = {cpus.server, cpus.client};
+	struct peer_blas_product product;
 	struct peer_blas_result best;
-	int err = peer_blas_best((unsigned)atoi(argv[0]), threads, (unsigned)atoi(argv[2]), cpu,
-				 &best);
+	int err = -EINVAL;
+
+	if (peer_blas_parse(argv[0], &product))
+		err = peer_blas_best(&product, threads, (unsigned)atoi(argv[2]), cpu, &best);
+	if (!err)
+		printf("{\"gflops\": %.3f, \"us\": %.3f, \"library\": \"%s\"}\n", best.gflops,
+		       best.seconds * 1e6, best.name);
+	return err;
+}
+
+static int run_loop(struct cpus cpus, char **argv)
+{
+	cpu_set_t before;
+	double ns;
+	int err = floor_pin(cpus.server, &before);
 
 	if (!err)
-		printf("{\"gflops\": %.3f, \"library\": \"%s\"}\n", best.gflops, best.name);
+		err = peer_ops_run(argv[0], &ns);
+	if (!err)
+		printf("{\"us\": %.3f}\n", ns / 1e3);
 	return err;
 }
 
@@ -168,7 +186,9 @@ static const struct {
 	{"write", 1, run_write, "ITEMS               64-byte writes one way, 32 a flush"},
 	{"sqpoll", 2, run_sqpoll,
 	 "DEPTH REQUESTS      io_uring's NOP with a polling kernel thread"},
-	{"gemm", 3, run_gemm, "SIDE THREADS COUNT  the best BLAS called directly, float32"},
+	{"gemm", 3, run_gemm,
+	 "TYPE:MxNxK THREADS COUNT   the best BLAS called directly; TYPE: f32 or f64"},
+	{"loop", 1, run_loop, "NAME                an operation as a loop in C, on one thread"},
 	{"numpy", 1, run_numpy, "add|normal          NumPy of /usr/bin/python3"},
 	{"device", 3, run_device,
 	 "add|chain|gemm|gemm_bf16|in|out|sync|leave|ring SIZE COUNT   the device of $QUOIT_GPU"},

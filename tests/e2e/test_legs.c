@@ -132,6 +132,46 @@ Test(legs, one_of_each_64_stands_for_all)
 	house_close(&h);
 }
 
+/* As many in flight as there may be. */
+static void run_fast(const struct house *h, unsigned count)
+{
+	const struct quoit_cqe *cqe;
+	unsigned sent = 0, done = 0;
+
+	while (done < count) {
+		struct quoit_sqe *sqe;
+		int n;
+
+		for (; sent < count && sent - done < 128 && (sqe = quoit_get_sqe(h->q)); sent++)
+			*sqe = quoit_nop(QUOIT_NO_TENSOR);
+		cr_assert_eq(quoit_flush(h->q), 0);
+		n = quoit_peek(h->q, &cqe);
+		cr_assert_geq(n, 0);
+		quoit_release(h->q, (unsigned)n);
+		done += (unsigned)n;
+	}
+}
+
+/* Then few are noted, and they are those that quoitd looks at. */
+Test(legs, samples_stand_for_all_however_fast_jobs_come)
+{
+	const unsigned fast = 1000000, slow = 60 * QUOIT_SAMPLE_EVERY;
+	struct house h = house_open(256);
+
+	run_fast(&h, fast);
+	usleep(300 * MS);
+	read_file(&h);
+	cr_expect_leq(jobs_of(QUOIT_LEG_RUN), fast);
+	cr_expect_gt(jobs_of(QUOIT_LEG_RUN),
+		     fast - 2 * (QUOIT_SAMPLE_EVERY << QUOIT_SAMPLE_RAREST));
+	cr_expect_gt(jobs_of(QUOIT_LEG_SUBMIT), fast / 10 * 8);
+	cr_expect_gt(jobs_of(QUOIT_LEG_REAP), fast / 10 * 5);
+	run_slowly(&h, slow);
+	cr_expect(becomes(&h, QUOIT_LEG_RUN, fast + slow), "as often as before: %llu",
+		  (unsigned long long)jobs_of(QUOIT_LEG_RUN));
+	house_close(&h);
+}
+
 Test(legs, operations_are_counted_each)
 {
 	struct house h = house_open(64);

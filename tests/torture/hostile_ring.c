@@ -344,7 +344,7 @@ static uint64_t lie(struct stage *s)
 /* Half of them are of the sample that is next. */
 static uint64_t note(struct stage *s, uint32_t index)
 {
-	return stage_random(s, 2) ? lie(s) : quoit_note_of(quoit_sample_from(index), lie(s));
+	return stage_random(s, 2) ? lie(s) : quoit_note_of(quoit_sample_from(index, 0), lie(s));
 }
 
 static void times_that_are_lies(struct stage *s)

@@ -420,3 +420,15 @@ void fake_record(struct fake_daemon *f, uint32_t allowance)
 
 	__atomic_store_n(&words->tracing, allowance, __ATOMIC_RELAXED);
 }
+
+void fake_sample(struct fake_daemon *f, uint32_t sampling)
+{
+	struct quoit_daemon_words *words = (struct quoit_daemon_words *)f->ring[0].daemon;
+
+	__atomic_store_n(&words->sampling, sampling, __ATOMIC_RELAXED);
+}
+
+const uint64_t *fake_submitted(struct fake_daemon *f)
+{
+	return ((const struct quoit_client_words *)f->ring[0].client)->submitted;
+}

@@ -77,4 +77,8 @@ const struct quoit_site *fake_sites(struct fake_daemon *f);
 /* What the first ring's client notes while it is recorded; 0: it is not. */
 const struct quoit_ring_events *fake_events(struct fake_daemon *f);
 void fake_record(struct fake_daemon *f, uint32_t allowance);
+
+/* How rare the first ring's samples are to be (quoit/sample.h), and the notes of their submits. */
+void fake_sample(struct fake_daemon *f, uint32_t sampling);
+const uint64_t *fake_submitted(struct fake_daemon *f);
 #endif

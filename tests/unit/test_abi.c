@@ -91,6 +91,7 @@ Test(abi, words_of_two_writers_share_no_line)
 		SIZE(struct quoit_note, 16),
 		SIZE(struct quoit_site, 64),
 		PLACE(struct quoit_daemon_words, tracing, 68),
+		PLACE(struct quoit_daemon_words, sampling, 72),
 		SIZE(struct quoit_ring_layout, 44),
 		SIZE(struct quoit_trace_event, 16),
 		PLACE(struct quoit_ring_events, event, 64),

@@ -11,6 +11,7 @@
 
 #include <quoit.h>
 #include <quoit/ring.h>
+#include <quoit/sample.h>
 
 #include "fake_daemon.h"
 #include "library.h"
@@ -526,6 +527,80 @@ Test(managed, no_more_is_noted_than_is_allowed)
 	fake_record(f, 2);
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	cr_expect_gt(e->head, QUOIT_EVENTS_ALLOWED);
+}
+
+static void *allow_later(void *arg)
+{
+	(void)arg;
+	usleep(50000);
+	fake_record(f, 2);
+	return NULL;
+}
+
+Test(managed, what_may_not_be_noted_is_counted_and_notes_go_on_after_a_sleep)
+{
+	const struct quoit_ring_events *e = fake_events(f);
+	uint32_t before, all;
+	pthread_t thread;
+
+	record(1);
+	while (e->head < QUOIT_EVENTS_ALLOWED)
+		cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	before = e->dropped;
+	for (unsigned i = 0; i < 10; i++)
+		cr_assert_eq(quoit_wait_all(q, SOON), 0);
+	all = e->dropped - before;
+	cr_expect_geq(all, 20, "a submit and a reap of each: %u", all);
+	cr_expect_eq(e->head, QUOIT_EVENTS_ALLOWED);
+	/* While it sleeps it publishes nothing. */
+	fake_hold_jobs(f, true);
+	cr_assert_eq(pthread_create(&thread, NULL, allow_later, NULL), 0);
+	cr_assert_eq(quoit_wait_all(q, 500), -ETIME);
+	pthread_join(thread, NULL);
+	cr_expect_eq(e->head, QUOIT_EVENTS_ALLOWED + 1);
+	cr_expect_eq(e->event[QUOIT_EVENTS_ALLOWED].kind, QUOIT_EVENT_GO);
+	fake_hold_jobs(f, false);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+}
+
+/* ---- timed ---- */
+
+/* How many of the words that tell of submits have changed since, which are as many as noted. */
+static unsigned count_notes(uint64_t since[QUOIT_NOTED])
+{
+	const uint64_t *now = fake_submitted(f);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < QUOIT_NOTED; i++) {
+		n += now[i] != since[i];
+		since[i] = now[i];
+	}
+	return n;
+}
+
+static void push_nops(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		cr_assert_eq(quoit_push(q, quoit_nop(0)), 0);
+	cr_assert_eq(quoit_wait_all(q, SOON), 0);
+}
+
+Test(managed, samples_are_noted_as_rarely_as_the_daemon_says)
+{
+	uint64_t notes[QUOIT_NOTED] = {0};
+
+	push_nops(2 * QUOIT_SAMPLE_EVERY);
+	cr_expect_geq(count_notes(notes), 2, "one of each 64");
+	fake_sample(f, quoit_sampling(5, 5));
+	push_nops(1);
+	(void)count_notes(notes);
+	push_nops(16 * QUOIT_SAMPLE_EVERY);
+	cr_expect_leq(count_notes(notes), 1, "one of each 2048");
+	fake_sample(f, 0);
+	push_nops(1);
+	(void)count_notes(notes);
+	push_nops(4 * QUOIT_SAMPLE_EVERY);
+	cr_expect_geq(count_notes(notes), 3, "one of each 64 again");
 }
 
 Test(managed, stamps_are_kept_when_asked_for)

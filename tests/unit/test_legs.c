@@ -37,20 +37,51 @@ Test(legs, what_is_longer_than_all_is_in_the_last)
 
 /* ---- samples ---- */
 
-Test(legs, one_index_of_each_64_is_a_sample_and_none_is_favoured)
+static void check_samples(uint32_t rarity)
 {
+	const uint32_t every = QUOIT_SAMPLE_EVERY << rarity, blocks = 20000 / 64;
 	bool seen[QUOIT_SAMPLE_EVERY] = {false};
-	uint32_t first = UINT32_MAX - 20000 / 64 * 64 + 1, sample = quoit_sample_from(first);
+	uint32_t first = 0 - blocks * every, sample = quoit_sample_from(first, rarity);
 
 	/* Across the wrap of the index. */
-	for (uint32_t i = 0; i < 40000 / 64; i++) {
-		cr_assert_eq(sample / QUOIT_SAMPLE_EVERY, first / QUOIT_SAMPLE_EVERY);
-		seen[sample % QUOIT_SAMPLE_EVERY] = true;
-		sample = quoit_sample_from(sample + 1);
-		first += QUOIT_SAMPLE_EVERY;
+	for (uint32_t i = 0; i < 2 * blocks; i++) {
+		cr_assert_eq(sample / every, first / every);
+		seen[sample % every >> rarity] = true;
+		sample = quoit_sample_from(sample + 1, rarity);
+		first += every;
 	}
 	for (uint32_t i = 0; i < QUOIT_SAMPLE_EVERY; i++)
-		cr_expect(seen[i], "%u", i);
+		cr_expect(seen[i], "%u of %u", i, every);
+	cr_expect_neq(quoit_sample_from(0, rarity), 0, "the first job is none");
+}
+
+Test(legs, one_index_of_each_block_is_a_sample_and_none_is_favoured)
+{
+	for (uint32_t rarity = 0; rarity <= QUOIT_SAMPLE_RAREST; rarity++)
+		check_samples(rarity);
+}
+
+Test(legs, notes_of_samples_that_follow_each_other_are_in_words_of_their_own)
+{
+	for (uint32_t rarity = 0; rarity <= QUOIT_SAMPLE_RAREST; rarity++) {
+		uint32_t sample = quoit_sample_from(1u << 20, rarity), words = 0;
+
+		for (unsigned i = 0; i < QUOIT_NOTED; i++) {
+			words |= 1u << quoit_note_word(sample, rarity);
+			sample = quoit_sample_from(sample + 1, rarity);
+		}
+		cr_expect_eq(words, (1u << QUOIT_NOTED) - 1, "%u", rarity);
+	}
+}
+
+Test(legs, rarities_that_are_told_are_those_that_there_are)
+{
+	const uint32_t word = quoit_sampling(3, 5);
+
+	cr_expect_eq(quoit_sampling_of_sqes(word), 3);
+	cr_expect_eq(quoit_sampling_of_cqes(word), 5);
+	cr_expect_eq(quoit_sampling_of_sqes(UINT32_MAX), QUOIT_SAMPLE_RAREST);
+	cr_expect_eq(quoit_sampling_of_cqes(UINT32_MAX), QUOIT_SAMPLE_RAREST);
 }
 
 Test(legs, a_note_tells_its_sample_and_its_time)

@@ -85,18 +85,20 @@ Test(ops_copy, transpose_takes_any_permutation)
 Test(ops_copy, roll_wraps_by_any_shift)
 {
 	static const int64_t shifts[] = {0, 1, -1, 3, 7, -8, 1000003, INT64_MIN, INT64_MAX};
+	static const uint32_t large[] = {1, 3, 40, 700}; /* more than is rolled at a time */
 
 	for (uint8_t axis = 0; axis < 4; axis++) {
 		for (size_t i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++) {
-			for (size_t s = 0; s < SHAPES; s++) {
+			for (size_t s = 0; s <= SHAPES; s++) {
+				const uint32_t *dim = s < SHAPES ? shapes[s] : large;
 				struct ops_case c = {.args.opcode = QUOIT_OP_ROLL};
 				const uint8_t dtype = i % 2 ? QUOIT_BF16 : QUOIT_F32;
 
 				c.args.arg = axis;
 				c.args.scalar[0].i = shifts[i];
-				ops_case_tensor(&c, 0, dtype, shapes[s],
+				ops_case_tensor(&c, 0, dtype, dim,
 						(enum ops_layout)(i % OPS_LAYOUTS_OUT), 6);
-				ops_case_tensor(&c, 1, dtype, shapes[s],
+				ops_case_tensor(&c, 1, dtype, dim,
 						(enum ops_layout)(s % OPS_LAYOUTS_IN), 7);
 				ops_case_check(&c, exact);
 				ops_case_done(&c);

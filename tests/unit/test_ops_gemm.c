@@ -22,6 +22,8 @@ static const struct {
 	{4, 4, 0},
 	{97, 65, 31},
 	{12, 32, 257},
+	/* more rows, and deeper, than what is packed at a time */
+	{350, 17, 260},
 	/* with a vector, along and across the matrix; dot products */
 	{1, 1500, 70},
 	{1500, 1, 70},
@@ -278,6 +280,7 @@ static void check_tiles(void)
 		{QUOIT_F32, 2, 333, 127, 513, OPS_COLUMN_MAJOR, OPS_DENSE, OPS_DENSE, 1, 0},
 		{QUOIT_F64, 1, 301, 203, 402, OPS_DENSE, OPS_DENSE, OPS_DENSE, 0.5, 0},
 		{QUOIT_F64, 2, 301, 203, 402, OPS_DENSE, OPS_DENSE, OPS_COLUMN_MAJOR, 0.5, 0},
+		{QUOIT_F64, 0, 700, 65, 300, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
 		{QUOIT_F32, 0, 1024, 1, 512, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
 		{QUOIT_F64, 0, 1023, 1, 515, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
 		{QUOIT_F32, 1, 3001, 1, 130, OPS_DENSE, OPS_DENSE, OPS_DENSE, 0.5, 0},

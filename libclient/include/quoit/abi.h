@@ -355,6 +355,7 @@ struct quoit_daemon_words {
 	QUOIT_ALIGNED(QUOIT_LINE)
 	uint32_t need_wake; /* 1: the reactor sleeps; ring the doorbell after a submit */
 	uint32_t tracing;   /* not 0: somebody records (trace.h); changed for each allowance */
+	uint32_t sampling;  /* how rare samples are (sample.h) */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_daemon_words) == 2 * QUOIT_LINE, "a line each");
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.h - which jobs are timed leg by leg: one of each 64 indices of a ring.
+ * sample.h - which jobs are timed leg by leg: one of each 64 indices of a ring, or of 64 times a
+ * power of two where they come so fast that the daemon would not look at most of the samples.
  *
- * Client and daemon find the same ones without a word.  The place in the block moves from block
- * to block, so that no rhythm of a program keeps to one side of it; the first job of a ring, for
- * which much is done that no other needs, is none.
+ * Client and daemon find the same ones by the index and by one word of the daemon's
+ * (quoit_daemon_words.sampling), which lies beside the one that the client reads at each flush
+ * anyway.  While only one of them knows of a change, some samples have no note.  The place in the
+ * block moves from block to block, so that no rhythm of a program keeps to one side of it; the
+ * first job of a ring, for which much is done that no other needs, is none.
  *
  * The client notes when it submitted such an SQE, and when it has reaped such a CQE, in words that
  * lie beside the index which it writes then anyway (quoit_client_words): the block's lowest 16 bits
@@ -18,21 +21,45 @@
 #include <quoit/abi.h>
 
 #define QUOIT_SAMPLE_EVERY 64u
+#define QUOIT_SAMPLE_BITS  6u
 
-/* The sample of the block that this index is in. */
-static inline uint32_t quoit_sample_of(uint32_t index)
+/* Blocks of so many times two to the power of `rarity` indices have a sample each. */
+#define QUOIT_SAMPLE_RAREST 8u
+
+/* The word that tells both rarities, and what it tells of SQEs and of CQEs. */
+static inline uint32_t quoit_sampling(uint32_t of_sqes, uint32_t of_cqes)
 {
-	return index / QUOIT_SAMPLE_EVERY * QUOIT_SAMPLE_EVERY +
-	       (index / QUOIT_SAMPLE_EVERY * 37u + 23u) % QUOIT_SAMPLE_EVERY;
+	return of_sqes | of_cqes << 8;
+}
+
+static inline uint32_t quoit_sampling_of_sqes(uint32_t word)
+{
+	uint32_t rarity = word & 0xffu;
+
+	return rarity < QUOIT_SAMPLE_RAREST ? rarity : QUOIT_SAMPLE_RAREST;
+}
+
+static inline uint32_t quoit_sampling_of_cqes(uint32_t word)
+{
+	return quoit_sampling_of_sqes(word >> 8);
+}
+
+/* The sample of the block that this index is in: by multiples of the golden ratio. */
+static inline uint32_t quoit_sample_of(uint32_t index, uint32_t rarity)
+{
+	const uint32_t bits = QUOIT_SAMPLE_BITS + rarity, block = index >> bits;
+
+	return (block << bits) + ((block + 1u) * 0x9e3779b1u >> (32u - bits));
 }
 
 /* The first sample that is not before this index. */
-static inline uint32_t quoit_sample_from(uint32_t index)
+static inline uint32_t quoit_sample_from(uint32_t index, uint32_t rarity)
 {
-	uint32_t sample = quoit_sample_of(index);
+	uint32_t sample = quoit_sample_of(index, rarity);
 
-	return (int32_t)(sample - index) >= 0 ? sample
-					      : quoit_sample_of(index + QUOIT_SAMPLE_EVERY);
+	return (int32_t)(sample - index) >= 0
+		       ? sample
+		       : quoit_sample_of(index + (QUOIT_SAMPLE_EVERY << rarity), rarity);
 }
 
 /*
@@ -45,9 +72,9 @@ static inline int quoit_sample_precedes(uint32_t sample, uint32_t end)
 }
 
 /* The word for the sample with this index, and what is in it at this time. */
-static inline uint32_t quoit_note_word(uint32_t index)
+static inline uint32_t quoit_note_word(uint32_t index, uint32_t rarity)
 {
-	return index / QUOIT_SAMPLE_EVERY % QUOIT_NOTED;
+	return (index >> (QUOIT_SAMPLE_BITS + rarity)) % QUOIT_NOTED;
 }
 
 static inline uint64_t quoit_note_of(uint32_t index, uint64_t tsc)
