@@ -33,7 +33,7 @@ static const struct rule rules[] = {
 				 "each session takes some ten descriptors, each ring three"},
 	[SUBJECT_THREADS] =
 		{"RLIMIT_NPROC", "threads of its user", "nproc", "LimitNPROC", false, 64, 1024,
-		 "a thread for each core and reactor, and those of all programs of the user"},
+		 "two threads for each core, one for each reactor, and those of all programs of the user"},
 };
 
 static void mend(struct finding *f, const struct rule *r, const struct subject *s, const char *unit)
@@ -87,7 +87,8 @@ void judge_limit(struct finding *f, enum subject_limit which, const struct subje
 
 void judge_tasks(struct finding *f, const struct cgroup *c)
 {
-	static const char why[] = "quoitd has a thread for each core and reactor, and some more";
+	static const char why[] =
+		"quoitd has two threads for each core, one for each reactor, and some more";
 
 	if (c->tasks == CGROUP_UNLIMITED) {
 		finding_word(f, "unlimited");
