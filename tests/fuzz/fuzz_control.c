@@ -305,6 +305,9 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 							.flags = take(in, 1) % 4,
 							.count = take(in, 1) % 70};
 		break;
+	case QUOIT_CTL_ARENA_MORE:
+		m->arena_more.bytes = (uint64_t)take(in, 1) * QUOIT_CTL_PAGE;
+		break;
 	case QUOIT_CTL_RING_CLOSE:
 		m->job.ring = take(in, 1);
 		break;
@@ -352,13 +355,16 @@ static void keep(struct client *c, int fd)
 		c->kept[c->kept_count++] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* For each, perhaps not all of its pages or seals. */
+/* For each, perhaps not all of its pages or seals; of an arena now and then those alone that are
+ * granted, so that it cannot grow. */
 static void make_ready(struct client *c, uint8_t how)
 {
 	while (c->kept_count) {
 		int fd = c->kept[--c->kept_count];
 		off_t end = lseek(fd, 0, SEEK_END);
 
+		if (how & 1 && c->connection->arena.base)
+			end = (off_t)c->connection->arena_bytes;
 		if (how != 0x24 && end > 0)
 			(void)!fallocate(fd, 0, 0, end);
 		if (how == 0x25)
@@ -374,7 +380,7 @@ static void hand_over(struct client *c, const struct quoit_ctl *m, uint8_t how, 
 	const struct session *s = c->connection->session;
 	struct quoit_ring_open open = m->ring_open;
 	struct quoit_ring_layout layout = {0};
-	uint64_t bytes = s ? s->arena_bytes : 4096;
+	uint64_t bytes = s ? s->arena_most : 4096;
 	uint32_t count = m->type == QUOIT_CTL_ARENA ? 1 : open.count;
 
 	if (m->type == QUOIT_CTL_RING_OPEN) {
