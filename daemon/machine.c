@@ -247,7 +247,7 @@ static struct worker_owner owner_of(struct reactor *r)
 {
 	return (struct worker_owner){.node = (uint32_t)r->node,
 				     .cpu = r->cpu,
-				     .work_ticks = &r->count[QUOIT_REACTOR_WORK_TICKS],
+				     .clock = &r->clock,
 				     .need_wake = &r->need_wake,
 				     .eventfd = r->eventfd};
 }

@@ -137,7 +137,7 @@ static void tell(struct quoit_ring *q, bool shares)
 void libquoit_core_leave(struct quoit_ring *q)
 {
 	const int reactor = q->session->info.reactor_cpu;
-	bool there = sched_getcpu() == reactor;
+	bool there = reactor >= 0 && sched_getcpu() == reactor;
 
 	if (there && !q->session->stays && may_try(q))
 		there = !leave(reactor);

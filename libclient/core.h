@@ -21,7 +21,9 @@ __attribute__((cold)) void libquoit_core_leave(struct quoit_ring *q);
 /* The same.  Sets q->shares_cpu. */
 static inline void core_look(struct quoit_ring *q)
 {
-	if (UNLIKELY(sched_getcpu() == q->session->info.reactor_cpu) || UNLIKELY(q->shares_cpu))
+	const int reactor = q->session->info.reactor_cpu;
+
+	if (UNLIKELY(reactor >= 0 && sched_getcpu() == reactor) || UNLIKELY(q->shares_cpu))
 		libquoit_core_leave(q);
 }
 

@@ -267,8 +267,11 @@ void libquoit_shared_drop(struct shared *m);
 /* Bytes of it now. */
 uint64_t libquoit_arena_bytes(const struct quoit_session *s);
 
-/* Have it grow by at least so many bytes, if they are to be had; false: it has not. */
-bool libquoit_arena_grow(struct quoit_session *s, uint64_t more);
+/*
+ * Have it grow by at least so many bytes, if they are to be had.  seen: its size when it was found
+ * too small; if another thread has had it grow since, that is enough.  False: it is as it was.
+ */
+bool libquoit_arena_grow(struct quoit_session *s, uint64_t seen, uint64_t more);
 
 /* ---- strerror.c ---- */
 

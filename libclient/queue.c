@@ -7,6 +7,7 @@
 #include <quoit/sample.h>
 
 #include "clock.h"
+#include "core.h"
 #include "probes.h"
 #include "slot.h"
 
@@ -138,6 +139,8 @@ unsigned quoit_get_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **
 static __attribute__((noinline)) int kick(struct quoit_ring *q)
 {
 	probe_wake(q);
+	if (UNLIKELY(q->shares_cpu)) /* it may run elsewhere now, and wait for nothing */
+		libquoit_core_leave(q);
 	/* Full of kicks is as good: the reactor will see one of them. */
 	while (send(q->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1 && errno != EAGAIN)
 		if (errno != EINTR && errno != ENOBUFS && errno != ENOMEM) {

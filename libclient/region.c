@@ -26,14 +26,15 @@ static bool become(struct quoit_session *s, uint64_t bytes)
 	return true;
 }
 
-bool libquoit_arena_grow(struct quoit_session *s, uint64_t more)
+bool libquoit_arena_grow(struct quoit_session *s, uint64_t seen, uint64_t more)
 {
 	uint64_t most = s->info.arena_bytes_most, bytes, least;
-	bool grown = false;
+	bool grown;
 
 	pthread_mutex_lock(&s->growing);
 	bytes = s->info.arena_bytes;
-	if (more && more <= most - bytes) {
+	grown = bytes != seen;
+	if (!grown && more && more <= most - bytes) {
 		least = whole_pages(bytes + more);
 		bytes = 2 * bytes > least ? whole_pages(2 * bytes) : least;
 		bytes = bytes > most ? most : bytes;
@@ -47,13 +48,15 @@ bool libquoit_arena_grow(struct quoit_session *s, uint64_t more)
 
 void *quoit_alloc(struct quoit_session *s, size_t size)
 {
-	void *memory = NULL;
+	void *memory;
+	uint64_t seen;
 
 	if (!libquoit_is_mine(s->mine))
 		return NULL;
-	memory = libquoit_arena_take(&s->arena, size);
-	if (!memory && libquoit_arena_grow(s, size))
+	do {
+		seen = libquoit_arena_bytes(s);
 		memory = libquoit_arena_take(&s->arena, size);
+	} while (!memory && libquoit_arena_grow(s, seen, size));
 	return memory;
 }
 

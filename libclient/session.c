@@ -59,7 +59,7 @@ static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply 
 				      .max_tensors = r->max_tensors,
 				      .max_jobs = r->max_jobs,
 				      .devices = r->devices > UINT8_MAX ? UINT8_MAX : r->devices,
-				      .reactor_cpu = (int32_t)r->reactor_cpu - 1,
+				      .reactor_cpu = (int32_t)(r->reactor_cpu - 1),
 				      .direct = r->features & QUOIT_FEATURE_DIRECT};
 	memcpy(s->info.ops, r->ops, sizeof s->info.ops);
 	s->max_entries = r->max_entries;

@@ -74,11 +74,9 @@ void charge_return_rings(struct connection *c, uint32_t count)
 /* ---- leases that grow ---- */
 
 /* Without a count of refusals: who asks goes on without. */
-static bool charge_more(struct connection *c, uint64_t bytes)
+static bool charge_more(struct connection *c, uint64_t bytes, uint64_t *ret_left)
 {
-	uint64_t left;
-
-	if (budget_lease(c->control->budget, c->uid, bytes, &left) < 0)
+	if (budget_lease(c->control->budget, c->uid, bytes, ret_left) < 0)
 		return false;
 	c->leased += bytes;
 	charge_show(c->control);
@@ -86,13 +84,13 @@ static bool charge_more(struct connection *c, uint64_t bytes)
 }
 
 /* So many bytes more, and what they cost beside, where the lease was never so large. */
-static bool grow(struct connection *c, uint64_t bytes)
+static bool grow(struct connection *c, uint64_t bytes, uint64_t *ret_left)
 {
 	uint64_t lease = c->lease + bytes, beside = 0;
 
 	if (lease > c->lease_peak)
 		beside = session_growth_cost(c->session, c->lease_peak, lease);
-	if (!charge_more(c, bytes + beside))
+	if (!charge_more(c, bytes + beside, ret_left))
 		return false;
 	c->lease = lease;
 	c->lease_peak = lease > c->lease_peak ? lease : c->lease_peak;
@@ -101,14 +99,19 @@ static bool grow(struct connection *c, uint64_t bytes)
 
 static bool grow_tables(struct connection *c, uint32_t parts)
 {
-	return charge_more(c, session_tables_cost(c->session, parts) -
-				      session_tables_cost(c->session, parts / 2));
+	uint64_t left;
+
+	return charge_more(c,
+			   session_tables_cost(c->session, parts) -
+				   session_tables_cost(c->session, parts / 2),
+			   &left);
 }
 
 void charge_lease(struct connection *c, const struct mail *m)
 {
 	struct mail answer = *m;
 	bool is_alive = c->state != CONNECTION_GONE, granted;
+	uint64_t left = 0;
 
 	switch (m->a) {
 	case LEASE_LESS:
@@ -119,11 +122,13 @@ void charge_lease(struct connection *c, const struct mail *m)
 		granted = is_alive && grow_tables(c, m->b);
 		break;
 	default:
-		granted = is_alive && grow(c, m->bytes);
+		granted = is_alive && grow(c, m->bytes, &left);
 		if (!granted && is_alive && m->least < m->bytes) {
 			answer.bytes = m->least;
-			granted = grow(c, m->least);
+			granted = grow(c, m->least, &left);
 		}
+		if (!granted)
+			answer.bytes = left;
 		break;
 	}
 	answer.result = granted ? 0 : -EDQUOT;

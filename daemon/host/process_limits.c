@@ -30,6 +30,10 @@ static const struct limit limits[] = {
 	{RLIMIT_AS, ENOMEM, "RLIMIT_AS", "KiB", "-v", "LimitAS", 1024},
 	{RLIMIT_DATA, ENOMEM, "RLIMIT_DATA", "KiB", "-d", "LimitDATA", 1024},
 	{RLIMIT_NOFILE, EMFILE, "RLIMIT_NOFILE", "descriptors", "-n", "LimitNOFILE", 1},
+	/* A thread's stack, too, is memory: where there is none for it the C library says EAGAIN.
+	 */
+	{RLIMIT_AS, EAGAIN, "RLIMIT_AS", "KiB", "-v", "LimitAS", 1024},
+	{RLIMIT_DATA, EAGAIN, "RLIMIT_DATA", "KiB", "-d", "LimitDATA", 1024},
 	{RLIMIT_NPROC, EAGAIN, "RLIMIT_NPROC", "threads", "-u", "LimitNPROC", 1},
 };
 

@@ -9,6 +9,9 @@
 /* Who is refused is refused as much again for so long, whoever asks for it. */
 #define REFUSED_NS 1000000u
 
+/* No larger tables for so long after a refusal. */
+#define NO_TABLES_NS 10000000u
+
 /* And asks for nothing that it can do without for so long. */
 #define HUSH_NS 100000000u
 
@@ -79,7 +82,8 @@ bool lease_ask_tables(struct session *s)
 
 	if (m->asks)
 		return true;
-	if (s->table_parts >= TABLE_PARTS || m->no_tables || (others && was_refused(s, HUSH_NS))) {
+	if (s->table_parts >= TABLE_PARTS || m->no_tables ||
+	    (m->no_tables_at && tsc_now() - m->no_tables_at < tsc_from_ns(NO_TABLES_NS))) {
 		m->no_tables = false; /* the next one asks again */
 		return others;
 	}
@@ -102,13 +106,13 @@ void lease_answer(struct session *s, const struct mail *m)
 	if (m->a == LEASE_TABLES) {
 		s->memory.no_tables = m->result < 0;
 		if (m->result < 0)
-			refused(s, UINT64_MAX);
+			s->memory.no_tables_at = tsc_now();
 		else
 			tables_grow(s, m->b);
 		return;
 	}
 	if (m->result < 0) {
-		refused(s, m->least);
+		refused(s, lesser(m->least, m->bytes + 1)); /* so many are left */
 		return;
 	}
 	s->memory.lease += m->bytes;

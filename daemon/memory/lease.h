@@ -13,8 +13,9 @@
  *   - who is refused waits for older jobs of its own session to give bytes back, and for nothing
  *     else; if there is none left, it asks once more, and gets -ENOMEM.  So no session waits for
  *     another one, and none holds what others wait for: there is no deadlock;
- *   - an answer to a question is never used to refuse somebody who asks later for the same reason,
- *     but for REFUSED_NS: as long, all who ask for as much are refused without being asked for;
+ *   - for REFUSED_NS after a refusal, all who ask for more than was left are refused without a
+ *     letter, and for NO_TABLES_NS all who ask for larger tables: else a session could keep the
+ *     control thread busy with letters;
  *   - what has not been used for a while goes back, down to the promise.
  *
  * It is the same with entries of the tables (tables_grow): a part is promised, more is asked for,

@@ -246,7 +246,7 @@ static bool collect(struct reactor *r)
 		any = true;
 	}
 	while (r->asked && (m = memory_next_answer(r->memory)) != NULL) {
-		reactor_attend(r, m->session);
+		reactor_charge(r, m->session);
 		reactor_unstall_all(r, m->session);
 		r->asked--;
 		reactor_tenant(r, m->session)->asked--;

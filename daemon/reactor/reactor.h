@@ -101,6 +101,7 @@ struct reactor {
 	uint64_t noted;  /* as of then; TSC */
 	uint64_t passes; /* for the watchdog; atomic, as is */
 	pid_t tid;       /* its thread */
+	clockid_t clock; /* of its CPU time; atomic, 0 until it runs */
 	int stop;        /* atomic */
 };
 

@@ -72,6 +72,7 @@ void reactor_idle_done(struct reactor *r)
 void reactor_settle(struct reactor *r)
 {
 	char name[16];
+	clockid_t clock;
 	int err = affinity_pin_thread(r->cpu);
 
 	if (err < 0)
@@ -80,6 +81,8 @@ void reactor_settle(struct reactor *r)
 	snprintf(name, sizeof name, "quoit-react-%u", r->index);
 	(void)pthread_setname_np(pthread_self(), name);
 	__atomic_store_n(&r->tid, gettid(), __ATOMIC_RELAXED);
+	if (!pthread_getcpuclockid(pthread_self(), &clock))
+		__atomic_store_n(&r->clock, clock, __ATOMIC_RELAXED);
 	tenancy_init(&r->tenancy, tsc_from_ns(TENANT_ROUND_NS), tsc_from_ns(TENANT_TURN_NS));
 	r->now = r->last_work = r->awake_since = tsc_now();
 	r->next_deadline = UINT64_MAX;

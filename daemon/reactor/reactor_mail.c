@@ -92,7 +92,7 @@ static int32_t add_file(struct session *s, const struct mail *m)
 
 static void lease_answered(struct reactor *r, struct session *s, const struct mail *m)
 {
-	reactor_attend(r, s);
+	reactor_charge(r, s);
 	lease_answer(s, m);
 	reactor_unstall_all(r, s);
 	memory_advance(s, sched_push);

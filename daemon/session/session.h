@@ -67,11 +67,12 @@ struct memory {
 	uint8_t tidying; /* enum tidy_state; else than NONE, no job starts and none is fetched */
 	bool more;       /* memory_advance stopped in the middle: it is to be called again */
 	/* lease.h */
-	bool asks;           /* the control thread is asked for more */
-	bool no_tables;      /* it had none, and nobody has heard of that yet */
-	uint8_t calm;        /* trims in a row after which less would do */
-	uint64_t refused;    /* bytes that were not to be had, */
-	uint64_t refused_at; /* when, TSC; 0: never */
+	bool asks;             /* the control thread is asked for more */
+	bool no_tables;        /* it had none, and nobody has heard of that yet */
+	uint8_t calm;          /* trims in a row after which less would do */
+	uint64_t refused;      /* bytes that were not to be had, */
+	uint64_t refused_at;   /* when, TSC; 0: never */
+	uint64_t no_tables_at; /* the same of larger tables */
 };
 
 /* ---- executors ---- */

@@ -186,23 +186,26 @@ static unsigned my_turn(const struct worker *me)
 	return atomic_load_explicit(&me->turn, memory_order_relaxed) % WORKER_THREADS;
 }
 
-/* What the reactor on this core has worked. */
-static uint64_t reactor_ticks(const struct worker *me)
+/* What the reactor on this core has had of it, also to look for work; 0: there is none. */
+static uint64_t reactor_ns(const struct worker *me)
 {
 	const struct worker_config *c = &me->all->config;
+	clockid_t clock = me->reactor < c->reactors
+				  ? __atomic_load_n(c->owners[me->reactor].clock, __ATOMIC_RELAXED)
+				  : 0;
 
-	return me->reactor < c->reactors
-		       ? __atomic_load_n(c->owners[me->reactor].work_ticks, __ATOMIC_RELAXED)
-		       : 0;
+	return clock ? worker_cpu_ns(clock) : 0;
 }
 
 /* The share that ends has had so much CPU time. */
 static void count_weight(struct worker *me, uint64_t cpu_ns)
 {
-	uint64_t now = tsc_now(), wall = now - me->share.start;
-	uint64_t reactor = reactor_ticks(me) - me->share.reactor_ticks;
+	uint64_t now = tsc_now(), wall = tsc_to_ns(now - me->share.start);
+	uint64_t reactor;
 
-	weight_count(&me->weight, tsc_to_ns(wall > reactor ? wall - reactor : 0), cpu_ns,
+	me->reactor_read = reactor_ns(me);
+	reactor = me->reactor_read - me->share.reactor_ns;
+	weight_count(&me->weight, wall > reactor ? wall - reactor : 0, cpu_ns,
 		     my_turn(me) == WORKER_BACKGROUND, now);
 }
 
@@ -268,13 +271,15 @@ static void begin_share(struct worker *me, const struct choice *c)
 {
 	uint64_t none = 0;
 
-	if (!me->read)
+	if (!me->read) {
 		me->read = worker_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+		me->reactor_read = reactor_ns(me);
+	}
 	me->share = (struct share){.work = c->work,
 				   .reactor = c->reactor,
 				   .slot = c->slot,
 				   .start = tsc_now(),
-				   .reactor_ticks = reactor_ticks(me)};
+				   .reactor_ns = me->reactor_read};
 	__atomic_store_n(&me->since, me->read * WORKER_THREADS + my_turn(me), __ATOMIC_RELAXED);
 	atomic_compare_exchange_strong(&c->work->started, &none, me->share.start);
 }

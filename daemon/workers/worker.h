@@ -5,7 +5,7 @@
  *
  * A job too long to run in the reactor becomes a work: a count of tiles that the
  * workers claim one by one from a counter.  A worker shares its core with a reactor
- * that preempts it the moment it wakes, so tiles may be as large as the BLAS likes.
+ * that preempts it (worker_weight.h), so tiles may be as large as the BLAS likes.
  *
  * A node's workers take the works of that node's reactors; those of a node without a
  * reactor help everywhere.  A reactor publishes works in slots of its own and learns through a ring
@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <quoit/ring.h>
 
@@ -44,7 +45,7 @@ struct zero_range {
 struct work {
 	const struct op_impl *impl;
 	struct session *session;
-	uint64_t session_id; /* no other session has had it */
+	_Atomic uint64_t session_id; /* no other session has had it; any worker may look */
 	uint32_t job;
 	uint64_t cost; /* predicted nanoseconds on one core */
 	/* Whose it is, by number, and with what share; any worker may look. */
@@ -91,8 +92,8 @@ struct worker_seat {
 
 struct worker_owner {
 	uint32_t node;
-	uint32_t cpu;               /* where it is pinned */
-	const uint64_t *work_ticks; /* that it has worked; atomic */
+	uint32_t cpu;           /* where it is pinned */
+	const clockid_t *clock; /* of its thread's CPU time; atomic, 0 until it runs */
 	uint32_t *need_wake;
 	int eventfd;
 };

@@ -27,9 +27,9 @@ struct worker_done {
 struct share {
 	struct work *work; /* NULL: none is begun */
 	uint32_t reactor, slot;
-	uint32_t tiles;         /* that have been run */
-	uint64_t start;         /* TSC */
-	uint64_t reactor_ticks; /* that the core's reactor had worked by then */
+	uint32_t tiles;      /* that have been run */
+	uint64_t start;      /* TSC */
+	uint64_t reactor_ns; /* CPU time of the core's reactor by then */
 };
 
 /* The threads of a worker, of which one works at a time: see worker_weight.h. */
@@ -53,7 +53,8 @@ struct worker {
 	bool anywhere; /* its node has no reactor */
 	/* Its own: */
 	_Alignas(64) struct share share;
-	uint64_t read; /* ns of its CPU time, when it last looked; 0: before it slept */
+	uint64_t read;         /* ns of its CPU time, when it last looked; 0: before it slept */
+	uint64_t reactor_read; /* ns of the reactor's, at the same time */
 	/* and to be read by others: tiles it has run, ticks that they took, and for the share that
 	 * it is at (0: none) its thread's CPU time at the start * WORKER_THREADS + its thread */
 	uint64_t tiles, ticks, since;

@@ -5,11 +5,12 @@
  * A worker has two threads, of which one works at a time, since the kernel lets a thread without
  * privileges raise its nice value and never lower it again:
  *
- *   background  nice 19.  It gives way to the core's reactor and to clients that wake there, so
- *               another session's small jobs take microseconds beside tiles.  But it gives way to
- * every other program, too: beside one that computes it gets 1.5 % of the core. equal quoitd's own
- * nice value.  It shares the core evenly with other programs; but a reactor that has had more than
- * its half has to wait for milliseconds.
+ * The background thread has nice 19.  It gives way to the core's reactor and to clients that wake
+ * there, so another session's small jobs take microseconds beside tiles.  But it gives way to every
+ * other program, too: beside one that computes it gets 1.5 % of the core.
+ *
+ * The equal thread has quoitd's own nice value.  It shares the core evenly with other programs; but
+ * a reactor that has had more than its half has to wait for milliseconds.
  *
  * The equal one works while another program takes the core, and while no other session has small
  * jobs on the core's reactor, or the tile's; else the background one does.  So a product takes as

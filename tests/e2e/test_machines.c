@@ -45,15 +45,18 @@ static void refuse_one(void)
 	refuse_calls(&call, 1, refused_with);
 }
 
-/* `quoit run` without this call. */
+/* What starts a private quoitd, without this call. */
 static void expect_run_without(int number, int error)
 {
 	const char *const run[] = {"quoit", "run", "--", "true", NULL};
+	const char *const record[] = {"quoit",     "trace", "record", "-o",
+				      "/dev/null", "--",    "true",   NULL};
 	char said[SAID_BYTES];
 
 	refused_call = number;
 	refused_with = error;
 	cr_expect_eq(tool_run_prepared(said, sizeof said, refuse_one, run), 0, "%s", said);
+	cr_expect_eq(tool_run_prepared(said, sizeof said, refuse_one, record), 0, "%s", said);
 }
 
 Test(machines, without_close_range)
@@ -85,6 +88,29 @@ Test(machines, without_pidfds_the_end_of_quoitd_is_seen)
 	refused_with = ENOSYS;
 	cr_expect_eq(tool_run_prepared(said, sizeof said, refuse_one, run), 0, "%s", said);
 	cr_expect(strstr(said, "quoitd has ended"), "%s", said);
+}
+
+/* The kernel's groups of threads (autogroups) are by sessions: a program of many threads leaves its
+ * quoitd as much as it has. */
+static void as_it_is(void)
+{
+}
+
+Test(machines, a_private_quoitd_leads_a_session)
+{
+	const char *const run[] = {
+		"quoit",
+		"run",
+		"--",
+		"sh",
+		"-c",
+		"keeper=$(cat /proc/$PPID/task/$PPID/children | tr ' ' '\\n' | head -n 1); "
+		"quoitd=$(cat /proc/$keeper/task/*/children | tr -d ' '); "
+		"test \"$(cut -d ' ' -f 6 /proc/$quoitd/stat)\" = $keeper",
+		NULL};
+	char said[SAID_BYTES];
+
+	cr_expect_eq(tool_run_prepared(said, sizeof said, as_it_is, run), 0, "%s", said);
 }
 
 /* ---- descriptors ---- */
@@ -612,6 +638,26 @@ Test(machines, files_that_must_be_tiny_are_a_sentence)
 	cr_expect(strstr(said, "File too large; RLIMIT_FSIZE allows 512 KiB"), "%s", said);
 }
 
+#ifndef QUOIT_SANITIZE /* it reserves terabytes */
+/* Started, or a sentence that names the limit. */
+Test(machines, whatever_addresses_it_has)
+{
+	static const uint64_t mib[] = {100, 300, 1000, 2000};
+	const char *const run[] = {"quoit", "run", "--", "true", NULL};
+	char said[SAID_BYTES];
+
+	tight_resource = RLIMIT_AS;
+	for (unsigned i = 0; i < sizeof mib / sizeof mib[0]; i++) {
+		int status;
+
+		tight = (struct rlimit){mib[i] << 20, mib[i] << 20};
+		status = tool_run_prepared(said, sizeof said, be_tight, run);
+		cr_expect(status == 0 || (status == 125 && strstr(said, "RLIMIT_AS")),
+			  "%d MiB: %d, %s", (int)mib[i], status, said);
+	}
+}
+#endif
+
 /* ---- advice that a kernel does not know ---- */
 
 static uint32_t refused_advice;
@@ -704,6 +750,11 @@ static void find_rude_blas(const struct daemon *d)
 {
 	(void)daemon_log_to_file(d);
 	setenv("LD_LIBRARY_PATH", libraries, 1);
+	/* With one of these in sight it aborts. */
+	setenv("OMP_PROC_BIND", "true", 1);
+	setenv("GOMP_CPU_AFFINITY", "0", 1);
+	setenv("KMP_AFFINITY", "compact", 1);
+	setenv("MKL_NUM_THREADS", "1", 1);
 }
 
 static void offer_rude_blas(void)
@@ -765,6 +816,40 @@ Test(machines, a_blas_cannot_change_quoitd)
 	snprintf(path, sizeof path, "%s/libopenblas.so.0", libraries);
 	(void)unlink(path);
 	(void)rmdir(libraries);
+}
+
+static void product(const struct daemon *d, float *to, unsigned n)
+{
+	const struct quoit_open_params p = {.socket = d->socket};
+	struct quoit_session *session;
+	struct quoit_ring *q;
+	quoit_tensor a, b;
+
+	cr_assert_eq(quoit_open(&session, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&q, session, NULL), 0);
+	a = quoit_matrix(q, QUOIT_F32, n, n);
+	b = quoit_matrix(q, QUOIT_F32, n, n);
+	cr_assert_eq(quoit_push(q, quoit_normal(a, 7, 0)), 0);
+	cr_assert_eq(quoit_push(q, quoit_gemm(b, a, a, 0, 1, 0)), 0);
+	cr_assert_eq(quoit_read(q, b, to, sizeof *to * n * n), 0);
+	quoit_close(session, 0);
+}
+
+/* With a library that is named, results do not hang on which one won at the start. */
+Test(machines, the_bits_of_a_product_are_the_same_at_every_start)
+{
+	static const char *const names[] = {"built-in", "openblas"};
+	static float first[300 * 300], again[300 * 300];
+
+	for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+		for (unsigned start = 0; start < 3; start++) {
+			struct daemon d;
+
+			start_with(&d, names[i], NULL);
+			product(&d, start ? again : first, 300);
+			daemon_stop(&d);
+			cr_expect(!start || !memcmp(first, again, sizeof first), "%s", names[i]);
+		}
 }
 
 Test(machines, a_blas_that_is_named_is_taken_or_refused)

@@ -72,6 +72,21 @@ Test(order, a_chain_runs_in_its_order)
 	cr_expect_eq((uint32_t)read_int(t), expected);
 }
 
+Test(order, what_does_not_fit_is_told_with_what_would)
+{
+	quoit_tensor from = quoit_vector(c.q, QUOIT_F32, 1000);
+	quoit_tensor to = quoit_vector(c.q, QUOIT_F32, 999);
+	char text[256];
+	float x[999];
+	int err;
+
+	cr_assert_eq(quoit_push(c.q, quoit_add(to, from, from)), 0);
+	err = quoit_read(c.q, to, x, sizeof x);
+	cr_expect_lt(err, 0);
+	quoit_strerror_wait(c.q, err, text, sizeof text);
+	cr_expect(strstr(text, "dim 3 of tensor 1 is 1000") && strstr(text, "999"), "%s", text);
+}
+
 Test(order, jobs_on_other_bytes_do_not_wait)
 {
 	quoit_tensor slow = client_large(&c), quick = quoit_vector(c.q, QUOIT_I32, 1);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "library.h"
 
 /* The library is linked into this program, so its calls come here. */
 static unsigned moves;
@@ -84,6 +85,7 @@ Test(reactor_cpu, waiting_thread_leaves_it)
 	cr_expect_eq(moves, 2, "there and back");
 	sched_getaffinity(0, sizeof now, &now);
 	cr_expect(CPU_EQUAL(&now, &p.all), "it may run where it might before");
+	cr_expect_not(p.q->client->shares_cpu);
 	place_close(&p);
 }
 
@@ -96,6 +98,7 @@ Test(reactor_cpu, thread_that_may_run_nowhere_else_stays)
 		wait_once(&p);
 	cr_expect_eq(moves, 0);
 	cr_expect_eq(sched_getcpu(), p.cpu);
+	cr_expect(p.q->client->shares_cpu, "the reactor does not spin for it");
 	place_close(&p);
 }
 

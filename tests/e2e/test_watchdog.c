@@ -89,6 +89,33 @@ Test(watchdog, a_module_and_a_device_are_watched_over_as_well)
 	service_stop(&s);
 }
 
+/* Workers that give way, beside programs that take all cores. */
+Test(watchdog, a_worker_that_gets_no_core_is_not_stuck)
+{
+	static const char *const options[] = {"--worker-nice=19", NULL};
+	struct quoit_ring *q;
+	struct service s;
+	pid_t hogs[8];
+
+	start(&s, options);
+	q = open_ring(&s);
+	cr_assert(q, "%s", quoit_open_text());
+	for (unsigned i = 0; i < sizeof hogs / sizeof hogs[0]; i++)
+		if (!(hogs[i] = fork()))
+			for (;;)
+				;
+	push_products(q, 200);
+	hear_often(&s);
+	hear_often(&s);
+	cr_expect_eq(daemon_log_count(&s.d, "stuck: ", 0), 0);
+	for (unsigned i = 0; i < sizeof hogs / sizeof hogs[0]; i++) {
+		(void)kill(hogs[i], SIGKILL);
+		(void)waitpid(hogs[i], NULL, 0);
+	}
+	cr_expect_eq(quoit_close(quoit_ring_session(q), QUOIT_CLOSE_CANCEL), 0);
+	service_stop(&s);
+}
+
 /* Somebody is stuck: from then on nothing is heard. */
 static void expect_silence(struct service *s, const char *who)
 {

@@ -12,9 +12,14 @@
 /* As OpenMP with OMP_PROC_BIND, and as some numerical libraries. */
 __attribute__((constructor)) static void take_over(void)
 {
+	static const char *const traps[] = {"OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY",
+					    "MKL_NUM_THREADS"};
 	cpu_set_t first;
 	sigset_t all;
 
+	for (size_t i = 0; i < sizeof traps / sizeof traps[0]; i++)
+		if (getenv(traps[i]))
+			abort();
 	CPU_ZERO(&first);
 	CPU_SET(0, &first);
 	(void)sched_setaffinity(0, sizeof first, &first);
@@ -23,7 +28,6 @@ __attribute__((constructor)) static void take_over(void)
 	sigfillset(&all);
 	(void)sigprocmask(SIG_BLOCK, &all, NULL);
 	(void)umask(0);
-	(void)setenv("QUOIT_RUDE", "yes", 1);
 	(void)unsetenv("NOTIFY_SOCKET");
 #if defined(__x86_64__)
 	__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | FLUSH_TO_ZERO);

@@ -170,6 +170,7 @@ static void end_while_a_lock_is_held(struct stage *s, int signal)
 		}
 		CHECK(s, gone);
 		d.pid = gone ? -1 : d.pid;
+		CHECK(s, !gone || !daemon_start_again(&d, options));
 		let_go(&h);
 	}
 	raw_close(&c);

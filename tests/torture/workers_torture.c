@@ -121,6 +121,8 @@ static void publish(struct reactor_seat *r, struct work *work)
 	work->zeros = w->cleared ? 2 : 0;
 	work->zero[0] = (struct zero_range){w->scratch, SCRATCH / 2};
 	work->zero[1] = (struct zero_range){w->scratch + SCRATCH / 2, SCRATCH / 2};
+	if (!draw(r, 4)) /* somebody has small jobs: the workers' threads take turns */
+		weight_note_new(&r->port->served, 1 + draw(r, 4), tsc_now());
 	worker_publish(r->port, work);
 	worker_call(r->port);
 	if (draw(r, 50) == 0) {
@@ -196,7 +198,7 @@ static void *react(void *arg)
 
 /* ---- the case ---- */
 
-static uint64_t worked; /* no reactor there works */
+static clockid_t no_clock; /* no reactor there has a thread of its own */
 
 static bool start(struct reactor_seat *seats, uint32_t workers, struct workers **ret)
 {
@@ -211,7 +213,7 @@ static bool start(struct reactor_seat *seats, uint32_t workers, struct workers *
 	for (unsigned i = 0; i < REACTORS; i++) {
 		seats[i].eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		owner[i] = (struct worker_owner){.cpu = i,
-						 .work_ticks = &worked,
+						 .clock = &no_clock,
 						 .need_wake = &seats[i].need_wake,
 						 .eventfd = seats[i].eventfd};
 	}

@@ -99,11 +99,12 @@ Test(lease, what_cannot_be_is_not_asked_for)
 Test(lease, who_is_refused_asks_again_later)
 {
 	cr_expect(lease_ask(s, 2 * MIB, false));
-	answer(letter(), -EDQUOT, 0);
+	answer(letter(), -EDQUOT, MIB); /* so much is left */
 	cr_expect_eq(s->memory.lease, MIB);
 	cr_expect_not(lease_ask(s, 2 * MIB, false));
+	cr_expect_not(lease_ask(s, 2 * MIB - 4096, true), "nor less, but more than was left");
 	expect_no_letter();
-	cr_expect(lease_ask(s, MIB, true), "but for less, or later");
+	cr_expect(lease_ask(s, MIB, true), "but for that, or later");
 	answer(letter(), -EDQUOT, 0);
 	s->memory.refused_at -= tsc_from_ns(1000000000);
 	cr_expect(lease_ask(s, 2 * MIB, true));

@@ -312,7 +312,7 @@ struct quoit_client_words {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_wait; /* 1: sleeps on the CQ tail */
 	uint32_t arm; /* changed at every arm: one byte on the ring's socket at the next CQE */
 	uint64_t last_reap; /* TSC */
-	/* 1: it runs on its reactor's CPU and may run on no other: quoitd does not spin for it. */
+	/* 1: it runs on its reactor's CPU and does not leave it: quoitd does not spin for it. */
 	uint32_t shares_cpu;
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t submitted[QUOIT_NOTED];
 	/*
