@@ -154,11 +154,13 @@ static void write_config(FILE *f, const void *from)
 	config_tell(from, f);
 }
 
-static void take_over(struct control *c, const struct config *from)
+static void take_over(struct control *c, struct config *from)
 {
 	struct config *config = c->reload.config;
 	char waiting[512];
 
+	/* A name that was known is so still, though who tells names is away at the moment. */
+	user_rules_take_names(&from->rules, &config->rules);
 	config_take(config, from, waiting, sizeof waiting);
 	log_set_level(log_level_of(config->log));
 	totals_set(c->totals, QUOIT_DAEMON_HOST_LIMIT, config->memory);

@@ -205,6 +205,22 @@ static void add_user(const struct daemon *d, const char *name, uid_t uid)
 	cr_assert(f);
 	fprintf(f, "%s:x:%u:%u::/:/bin/false\n", name, uid, uid);
 	cr_assert_eq(fclose(f), 0);
+}
+
+/* As where the server of names is away. */
+static void forget_users(const struct daemon *d)
+{
+	char command[128];
+
+	snprintf(command, sizeof command, "cp /etc/passwd %s/users", d->folder);
+	cr_assert_eq(system(command), 0);
+}
+
+static void remove_users(const struct daemon *d)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "%s/users", d->folder);
 	cr_assert_eq(unlink(path), 0);
 }
 
@@ -229,6 +245,13 @@ Test(reload, a_section_counts_once_its_name_is_known, .timeout = 60)
 	cr_expect_eq(tool_run(said, sizeof said, "share --socket=%s", d.socket), 0, "%s", said);
 	cr_expect(strstr(said, "321"), "for who is here, too: %s", said);
 	expect_value(&d, "user.quoit-newcomer.share", "321");
+	forget_users(&d);
+	cr_assert_eq(kill(d.pid, SIGHUP), 0);
+	cr_expect_eq(daemon_log_count(&d, "warning: there is no user 'quoit-newcomer' now", 2), 2);
+	cr_expect_eq(daemon_log_count(&d, "reloaded", 1), 1);
+	cr_expect_eq(tool_run(said, sizeof said, "share --socket=%s", d.socket), 0, "%s", said);
+	cr_expect(strstr(said, "321"), "a reload meanwhile changes nothing: %s", said);
 	cr_assert_eq(quoit_close(s, 0), 0);
+	remove_users(&d);
 	stop(&d);
 }
