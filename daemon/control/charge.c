@@ -73,7 +73,7 @@ void charge_return_rings(struct connection *c, uint32_t count)
 
 /* ---- leases that grow ---- */
 
-/* Without a count of refusals: who asks goes on without. */
+/* Refusals are not counted: the session goes on with what it has. */
 static bool charge_more(struct connection *c, uint64_t bytes, uint64_t *ret_left)
 {
 	if (budget_lease(c->control->budget, c->uid, bytes, ret_left) < 0)

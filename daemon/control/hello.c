@@ -20,13 +20,14 @@
 #define DEFAULT_TENSORS 16384u
 
 /*
- * Of a lease that nobody asks for, this part of what its user may have is promised, so that a
- * thousand such sessions have room, with their tables; and nobody is promised more or less than:
+ * A session that asks for no lease is promised this part of what its user may have, so that a
+ * thousand such sessions have room, with their tables; at most MOST_PROMISED, at least
+ * HELLO_LEAST_BYTES.
  */
 #define PROMISE_PART  4096u
 #define MOST_PROMISED (UINT64_C(16) << 20)
 
-/* The arena is this part of a lease, if nobody asks for another one. */
+/* The arena is this part of a lease, unless the client asks for another size. */
 #define ARENA_PART 8u
 
 /* So many jobs can be in flight before more of the tables is asked for. */

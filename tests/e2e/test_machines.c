@@ -70,17 +70,15 @@ Test(machines, without_pidfds)
 	expect_run_without(SYS_pidfd_open, ENOSYS);
 }
 
+/* In sh: the keeper of the private quoitd is the first child of our parent, `quoit run`. */
+#define KEEPER "$(cat /proc/$PPID/task/$PPID/children | tr ' ' '\\n' | head -n 1)"
+
 /* A quoitd that dies is seen without a pidfd, too. */
 Test(machines, without_pidfds_the_end_of_quoitd_is_seen)
 {
 	const char *const run[] = {
-		"quoit",
-		"run",
-		"--",
-		"sh",
-		"-c",
-		"kill -KILL $(cat /proc/$(cat /proc/$PPID/task/$PPID/children | tr ' ' '\\n' | "
-		"head -n 1)/task/*/children); sleep 1",
+		"quoit", "run", "--",
+		"sh",    "-c",  "kill -KILL $(cat /proc/" KEEPER "/task/*/children); sleep 1",
 		NULL};
 	char said[SAID_BYTES];
 
@@ -90,24 +88,23 @@ Test(machines, without_pidfds_the_end_of_quoitd_is_seen)
 	cr_expect(strstr(said, "quoitd has ended"), "%s", said);
 }
 
-/* The kernel's groups of threads (autogroups) are by sessions: a program of many threads leaves its
- * quoitd as much as it has. */
 static void as_it_is(void)
 {
 }
 
+/* The kernel's groups of threads (autogroups) are by sessions: a program of many threads leaves its
+ * quoitd as much as it has. */
 Test(machines, a_private_quoitd_leads_a_session)
 {
-	const char *const run[] = {
-		"quoit",
-		"run",
-		"--",
-		"sh",
-		"-c",
-		"keeper=$(cat /proc/$PPID/task/$PPID/children | tr ' ' '\\n' | head -n 1); "
-		"quoitd=$(cat /proc/$keeper/task/*/children | tr -d ' '); "
-		"test \"$(cut -d ' ' -f 6 /proc/$quoitd/stat)\" = $keeper",
-		NULL};
+	const char *const run[] = {"quoit",
+				   "run",
+				   "--",
+				   "sh",
+				   "-c",
+				   "keeper=" KEEPER "; "
+				   "quoitd=$(cat /proc/$keeper/task/*/children | tr -d ' '); "
+				   "test \"$(cut -d ' ' -f 6 /proc/$quoitd/stat)\" = $keeper",
+				   NULL};
 	char said[SAID_BYTES];
 
 	cr_expect_eq(tool_run_prepared(said, sizeof said, as_it_is, run), 0, "%s", said);
