@@ -16,12 +16,6 @@
 
 /* ---- sets of CPUs, of any size ---- */
 
-#define CPUS_MOST (1u << 13) /* the largest kernels */
-
-struct cpus {
-	unsigned long word[CPUS_MOST / (8 * sizeof(long))];
-};
-
 #define BITS (8 * sizeof(long))
 
 static bool cpus_has(const struct cpus *c, unsigned cpu)
@@ -61,8 +55,7 @@ static void cpus_parse(struct cpus *c, const char *text)
 	}
 }
 
-/* Those that share a package with this CPU; none where that is not told. */
-static void cpus_near(struct cpus *c, int cpu)
+void libquoit_cpus_near(struct cpus *c, int cpu)
 {
 	char path[80], text[4096];
 	FILE *f;
@@ -107,20 +100,19 @@ static bool go(const struct cpus *to, const struct cpus *before)
 	return true;
 }
 
-static bool leave(int reactor)
+static bool leave(const struct quoit_session *s)
 {
-	struct cpus mine, others, near;
+	const unsigned reactor = (unsigned)s->info.reactor_cpu;
+	struct cpus mine, others, near = s->near;
 
 	memset(&mine, 0, sizeof mine);
-	memset(&near, 0, sizeof near);
 	if (sched_getaffinity(0, sizeof mine, (cpu_set_t *)&mine) < 0)
 		return false;
 	others = mine;
-	if (cpus_has(&others, (unsigned)reactor))
-		others.word[(unsigned)reactor / BITS] &= ~(1ul << (unsigned)reactor % BITS);
+	if (cpus_has(&others, reactor))
+		others.word[reactor / BITS] &= ~(1ul << reactor % BITS);
 	if (!cpus_any(&others))
 		return false;
-	cpus_near(&near, reactor);
 	for (size_t i = 0; i < sizeof near.word / sizeof *near.word; i++)
 		near.word[i] &= others.word[i];
 	return go(cpus_any(&near) ? &near : &others, &mine);
@@ -140,6 +132,6 @@ void libquoit_core_leave(struct quoit_ring *q)
 	bool there = reactor >= 0 && sched_getcpu() == reactor;
 
 	if (there && !q->session->stays && may_try(q))
-		there = !leave(reactor);
+		there = !leave(q->session);
 	tell(q, there);
 }

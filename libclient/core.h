@@ -15,6 +15,9 @@
 
 #include "library.h"
 
+/* Add those that share a package with this CPU; none where that is not told. */
+void libquoit_cpus_near(struct cpus *c, int cpu);
+
 /* The thread is on the reactor's CPU: leave it, or note in the ring that it cannot. */
 __attribute__((cold)) void libquoit_core_leave(struct quoit_ring *q);
 

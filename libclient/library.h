@@ -56,6 +56,13 @@ struct tensor_record {
 	struct quoit_shape shape;
 };
 
+#define CPUS_MOST (1u << 13) /* the largest kernels */
+
+/* A set of CPUs, as the kernel has it. */
+struct cpus {
+	unsigned long word[CPUS_MOST / (8 * sizeof(long))];
+};
+
 struct quoit_session {
 	/*
 	 * A page of its own that the kernel clears in a child of fork(): 1 in the
@@ -71,8 +78,9 @@ struct quoit_session {
 
 	struct quoit_info info;
 	uint32_t max_entries;
-	uint64_t spin; /* ticks to spin before sleeping; 0: only one CPU */
-	bool stays;    /* QUOIT_OPEN_STAY */
+	uint64_t spin;    /* ticks to spin before sleeping; 0: only one CPU */
+	bool stays;       /* QUOIT_OPEN_STAY */
+	struct cpus near; /* to the reactor's CPU, for core.c */
 
 	struct shared shared; /* the arena */
 	struct arena arena;

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core.h"
 #include "library.h"
 
 /*
@@ -62,6 +63,8 @@ static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply 
 				      .reactor_cpu = (int32_t)(r->reactor_cpu - 1),
 				      .direct = r->features & QUOIT_FEATURE_DIRECT};
 	memcpy(s->info.ops, r->ops, sizeof s->info.ops);
+	if (s->info.reactor_cpu >= 0 && !s->stays)
+		libquoit_cpus_near(&s->near, s->info.reactor_cpu); /* no wait has to open a file */
 	s->max_entries = r->max_entries;
 	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
 		s->spin = SPIN_NS * s->info.tsc_hz / 1000000000u;
