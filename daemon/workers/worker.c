@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* worker.c - a thread that claims tiles of published works */
-#include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "host/affinity.h"
@@ -169,96 +167,6 @@ static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
 				      memory_order_relaxed);
 }
 
-uint64_t worker_cpu_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	return clock_gettime(clock, &t) < 0
-		       ? 0
-		       : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* ---- which of the two threads ---- */
-
-/* This thread is the one that works. */
-static unsigned my_turn(const struct worker *me)
-{
-	return atomic_load_explicit(&me->turn, memory_order_relaxed) % WORKER_THREADS;
-}
-
-/* What the reactor on this core has had of it, also to look for work; 0: there is none. */
-static uint64_t reactor_ns(const struct worker *me)
-{
-	const struct worker_config *c = &me->all->config;
-	clockid_t clock = me->reactor < c->reactors
-				  ? __atomic_load_n(c->owners[me->reactor].clock, __ATOMIC_RELAXED)
-				  : 0;
-
-	return clock ? worker_cpu_ns(clock) : 0;
-}
-
-/* The share that ends has had so much CPU time. */
-static void count_weight(struct worker *me, uint64_t cpu_ns)
-{
-	uint64_t now = tsc_now(), wall = tsc_to_ns(now - me->share.start);
-	uint64_t reactor;
-
-	me->reactor_read = reactor_ns(me);
-	reactor = me->reactor_read - me->share.reactor_ns;
-	weight_count(&me->weight, wall > reactor ? wall - reactor : 0, cpu_ns,
-		     my_turn(me) == WORKER_BACKGROUND, now);
-}
-
-/*
- * At which weight a tile is to run.  On a core without a reactor the clients of the one that
- * published the tile's work run, and have to be woken as soon as it.
- */
-static unsigned wanted_turn(struct worker *me, const struct choice *c)
-{
-	const struct workers *w = me->all;
-	uint32_t reactor = me->reactor < w->config.reactors ? me->reactor : c->reactor;
-
-	if (w->config.nice)
-		return WORKER_BACKGROUND;
-	return weight_gives_way(&me->weight, &w->port[reactor].served, c->work->session_id,
-				tsc_now())
-		       ? WORKER_BACKGROUND
-		       : WORKER_EQUAL;
-}
-
-static void wake_both(struct worker *me)
-{
-	(void)syscall(SYS_futex, &me->turn, FUTEX_WAKE_PRIVATE, WORKER_THREADS, NULL, NULL, 0);
-}
-
-/* Between two shares: the other thread goes on, and this one waits for its turn. */
-static void pass_turn(struct worker *me)
-{
-	me->read = 0; /* was of this thread's clock */
-	atomic_fetch_add(&me->turn, 1);
-	wake_both(me);
-}
-
-void worker_call_both(struct worker *me)
-{
-	atomic_fetch_add(&me->turn, WORKER_THREADS);
-	wake_both(me);
-}
-
-const struct worker_thread *worker_at_work(const struct worker *me)
-{
-	return &me->thread[atomic_load(&me->turn) % WORKER_THREADS];
-}
-
-uint64_t worker_share_ns(const struct worker *me)
-{
-	uint64_t since = __atomic_load_n(&me->since, __ATOMIC_RELAXED);
-	uint64_t begun = since / WORKER_THREADS;
-	uint64_t now = since ? worker_cpu_ns(me->thread[since % WORKER_THREADS].clock) : 0;
-
-	return now > begun ? now - begun : 0;
-}
-
 /* ---- a share ---- */
 
 /*
@@ -273,14 +181,11 @@ static void begin_share(struct worker *me, const struct choice *c)
 
 	if (!me->read) {
 		me->read = worker_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-		me->reactor_read = reactor_ns(me);
+		me->reactor_read = worker_reactor_ns(me);
 	}
-	me->share = (struct share){.work = c->work,
-				   .reactor = c->reactor,
-				   .slot = c->slot,
-				   .start = tsc_now(),
-				   .reactor_ns = me->reactor_read};
-	__atomic_store_n(&me->since, me->read * WORKER_THREADS + my_turn(me), __ATOMIC_RELAXED);
+	me->share = (struct share){
+		.work = c->work, .reactor = c->reactor, .slot = c->slot, .start = tsc_now()};
+	__atomic_store_n(&me->since, me->read * WORKER_THREADS + worker_turn(me), __ATOMIC_RELAXED);
 	atomic_compare_exchange_strong(&c->work->started, &none, me->share.start);
 }
 
@@ -295,7 +200,7 @@ static bool end_share(struct worker *me)
 	if (!work)
 		return false;
 	me->read = worker_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-	count_weight(me, me->read - before);
+	worker_count_weight(me, me->read - before);
 	count_ticks(me, work, tsc_from_ns(me->read - before));
 	s->work = NULL;
 	outer = guard_enter(work->session);
@@ -331,9 +236,10 @@ static bool run_one(struct worker *me)
 
 	if (!choose(me, &c))
 		return end_share(me); /* after which there may be more */
-	if (me->share.work != c.work && wanted_turn(me, &c) != my_turn(me)) {
+	if (me->share.work != c.work &&
+	    worker_wanted_turn(me, c.work, c.reactor) != worker_turn(me)) {
 		end_share(me);
-		pass_turn(me);
+		worker_pass_turn(me);
 		return true;
 	}
 	/* One counter holds both the number of tiles and the next one, so a claim on a slot
@@ -391,18 +297,6 @@ static void sleep_until_rung(struct worker *me, uint32_t seen)
 	me->read = 0;
 }
 
-/* Until the other thread has passed the turn on, or all is over. */
-static bool has_turn(struct worker *me, unsigned which)
-{
-	uint32_t turn = atomic_load(&me->turn);
-
-	if (turn % WORKER_THREADS == which)
-		return true;
-	if (!atomic_load(&me->all->stop))
-		(void)syscall(SYS_futex, &me->turn, FUTEX_WAIT_PRIVATE, turn, NULL, NULL, 0);
-	return false;
-}
-
 void *worker_run(void *arg)
 {
 	struct worker_thread *thread = arg;
@@ -414,7 +308,7 @@ void *worker_run(void *arg)
 	while (!atomic_load(&w->stop)) {
 		uint32_t seen;
 
-		if (!has_turn(me, which))
+		if (!worker_has_turn(me, which))
 			continue;
 		__atomic_store_n(&me->looks, me->looks + 1, __ATOMIC_RELAXED);
 		if (run_one(me))

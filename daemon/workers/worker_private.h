@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * worker_private.h - what the files behind worker.h share: work.c (the tiles of one work),
- * worker.c (a thread), worker_port.c (a reactor's side) and workers.c (all of them).
+ * worker.c (a thread), worker_turn.c (which of two works), worker_port.c (a reactor's side) and
+ * workers.c (all of them).
  */
 #ifndef QUOITD_WORKER_PRIVATE_H
 #define QUOITD_WORKER_PRIVATE_H
@@ -27,9 +28,8 @@ struct worker_done {
 struct share {
 	struct work *work; /* NULL: none is begun */
 	uint32_t reactor, slot;
-	uint32_t tiles;      /* that have been run */
-	uint64_t start;      /* TSC */
-	uint64_t reactor_ns; /* CPU time of the core's reactor by then */
+	uint32_t tiles; /* that have been run */
+	uint64_t start; /* TSC */
 };
 
 /* The threads of a worker, of which one works at a time: see worker_weight.h. */
@@ -99,11 +99,32 @@ bool worker_takes_from(const struct worker *me, uint32_t reactor);
 /* A thread of it: a struct worker_thread. */
 void *worker_run(void *thread);
 
+/* ---- worker_turn.c ---- */
+
+/* Which thread works, for itself; and for others. */
+unsigned worker_turn(const struct worker *me);
+const struct worker_thread *worker_at_work(const struct worker *me);
+
+/*
+ * By which thread a tile of this work is to be run.  publisher: the work's reactor.  On a core
+ * without a reactor that one's clients run, and have to be woken as soon as it.
+ */
+unsigned worker_wanted_turn(struct worker *me, const struct work *work, uint32_t publisher);
+
+/* Between two shares: the other thread goes on, and this one waits for its turn. */
+void worker_pass_turn(struct worker *me);
+
+/* False: this thread has waited until the turn was passed on, or all is over. */
+bool worker_has_turn(struct worker *me, unsigned which);
+
 /* The thread that works has to look at `stop`, and so has the other. */
 void worker_call_both(struct worker *me);
 
-/* Which one works; any thread. */
-const struct worker_thread *worker_at_work(const struct worker *me);
+/* The share that ends has had so much CPU time. */
+void worker_count_weight(struct worker *me, uint64_t cpu_ns);
+
+/* What the reactor on this core has had of it, also to look for work; 0: there is none. */
+uint64_t worker_reactor_ns(const struct worker *me);
 
 /* CPU time, in ns, of the share that it is at; 0: it is at none.  Any thread. */
 uint64_t worker_share_ns(const struct worker *me);
