@@ -65,6 +65,7 @@ struct bench_plan {
 	unsigned rounds;                   /* unless --rounds says otherwise; odd */
 	const struct bench_series *series; /* ended by a name that is NULL */
 	const struct bench_ratio *ratios;  /* ended by a key that is NULL */
+	const char *options[4];            /* of its private quoitds, besides; then NULL */
 };
 
 extern const struct bench_plan bench_nop, bench_submit, bench_chain, bench_gemm, bench_randn,

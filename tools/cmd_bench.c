@@ -108,20 +108,25 @@ static int look(struct bench_daemon *d, int *ret_cpu)
 	return 0;
 }
 
-static int start_private(struct bench *b, enum bench_cores cores, struct private_daemon *ret)
+static int start_private(struct bench *b, enum bench_cores cores, const struct bench_plan *plan,
+			 struct private_daemon *ret)
 {
-	char cpus[40] = "--log=error";
-	const char *daemon_options[] = {"--reactors=1", cpus, NULL, NULL};
+	char where[40] = "--log=error";
+	const char *daemon_options[sizeof plan->options / sizeof plan->options[0] + 4] = {
+		"--reactors=1", where};
+	size_t n = 2;
 	int cpu, err;
 
+	for (const char *const *option = plan->options; *option; option++)
+		daemon_options[n++] = *option;
 	if (cores == BENCH_ONE_CORE)
-		snprintf(cpus, sizeof cpus, "--cpus=%d", b->server_cpu);
+		snprintf(where, sizeof where, "--cpus=%d", b->server_cpu);
 	if (cores == BENCH_TWO_CORES)
-		snprintf(cpus, sizeof cpus, "--cpus=%d,%d", b->client_cpu, b->server_cpu);
+		snprintf(where, sizeof where, "--cpus=%d,%d", b->client_cpu, b->server_cpu);
 	if (cores == BENCH_DEVICE) {
-		snprintf(cpus, sizeof cpus, "--gpu=%s",
+		snprintf(where, sizeof where, "--gpu=%s",
 			 getenv("QUOIT_GPU") ? getenv("QUOIT_GPU") : "soft");
-		daemon_options[2] = "--start-ms=60000"; /* a driver that nobody has used yet */
+		daemon_options[n] = "--start-ms=60000"; /* a driver that nobody has used yet */
 	}
 	err = private_daemon_start(ret, daemon_options);
 	if (err)
@@ -162,7 +167,7 @@ static int with_daemons(struct bench *b, const struct bench_plan *plan, const ch
 				err = choose_cpus(b, cpu);
 			continue;
 		}
-		err = start_private(b, (enum bench_cores)cores, &daemon[cores]);
+		err = start_private(b, (enum bench_cores)cores, plan, &daemon[cores]);
 		started[cores] = !err;
 	}
 	if (!err) {

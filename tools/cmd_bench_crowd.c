@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-#define CROWD_MOST  1000u
+#define CROWD_MOST  2000u
 #define LEASE_BYTES (UINT64_C(1) << 20)
 #define ARENA_BYTES 65536u
 #define SETTLE_NS   50000000
@@ -20,8 +20,8 @@ struct pattern {
 };
 
 static const struct pattern patterns[] = {
-	{256, 1, 0, 20000},    {256, 64, 0, 4000},    {64, 64, 100, 1500},
-	{1024, 64, 1000, 400}, {64, 5000, 1000, 200},
+	{256, 1, 0, 20000},     {256, 64, 0, 4000},    {64, 64, 100, 1500},
+	{1024, 64, 1000, 1000}, {64, 5000, 1000, 200},
 };
 
 #define PATTERNS (sizeof patterns / sizeof patterns[0])
@@ -138,7 +138,7 @@ static int measure_crowd(const struct bench *b, const struct bench_series *s, do
 		{"beside_66_" name, "ns", BENCH_ALL_CORES, measure_crowd, BESIDE(66, pattern), 1},   \
 		{"beside_500_" name, "ns", BENCH_ALL_CORES, measure_crowd, BESIDE(500, pattern), 1}, \
 	{                                                                                            \
-		"beside_1000_" name, "ns", BENCH_ALL_CORES, measure_crowd,                           \
+		"beside_2000_" name, "ns", BENCH_ALL_CORES, measure_crowd,                           \
 			BESIDE(CROWD_MOST, pattern), 1                                               \
 	}
 
@@ -151,7 +151,7 @@ static const struct bench_series series[] = {
 	{"crowd_66/" name, "beside_66_" name, "alone_" name},                                      \
 		{"crowd_500/" name, "beside_500_" name, "alone_" name},                            \
 	{                                                                                          \
-		"crowd_1000/" name, "beside_1000_" name, "alone_" name                             \
+		"crowd_2000/" name, "beside_2000_" name, "alone_" name                             \
 	}
 
 static const struct bench_ratio ratios[] = {
@@ -160,5 +160,6 @@ static const struct bench_ratio ratios[] = {
 };
 
 const struct bench_plan bench_crowd = {
-	"crowd", "additions one by one and in bursts, beside 66, 500 and 1,000 idle sessions", 5,
-	series, ratios};
+	"crowd", "additions one by one and in bursts, beside 66, 500 and 2,000 idle sessions",
+	5,       series,
+	ratios,  {"--uid-connections=4096", "--uid-rings=4096", "--max-jobs=1024"}};
