@@ -140,7 +140,7 @@ void features_log(const struct features *f)
 {
 	for (unsigned i = 0; i < FEATURE_NR; i++)
 		if (f->missing[i])
-			log_info("missing: %s (%s): %s", labels[i], f->why[i], fallbacks[i]);
+			log_info("unavailable: %s (%s): %s", labels[i], f->why[i], fallbacks[i]);
 }
 
 void features_describe(const struct features *f, FILE *out)

@@ -84,12 +84,13 @@ static int check_kind(int fd, char *text, size_t size)
 	struct statfs fs;
 
 	if (seals < 0 || (seals & SIZE_SEALS) != SIZE_SEALS) {
-		snprintf(text, size, "no memfd that is sealed against shrinking and growing");
+		snprintf(text, size,
+			 "expected a memfd that is sealed against shrinking and growing");
 		return -EINVAL;
 	}
 	if (fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC) {
 		snprintf(text, size,
-			 "a memfd of huge pages (MFD_HUGETLB): it must have small ones");
+			 "the memfd has huge pages (MFD_HUGETLB): it must have small ones");
 		return -EINVAL;
 	}
 	return 0;
@@ -122,8 +123,8 @@ int shared_map(int fd, const struct shared_wish *wish, struct shared *ret, char 
 	if (!err)
 		err = guard(map, bytes);
 	if (err < 0) {
-		snprintf(text, size, "%llu bytes cannot be mapped: %s", (unsigned long long)bytes,
-			 strerror(-err));
+		snprintf(text, size, "quoitd cannot map its %llu bytes: %s",
+			 (unsigned long long)bytes, strerror(-err));
 		if (map)
 			munmap(map, bytes);
 		return err;
@@ -171,8 +172,7 @@ int shared_check(const struct shared *m, uint64_t from, uint64_t upto, int seals
 	int have = fcntl(m->fd, F_GET_SEALS);
 
 	if (have < 0 || (have & seals) != seals) {
-		snprintf(text, size, "its seals are %#x, without %#x of what is asked for", have,
-			 seals & ~have);
+		snprintf(text, size, "its seals are %#x, and %#x are missing", have, seals & ~have);
 		return -EPERM;
 	}
 	for (uint64_t done = from, n; done < upto; done += n) {
@@ -182,10 +182,11 @@ int shared_check(const struct shared *m, uint64_t from, uint64_t upto, int seals
 		err = take_part(m, done, n);
 		if (err == -EFAULT)
 			snprintf(text, size,
-				 "a page of bytes %llu to %llu is missing: all must be there",
+				 "a page of its bytes %llu to %llu is not allocated: allocate all "
+				 "(fallocate)",
 				 (unsigned long long)done, (unsigned long long)(done + n - 1));
 		else if (err < 0)
-			snprintf(text, size, "bytes %llu to %llu cannot be used: %s",
+			snprintf(text, size, "quoitd cannot use its bytes %llu to %llu: %s",
 				 (unsigned long long)done, (unsigned long long)(done + n - 1),
 				 strerror(-err));
 		if (err < 0)
