@@ -90,7 +90,7 @@ int executor_accept_hello(struct executor *x, const struct quoit_exec_hello *hel
 		return hello->result;
 	}
 	if (x->device && !is_device(hello)) {
-		executor_say_refused(x, "invalid hello message");
+		executor_say_refused(x, "invalid hello message: impossible device");
 		return -EPROTO;
 	}
 	if (x->known && !same_operations(&x->hello, hello)) {

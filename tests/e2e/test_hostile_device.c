@@ -305,8 +305,8 @@ struct first_words {
 	char log[48];
 };
 
-#define NOT_UNDERSTOOD "invalid hello message: its version or length"
-#define NO_SENSE       "invalid hello message"
+#define NOT_UNDERSTOOD "invalid hello message: its format is wrong"
+#define NO_SENSE       "invalid hello message: impossible device"
 
 static struct first_words first_words[] = {
 	{LIE_MAGIC, NOT_UNDERSTOOD},
@@ -324,7 +324,7 @@ static struct first_words first_words[] = {
 	{LIE_LONG, NOT_UNDERSTOOD},
 	{LIE_HELLO_DESCRIPTORS, NOT_UNDERSTOOD},
 	{LIE_HELLO_EXIT, "left out: quoit-exec"},
-	{LIE_HELLO_CLOSE, "left out: quoit-exec was ended: it had"},
+	{LIE_HELLO_CLOSE, "left out: quoit-exec was ended: it closed"},
 };
 
 ParameterizedTestParameters(hostile_device, is_left_out_for_its_first_words)

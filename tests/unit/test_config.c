@@ -173,7 +173,7 @@ Test(config, what_is_wrong_on_the_command_line_is_named)
 		{{"--memroy=1G"}, "'--memroy=1G'; did you mean '--memory'?"},
 		{{"--chek-config"}, "'--chek-config'; did you mean '--check-config'?"},
 		{{"--log=debgu"},
-		 "invalid value 'debgu' for option log; meaning: lines to log, from this level on: error"},
+		 "invalid value 'debgu' for option log; meaning: error, warning, info or debug"},
 		{{"word"}, "word"},
 		{{"--private", "word"}, "word"},
 		{{"--max-jobs=63"}, "64 to 65536"},
