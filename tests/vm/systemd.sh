@@ -28,7 +28,7 @@ libraries() {
 
 # The program of the README, with the installed library.
 compile_hello() {
-	sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$vm/hello.c"
+	awk -v name=hello.c -f tests/pages/block.awk README.md >"$vm/hello.c"
 	${CC:-gcc} -std=c17 "$vm/hello.c" -I"$payload/tree/usr/local/include" -L"$payload/tree/usr/local/lib" -lquoit \
 		-o "$payload/hello"
 }
