@@ -4,9 +4,10 @@
 # awk -v dir=DIR -f steps.awk PAGE makes DIR/NNN.file (first line: its name), DIR/NNN.command with
 # DIR/NNN.expected, and DIR/unknown with each block that nothing could be made of.
 #
-# ```c NAME     the reader saves this as NAME; a second block of that name is appended
+# ```c NAME     the reader saves this as NAME, likewise cuda and ini; a second block of that name is appended
 # ```console    lines with "$ " are commands, "> " goes on with one; the others are what it prints
-# ```text       a screen, to be looked at: nothing is done with it
+# ```sh         commands of a machine's administrator, which vm/systemd.sh and packages.sh give: not done here
+# ```text       a screen, to be looked at
 function step(suffix) {
 	return sprintf("%s/%03d.%s", dir, ++count, suffix)
 }
@@ -27,11 +28,11 @@ function begin_block() {
 	kind = "unknown"
 	if ($0 == "```console") {
 		kind = "console"
-	} else if ($1 == "```c" && NF == 2) {
+	} else if ($1 ~ /^```(c|cuda|ini)$/ && NF == 2) {
 		kind = "file"
 		name = step("file")
 		print $2 >name
-	} else if ($0 == "```text") {
+	} else if ($0 ~ /^```(sh|text)$/) {
 		kind = "text"
 	} else {
 		printf "%s:%d: %s\n", FILENAME, FNR, $0 >(dir "/unknown")
