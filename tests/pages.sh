@@ -83,7 +83,15 @@ do_page() { # PAGE
 	cd "$root" || exit 1
 }
 
-# ---- what the pages name ----
+# ---- what all pages are like ----
+
+# Tables, code and links that cannot be broken apart.
+long_lines() {
+	awk '/^```/ { block = ! block }
+		! block && length > 100 && ! /^(\||    |!\[)/ { print FILENAME ":" FNR ": " length }' \
+		README.md docs/README.md docs/tutorial.md docs/service.md docs/gpu.md docs/howto/*.md
+}
+
 
 links_to_nothing() {
 	for page in $(pages); do
@@ -144,6 +152,7 @@ named_and_not_there() {
 	done
 }
 
+expect_nothing 'no line of prose has more than 100 characters' "$(long_lines)"
 expect_nothing 'links of pages lead somewhere' "$(links_to_nothing)"
 expect_nothing 'commands and options that pages name exist' "$(named_and_not_there)"
 export HOME="$work/home"
