@@ -47,4 +47,5 @@ else
 	echo 'lint: clang-format is missing: the format is not looked at'
 	skipped=1
 fi
+expect_nothing 'links of pages (tests/links.sh)' "$(sh tests/links.sh | grep -v ' passed, ')"
 say_counts
