@@ -102,9 +102,26 @@ names_of_no_page() {
 		done
 }
 
-# Of the pages that explain; a table's row, a block of code and a line that is one link cannot be cut.
+explanations() {
+	pages | grep -xE 'docs/(architecture|decisions|ring-protocol|explanation/[a-z-]*)\.md'
+}
+
+# Of `folder/file.c` from the root, from daemon/ or as it is included; of `file.c` anywhere.
+names_of_no_file() {
+	files '*' >"$work.files"
+	explanations | xargs -r grep -onE '`[a-z_/-]+\.(c|h|sh|def|cuh|awk|pml)`' | sort -u |
+		while IFS=: read -r page line name; do
+			name=$(echo "$name" | tr -d '`')
+			case $name in
+			*/*) [ -f "$name" ] || [ -f "daemon/$name" ] || [ -f "libclient/include/$name" ] ;;
+			*) grep -qE "(^|/)$name\$" "$work.files" ;;
+			esac || echo "$page:$line: $name"
+		done
+}
+
+# A table's row, a block of code and a line that is one link cannot be cut.
 long_lines() {
-	pages | grep -xE 'docs/(architecture|decisions|explanation/[a-z-]*)\.md' | xargs -r awk '
+	explanations | xargs -r awk '
 		FNR == 1 { in_code = 0 }
 		/^ *```/ { in_code = !in_code; next }
 		in_code || /^(    |\t)/ || /^\|/ { next }
@@ -121,11 +138,12 @@ nothing_found() {
 }
 
 work=$(mktemp) || exit 1
-trap 'rm -f "$work" "$work.targets"' EXIT
+trap 'rm -f "$work" "$work.targets" "$work.files"' EXIT
 contents >"$work"
 expect_nothing 'links are found' "$(nothing_found)"
 expect_nothing 'links of pages lead somewhere' "$(links_to_nothing)"
 expect_nothing 'every page of docs/ is linked to' "$(pages_without_link)"
 expect_nothing 'sources name pages that there are' "$(names_of_no_page)"
+expect_nothing 'explanations name files that there are' "$(names_of_no_file)"
 expect_nothing 'no line of prose is longer than 100 columns' "$(long_lines)"
 say_counts
