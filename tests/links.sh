@@ -6,7 +6,7 @@
 # blocks or between backticks, has none.  An anchor is made of a heading as GitHub does it: small
 # letters, no punctuation, a hyphen for each blank, and -1, -2, ... behind those that come again.
 #
-# Sources name pages, too, by their path from the root: docs/NAME.md.
+# Sources name pages, too, by their path from the root: docs/NAME.md; and explanations name files.
 . "$(dirname "$0")/counting.sh"
 cd "${1:-$(dirname "$0")/..}" || exit 1
 export LC_ALL=C

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# lint.sh - the include rule, the format, the licence lines
+# lint.sh - the include rule, the format, the licence lines, links of pages (links.sh)
 #
 # Includes go down only: abi.h <- ring.h <- libclient; daemon/, cuda/ and tools/ include
 # libclient/include/ and nothing of each other.
