@@ -3,8 +3,8 @@
 # pages.sh BUILD - what the pages show is true: programs compile, commands run and print what stands there
 #
 # README.md, docs/tutorial.md and docs/howto/ are done as a reader would do them, in a home folder of their
-# own, with what the tutorial has installed there.  `pages/steps.awk` says how a page marks its blocks.  In all
-# pages, links lead somewhere, and the commands and options that are named exist.
+# own, with what the tutorial has installed there.  `pages/steps.awk` says how a page marks its blocks.  The
+# commands and options that any page names exist; where links lead, links.sh looks.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
@@ -83,29 +83,7 @@ do_page() { # PAGE
 	cd "$root" || exit 1
 }
 
-# ---- what all pages are like ----
-
-# Tables, code and links that cannot be broken apart.
-long_lines() {
-	awk '/^```/ { block = ! block }
-		! block && length > 100 && ! /^(\||    |!\[)/ { print FILENAME ":" FNR ": " length }' \
-		README.md docs/README.md docs/tutorial.md docs/service.md docs/gpu.md docs/howto/*.md
-}
-
-
-links_to_nothing() {
-	for page in $(pages); do
-		awk -f "$tests/links.awk" "$page" | while IFS='#' read -r file anchor; do
-			path=$(dirname "$page")/$file
-			[ -n "$file" ] || path=$page
-			if [ ! -e "$path" ]; then
-				echo "$page: $file"
-			elif [ -n "$anchor" ]; then
-				awk -f "$tests/anchors.awk" "$path" | grep -qxF -e "$anchor" || echo "$page: $file#$anchor"
-			fi
-		done
-	done
-}
+# ---- what all pages name ----
 
 # Code of pages that begins with one of our programs, without what runs before or behind it; what
 # follows -- is another program's.
@@ -152,8 +130,6 @@ named_and_not_there() {
 	done
 }
 
-expect_nothing 'no line of prose has more than 100 characters' "$(long_lines)"
-expect_nothing 'links of pages lead somewhere' "$(links_to_nothing)"
 expect_nothing 'commands and options that pages name exist' "$(named_and_not_there)"
 export HOME="$work/home"
 do_page docs/tutorial.md # it installs what the others use
