@@ -2,7 +2,8 @@
 # Makefile - build, check, demo, install.  `make help` lists the targets.
 #
 # Variables: CC, CPPFLAGS, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR, V=1 (show commands), B (build
-# folder), SAN (a -fsanitize= list; give it a B of its own).
+# folder), SAN (a -fsanitize= list; give it a B of its own), DEBUG=1 (in build/debug: assertions on,
+# little optimized, quickly linked), WERROR=1 (a warning ends the build, as in all checks).
 
 VERSION := 0.1.0
 SOVERSION := 0
@@ -23,10 +24,12 @@ units := $(patsubst systemd/%,%,$(wildcard systemd/system/* systemd/user/*))
 # An administrator's, once it is there.
 conf = $(DESTDIR)$(SYSCONFDIR)/quoit/quoitd.conf
 DOCDIR := $(PREFIX)/share/doc/quoit
-B ?= build
+DEBUG ?=
+B ?= $(if $(DEBUG),build/debug,build)
 SAN ?=
+WERROR ?=
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
-CFLAGS ?= -O2 -g
+CFLAGS ?= $(if $(DEBUG),-Og,-O2) -g
 
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
 	libproc2-dev libncurses-dev libmicrohttpd-dev zlib1g-dev libsystemd-dev libopenblas0-pthread systemtap-sdt-dev
@@ -39,7 +42,7 @@ TEST_DEPS += abigail-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 TEST_DEPS += g++ gfortran
 
 # Goals that need no compiler, or get one first.
-without_compiler := help deps build-deps list-deps list-test-deps demo check check-vm check-gpu bench bench-gpu torture fuzz \
+without_compiler := help deps build-deps list-deps list-test-deps demo quick check check-vm check-gpu bench bench-gpu torture fuzz \
 	lint format uninstall clean
 ifneq ($(filter-out $(without_compiler),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(shell command -v $(firstword $(CC))),)
@@ -54,14 +57,15 @@ warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 	-Wno-missing-field-initializers
 # Wherever the sources are, the same is made of them.
 map := -ffile-prefix-map='$(CURDIR)=.'
-base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) -Werror $(map) -Ilibclient/include \
+base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) $(if $(WERROR),-Werror) $(map) -Ilibclient/include \
 	-DQUOIT_VERSION='"$(VERSION)"' \
+	$(if $(DEBUG)$(SAN),,-DNDEBUG) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -DQUOIT_SANITIZE)
 # Neighbouring fields are not read as one vector, kernels apart: they were written one by one just
 # before, and such a load waits until those stores have reached the cache.
 late := -fno-tree-slp-vectorize
 # The daemon's path crosses many small files: let the linker inline over them.
-lto := $(if $(SAN)$(findstring clang,$(CC)),,-flto=auto -ffat-lto-objects)
+lto := $(if $(DEBUG)$(SAN)$(findstring clang,$(CC)),,-flto=auto -ffat-lto-objects)
 ldflags := -pthread $(map) $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 daemon_libs := -lhwloc -lnuma -luring -linih -ljansson -lsystemd -ldl -lm
 tool_libs := -ljansson -lproc2 -lncursesw -ltinfo -lnuma -lz -lm
@@ -111,7 +115,7 @@ libraries := $(B)/libquoit.so.$(SOVERSION) $(B)/libquoit.a
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
 
-.PHONY: all binaries tests torturers fuzzers list-deps list-test-deps deps build-deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help FORCE
+.PHONY: all binaries tests torturers fuzzers list-deps list-test-deps deps build-deps demo quick test check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help FORCE
 .SECONDARY:
 all: binaries $(B)/man/made $(B)/completion/made $(B)/quoitd.conf.sample
 # What can also be made for another machine; manual pages and completion need programs that run.
@@ -125,6 +129,7 @@ torturers: binaries $(torture_tests)
 help:
 	@printf '%s\n' 'make            build into $(B)/' 'make deps       install what is missing (Debian)' \
 	'make demo       start a private daemon and run the workloads' 'make check      all tests that need no GPU' \
+	'make test T=test_deps  one test, built and run' 'make quick      the half of the tests that takes under two minutes' \
 	'make check-vm   the tests of make check in virtual machines and under systemd alone' 'make check-gpu  the tests that need a GPU' \
 	'make bench      the speed table of docs/performance.md' 'make bench-gpu  the same of a GPU' 'make torture    long tests (TIMES=n: longer still)' 'make fuzz       long fuzzing' \
 	'make lint       include rule and format' 'make install    DESTDIR= PREFIX=' \
@@ -257,6 +262,11 @@ build-deps:
 demo: build-deps
 	@$(MAKE) --no-print-directory all
 	@sh tests/demo.sh $(B)
+# A= are arguments of the test.
+test:
+	@sh tests/one.sh $(B) $(T) $(A)
+quick: deps
+	@sh tests/quick.sh $(B)
 check: deps
 	@sh tests/check.sh
 check-vm: deps
