@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* region.c - quoit_alloc and quoit_dealloc: the arena that both sides see, and how it grows */
+#include "clock.h"
 #include "library.h"
+
+/*
+ * For so long after a refusal nothing as large is asked for again: neither the pages of this
+ * process nor a round trip.  What others of the user give back meanwhile is found then, and pieces
+ * of the arena that are given back are found at once.
+ */
+#define ARENA_REFUSED_NS UINT64_C(100000000)
 
 /* ---- growth ---- */
 
@@ -26,20 +34,41 @@ static bool become(struct quoit_session *s, uint64_t bytes)
 	return true;
 }
 
+/* What was refused a moment ago, or more. */
+static bool is_refused(const struct quoit_session *s, uint64_t bytes)
+{
+	return s->arena_refused && bytes >= s->arena_refused &&
+	       clock_ns() - s->arena_refused_ns < ARENA_REFUSED_NS;
+}
+
+static void note_refusal(struct quoit_session *s, uint64_t bytes)
+{
+	s->arena_refused = bytes;
+	s->arena_refused_ns = clock_ns();
+}
+
+/* Twice as large, if that is to be had; else as large as it has to be. */
+static bool grow(struct quoit_session *s, uint64_t least)
+{
+	uint64_t bytes = whole_pages(2 * s->info.arena_bytes), most = s->info.arena_bytes_most;
+
+	bytes = bytes > most ? most : bytes;
+	if (least > most || is_refused(s, least))
+		return false;
+	if ((bytes > least && !is_refused(s, bytes) && become(s, bytes)) || become(s, least))
+		return true;
+	note_refusal(s, least);
+	return false;
+}
+
 bool libquoit_arena_grow(struct quoit_session *s, uint64_t seen, uint64_t more)
 {
-	uint64_t most = s->info.arena_bytes_most, bytes, least;
 	bool grown;
 
 	pthread_mutex_lock(&s->growing);
-	bytes = s->info.arena_bytes;
-	grown = bytes != seen;
-	if (!grown && more && more <= most - bytes) {
-		least = whole_pages(bytes + more);
-		bytes = 2 * bytes > least ? whole_pages(2 * bytes) : least;
-		bytes = bytes > most ? most : bytes;
-		grown = (bytes > least && become(s, bytes)) || (least <= most && become(s, least));
-	}
+	grown = s->info.arena_bytes != seen;
+	if (!grown && more && more <= s->info.arena_bytes_most - seen)
+		grown = grow(s, whole_pages(seen + more));
 	pthread_mutex_unlock(&s->growing);
 	return grown;
 }

@@ -445,7 +445,7 @@ static int make_session(struct connection *c, const struct session_limits *limit
 	(*ret)->pid = c->pid;
 	(*ret)->errands = &c->errands;
 	c->lease = c->lease_peak = limits->host_bytes;
-	c->arena_bytes = limits->arena_bytes;
+	c->arena_bytes = c->arena_peak = limits->arena_bytes;
 	c->span = session_span(limits);
 	control->span += c->span;
 	return 0;

@@ -563,8 +563,9 @@ bool quoit_shape_of(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *re
 /* ---- memory that both sides see ---- */
 
 /*
- * Bytes of the arena, 64-byte aligned; NULL: it is full.  Thread-safe, no round
- * trip.  Free only when the jobs on it have ended.
+ * Bytes of the arena, 64-byte aligned; NULL: it is full, and cannot grow, which is asked for again
+ * a tenth of a second later.  Thread-safe, no round trip unless it grows.  Free only when the jobs
+ * on it have ended.
  */
 void *quoit_alloc(struct quoit_session *s, size_t size);
 void quoit_dealloc(struct quoit_session *s, void *memory);
