@@ -117,7 +117,9 @@ static uint32_t first_parts(uint32_t max_jobs)
 static uint64_t most_lease(const struct connection *c, const struct session_limits *limits)
 {
 	uint64_t most = budget_memory_alone(c->control->budget, c->uid) / 4 * 3;
-	uint64_t span = process_limits_span(c->control->span);
+	const struct user *user = users_find(&c->control->users, c->uid);
+	uint64_t span = process_limits_span(c->control->span, user ? user->span : 0,
+					    c->control->config->is_private);
 	struct session_limits trial = *limits;
 
 	if (most >= REGION_LEASE_END)
@@ -448,6 +450,7 @@ static int make_session(struct connection *c, const struct session_limits *limit
 	c->arena_bytes = c->arena_peak = limits->arena_bytes;
 	c->span = session_span(limits);
 	control->span += c->span;
+	user->span += c->span;
 	return 0;
 }
 
