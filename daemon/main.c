@@ -251,6 +251,7 @@ int main(int argc, char **argv)
 
 	quoit_descriptors_open_standard();
 	process_limits_raise();
+	process_limits_set_stacks();
 	config_init(&config);
 	err = config_args(&config, argc, argv, stdout, stderr);
 	if (config.check_only && err <= 0) { /* all that is wrong is to be said */

@@ -3,6 +3,7 @@
 #include "process_limits.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -50,6 +51,20 @@ void process_limits_raise(void)
 		(void)setrlimit(limits[i].resource, &limit);
 	}
 	(void)signal(SIGXFSZ, SIG_IGN);
+}
+
+/* As much as where nobody has changed RLIMIT_STACK. */
+#define STACK_BYTES ((size_t)8 << 20)
+
+void process_limits_set_stacks(void)
+{
+	pthread_attr_t attr;
+
+	if (pthread_attr_init(&attr) != 0)
+		return;
+	(void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+	(void)pthread_setattr_default_np(&attr);
+	pthread_attr_destroy(&attr);
 }
 
 /*

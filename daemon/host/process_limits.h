@@ -14,6 +14,12 @@
 void process_limits_raise(void);
 
 /*
+ * Threads that are made from now on have a stack for the kernels of ops/, which take most of a MiB,
+ * whatever RLIMIT_STACK says.
+ */
+void process_limits_set_stacks(void);
+
+/*
  * For how many bytes of leases addresses and files' sizes are allowed; UINT64_MAX: for any.  The
  * default of --memory is no more.
  */
