@@ -404,6 +404,17 @@ int machine_start(struct machine *m)
 	return err;
 }
 
+void machine_start_more(struct machine *m)
+{
+	int err = workers_double(m->workers);
+
+	if (!err)
+		return;
+	features_miss(&m->features, FEATURE_SECOND_THREADS, err);
+	features_log_one(&m->features, FEATURE_SECOND_THREADS);
+	write_topology(m, m->executors);
+}
+
 void machine_stop(struct machine *m)
 {
 	while (m->started)

@@ -162,6 +162,7 @@ static int serve(const struct reload *from, struct machine *m, int directory, in
 			add_devices(&control, m);
 			say_ready(&control);
 			watchdog = machine_watch(m, &control);
+			machine_start_more(m);
 			control_run(&control);
 			watchdog_stop(watchdog);
 			machine_stop(m);
