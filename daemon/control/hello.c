@@ -483,6 +483,7 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 	memcpy((*ret)->name, hello->name, sizeof(*ret)->name);
 	fill_reply(*ret, &answer->hello_reply);
 	hand_over(c, *ret, hello);
-	answer->hello_reply.reactor_cpu = c->control->reactors[c->reactor].cpu + 1;
+	if (c->control->reactors[c->reactor].is_pinned)
+		answer->hello_reply.reactor_cpu = c->control->reactors[c->reactor].cpu + 1;
 	return 0;
 }

@@ -132,7 +132,7 @@ struct quoit_info {
 	uint32_t max_tensors;
 	uint32_t max_jobs;
 	uint32_t devices;    /* that quoit_use_device can name: 1 to this */
-	int32_t reactor_cpu; /* which quoitd chose for the session's reactor; -1: unknown */
+	int32_t reactor_cpu; /* where the session's reactor runs; -1: unknown, it may move */
 	bool direct;         /* GPU-direct mode: it was asked for and granted */
 	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: operation n can be run */
 };

@@ -111,6 +111,32 @@ Test(machines, a_private_quoitd_leads_a_session)
 	cr_expect_eq(tool_run_prepared(said, sizeof said, as_it_is, run), 0, "%s", said);
 }
 
+static void refuse_one_of_daemon(const struct daemon *d)
+{
+	(void)daemon_log_to_file(d);
+	refuse_one();
+}
+
+/* A client that left it, for the sake of a reactor that is elsewhere, would lose. */
+Test(machines, a_reactor_that_is_not_pinned_has_no_cpu)
+{
+	static const char *const options[] = {"--log=info", NULL};
+	struct quoit_open_params p = {0};
+	struct quoit_session *session;
+	struct quoit_info info;
+	struct daemon d;
+
+	refused_call = SYS_sched_setaffinity;
+	refused_with = EPERM;
+	cr_assert_eq(daemon_start_prepared(&d, options, refuse_one_of_daemon), 0);
+	p.socket = d.socket;
+	cr_assert_eq(quoit_open(&session, &p), 0, "%s", quoit_open_text());
+	quoit_get_info(session, &info);
+	cr_expect_eq(info.reactor_cpu, -1);
+	cr_expect_eq(quoit_close(session, 0), 0);
+	daemon_stop(&d);
+}
+
 /* ---- descriptors ---- */
 
 static unsigned closed; /* a bit for each of 0 to 2 */
