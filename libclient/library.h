@@ -76,13 +76,14 @@ struct quoit_session {
 	int socket;
 	uint32_t seq;
 
-	struct quoit_info info;
+	struct quoit_info info; /* as it was at hello */
 	uint32_t max_entries;
 	uint64_t spin;    /* ticks to spin before sleeping; 0: only one CPU */
 	bool stays;       /* QUOIT_OPEN_STAY */
 	struct cpus near; /* to the reactor's CPU, for core.c */
 
-	struct shared shared; /* the arena */
+	struct shared shared; /* the arena, */
+	uint64_t arena_bytes; /* of which so many are there; atomic, changes with `growing` */
 	struct arena arena;
 	uint64_t arena_refused, arena_refused_ns; /* the last size that it did not get, and when;
 						     with `growing`; 0: none */

@@ -14,7 +14,7 @@
 
 uint64_t libquoit_arena_bytes(const struct quoit_session *s)
 {
-	return __atomic_load_n(&s->info.arena_bytes, __ATOMIC_RELAXED);
+	return __atomic_load_n(&s->arena_bytes, __ATOMIC_RELAXED);
 }
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -26,10 +26,10 @@ static bool become(struct quoit_session *s, uint64_t bytes)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA_MORE, .arena_more.bytes = bytes};
 
-	if (libquoit_shared_more(&s->shared, s->info.arena_bytes, bytes) ||
+	if (libquoit_shared_more(&s->shared, s->arena_bytes, bytes) ||
 	    libquoit_control_ask(s, &m, -1))
 		return false;
-	__atomic_store_n(&s->info.arena_bytes, bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->arena_bytes, bytes, __ATOMIC_RELAXED);
 	libquoit_arena_extend(&s->arena, bytes);
 	return true;
 }
@@ -50,7 +50,7 @@ static void note_refusal(struct quoit_session *s, uint64_t bytes)
 /* Twice as large, if that is to be had; else as large as it has to be. */
 static bool grow(struct quoit_session *s, uint64_t least)
 {
-	uint64_t bytes = whole_pages(2 * s->info.arena_bytes), most = s->info.arena_bytes_most;
+	uint64_t bytes = whole_pages(2 * s->arena_bytes), most = s->info.arena_bytes_most;
 
 	bytes = bytes > most ? most : bytes;
 	if (least > most || is_refused(s, least))
@@ -66,7 +66,7 @@ bool libquoit_arena_grow(struct quoit_session *s, uint64_t seen, uint64_t more)
 	bool grown;
 
 	pthread_mutex_lock(&s->growing);
-	grown = s->info.arena_bytes != seen;
+	grown = s->arena_bytes != seen;
 	if (!grown && more && more <= s->info.arena_bytes_most - seen)
 		grown = grow(s, whole_pages(seen + more));
 	pthread_mutex_unlock(&s->growing);

@@ -2,6 +2,7 @@
 /* test_client_session.c - opening and closing sessions and rings, against a fake quoitd */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -330,6 +331,33 @@ Test(session, a_growth_that_was_refused_is_not_asked_for_again_at_once)
 		memory = quoit_alloc(s, 8 * ARENA);
 	}
 	cr_expect_not_null(memory, "it is asked for later");
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+static void *grow_slowly(void *session)
+{
+	for (unsigned i = 2; i <= 32; i++)
+		(void)quoit_alloc(session, i * ARENA);
+	return NULL;
+}
+
+/* With a sanitizer of threads this is a test. */
+Test(session, what_is_told_of_an_arena_that_grows_is_its_size_at_some_time)
+{
+	struct fake_daemon *f;
+	struct quoit_session *s = open_growing(&f);
+	struct quoit_info info = {0};
+	uint64_t before = ARENA;
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, grow_slowly, s), 0);
+	while (info.arena_bytes < 64 * ARENA) {
+		quoit_get_info(s, &info);
+		cr_assert_geq(info.arena_bytes, before);
+		before = info.arena_bytes;
+	}
+	pthread_join(thread, NULL);
 	quoit_close(s, 0);
 	fake_stop(f);
 }
