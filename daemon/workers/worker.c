@@ -305,7 +305,7 @@ void *worker_run(void *arg)
 	unsigned which = (unsigned)(thread - me->thread);
 
 	place(me, which);
-	while (!atomic_load(&w->stop)) {
+	while (!worker_is_over(me, which)) {
 		uint32_t seen;
 
 		if (!worker_has_turn(me, which))

@@ -72,7 +72,9 @@ struct workers {
 	_Atomic bool stop;
 	uint64_t (*times)[QUOIT_LEG_BUCKETS]; /* of each worker's tiles; its own to write */
 	uint32_t *cores;                      /* of each reactor: workers that take its works */
-	uint32_t started;                     /* threads */
+	uint32_t started, doubled;            /* workers with their first thread, and with both */
+	_Atomic bool both;                    /* all have both; else the first one works, */
+	_Atomic bool single;                  /* and the second ones are to end */
 };
 
 /* ---- work.c ---- */
@@ -113,6 +115,9 @@ unsigned worker_wanted_turn(struct worker *me, const struct work *work, uint32_t
 
 /* Between two shares: the other thread goes on, and this one waits for its turn. */
 void worker_pass_turn(struct worker *me);
+
+/* This thread is to end. */
+bool worker_is_over(const struct worker *me, unsigned which);
 
 /* False: this thread has waited until the turn was passed on, or all is over. */
 bool worker_has_turn(struct worker *me, unsigned which);
