@@ -107,12 +107,12 @@ Test(rests, whose_recorders_look_for_long_rests_and_nobody_else, .init = tsc_ini
 	static struct control c;
 	const uint64_t ms = tsc_from_ns(1000000);
 
-	cr_expect_not(rests_records(&c, 1000));
+	cr_expect_not(rests_records_ms(&c, 1000));
 	rests_record(&c, 1000, dear_cpu_now() - ms);
-	cr_expect_not(rests_records(&c, 1000), "a little is saved up");
+	cr_expect_not(rests_records_ms(&c, 1000), "a little is saved up");
 	rests_record(&c, 1000, dear_cpu_now() - 10000 * ms);
-	cr_expect(rests_records(&c, 1000));
-	cr_expect_not(rests_records(&c, 1001));
+	cr_expect(rests_records_ms(&c, 1000));
+	cr_expect_not(rests_records_ms(&c, 1001));
 }
 
 /* ---- by whom ---- */
