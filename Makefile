@@ -95,7 +95,7 @@ e2e_tests := $(patsubst tests/e2e/%.c,$(B)/tests/e2e/%,$(wildcard tests/e2e/test
 e2e_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/e2e/test_*.c),$(wildcard tests/e2e/*.c)))
 torture_help := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/support/*.c) tests/e2e/daemon.c)
 torture_tests := $(patsubst tests/torture/%.c,$(B)/tests/torture/%,$(wildcard tests/torture/*.c))
-vm_tests := $(B)/tests/vm/placement $(B)/tests/vm/client
+vm_tests := $(B)/tests/vm/placement $(B)/tests/vm/client $(B)/tests/torture/hostile_shared
 fuzzers := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 # A quoitd that finds the liar beside it where quoit-exec should be.
 liar := $(B)/liar/quoitd $(B)/liar/quoit-exec
