@@ -99,7 +99,7 @@ e2e_tests := $(patsubst tests/e2e/%.c,$(B)/tests/e2e/%,$(wildcard tests/e2e/test
 e2e_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/e2e/test_*.c),$(wildcard tests/e2e/*.c)))
 torture_help := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/support/*.c) tests/e2e/daemon.c)
 torture_tests := $(patsubst tests/torture/%.c,$(B)/tests/torture/%,$(wildcard tests/torture/*.c))
-vm_tests := $(B)/tests/vm/placement $(B)/tests/vm/client
+vm_tests := $(B)/tests/vm/placement $(B)/tests/vm/client $(B)/tests/torture/hostile_shared
 fuzzers := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 # A quoitd that finds the liar beside it where quoit-exec should be.
 liar := $(B)/liar/quoitd $(B)/liar/quoit-exec
@@ -123,7 +123,7 @@ binaries: $(programs) $(libraries) $(examples) $(modules)
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
 fuzzers: base += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DQUOIT_SANITIZE
 fuzzers: $(fuzzers)
-tests: all torturers $(liar) $(unit_tests) $(e2e_tests) $(vm_tests) $(B)/quoit-crowd $(B)/quoit-shares
+tests: all torturers $(liar) $(unit_tests) $(e2e_tests) $(vm_tests) $(B)/quoit-crowd $(B)/quoit-shares $(B)/quoit-neighbours $(B)/quoit-beside
 torturers: binaries $(torture_tests)
 
 help:
@@ -217,6 +217,11 @@ $(B)/tests/vm/client: $(B)/tests/vm/client.o $(B)/tests/vm/client_memory.o $(B)/
 	$(call link,-lnuma -lm)
 $(B)/quoit-shares: $(B)/tests/bench/shares/shares.o $(addprefix $(B)/tests/e2e/,configuration.o daemon.o flood.o) $(B)/libquoit.a
 	$(call link)
+$(B)/quoit-neighbours: $(B)/tests/bench/neighbours/neighbours.o $(addprefix $(B)/tests/e2e/,configuration.o daemon.o) \
+		$(B)/tests/torture/support/raw_client.o $(B)/libquoit.a
+	$(call link)
+$(B)/quoit-beside: $(B)/tests/bench/beside/beside.o $(B)/libquoit.a
+	$(call link,-ldl)
 $(B)/quoit-crowd: $(B)/tests/bench/crowd/crowd.o $(B)/libquoit.a
 	$(call link)
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools.a $(B)/daemon.a $(B)/libquoit.a
@@ -275,7 +280,7 @@ check-vm: deps
 check-gpu:
 	@sh tests/gpu.sh $(B)
 bench: build-deps
-	@$(MAKE) --no-print-directory all $(B)/quoit-crowd $(B)/quoit-shares
+	@$(MAKE) --no-print-directory all $(B)/quoit-crowd $(B)/quoit-shares $(B)/quoit-neighbours $(B)/quoit-beside
 	@sh tests/bench.sh $(B)
 bench-gpu:
 	@sh tests/bench_gpu.sh $(B)

@@ -694,7 +694,8 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_link(struct quoit_sqe sqe
 /*
  * A number is for floating-point tensors where its builder takes a double (quoit_fill, _scalar),
  * and for integer ones where it takes an integer (_int).  A job with the wrong one fails with
- * -EINVAL.
+ * -EINVAL.  A floating-point number for an _int is an error of the compiler, C99 apart
+ * (quoit/integers.h).
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_fill(quoit_tensor out, double value)
 {
@@ -903,5 +904,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_file_write(quoit_tensor x, int
 #ifdef __cplusplus
 }
 #endif
+
+#include <quoit/integers.h>
 
 #endif

@@ -93,6 +93,26 @@ static void as_it_is(void)
 {
 }
 
+/* Also on the reactor's CPU: on a machine of two the program would have one left, while the reactor
+ * sleeps, too.  Who waits there leaves it by libquoit (test_reactor_cpu). */
+Test(machines, a_program_may_run_where_quoit_run_may)
+{
+	const char *const run[] = {
+		"quoit", "run", "--",
+		"sh",    "-c",  "test \"$(grep Cpus_allowed: /proc/self/status)\" = \"$CPUS\"",
+		NULL};
+	char said[SAID_BYTES], line[1024] = "";
+	FILE *f = fopen("/proc/self/status", "re");
+
+	cr_assert(f);
+	while (fgets(line, sizeof line, f) && strncmp(line, "Cpus_allowed:", 13))
+		;
+	fclose(f);
+	line[strcspn(line, "\n")] = '\0';
+	setenv("CPUS", line, 1);
+	cr_expect_eq(tool_run_prepared(said, sizeof said, as_it_is, run), 0, "%s", said);
+}
+
 /* The kernel's groups of threads (autogroups) are by sessions: a program of many threads leaves its
  * quoitd as much as it has. */
 Test(machines, a_private_quoitd_leads_a_session)
