@@ -10,7 +10,7 @@ logs=build/check
 passed=0 failed=0 skipped=0
 mkdir -p $logs
 rm -f $logs/*
-export LC_ALL=C
+export LC_ALL=C WERROR=1 # a warning fails what builds
 unset OPENBLAS_CORETYPE QUOIT_SOCKET
 
 later= # the process that builds beside tests

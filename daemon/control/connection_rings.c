@@ -88,17 +88,22 @@ static int charge_ring_open(struct connection *c, char *text, size_t size)
 	int err = charge_rings(c, c->ring_open.count, &left);
 
 	if (err < 0) {
-		snprintf(text, size, "%u rings: %llu are left of the %llu of a user",
-			 c->ring_open.count, (unsigned long long)left,
-			 (unsigned long long)budget_of(c->control->budget, c->uid)
-				 ->may.value[RULE_RINGS]);
+		snprintf(
+			text, size,
+			"%u rings: %llu are left of the %llu of a user; close some, or raise rings",
+			c->ring_open.count, (unsigned long long)left,
+			(unsigned long long)budget_of(c->control->budget, c->uid)
+				->may.value[RULE_RINGS]);
 		return err;
 	}
 	err = charge_memory(c, bytes, &left);
 	if (err < 0) {
 		charge_return_rings(c, c->ring_open.count);
-		snprintf(text, size, "%llu bytes of rings: %llu are left",
-			 (unsigned long long)bytes, (unsigned long long)left);
+		snprintf(
+			text, size,
+			"%llu KiB of rings: %llu are left; ask for smaller ones, close some, or raise "
+			"memory",
+			(unsigned long long)(bytes + 1023) >> 10, (unsigned long long)left >> 10);
 	}
 	return err;
 }

@@ -132,7 +132,7 @@ struct quoit_info {
 	uint32_t max_tensors;
 	uint32_t max_jobs;
 	uint32_t devices;    /* that quoit_use_device can name: 1 to this */
-	int32_t reactor_cpu; /* which quoitd chose for the session's reactor; -1: unknown */
+	int32_t reactor_cpu; /* where the session's reactor runs; -1: unknown, it may move */
 	bool direct;         /* GPU-direct mode: it was asked for and granted */
 	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: operation n can be run */
 };
@@ -563,8 +563,9 @@ bool quoit_shape_of(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *re
 /* ---- memory that both sides see ---- */
 
 /*
- * Bytes of the arena, 64-byte aligned; NULL: it is full.  Thread-safe, no round
- * trip.  Free only when the jobs on it have ended.
+ * Bytes of the arena, 64-byte aligned; NULL: it is full, and cannot grow, which is asked for again
+ * a tenth of a second later.  Thread-safe, no round trip unless it grows.  Free only when the jobs
+ * on it have ended.
  */
 void *quoit_alloc(struct quoit_session *s, size_t size);
 void quoit_dealloc(struct quoit_session *s, void *memory);
@@ -693,7 +694,8 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_link(struct quoit_sqe sqe
 /*
  * A number is for floating-point tensors where its builder takes a double (quoit_fill, _scalar),
  * and for integer ones where it takes an integer (_int).  A job with the wrong one fails with
- * -EINVAL.
+ * -EINVAL.  A floating-point number for an _int is an error of the compiler, C99 apart
+ * (quoit/integers.h).
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_fill(quoit_tensor out, double value)
 {
@@ -902,5 +904,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_file_write(quoit_tensor x, int
 #ifdef __cplusplus
 }
 #endif
+
+#include <quoit/integers.h>
 
 #endif

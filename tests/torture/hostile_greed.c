@@ -147,7 +147,7 @@ static void rings_without_measure(struct stage *s)
 		rings += !err;
 	}
 	census_take(s->daemon.pid, &now);
-	CHECK(s, err == -EDQUOT && strstr(c.text, "bytes of rings"));
+	CHECK(s, err == -EDQUOT && strstr(c.text, "of rings: "));
 	CHECK(s, rings > 0 && rings * (uint64_t)c.layout.daemon_bytes <= UID_BYTES);
 	CHECK(s, now.shared == UINT64_MAX || now.shared - s->before.shared <= UID_BYTES);
 	stage_expect(s, QUOIT_DAEMON_REFUSED_LEASE, 1);
