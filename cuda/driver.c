@@ -265,7 +265,7 @@ static int driver_prepare(struct quoit_device *d, struct quoit_device_info *ret_
 		err = driver_describe(d, ret_info);
 	if (err)
 		return err;
-	snprintf(text, size, "the device is of an architecture that there are no kernels for");
+	snprintf(text, size, "quoit-cuda.so has no kernels for this device's architecture");
 	err = driver_try_kernels(d, &ret_info->clock_step);
 	if (err)
 		return err;
@@ -273,7 +273,7 @@ static int driver_prepare(struct quoit_device *d, struct quoit_device_info *ret_
 		ret_info->flags |= QUOIT_DEVICE_BLAS;
 		snprintf(text, size, "%s", "");
 	} else {
-		snprintf(text, size, "no cuBLAS: products are made by a simple kernel");
+		snprintf(text, size, "no cuBLAS: a simple, slower kernel makes products");
 	}
 	return 0;
 }

@@ -99,8 +99,7 @@ int module_new(struct quoit_device *d, const void *image, size_t size,
 	m->device = d;
 	memcpy(m->image, image, size);
 	if (!image_is_whole(image, size)) {
-		snprintf(text, text_size,
-			 "the image is no PTX, and no cubin whose parts are all there");
+		snprintf(text, text_size, "the image is neither PTX nor a complete cubin");
 		err = -EINVAL;
 	} else {
 		err = module_load(m, text, text_size);

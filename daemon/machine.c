@@ -42,7 +42,7 @@ static int make_plan(struct machine *m)
 	}
 	err = placement_make(m->topology, &c, &m->plan);
 	if (err < 0)
-		log_error("no placement for cpus '%s': %s", m->config->cpus, strerror(-err));
+		log_error("cannot place threads on cpus '%s': %s", m->config->cpus, strerror(-err));
 	return err;
 }
 
@@ -207,9 +207,9 @@ static int choose_blas(struct machine *m)
 	pthread_join(thread, NULL);
 	err = trial.err;
 	if (err < 0)
-		log_error(
-			"%s: blas: '%s' cannot be loaded, or is not for this CPU; built-in always is",
-			config_where(m->config, "blas", 0, where), word);
+		log_error("%s: blas: '%s' cannot be loaded or does not run on this CPU; built-in "
+			  "always does",
+			  config_where(m->config, "blas", 0, where), word);
 	return err < 0 ? -EINVAL : 0;
 }
 

@@ -37,7 +37,7 @@ static int look_at_operations(const struct config *config, bool first)
 		if (row && quoit_nearest_is(word, row->name, &distance))
 			nearest = row->name;
 	}
-	log_error("%s: disable: '%s' is no operation, or none that can be switched off%s%s%s",
+	log_error("%s: disable: unknown operation '%s', or one that cannot be switched off%s%s%s",
 		  config_where(config, "disable", 0, where), word,
 		  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 	return err;
@@ -57,9 +57,9 @@ static int look_at_file_systems(const struct config *config)
 	for (unsigned i = 0; quoit_file_system_at(i, &one); i++)
 		if (quoit_nearest_is(word, one.name, &distance))
 			nearest = one.name;
-	log_error("%s: file-systems: '%s' is neither " FILE_SYSTEMS_DISKS
-		  ", nor the name of a file system that quoitd knows, nor its number as 0x6969 "
-		  "(stat -f -c %%t FILE)%s%s%s",
+	log_error("%s: file-systems: invalid '%s': allowed are " FILE_SYSTEMS_DISKS
+		  ", the name of a file system that quoitd knows, and a number as 0x6969 (stat -f "
+		  "-c %%t FILE)%s%s%s",
 		  config_where(config, "file-systems", 0, where), word,
 		  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 	return -EINVAL;
@@ -71,7 +71,8 @@ static int choose_devices(const struct config *config, struct gpu_choice *ret)
 
 	if (gpu_choose(config->gpu, ret))
 		return 0;
-	log_error("%s: gpu: '%s' is none of auto, none, cuda, soft and soft:1 to soft:%u",
+	log_error("%s: gpu: invalid value '%s': allowed are auto, none, cuda, soft and soft:1 to "
+		  "soft:%u",
 		  config_where(config, "gpu", 0, where), config->gpu, CONFIG_DEVICES);
 	return -EINVAL;
 }
@@ -82,8 +83,8 @@ static int look_at_blas(const struct config *config)
 
 	if (!*config->blas || blas_is_word(config->blas))
 		return 0;
-	log_error("%s: blas: '%s' is none of %s", config_where(config, "blas", 0, where),
-		  config->blas, blas_words());
+	log_error("%s: blas: invalid value '%s': allowed are %s",
+		  config_where(config, "blas", 0, where), config->blas, blas_words());
 	return -EINVAL;
 }
 
@@ -114,7 +115,7 @@ static int look_at_cpus(const struct config *config)
 	if (named > 0)
 		return 0;
 	log_error("%s: cpus: '%s' %s", config_where(config, "cpus", 0, where), config->cpus,
-		  named < 0 ? "is no list of CPUs like 0-3,8"
+		  named < 0 ? "is not a list of CPUs like 0-3,8"
 			    : "has none of the CPUs of this machine");
 	return -EINVAL;
 }
@@ -129,7 +130,7 @@ static int look_at_stick(const struct config *config, bool first)
 			stick_place = place;
 		return 0;
 	}
-	log_error("%s: stick: '%s' is no thread that can get stuck",
+	log_error("%s: stick: no thread '%s' can be made to get stuck",
 		  config_where(config, "stick", 0, where), config->stick);
 	return -EINVAL;
 }
@@ -184,7 +185,7 @@ int machine_check(const struct config *config)
 	return machine_check_again(config);
 }
 
-#define INSTEAD "; or start it with --lax-memory, and users can hold each other up"
+#define INSTEAD "; or start quoitd with --lax-memory, and users can hold each other up"
 
 int machine_check_shared(const struct config *config, const struct features *features)
 {
@@ -193,19 +194,20 @@ int machine_check_shared(const struct config *config, const struct features *fea
 	if (config->is_private || config->lax_memory)
 		return 0;
 	if (features->missing[FEATURE_USERFAULTFD]) {
-		log_error("several users: no userfaultfd for shared memory (%s): let it pass where "
-			  "system calls are filtered" INSTEAD,
+		log_error("cannot serve several users: userfaultfd for shared memory is refused "
+			  "(%s): allow it where system calls are filtered" INSTEAD,
 			  features->why[FEATURE_USERFAULTFD]);
 		err = -EPERM;
 	}
 	if (features->missing[FEATURE_SEAL]) {
-		log_error("several users: no F_SEAL_FUTURE_WRITE (%s): it takes Linux 5.1" INSTEAD,
+		log_error("cannot serve several users: F_SEAL_FUTURE_WRITE is refused (%s): it "
+			  "needs Linux 5.1" INSTEAD,
 			  features->why[FEATURE_SEAL]);
 		err = -EPERM;
 	}
 	if (features_try_lock(config->memory) < 0) {
-		log_error("several users: the %llu MiB that leases may take (memory) cannot be "
-			  "locked: " FEATURES_MORE_MEMLOCK INSTEAD,
+		log_error("cannot serve several users: the %llu MiB that leases may take (option "
+			  "memory) cannot be locked: " FEATURES_MORE_MEMLOCK INSTEAD,
 			  (unsigned long long)config->memory >> 20);
 		err = -EPERM;
 	}

@@ -135,9 +135,9 @@ static void look_at_clock(struct machine *m)
 	int64_t skipped = tsc_skipped_ns();
 
 	if (skipped != m->skipped)
-		log_info(
-			"the machine was suspended: the processors' counter is %+.1f s off, and set right",
-			(double)(skipped - m->skipped) / 1e9);
+		log_info("the machine was suspended: the processors' counter was %+.1f s off, and "
+			 "quoitd has corrected its clock",
+			 (double)(skipped - m->skipped) / 1e9);
 	m->skipped = skipped;
 }
 
@@ -186,7 +186,7 @@ static unsigned name_all(struct watchdog_subject *subjects, struct machine *m, s
 					 .of = m->memory_thread,
 					 .progress = memory_progress,
 					 .kick = kick_memory};
-	*s++ = (struct watchdog_subject){.name = "the thread for dear wake-ups",
+	*s++ = (struct watchdog_subject){.name = "the thread for slow wake-ups",
 					 .of = m->bells,
 					 .progress = bells_thread_progress,
 					 .kick = kick_bells};
@@ -213,7 +213,8 @@ struct watchdog *machine_watch(struct machine *m, struct control *c)
 		err = watchdog_start(subjects, name_all(subjects, m, c),
 				     period ? period : PERIOD_NS, &calls, &w);
 	if (err < 0)
-		log_warning("nobody watches over the threads: %s", strerror(-err));
+		log_warning("watchdog not started (%s): stuck threads will not be noticed",
+			    strerror(-err));
 	free(subjects);
 	return w;
 }

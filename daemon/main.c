@@ -69,12 +69,12 @@ static int find_room(int lock)
 static bool knows_its_users(const struct config *config)
 {
 	if (config->is_private && !quoit_uid_is_told(geteuid()))
-		log_error(
-			"this user namespace does not have our own user (/proc/self/uid_map), whom "
-			"others would look like: map it, as unshare --map-current-user does");
+		log_error("this user namespace does not map quoitd's own user "
+			  "(/proc/self/uid_map), so other users would look like it: map it, as "
+			  "unshare --map-current-user does");
 	else if (!config->is_private && !quoit_uid_all_are_here())
-		log_error("this user namespace does not have all users (/proc/self/uid_map): "
-			  "use --private");
+		log_error("this user namespace does not map all users (/proc/self/uid_map): use "
+			  "--private");
 	else
 		return true;
 	return false;
@@ -180,10 +180,9 @@ static int look_for_proc(void)
 	int err = access("/proc/self/fd", X_OK) < 0 ? -errno : 0;
 
 	if (err)
-		log_error(
-			"/proc/self/fd cannot be used (%s), by which quoitd hands out memory that "
-			"is only to be read: let /proc be there (mount -t proc proc /proc)",
-			strerror(-err));
+		log_error("cannot use /proc/self/fd (%s), which quoitd needs to hand out read-only "
+			  "memory: mount /proc (mount -t proc proc /proc)",
+			  strerror(-err));
 	return err;
 }
 
@@ -194,8 +193,8 @@ static int take_directory(const struct config *config, int directory)
 	char why[256];
 
 	if (lock < 0) {
-		log_error("cannot have the directory of %s to ourselves: %s", config->socket,
-			  strerror(-lock));
+		log_error("cannot lock the directory of %s for this quoitd alone: %s",
+			  config->socket, strerror(-lock));
 		return lock;
 	}
 	err = find_room(lock);
@@ -269,7 +268,9 @@ int main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN); /* who reads our log may go away */
 	err = log_start();
 	if (err < 0)
-		log_warning("who reads this log can hold us up: %s", strerror(-err));
+		log_warning("cannot start the log thread (%s): a blocked reader of stderr can "
+			    "stall quoitd",
+			    strerror(-err));
 	passed = service_take_socket(&config);
 	if (passed < 0 && passed != -ENOENT)
 		status = exit_status_of(passed);

@@ -18,8 +18,7 @@ int libquoit_alone_look(struct quoit_ring *q)
 	/* A signal's handler may push while the thread that it interrupts sleeps. */
 	if (!mark || mark == (uint32_t)gettid() || (mark != MARK_PUSHES && has_ended(mark)))
 		return 0;
-	return libquoit_refuse(
-		q, -EBUSY,
-		"another thread is using this ring: a ring belongs to one thread at a "
-		"time, open one for each (quoit_rings_open)");
+	return libquoit_refuse(q, -EBUSY,
+			       "another thread is using this ring: a ring serves one thread at a "
+			       "time, open one for each (quoit_rings_open)");
 }

@@ -71,13 +71,15 @@ static int check_server(int fd, const char *path)
 	if (is_trusted(peer.uid) || is_path_of(peer.uid, path))
 		return 0;
 	if (!quoit_uid_is_told(peer.uid))
-		libquoit_text_set("%s is served by a user that this user namespace does not have, "
-				  "and could be anybody's",
-				  path);
+		libquoit_text_set(
+			"the user that serves %s is unknown in this user namespace, and is not "
+			"trusted",
+			path);
 	else
 		libquoit_text_set(
-			"%s is served by uid %u, which is neither root nor uid %u, and "
-			"has not its folder to itself, with none above where others may write",
+			"%s is served by uid %u, which is neither root nor uid %u, and is not "
+			"trusted: the folder is not its own, or others may write to it or to one "
+			"above",
 			path, (unsigned)peer.uid, (unsigned)geteuid());
 	return -EACCES;
 }
@@ -121,7 +123,7 @@ int libquoit_connect(const char *path, int *ret_fd)
 		return err;
 	fd = libquoit_above_standard(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
 	if (fd < 0) {
-		libquoit_text_set("no socket can be made: %s", strerrordesc_np(-fd));
+		libquoit_text_set("cannot make a socket: %s", strerrordesc_np(-fd));
 		return fd;
 	}
 	err = connect_patiently(fd, &address);

@@ -132,7 +132,7 @@ int libquoit_control_call(struct quoit_session *s, struct quoit_ctl *message, co
 	} else if (err || got_count != want) {
 		err = err ? err : -EPROTO;
 		if (err != -ETIMEDOUT)
-			libquoit_text_set(err == -EPROTO ? "quoitd sent a reply that makes no sense"
+			libquoit_text_set(err == -EPROTO ? "quoitd sent an invalid reply"
 					  : err == -EMFILE
 						  ? "this process may open no more descriptors"
 						  : "quoitd has closed the connection");

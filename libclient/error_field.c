@@ -30,7 +30,7 @@ static void describe_death(const struct quoit_error *e, char *to, size_t size)
 		snprintf(to, size, ": its executor, pid %" PRIu64 ", was ended by signal %d",
 			 e->value[0], WTERMSIG(status));
 	else
-		snprintf(to, size, ": its executor, pid %" PRIu64 ", has left with status %d",
+		snprintf(to, size, ": its executor, pid %" PRIu64 ", exited with status %d",
 			 e->value[0], WEXITSTATUS(status));
 }
 
@@ -39,17 +39,17 @@ static void describe_death(const struct quoit_error *e, char *to, size_t size)
 static void describe_lost(const struct quoit_error *e, char *to, size_t size)
 {
 	if (e->value[1])
-		snprintf(to, size, ": device %" PRIu64 " is lost, quoit_device says why",
+		snprintf(to, size, ": device %" PRIu64 " is lost (quoit_device says why)",
 			 e->value[1]);
 	else
-		snprintf(to, size, ": its module is lost, quoit topo says why");
+		snprintf(to, size, ": its module is lost (quoit topo says why)");
 }
 
 static void describe_device_fault(const struct quoit_error *e, char *to, size_t size)
 {
-	const char *whose = e->value[1] == QUOIT_FAULT_OWN     ? "by this job's doing"
-			    : e->value[1] == QUOIT_FAULT_OTHER ? "by another job's doing"
-							       : "by whose doing is not known";
+	const char *whose = e->value[1] == QUOIT_FAULT_OWN     ? "caused by this job"
+			    : e->value[1] == QUOIT_FAULT_OTHER ? "caused by another job"
+							       : "and the cause is not known";
 
 	if (e->code == -QUOIT_EDEVLOST)
 		snprintf(to, size, ": device %" PRIu64 " has gone", e->value[0]);
@@ -86,7 +86,7 @@ static void describe_kernel(const struct quoit_error *e, char *to, size_t size)
 	if (e->code == -EINVAL)
 		snprintf(to, size, ": there is no kernel %" PRIu64, e->value[0]);
 	else
-		snprintf(to, size, ": kernel %" PRIu64 " is not to be had on its device",
+		snprintf(to, size, ": kernel %" PRIu64 " is not available on its device",
 			 e->value[0]);
 }
 
@@ -104,10 +104,10 @@ static void describe_type(const struct quoit_error *e, const char *tensor, unsig
 			  size_t size)
 {
 	if (e->code == -EINVAL)
-		snprintf(to, size, ": %s is %s, and would have to be %s", tensor, type_name(dtype),
+		snprintf(to, size, ": %s is %s, allowed is %s", tensor, type_name(dtype),
 			 type_name(e->value[1] - QUOIT_MISFIT_TYPE));
 	else
-		snprintf(to, size, ": %s is %s, which it does not compute", tensor,
+		snprintf(to, size, ": %s is %s, which this operation does not support", tensor,
 			 type_name(dtype));
 }
 
@@ -137,18 +137,19 @@ static void describe_misfit(const struct quoit_error *e, char *to, size_t size)
 		snprintf(to, size, ": %s overlaps tensor %u, which is written", tensor, with);
 		break;
 	case QUOIT_MISFIT_UNUSED:
-		snprintf(to, size, ": it takes no %s", tensor);
+		snprintf(to, size, ": this operation takes no %s", tensor);
 		break;
 	case QUOIT_MISFIT_ABSENT:
 		snprintf(to, size, ": %s is missing", tensor);
 		break;
 	case QUOIT_MISFIT_PLACE:
-		snprintf(to, size, ": %s is on device %u, and it runs on the host alone", tensor,
-			 with);
+		snprintf(to, size, ": %s is on device %u, but this operation runs on the host only",
+			 tensor, with);
 		break;
 	case QUOIT_MISFIT_SIZE:
 		snprintf(to, size,
-			 ": %s has %" PRIu64 " elements, and copies between places are alike",
+			 ": %s has %" PRIu64
+			 " elements, but a copy between host and device needs equal counts",
 			 tensor, e->value[1]);
 		break;
 	default:
@@ -159,8 +160,8 @@ static void describe_misfit(const struct quoit_error *e, char *to, size_t size)
 static void describe_handle(const struct quoit_error *e, char *to, size_t size)
 {
 	if (e->value[0])
-		snprintf(to, size, ": %s, handle %#" PRIx64 ", is no tensor", field_name[e->field],
-			 e->value[0]);
+		snprintf(to, size, ": %s has handle %#" PRIx64 ", which names no tensor",
+			 field_name[e->field], e->value[0]);
 	else
 		snprintf(to, size, ": %s is missing", field_name[e->field]);
 }
@@ -195,15 +196,15 @@ static void describe_memory(const struct quoit_error *e, char *to, size_t size)
 		snprintf(to, size, ": needs %" PRIu64 " bytes, %" PRIu64 " of the lease are left",
 			 e->value[0], e->value[1]);
 	else
-		snprintf(to, size, ": %" PRIu64 " bytes were not to be had", e->value[0]);
+		snprintf(to, size, ": %" PRIu64 " bytes could not be allocated", e->value[0]);
 }
 
 static void describe_time(const struct quoit_error *e, char *to, size_t size)
 {
 	if (e->value[0])
-		snprintf(to, size, ": it had run for %" PRIu64 " ms, and was ended", e->value[0]);
+		snprintf(to, size, ": it had run for %" PRIu64 " ms and was ended", e->value[0]);
 	else
-		snprintf(to, size, ": its deadline passed while it ran, and it was ended");
+		snprintf(to, size, ": its deadline passed while it ran, so it was ended");
 }
 
 static bool is_file(const struct quoit_error *e)
@@ -224,7 +225,7 @@ static void describe_stride(const struct quoit_error *e, char *to, size_t size)
 /* values: 1 if integers were found, and the type that they are for */
 static void describe_scalar(const struct quoit_error *e, char *to, size_t size)
 {
-	snprintf(to, size, ": its scalar is %s, and its tensors are %s: take a builder %s",
+	snprintf(to, size, ": its scalar is %s, but its tensors are %s: use a builder %s",
 		 e->value[0] ? "an integer" : "a double", type_name(e->value[1]),
 		 e->value[0] ? "for doubles" : "that ends in _int");
 }
@@ -233,10 +234,11 @@ static void describe_scalar(const struct quoit_error *e, char *to, size_t size)
 static void describe_large(const struct quoit_error *e, char *to, size_t size)
 {
 	if (is_file(e))
-		snprintf(to, size, ": %" PRIu64 " bytes, at most %" PRIu64 " at once", e->value[0],
-			 e->value[1]);
+		snprintf(to, size,
+			 ": it moves %" PRIu64 " bytes, at most %" PRIu64 " are allowed at once",
+			 e->value[0], e->value[1]);
 	else
-		snprintf(to, size, ": it may take %.3g s there, allowed is %.3g s",
+		snprintf(to, size, ": it may take %.3g s on its device, allowed is %.3g s",
 			 (double)e->value[0] / 1e9, (double)e->value[1] / 1e9);
 }
 
@@ -252,7 +254,7 @@ static void describe_file(const struct quoit_error *e, char *to, size_t size)
 			 "users (option file-systems)",
 			 e->value[0], quoit_file_system_name((uint32_t)e->value[1], name));
 	else
-		snprintf(to, size, ": file %" PRIu64 " is not open for that", e->value[0]);
+		snprintf(to, size, ": file %" PRIu64 " is not open in that direction", e->value[0]);
 }
 
 /* The part after "gemm failed with EINVAL": which field, what was found, what is allowed. */
@@ -274,7 +276,8 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 	else if (e->field == QUOIT_FIELD_DEADLINE && e->code == -ETIME)
 		describe_time(e, to, size);
 	else if (e->field == QUOIT_FIELD_OPCODE && e->code == -ENOTSUP)
-		snprintf(to, size, ": switched off, or not to be had for such tensors there");
+		snprintf(to, size,
+			 ": it is switched off, or not available for these tensors where they are");
 	else if (e->field == QUOIT_FIELD_STRIDE && e->opcode != QUOIT_OP_CREATE &&
 		 e->opcode != QUOIT_OP_VIEW)
 		describe_stride(e, to, size);
@@ -285,7 +288,8 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 	else if (e->field == QUOIT_FIELD_SCALAR_KIND)
 		describe_scalar(e, to, size);
 	else if (e->opcode == QUOIT_OP_GATHER && e->code == -ERANGE)
-		snprintf(to, size, ": an index is %" PRId64 ", and there are %" PRIu64,
+		snprintf(to, size,
+			 ": an index is %" PRId64 ", but the axis has only %" PRIu64 " elements",
 			 (int64_t)e->value[0], e->value[1]);
 	else if (e->field < QUOIT_FIELD_NR && field_name[e->field])
 		snprintf(to, size, ": %s is %" PRId64 ", allowed is %" PRId64, field_name[e->field],

@@ -176,8 +176,8 @@ static __attribute__((noinline)) int make_room(struct quoit_ring *q, bool own)
 	return err ? err
 		   : libquoit_refuse(
 			     q, -EAGAIN,
-			     "all %u jobs that the ring can name are started, and were neither "
-			     "waited for nor detached",
+			     "the ring has %u names for jobs, and all are taken: wait for jobs, or "
+			     "detach them",
 			     q->jobs.count - RESERVED_SLOTS);
 }
 
@@ -304,7 +304,7 @@ int quoit_cancel(struct quoit_ring *q, quoit_job job)
 	if (!slot)
 		return err;
 	if (slot->state == JOB_ENDED)
-		return libquoit_refuse(q, -EALREADY, "the job has ended");
+		return libquoit_refuse(q, -EALREADY, "the job has ended already");
 	m.job.ring = q->index;
 	m.job.sq_index = slot->sq_index;
 	err = libquoit_control_ask(q->session, &m, -1);

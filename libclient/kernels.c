@@ -29,7 +29,7 @@ static int make_sealed(const void *bytes, size_t size)
 	int err = fd < 0 ? -errno : fill(fd, bytes, size);
 
 	if (err < 0) {
-		libquoit_text_set("%zu bytes cannot be put into a memfd", size);
+		libquoit_text_set("cannot put %zu bytes into a memfd", size);
 		if (fd >= 0)
 			close(fd);
 		return err;
@@ -59,7 +59,8 @@ int quoit_kernels_load(struct quoit_session *s, unsigned device, const void *ima
 	if (!libquoit_is_mine(s->mine))
 		return -EOWNERDEAD;
 	if (!size || size > QUOIT_MAX_IMAGE_BYTES) {
-		libquoit_text_set("an image of %zu bytes: 1 to %u", size, QUOIT_MAX_IMAGE_BYTES);
+		libquoit_text_set("the image has %zu bytes: allowed are 1 to %u", size,
+				  QUOIT_MAX_IMAGE_BYTES);
 		return -EFBIG;
 	}
 	return add(s, &m, image, size, QUOIT_MAX_IMAGES);

@@ -50,15 +50,15 @@ int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index)
 				return libquoit_refuse_broken(q);
 			return libquoit_refuse(
 				q, -EAGAIN,
-				"all %u entries of the ring hold jobs that quoitd has "
-				"not fetched",
+				"the ring is full: quoitd has not fetched the jobs in its %u "
+				"entries yet",
 				q->sq.entries);
 		}
 		err = libquoit_sleep_sq(q);
 		if (err)
 			return err;
 		if (!quoit_ring_reserve(&q->sq, ret_index))
-			return libquoit_refuse(q, -EPROTO, "quoitd moved the SQ's head back");
+			return libquoit_refuse(q, -EPROTO, "quoitd moved the SQ's head backwards");
 	}
 	alone_mark(q, MARK_PUSHES);
 	slot_claim(q, *ret_index);
@@ -103,7 +103,8 @@ struct quoit_sqe *quoit_get_sqe(struct quoit_ring *q)
 	uint32_t index;
 
 	if (!q->raw) {
-		libquoit_refuse(q, -EINVAL, "quoit_get_sqe is for rings with QUOIT_RING_RAW");
+		libquoit_refuse(q, -EINVAL,
+				"quoit_get_sqe needs a ring that was opened with QUOIT_RING_RAW");
 		return NULL;
 	}
 	/* Before the next slot is handed out, all earlier ones have been filled. */
@@ -300,7 +301,8 @@ int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 	if (!libquoit_is_mine(q->mine))
 		return libquoit_refuse_child(q);
 	if (!q->raw)
-		return libquoit_refuse(q, -EINVAL, "quoit_peek is for rings with QUOIT_RING_RAW");
+		return libquoit_refuse(
+			q, -EINVAL, "quoit_peek needs a ring that was opened with QUOIT_RING_RAW");
 	if (UNLIKELY(alone_check(q)))
 		return -EBUSY;
 	n = ready(q);

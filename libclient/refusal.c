@@ -19,43 +19,45 @@ int libquoit_refuse(struct quoit_ring *q, int error, const char *format, ...)
 
 int libquoit_refuse_child(struct quoit_ring *q)
 {
-	return libquoit_refuse(q, -EOWNERDEAD,
-			       "the session is that of the process that called fork(): a child "
-			       "opens one of its own");
+	return libquoit_refuse(
+		q, -EOWNERDEAD,
+		"the session belongs to the process that called fork(): the child must open one of "
+		"its own");
 }
 
 int libquoit_refuse_broken(struct quoit_ring *q)
 {
 	return libquoit_refuse(q, q->broken, "%s",
-			       q->broken == -EPROTO
-				       ? "quoitd wrote into the ring what makes no sense"
-				       : "quoitd has gone, or has ended the session");
+			       q->broken == -EPROTO ? "quoitd wrote impossible values into the ring"
+						    : "quoitd has gone, or has ended the session");
 }
 
 int libquoit_refuse_job(struct quoit_ring *q)
 {
 	return libquoit_refuse(
 		q, -EINVAL,
-		"there is no such job on this ring: it was waited for or detached, or "
-		"is another ring's");
+		"this ring has no such job: it was waited for or detached, or belongs to another "
+		"ring");
 }
 
 int libquoit_refuse_raw(struct quoit_ring *q)
 {
 	return libquoit_refuse(
 		q, -EINVAL,
-		"the ring was opened with QUOIT_RING_RAW: it has no jobs by name and "
-		"no waits for them, its CQEs are reaped with quoit_peek");
+		"the ring was opened with QUOIT_RING_RAW, so its jobs have no names to wait for: "
+		"reap its CQEs with quoit_peek");
 }
 
 int libquoit_refuse_tensor(struct quoit_ring *q, int error, quoit_tensor t)
 {
 	return t == QUOIT_NO_TENSOR
 		       ? libquoit_refuse(q, error,
-					 "the tensor is QUOIT_NO_TENSOR (0): it was not made")
-		       : libquoit_refuse(q, error,
-					 "handle %#x is no tensor of this session, or was freed",
-					 t);
+					 "the tensor is QUOIT_NO_TENSOR (0): making it has failed")
+		       : libquoit_refuse(
+				 q, error,
+				 "handle %#x names no tensor of this session: it was freed, or is "
+				 "another session's",
+				 t);
 }
 
 const char *quoit_error_text(const struct quoit_ring *q)

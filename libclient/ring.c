@@ -124,17 +124,21 @@ static int check_params(const struct quoit_session *s, const struct quoit_ring_p
 	uint32_t known = QUOIT_RING_RAW | QUOIT_RING_STAMPS;
 
 	if (!is_size(entries, QUOIT_MIN_ENTRIES) || entries > s->max_entries)
-		libquoit_text_set("%u entries: a power of two, %u to %u", entries,
-				  QUOIT_MIN_ENTRIES, s->max_entries);
+		libquoit_text_set(
+			"the SQ cannot have %u entries: allowed is a power of two from %u to %u",
+			entries, QUOIT_MIN_ENTRIES, s->max_entries);
 	else if (!is_size(cq, entries))
-		libquoit_text_set("%u entries of the CQ: a power of two, %u to %u", cq, entries,
-				  2 * QUOIT_MAX_ENTRIES);
+		libquoit_text_set(
+			"the CQ cannot have %u entries: allowed is a power of two from %u to %u",
+			cq, entries, 2 * QUOIT_MAX_ENTRIES);
 	else if (p->flags & ~known)
 		libquoit_text_set("unknown flags %#x", p->flags & ~known);
 	else if (p->jobs > 2 * QUOIT_MAX_ENTRIES)
-		libquoit_text_set("%u jobs: at most %u", p->jobs, 2 * QUOIT_MAX_ENTRIES);
+		libquoit_text_set("the ring cannot name %u jobs: at most %u are allowed", p->jobs,
+				  2 * QUOIT_MAX_ENTRIES);
 	else if (count == 0 || count > QUOIT_MAX_RINGS)
-		libquoit_text_set("%u rings: 1 to %u", count, QUOIT_MAX_RINGS);
+		libquoit_text_set("cannot open %u rings at once: allowed are 1 to %u", count,
+				  QUOIT_MAX_RINGS);
 	else
 		return 0;
 	return -EINVAL;
@@ -202,7 +206,7 @@ static int rings_bring(struct quoit_session *s, struct quoit_ctl *m, struct quoi
 	for (uint32_t i = 0; i < count; i++)
 		rings[i]->socket = sockets[i];
 	if (r->count != count || r->ring > QUOIT_MAX_RINGS - count) {
-		libquoit_text_set("quoitd sent a reply that makes no sense");
+		libquoit_text_set("quoitd sent an invalid reply");
 		return -EPROTO;
 	}
 	for (uint32_t i = 0; i < count && !err; i++) {

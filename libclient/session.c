@@ -39,14 +39,15 @@ static void hello_fill(struct quoit_hello *h, const struct quoit_open_params *p)
 static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply *r)
 {
 	if (r->abi_version != QUOIT_ABI_VERSION) { /* it should have refused us */
-		libquoit_text_set("the client speaks version %u, quoitd version %u",
-				  QUOIT_ABI_VERSION, r->abi_version);
+		libquoit_text_set(
+			"libquoit has ABI %u, quoitd ABI %u: install both from one version",
+			QUOIT_ABI_VERSION, r->abi_version);
 		return -EPROTO;
 	}
 	if (r->arena_most < r->arena_bytes || r->arena_most > SIZE_MAX || r->max_tensors < 2 ||
 	    r->max_tensors > QUOIT_HANDLE_INDEX_MASK + 1 || r->arena_bytes > SIZE_MAX ||
 	    r->max_entries > QUOIT_MAX_ENTRIES) {
-		libquoit_text_set("quoitd granted limits that make no sense");
+		libquoit_text_set("quoitd granted invalid limits");
 		return -EPROTO;
 	}
 	s->info = (struct quoit_info){.session = r->session,
@@ -176,7 +177,7 @@ int quoit_open(struct quoit_session **ret, const struct quoit_open_params *param
 	if (!params)
 		params = &defaults;
 	if (params->flags & ~QUOIT_OPEN_FLAGS) {
-		libquoit_text_set("unknown flags %#x: those of QUOIT_OPEN_FLAGS are %#x",
+		libquoit_text_set("unknown flags %#x: allowed are %#x (QUOIT_OPEN_FLAGS)",
 				  params->flags & ~QUOIT_OPEN_FLAGS, QUOIT_OPEN_FLAGS);
 		free(s);
 		return -EINVAL;

@@ -34,8 +34,8 @@ static int check_limit(uint64_t bytes)
 	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
 	    bytes <= limit.rlim_cur)
 		return 0;
-	libquoit_text_set("%llu bytes to share with quoitd are more than RLIMIT_FSIZE lets this "
-			  "process have (ulimit -f)",
+	libquoit_text_set("%llu bytes to share with quoitd are more than RLIMIT_FSIZE allows this "
+			  "process (ulimit -f)",
 			  (unsigned long long)bytes);
 	return -EFBIG;
 }
@@ -64,7 +64,7 @@ int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes)
 		err = map == MAP_FAILED ? -errno : 0;
 	}
 	if (err) {
-		libquoit_text_set("%llu bytes to share with quoitd cannot be had: %s",
+		libquoit_text_set("%llu bytes to share with quoitd cannot be allocated: %s",
 				  (unsigned long long)bytes, strerrordesc_np(-err));
 		if (fd >= 0)
 			close(fd);
@@ -106,7 +106,7 @@ int libquoit_shared_fill(struct shared *m, uint64_t bytes, uint32_t seals)
 
 	if (!err && fcntl(m->fd, F_ADD_SEALS, (int)seals) < 0) {
 		err = -errno;
-		libquoit_text_set("the seals %#x that quoitd wants cannot be added: %s", seals,
+		libquoit_text_set("the seals %#x that quoitd asks for cannot be added: %s", seals,
 				  strerrordesc_np(-err));
 	}
 	if (!err && bytes < m->bytes)

@@ -180,8 +180,9 @@ int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms)
 	if (err == -EOWNERDEAD)
 		return err;
 	if (!q->raw)
-		return libquoit_refuse(q, -EINVAL,
-				       "quoit_wait_cqe is for rings with QUOIT_RING_RAW");
+		return libquoit_refuse(
+			q, -EINVAL,
+			"quoit_wait_cqe needs a ring that was opened with QUOIT_RING_RAW");
 	if (libquoit_queue_ready(q))
 		return 0;
 	libquoit_event(q, QUOIT_EVENT_WAIT, q->cq.next, 0);

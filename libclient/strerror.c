@@ -73,12 +73,13 @@ static bool is_of_another(const struct quoit_error *e)
 static void describe_another(const struct quoit_error *e, const char *field, char *to, size_t size)
 {
 	if (is_lost_memory(e))
-		snprintf(to, size, "job %#" PRIx64 " reads what was lost on device %" PRIu64 ": %s",
+		snprintf(to, size,
+			 "job %#" PRIx64 " reads a tensor that was lost on device %" PRIu64 ": %s",
 			 e->user_data, e->value[0], quoit_strerror(e->code));
 	else
 		snprintf(to, size,
-			 "job %#" PRIx64 " reads what %s (job %#" PRIx64
-			 " of ring %u) did not write, which failed with %s%s",
+			 "job %#" PRIx64 " reads the output of %s (job %#" PRIx64
+			 " of ring %u), which failed with %s%s",
 			 e->user_data, op_name(e->opcode), e->cause, e->ring,
 			 quoit_strerror(e->code), field);
 }

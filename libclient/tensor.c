@@ -46,13 +46,14 @@ static quoit_tensor refuse_handle(struct quoit_ring *q, uint8_t dtype)
 	if (!libquoit_is_mine(q->mine))
 		libquoit_refuse_child(q);
 	else if (dtype >= QUOIT_DTYPE_NR)
-		libquoit_refuse(q, -EINVAL, "type %u of elements is not known: 0 to %u are", dtype,
+		libquoit_refuse(q, -EINVAL, "unknown element type %u: allowed are 0 to %u", dtype,
 				QUOIT_DTYPE_NR - 1);
 	else
-		libquoit_refuse(q, -ENOMEM,
-				"all %u tensors that the session may have are alive: free some, or "
-				"ask for more (quoit_open_params.max_tensors)",
-				q->session->info.max_tensors - 1);
+		libquoit_refuse(
+			q, -ENOMEM,
+			"the session may have %u tensors, and all are alive: free some, or ask for "
+			"more (quoit_open_params.max_tensors)",
+			q->session->info.max_tensors - 1);
 	return QUOIT_NO_TENSOR;
 }
 
@@ -103,10 +104,11 @@ static quoit_tensor bind(struct quoit_ring *q, const struct quoit_shape *shape, 
 			 uint8_t device, uint8_t arg, quoit_tensor of, uint64_t offset)
 {
 	if (UNLIKELY(has_left_out(shape->dim))) {
-		libquoit_refuse(q, -EINVAL,
-				"dims %u, %u, %u, %u: missing ones are 1, and come first; a tensor "
-				"without elements has 0 rows (dim 2) or columns (dim 3)",
-				shape->dim[0], shape->dim[1], shape->dim[2], shape->dim[3]);
+		libquoit_refuse(
+			q, -EINVAL,
+			"dims are %u, %u, %u, %u: leading dims that are not used must be 1; an "
+			"empty tensor has 0 rows (dim 2) or columns (dim 3)",
+			shape->dim[0], shape->dim[1], shape->dim[2], shape->dim[3]);
 		return QUOIT_NO_TENSOR;
 	}
 	return bind_words(q, shape->dtype, shape_words(shape), opcode, device, arg, of, offset);
@@ -117,13 +119,14 @@ static quoit_tensor refuse_create(struct quoit_ring *q, unsigned flags, unsigned
 	unsigned known = QUOIT_CREATE_PINNED;
 
 	if (flags & 0xff & ~known)
-		libquoit_refuse(q, -EINVAL, "flags %#x: allowed are %#x and QUOIT_CREATE_ON", flags,
+		libquoit_refuse(q, -EINVAL,
+				"unknown flags %#x: allowed are %#x and QUOIT_CREATE_ON", flags,
 				known);
 	else if (device > q->session->info.devices)
-		libquoit_refuse(q, -ENODEV, "there is no device %u: the session has %u", device,
-				q->session->info.devices);
+		libquoit_refuse(q, -ENODEV, "there is no device %u: the session has %u devices",
+				device, q->session->info.devices);
 	else
-		libquoit_refuse(q, -EINVAL, "pinned memory is on the host, not on device %u",
+		libquoit_refuse(q, -EINVAL, "pinned memory must be on the host, not on device %u",
 				device);
 	return QUOIT_NO_TENSOR;
 }
@@ -175,7 +178,7 @@ quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *sha
 
 	if (offset >= libquoit_arena_bytes(s)) {
 		libquoit_refuse(q, -EINVAL,
-				"the memory is not of the session's arena (quoit_alloc)");
+				"the memory must be from the session's arena (quoit_alloc)");
 		return QUOIT_NO_TENSOR;
 	}
 	return bind(q, shape, QUOIT_OP_CREATE, 0, QUOIT_CREATE_ARENA, QUOIT_NO_TENSOR, offset);
@@ -192,7 +195,7 @@ quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit
 	}
 	if (of->shape.dtype != shape->dtype) {
 		libquoit_refuse(q, -EINVAL,
-				"type %u for a view of a tensor of type %u: they are the same",
+				"the view has type %u, its tensor type %u: both must be the same",
 				shape->dtype, of->shape.dtype);
 		return QUOIT_NO_TENSOR;
 	}

@@ -75,9 +75,9 @@ static int cut_init(struct cut *c, struct quoit_ring *q, quoit_tensor t, uint64_
 		return libquoit_refuse_tensor(q, -EINVAL, t);
 	if (limit == 0)
 		return libquoit_refuse(q, -ENOMEM,
-				       "the session's arena has %" PRIu64
-				       " bytes, and copies go through "
-				       "%u pieces of it (quoit_open_params.arena_bytes)",
+				       "the session's arena of %" PRIu64
+				       " bytes is too small for copies, which use %u pieces of it "
+				       "(quoit_open_params.arena_bytes)",
 				       libquoit_arena_bytes(s), PIECES_IN_ARENA);
 	if (limit > PIECE_BYTES)
 		limit = PIECE_BYTES;
@@ -98,7 +98,7 @@ static int cut_init(struct cut *c, struct quoit_ring *q, quoit_tensor t, uint64_
 	}
 	if (whole != size)
 		return libquoit_refuse(q, -EINVAL,
-				       "%zu bytes were given, and the tensor has %" PRIu64, size,
+				       "%zu bytes were given, but the tensor has %" PRIu64, size,
 				       whole);
 	c->step = c->axis < 0 ? 0 : (uint32_t)(limit / c->inner);
 	return 0;
@@ -169,8 +169,8 @@ static int refuse_piece(struct quoit_ring *q, uint64_t bytes)
 {
 	return libquoit_refuse(q, -ENOMEM,
 			       "a copy needs %" PRIu64
-			       " bytes of the session's arena, which has none so "
-			       "large left of %" PRIu64,
+			       " bytes in one piece, and the session's arena of %" PRIu64
+			       " has none so large left",
 			       bytes, libquoit_arena_bytes(q->session));
 }
 

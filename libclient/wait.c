@@ -140,7 +140,7 @@ int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 	if (err)
 		return err;
 	if (n > count || count > INT32_MAX)
-		return libquoit_refuse(q, -EINVAL, "%u jobs are to end of %u", n, count);
+		return libquoit_refuse(q, -EINVAL, "cannot wait for %u jobs of %u", n, count);
 	return wait_jobs(q, jobs, count, (int)n, clock_deadline(timeout_ms), here);
 }
 
@@ -212,7 +212,8 @@ int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms, const char
 	int err = libquoit_wait_begin(q);
 
 	if (!err && n > QUOIT_MAX_WINDOW)
-		err = libquoit_refuse(q, -EINVAL, "a window of %u batches, at most %u", n,
+		err = libquoit_refuse(q, -EINVAL,
+				      "the window has %u batches: at most %u are allowed", n,
 				      QUOIT_MAX_WINDOW);
 	if (!err)
 		err = shrink_window(q, QUOIT_MAX_WINDOW - 1, deadline, here);

@@ -171,10 +171,10 @@ check 'q ends it' shows 'ended with 0'
 start_top 80x24 "$build/quoit top -n 2 -d 0.2"
 check 'so many readings end it' shows 'ended with 0'
 start_top 80x24 "TERM=nonsense $build/quoit top"
-check 'an unknown terminal is named' shows "the terminal 'nonsense' is not known"
+check 'an unknown terminal is named' shows "unknown terminal type 'nonsense'"
 check 'without a terminal it says what to do' says 2 'see --batch' "$build/quoit" top
 check 'an unknown column is named' says 2 "did you mean 'pid'" "$build/quoit" top -o pdi
-check 'a delay that is none is named' says 2 "'0' is no delay" "$build/quoit" top -d 0
+check 'a delay that is none is named' says 2 "seconds '0' (0.1 to 3600)" "$build/quoit" top -d 0
 check 'batch prints as often as asked for' says 0 w1_train "$build/quoit" top --batch -n 2 -d 0.2
 check 'batch says nothing that is not text' test -z "$(tr -d '\n -~' <"$folder/said")"
 check 'a closed pipe ends it' timeout 10 sh -c "'$build/quoit' top -b -d 0.1 | head -n 1 >/dev/null"

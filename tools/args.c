@@ -107,7 +107,8 @@ static void refuse(const struct args_command *command, const struct option *long
 	char name[64];
 	struct suggestion s = {.word = name};
 
-	fprintf(stderr, "quoit %s: unknown option or unwanted value: '%s'", command->name, word);
+	fprintf(stderr, "quoit %s: unknown option or unexpected argument '%s'", command->name,
+		word);
 	snprintf(name, sizeof name, "%s", word + strspn(word, "-"));
 	name[strcspn(name, "=")] = '\0';
 	for (; longs->name; longs++)
@@ -204,7 +205,7 @@ bool args_no_operands(const struct args_command *command, int argc, char **argv)
 {
 	if (optind == argc)
 		return true;
-	fprintf(stderr, "quoit %s: takes no operand: '%s' (see quoit %s --help)\n", command->name,
+	fprintf(stderr, "quoit %s: unexpected argument '%s' (see quoit %s --help)\n", command->name,
 		argv[optind], command->name);
 	return false;
 }

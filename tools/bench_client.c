@@ -49,12 +49,12 @@ static int open_client(const struct bench *b, enum bench_cores cores, bool direc
 	err = quoit_open(&ret->session, &open);
 
 	if (err) {
-		fprintf(stderr, "quoit bench: no session: %s\n", quoit_open_text());
+		fprintf(stderr, "quoit bench: cannot open a session: %s\n", quoit_open_text());
 		return err;
 	}
 	err = quoit_ring_open(&ret->ring, ret->session, params);
 	if (err) {
-		fprintf(stderr, "quoit bench: no ring: %s\n", quoit_strerror(err));
+		fprintf(stderr, "quoit bench: cannot open a ring: %s\n", quoit_strerror(err));
 		quoit_close(ret->session, 0);
 	}
 	return err;

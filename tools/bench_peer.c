@@ -50,7 +50,7 @@ static int read_figures(const struct bench *b, const struct bench_series *s, jso
 	pid_t pid;
 
 	if (!find_program(program)) {
-		fprintf(stderr, "quoit bench: quoit-peer is not beside quoit, nor is it %s\n",
+		fprintf(stderr, "quoit bench: quoit-peer is neither beside quoit nor at %s\n",
 			program);
 		return -ENOENT;
 	}

@@ -134,7 +134,7 @@ static void keep_samples(const struct report *r, unsigned round, unsigned i, int
 static void say_failure(const struct report *r, const char *name, int err)
 {
 	if (err == -ETIMEDOUT)
-		fprintf(stderr, "quoit bench: %s took more than %u s and was given up (--limit)\n",
+		fprintf(stderr, "quoit bench: %s took more than %u s and was stopped (--limit)\n",
 			name, r->set.limit_s);
 	else
 		fprintf(stderr, "quoit bench: %s was not measured: %s\n", name,

@@ -29,12 +29,11 @@ static const struct bench_plan *const plans[] = {
 #define PLANS (sizeof plans / sizeof plans[0])
 
 static const struct args_option options[] = {
-	{"socket", "PATH",
-	 "measure this quoitd; without, and without $QUOIT_SOCKET, a private one"},
-	{"rounds", "N", "how often each series is measured"},
-	{"length", "N", "each of quoit's own measurements with N times as many jobs"},
-	{"only", "SERIES,...", "measure and print no others"},
-	{"limit", "SECONDS", "give up a measurement that takes longer (300); the next one goes on"},
+	{"socket", "PATH", "measure the quoitd there (default: $QUOIT_SOCKET, else a private one)"},
+	{"rounds", "N", "number of times that each series is measured"},
+	{"length", "N", "run N times as many jobs in each of quoit's own measurements"},
+	{"only", "SERIES,...", "measure and print only these series"},
+	{"limit", "SECONDS", "stop a measurement after S seconds (300), and go on to the next"},
 	{"samples", "FILE", "append a line of JSON for each sample as soon as it is taken"},
 	{"json", NULL, "print a JSON object with every sample"},
 	{NULL},
@@ -45,10 +44,10 @@ static struct args_word names[PLANS + 1]; /* of the plans, ended by a NULL */
 static const struct args_command command = {
 	"bench", "BENCHMARK",
 	"Measure quoitd, the floor of the hardware and its peers in turn, round after round.\n"
-	"Prints the median of each series, its least and most, and the same of the rounds' ratios.\n"
-	"gemm, ops and randn always start a quoitd of their own, with one core or with two.\n"
-	"A series that fails is named, and the others go on; a signal ends the measuring, and what\n"
-	"there is is printed.",
+	"Prints the median, the least and the most of each series, and of the ratios of rounds.\n"
+	"gemm, ops and randn always start a quoitd of their own, with one core or with two.  A\n"
+	"series that fails is named, and the others go on; a signal ends the measuring, and\n"
+	"what was measured until then is printed.",
 	options, names};
 
 /* ---- CPUs ---- */
@@ -73,7 +72,8 @@ static int choose_cpus(struct bench *b, int except)
 	if (b->client_cpu < 0)
 		b->client_cpu = b->server_cpu;
 	if (b->client_cpu == b->server_cpu)
-		fprintf(stderr, "quoit bench: one CPU for both sides: the figures say little\n");
+		fprintf(stderr,
+			"quoit bench: client and quoitd share one CPU: the figures say little\n");
 	return 0;
 }
 
@@ -191,7 +191,7 @@ static const struct bench_plan *find_plan(const char *name)
 			return plans[i];
 		suggest_try(&s, plans[i]->name);
 	}
-	fprintf(stderr, "quoit bench: no benchmark '%s'", name);
+	fprintf(stderr, "quoit bench: unknown benchmark '%s'", name);
 	suggest_print(&s, "", stderr);
 	fprintf(stderr, " (see quoit bench --help)\n");
 	return NULL;
@@ -287,7 +287,7 @@ static bool parse_number(const char *word, const char *what, unsigned most, unsi
 	*ret = (unsigned)n;
 	if (*word >= '0' && *word <= '9' && !*end && n > 0 && n <= most)
 		return true;
-	fprintf(stderr, "quoit bench: '%s' is no %s (1 to %u)\n", word, what, most);
+	fprintf(stderr, "quoit bench: '%s' is not a %s (1 to %u)\n", word, what, most);
 	return false;
 }
 
@@ -331,11 +331,11 @@ int cmd_bench(int argc, char **argv)
 	if (opt != ARGS_END)
 		return opt == ARGS_HELP ? 0 : 2;
 	if (optind == argc) {
-		fprintf(stderr, "quoit bench: which one? (see quoit bench --help)\n");
+		fprintf(stderr, "quoit bench: name a benchmark (see quoit bench --help)\n");
 		return 2;
 	}
 	if (optind + 1 < argc) {
-		fprintf(stderr, "quoit bench: one benchmark at a time, not also '%s'\n",
+		fprintf(stderr, "quoit bench: unexpected argument '%s': one benchmark at a time\n",
 			argv[optind + 1]);
 		return 2;
 	}

@@ -92,7 +92,8 @@ static int measure_resident(const struct bench *b, const struct bench_series *s,
 	}
 	if (!err && after - before > s->count / 10) {
 		fprintf(stderr,
-			"quoit bench: %llu of %llu small jobs had no consumer on the device\n",
+			"quoit bench: %llu of %llu small jobs found no running consumer on the "
+			"device\n",
 			(unsigned long long)(after - before), (unsigned long long)s->count);
 		err = -ENOTSUP;
 	}

@@ -155,5 +155,5 @@ static const struct bench_ratio submit_ratios[] = {
 };
 
 const struct bench_plan bench_submit = {"submit",
-					"what the submitting side alone pays for a job, 32 a flush",
+					"the submitting side's own cost of a job, 32 in each flush",
 					7, submit_series, submit_ratios};

@@ -23,8 +23,8 @@ static const struct args_option options[] = {
 
 static const struct args_command command = {
 	"config", "[NAME...]",
-	"Print the options that quoitd runs with, or those with these names, and where each\n"
-	"value is from: a file and its line, the command line, or quoitd itself.",
+	"Print the options that quoitd runs with, or those with these names, and the origin of\n"
+	"each value: a file and its line, the command line, or quoitd itself.",
 	options};
 
 struct row {
@@ -77,7 +77,7 @@ static int check_names(const struct rows *r, char *const *names)
 		}
 		if (found)
 			continue;
-		fprintf(stderr, "quoit config: '%s' is no option that quoitd runs with", *names);
+		fprintf(stderr, "quoit config: quoitd runs with no option '%s'", *names);
 		suggest_print(&s, "", stderr);
 		fputc('\n', stderr);
 		return 2;

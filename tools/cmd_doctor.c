@@ -14,9 +14,9 @@
 #include "suggest.h"
 
 static const struct args_option options[] = {
-	{"no-measure", NULL, "leave the checks of the group 'measure' out", 'n'},
-	{"quiet", NULL, "print warnings and failures alone", 'q'},
-	{"checks", NULL, "list the checks that there are"},
+	{"no-measure", NULL, "leave out the checks of the group 'measure'", 'n'},
+	{"quiet", NULL, "print warnings and failures only", 'q'},
+	{"checks", NULL, "list all checks"},
 	{"json", NULL, "print a JSON array; what is not known is null"},
 	{"root", "DIR",
 	 "read the /proc, /sys and /dev in DIR, another machine's: nothing is tried"},
@@ -26,12 +26,11 @@ static const struct args_option options[] = {
 
 static const struct args_command command = {
 	"doctor", "[CHECK ...]",
-	"Check the machine, and the quoitd that runs, for what Quoit needs; measure what cores "
-	"and\n"
-	"memory do.  Each finding: what, why it matters, and a command that mends it.  CHECK is "
-	"the\n"
-	"name of a check or of a group.  Exit status 0: nothing that matters is off; 1: something\n"
-	"is, or there was no looking; 2: the command line makes no sense.",
+	"Check the machine, and the quoitd that runs, for what Quoit needs; measure cores and\n"
+	"memory.  Each finding says what was found, why it matters, and which command mends it.\n"
+	"CHECK is the name of a check or of a group.  Exit status 0: all checks passed, or only\n"
+	"notes were made; 1: a warning or failure, or the checks could not be made; 2: invalid\n"
+	"command line.",
 	options};
 
 struct wanted {
@@ -58,7 +57,7 @@ static bool name_is_known(const char *name)
 		suggest_try(&s, checks[i].name);
 		suggest_try(&s, checks[i].group);
 	}
-	fprintf(stderr, "quoit doctor: no check '%s'", name);
+	fprintf(stderr, "quoit doctor: unknown check '%s'", name);
 	suggest_print(&s, "", stderr);
 	fprintf(stderr, " (see quoit doctor --checks)\n");
 	return false;

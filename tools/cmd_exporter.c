@@ -17,13 +17,14 @@
 #include "runtime.h"
 
 static const struct args_option options[] = {
-	{"listen", "ADDRESS:PORT", "where; [::1]:PORT for IPv6, port 0 for any", 'l'},
+	{"listen", "ADDRESS:PORT", "listen there; [::1]:PORT for IPv6, port 0 for any free one",
+	 'l'},
 	{"host", "NAME,...",
-	 "names under which it is asked, too, beside addresses, localhost and this "
-	 "machine's name"},
-	{"users", NULL, "a dozen figures of each user whose sessions you may see, too"},
-	{"sessions", NULL, "each session that you may see, too: the busiest"},
-	{"most", "N", "so many sessions (16; at most 256)"},
+	 "serve requests for these names, too, beside addresses, localhost and this machine's "
+	 "name"},
+	{"users", NULL, "also export a dozen figures of each user whose sessions you may see"},
+	{"sessions", NULL, "also export the busiest of the sessions that you may see"},
+	{"most", "N", "export N sessions at most (default 16; 1 to 256)"},
 	{"once", NULL, "print the metrics, and exit"},
 	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
@@ -31,17 +32,18 @@ static const struct args_option options[] = {
 
 static const struct args_command command = {
 	"exporter", "",
-	"Serve what quoitd counts to Prometheus, at http://" LISTEN_DEFAULT "/metrics unless told\n"
-	"otherwise: as OpenMetrics to who takes that, else in the older text format, which --once\n"
-	"prints, too; with gzip to who takes that.  The counter files are read when it is asked, at\n"
-	"most every 250 ms for each of these forms; without a quoitd quoit_up is 0.\n"
-	"A request whose Host is another name than those of --host is refused (421): a web page that\n"
-	"gives its own name this machine's address cannot read the metrics through a browser.\n"
-	"Whoever reaches the port may read everything, on loopback every user of the machine: with\n"
-	"--users and --sessions also what quoitd tells each user of their own sessions only.\n"
-	"What counts of a user is counted from the exporter's first look on; with --once, from the\n"
-	"sessions' begin.  Exit status 1: it cannot listen; with --once, the counter files cannot be\n"
-	"read.",
+	"Serve quoitd's counters to Prometheus, by default at http://" LISTEN_DEFAULT
+	"/metrics.  A\n"
+	"client that accepts OpenMetrics gets it; others get the older text format, which\n"
+	"--once prints, too.  Answers are compressed with gzip for clients that accept it.  A\n"
+	"request reads the counter files, at most every 250 ms for each format; without a\n"
+	"quoitd quoit_up is 0.  A request with another Host than those served (--host) is\n"
+	"refused (421), so a web page that gives its own name this machine's address cannot\n"
+	"read the metrics through a browser.  Anybody that can reach the port may read\n"
+	"everything, on loopback all users of the machine; with --users and --sessions that\n"
+	"includes what quoitd shows each user of its own sessions only.  Counters of a user\n"
+	"begin when the exporter first reads them; with --once, when the sessions were opened.\n"
+	"Exit status 1: it cannot listen; with --once, the counter files cannot be read.",
 	options};
 
 static int print_once(struct collect *c)
@@ -114,8 +116,8 @@ static bool add_hosts(struct hosts *hosts, char *list)
 	for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
 		if (!hosts_add(hosts, name)) {
 			fprintf(stderr,
-				"quoit exporter: '%s' is no host's name (letters, digits, '-', '_', "
-				"'.'), or there are more than %d\n",
+				"quoit exporter: invalid host name '%s' (letters, digits, '-', "
+				"'_', '.'), or more than %d names\n",
 				name, HOSTS_MOST);
 			return false;
 		}
@@ -130,7 +132,7 @@ static bool read_most(const char *word, unsigned *ret)
 	if (args_number(word, &n) && n >= 1 && n <= COLLECT_MOST_SESSIONS)
 		*ret = n;
 	else
-		fprintf(stderr, "quoit exporter: '%s' is no number of sessions (1 to %d)\n", word,
+		fprintf(stderr, "quoit exporter: invalid number of sessions '%s' (1 to %d)\n", word,
 			COLLECT_MOST_SESSIONS);
 	return *ret;
 }
@@ -165,7 +167,7 @@ int cmd_exporter(int argc, char **argv)
 		return 2;
 	if (!listen_parse(word, &where)) {
 		fprintf(stderr,
-			"quoit exporter: '%s' is no ADDRESS:PORT, as " LISTEN_DEFAULT
+			"quoit exporter: invalid address '%s': expected ADDRESS:PORT, as " LISTEN_DEFAULT
 			" or [::1]:19684\n",
 			word);
 		return 2;

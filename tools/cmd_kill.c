@@ -68,12 +68,13 @@ int cmd_kill(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (optind == argc) {
-		fprintf(stderr, "quoit kill: which session? (see quoit ps)\n");
+		fprintf(stderr, "quoit kill: name one or more sessions (see quoit ps)\n");
 		return 2;
 	}
 	for (int i = optind; i < argc; i++)
 		if (!parse_session(argv[i], &session)) {
-			fprintf(stderr, "quoit kill: '%s' is no session's number (see quoit ps)\n",
+			fprintf(stderr,
+				"quoit kill: '%s' is not a session's number (see quoit ps)\n",
 				argv[i]);
 			return 2;
 		}

@@ -22,14 +22,14 @@
 #define MOST_WANTED 256
 
 static const struct args_option options[] = {
-	{"every", NULL, "every session that you may see, which is the default", 'e'},
-	{"pid", "LIST", "only those of these processes", 'p'},
-	{"user", "LIST", "only those of these users, by name or number", 'u'},
-	{"format", "LIST", "these columns; KEY=TITLE gives one a title of its own", 'o'},
-	{"sort", "LIST", "by these columns; -KEY: the largest first"},
-	{"no-headers", NULL, "leave the first line away"},
-	{"wide", NULL, "lines as long as they are, on a terminal, too", 'w'},
-	{"columns", NULL, "list the columns that there are"},
+	{"every", NULL, "all sessions that you may see (default)", 'e'},
+	{"pid", "LIST", "only sessions of these processes", 'p'},
+	{"user", "LIST", "only sessions of these users, by name or number", 'u'},
+	{"format", "LIST", "show these columns; KEY=TITLE sets a column's title", 'o'},
+	{"sort", "LIST", "sort by these columns; -KEY: the largest first"},
+	{"no-headers", NULL, "leave out the line of titles"},
+	{"wide", NULL, "do not cut lines at the terminal's width", 'w'},
+	{"columns", NULL, "list all columns"},
 	{"json", NULL, "print a JSON object; what is not known is null"},
 	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
@@ -37,10 +37,10 @@ static const struct args_option options[] = {
 
 static const struct args_command command = {
 	"ps", "[aux] [PID ...]",
-	"Print a line for each session, as ps does for processes.  Means and percentages, as %CPU,\n"
-	"are over a session's lifetime.  USED and LEASED are bytes of host memory, DEVICE bytes on\n"
-	"devices, RSS is its client's.  '-' is not known.  Exit status 1: there is no session to\n"
-	"show, or the command line makes no sense.",
+	"Print a line for each session, as ps does for processes.  Means and percentages, as\n"
+	"%CPU, are over a session's lifetime.  USED and LEASED are bytes of host memory, DEVICE\n"
+	"bytes on devices; RSS is the client's resident memory.  '-': not known.  Exit status\n"
+	"1: there is no session to show, or the command line is invalid.",
 	options};
 
 /* What the command line asks for. */
@@ -67,7 +67,7 @@ static bool add_list(const char *list, bool (*parse)(const char *, uint32_t *), 
 	bool good = copy && list[strspn(list, ", ")];
 
 	if (copy && !good)
-		fprintf(stderr, "quoit ps: '%s' names no %s\n", list, what);
+		fprintf(stderr, "quoit ps: '%s' is not a %s\n", list, what);
 	for (char *word = good ? strtok_r(copy, ", ", &rest) : NULL; word && good;
 	     word = strtok_r(NULL, ", ", &rest)) {
 		good = *count < MOST_WANTED && parse(word, &numbers[*count]);
@@ -77,7 +77,7 @@ static bool add_list(const char *list, bool (*parse)(const char *, uint32_t *), 
 			fprintf(stderr, "quoit ps: more than %d in a list, from '%s' on\n",
 				MOST_WANTED, word);
 		else
-			fprintf(stderr, "quoit ps: '%s' is no %s\n", word, what);
+			fprintf(stderr, "quoit ps: '%s' is not a %s\n", word, what);
 	}
 	free(copy);
 	return good;
@@ -101,7 +101,7 @@ static bool take_option(int opt, struct wanted *w)
 		return add_list(optarg, pid_of, "PID (1 or more)", w->pid, &w->pids);
 	case USER:
 		return add_list(optarg, users_number,
-				"user: no name that this machine knows, nor a number", w->uid,
+				"user: neither a user name of this machine nor a number", w->uid,
 				&w->uids);
 	case FORMAT:
 		return columns_choose(&w->columns, optarg, false, "ps");

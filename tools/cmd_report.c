@@ -11,7 +11,7 @@
 #define DEFAULT_PATH "report.html"
 
 static const struct args_option options[] = {
-	{"output", "FILE", "the page; report.html by default, - is standard output", 'o'},
+	{"output", "FILE", "file to write (default: report.html; -: standard output)", 'o'},
 	{NULL},
 };
 
@@ -31,11 +31,11 @@ int cmd_report(int argc, char **argv)
 	if (opt != ARGS_END)
 		return opt == ARGS_HELP ? 0 : 2;
 	if (argc == optind) {
-		fprintf(stderr, "quoit report: which recording? (see quoit report --help)\n");
+		fprintf(stderr, "quoit report: name a recording (see quoit report --help)\n");
 		return 2;
 	}
 	if (argc - optind > 1) {
-		fprintf(stderr, "quoit report: one recording at a time: not also '%s'\n",
+		fprintf(stderr, "quoit report: unexpected argument '%s': one recording at a time\n",
 			argv[optind + 1]);
 		return 2;
 	}

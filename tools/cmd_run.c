@@ -19,13 +19,13 @@ static const struct args_option options[] = {
 
 static const struct args_command command = {
 	"run", "[--] CMD [ARG...]",
-	"Start a private quoitd, run CMD with QUOIT_SOCKET set to it, and stop it when CMD ends.\n"
-	"Options before CMD go to quoitd.  The first word that is no option, nor the value of one,\n"
-	"begins CMD, as does what follows a first `--`.  With --check-config quoitd only says what\n"
-	"makes no sense in its options, and nothing is run.\n"
-	"Exit status: CMD's own; 128 + n when signal n ended it; 125 quoitd did not start;\n"
-	"126 CMD cannot be executed; 127 it is not found.  $QUOIT_GPU is as --gpu: with soft a program\n"
-	"for devices runs where there is none.",
+	"Start a private quoitd, run CMD with QUOIT_SOCKET set to it, and stop it when CMD\n"
+	"ends.  Options before CMD go to quoitd.  CMD begins at the first word that is neither\n"
+	"an option nor the value of one, or after the first `--`.  With --check-config quoitd\n"
+	"only prints the errors in its options, and nothing is run.\n"
+	"Exit status: CMD's own; 128 + n when signal n ended it; 125 quoitd did not start; 126\n"
+	"CMD cannot be executed; 127 it is not found.  $QUOIT_GPU acts as --gpu; with soft, a\n"
+	"program for devices runs where there is none.",
 	options};
 
 /* ---- the command line ---- */
@@ -134,11 +134,12 @@ int cmd_run(int argc, char **argv)
 		if (args_is_common(&command, argv[i]))
 			return 0;
 	if (reserved) {
-		fprintf(stderr, "quoit run: '%s' is set by quoit run itself\n", reserved);
+		fprintf(stderr, "quoit run: '%s' is not allowed: quoit run sets it itself\n",
+			reserved);
 		return PROGRAM_OURS;
 	}
 	if (first >= argc && !only_checks(argv, end)) {
-		fprintf(stderr, "quoit run: which program? (see quoit run --help)\n");
+		fprintf(stderr, "quoit run: name a program to run (see quoit run --help)\n");
 		return PROGRAM_OURS;
 	}
 	daemon_options = calloc((size_t)end + 1, sizeof *daemon_options);

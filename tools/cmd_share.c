@@ -24,12 +24,13 @@ static const struct args_option options[] = {
 
 static const struct args_command command = {
 	"share", "[USER [WEIGHT]]",
-	"Print the users that quoitd knows, or one of them, with their shares, where these are from,\n"
-	"and what they have.  MEMORY is leased, of LIMIT at most.  CORES is what a user had of the\n"
-	"cores on average while this command looked, half a second; %GETS that in percent of what\n"
-	"all had, and %MAY what its share is of those who wanted some then.  '-' is not known: each\n"
-	"but root and quoitd's own user sees itself alone.  With a WEIGHT, which is for those two,\n"
-	"give the user that share until quoitd restarts or reloads.",
+	"Print the users that quoitd knows, or one of them: their shares, the origin of these,\n"
+	"and what the users have.  MEMORY is leased memory, LIMIT the most that it may be.  The\n"
+	"command watches for half a second: CORES is the cores that a user had in it on\n"
+	"average, %GETS the same in percent of what all users had, %MAY the user's share in\n"
+	"percent among the users that wanted cores.  '-': not known.  Only root and quoitd's\n"
+	"own user see other users, and only they may give a WEIGHT: the user has that share\n"
+	"until quoitd restarts or reloads.",
 	options};
 
 struct place {
@@ -155,7 +156,8 @@ static int print_table(const struct users_list *l, const uint32_t *only)
 		if (!only || l->list[i].user.uid == *only)
 			add_row(&t, &l->list[i]);
 	if (only && !t.used) {
-		fprintf(stderr, "quoit share: quoitd knows no such user, or none that is yours\n");
+		fprintf(stderr,
+			"quoit share: quoitd does not know this user, or may not show it to you\n");
 		return 1;
 	}
 	format_print(&t, true);
@@ -231,16 +233,16 @@ static int read_operands(int count, char **words, uint32_t *uid, uint32_t *share
 {
 	if (count > 0 && !users_number(words[0], uid)) {
 		fprintf(stderr,
-			"quoit share: '%s' is no user: no name that this machine knows, nor a number\n",
+			"quoit share: '%s' is neither a user name of this machine nor a number\n",
 			words[0]);
 		return 2;
 	}
 	if (count > 1 && (!args_number(words[1], share) || !*share)) {
-		fprintf(stderr, "quoit share: '%s' is no weight (1 to 10000)\n", words[1]);
+		fprintf(stderr, "quoit share: invalid weight '%s' (1 to 10000)\n", words[1]);
 		return 2;
 	}
 	if (count > 2) {
-		fprintf(stderr, "quoit share: unwanted word: '%s' (see quoit share --help)\n",
+		fprintf(stderr, "quoit share: unexpected argument '%s' (see quoit share --help)\n",
 			words[2]);
 		return 2;
 	}

@@ -21,20 +21,21 @@
 
 static const struct args_option options[] = {
 	{"reactors", NULL, "a line for each reactor", 'r'},
-	{"wide", NULL, "all columns, which takes 144 characters", 'w'},
+	{"wide", NULL, "all columns, in lines of 144 characters", 'w'},
 	{"raw", NULL, "tab-separated: seconds and plain numbers, nothing for what is not known"},
 	{"json", NULL, "a JSON object on each line; what is not known is null"},
-	{"no-headers", NULL, "leave the headers away"},
-	{"columns", NULL, "say what the columns are"},
+	{"no-headers", NULL, "leave out the headers"},
+	{"columns", NULL, "explain the columns"},
 	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
 };
 
 static const struct args_command command = {
 	"stat", "[INTERVAL [COUNT]]",
-	"Print what quoitd does: a line of means since it has started, and then one every\n"
-	"INTERVAL seconds, COUNT in all or until interrupted.  '-' is not known, or the mean of\n"
-	"nothing.  A line has 80 characters at most, and some of the columns: --wide has all.  Exit status 1: there is no quoitd, or it has ended.",
+	"Print what quoitd does: a line of means since its start, and then one every INTERVAL\n"
+	"seconds, COUNT in all or until interrupted.  '-': not known, or the mean of nothing.\n"
+	"Lines have at most 80 characters and not all columns; --wide has all.\n"
+	"Exit status 1: there is no quoitd, or it has ended.",
 	options};
 
 struct stat {
@@ -249,7 +250,7 @@ static int follow(struct stat *s, struct reading *reading)
 			return 1;
 		}
 		if (from && !rates_are_of_one(&from->totals, &to->totals)) {
-			fprintf(stderr, "quoit stat: quoitd was started anew, as PID %u\n",
+			fprintf(stderr, "quoit stat: quoitd was restarted, as PID %u\n",
 				to->totals.origin.daemon_pid);
 			from = NULL;
 		}
@@ -283,7 +284,7 @@ static bool take_operands(int count, char **words, struct stat *s)
 		s->interval = strtod(words[0], &end);
 		if (*end || !(s->interval >= 0.01) || s->interval > INTERVAL_MOST) {
 			fprintf(stderr,
-				"quoit stat: '%s' is no interval in seconds (0.01 to %.0f)\n",
+				"quoit stat: invalid interval in seconds '%s' (0.01 to %.0f)\n",
 				words[0], INTERVAL_MOST);
 			return false;
 		}
@@ -292,13 +293,13 @@ static bool take_operands(int count, char **words, struct stat *s)
 	if (count > 1) {
 		s->count = strtoul(words[1], &end, 10);
 		if (*end || *words[1] < '1' || *words[1] > '9') {
-			fprintf(stderr, "quoit stat: '%s' is no number of lines (1 or more)\n",
+			fprintf(stderr, "quoit stat: invalid number of lines '%s' (1 or more)\n",
 				words[1]);
 			return false;
 		}
 	}
 	if (count > 2)
-		fprintf(stderr, "quoit stat: takes two operands, INTERVAL and COUNT: not '%s'\n",
+		fprintf(stderr, "quoit stat: unexpected argument '%s' after INTERVAL and COUNT\n",
 			words[2]);
 	return count <= 2;
 }

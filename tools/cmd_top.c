@@ -24,25 +24,26 @@
 #define FIRST_SECONDS 0.25
 
 static const struct args_option options[] = {
-	{"batch", NULL, "print and do not ask: for files and pipes", 'b'},
-	{"delay", "SECONDS", "between readings (2)", 'd'},
-	{"iterations", "N", "end after so many", 'n'},
-	{"format", "LIST", "these columns (see quoit ps --columns)", 'o'},
-	{"sort", "COLUMN", "by this column; +KEY: the smallest first"},
+	{"batch", NULL, "print plain text and read no keys, for files and pipes", 'b'},
+	{"delay", "SECONDS", "seconds between readings (2)", 'd'},
+	{"iterations", "N", "end after N readings", 'n'},
+	{"format", "LIST", "show these columns (see quoit ps --columns)", 'o'},
+	{"sort", "COLUMN", "sort by this column; +KEY: the smallest first"},
 	{"user", "USER", "only this user's sessions, by name or number", 'u'},
-	{"session", "NUMBER", "the page of this session"},
-	{"by-user", NULL, "all of a user in one line, its sessions below"},
-	{"no-color", NULL, "no colours, as with $NO_COLOR"},
-	{"no-mouse", NULL, "leave the mouse to the terminal, to mark and copy"},
+	{"session", "NUMBER", "show the page of this session"},
+	{"by-user", NULL, "one line for each user, its sessions below"},
+	{"no-color", NULL, "no colours (as $NO_COLOR)"},
+	{"no-mouse", NULL, "leave the mouse to the terminal, for marking text"},
 	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
 };
 
 static const struct args_command command = {
 	"top", "",
-	"Show what quoitd does: a bar for each core, which tells work, tiles and polling apart,\n"
-	"beside what the system says of that core; nodes; devices; and the sessions.  Figures are\n"
-	"of the time between two readings.  'h' lists the keys.  Exit status 1: there is no quoitd.",
+	"Show what quoitd does: a bar for each core, beside what the system says of that core;\n"
+	"nodes; devices; and the sessions.  A bar tells a reactor's work, its polling, and\n"
+	"tiles apart; a tile is a piece of a long job, which one core runs.  Figures are of the\n"
+	"time between two readings.  'h' lists the keys.  Exit status 1: there is no quoitd.",
 	options};
 
 struct top {
@@ -80,14 +81,14 @@ static bool take_option(int opt, struct top *t)
 	case DELAY:
 		if (keys_read_interval(optarg, &t->o.interval))
 			return true;
-		fprintf(stderr, "quoit top: '%s' is no delay in seconds (%g to %g)\n", optarg,
+		fprintf(stderr, "quoit top: invalid delay in seconds '%s' (%g to %g)\n", optarg,
 			KEYS_INTERVAL_LEAST, KEYS_INTERVAL_MOST);
 		return false;
 	case ITERATIONS:
 		t->left = strtoul(optarg, &end, 10);
 		if (t->left && !*end && *optarg >= '0' && *optarg <= '9')
 			return true;
-		fprintf(stderr, "quoit top: '%s' is no number of readings (1 or more)\n", optarg);
+		fprintf(stderr, "quoit top: invalid number of readings '%s' (1 or more)\n", optarg);
 		return false;
 	case FORMAT:
 		return columns_choose(&t->o.columns, optarg, false, "top");
@@ -97,7 +98,7 @@ static bool take_option(int opt, struct top *t)
 		if (keys_read_user(optarg, &t->o))
 			return true;
 		fprintf(stderr,
-			"quoit top: '%s' is no user: no name that this machine knows, nor a number\n",
+			"quoit top: '%s' is neither a user name of this machine nor a number\n",
 			optarg);
 		return false;
 	case SESSION:
@@ -105,7 +106,8 @@ static bool take_option(int opt, struct top *t)
 		t->o.page = VIEW_SESSION;
 		if (t->o.chosen && !*end && *optarg >= '0' && *optarg <= '9')
 			return true;
-		fprintf(stderr, "quoit top: '%s' is no session's number (see quoit ps)\n", optarg);
+		fprintf(stderr, "quoit top: '%s' is not a session's number (see quoit ps)\n",
+			optarg);
 		return false;
 	case BY_USER:
 		t->o.groups = VIEW_TREE;
@@ -264,7 +266,7 @@ static int run(struct top *t, const char *socket)
 	if (t->batch) {
 		err = print(t);
 	} else if (!screen_open(t->colour, t->mouse)) {
-		fprintf(stderr, "quoit top: the terminal '%s' is not known (see --batch)\n",
+		fprintf(stderr, "quoit top: unknown terminal type '%s' ($TERM); see --batch\n",
 			getenv("TERM") ? getenv("TERM") : "");
 		err = 1;
 	} else {
@@ -303,7 +305,8 @@ int cmd_top(int argc, char **argv)
 	if (!runtime_find_socket("top", given, socket))
 		return 2;
 	if (!t.batch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
-		fprintf(stderr, "quoit top: this is no terminal (see --batch)\n");
+		fprintf(stderr,
+			"quoit top: standard input or output is not a terminal; see --batch\n");
 		return 2;
 	}
 	return run(&t, socket);

@@ -23,7 +23,7 @@ static const struct args_option options[] = {
 static const struct args_command command = {
 	"topo", "",
 	"Print the topology that quoitd found and what it chose by it, then each reactor's\n"
-	"figures: WORK and POLL are percent of the daemon's lifetime.  '-' is not known.",
+	"figures: WORK and POLL are percent of quoitd's lifetime.  '-': not known.",
 	options};
 
 /* Everything is text for a terminal: what is not printable becomes '?'. */
@@ -128,7 +128,8 @@ static void print_unplaced(const struct counters_totals *totals)
 		printf("\nsessions whose client's node could not be known: %" PRIu64
 		       "; %s (quoit ps -o session,clinode)\n",
 		       nowhere.value,
-		       has_nodes(totals) ? "they are near nobody" : "there is one to choose from");
+		       has_nodes(totals) ? "they were placed near no client"
+					 : "there is one to choose from");
 }
 
 struct view {

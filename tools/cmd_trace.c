@@ -10,15 +10,15 @@
 #include "trace/record.h"
 
 static const struct args_option options[] = {
-	{"output", "FILE", "where to; to standard output by default", 'o'},
+	{"output", "FILE", "file to write (default: standard output)", 'o'},
 	{NULL},
 };
 
 static const struct args_command command = {
 	"trace json", "FILE",
 	"Convert a recording to JSON in Chrome's trace event format, which ui.perfetto.dev and\n"
-	"chrome://tracing read: tracks of rings, reactors, workers, devices and clients, arrows from\n"
-	"submit to reap, counters of jobs, queues, memory and cores.",
+	"chrome://tracing read.  It has tracks of rings, reactors, workers, devices and\n"
+	"clients, arrows from submit to reap, and counters of jobs, queues, memory and cores.",
 	options};
 
 static int json(int argc, char **argv)
@@ -32,7 +32,8 @@ static int json(int argc, char **argv)
 		return opt == ARGS_HELP ? 0 : 2;
 	if (argc - optind != 1) {
 		fprintf(stderr, "quoit trace json: %s%s%s\n",
-			argc == optind ? "which recording?" : "one recording: not '",
+			argc == optind ? "name a recording"
+				       : "one recording at a time: unexpected argument '",
 			argc == optind ? "" : argv[optind + 1], argc == optind ? "" : "'");
 		return 2;
 	}

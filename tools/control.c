@@ -52,7 +52,8 @@ int control_ask(int fd, const char *socket, struct quoit_ctl *m, char text[CONTR
 		return err;
 	}
 	if (n != sizeof *m || m->magic != QUOIT_CTL_MAGIC || m->result > 0) {
-		snprintf(text, CONTROL_TEXT_BYTES, "what answers at %s is no quoitd", socket);
+		snprintf(text, CONTROL_TEXT_BYTES, "the program that answers at %s is not quoitd",
+			 socket);
 		return -EPROTO;
 	}
 	m->text[sizeof m->text - 1] = '\0';

@@ -148,8 +148,9 @@ bool daemon_state_warn(const char *command, enum daemon_state state,
 	daemon_state_compare_versions(command, totals);
 	if (state == DAEMON_SILENT)
 		fprintf(stderr,
-			"quoit %s: quoitd (PID %" PRIu32 ") does not move: reactor %u has told "
-			"nothing for %.0f s; these are its last figures\n",
+			"quoit %s: quoitd (PID %" PRIu32
+			") does not move: reactor %u has reported nothing for %.0f s; these are "
+			"its last figures\n",
 			command, totals->origin.daemon_pid, reactor, silent);
 	else if (state != DAEMON_UP)
 		fprintf(stderr,
@@ -162,10 +163,10 @@ const char *daemon_state_reason(int err)
 {
 	switch (err) {
 	case -EBADMSG:
-		return "the totals file is damaged, or none of quoitd's";
+		return "the totals file is damaged, or was not written by quoitd";
 	case -EPROTONOSUPPORT:
-		return "the totals file is of another version of Quoit than this tool, which "
-		       "is " QUOIT_VERSION "; install both from one";
+		return "the totals file is of another version of Quoit than this tool, " QUOIT_VERSION
+		       "; install both from one version";
 	default:
 		return strerror(-err);
 	}
@@ -176,10 +177,10 @@ int daemon_state_refuse(const char *command, const char *socket, int err)
 	const char *why = daemon_state_reason(err);
 
 	if (err == -ENOENT && daemon_state_is_listened_to(socket))
-		why = "it has not started yet; the first program that connects to its socket "
+		why = "quoitd has not started yet; the first program that connects to its socket "
 		      "starts it";
 	else if (err == -ENOENT)
-		why = "none runs there; " QUOIT_SOCKET_START
+		why = "no quoitd runs there; " QUOIT_SOCKET_START
 		      ", or name its socket (--socket, $QUOIT_SOCKET)";
 	fprintf(stderr, "quoit %s: no counters of quoitd beside %s: %s\n", command, socket, why);
 	return 1;

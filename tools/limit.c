@@ -131,11 +131,12 @@ void limits_text(const struct limits *limits, char *ret, size_t size)
 {
 	static const char *const formats[] = {
 		[LIMIT_UNKNOWN] = "not known: no job was timed",
-		[LIMIT_CLIENT] = "the client: %.0f%% of the time it has nothing open",
-		[LIMIT_FETCH] = "fetching: SQEs are %.0f%% of their time in the ring",
-		[LIMIT_DATA] = "data: jobs wait %.0f%% of their time for what others write",
-		[LIMIT_MEMORY] = "memory: jobs wait %.0f%% of their time for bytes",
-		[LIMIT_TURN] = "cores or devices: jobs wait %.0f%% of their time for a turn",
+		[LIMIT_CLIENT] = "the client: it has no job open for %.0f%% of the time",
+		[LIMIT_FETCH] = "fetching: SQEs spend %.0f%% of their time in the ring",
+		[LIMIT_DATA] =
+			"data: jobs wait %.0f%% of their time for data that other jobs write",
+		[LIMIT_MEMORY] = "memory: jobs wait %.0f%% of their time for memory",
+		[LIMIT_TURN] = "cores or devices: jobs wait %.0f%% of their time for one",
 		[LIMIT_RUN] = "work: jobs run %.0f%% of their time",
 	};
 

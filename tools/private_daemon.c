@@ -77,7 +77,7 @@ static int make_below(const char *below, char ret[QUOIT_SOCKET_BYTES])
 
 static void say_no_place(const struct place *places, size_t count)
 {
-	fprintf(stderr, "quoit: no folder for a private quoitd:");
+	fprintf(stderr, "quoit: cannot make a folder for a private quoitd:");
 	for (size_t i = 0; i < count; i++)
 		if (places[i].folder)
 			fprintf(stderr, " %s%s%s: %s;", places[i].variable,
@@ -299,7 +299,7 @@ int private_daemon_start(struct private_daemon *ret, const char *const *options)
 		 (int)(sizeof ret->socket - sizeof SOCKET_NAME), directory);
 	err = fork_keeper(ret, directory, options, &ready);
 	if (err < 0) {
-		fprintf(stderr, "quoit: no private quoitd: %s\n", strerror(-err));
+		fprintf(stderr, "quoit: cannot start a private quoitd: %s\n", strerror(-err));
 		remove_directory(directory);
 		return err;
 	}

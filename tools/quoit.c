@@ -15,14 +15,14 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *description;
 } commands[] = {
-	{"ps", cmd_ps, "sessions: whose, what they have queued, done and hold"},
-	{"top", cmd_top, "cores, nodes and sessions, again and again"},
-	{"stat", cmd_stat, "what quoitd does, line after line"},
-	{"topo", cmd_topo, "what quoitd found on this machine, and what its reactors do"},
-	{"config", cmd_config, "with which options quoitd runs, and where each is from"},
-	{"share", cmd_share, "users' shares, and how to change one"},
+	{"ps", cmd_ps, "list sessions: their users, jobs and memory"},
+	{"top", cmd_top, "show cores, nodes and sessions, updated all the time"},
+	{"stat", cmd_stat, "print a line of quoitd's figures, once or every few seconds"},
+	{"topo", cmd_topo, "print what quoitd found on this machine, and what its reactors do"},
+	{"config", cmd_config, "print the options that quoitd runs with, and their origins"},
+	{"share", cmd_share, "print the users' shares, or change one"},
 	{"doctor", cmd_doctor, "check and measure this machine, and say what to change"},
-	{"exporter", cmd_exporter, "what quoitd counts, for Prometheus"},
+	{"exporter", cmd_exporter, "serve quoitd's counters to Prometheus"},
 	{"kill", cmd_kill, "end sessions"},
 	{"run", cmd_run, "run a program with a quoitd of its own"},
 	{"trace", cmd_trace, "record what happens to each job"},

@@ -23,23 +23,26 @@ enum rate_kind {
 #define RATES(X)                                                                                   \
 	X(SESSIONS, "sess", "sessions", COUNT, "open sessions")                                    \
 	X(OPEN, "open", "jobs_open", COUNT, "open jobs")                                           \
-	X(JOBS, "jobs/s", "jobs_per_second", SECOND, "SQEs fetched a second")                      \
+	X(JOBS, "jobs/s", "jobs_per_second", SECOND, "jobs (SQEs) fetched a second")               \
 	X(DEPTH, "aqu-sz", "jobs_open_mean", MEAN, "open jobs on average")                         \
-	X(AWAIT, "await", "await_seconds", TIME,                                                   \
-	  "for how long an SQE was open on average: aqu-sz / jobs/s")                              \
+	X(AWAIT, "await", "await_seconds", TIME, "mean time that a job was open: aqu-sz / jobs/s") \
 	X(P50, "p50", "p50_seconds", TIME,                                                         \
-	  "within this time half of the jobs were done after their fetch")                         \
-	X(P99, "p99", "p99_seconds", TIME, "and within this one 99 of 100 of them")                \
+	  "half of the jobs ended within this time after their fetch")                             \
+	X(P99, "p99", "p99_seconds", TIME,                                                         \
+	  "99 of 100 jobs ended within this time after their fetch")                               \
 	X(MOVED, "MB/s", "moved_megabytes_per_second", MEAN,                                       \
-	  "10^6 bytes that jobs have moved, a second")                                             \
-	X(UTIL, "%util", "util_percent", PERCENT, "time with open jobs or work, of each reactor")  \
-	X(CORES, "cores", "cores", MEAN, "cores at work: reactors and tiles")                      \
+	  "10^6 bytes that jobs read and wrote, a second")                                         \
+	X(UTIL, "%util", "util_percent", PERCENT,                                                  \
+	  "time in which a reactor had open jobs or work, mean of all")                            \
+	X(CORES, "cores", "cores", MEAN,                                                           \
+	  "cores at work, in reactors and in tiles (pieces of long jobs)")                         \
 	X(WORK, "%work", "work_percent", PERCENT, "time in which a reactor worked")                \
-	X(POLL, "%poll", "poll_percent", PERCENT, "in which it looked for work and found none")    \
-	X(SLEEP, "%sleep", "sleep_percent", PERCENT, "in which it slept")                          \
-	X(SLEEPS, "slp/s", "sleeps_per_second", SECOND, "how often it went to sleep")              \
+	X(POLL, "%poll", "poll_percent", PERCENT,                                                  \
+	  "time in which a reactor looked for work and found none")                                \
+	X(SLEEP, "%sleep", "sleep_percent", PERCENT, "time in which a reactor slept")              \
+	X(SLEEPS, "slp/s", "sleeps_per_second", SECOND, "how often reactors went to sleep")        \
 	X(EXEC, "exec/s", "executor_requests_per_second", SECOND, "requests to executors")         \
-	X(BELLS, "bell/s", "executor_wakes_per_second", SECOND, "executors woken")                 \
+	X(BELLS, "bell/s", "executor_wakes_per_second", SECOND, "wake-ups of executors")           \
 	X(REFUSED, "refus", "refused", COUNT, "connections and sessions refused")                  \
 	X(KILLED, "kill", "killed", COUNT,                                                         \
 	  "sessions ended by quoitd; clients and executors that died")

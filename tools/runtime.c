@@ -24,7 +24,7 @@ bool runtime_find_socket(const char *command, const char *given, char ret[QUOIT_
 
 	if (quoit_socket_path(given, false, ret) == 0)
 		return true;
-	fprintf(stderr, "quoit %s: the socket's path '%s' is %s; it has 1 to %d characters\n",
+	fprintf(stderr, "quoit %s: the socket's path '%s' is %s; allowed are 1 to %d characters\n",
 		command, named ? named : "", named && *named ? "too long" : "empty",
 		QUOIT_SOCKET_BYTES - 1);
 	return false;

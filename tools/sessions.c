@@ -136,6 +136,8 @@ void sessions_warn(const struct sessions *s, const char *command)
 {
 	(void)daemon_state_warn(command, s->state, &s->totals);
 	if (s->damaged)
-		fprintf(stderr, "quoit %s: %u files are no session counters of this version\n",
+		fprintf(stderr,
+			"quoit %s: %u files were left out: they are not session counters of this "
+			"version\n",
 			command, s->damaged);
 }

@@ -31,12 +31,14 @@ void connection_reply(struct connection *c, struct quoit_ctl *m, const int *fds,
 	err = ctl_send(c->fd, m, fds, count);
 	rests_count(c, begun);
 	if (err == -EAGAIN) {
-		connection_end(c, QUOIT_DAEMON_KILL_SLOW_CTL, "does not read its replies");
+		connection_end(c, QUOIT_DAEMON_KILL_SLOW_CTL,
+			       "the client does not read quoitd's replies");
 	} else if (err < 0 && err != -EPIPE && err != -ECONNRESET) {
 		char text[QUOIT_TEXT_BYTES];
 
 		/* A client that got no reply would wait for it forever. */
-		snprintf(text, sizeof text, "its reply cannot be sent: %s", strerror(-err));
+		snprintf(text, sizeof text, "quoitd cannot send a reply to the client: %s",
+			 strerror(-err));
 		connection_end(c, QUOIT_DAEMON_KILL_SHORTAGE, text);
 	}
 }
@@ -155,8 +157,8 @@ static void say_why(struct connection *c, uint32_t counter, int result, const ch
 		log_about(&about, "pid %d uid %u session %llu is ended: %s", c->pid, c->uid,
 			  (unsigned long long)about.session, text);
 	else
-		log_about(&about, "pid %d uid %u is ended, without a session: %s", c->pid, c->uid,
-			  text);
+		log_about(&about, "pid %d uid %u is ended before it had a session: %s", c->pid,
+			  c->uid, text);
 }
 
 void connection_end(struct connection *c, uint32_t counter, const char *text)

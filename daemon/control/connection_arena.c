@@ -38,7 +38,8 @@ static void give_up(struct connection *c, int err, const char *why)
 {
 	charge_return_memory(c, c->handover.upto - c->handover.from);
 	c->pending = 0;
-	connection_reply_result(c, QUOIT_CTL_ARENA_MORE, c->pending_seq, err, "the arena: %s", why);
+	connection_reply_result(c, QUOIT_CTL_ARENA_MORE, c->pending_seq, err,
+				"the arena is refused: %s", why);
 }
 
 /* ---- what is asked for ---- */
@@ -50,12 +51,13 @@ static int check(struct connection *c, uint64_t bytes, char *text, size_t size)
 	int err;
 
 	if (!s->arena) {
-		snprintf(text, size, "ARENA and READY come before ARENA_MORE");
+		snprintf(text, size, "ARENA_MORE was sent too early: send ARENA and READY first");
 		return -EINVAL;
 	}
 	if (bytes % QUOIT_CTL_PAGE || bytes <= c->arena_bytes || bytes > s->arena_most) {
 		snprintf(text, size,
-			 "an arena of %llu bytes: whole pages, more than %llu, up to %llu",
+			 "the arena cannot have %llu bytes: allowed are whole pages, more than "
+			 "%llu, at most %llu",
 			 (unsigned long long)bytes, (unsigned long long)c->arena_bytes,
 			 (unsigned long long)s->arena_most);
 		return -EINVAL;
@@ -65,7 +67,9 @@ static int check(struct connection *c, uint64_t bytes, char *text, size_t size)
 	cost = bytes - c->arena_bytes + tables(c, bytes);
 	err = charge_memory(c, cost, &left);
 	if (err < 0)
-		snprintf(text, size, "%llu KiB more of an arena: %llu are left; close sessions",
+		snprintf(text, size,
+			 "the arena cannot grow by %llu KiB: %llu KiB are left to this user; close "
+			 "sessions",
 			 (unsigned long long)cost >> 10, (unsigned long long)left >> 10);
 	else
 		c->arena_peak = bytes > c->arena_peak ? bytes : c->arena_peak;

@@ -33,14 +33,15 @@ static int check_memory(int fd, uint64_t most, struct kernels_ask *ask)
 
 	if (!is_sealed(fd)) {
 		snprintf(ask->text, sizeof ask->text,
-			 "no memfd that is sealed against writing, growing and shrinking");
+			 "expected a memfd that is sealed against writing, growing and shrinking");
 		return -EINVAL;
 	}
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (st.st_size <= 0 || (uint64_t)st.st_size > most) {
-		snprintf(ask->text, sizeof ask->text, "%lld bytes: 1 to %llu",
-			 (long long)st.st_size, (unsigned long long)most);
+		snprintf(ask->text, sizeof ask->text,
+			 "the memfd has %lld bytes: allowed are 1 to %llu", (long long)st.st_size,
+			 (unsigned long long)most);
 		return -EFBIG;
 	}
 	ask->bytes = (uint64_t)st.st_size;
@@ -57,11 +58,14 @@ static int read_kernel(int fd, struct kernels_ask *ask)
 	/* Beyond its end there may be any amount: who closes it would have that to free. */
 	if (fstat(fd, &st) < 0 || st.st_blocks > KERNEL_BLOCKS) {
 		ask->bytes = 0;
-		snprintf(ask->text, sizeof ask->text, "it has more memory than bytes");
+		snprintf(ask->text, sizeof ask->text,
+			 "the memfd has memory beyond its end: give it no more than the "
+			 "description needs");
 		return -EFBIG;
 	}
 	if (pread(fd, &ask->desc, sizeof ask->desc, 0) != (ssize_t)sizeof ask->desc) {
-		snprintf(ask->text, sizeof ask->text, "a kernel's description has %zu bytes",
+		snprintf(ask->text, sizeof ask->text,
+			 "the memfd is too short: a kernel's description has %zu bytes",
 			 sizeof ask->desc);
 		return -EINVAL;
 	}
@@ -75,14 +79,16 @@ static int look_at(struct connection *c, const struct quoit_ctl *m, const struct
 
 	if (!c->session->kernels) {
 		snprintf(ask->text, sizeof ask->text,
-			 "hello has offered no kernels, or there is "
-			 "no device for them");
+			 "this session may not bring kernels: it did not ask for that when it was "
+			 "opened, or there is no device");
 		return -EPERM;
 	}
 	if (m->type == QUOIT_CTL_IMAGE_REMOVE)
 		return 0;
 	if (!fds->count) {
-		snprintf(ask->text, sizeof ask->text, "quoitd has no descriptor left");
+		snprintf(ask->text, sizeof ask->text,
+			 "quoitd has no file descriptor left (its limit: LimitNOFILE= of the unit, "
+			 "ulimit -n)");
 		return -EMFILE;
 	}
 	if (m->type == QUOIT_CTL_KERNEL_ADD)

@@ -120,10 +120,13 @@ void connection_take_arena(struct connection *c, const struct quoit_ctl *m,
 	}
 	connection_drop_fds(c, fds);
 	if (fds->count == 1)
-		connection_reply_result(c, m->type, m->seq, -EEXIST, "the arena is there already");
+		connection_reply_result(c, m->type, m->seq, -EEXIST,
+					"the session has its arena already: ARENA is sent once");
 	else
-		connection_reply_result(c, m->type, m->seq, -EMFILE,
-					"quoitd has no descriptor left");
+		connection_reply_result(
+			c, m->type, m->seq, -EMFILE,
+			"quoitd has no file descriptor left (its limit: LimitNOFILE= of the unit, "
+			"ulimit -n)");
 }
 
 void connection_ready(struct connection *c, const struct quoit_ctl *m)
@@ -140,8 +143,9 @@ void connection_ready(struct connection *c, const struct quoit_ctl *m)
 	if (h->count)
 		connection_begin_errand(c, m, connection_check_memory);
 	else
-		connection_reply_result(c, m->type, m->seq, -EINVAL,
-					"READY, but nothing was handed over");
+		connection_reply_result(
+			c, m->type, m->seq, -EINVAL,
+			"READY was sent, but neither an arena nor a ring waits for it");
 }
 
 /* ---- what is answered ---- */
@@ -153,9 +157,10 @@ static void refuse(struct connection *c, uint16_t type, int err, const char *why
 
 	c->pending = 0;
 	if (h->is_arena)
-		connection_reply_result(c, type, c->pending_seq, err, "the arena: %s", why);
+		connection_reply_result(c, type, c->pending_seq, err, "the arena is refused: %s",
+					why);
 	else
-		connection_reply_result(c, type, c->pending_seq, err, "ring %u: %s",
+		connection_reply_result(c, type, c->pending_seq, err, "ring %u is refused: %s",
 					c->first_ring + h->at, why);
 }
 
@@ -166,10 +171,11 @@ static void say_unlocked(const struct connection *c, int err)
 
 	if (!h->is_arena)
 		snprintf(ring, sizeof ring, "ring %u", c->first_ring + h->at);
-	log_session(c->session,
-		    "session %llu: %llu KiB of %s are not locked: %s; " FEATURES_MORE_MEMLOCK,
-		    (unsigned long long)c->session->id,
-		    (unsigned long long)h->memory[h->at].bytes >> 10, ring, strerror(-err));
+	log_session(
+		c->session,
+		"session %llu: %llu KiB of %s cannot be locked (%s) and may be paged out; " FEATURES_MORE_MEMLOCK,
+		(unsigned long long)c->session->id,
+		(unsigned long long)h->memory[h->at].bytes >> 10, ring, strerror(-err));
 }
 
 /* 0: all is locked, or need not be. */
@@ -183,7 +189,7 @@ int connection_look_at_locks(struct connection *c)
 		if (!err)
 			continue;
 		if (must_lock(c)) {
-			snprintf(h->text, sizeof h->text, "it cannot be locked: %s",
+			snprintf(h->text, sizeof h->text, "quoitd cannot lock it in memory: %s",
 				 strerror(-err));
 			return -ENOMEM;
 		}
@@ -242,7 +248,9 @@ static void take_arena(struct connection *c)
 	__atomic_store_n(&s->arena_away, c->handover.away, __ATOMIC_RELAXED);
 	c->arena = (struct shared){.fd = -1};
 	if (c->handover.away)
-		log_session(s, "session %llu: %llu KiB of its arena are on other nodes than %d",
+		log_session(s,
+			    "session %llu: %llu KiB of its arena lie on other NUMA nodes than its "
+			    "own, %d",
 			    (unsigned long long)s->id, (unsigned long long)c->handover.away >> 10,
 			    s->memory_node);
 }

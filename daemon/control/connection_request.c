@@ -35,7 +35,7 @@ static void on_hello(struct connection *c, const struct quoit_ctl *m)
 	ctl_let_descriptors_pass(c->fd, true);
 	totals_count(c->control->totals, QUOIT_DAEMON_SESSIONS_OPENED);
 	connection_reply(c, &answer, NULL, 0);
-	log_session(s, "session %llu: pid %d uid %u '%s' on reactor %u, %llu KiB",
+	log_session(s, "session %llu: pid %d uid %u '%s' on reactor %u, lease %llu KiB",
 		    (unsigned long long)s->id, c->pid, c->uid, s->name, c->reactor,
 		    (unsigned long long)s->memory.lease >> 10);
 }
@@ -49,8 +49,7 @@ static void on_op(struct connection *c, const struct quoit_ctl *m)
 	log_escape(name, sizeof name, m->op.name, sizeof m->op.name);
 	number = optable_number(name);
 	if (number < 0) {
-		connection_reply_result(c, m->type, m->seq, number, "there is no operation '%s'",
-					name);
+		connection_reply_result(c, m->type, m->seq, number, "unknown operation '%s'", name);
 		return;
 	}
 	answer.op.opcode = (uint32_t)number;
@@ -103,7 +102,7 @@ static void on_kill(struct connection *c, const struct quoit_ctl *m)
 
 	if (!victim || (c->uid != 0 && c->uid != victim->uid)) {
 		/* The same answer for both: whose session it is is nobody's business. */
-		connection_reply_result(c, m->type, m->seq, -ESRCH, "no session %llu of yours", id);
+		connection_reply_result(c, m->type, m->seq, -ESRCH, "you have no session %llu", id);
 		return;
 	}
 	log_about(&(struct log_about){.uid = c->uid, .session = id},
@@ -121,17 +120,20 @@ static void refuse_file(struct connection *c, int err, const struct files_kind *
 
 	switch (err) {
 	case -EMFILE:
-		snprintf(text, sizeof text, "quoitd has no descriptor left");
+		snprintf(text, sizeof text,
+			 "quoitd has no file descriptor left (its limit: LimitNOFILE= of the unit, "
+			 "ulimit -n)");
 		break;
 	case -EACCES:
 		snprintf(text, sizeof text,
-			 "for writing only, and on %s, where this quoitd does not write for other "
-			 "users (file-systems)",
+			 "a write-only file on %s: this quoitd does not write there for other "
+			 "users (option file-systems)",
 			 quoit_file_system_name(kind->withheld_by, name));
 		break;
 	default:
 		snprintf(text, sizeof text,
-			 "not a regular file, open for reading or writing at any offset");
+			 "expected a regular file, open for reading or writing, without O_APPEND "
+			 "and O_PATH");
 		break;
 	}
 	c->pending = 0;
@@ -398,19 +400,21 @@ static void protocol_error(struct connection *c, const char *what)
 void connection_request(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
 {
 	if (!is_well_formed(m))
-		protocol_error(c, "a message with unknown bits");
+		protocol_error(c, "protocol error: a message has unknown bits set");
 	else if (!is_allowed(c, m->type))
-		protocol_error(c, "a message that its state does not allow");
+		protocol_error(c,
+			       "protocol error: a message came in a state that does not allow it");
 	else if (c->only_asks && !asks_of_users(m->type))
 		connection_refuse(c, QUOIT_DAEMON_REFUSED_UID, -EACCES,
-				  "quoitd does not serve its own user");
+				  "this quoitd serves other users, not the one that it runs as");
 	else if (c->pending)
-		protocol_error(c, "a request before the reply to the last one");
+		protocol_error(c,
+			       "protocol error: a request came before the reply to the last one");
 	else if (!has_its_fds(m, fds))
-		protocol_error(c, "another number of descriptors than its message needs");
+		protocol_error(c, "protocol error: a message has the wrong number of descriptors");
 	else if (m->type == QUOIT_CTL_CLOSE &&
 		 (m->end.session || m->end.reserved || m->end.flags & ~QUOIT_CLOSE_FLAGS))
-		protocol_error(c, "unknown flags of CLOSE");
+		protocol_error(c, "protocol error: CLOSE has unknown flags or fields");
 	else {
 		if (fds->count && errands_are_behind(&c->errands))
 			hold(c, m, fds);

@@ -25,16 +25,18 @@ static int check_ring_open(const struct quoit_ring_open *o, struct quoit_ring_op
 		ret->cq_entries = 2 * o->sq_entries;
 	if (!is_power_of_two(ret->sq_entries) || ret->sq_entries < QUOIT_MIN_ENTRIES ||
 	    ret->sq_entries > QUOIT_MAX_ENTRIES)
-		snprintf(text, size, "sq_entries %u: a power of two from %u to %u", o->sq_entries,
-			 QUOIT_MIN_ENTRIES, QUOIT_MAX_ENTRIES);
+		snprintf(text, size, "sq_entries is %u: allowed is a power of two from %u to %u",
+			 o->sq_entries, QUOIT_MIN_ENTRIES, QUOIT_MAX_ENTRIES);
 	else if (!is_power_of_two(ret->cq_entries) || ret->cq_entries < ret->sq_entries ||
 		 ret->cq_entries > 2 * QUOIT_MAX_ENTRIES)
-		snprintf(text, size, "cq_entries %u: a power of two from sq_entries to %u",
+		snprintf(text, size,
+			 "cq_entries is %u: allowed is a power of two from sq_entries to %u",
 			 o->cq_entries, 2 * QUOIT_MAX_ENTRIES);
 	else if (o->flags & ~QUOIT_RING_FLAGS)
 		snprintf(text, size, "unknown ring flags %#x", o->flags & ~QUOIT_RING_FLAGS);
 	else if (!o->count || o->count > QUOIT_MAX_RINGS)
-		snprintf(text, size, "%u rings: 1 to %u", o->count, QUOIT_MAX_RINGS);
+		snprintf(text, size, "cannot open %u rings at once: allowed are 1 to %u", o->count,
+			 QUOIT_MAX_RINGS);
 	else
 		return 0;
 	return -EINVAL;
@@ -44,8 +46,10 @@ static int check_ring_count(const struct connection *c, char *text, size_t size)
 {
 	if (c->ring_open.count <= QUOIT_MAX_RINGS - c->first_ring)
 		return 0;
-	snprintf(text, size, "%u more rings: a session has at most %u", c->ring_open.count,
-		 QUOIT_MAX_RINGS);
+	snprintf(text, size,
+		 "cannot open %u more rings: a session has %u ring numbers in all, and they are "
+		 "not reused",
+		 c->ring_open.count, QUOIT_MAX_RINGS);
 	return -ENFILE;
 }
 
@@ -54,19 +58,23 @@ static int check_memory(const struct connection *c, const struct ctl_fds *fds, c
 			size_t size)
 {
 	if (!c->session->arena || c->rings_waiting) {
-		snprintf(text, size,
-			 c->rings_waiting ? "READY comes before more rings"
-					  : "ARENA and READY come before rings");
+		snprintf(
+			text, size,
+			c->rings_waiting
+				? "RING_OPEN was sent too early: send READY for the rings before first"
+				: "RING_OPEN was sent too early: send ARENA and READY first");
 		return -EINVAL;
 	}
 	if (fds->lost) {
-		snprintf(text, size, "quoitd has no descriptor left");
+		snprintf(text, size,
+			 "quoitd has no file descriptor left (its limit: LimitNOFILE= of the unit, "
+			 "ulimit -n)");
 		return -EMFILE;
 	}
 	if (fds->count == c->ring_open.count)
 		return 0;
-	snprintf(text, size, "%u rings with %u descriptors: one for each", c->ring_open.count,
-		 fds->count);
+	snprintf(text, size, "%u rings came with %u descriptors: send one for each",
+		 c->ring_open.count, fds->count);
 	return -EINVAL;
 }
 
@@ -88,12 +96,12 @@ static int charge_ring_open(struct connection *c, char *text, size_t size)
 	int err = charge_rings(c, c->ring_open.count, &left);
 
 	if (err < 0) {
-		snprintf(
-			text, size,
-			"%u rings: %llu are left of the %llu of a user; close some, or raise rings",
-			c->ring_open.count, (unsigned long long)left,
-			(unsigned long long)budget_of(c->control->budget, c->uid)
-				->may.value[RULE_RINGS]);
+		snprintf(text, size,
+			 "cannot open %u rings: this user has %llu left of %llu; close some, or "
+			 "raise uid-rings",
+			 c->ring_open.count, (unsigned long long)left,
+			 (unsigned long long)budget_of(c->control->budget, c->uid)
+				 ->may.value[RULE_RINGS]);
 		return err;
 	}
 	err = charge_memory(c, bytes, &left);
@@ -101,8 +109,8 @@ static int charge_ring_open(struct connection *c, char *text, size_t size)
 		charge_return_rings(c, c->ring_open.count);
 		snprintf(
 			text, size,
-			"%llu KiB of rings: %llu are left; ask for smaller ones, close some, or raise "
-			"memory",
+			"the rings need %llu KiB: this user has %llu KiB left; ask for smaller ones, "
+			"close some, or raise memory",
 			(unsigned long long)(bytes + 1023) >> 10, (unsigned long long)left >> 10);
 	}
 	return err;

@@ -63,7 +63,7 @@ static void drop_silent(struct control *c)
 	for (struct connection *conn = c->connections; conn; conn = conn->next)
 		if (conn->state == CONNECTION_NEW && now > conn->hello_by_ns)
 			connection_end(conn, QUOIT_DAEMON_KILL_HANDSHAKE,
-				       "did not say hello in time");
+				       "the client did not send HELLO in time (option hello-ms)");
 }
 
 static void serve(struct connection *conn)
@@ -83,7 +83,8 @@ static void serve(struct connection *conn)
 		connection_request(conn, &m, &fds);
 		break;
 	case -EPROTO:
-		connection_end(conn, QUOIT_DAEMON_KILL_PROTO, "a message of another length");
+		connection_end(conn, QUOIT_DAEMON_KILL_PROTO,
+			       "protocol error: a message has the wrong length");
 		break;
 	case -EAGAIN: /* all that it has sent is read */
 		if (!peer_has_ended(conn->pidfd))
@@ -95,7 +96,8 @@ static void serve(struct connection *conn)
 			       NULL);
 		break;
 	default:
-		snprintf(text, sizeof text, "its message cannot be read: %s", strerror(-n));
+		snprintf(text, sizeof text, "quoitd cannot read the client's message: %s",
+			 strerror(-n));
 		connection_end(conn, QUOIT_DAEMON_KILL_SHORTAGE, text);
 		break;
 	}
@@ -123,13 +125,14 @@ static const char *kill_text(uint32_t counter)
 {
 	switch (counter) {
 	case QUOIT_DAEMON_KILL_RING_TAIL:
-		return "its SQ tail is beyond the ring (ring_tail)";
+		return "the client set an SQ tail beyond the ring (ring_tail)";
 	case QUOIT_DAEMON_KILL_CQ_HEAD:
-		return "its CQ head is not between what it read and what was posted (cq_head)";
+		return "the client set a CQ head behind what it had read or beyond what was posted "
+		       "(cq_head)";
 	case QUOIT_DAEMON_KILL_PROTO:
-		return "descriptors by a message to a ring's socket";
+		return "protocol error: the client sent descriptors to a ring's socket";
 	default:
-		return "its memory went away while a job used it (mem_vanished)";
+		return "the client took memory away while a job used it (mem_vanished)";
 	}
 }
 

@@ -83,7 +83,8 @@ void drain_answer(struct connection *c, const struct mail *m)
 void drain_tell(const struct control *c)
 {
 	if (c->drain.sessions)
-		log_info("%u sessions were open: %llu of their jobs finished, %llu were cancelled",
+		log_info("%u sessions were open when quoitd ended: %llu of their jobs finished, "
+			 "%llu were cancelled",
 			 c->drain.sessions, (unsigned long long)c->drain.finished,
 			 (unsigned long long)c->drain.cancelled);
 }

@@ -46,11 +46,11 @@ static int check_version(struct connection *c, const struct quoit_hello *h,
 	if (h->abi_version == QUOIT_ABI_VERSION && h->sqe_size == sizeof(struct quoit_sqe) &&
 	    h->cqe_size == sizeof(struct quoit_cqe))
 		return 0;
-	snprintf(
-		answer->text, sizeof answer->text,
-		"the client speaks version %u (SQE %u, CQE %u), quoitd version %u (SQE %zu, CQE %zu)",
-		h->abi_version, h->sqe_size, h->cqe_size, QUOIT_ABI_VERSION,
-		sizeof(struct quoit_sqe), sizeof(struct quoit_cqe));
+	snprintf(answer->text, sizeof answer->text,
+		 "client has ABI %u (SQE %u, CQE %u), quoitd ABI %u (SQE %zu, CQE %zu): install "
+		 "both from one version",
+		 h->abi_version, h->sqe_size, h->cqe_size, QUOIT_ABI_VERSION,
+		 sizeof(struct quoit_sqe), sizeof(struct quoit_cqe));
 	totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_VERSION);
 	return -EPROTO;
 }
@@ -186,22 +186,24 @@ static bool choose_limits(const struct connection *c, const struct quoit_hello *
 	if (user->may.grows && !h->host_bytes && !ret->eager)
 		choose_growth(c, h, &user->may, ret);
 	if (ret->host_bytes < HELLO_LEAST_BYTES)
-		snprintf(text, size, "a lease of %llu bytes: at least %llu",
+		snprintf(text, size, "a lease of %llu bytes is too small: at least %llu are needed",
 			 (unsigned long long)ret->host_bytes,
 			 (unsigned long long)HELLO_LEAST_BYTES);
 	else if (ret->arena_bytes > ret->host_bytes ||
 		 ret->pinned_bytes > ret->host_bytes - ret->arena_bytes)
-		snprintf(text, size, "arena %llu and pinned %llu are more than the lease of %llu",
+		snprintf(text, size,
+			 "arena (%llu bytes) and pinned memory (%llu) exceed the lease (%llu)",
 			 (unsigned long long)ret->arena_bytes,
 			 (unsigned long long)ret->pinned_bytes,
 			 (unsigned long long)ret->host_bytes);
 	else if (ret->max_tensors < 2 || ret->max_tensors > config->max_tensors)
-		snprintf(text, size, "max_tensors %u: 2 to %llu", ret->max_tensors,
+		snprintf(text, size, "max_tensors is %u: allowed are 2 to %llu", ret->max_tensors,
 			 (unsigned long long)config->max_tensors);
 	else if (h->device_bytes && !ret->devices)
 		say_no_device(control, h->device_bytes, text, size);
 	else if (!is_clean_name(h->name))
-		snprintf(text, size, "the name is not printable ASCII, ended by zeros");
+		snprintf(text, size,
+			 "the session's name must be printable ASCII, filled up with zeros");
 	else
 		return true;
 	return false;
@@ -224,10 +226,10 @@ static int lease_device(struct connection *c, bool asked, struct session_limits 
 		limits->device_bytes = 0;
 	err = charge_device(c, limits->device_bytes, &left);
 	if (err < 0)
-		snprintf(
-			answer->text, sizeof answer->text,
-			"a lease of %llu bytes on each device: %llu are left of what this user may have",
-			(unsigned long long)limits->device_bytes, (unsigned long long)left);
+		snprintf(answer->text, sizeof answer->text,
+			 "cannot lease %llu bytes on each device: this user has %llu left; ask for "
+			 "less, or close sessions",
+			 (unsigned long long)limits->device_bytes, (unsigned long long)left);
 	return err;
 }
 
@@ -243,7 +245,9 @@ static int take_own(struct connection *c, const struct quoit_hello *h,
 	first = executors_take_own(c->control->executors, c->uid);
 	if (first < 0) {
 		snprintf(answer->text, sizeof answer->text,
-			 "%d users bring kernels already, and no more can", CONFIG_OWN_USERS);
+			 "%d users bring kernels already, the most that quoitd allows; try again "
+			 "once one has ended",
+			 CONFIG_OWN_USERS);
 		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_KERNELS);
 		return first;
 	}
@@ -284,11 +288,11 @@ static void say_no_lease(const struct connection *c, uint64_t bytes, uint64_t ta
 	uint64_t all = budget_memory_of(c->control->budget, c->uid);
 	char text[2 * QUOIT_TEXT_BYTES];
 
-	snprintf(
-		text, sizeof text,
-		"a lease of %llu MiB and %llu for its tables: %llu of %llu are left; ask for less, "
-		"close some, or raise memory",
-		mib_of(bytes, true), mib_of(tables, true), mib_of(left, false), mib_of(all, false));
+	snprintf(text, sizeof text,
+		 "a lease of %llu MiB and %llu for tables: %llu of %llu are left; ask for less, "
+		 "close sessions, or raise memory",
+		 mib_of(bytes, true), mib_of(tables, true), mib_of(left, false),
+		 mib_of(all, false));
 	snprintf(answer->text, sizeof answer->text, "%.*s", (int)sizeof answer->text - 1, text);
 }
 
@@ -368,8 +372,8 @@ static void bind_memory(const struct control *control, struct session *s,
 static void log_counters(const struct session *s, int err)
 {
 	if (err < 0)
-		log_session(s, "counter file of session %llu: %s", (unsigned long long)s->id,
-			    strerror(-err));
+		log_session(s, "cannot make the counter file of session %llu: %s",
+			    (unsigned long long)s->id, strerror(-err));
 }
 
 /* Where its user has the fewest sessions; of those, where there are the fewest of all. */

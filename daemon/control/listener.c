@@ -101,7 +101,9 @@ static void refuse_count(struct connection *conn, int err)
 	char text[QUOIT_TEXT_BYTES];
 
 	if (err == -EDQUOT && user)
-		snprintf(text, sizeof text, "too many connections of this user: it may have %llu",
+		snprintf(text, sizeof text,
+			 "this user has too many connections: allowed are %llu; close some (option "
+			 "uid-connections)",
 			 (unsigned long long)user->may.value[RULE_CONNECTIONS]);
 	else
 		snprintf(text, sizeof text, "%s", strerror(-err));
@@ -131,7 +133,7 @@ void listener_admit(struct control *c, int fd)
 	}
 	if (!is_welcome(c, peer.uid)) {
 		refuse(conn, QUOIT_DAEMON_REFUSED_UID, -EACCES,
-		       "this quoitd is another user's own");
+		       "this quoitd is private: it serves only the user that started it");
 		return;
 	}
 	err = count_in(conn, peer.gid);

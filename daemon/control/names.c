@@ -62,7 +62,7 @@ static void start(struct control *c)
 		c->names.looking = l;
 		return;
 	}
-	log_warning("cannot look for names of users: %s", strerror(-err));
+	log_warning("cannot look up names of users and groups: %s", strerror(-err));
 	if (l)
 		release(l);
 }
@@ -97,7 +97,7 @@ static void take_over(struct control *c, const struct looking *l)
 		const struct rule_section *s = &l->rules.section[i];
 
 		if (s->is_known && user_rules_lacks(&config->rules, s))
-			log_info("the section of %s '%s' counts from now on: its name is known",
+			log_info("the section of %s '%s' takes effect: its name is known now",
 				 s->is_group ? "group" : "user", s->name);
 	}
 	names_take(&config->rules, &l->rules);

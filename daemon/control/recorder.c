@@ -150,9 +150,9 @@ static const char *refusal(int err)
 {
 	switch (err) {
 	case -EBUSY:
-		return "somebody records it already";
+		return "another recorder records it already";
 	case -EDQUOT:
-		return "no memory is left for it";
+		return "no memory is left for its records";
 	default:
 		return strerror(-err);
 	}
@@ -193,7 +193,8 @@ void recorder_request(struct connection *c, const struct quoit_ctl *m)
 	int err = 0;
 
 	if (!is_size(records)) {
-		refuse(c, m, -EINVAL, "records: a power of two from 4096 to 65536");
+		refuse(c, m, -EINVAL,
+		       "the number of records must be a power of two from 4096 to 65536");
 		return;
 	}
 	c->records = (struct recorder){
@@ -201,7 +202,7 @@ void recorder_request(struct connection *c, const struct quoit_ctl *m)
 	if (m->trace.session)
 		err = record_one(c, m->trace.session);
 	if (err < 0) {
-		refuse(c, m, err, err == -ESRCH ? "no such session of yours" : refusal(err));
+		refuse(c, m, err, err == -ESRCH ? "you have no such session" : refusal(err));
 		return;
 	}
 	c->state = CONNECTION_RECORDS;

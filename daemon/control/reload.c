@@ -43,7 +43,7 @@ static void reload_begun(void)
 static void reload_ended(struct control *c, bool taken, const char *waiting)
 {
 	if (!taken)
-		log_error("the configuration was not reloaded: what was in force before still is");
+		log_error("the configuration was not reloaded: the one before stays in force");
 	else if (*waiting)
 		log_warning("the configuration was reloaded; a restart is needed to change: %s",
 			    waiting);

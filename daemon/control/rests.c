@@ -112,7 +112,10 @@ void rests_end(struct control *c)
 		return;
 	conn->rests = 0;
 	if (rests_watch(conn) < 0)
-		connection_end(conn, QUOIT_DAEMON_KILL_SHORTAGE, "it cannot be watched");
+		connection_end(
+			conn, QUOIT_DAEMON_KILL_SHORTAGE,
+			"quoitd cannot watch the client's socket: no memory or epoll watch is "
+			"left");
 }
 
 int rests_timeout_ms(struct control *c)

@@ -30,14 +30,15 @@ static int look_at_socket(int fd, const char *name, char ret_path[QUOIT_SOCKET_B
 	int is = sd_is_socket_unix(fd, SOCK_SEQPACKET, 1, NULL, 0);
 
 	if (is <= 0 || getsockname(fd, (struct sockaddr *)&addr, &length) < 0) {
-		log_error("systemd passed '%s', which is no listening ListenSequentialPacket= "
-			  "socket",
+		log_error("systemd passed '%s': expected a listening socket of "
+			  "ListenSequentialPacket=",
 			  name);
 		return -EINVAL;
 	}
 	bytes = length - offsetof(struct sockaddr_un, sun_path);
 	if (!bytes || !addr.sun_path[0]) {
-		log_error("systemd passed '%s', which has no path; counter files lie beside it",
+		log_error("systemd passed '%s', a socket without a path: quoitd needs one, to put "
+			  "its counter files beside it",
 			  name);
 		return -EINVAL;
 	}
@@ -51,7 +52,7 @@ bool service_pass_socket(struct config *config, const char *path)
 
 	if (config_pass_socket(config, path))
 		return true;
-	log_error("systemd listens on %s, and %s says socket: %s", path,
+	log_error("systemd listens on %s, but %s says socket: %s", path,
 		  config_where(config, "socket", 0, where), config->socket);
 	return false;
 }
@@ -82,11 +83,11 @@ int service_take_socket(struct config *config)
 
 	if (n < 0) {
 		err = n;
-		log_error("what systemd passed cannot be taken: %s", strerror(-n));
+		log_error("cannot take the socket that systemd passed: %s", strerror(-n));
 	} else if (n > 1) {
 		err = -EINVAL;
-		log_error("systemd passed %d sockets, '%s' the second; quoitd listens on one", n,
-			  names[1]);
+		log_error("systemd passed %d sockets, '%s' the second: quoitd listens on one only",
+			  n, names[1]);
 	} else if (n == 1) {
 		err = take(config, SD_LISTEN_FDS_START, names[0]);
 	}
@@ -101,7 +102,7 @@ static void notify(const char *text)
 	int err = sd_notify(0, text);
 
 	if (err < 0)
-		log_warning("systemd cannot be told: %s", strerror(-err));
+		log_warning("cannot notify systemd: %s", strerror(-err));
 }
 
 static uint32_t count_sessions(const struct control *c)

@@ -124,10 +124,11 @@ void shares_set(struct connection *c, const struct quoit_ctl *m)
 	}
 	err = budget_set_share(c->control->budget, m->user.uid, m->user.share);
 	if (err < 0) {
-		connection_reply_result(c, m->type, m->seq, err,
-					err == -EINVAL ? "share %u of uid %u: it is %u to %u"
-						       : "no memory for share %u of uid %u",
-					m->user.share, m->user.uid, SHARE_LEAST, SHARE_MOST);
+		connection_reply_result(
+			c, m->type, m->seq, err,
+			err == -EINVAL ? "invalid share %u for uid %u: allowed are %u to %u"
+				       : "no memory for share %u of uid %u",
+			m->user.share, m->user.uid, SHARE_LEAST, SHARE_MOST);
 		return;
 	}
 	shares_apply(c->control);

@@ -76,7 +76,9 @@ static int open_device(const char *name, struct driver *d, struct quoit_exec_hel
 	if (!api)
 		return -ENODEV;
 	if (api->version != QUOIT_DEVICE_VERSION) {
-		snprintf(h->text, sizeof h->text, "its driver is of version %u, quoit-exec of %u",
+		snprintf(h->text, sizeof h->text,
+			 "the device layer has version %u, quoit-exec %u: install both from one "
+			 "version",
 			 api->version, QUOIT_DEVICE_VERSION);
 		return -EPROTO;
 	}
@@ -84,7 +86,8 @@ static int open_device(const char *name, struct driver *d, struct quoit_exec_hel
 	if (n <= 0)
 		return n ? n : -ENODEV;
 	if (index >= (uint32_t)n) {
-		snprintf(h->text, sizeof h->text, "there are %d, and this is number %u", n, index);
+		snprintf(h->text, sizeof h->text,
+			 "the driver has %d devices, and number %u is not one of them", n, index);
 		return -ENODEV;
 	}
 	h->devices = (uint32_t)n;

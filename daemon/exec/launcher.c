@@ -356,7 +356,7 @@ int launch(int socket, const struct driver *driver)
 		if (!err) {
 			err = make(l);
 			if (err)
-				launcher_say_why(l, "it cannot be set up: ", err);
+				launcher_say_why(l, "the device cannot be set up: ", err);
 		}
 		for (int i = 0; i < CLOCK_FIRST_TRIES && !err && !l->clock_ticks; i++)
 			read_clock(l, 0); /* idle as it is now it tells; later it may be busy */

@@ -35,7 +35,7 @@ static const char *words_for(int err)
 {
 	switch (err) {
 	case -QUOIT_EGPUFAULT:
-		return "what ran on the device has broken its context";
+		return "a job or kernel has broken the device's context";
 	case -QUOIT_EDEVLOST:
 		return "the device is lost";
 	default:

@@ -32,7 +32,7 @@ static int load(struct launcher *l, struct brought_image *image, char *text, siz
 	int err = read_image(image, &bytes);
 
 	if (err)
-		snprintf(text, size, "it cannot be read: %s", strerror(-err));
+		snprintf(text, size, "the image cannot be read: %s", strerror(-err));
 	direct_park(l);
 	if (!err)
 		err = launcher_check(l, l->driver->module_new(l->device, bytes, image->bytes,
@@ -80,9 +80,9 @@ static void say_not_found(char *text, size_t size, const char *name, int err, co
 	if (err == -ENOENT)
 		snprintf(text, size, "the image has no kernel '%.80s'", name);
 	else if (*why)
-		snprintf(text, size, "it cannot load '%.40s': %.64s", name, why);
+		snprintf(text, size, "cannot load '%.40s': %.64s", name, why);
 	else
-		snprintf(text, size, "it cannot load its kernel '%.80s'", name);
+		snprintf(text, size, "cannot load the kernel '%.80s'", name);
 }
 
 int launcher_kernels_find(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q)

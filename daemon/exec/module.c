@@ -54,12 +54,13 @@ void module_load(const char *path, struct module *ret, struct quoit_exec_hello *
 		return;
 	}
 	if (api->version != QUOIT_EXEC_VERSION) {
-		refuse(h, -EPROTO, "it is of version %u, quoit-exec of %u", api->version,
-		       QUOIT_EXEC_VERSION);
+		refuse(h, -EPROTO, "the module has version %u, quoit-exec %u: build it again",
+		       api->version, QUOIT_EXEC_VERSION);
 		return;
 	}
 	if (!api->count || api->count > QUOIT_EXEC_MAX_OPS) {
-		refuse(h, -EINVAL, "%u operations: 1 to %u", api->count, QUOIT_EXEC_MAX_OPS);
+		refuse(h, -EINVAL, "the module has %u operations: allowed are 1 to %u", api->count,
+		       QUOIT_EXEC_MAX_OPS);
 		return;
 	}
 	describe(api, h);
@@ -67,7 +68,7 @@ void module_load(const char *path, struct module *ret, struct quoit_exec_hello *
 		int err = api->init(&ret->state);
 
 		if (err < 0)
-			refuse(h, err, "it does not start: %s", strerror(-err));
+			refuse(h, err, "the module's init function failed: %s", strerror(-err));
 	}
 	if (!h->result)
 		ret->api = api;

@@ -267,7 +267,7 @@ static void remove_image(struct reactor *r, struct session *s, struct kernels_as
 	int err = kernels_remove_image(s, ask->of);
 
 	if (err)
-		snprintf(ask->text, sizeof ask->text, "there is no image %u", ask->of);
+		snprintf(ask->text, sizeof ask->text, "the session has no image %u", ask->of);
 	else
 		(void)unload_removed(r, s);
 	answer(r, s, ask, err);

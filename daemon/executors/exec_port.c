@@ -145,8 +145,8 @@ bool exec_port_owes(struct exec_port *p)
 static void say_unsent(struct exec_port *p, int err)
 {
 	if (err != p->unsent && err != -EAGAIN && err != -EPIPE && err != -ECONNRESET)
-		log_warning("jobs wait, since nothing can be sent to quoit-exec, pid %d: %s",
-			    (int)p->pid, strerror(-err));
+		log_warning("cannot send to quoit-exec, pid %d, so its jobs wait: %s", (int)p->pid,
+			    strerror(-err));
 	p->unsent = err;
 }
 

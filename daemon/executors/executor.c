@@ -116,7 +116,7 @@ static int take_hello(struct executor *x)
 	int err = executor_process_hello(&x->process, &hello);
 
 	if (err == -EPROTO)
-		executor_say_refused(x, "what quoit-exec says is not understood");
+		executor_say_refused(x, "invalid hello message: its version or length is wrong");
 	if (!err)
 		err = executor_accept_hello(x, &hello);
 	if (err)

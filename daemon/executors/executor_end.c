@@ -147,7 +147,8 @@ static void give_up(struct executor *x)
 	char end[128], text[sizeof x->why];
 
 	executor_say_end(x, end, sizeof end);
-	snprintf(text, sizeof text, "%s, and does not go (pid %d)", end, (int)x->process.pid);
+	snprintf(text, sizeof text, "%s, but its process does not go away (pid %d)", end,
+		 (int)x->process.pid);
 	executor_close_ports(x);
 	totals_count(x->house->totals, QUOIT_DAEMON_EXECUTORS_DIED);
 	if (!x->known)
@@ -160,7 +161,7 @@ static void give_up(struct executor *x)
 /* It has gone after all. */
 static void let_go(struct executor *x)
 {
-	executor_log(x, LOG_LEVEL_INFO, "quoit-exec, pid %d, has gone at last",
+	executor_log(x, LOG_LEVEL_INFO, "quoit-exec, pid %d, has gone away at last",
 		     (int)x->process.pid);
 	executor_process_free(&x->process);
 	x->state = x->known ? EXECUTOR_DOWN : EXECUTOR_OMITTED;

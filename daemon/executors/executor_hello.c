@@ -40,14 +40,15 @@ static bool add_operations(struct executor *x)
 
 		if (!is_row(from)) {
 			executor_log(x, LOG_LEVEL_ERROR,
-				     "operation %u is no operation, or is there already", i);
+				     "operation %u is invalid, or its name is taken", i);
 			return false;
 		}
 		memcpy(row.access, from->access, sizeof row.access);
 		if (from->flags & QUOIT_EXEC_RERUN)
 			row.flags |= OP_RERUN;
 		if (optable_add(&row, &x->opcode[i]) < 0) {
-			executor_log(x, LOG_LEVEL_ERROR, "no number is free for %s", from->name);
+			executor_log(x, LOG_LEVEL_ERROR, "no operation number is left for %s",
+				     from->name);
 			return false;
 		}
 	}
@@ -89,7 +90,7 @@ int executor_accept_hello(struct executor *x, const struct quoit_exec_hello *hel
 		return hello->result;
 	}
 	if (x->device && !is_device(hello)) {
-		executor_say_refused(x, "what it says of itself makes no sense");
+		executor_say_refused(x, "invalid hello message");
 		return -EPROTO;
 	}
 	if (x->known && !same_operations(&x->hello, hello)) {

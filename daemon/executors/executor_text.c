@@ -52,21 +52,21 @@ void executor_say_refused(struct executor *x, const char *why)
 	executor_keep_reason(x, why);
 	if (x->known)
 		return;
-	executor_log(x, x->device ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, "it is left out: %s", why);
+	executor_log(x, x->device ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, "left out: %s", why);
 }
 
 /* ---- how it ended ---- */
 
 static const char *const reasons[] = {
-	[KILL_LATE] = "a job had it for too long",
-	[KILL_SILENT] = "it did not answer",
+	[KILL_LATE] = "a job took longer than allowed",
+	[KILL_SILENT] = "it stopped answering",
 	[KILL_START] = "it was not up in time (--start-ms)",
-	[KILL_HUNG_UP] = "it had hung up, or somebody else killed it (for want of memory?)",
-	[KILL_HELLO] = "what it said at first cannot be used",
-	[KILL_UNHEARD] = "it could not be listened to",
-	[KILL_RINGS] = "what it wrote of its rings cannot be",
-	[KILL_ANSWER] = "it gave an answer that cannot be",
-	[KILL_NAME] = "it worked at a job that it does not have",
+	[KILL_HUNG_UP] = "it closed its connection, or another process killed it (out of memory?)",
+	[KILL_HELLO] = "its hello message cannot be used",
+	[KILL_UNHEARD] = "quoitd could not listen to it",
+	[KILL_RINGS] = "it wrote impossible ring positions",
+	[KILL_ANSWER] = "it sent an impossible answer",
+	[KILL_NAME] = "it reported work on a job that it was not given",
 };
 
 /* As a device's process has it; "": nothing.  What is read there may change meanwhile. */

@@ -9,10 +9,13 @@
 
 #include "config_private.h"
 
-#define PURPOSE "Runs jobs of other processes on this machine's cores."
+#define PURPOSE "Run jobs of other processes on this machine's cores and devices."
 #define CONFIG_HELP                                                                                \
-	"read options from FILE, then from FILE.d/*.conf; those behind it on the command line win"
-#define CHECK_HELP "say all that is wrong with the options and their files, and do nothing else"
+	"read options from FILE, then from FILE.d/*.conf; options after it on the "                \
+	"the command line win"
+#define CHECK_HELP                                                                                 \
+	"check the options and their files, print every error, and do nothing "                    \
+	"else"
 
 static void help(FILE *out)
 {
@@ -51,7 +54,7 @@ static int unknown_word(const char *word, FILE *err)
 {
 	char name[64];
 
-	fprintf(err, "quoitd: unknown option or unwanted value: '%s'", word);
+	fprintf(err, "quoitd: unknown option or unexpected argument '%s'", word);
 	snprintf(name, sizeof name, "%s", word + strspn(word, "-"));
 	name[strcspn(name, "=")] = '\0';
 	suggest(name, err);

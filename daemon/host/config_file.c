@@ -68,7 +68,7 @@ static void begin_section(struct reading *r, const char *text)
 	r->section = NULL;
 	r->passes_over = true;
 	if (*rest && *rest != ';' && *rest != '#') {
-		refuse_line(r, "there is more behind this section's name");
+		refuse_line(r, "unexpected text after the section's name");
 		return;
 	}
 	why = open_memstream(&said, &size);
@@ -106,13 +106,13 @@ static char *next_line(char *line, int most, void *user)
 	*line = '\0';
 	text = r->text + strspn(r->text, BLANKS);
 	if (strlen(r->text) < (size_t)length)
-		refuse_line(r, "this is no text");
+		refuse_line(r, "the line has a NUL byte");
 	else if (strlen(text) >= (size_t)most)
 		refuse_line(r, "too long");
 	else if (*text == '[' && !has_one_of(text, "]"))
-		refuse_line(r, "this section's name has no end");
+		refuse_line(r, "the section's name lacks its ']'");
 	else if (*text && !strchr("#;[", *text) && !has_one_of(text, "=:"))
-		refuse_line(r, "this is no 'name = value'");
+		refuse_line(r, "expected 'name = value' or [user NAME] or [group NAME]");
 	else if (*text == '[')
 		begin_section(r, text + 1);
 	else

@@ -103,12 +103,12 @@ void config_sample(FILE *out)
 		"#\n# Take the # from in front of a name to set it.\n\n");
 	for (const struct option_row *r = config_rows; r < config_rows + CONFIG_ROWS; r++)
 		sample_row(r, (const char *)&defaults + r->offset, out);
-	fprintf(out,
-		"# What holds for one user, given by name or number.  Sections stand behind all\n"
-		"# options above; in one, each line is optional.\n");
+	fprintf(out, "# Options for one user, given by name or number.  Sections come after all "
+		     "options\n"
+		     "# above.  Each line in a section is optional.\n");
 	sample_section("user 1000", value, out);
-	fprintf(out,
-		"# What holds for the members of a group, where their own section does not say\n"
-		"# otherwise; of several groups the first section counts.\n");
+	fprintf(out, "# Options for the members of a group.  The section of a user goes before "
+		     "that of a\n"
+		     "# group; of a user's several groups the first section counts.\n");
 	sample_section("group 1000", value, out);
 }

@@ -50,10 +50,9 @@ void cpus_watch_look(struct cpus_watch *w)
 		return;
 	strcpy(w->said, list);
 	if (gone)
-		log_warning(
-			"%u of our %u CPUs may not be used any more (%s): their threads share the "
-			"others, until quoitd is restarted",
-			gone, w->plan->nr_cores, list);
+		log_warning("quoitd may not use %u of its %u CPUs any more (%s): their threads "
+			    "share the others until quoitd is restarted",
+			    gone, w->plan->nr_cores, list);
 	else
-		log_warning("all of our %u CPUs may be used again", w->plan->nr_cores);
+		log_warning("quoitd may use all of its %u CPUs again", w->plan->nr_cores);
 }

@@ -139,7 +139,8 @@ void features_probe(struct features *ret, int32_t node)
 void features_log_one(const struct features *f, enum feature which)
 {
 	if (f->missing[which])
-		log_info("missing: %s (%s): %s", labels[which], f->why[which], fallbacks[which]);
+		log_info("unavailable: %s (%s): %s", labels[which], f->why[which],
+			 fallbacks[which]);
 }
 
 void features_log(const struct features *f)

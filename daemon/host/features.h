@@ -15,17 +15,18 @@
 
 /* FEATURE(NAME, what it is called, what is done without) */
 #define FEATURES(X)                                                                                \
-	X(IO_URING, "io_uring", "files are moved by threads")                                      \
-	X(BUFFERS, "registered buffers", "pages are looked up for each transfer")                  \
+	X(IO_URING, "io_uring", "threads read and write files")                                    \
+	X(BUFFERS, "registered buffers", "the kernel looks up pages for each transfer")            \
 	X(OWN_FILES, "descriptors of its own for files",                                           \
-	  "a transfer that never ends keeps all descriptors of a quoitd that is killed")           \
-	X(PIDFD, "pidfd", "the end of a process is told by its sockets, or asked for")             \
-	X(MBIND, "mbind", "the kernel decides on which node memory lies")                          \
-	X(HUGE_PAGES, "huge pages", "memory comes in small ones")                                  \
+	  "if quoitd is killed, its descriptors stay open until hung transfers "                   \
+	  "end")                                                                                   \
+	X(PIDFD, "pidfd", "quoitd sees at its sockets, or by asking, that a process has ended")    \
+	X(MBIND, "mbind", "the kernel chooses the NUMA node of memory")                            \
+	X(HUGE_PAGES, "huge pages", "memory comes in small pages")                                 \
 	X(MEMLOCK, "memlock",                                                                      \
 	  "pinned memory and what clients share may be paged out; " FEATURES_MORE_MEMLOCK)         \
-	X(USERFAULTFD, "userfaultfd", "pages that clients take away are made anew, by quoitd")     \
-	X(SEAL, "F_SEAL_FUTURE_WRITE", "clients can punch holes into what they share")             \
+	X(USERFAULTFD, "userfaultfd", "quoitd makes pages anew that clients take away")            \
+	X(SEAL, "F_SEAL_FUTURE_WRITE", "clients can punch holes into memory that they share")      \
 	X(SECOND_THREADS, "a second thread of each worker",                                        \
 	  "products give way to other programs; LimitNPROC= or TasksMax= of the unit, or "         \
 	  "ulimit -u, allows more")
@@ -35,7 +36,7 @@
 	((which) == FEATURE_MEMLOCK || (which) == FEATURE_USERFAULTFD || (which) == FEATURE_SEAL)
 
 /* What helps those who may not lock as much as they want. */
-#define FEATURES_MORE_MEMLOCK "LimitMEMLOCK= of the unit, or ulimit -l, allows more"
+#define FEATURES_MORE_MEMLOCK "raise LimitMEMLOCK= of the unit, or ulimit -l"
 
 #define FEATURE_ENUM(name, label, instead) FEATURE_##name,
 enum feature { FEATURES(FEATURE_ENUM) FEATURE_NR };

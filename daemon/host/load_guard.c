@@ -170,7 +170,7 @@ void load_guard_end(struct load_guard *g, const char *library)
 	if (g->environment)
 		environ = g->environment;
 	if (cpus || signals || numbers || mask)
-		log_warning("%s changed%s%s%s%s of quoitd when it was loaded: set back", library,
+		log_warning("loading %s changed%s%s%s%s of quoitd: set back", library,
 			    cpus ? " the CPUs" : "", signals ? " the signals" : "",
 			    numbers ? " the floating-point mode" : "", mask ? " the umask" : "");
 }

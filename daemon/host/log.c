@@ -88,9 +88,10 @@ static void say_dropped(uint64_t dropped)
 {
 	struct log_line line = {.level = LOG_LEVEL_WARNING};
 
-	line.length = (unsigned)snprintf(line.text, sizeof line.text,
-					 "%llu lines were dropped: nobody read them",
-					 (unsigned long long)dropped);
+	line.length =
+		(unsigned)snprintf(line.text, sizeof line.text,
+				   "%llu log lines were dropped: the reader of stderr is too slow",
+				   (unsigned long long)dropped);
 	write_line(&line);
 }
 

@@ -88,8 +88,7 @@ uint64_t memory_limit_most(void)
 
 void memory_limit_say(uint64_t memory)
 {
-	log_warning(
-		"memory: %llu MiB and no more, for the memory cgroup (MemoryMax=) or the machine "
-		"has hardly more",
-		(unsigned long long)memory >> 20);
+	log_warning("memory is lowered to %llu MiB: the memory cgroup (MemoryMax=) or the machine "
+		    "has hardly more",
+		    (unsigned long long)memory >> 20);
 }

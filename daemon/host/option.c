@@ -104,17 +104,18 @@ bool option_is_number(const struct option_row *row)
 void option_explain(const struct option_row *row, const char *text, FILE *err)
 {
 	if (row->type == OPTION_GROUP)
-		fprintf(err, "%s: there is no group '%s'", row->name, text);
+		fprintf(err, "invalid value for option %s: there is no group '%s'", row->name,
+			text);
 	else
-		fprintf(err, "'%s' is no value for %s", text, row->name);
+		fprintf(err, "invalid value '%s' for option %s", text, row->name);
 	if (row->type == OPTION_NUMBER)
-		fprintf(err, " (%llu to %llu)", (unsigned long long)row->least,
+		fprintf(err, " (allowed: %llu to %llu)", (unsigned long long)row->least,
 			(unsigned long long)row->most);
 	else if (row->type == OPTION_BYTES)
-		fprintf(err, " (bytes, as 65536, 64M or 2G)");
+		fprintf(err, " (allowed: bytes, as 65536, 64M or 2G)");
 	if (strchr(text, '#'))
-		fprintf(err, ", and a comment behind one begins with ';'");
-	fprintf(err, "; it is: %s\n", row->help);
+		fprintf(err, "; a comment after a value begins with ';'");
+	fprintf(err, "; meaning: %s\n", row->help);
 }
 
 void option_tell(const struct option_row *row, const void *field, FILE *out)

@@ -65,7 +65,7 @@ void shared_file_show(int directory, const char *name, int fd)
 	struct name new = under_way(name);
 
 	if (fchmod(fd, 0444) < 0 || renameat(directory, new.text, directory, name) < 0)
-		log_info("nobody sees the %s: %s", name, strerror(errno));
+		log_info("cannot show the %s to tools: %s", name, strerror(errno));
 }
 
 void shared_file_remove(void *map, size_t bytes, int fd, int directory, const char *name)

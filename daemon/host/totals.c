@@ -57,7 +57,8 @@ void totals_fill_header(struct quoit_stats_header *h, uint32_t file_bytes, uint3
 static void lock(int fd)
 {
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
-		log_info("no lock on the totals, by which tools elsewhere see that we live: %s",
+		log_info("cannot lock the totals file, so tools in other containers may take "
+			 "quoitd for dead: %s",
 			 strerror(errno));
 }
 

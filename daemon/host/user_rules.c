@@ -13,16 +13,19 @@
 
 const struct option_row user_rules_row[RULE_NR] = {
 	ROW(RULE_SHARE, "share", OPTION_NUMBER, SHARE_LEAST, SHARE_MOST, "N",
-	    "weight among the users when there is not enough for all; by default uid-share"),
+	    "weight against the other users when there is not enough for all (default: uid-share)"),
 	ROW(RULE_MEMORY, "memory", OPTION_BYTES, 0, UINT64_MAX, "BYTES",
-	    "leases, tables and rings together (0: by its share); by default uid-memory"),
+	    "host memory for leases, tables and rings together (0: by the share; default: "
+	    "uid-memory)"),
 	ROW(RULE_CONNECTIONS, "connections", OPTION_NUMBER, 1, 100000, "N",
-	    "connections; by default uid-connections"),
-	ROW(RULE_RINGS, "rings", OPTION_NUMBER, 1, 262144, "N", "rings; by default uid-rings"),
+	    "most connections at a time (default: uid-connections)"),
+	ROW(RULE_RINGS, "rings", OPTION_NUMBER, 1, 262144, "N",
+	    "most rings at a time (default: uid-rings)"),
 	ROW(RULE_GPU_MEMORY, "gpu-memory", OPTION_BYTES, 0, UINT64_MAX, "BYTES",
-	    "leases on each device (0: by its share); by default uid-gpu-memory"),
+	    "memory for leases on each device (0: by the share; default: uid-gpu-memory)"),
 	ROW(RULE_LEASE, "lease", OPTION_BYTES, 0, UINT64_MAX, "BYTES",
-	    "of a session that asks for none, promised whole (0: it grows); by default lease"),
+	    "host memory promised to a session that asks for no amount (0: the lease grows; "
+	    "default: lease)"),
 };
 
 static bool is_of(const struct rule_section *s, bool group)
@@ -83,7 +86,7 @@ struct rule_section *user_rules_begin(struct user_rules *r, const char *words, u
 	bool has_name = split(words, kind, new.name), is_group = !strcmp(kind, "group");
 
 	if ((!is_group && strcmp(kind, "user") != 0) || !has_name) {
-		fprintf(err, "unknown section '%s'; there are [user NAME] and [group NAME]\n",
+		fprintf(err, "unknown section '%s'; allowed are [user NAME] and [group NAME]\n",
 			words);
 		return NULL;
 	}
@@ -91,7 +94,8 @@ struct rule_section *user_rules_begin(struct user_rules *r, const char *words, u
 	new.is_known = ids_find(is_group, new.name, &new.id) == 0;
 	s = find(r, &new);
 	if (s && s->file == file) {
-		fprintf(err, "a second section of %s '%s' in this file\n", kind, new.name);
+		fprintf(err, "a second section of %s '%s' in this file: put both into one\n", kind,
+			new.name);
 		return NULL;
 	}
 	if (!new.is_known && strspn(new.name, "0123456789") == strlen(new.name)) {
@@ -100,7 +104,8 @@ struct rule_section *user_rules_begin(struct user_rules *r, const char *words, u
 	}
 	if (!new.is_known && !s)
 		fprintf(err,
-			"warning: there is no %s '%s' now: this section counts once there is\n",
+			"warning: there is no %s '%s' now: the section takes effect once there "
+			"is\n",
 			kind, new.name);
 	s = s ? s : add(r, &new, err);
 	if (s)

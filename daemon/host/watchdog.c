@@ -29,7 +29,7 @@ static bool waits_for_core(struct watchdog_subject *s)
 	if (!s->waits || !s->waits(s->of, s->index, &s->seen_of_core))
 		return false;
 	if (!s->without_core)
-		log_warning("%s gets no core: other programs have it", s->name);
+		log_warning("%s gets no CPU time: other programs use its core", s->name);
 	s->without_core = true;
 	return true;
 }

@@ -80,7 +80,7 @@ void memory_pinned_tidy(struct session *s)
 static bool fill_answer(struct session *s, const struct memory_message *m)
 {
 	if (m->result < 0) { /* as much as there is; its charge stays */
-		log_session(s, "session %llu: only %llu of %llu KiB of pinned memory: %s",
+		log_session(s, "session %llu: got only %llu of %llu KiB of pinned memory: %s",
 			    (unsigned long long)s->id, (unsigned long long)m->offset >> 10,
 			    (unsigned long long)s->pinned_bytes >> 10, strerror(-m->result));
 		s->pieces.bytes = m->offset;

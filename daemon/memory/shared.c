@@ -85,12 +85,13 @@ static int check_kind(int fd, char *text, size_t size)
 	struct statfs fs;
 
 	if (seals < 0 || (seals & SIZE_SEALS) != SIZE_SEALS) {
-		snprintf(text, size, "no memfd that is sealed against shrinking and growing");
+		snprintf(text, size,
+			 "expected a memfd that is sealed against shrinking and growing");
 		return -EINVAL;
 	}
 	if (fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC) {
 		snprintf(text, size,
-			 "a memfd of huge pages (MFD_HUGETLB): it must have small ones");
+			 "the memfd has huge pages (MFD_HUGETLB): it must have small ones");
 		return -EINVAL;
 	}
 	return 0;
@@ -123,8 +124,8 @@ int shared_map(int fd, const struct shared_wish *wish, struct shared *ret, char 
 	if (!err)
 		err = guard(map, bytes);
 	if (err < 0) {
-		snprintf(text, size, "%llu bytes cannot be mapped: %s", (unsigned long long)bytes,
-			 strerror(-err));
+		snprintf(text, size, "quoitd cannot map its %llu bytes: %s",
+			 (unsigned long long)bytes, strerror(-err));
 		if (map)
 			munmap(map, bytes);
 		return err;
@@ -159,8 +160,7 @@ static int check_seals(const struct shared *m, int seals, char *text, size_t siz
 
 	if (have >= 0 && (have & seals) == seals)
 		return 0;
-	snprintf(text, size, "its seals are %#x, without %#x of what is asked for", have,
-		 seals & ~have);
+	snprintf(text, size, "its seals are %#x, and %#x are missing", have, seals & ~have);
 	return -EPERM;
 }
 
@@ -174,10 +174,12 @@ static int check_part(const struct shared *m, uint64_t at, uint64_t bytes, char 
 	int err = take_part(m, at, bytes);
 
 	if (err == -EFAULT)
-		snprintf(text, size, "a page of bytes %llu to %llu is missing: all must be there",
+		snprintf(text, size,
+			 "a page of its bytes %llu to %llu is not allocated: allocate all "
+			 "(fallocate)",
 			 (unsigned long long)at, (unsigned long long)(at + bytes - 1));
 	else if (err < 0)
-		snprintf(text, size, "bytes %llu to %llu cannot be used: %s",
+		snprintf(text, size, "quoitd cannot use its bytes %llu to %llu: %s",
 			 (unsigned long long)at, (unsigned long long)(at + bytes - 1),
 			 strerror(-err));
 	return err;

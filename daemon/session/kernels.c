@@ -38,7 +38,7 @@ static bool has_image(const struct session *s, uint32_t image)
 
 static int refuse_image(struct kernels_ask *ask)
 {
-	snprintf(ask->text, sizeof ask->text, "there is no image %u", ask->of);
+	snprintf(ask->text, sizeof ask->text, "the session has no image %u", ask->of);
 	return -EBADF;
 }
 

@@ -25,13 +25,13 @@
  * was in flight then has an unknown outcome.  In a child after fork() every
  * call returns -EOWNERDEAD: the child opens a session of its own.
  *
- * Threads.  Calls on different rings may run at the same time, calls on one ring
- * may not: one that comes while another thread puts a job in, or sleeps in a wait, returns -EBUSY.
+ * Threads.  Calls on different rings may run at the same time, calls on one ring may not: a call
+ * returns -EBUSY while another thread puts a job into the same ring or sleeps in a wait on it.
  * Calls on a session (open and close of rings, quoit_alloc, files) may
  * run at any time.
  *
- * Ordering.  Jobs that touch the same bytes run in the order of their submission
- * on one ring; all else may run at once and complete out of order.
+ * Ordering.  Jobs of one ring that touch the same bytes run in the order of their submission.
+ * All other jobs may run at the same time and complete in any order.
  */
 #ifndef QUOIT_H
 #define QUOIT_H
@@ -49,8 +49,8 @@ extern "C" {
 #endif
 
 /*
- * All functions of this header whose bodies are here are in the library as well, for programs that
- * cannot compile them (Fortran, dlopen); so are those that macros of the same name hide here.
+ * The library also exports each function whose body is in this header, and each that a macro of the
+ * same name hides here, for programs that cannot compile the header (Fortran, dlopen).
  */
 #ifndef QUOIT_INLINE
 #define QUOIT_INLINE static inline
@@ -58,7 +58,7 @@ extern "C" {
 
 /* On a builder: its SQE does nothing until it is pushed or started. */
 #define QUOIT_TO_PUSH  __attribute__((warn_unused_result))
-/* On a call whose result says whether there is anything to go on with. */
+/* On a call whose result must be looked at before the program goes on. */
 #define QUOIT_TO_CHECK __attribute__((warn_unused_result))
 
 /* All fields zero, in C and in C++. */
@@ -95,8 +95,8 @@ struct quoit_open_params {
 	const char *socket; /* NULL: $QUOIT_SOCKET, else the system's, else the user's */
 	const char *name;   /* what the tools show; NULL: the program's name */
 	/*
-	 * Lease of host memory, promised whole; 0: a little is promised, and it grows as jobs need
-	 * more, up to what the user may have, if there is so much then (quoit_info).
+	 * Lease of host memory, promised whole.  0: a small part is promised, and the lease grows
+	 * as jobs need more, up to the user's limit, as long as there is memory (quoit_info).
 	 */
 	uint64_t host_bytes;
 	uint64_t device_bytes; /* lease of memory on every device; 0: the daemon's default */
@@ -107,14 +107,14 @@ struct quoit_open_params {
 	uint32_t flags;        /* QUOIT_OPEN_* */
 };
 
-/* It brings kernels (below): its jobs on devices run in processes of its user's own. */
+/* The session loads kernels (below): its jobs on devices run in processes of its user alone. */
 #define QUOIT_OPEN_KERNELS 0x1u
-/* Small jobs on devices in GPU-direct mode, if it can be had; quoit_info.direct says so. */
+/* Run small jobs on devices in GPU-direct mode if possible; quoit_info.direct says whether. */
 #define QUOIT_OPEN_DIRECT  0x2u
 /*
- * A thread that waits stays on the CPU where it runs.  Else, if that is the CPU of the session's
- * reactor (quoit_info.reactor_cpu) and the thread may run on another, a wait moves it there, since
- * two on one CPU are slower by far; the CPUs that it may run on stay the same.
+ * A thread that waits stays on its CPU.  Without this flag, a wait moves a thread away from the
+ * CPU of the session's reactor (quoit_info.reactor_cpu) if it may run on another one, since both on
+ * one CPU are far slower.  The set of CPUs that the thread may run on stays the same.
  */
 #define QUOIT_OPEN_STAY    0x4u
 #define QUOIT_OPEN_FLAGS   0x7u
@@ -122,47 +122,50 @@ struct quoit_open_params {
 /* What the daemon granted: sizes in bytes. */
 struct quoit_info {
 	uint64_t session;         /* the number that `quoit ps` shows and `quoit kill` takes */
-	uint64_t host_bytes;      /* of the lease what is promised, */
-	uint64_t host_bytes_most; /* and what it can grow to */
+	uint64_t host_bytes;      /* the part of the lease that is promised */
+	uint64_t host_bytes_most; /* what the lease can grow to */
 	uint64_t device_bytes;
-	uint64_t arena_bytes;      /* now; quoit_alloc makes it larger, */
-	uint64_t arena_bytes_most; /* up to here, where there is memory */
+	uint64_t arena_bytes;      /* size of the arena now; quoit_alloc makes it larger */
+	uint64_t arena_bytes_most; /* what the arena can grow to, if there is memory */
 	uint64_t pinned_bytes;
 	uint64_t tsc_hz; /* ticks a second of stamps and call-site times */
 	uint32_t max_tensors;
 	uint32_t max_jobs;
-	uint32_t devices;    /* that quoit_use_device can name: 1 to this */
-	int32_t reactor_cpu; /* where the session's reactor runs; -1: unknown, it may move */
-	bool direct;         /* GPU-direct mode: it was asked for and granted */
+	uint32_t devices;               /* quoit_use_device takes 1 to this */
+	int32_t reactor_cpu;            /* of the session's reactor; -1: it may move */
+	bool direct;                    /* GPU-direct mode: it was asked for and granted */
 	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: operation n can be run */
 };
 
 /*
- * Open a session.  params may be NULL.  *ret is the caller's until quoit_close.
- * -ENOENT or -ECONNREFUSED: no daemon there; -EACCES: not allowed to, or who
- * serves there cannot be trusted: not root, ourselves, or the user whom the socket's folder belongs
- * to, where nobody else may write in it or above it; -EDQUOT: the lease does not fit
- * (quoit_open_text says what is left); -EPROTO: another version; -EINVAL: a wish that cannot be;
- * -EUSERS: too many users bring kernels; -ENAMETOOLONG: the path; -ETIMEDOUT: quoitd is
- * stopped, which is seen within some seconds, or has not answered for 30 s; -ENOMEM.  Thread-safe.
+ * Open a session.  params may be NULL.  *ret is the caller's until quoit_close.  Thread-safe.
+ *
+ * -ENOENT or -ECONNREFUSED: no daemon is there; -EACCES: the socket may not be used, or the user
+ * that serves it is not trusted; -EDQUOT: the lease does not fit (quoit_open_text says what is
+ * left); -EPROTO: another version; -EINVAL: params that are not allowed; -EUSERS: too many users
+ * bring kernels; -ENAMETOOLONG: the path; -ETIMEDOUT: quoitd is stopped, which is seen within some
+ * seconds, or has not answered for 30 s; -ENOMEM.
+ *
+ * Trusted are root, the caller's own user, and the owner of the socket's folder if no other user
+ * may write to that folder or to one above it.
  */
 QUOIT_TO_CHECK int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params);
 
-/* In words why quoitd could not be reached or refused this thread's last request; never NULL. */
+/* A sentence: why quoitd was not reached, or refused this thread's last request; never NULL. */
 const char *quoit_open_text(void);
 
 /*
  * Close all rings, wait for the jobs in flight (flags 0) or cancel those that have not
- * started (QUOIT_CLOSE_CANCEL), and free everything, rings too.  s may be NULL.  Never fails
- * half way: -ECONNRESET is said after everything has been freed, and a child frees its own
- * part (0).  No other call on s or its rings may run.
+ * started (QUOIT_CLOSE_CANCEL), and free everything, rings too.  s may be NULL.  No other
+ * call on s or its rings may run.  It always frees everything: also when it returns -ECONNRESET,
+ * and in a child, where it frees the child's part and returns 0.
  */
 int quoit_close(struct quoit_session *s, unsigned flags);
 #ifndef QUOIT_CLOSE_CANCEL
 #define QUOIT_CLOSE_CANCEL 0x1u
 #endif
 
-/* A copy of what hello granted; no round trip, thread-safe, in a child too. */
+/* A copy of what quoitd granted at open; no round trip; thread-safe; works in a child, too. */
 void quoit_get_info(const struct quoit_session *s, struct quoit_info *ret);
 
 /*
@@ -179,48 +182,48 @@ struct quoit_device_desc {
 	char address[16];       /* on PCI, like 0000:17:00.0; "": on no bus */
 	uint64_t bytes;         /* of its memory */
 	uint32_t units;         /* multiprocessors, or threads of a soft one */
-	uint64_t jobs;          /* of this session that have ended there */
-	uint64_t jobs_direct;   /* of these, in GPU-direct mode, */
-	uint64_t jobs_streamed; /* and small jobs that went through streams all the same */
-	bool up;                /* jobs run there now */
+	uint64_t jobs;          /* jobs of this session that have ended on the device */
+	uint64_t jobs_direct;   /* jobs of these that ran in GPU-direct mode */
+	uint64_t jobs_streamed; /* small jobs of these that had to go through streams */
+	bool up;                /* jobs can run on it now */
 	bool lost;              /* it cannot be brought up: jobs fail with -ENODEV */
 };
 
 /*
- * What device `number` is, counted from 1 to quoit_info.devices; quoit_open_text says why it is
- * lost, if it is.  -ENODEV: there is none of that number, and the text says why.  A round trip to
- * the daemon.
+ * Describe device `number`, from 1 to quoit_info.devices.  If it is lost, quoit_open_text says
+ * why.  -ENODEV: there is no such device; quoit_open_text says why.  A round trip to the daemon.
  */
 int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret);
 
-/* ---- kernels of one's own ---- */
+/* ---- your own kernels ---- */
 
 /*
  * Load an image on a device: a cubin or PTX, or, on a soft device, the text "soft", which has
  * the built-in kernels `stencil5`, `saxpy` and `spin` (docs/gpu.md).  It is copied.  Returns its
  * index, for quoit_kernel.
  *
- * quoit_open_text says what was wrong, in the driver's words where it was the driver's to say:
- * -ENOEXEC: nothing that this device can load; -ENOTSUP: nor this driver; -EFBIG: more than
- * QUOIT_MAX_IMAGE_BYTES, or nothing; -ENFILE: QUOIT_MAX_IMAGES are loaded; -ENODEV: no such
+ * quoit_open_text says what was wrong, in the driver's words if the driver refused it.
+ * -ENOEXEC: this device cannot load it; -ENOTSUP: this driver cannot; -EFBIG: more than
+ * QUOIT_MAX_IMAGE_BYTES, or empty; -ENFILE: QUOIT_MAX_IMAGES are loaded; -ENODEV: no such
  * device, or it is lost; -EPERM: the session was opened without QUOIT_OPEN_KERNELS;
- * -QUOIT_EGPUFAULT: the device's process ended meanwhile, perhaps over it; -ENOMEM; -ECONNRESET.
+ * -QUOIT_EGPUFAULT: the device's process ended meanwhile, perhaps because of it; -ENOMEM;
+ * -ECONNRESET.
  * Waits for the device's process, which the first such session of a user starts.
  */
 int quoit_kernels_load(struct quoit_session *s, unsigned device, const void *image, size_t size);
 
-/* Jobs that were put in before still have its kernels, and keep their numbers.  -EBADF: no such. */
+/* Jobs that were put in before still run its kernels.  -EBADF: there is no such image. */
 int quoit_kernels_unload(struct quoit_session *s, int image);
 
 /*
  * Register a kernel of an image (struct quoit_kernel_desc, kernel.h): the number for
- * quoit_launch.  -ENOENT: the image has none of that name; -EINVAL: the description makes no
- * sense; -ENFILE: QUOIT_MAX_KERNELS are registered; -EBADF: no such image; else as
- * quoit_kernels_load.
+ * quoit_launch.  -ENOENT: the image has no kernel of that name; -EINVAL: the description is
+ * invalid; -ENFILE: QUOIT_MAX_KERNELS are registered; -EBADF: there is no such image; other
+ * errors as quoit_kernels_load.
  */
 int quoit_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc);
 
-/* Arguments for a description: the address of a tensor of the job, one of its two scalars, */
+/* Arguments for a description: the address of one of the job's tensors, */
 QUOIT_INLINE struct quoit_kernel_arg quoit_arg_tensor(uint8_t index)
 {
 	struct quoit_kernel_arg a = QUOIT_ZEROS;
@@ -231,6 +234,7 @@ QUOIT_INLINE struct quoit_kernel_arg quoit_arg_tensor(uint8_t index)
 	return a;
 }
 
+/* one of the job's two scalars, */
 QUOIT_INLINE struct quoit_kernel_arg quoit_arg_scalar(uint8_t index, uint8_t bytes)
 {
 	struct quoit_kernel_arg a = QUOIT_ZEROS;
@@ -261,39 +265,38 @@ struct quoit_ring_params {
 	uint32_t flags;      /* QUOIT_RING_RAW, QUOIT_RING_STAMPS */
 	uint32_t jobs;       /* managed: slots of the job table; 0: entries */
 };
-#define QUOIT_RING_RAW 0x10000u /* user_data is yours and you reap; no quoit_job */
+#define QUOIT_RING_RAW 0x10000u /* you set user_data and reap the CQEs; no quoit_job */
 #ifndef QUOIT_RING_STAMPS
 #define QUOIT_RING_STAMPS 0x1u /* times of each job, see struct quoit_stamps */
 #endif
 
 /*
  * Open one ring.  params may be NULL.  *ret is the caller's until quoit_ring_close or
- * quoit_close.  -EINVAL: sizes or flags that cannot be; -ENFILE: the session has had its rings;
- * -EDQUOT: beyond what its user may have (quoit_open_text says what is left); -ENOSPC: the
- * reactor has no room; -ENOMEM; -ECONNRESET.
+ * quoit_close.  -EINVAL: sizes or flags that are not allowed; -ENFILE: all 64 ring numbers of the
+ * session have been used; they are not reused; -EDQUOT: beyond the user's limit (quoit_open_text
+ * says what is left); -ENOSPC: the reactor has no room; -ENOMEM; -ECONNRESET.
  */
 QUOIT_TO_CHECK int quoit_ring_open(struct quoit_ring **ret, struct quoit_session *s,
 				   const struct quoit_ring_params *params);
 
-/* Open `count` rings alike in one call, one per thread; all or none.  Errors are the same. */
+/* Open `count` equal rings in one call, one for each thread; all or none.  Same errors. */
 QUOIT_TO_CHECK int quoit_rings_open(struct quoit_ring **ret, unsigned count,
 				    struct quoit_session *s,
 				    const struct quoit_ring_params *params);
 
 /*
- * Wait for the ring's jobs, then close and free it.  q may be NULL.  -ECONNRESET: quoitd is gone,
- * and q is freed all the same; -EOWNERDEAD: it is not.
+ * Wait for the ring's jobs, then close and free it.  q may be NULL.  -ECONNRESET: quoitd is gone;
+ * q is freed.  -EOWNERDEAD: this is a child process; q is not freed.
  */
 int quoit_ring_close(struct quoit_ring *q);
 
-/* Whose ring it is; the session stays its opener's. */
+/* The ring's session, which the caller does not own. */
 struct quoit_session *quoit_ring_session(const struct quoit_ring *q);
 
 /*
- * A descriptor for somebody's epoll loop: it becomes readable once, at the next
- * CQE after quoit_ring_arm(), and with HUP when quoitd is gone.  Owned by q.
- * quoit_ring_arm returns 1 when CQEs are there already (reap them, then arm again), else 0,
- * or -ECONNRESET.
+ * A descriptor for an epoll loop, owned by q.  It becomes readable once, at the next CQE after
+ * quoit_ring_arm(), and reports HUP when quoitd is gone.  quoit_ring_arm returns 1 when CQEs are
+ * there already (reap them, then arm again), else 0, or -ECONNRESET.
  */
 int quoit_ring_fd(const struct quoit_ring *q);
 int quoit_ring_arm(struct quoit_ring *q);
@@ -304,12 +307,12 @@ int quoit_ring_arm(struct quoit_ring *q);
  * Put one job into the ring; it is published by quoit_flush, by any wait, and by
  * itself when a quarter of the ring is unpublished.
  *
- * quoit_push: nobody will ask for this job by name; no CQE when it succeeds.  A
- * failure shows where its output is read, and in quoit_failures().
+ * quoit_push: the job has no name to wait for, and no CQE when it succeeds.  Its failure shows
+ * where its output is read, and in quoit_failures().
  * quoit_start: *ret names the job until quoit_wait or quoit_detach has ended it.
  *
- * -EAGAIN: the ring (or the job table) is full even after reaping.  A managed
- * ring waits for room in the SQ rather than return it.
+ * -EAGAIN: the ring (or the job table) is full even after reaping.  A managed ring does not
+ * return it for a full SQ: it waits for room.
  *
  * On a raw ring quoit_push keeps sqe.user_data, for the CQE of a failure; creates,
  * views and frees have 0 there.  quoit_start is for managed rings only.
@@ -329,10 +332,10 @@ QUOIT_INLINE int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_j
 }
 
 /*
- * Why the library refused the last call on this ring that it refused: one that returned
- * QUOIT_NO_TENSOR or NULL, or an errno that no job has failed with.  A sentence, valid until the
- * next call; "": it has refused none.  For errors of quoit_open and quoit_ring_open, and q NULL:
- * quoit_open_text.
+ * A sentence that says why the library refused a call on this ring, for the last refused call.
+ * Refused are calls that return QUOIT_NO_TENSOR or NULL, or an errno that is not a job's failure.
+ * "": no call was refused.  Valid until the next call.  quoit_open_text has the sentence for
+ * quoit_open and quoit_ring_open; with q NULL this function returns that.
  */
 const char *quoit_error_text(const struct quoit_ring *q);
 
@@ -341,16 +344,16 @@ int quoit_flush(struct quoit_ring *q);
 
 /* ---- raw rings ---- */
 
-/* The next free slot, to be filled completely by the caller; NULL: the ring is full. */
+/* The next free slot, which the caller fills completely; NULL: the ring is full. */
 struct quoit_sqe *quoit_get_sqe(struct quoit_ring *q);
 
-/* As quoit_get_sqe, up to `most` slots in one run; how many, 0: the ring is full. */
+/* As quoit_get_sqe, for up to `most` slots in one run; returns their number, 0: it is full. */
 unsigned quoit_get_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **ret);
 
 /*
- * A run of ready CQEs: how many, and *ret points at the first, which need not lie in the ring.
- * More may be ready behind the run.  0: none; -ECONNRESET: none, and no daemon, which is looked for
- * at every fourth look in vain, and every 50 ms at most.
+ * A run of ready CQEs: returns their number; *ret points at the first, which need not lie in the
+ * ring.  More may be ready after the run.  0: none is ready; -ECONNRESET: none, and quoitd is gone.
+ * quoit_peek checks for that at every fourth call that finds none, at most every 50 ms.
  */
 int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret);
 
@@ -362,19 +365,19 @@ const struct quoit_cqe *quoit_cqe_at(const struct quoit_ring *q, unsigned i);
 const struct quoit_error *quoit_error_at(const struct quoit_ring *q, unsigned i);
 const struct quoit_stamps *quoit_stamps_at(const struct quoit_ring *q, unsigned i);
 
-/* Release the first n ready CQEs: n is at most how many quoit_peek has said there are. */
+/* Release the first n ready CQEs; n is at most the number that quoit_peek returned. */
 void quoit_release(struct quoit_ring *q, unsigned n);
 
 /*
- * Flush and sleep until a CQE is ready; for some microseconds it looks before it sleeps.  Who has
- * one job at a time has its answer soonest by this: looks of one's own come too early, and hinder
- * quoitd, or too late.  0, -ETIME, -ECONNRESET.
+ * Flush and sleep until a CQE is ready; it polls for some microseconds before it sleeps.  With one
+ * job in flight this is the fastest way to its answer.  A polling loop of your own either takes the
+ * cache line before quoitd has written it, or looks late.  0, -ETIME, -ECONNRESET.
  */
 QUOIT_TO_CHECK int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms);
 
 /*
- * The sentence for a failed CQE: what was wrong and with what.  Into the caller's buffer, cut
- * where that ends, which is returned.  error may be NULL.  Thread-safe.
+ * Write the sentence for a failed CQE, what was wrong and with what, into the caller's buffer, cut
+ * at its end, and return the buffer.  error may be NULL.  Thread-safe.
  */
 const char *quoit_strerror_cqe(const struct quoit_cqe *cqe, const struct quoit_error *error,
 			       char *buffer, size_t size);
@@ -391,7 +394,7 @@ const char *quoit_strerror(int error);
 /* ---- waiting (managed rings) ---- */
 
 /*
- * On a raw ring all of these are -EINVAL.  Timeouts are milliseconds; 0 looks and does not wait.
+ * On a raw ring all of these return -EINVAL.  Timeouts are milliseconds; 0 does not wait.
  *
  * Every wait publishes first, sleeps, and is counted under the place in the
  * program that called it (struct quoit_site, in the ring's client pages).  The
@@ -403,8 +406,8 @@ const char *quoit_strerror(int error);
 
 /*
  * Wait until the job has ended, return its result, and free its slot.
- * -ETIME: it has not ended in time; the job stays valid.  (It is also the result of a
- * job that missed its own deadline, which quoit_result tells apart: -EINVAL then.)
+ * -ETIME: the job has not ended in time, and stays valid.  A job that missed its own deadline ends
+ * with -ETIME, too; then its slot is freed, and quoit_result returns -EINVAL.
  */
 QUOIT_TO_CHECK int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms,
 				 const char *here);
@@ -413,7 +416,7 @@ QUOIT_TO_CHECK int quoit_wait(struct quoit_ring *q, quoit_job job, int timeout_m
 
 /*
  * Wait until at least n of jobs[0..count) have ended (any: n = 1, all: n = count)
- * and return how many have; their slots stay, so that quoit_result can be asked.
+ * and return how many have ended.  Their slots stay valid for quoit_result.
  */
 QUOIT_TO_CHECK int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 				   unsigned n, int timeout_ms, const char *here);
@@ -439,20 +442,20 @@ QUOIT_TO_CHECK int quoit_wait_tensor(struct quoit_ring *q, quoit_tensor t, int t
 #define quoit_wait_tensor(q, t, timeout_ms) quoit_wait_tensor_at(q, t, timeout_ms, QUOIT_HERE)
 
 /*
- * The record of the failed job whose result the last wait on this ring has returned: of quoit_wait,
- * quoit_wait_tensor and quoit_read.  False: it returned none, be it that all went well, or that it
- * failed by itself (-ETIME, -EINVAL, -ECONNRESET).
+ * The error record of the failed job whose result the last wait on this ring returned (quoit_wait,
+ * quoit_wait_tensor, quoit_read).  False: that wait returned no job's failure: all went well, or
+ * the wait itself failed (-ETIME, -EINVAL, -ECONNRESET).
  */
 bool quoit_wait_error(struct quoit_ring *q, struct quoit_error *ret);
 
 /*
- * What the last wait on this ring has returned, in words: the sentence for its error record, or,
- * where it has none, the error's name and quoit_error_text (q NULL: the name alone).  Into the
- * caller's buffer, which is returned.
+ * Write a sentence for the error of the last wait on this ring into the caller's buffer, and return
+ * the buffer: the sentence of its error record, or, without a record, the error's name and
+ * quoit_error_text (q NULL: the name only).
  */
 const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, size_t size);
 
-/* Wait until every job that was put into this ring has ended, well or not.  0, -ETIME. */
+/* Wait until every job that was put into this ring has succeeded or failed.  0, -ETIME. */
 QUOIT_TO_CHECK int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here);
 QUOIT_TO_CHECK int quoit_wait_all(struct quoit_ring *q, int timeout_ms);
 #define quoit_wait_all(q, timeout_ms) quoit_wait_all_at(q, timeout_ms, QUOIT_HERE)
@@ -460,8 +463,8 @@ QUOIT_TO_CHECK int quoit_wait_all(struct quoit_ring *q, int timeout_ms);
 /*
  * A window: mark the end of a batch and wait until at most n batches (this one
  * included) have not ended.  n = 0 waits for this batch itself.  -EINVAL: n is beyond
- * QUOIT_MAX_WINDOW; -ETIME: more are open still, and this one is marked unless QUOIT_MAX_WINDOW
- * were open before it.
+ * QUOIT_MAX_WINDOW.  -ETIME: more than n batches are still open; this one is marked, unless
+ * QUOIT_MAX_WINDOW were open before it.
  */
 QUOIT_TO_CHECK int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms,
 				   const char *here);
@@ -481,14 +484,14 @@ bool quoit_job_error(struct quoit_ring *q, quoit_job job, struct quoit_error *re
 /* The times of a job that has ended (QUOIT_RING_STAMPS); false: there are none. */
 bool quoit_job_stamps(struct quoit_ring *q, quoit_job job, struct quoit_stamps *ret);
 
-/* Nobody will ask for this job any more: its slot is freed when it ends. */
+/* Give up the job's name: its slot is freed when the job ends. */
 void quoit_detach(struct quoit_ring *q, quoit_job job);
 
 /*
  * Cancel a job that has not started: it ends with -ECANCELED and its outputs are
- * poisoned.  -EALREADY: it has started or ended; -EINVAL: no such job; -EBUSY: too many that
- * quoitd has not yet seen are cancelled (docs/limits.md).  A round trip to the daemon.  The job
- * is still to be waited for or detached.
+ * poisoned.  The caller must still wait for it or detach it.  -EALREADY: it has started or ended;
+ * -EINVAL: no such job; -EBUSY: too many jobs that quoitd has not fetched are cancelled already
+ * (docs/limits.md).  A round trip to the daemon.
  */
 int quoit_cancel(struct quoit_ring *q, quoit_job job);
 
@@ -501,9 +504,9 @@ uint64_t quoit_failures(struct quoit_ring *q, struct quoit_error *ret_last);
 /* ---- tensors ---- */
 
 /*
- * Four dims, always: missing leading ones are 1, not 0.  A tensor without elements has 0 rows
- * (dim[2]) or 0 columns (dim[3]); other dims of 0 were left out, and are refused.  A stride may be
- * zero or negative in a view.
+ * There are always four dims; leading ones that are not used are 1, not 0.  An empty tensor has 0
+ * rows (dim[2]) or 0 columns (dim[3]); 0 in another dim is refused.  A stride of a view may be zero
+ * or negative.
  */
 struct quoit_shape {
 	uint8_t dtype; /* enum quoit_dtype; half.h converts to and from BF16 and F16 */
@@ -512,9 +515,9 @@ struct quoit_shape {
 };
 
 /*
- * Where the tensors that this ring creates live from now on: 0 the host, which is where they
- * begin, else a device.  Jobs run where their tensors are, and a copy goes from one place to
- * another, host or device; dense tensors only there.  -ENODEV: there is none of that number, and
+ * Where the tensors live that this ring creates from now on: 0 is the host (the default), 1 and
+ * more are devices.  A job runs where its tensors are.  Only quoit_copy takes tensors in two
+ * places, host or device, and these must be dense.  -ENODEV: there is no such device;
  * quoit_open_text says why.
  */
 int quoit_use_device(struct quoit_ring *q, unsigned device);
@@ -525,17 +528,17 @@ int quoit_use_device(struct quoit_ring *q, unsigned device);
 /*
  * Create a tensor and its buffer.  Returns at once: the bytes come with the first
  * job that touches it, and are zero until written.  QUOIT_NO_TENSOR: max_tensors
- * are alive, the ring is full, shape or flags cannot be, or there is no such device;
- * quoit_error_text says which.  What quoitd finds wrong with a shape shows at the jobs that use it.
- * flags: QUOIT_CREATE_PINNED (which is on the host), QUOIT_CREATE_ON.  The handle may be used on
- * every ring of the session, once a job of its own ring that was put in later has ended.
+ * are alive, the ring is full, shape or flags are not allowed, or there is no such device;
+ * quoit_error_text says which.  If quoitd refuses a shape, the jobs that use the tensor fail.
+ * flags: QUOIT_CREATE_PINNED (on the host only), QUOIT_CREATE_ON.  Other rings of the session may
+ * use the handle once a later job of the creating ring has ended.
  */
 quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags);
 
 /*
- * The same for a vector, a matrix, and for bytes that the client has by quoit_alloc: they stay
- * the caller's, to be kept until the tensor is freed and its jobs have ended.  QUOIT_NO_TENSOR
- * also for other memory.
+ * As quoit_create, for a vector, for a matrix, and for memory of quoit_alloc.  That memory stays
+ * the caller's, who keeps it until the tensor is freed and its jobs have ended; other memory is
+ * refused (QUOIT_NO_TENSOR).
  */
 quoit_tensor quoit_vector(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t n);
 quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t rows,
@@ -543,17 +546,17 @@ quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t
 quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *shape, void *memory);
 
 /*
- * A view on the buffer of t, of its dtype, `offset` bytes after t's first element; to be freed
- * as t is, in any order.  QUOIT_NO_TENSOR also for another dtype, or when t is no tensor.  One
- * element for all places has a stride that is not zero in some dim of 1, or is left to
- * broadcasting.
+ * A view on the buffer of t, of the same dtype, `offset` bytes after t's first element.  The caller
+ * frees it and t in any order.  QUOIT_NO_TENSOR also for another dtype, or when t is not a tensor.
+ * Strides that are all zero mean a dense view.  For a view that repeats one element, set a stride
+ * other than zero in a dim of 1, or let the operation broadcast.
  */
 quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit_shape *shape,
 			uint64_t offset);
 
 /*
- * End the tensor.  Jobs that use it go on; the bytes go back after the last one.  -EINVAL: t is
- * no tensor of this session; -EAGAIN: a raw ring is full.
+ * Free the tensor.  Jobs that use it go on; its memory is freed after the last of them.  -EINVAL: t
+ * is not a tensor of this session; -EAGAIN: a raw ring is full.
  */
 int quoit_free(struct quoit_ring *q, quoit_tensor t);
 
@@ -563,9 +566,9 @@ bool quoit_shape_of(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *re
 /* ---- memory that both sides see ---- */
 
 /*
- * Bytes of the arena, 64-byte aligned; NULL: it is full, and cannot grow, which is asked for again
- * a tenth of a second later.  Thread-safe, no round trip unless it grows.  Free only when the jobs
- * on it have ended.
+ * Memory of the arena, 64-byte aligned; NULL: it is full and cannot grow; the library asks quoitd
+ * for as much again after a tenth of a second.  Thread-safe; no round trip unless the arena grows.
+ * Free it only when the jobs on it have ended.
  */
 void *quoit_alloc(struct quoit_session *s, size_t size);
 void quoit_dealloc(struct quoit_session *s, void *memory);
@@ -573,10 +576,10 @@ void quoit_dealloc(struct quoit_session *s, void *memory);
 /*
  * Copy from and to any memory, through the arena, as ordinary jobs in the order
  * of this ring.  `size` must be the tensor's elements, dense, row by row.
- * quoit_write returns when `from` may be used again, not when the tensor is
- * written; quoit_read returns when `to` is filled (an implicit wait), or with the failure of
- * what it reads.  -EINVAL: another size, no such tensor, a raw ring; -ENOMEM: the arena has no
- * room; -ECONNRESET.
+ * quoit_write returns when `from` may be used again, not when the tensor is written.  quoit_read
+ * waits until `to` is filled; if the job that wrote the tensor failed, it returns that failure.
+ * -EINVAL: another size, no such tensor, or a raw ring; -ENOMEM: the arena has no room;
+ * -ECONNRESET.
  */
 int quoit_write_at(struct quoit_ring *q, quoit_tensor t, const void *from, size_t size,
 		   const char *here);
@@ -592,16 +595,17 @@ QUOIT_TO_CHECK int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, si
 /*
  * Let jobs use an open file: the index for quoit_file_read and quoit_file_write,
  * or a negative errno.  The daemon keeps a duplicate; fd stays the caller's.
- * Regular files only, without O_APPEND (-EINVAL); -ENFILE: the session has all that it may
- * have; -ECONNRESET.  A daemon of another user writes to files on disks alone, or where its
- * administrator lists the file system (file-systems): elsewhere, as in memory (tmpfs, a memfd), on
- * an overlay, FUSE or NFS, jobs that write fail with -EACCES, as does this call if fd is for
- * writing only.  quoit_strerror and quoit_open_text name the file system.  A round trip to the
- * daemon.
+ * Regular files only, without O_APPEND (-EINVAL); -ENFILE: the session has as many files as it
+ * may have; -ECONNRESET.  A round trip to the daemon.
+ *
+ * A daemon that runs as another user writes only to files on disks, and on file systems that its
+ * administrator lists (option file-systems).  On others, as in memory (tmpfs, a memfd), on an
+ * overlay, FUSE or NFS, jobs that write fail with -EACCES, as does this call if fd is open only for
+ * writing.  quoit_strerror_wait and quoit_open_text name the file system.
  */
 int quoit_file_add(struct quoit_session *s, int fd);
 
-/* Jobs that were put in before still have it.  -EBADF, -EINVAL: no such index; -ECONNRESET. */
+/* Jobs that were put in before still use the file.  -EBADF, -EINVAL: no such index; -ECONNRESET. */
 int quoit_file_remove(struct quoit_session *s, int index);
 
 /* ---- builders: pure functions that fill an SQE ---- */
@@ -640,7 +644,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_arg(struct quoit_sqe sqe, u
 	return sqe;
 }
 
-/* As quoit_op_arg, where scalars are of the tensors' kind, and these are integers. */
+/* As quoit_op_arg, for operations on integer tensors whose scalars are integers. */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_int(struct quoit_sqe sqe, uint8_t arg,
 							 int64_t scalar0, int64_t scalar1)
 {
@@ -649,13 +653,13 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_int(struct quoit_sqe sqe, u
 	return sqe;
 }
 
-/* Does nothing; ends when t (may be none) has been written. */
+/* Does nothing; ends when t (QUOIT_NO_TENSOR: no tensor) has been written. */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_nop(quoit_tensor t)
 {
 	return quoit_op4(QUOIT_OP_NOP, t, 0, 0, 0);
 }
 
-/* Ends when every earlier job of the ring has. */
+/* Does nothing; ends when every earlier job of the ring has ended. */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_after_all(void)
 {
 	struct quoit_sqe sqe = quoit_op4(QUOIT_OP_NOP, 0, 0, 0, 0);
@@ -673,8 +677,8 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_priority(struct quoit_sqe
 }
 
 /*
- * Must start within so many microseconds of its fetch, or ends with -ETIME; an operation of a
- * module, or a kernel of one's own, must have ended by then, or its process is killed.
+ * The job must start within so many microseconds of its fetch, or it ends with -ETIME.  An
+ * operation of a module, or one of your kernels, must even end by then, or its process is killed.
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_deadline(struct quoit_sqe sqe,
 								uint32_t microseconds)
@@ -683,7 +687,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_deadline(struct quoit_sqe
 	return sqe;
 }
 
-/* Starts only when the job that was put into the ring `back` jobs before it has ended. */
+/* The job starts only after the job that was put into the ring `back` jobs earlier has ended. */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_link(struct quoit_sqe sqe, uint32_t back)
 {
 	sqe.flags |= QUOIT_SQE_LINK;
@@ -692,10 +696,9 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_link(struct quoit_sqe sqe
 }
 
 /*
- * A number is for floating-point tensors where its builder takes a double (quoit_fill, _scalar),
- * and for integer ones where it takes an integer (_int).  A job with the wrong one fails with
- * -EINVAL.  A floating-point number for an _int is an error of the compiler, C99 apart
- * (quoit/integers.h).
+ * A builder that takes a double (quoit_fill, _scalar) is for floating-point tensors; one that takes
+ * an integer (_int) is for integer tensors.  A job with the wrong kind of number fails (-EINVAL).
+ * A floating-point number for an _int is an error of the compiler, C99 apart (quoit/integers.h).
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_fill(quoit_tensor out, double value)
 {
@@ -877,9 +880,9 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_sqloss(quoit_tensor loss, quoi
 }
 
 /*
- * Launch a kernel of quoit_kernel on these tensors, which are on its device (-EXDEV); those that
- * it has not are none.  Their dims are the kernel's own business.  quoit_op_arg(..., kernel,
- * scalar0, scalar1) gives it scalars, as bits.
+ * Launch a kernel of quoit_kernel on these tensors, which must be on its device (else -EXDEV); give
+ * QUOIT_NO_TENSOR for those that it does not have.  Quoit does not check their dims.
+ * quoit_op_arg(..., kernel, scalar0, scalar1) gives the kernel scalars, as bits.
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_launch(int kernel, quoit_tensor t0,
 							 quoit_tensor t1, quoit_tensor t2,
@@ -888,7 +891,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_launch(int kernel, quoit_tenso
 	return quoit_op_arg(quoit_op4(QUOIT_OP_LAUNCH, t0, t1, t2, t3), (uint8_t)kernel, 0, 0);
 }
 
-/* Between a dense tensor and a file of quoit_file_add; the result counts bytes. */
+/* Read a dense tensor from a file of quoit_file_add, or write it; the result counts bytes. */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_file_read(quoit_tensor out, int file,
 							    uint64_t offset)
 {

@@ -34,16 +34,16 @@ static int check_config(const char *options, char *ret_said, size_t size)
 Test(configuration, quoitd_checks_its_options_and_does_nothing_else)
 {
 	static const char *const wrong[][2] = {
-		{"--gpu=sofd", "gpu: 'sofd'"},
+		{"--gpu=sofd", "gpu: invalid value 'sofd'"},
 		{"--cpus=0-,1", "cpus: '0-,1'"},
 		{"--cpus=1023", "cpus: '1023' has none"},
-		{"--stick=nowhere", "stick: 'nowhere'"},
-		{"--gpu=sofd --lease=x", "gpu: 'sofd'"},
-		{"--gpu=sofd --lease=x", "'x' is no value for lease"},
-		{"--disable=fill,gem", "'gem' is no operation"},
+		{"--stick=nowhere", "stick: no thread 'nowhere'"},
+		{"--gpu=sofd --lease=x", "gpu: invalid value 'sofd'"},
+		{"--gpu=sofd --lease=x", "invalid value 'x' for option lease"},
+		{"--disable=fill,gem", "unknown operation 'gem'"},
 		{"--module=/nowhere/m.so", "'/nowhere/m.so'"},
 		{"--config=/nowhere/q.conf", "/nowhere/q.conf"},
-		{"--gpu=sofd --cpus=x --module=/nowhere/m.so", "gpu: 'sofd'"},
+		{"--gpu=sofd --cpus=x --module=/nowhere/m.so", "gpu: invalid value 'sofd'"},
 		{"--gpu=sofd --cpus=x --module=/nowhere/m.so", "cpus: 'x'"},
 		{"--gpu=sofd --cpus=x --module=/nowhere/m.so", "'/nowhere/m.so'"},
 	};
@@ -89,7 +89,7 @@ Test(configuration, what_is_wrong_is_named_with_the_line_that_it_is_from)
 		&configuration, "module = /nowhere/a.so\n\ngpu = sofd\nmodule = /nowhere/b.so\n"));
 	snprintf(option, sizeof option, "%s --cpus=x", configuration.option);
 	cr_expect_eq(check_config(option, said, sizeof said), 2);
-	cr_expect(strstr(said, "q.conf, line 3: gpu: 'sofd'"), "%s", said);
+	cr_expect(strstr(said, "q.conf, line 3: gpu: invalid value 'sofd'"), "%s", said);
 	cr_expect(strstr(said, "q.conf, line 1: module: cannot read '/nowhere/a.so'"), "%s", said);
 	snprintf(expected, sizeof expected, "%s, line 4: module: cannot read", configuration.file);
 	cr_expect(strstr(said, expected), "%s", said);

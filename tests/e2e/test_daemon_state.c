@@ -95,7 +95,7 @@ Test(daemon_state, a_socket_that_waits_is_told_and_not_connected_to, .init = mak
 	cr_assert_eq(listen(fd, 8), 0);
 	for (size_t i = 0; i < FILE_READER; i++) {
 		cr_expect_eq(tool_run(said, sizeof said, "%s --socket=%s", readers[i], path), 1);
-		cr_expect(strstr(said, "it has not started yet"), "%s: %s", readers[i], said);
+		cr_expect(strstr(said, "quoitd has not started yet"), "%s: %s", readers[i], said);
 	}
 	expect_state(path, "waiting", 0);
 	cr_expect_eq(accept(fd, NULL, NULL), -1);

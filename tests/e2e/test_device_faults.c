@@ -266,11 +266,11 @@ struct end {
 };
 
 static struct end ends[] = {
-	{"memory_new:1:ENOMEM", "it cannot be set up: Cannot allocate memory"},
-	{"host_new:1:ENOMEM", "it cannot be set up: Cannot allocate memory"},
-	{"stream_new:1:EIO", "it cannot be set up: Input/output error"},
-	{"event_new:1:EIO", "it cannot be set up: Input/output error"},
-	{"host_new:2:EDEVLOST", "it cannot be set up: injected by QUOIT_SOFT_FAULTS"},
+	{"memory_new:1:ENOMEM", "the device cannot be set up: Cannot allocate memory"},
+	{"host_new:1:ENOMEM", "the device cannot be set up: Cannot allocate memory"},
+	{"stream_new:1:EIO", "the device cannot be set up: Input/output error"},
+	{"event_new:1:EIO", "the device cannot be set up: Input/output error"},
+	{"host_new:2:EDEVLOST", "the device cannot be set up: injected by QUOIT_SOFT_FAULTS"},
 	{"health:1:EGPUFAULT", "injected by QUOIT_SOFT_FAULTS"},
 };
 

@@ -223,7 +223,7 @@ Test(doctor, time_that_a_hypervisor_took_is_a_warning)
 	put(&m, "proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor vme\n");
 	put(&m, "proc/stat", "cpu  100 0 100 700 0 0 0 100 0 0\n");
 	cr_expect_eq(tool_run(said, sizeof said, "doctor -q --root=%s", m.folder), 0);
-	cr_expect(strstr(said, "others took 10 %"), "%s", said);
+	cr_expect(strstr(said, "other guests took 10 %"), "%s", said);
 	machine_remove(&m);
 }
 
@@ -429,7 +429,7 @@ Test(doctor, this_machine_is_looked_over_and_measured)
 	cr_expect(status == 0 || status == 1, "%d %s", status, said);
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		cr_expect(strstr(said, names[i]), "%s: %s", names[i], said);
-	cr_expect(strstr(said, "none runs at /nowhere/quoitd.sock"), "%s", said);
+	cr_expect(strstr(said, "no quoitd runs at /nowhere/quoitd.sock"), "%s", said);
 	status = tool_run(said, sizeof said, "doctor --no-measure --json --socket=/nowhere/x");
 	cr_expect(status == 0 || status == 1, "%d %s", status, said);
 	expect_findings(said);
@@ -496,9 +496,9 @@ Test(doctor, a_quoitd_that_runs_is_the_one_that_is_looked_at)
 	cr_assert_eq(daemon_start(&d, options), 0);
 	status = tool_run(said, sizeof said, "doctor -n --socket=%s", d.socket);
 	cr_expect(status == 0 || status == 1, "%d %s", status, said);
-	snprintf(expected, sizeof expected, "it runs as process %d", (int)d.pid);
+	snprintf(expected, sizeof expected, "quoitd runs as process %d", (int)d.pid);
 	cr_expect(strstr(said, expected), "%s", said);
-	cr_expect(strstr(said, "quoitd misses io_uring (switched off)"), "%s", said);
+	cr_expect(strstr(said, "quoitd runs without io_uring (switched off)"), "%s", said);
 	cr_expect(strstr(said, "soft:0"), "%s", said);
 	cr_expect_eq(tool_run(said, sizeof said, "doctor --socket=%s device-speed", d.socket), 0,
 		     "%s", said);
@@ -521,7 +521,7 @@ Test(doctor, a_quoitd_that_hangs_or_is_dead_is_a_failure)
 	kill(d.pid, SIGCONT);
 	daemon_kill(&d);
 	cr_expect_eq(tool_run(said, sizeof said, "doctor -q --socket=%s quoitd", d.socket), 1);
-	cr_expect(strstr(said, "and is dead"), "%s", said);
+	cr_expect(strstr(said, "that is dead has left"), "%s", said);
 	daemon_stop(&d);
 }
 
@@ -555,7 +555,7 @@ Test(doctor, who_is_refused_is_told_in_quoitds_words)
 	snprintf(path, sizeof path, "%s/quoitd.sock", folder.folder);
 	pid = start_stranger(path, &m, sizeof m);
 	cr_expect_eq(tool_run(said, sizeof said, "doctor -q --socket=%s quoitd", path), 1);
-	cr_expect(strstr(said, "refuses us: not \\x"), "%s", said);
+	cr_expect(strstr(said, "refuses this user: not \\x"), "%s", said);
 	cr_expect_eq(waitpid(pid, NULL, 0), pid);
 	machine_remove(&folder);
 }
@@ -572,7 +572,7 @@ Test(doctor, a_socket_of_another_kind_is_somebody_elses_and_not_dead)
 	cr_assert(bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 1) == 0);
 	cr_expect_eq(tool_run(said, sizeof said, "doctor -q --socket=%s quoitd", address.sun_path),
 		     1);
-	cr_expect(strstr(said, "is no quoitd"), "%s", said);
+	cr_expect(strstr(said, "is not quoitd"), "%s", said);
 	close(fd);
 	machine_remove(&m);
 }
@@ -588,7 +588,7 @@ Test(doctor, what_is_no_quoitd_is_a_failure)
 	snprintf(path, sizeof path, "%s/quoitd.sock", m.folder);
 	pid = start_stranger(path, noise, sizeof noise);
 	cr_expect_eq(tool_run(said, sizeof said, "doctor -q --socket=%s quoitd", path), 1);
-	cr_expect(strstr(said, "is no quoitd"), "%s", said);
+	cr_expect(strstr(said, "is not quoitd"), "%s", said);
 	cr_expect_eq(waitpid(pid, NULL, 0), pid);
 	machine_remove(&m);
 }

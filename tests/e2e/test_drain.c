@@ -113,7 +113,7 @@ Test(drain, what_is_not_done_by_the_deadline_is_cancelled)
 	wait_until_it_ends();
 	cr_expect_gt(done, 0);
 	cr_expect_gt(cancelled, 0);
-	cr_expect_eq(daemon_log_count(&h.d, "1 sessions were open: ", 1), 1);
+	cr_expect_eq(daemon_log_count(&h.d, "1 sessions were open when quoitd ended: ", 1), 1);
 	snprintf(words, sizeof words, " finished, %u were cancelled", cancelled);
 	cr_expect_eq(daemon_log_count(&h.d, words, 1), 1, "%s", words);
 	finish();

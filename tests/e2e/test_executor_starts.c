@@ -239,7 +239,9 @@ Test(executor_starts, a_device_whose_process_does_not_go_is_lost_until_it_has_go
 	hold(pid);
 	cr_assert_eq(fill(&r), 0);
 	cr_expect_eq(fill(&r), -ETIME);
-	expect_lost(&r, "quoit-exec was ended: a job had it for too long, and does not go");
+	expect_lost(
+		&r,
+		"quoit-exec was ended: a job took longer than allowed, but its process does not go");
 	cr_expect_lt(thread_seconds(&r, "quoit-executors"), 0.15);
 	cr_expect_eq(kill(pid, 0), 0);
 	let_go(pid);

@@ -45,7 +45,7 @@ Test(exit_status, options_that_make_no_sense)
 	service_init(&s);
 	strcpy(s.d.socket, "/tmp/quoit-not-made/s");
 	expect(&s, "--frobnicate", STATUS_OPTIONS, "unknown option");
-	expect(&s, "--max-jobs=many", STATUS_OPTIONS, "'many' is no value for max-jobs");
+	expect(&s, "--max-jobs=many", STATUS_OPTIONS, "invalid value 'many' for option max-jobs");
 	cr_expect_eq(access("/tmp/quoit-not-made", F_OK), -1);
 	service_done(&s);
 }
@@ -56,7 +56,7 @@ Test(exit_status, words_of_options_that_only_the_machine_can_judge)
 
 	service_init(&s);
 	service_listen(&s, SOCK_SEQPACKET);
-	expect(&s, "--gpu=sofd", STATUS_OPTIONS, "gpu: 'sofd'");
+	expect(&s, "--gpu=sofd", STATUS_OPTIONS, "gpu: invalid value 'sofd'");
 	expect(&s, "--cpus=1023", STATUS_OPTIONS, "'1023' has none of the CPUs of this machine");
 	service_done(&s);
 }

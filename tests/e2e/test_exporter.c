@@ -525,13 +525,13 @@ Test(exporter, a_request_that_comes_byte_by_byte_is_ended)
 Test(exporter, words_that_make_no_sense_are_named)
 {
 	static const char *const rows[][2] = {
-		{"--listen localhost:80", "'localhost:80' is no ADDRESS:PORT"},
+		{"--listen localhost:80", "'localhost:80': expected ADDRESS:PORT"},
 		{"--listen 127.0.0.1:70000", "'127.0.0.1:70000'"},
 		{"--lisen x", "did you mean '--listen'?"},
-		{"--host a/b", "'a/b' is no host's name"},
-		{"--most 0", "'0' is no number of sessions (1 to 256)"},
-		{"--most 257", "'257' is no number of sessions (1 to 256)"},
-		{"9090", "takes no operand: '9090'"},
+		{"--host a/b", "invalid host name 'a/b'"},
+		{"--most 0", "number of sessions '0' (1 to 256)"},
+		{"--most 257", "number of sessions '257' (1 to 256)"},
+		{"9090", "unexpected argument '9090'"},
 	};
 	char said[4096];
 

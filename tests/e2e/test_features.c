@@ -107,6 +107,7 @@ static void expect_said(const struct daemon *d, const char *label, int error, un
 
 	snprintf(line, sizeof line, "missing: %s (%s): ", label, strerror(error));
 	cr_expect_eq(count(topology, line), times, "'%s' in\n%s", line, topology);
+	snprintf(line, sizeof line, "unavailable: %s (%s): ", label, strerror(error));
 	cr_expect_eq(daemon_log_count(d, line, times), times, "'%s' in the log", line);
 	free(topology);
 }

@@ -153,12 +153,13 @@ Test(growth, a_refusal_ends_with_what_can_be_done)
 	hog_take(&hog, c.d.socket);
 	p = (struct quoit_open_params){.socket = c.d.socket};
 	cr_expect_eq(quoit_open(&s, &p), -EDQUOT);
-	cr_expect(strstr(quoit_open_text(), "are left; ask for less, close some, or raise memory"),
+	cr_expect(strstr(quoit_open_text(),
+			 "are left; ask for less, close sessions, or raise memory"),
 		  "%s", quoit_open_text());
 	cr_expect_eq(quoit_ring_open(&q, c.s, &(struct quoit_ring_params){.entries = 32768}),
 		     -EDQUOT);
 	cr_expect(strstr(quoit_open_text(),
-			 "are left; ask for smaller ones, close some, or raise memory"),
+			 "KiB left; ask for smaller ones, close some, or raise memory"),
 		  "%s", quoit_open_text());
 	hog_release(&hog);
 	client_close(&c);

@@ -71,10 +71,10 @@ struct told {
 	char log[48];  /* what quoitd says of the end; "": there is none */
 };
 
-#define ANSWER "it gave an answer that cannot be"
-#define RINGS  "what it wrote of its rings cannot be"
-#define NAME   "it worked at a job that it does not have"
-#define SILENT "it did not answer"
+#define ANSWER "it sent an impossible answer"
+#define RINGS  "it wrote impossible ring positions"
+#define NAME   "it reported work on a job that it was not given"
+#define SILENT "it stopped answering"
 #define FAULT  -QUOIT_EGPUFAULT
 
 static struct told told[] = {
@@ -93,12 +93,12 @@ static struct told told[] = {
 	{LIE_TAIL_BACK, FAULT, FAULT, RINGS},
 	{LIE_RUNS_NONE, FAULT, FAULT, NAME},
 	{LIE_RUNS_FREE, FAULT, FAULT, NAME},
-	{LIE_RUNS_ONE, -ETIME, FAULT, "a job had it for too long"},
+	{LIE_RUNS_ONE, -ETIME, FAULT, "a job took longer than allowed"},
 	{LIE_FAULT, FAULT, FAULT, "ended with exit status 1"},
 	{LIE_LOST, -QUOIT_EDEVLOST, -QUOIT_EDEVLOST, "ended with exit status 1"},
 	{LIE_WHY, FAULT, FAULT, "quoit-exec ended: ??[2Jwwwwwwwwww"},
 	{LIE_SLEEP, FAULT, FAULT, SILENT},
-	{LIE_CLOSE, FAULT, FAULT, "it had hung up"},
+	{LIE_CLOSE, FAULT, FAULT, "it closed its connection"},
 	{LIE_EXIT, FAULT, FAULT, "ended with exit status 0"},
 	{LIE_DESCRIPTORS, 0, 0, ""},
 };
@@ -274,7 +274,7 @@ Test(hostile_device, of_a_users_own_that_is_always_busy_does_not_hold_a_dead_ses
 	}
 	cr_expect_eq(daemon_log_count(&h.d,
 				      "a user's own device 1 (soft:0): quoit-exec was ended: "
-				      "a job had it for too long",
+				      "a job took longer than allowed",
 				      1),
 		     1);
 	cr_expect_eq(waitpid(client, NULL, 0), client);
@@ -305,8 +305,8 @@ struct first_words {
 	char log[48];
 };
 
-#define NOT_UNDERSTOOD "what quoit-exec says is not understood"
-#define NO_SENSE       "what it says of itself makes no sense"
+#define NOT_UNDERSTOOD "invalid hello message: its version or length"
+#define NO_SENSE       "invalid hello message"
 
 static struct first_words first_words[] = {
 	{LIE_MAGIC, NOT_UNDERSTOOD},

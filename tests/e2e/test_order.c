@@ -413,8 +413,8 @@ Test(order, a_scalar_of_the_wrong_kind_fails_its_output)
 		cr_expect_eq(err, -QUOIT_EPOISON, "%u: %d", i, err);
 		quoit_strerror_wait(c.q, err, text, sizeof text);
 		cr_expect(strstr(text,
-				 t == n ? "its scalar is a double, and its tensors are int32"
-					: "its scalar is an integer, and its tensors are float32"),
+				 t == n ? "its scalar is a double, but its tensors are int32"
+					: "its scalar is an integer, but its tensors are float32"),
 			  "%s", text);
 		cr_assert_eq(quoit_push(c.q, t == n ? quoit_fill_int(n, 1) : quoit_fill(x, 1)), 0);
 	}

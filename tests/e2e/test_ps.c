@@ -264,10 +264,10 @@ Test(ps, only_the_processes_asked_for_are_shown)
 	snprintf(mine, sizeof mine, "-o session= %d", (int)getpid());
 	expect(&t, mine, 0, "1\n2\n3\n");
 	expect(&t, "-o session= -p 1", 1, "");
-	expect_words(&t, "-p ''", 1, "names no PID");
-	expect_words(&t, "-p 12x", 1, "'12x' is no PID");
-	expect_words(&t, "-p 0", 1, "'0' is no PID");
-	expect_words(&t, "-p -7", 1, "'-7' is no PID");
+	expect_words(&t, "-p ''", 1, "is not a PID");
+	expect_words(&t, "-p 12x", 1, "'12x' is not a PID");
+	expect_words(&t, "-p 0", 1, "'0' is not a PID");
+	expect_words(&t, "-p -7", 1, "'-7' is not a PID");
 	town_close(&t);
 }
 
@@ -283,7 +283,7 @@ Test(ps, only_the_users_asked_for_are_shown)
 	expect(&t, "-o session= -u 4294967294", 1, "");
 	snprintf(mine, sizeof mine, "-o session= -u 4294967294 -p %d", (int)getpid());
 	expect(&t, mine, 0, "1\n2\n3\n"); /* as with ps: what any list names */
-	expect_words(&t, "-u no_such_user", 1, "'no_such_user' is no user");
+	expect_words(&t, "-u no_such_user", 1, "'no_such_user' is not a user");
 	town_close(&t);
 }
 

@@ -117,10 +117,10 @@ Test(service, a_socket_of_another_type_is_refused)
 
 	service_init(&s);
 	service_listen(&s, SOCK_STREAM);
-	expect_refusal(&s, NULL, "'first.socket', which is no listening ListenSequentialPacket=");
+	expect_refusal(&s, NULL, "'first.socket': expected a listening socket of ");
 	service_init(&s);
 	service_listen(&s, SOCK_DGRAM);
-	expect_refusal(&s, NULL, "'first.socket', which is no listening ListenSequentialPacket=");
+	expect_refusal(&s, NULL, "'first.socket': expected a listening socket of ");
 }
 
 Test(service, a_socket_without_a_path_is_refused)
@@ -134,7 +134,7 @@ Test(service, a_socket_without_a_path_is_refused)
 	s.listener[0] = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 	cr_assert_eq(bind(s.listener[0], (struct sockaddr *)&addr, sizeof(sa_family_t)), 0);
 	cr_assert_eq(listen(s.listener[0], 1), 0);
-	expect_refusal(&s, NULL, "which has no path");
+	expect_refusal(&s, NULL, "a socket without a path");
 }
 
 Test(service, what_is_passed_is_one_socket_and_the_one_that_options_name)
@@ -143,7 +143,7 @@ Test(service, what_is_passed_is_one_socket_and_the_one_that_options_name)
 
 	service_init(&s);
 	service_listen(&s, SOCK_SEQPACKET);
-	expect_refusal(&s, "--socket=/tmp/another", "and command line says socket: /tmp/another");
+	expect_refusal(&s, "--socket=/tmp/another", "but command line says socket: /tmp/another");
 	service_init(&s);
 	service_listen(&s, SOCK_SEQPACKET);
 	s.listener[1] = dup(s.listener[0]);

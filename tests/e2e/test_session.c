@@ -108,7 +108,7 @@ Test(session_e2e, tables_are_charged_at_the_size_asked_for)
 	cr_assert_eq(daemon_start(&d, options), 0);
 	p.socket = d.socket;
 	cr_expect_eq(quoit_open(&s, &p), -EDQUOT);
-	cr_expect(strstr(quoit_open_text(), "for its tables"), "%s", quoit_open_text());
+	cr_expect(strstr(quoit_open_text(), "for tables"), "%s", quoit_open_text());
 	p.max_tensors = 64;
 	cr_assert_eq(quoit_open(&s, &p), 0);
 	cr_expect_eq(quoit_close(s, 0), 0);

@@ -74,7 +74,7 @@ Test(share, who_is_in_charge_sees_all_and_others_themselves)
 	cr_expect_not(strstr(said, "4000002"), "%s", said);
 	cr_expect_not(strstr(said, "root"), "%s", said);
 	cr_expect_eq(share(&d, USERS_ALICE, "4000002", NULL), 1, "%s", said);
-	cr_expect(strstr(said, "no such user"), "%s", said);
+	cr_expect(strstr(said, "does not know this user"), "%s", said);
 	cr_expect_eq(share(&d, 0, "4000002", NULL), 0, "%s", said);
 	expect_row("\n4000002 400 ");
 	cr_expect_not(strstr(said, "4000001"), "%s", said);
@@ -93,7 +93,7 @@ Test(share, a_change_is_for_who_is_in_charge_and_says_how_long_it_lasts)
 	cr_expect_eq(share(&d, USERS_ALICE, "4000001", "9000"), 1);
 	cr_expect(strstr(said, "only root and quoitd's own user"), "%s", said);
 	cr_expect_eq(share(&d, 0, "4000001", "10001"), 1);
-	cr_expect(strstr(said, "it is 1 to 10000"), "%s", said);
+	cr_expect(strstr(said, "allowed are 1 to 10000"), "%s", said);
 	cr_expect_eq(share(&d, 0, "no-such-user", "1"), 2);
 	cr_expect_eq(share(&d, 0, "4000001", "x"), 2);
 	cr_expect_eq(share(&d, 0, "4000001", "9000"), 0, "%s", said);

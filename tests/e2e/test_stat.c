@@ -133,10 +133,10 @@ Test(stat, a_daemon_that_dies_meanwhile_is_said_to_be_dead)
 Test(stat, operands_that_make_no_sense_are_named)
 {
 	static const char *const rows[][2] = {
-		{"0", "'0' is no interval"},    {"-1", "'-1'"},
-		{"1s", "'1s' is no interval"},  {"nan", "'nan' is no interval"},
-		{"1 0", "'0' is no number of"}, {"1 2x", "'2x' is no number of"},
-		{"1 2 3", "not '3'"},
+		{"0", "interval in seconds '0'"},       {"-1", "'-1'"},
+		{"1s", "interval in seconds '1s'"},     {"nan", "interval in seconds 'nan'"},
+		{"1 0", "invalid number of lines '0'"}, {"1 2x", "invalid number of lines '2x'"},
+		{"1 2 3", "unexpected argument '3'"},
 	};
 	char said[4096];
 

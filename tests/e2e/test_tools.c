@@ -119,9 +119,9 @@ Test(tools, quoitd_names_what_it_does_not_know_and_what_is_near)
 {
 	static const char *const rows[][2] = {
 		{"--reactrs=1", "'--reactrs=1'; did you mean '--reactors'?"},
-		{"--disable=fill,gem", "'gem' is no operation"},
+		{"--disable=fill,gem", "unknown operation 'gem'"},
 		{"--disable=fill,gem", "did you mean 'gemm'?"},
-		{"--log=debgu", "'debgu' is no value for log"},
+		{"--log=debgu", "invalid value 'debgu' for option log"},
 	};
 	char said[4096];
 
@@ -143,7 +143,7 @@ Test(tools, run_checks_the_options_of_quoitd_as_quoitd_does)
 	cr_expect_eq(tool_run(said, sizeof said, "run --check-config -- sh -c 'exit 9'"), 0,
 		     "nothing is run: %s", said);
 	cr_expect_eq(tool_run(said, sizeof said, "run --check-config --reactors=0x"), 2);
-	cr_expect(strstr(said, "'0x' is no value for reactors"), "%s", said);
+	cr_expect(strstr(said, "invalid value '0x' for option reactors"), "%s", said);
 	cr_expect_eq(tool_run(said, sizeof said, "run --config=%s --check-config", path), 2);
 	cr_expect(strstr(said, "line 1: unknown option 'memroy'; did you mean 'memory'?"), "%s",
 		  said);
@@ -331,9 +331,9 @@ Test(tools, a_wrong_number_is_named_with_those_that_are_right)
 	char said[4096];
 
 	cr_assert_eq(tool_run(said, sizeof said, "bench nop --length 0"), 2);
-	cr_expect(strstr(said, "'0' is no length (1 to 1000)"), "%s", said);
+	cr_expect(strstr(said, "'0' is not a length (1 to 1000)"), "%s", said);
 	cr_assert_eq(tool_run(said, sizeof said, "bench nop --rounds 7s"), 2);
-	cr_expect(strstr(said, "'7s' is no number of rounds (1 to 1001)"), "%s", said);
+	cr_expect(strstr(said, "'7s' is not a number of rounds (1 to 1001)"), "%s", said);
 }
 
 /* What was found, and what is allowed. */
@@ -359,7 +359,7 @@ Test(tools, an_error_names_what_was_found_and_what_is_allowed)
 		{"share 0 0", "'0'", "(1 to 10000)", 2},
 		{"share 0 x", "'x'", "(1 to 10000)", 2},
 		{"kill x", "'x'", "see quoit ps", 2},
-		{"topo x", "'x'", "takes no operand", 2},
+		{"topo x", "'x'", "unexpected argument", 2},
 		{"exporter --most 0", "'0'", "(1 to 256)", 2},
 		{"exporter --listen x", "'x'", "127.0.0.1:19684", 2},
 		{"bench nop --rounds 0", "'0'", "(1 to 1001)", 2},

@@ -128,7 +128,7 @@ Test(top, who_has_too_few_descriptors_is_told_so_and_not_that_quoitd_is_dead)
 	for (int i = 0; i < 8; i++)
 		s[i] = open_named(&d, "one-of-8");
 	begin_top_after(&t, &d, "ulimit -n 12");
-	cr_expect(strstr(t.said, "nothing new can be read: "), "%s", t.said);
+	cr_expect(strstr(t.said, "cannot read new figures: "), "%s", t.said);
 	cr_expect_not(strstr(t.said, "dead"), "%s", t.said);
 	for (int i = 0; i < 8; i++)
 		quoit_close(s[i], 0);

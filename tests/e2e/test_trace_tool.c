@@ -297,7 +297,7 @@ Test(trace_tool, a_daemon_that_dies_meanwhile_leaves_what_there_was)
 	cr_expect_geq(before(r.said, " jobs,"), 200, "%s", r.said);
 	cr_expect(strstr(r.said, "=1\n"), "%s", r.said);
 	cr_expect_eq(tool_run(said, sizeof said, "report %s/trace -o %s/page", folder, folder), 0);
-	cr_expect(strstr(said, "quoitd has ended while it was recorded"), "%s", said);
+	cr_expect(strstr(said, "quoitd ended during the recording"), "%s", said);
 	quoit_close(c.s, 0);
 	daemon_stop(&c.d);
 }
@@ -315,7 +315,7 @@ Test(trace_tool, a_recorder_that_is_killed_leaves_a_file_that_can_be_read)
 	end(&r, SIGKILL);
 	cr_expect_eq(tool_run(said, sizeof said, "report %s/trace -o %s/page", folder, folder), 0,
 		     "%s", said);
-	cr_expect(strstr(said, "it ends early"), "%s", said);
+	cr_expect(strstr(said, "the recording ends early"), "%s", said);
 	push(&c, 10); /* quoitd goes on without it */
 	client_close(&c);
 }
@@ -370,9 +370,9 @@ Test(trace_tool, what_is_no_recording_is_refused)
 
 	for (size_t i = 0; i < 2; i++) {
 		cr_expect_eq(tool_run(said, sizeof said, "%s /proc/self/exe", commands[i]), 1);
-		cr_expect(strstr(said, "it is no recording"), "%s", said);
+		cr_expect(strstr(said, "is not a recording"), "%s", said);
 		cr_expect_eq(tool_run(said, sizeof said, "%s /dev/zero", commands[i]), 1);
-		cr_expect(strstr(said, "no regular file"), "%s", said);
+		cr_expect(strstr(said, "a regular file"), "%s", said);
 		cr_expect_eq(tool_run(said, sizeof said, "%s %s/none", commands[i], folder), 1);
 		cr_expect(strstr(said, "No such file"), "%s", said);
 	}
@@ -410,21 +410,21 @@ Test(trace_tool, words_that_make_no_sense_are_named)
 		{"trace --", "unknown command '--'"},
 		{"trace --recrod", "'--recrod'"},
 		{"trace rekord", "did you mean 'record'"},
-		{"trace record", "what?"},
-		{"trace record ls", "'ls': a program goes behind `--`"},
-		{"trace record -a -- ls", "no program with them"},
+		{"trace record", "say what to record"},
+		{"trace record ls", "'ls': the program must come after `--`"},
+		{"trace record -a -- ls", "they take no program"},
 		{"trace record -a -p 5", "not both"},
-		{"trace record -p x", "'x' is no PID"},
-		{"trace record -a -t 1s", "'1s' is no time"},
+		{"trace record -p x", "'x' is not a PID"},
+		{"trace record -a -t 1s", "'1s' is not a time"},
 		{"trace record -t 1 -- ls", "until it ends"},
-		{"trace record -a --size=9x", "'9x' is no size"},
-		{"trace record -a --records=1000", "'1000' is no power of two"},
+		{"trace record -a --size=9x", "'9x' is not a size"},
+		{"trace record -a --records=1000", "'1000' is not a power of two"},
 		{"trace record -a --quoitd=--eager", "--quoitd is for a private quoitd"},
 		{"trace record -a --recrods=4096", "did you mean '--records'"},
-		{"trace json", "which recording?"},
-		{"trace json a b", "not 'b'"},
-		{"report", "which recording?"},
-		{"report a b", "one recording at a time: not also 'b'"},
+		{"trace json", "name a recording"},
+		{"trace json a b", "unexpected argument 'b'"},
+		{"report", "name a recording"},
+		{"report a b", "unexpected argument 'b': one recording"},
 		{"reprot", "did you mean 'report'"},
 	};
 	char said[4096];

@@ -185,9 +185,8 @@ Test(transfer, a_failed_read_has_the_record_of_what_failed_first)
 	cr_expect_eq(error.opcode, QUOIT_OP_ROLL);
 	cr_expect_eq(error.code, -EINVAL);
 	quoit_strerror_wait(c.q, err, text, sizeof text);
-	cr_expect(strstr(text,
-			 "of ring 0) did not write, which failed with EINVAL: dim 3 of tensor 1 is "
-			 "3000001, allowed is 1000"),
+	cr_expect(strstr(text, "of ring 0), which failed with EINVAL: dim 3 of tensor 1 is "
+			       "3000001, allowed is 1000"),
 		  "%s", text);
 	cr_assert_eq(quoit_push(c.q, quoit_fill(whole, 1.0)), 0);
 	cr_expect_eq(quoit_read(c.q, whole, got, n * sizeof *got), 0);

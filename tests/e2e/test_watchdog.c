@@ -204,6 +204,6 @@ Test(watchdog, a_place_that_is_none_is_no_option)
 	service_init(&s);
 	service_listen(&s, SOCK_SEQPACKET);
 	cr_expect_eq(service_fail(&s, options, log, sizeof log), 2);
-	cr_expect(strstr(log, "stick: 'nowhere' is no thread"), "%s", log);
+	cr_expect(strstr(log, "stick: no thread 'nowhere'"), "%s", log);
 	service_done(&s);
 }

@@ -60,7 +60,7 @@ static void user_has_as_many_connections_as_it_may(struct stage *s)
 			return;
 		(void)ctl_put(more.socket, &m, sizeof m, NULL, 0); /* as clients do */
 		ctl_expect_end(s, &more, QUOIT_DAEMON_REFUSED_CONNECTIONS,
-			       "too many connections of this user");
+			       "this user has too many connections");
 	}
 	if (stage_has_users() && caller_open(s, &more, CALLER_BOB))
 		stage_die(s, &more);
@@ -112,7 +112,7 @@ static void silent_connections_are_ended(struct stage *s)
 		if (!caller_connect(s, &c[i], CALLER_ALICE))
 			return;
 	for (unsigned i = 0; i < 10; i++)
-		ctl_expect_end(s, &c[i], QUOIT_DAEMON_KILL_HANDSHAKE, "say hello in time");
+		ctl_expect_end(s, &c[i], QUOIT_DAEMON_KILL_HANDSHAKE, "did not send HELLO in time");
 }
 
 static void half_closed_connections_are_over(struct stage *s)

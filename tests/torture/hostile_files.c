@@ -106,7 +106,7 @@ static void descriptors_in_two_blocks_are_closed(struct stage *s)
 		if (!stage_open(s, &c, &small))
 			break;
 		CHECK(s, !ctl_put_blocks(c.socket, &m, sizeof m, fds, i % 2 ? 1 : MOST / 2, 2));
-		ctl_expect_end(s, &c, PROTO, "another number of descriptors");
+		ctl_expect_end(s, &c, PROTO, "the wrong number of descriptors");
 	}
 	close(fd);
 }

@@ -40,7 +40,7 @@ static unsigned count_ends(const struct stage *s, uid_t uid, unsigned expected)
 {
 	char words[64];
 
-	snprintf(words, sizeof words, "uid %u is ended, without a session", (unsigned)uid);
+	snprintf(words, sizeof words, "uid %u is ended before it had a session", (unsigned)uid);
 	return daemon_log_count(&s->daemon, words, expected);
 }
 

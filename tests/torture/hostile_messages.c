@@ -32,7 +32,7 @@ static void wrong_size_ends_the_connection(struct stage *s)
 		if (!begin(s, &c, i & 1))
 			return;
 		CHECK(s, !ctl_put(c.socket, zeros, sizes[i / 2], NULL, 0));
-		ctl_expect_end(s, &c, PROTO, "another length");
+		ctl_expect_end(s, &c, PROTO, "wrong length");
 	}
 }
 
@@ -177,7 +177,7 @@ static void versions_that_differ_are_told_both(struct stage *s)
 		m.hello.cqe_size = rows[i].cqe;
 		CHECK(s, !ctl_ask(c.socket, &m, -1, &answer) && answer.result == -EPROTO);
 		CHECK(s, answer.hello_reply.abi_version == QUOIT_ABI_VERSION);
-		snprintf(both, sizeof both, "version %u (SQE %u, CQE %u), quoitd version %u",
+		snprintf(both, sizeof both, "ABI %u (SQE %u, CQE %u), quoitd ABI %u",
 			 rows[i].version, rows[i].sqe, rows[i].cqe, QUOIT_ABI_VERSION);
 		CHECK(s, strstr(answer.text, both));
 		stage_expect(s, QUOIT_DAEMON_REFUSED_VERSION, 1);
@@ -210,10 +210,10 @@ static void wishes_that_cannot_be_are_refused_by_name(struct stage *s)
 		{{.host_bytes = 1}, -EINVAL, "at least"},
 		{{.host_bytes = UINT64_MAX}, -EDQUOT, "are left"},
 		{{.host_bytes = UINT64_C(1) << 46}, -EDQUOT, "are left"},
-		{{.arena_bytes = UINT64_MAX}, -EINVAL, "more than the lease"},
-		{{.arena_bytes = (1 << 20) + 1}, -EINVAL, "more than the lease"},
-		{{.pinned_bytes = UINT64_MAX}, -EINVAL, "more than the lease"},
-		{{.pinned_bytes = 1 << 20}, -EINVAL, "more than the lease"},
+		{{.arena_bytes = UINT64_MAX}, -EINVAL, "exceed the lease"},
+		{{.arena_bytes = (1 << 20) + 1}, -EINVAL, "exceed the lease"},
+		{{.pinned_bytes = UINT64_MAX}, -EINVAL, "exceed the lease"},
+		{{.pinned_bytes = 1 << 20}, -EINVAL, "exceed the lease"},
 		{{.device_bytes = 1}, -ENODEV, "device"},
 		{{.max_tensors = 1}, -EINVAL, "max_tensors"},
 		{{.max_tensors = UINT32_MAX}, -EINVAL, "max_tensors"},

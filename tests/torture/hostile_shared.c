@@ -581,7 +581,7 @@ static void pages_that_cannot_come_back(struct stage *s)
 	c.arena = NULL;
 	if (CHECK(s, send_away())) {
 		CHECK(s, !fcntl(c.arena_fd, F_ADD_SEALS, (int)c.seals));
-		CHECK(s, raw_ready(&c) < 0 && strstr(c.text, "cannot be used"));
+		CHECK(s, raw_ready(&c) < 0 && strstr(c.text, "cannot use"));
 		others_go_on(s);
 	}
 	(void)kill(pid, SIGKILL);

@@ -153,7 +153,8 @@ static void make_move(struct stage *s, struct raw_client *c, const struct move *
 		if (state == NEW ? !ctl_put_early(s, c, &m, sizeof m, &fd, fd >= 0)
 				 : !CHECK(s, !ctl_put(c->socket, &m, sizeof m, &fd, fd >= 0)))
 			return;
-		ctl_expect_end(s, c, PROTO, busy ? "before the reply" : "its state does not allow");
+		ctl_expect_end(s, c, PROTO,
+			       busy ? "before the reply" : "state that does not allow");
 		return;
 	}
 	CHECK(s, !ctl_ask(c->socket, &m, fd, &answer));

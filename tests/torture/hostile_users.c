@@ -66,7 +66,7 @@ static int is_refused(const char *socket)
 	struct raw_client c;
 
 	return wrong(raw_open(&c, socket, &wish) != -ECONNRESET, "was let in") ||
-	       wrong(!strstr(c.text, "its own user"), "was not told why");
+	       wrong(!strstr(c.text, "not the one that it runs as"), "was not told why");
 }
 
 static void the_services_own_user(struct stage *s)

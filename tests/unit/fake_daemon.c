@@ -105,8 +105,8 @@ static void hello(struct fake_daemon *f, struct quoit_ctl *m)
 		return;
 	}
 	if (f->options.version && !f->options.lax) {
-		snprintf(m->text, sizeof m->text, "the client speaks version %u, quoitd version %u",
-			 version, f->options.version);
+		snprintf(m->text, sizeof m->text, "client has ABI %u, quoitd ABI %u", version,
+			 f->options.version);
 		m->result = -EPROTO;
 		m->hello_reply.abi_version = f->options.version;
 		reply(f, m, NULL, 0);

@@ -233,10 +233,9 @@ Test(managed, the_record_of_a_failed_wait_stays_until_the_next_one)
 	cr_assert_str_eq(quoit_strerror_wait(q, -EDOM, text, sizeof text), name);
 	cr_assert_eq(quoit_wait(q, job, SOON), -EINVAL);
 	cr_assert_not(quoit_wait_error(q, &error), "that failed by itself");
-	cr_assert_str_eq(
-		quoit_strerror_wait(q, -EINVAL, text, sizeof text),
-		"EINVAL: there is no such job on this ring: it was waited for or detached, "
-		"or is another ring's");
+	cr_assert_str_eq(quoit_strerror_wait(q, -EINVAL, text, sizeof text),
+			 "EINVAL: this ring has no such job: it was waited for or detached, "
+			 "or belongs to another ring");
 	cr_assert_str_eq(quoit_strerror_wait(q, -ENOENT, text, sizeof text), "ENOENT",
 			 "that was something else");
 	cr_assert_str_eq(quoit_strerror_wait(NULL, -ENODEV, text, sizeof text), "ENODEV");
@@ -897,7 +896,7 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		 "fill (job 0x2) failed with ENOMEM: needs 4096 bytes, 1024 of the lease are left"},
 		{{3, -QUOIT_EPOISON, QUOIT_CQE_ERROR},
 		 {3, 2, {0, 0}, -ENOMEM, QUOIT_OP_FILL, QUOIT_FIELD_NONE, 5},
-		 "job 0x3 reads what fill (job 0x2 of ring 5) did not write, which failed with "
+		 "job 0x3 reads the output of fill (job 0x2 of ring 5), which failed with "
 		 "ENOMEM"},
 		{{4, -EINVAL, QUOIT_CQE_ERROR},
 		 {4, 4, {0, 0}, -EINVAL, 200, 99, 0},
@@ -907,39 +906,39 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		/* tensors that do not fit */
 		FAILED(-EINVAL, ADD, TENSOR1, QUOIT_MISFIT_TYPE + QUOIT_I32,
 		       QUOIT_MISFIT_TYPE + QUOIT_F64,
-		       "add (job 0x9) failed with EINVAL: tensor 1 is int32, and would have to be "
-		       "float64"),
+		       "add (job 0x9) failed with EINVAL: tensor 1 is int32, allowed is float64"),
 		FAILED(-ENOTSUP, EXP, TENSOR0, QUOIT_MISFIT_TYPE + QUOIT_F16, 3,
-		       "exp (job 0x9) failed with EOPNOTSUPP: tensor 0 is float16, which it does "
-		       "not compute"),
+		       "exp (job 0x9) failed with EOPNOTSUPP: tensor 0 is float16, which this "
+		       "operation does not support"),
 		FAILED(-EINVAL, ADD, TENSOR2, QUOIT_MISFIT_OVERLAP + 0, 0,
 		       "add (job 0x9) failed with EINVAL: tensor 2 overlaps tensor 0, which is "
 		       "written"),
 		FAILED(-EINVAL, EXP, TENSOR3, QUOIT_MISFIT_UNUSED, 0,
-		       "exp (job 0x9) failed with EINVAL: it takes no tensor 3"),
+		       "exp (job 0x9) failed with EINVAL: this operation takes no tensor 3"),
 		FAILED(-EINVAL, ADD, TENSOR2, QUOIT_MISFIT_ABSENT, 0,
 		       "add (job 0x9) failed with EINVAL: tensor 2 is missing"),
 		FAILED(-ENOTSUP, FILE_READ, TENSOR0, QUOIT_MISFIT_PLACE + 2, 0,
-		       "file_read (job 0x9) failed with EOPNOTSUPP: tensor 0 is on device 2, and "
-		       "it runs on the host alone"),
+		       "file_read (job 0x9) failed with EOPNOTSUPP: tensor 0 is on device 2, but "
+		       "this operation runs on the host only"),
 		FAILED(-ENOTSUP, COPY, TENSOR1, QUOIT_MISFIT_SIZE, 8,
-		       "copy (job 0x9) failed with EOPNOTSUPP: tensor 1 has 8 elements, and copies "
-		       "between places are alike"),
+		       "copy (job 0x9) failed with EOPNOTSUPP: tensor 1 has 8 elements, but a copy "
+		       "between host and device needs equal counts"),
 		FAILED(-EBADF, EXP, TENSOR1, 0, 16384,
 		       "exp (job 0x9) failed with EBADF: tensor 1 is missing"),
 		FAILED(-EBADF, EXP, TENSOR1, 0x100007, 16384,
-		       "exp (job 0x9) failed with EBADF: tensor 1, handle 0x100007, is no tensor"),
+		       "exp (job 0x9) failed with EBADF: tensor 1 has handle 0x100007, which names "
+		       "no tensor"),
 		FAILED(-EINVAL, ADD, TENSOR2, QUOIT_MISFIT_DIM_OR_1 + 2, 7 | UINT64_C(5) << 32,
 		       "add (job 0x9) failed with EINVAL: dim 2 of tensor 2 is 7, allowed is 5 or "
 		       "1"),
 		FAILED(-EINVAL, ADD, TENSOR1, QUOIT_MISFIT_DIM_OR_1 + 3, 7 | UINT64_C(1) << 32,
 		       "add (job 0x9) failed with EINVAL: dim 3 of tensor 1 is 7, allowed is 1"),
 		FAILED(-EINVAL, FILL, SCALAR_KIND, 0, QUOIT_I32,
-		       "fill (job 0x9) failed with EINVAL: its scalar is a double, and its tensors "
-		       "are int32: take a builder that ends in _int"),
+		       "fill (job 0x9) failed with EINVAL: its scalar is a double, but its tensors "
+		       "are int32: use a builder that ends in _int"),
 		FAILED(-EINVAL, ADD, SCALAR_KIND, 1, QUOIT_BF16,
-		       "add (job 0x9) failed with EINVAL: its scalar is an integer, and its tensors "
-		       "are bfloat16: take a builder for doubles"),
+		       "add (job 0x9) failed with EINVAL: its scalar is an integer, but its tensors "
+		       "are bfloat16: use a builder for doubles"),
 		FAILED(-ENOTSUP, COPY, STRIDE, 1, 0,
 		       "copy (job 0x9) failed with EOPNOTSUPP: tensor 1 is not dense"),
 		FAILED(-EINVAL, FILE_READ, STRIDE, 0, 0,
@@ -950,55 +949,56 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		FAILED(-EINVAL, CREATE, STRIDE, 5, 3,
 		       "create (job 0x9) failed with EINVAL: stride is 5, allowed is 3"),
 		FAILED(-ERANGE, GATHER, NONE, (uint64_t)-3, 10,
-		       "gather (job 0x9) failed with ERANGE: an index is -3, and there are 10"),
+		       "gather (job 0x9) failed with ERANGE: an index is -3, but the axis has "
+		       "only 10 elements"),
 		FAILED(-E2BIG, GEMM, DIM, UINT64_C(9000000000), UINT64_C(7500000000),
-		       "gemm (job 0x9) failed with E2BIG: it may take 9 s there, allowed is 7.5 s"),
+		       "gemm (job 0x9) failed with E2BIG: it may take 9 s on its device, allowed is 7.5 s"),
 		FAILED(-E2BIG, FILE_READ, DIM, 3000000000, 2147479551,
-		       "file_read (job 0x9) failed with E2BIG: 3000000000 bytes, at most "
-		       "2147479551 at once"),
+		       "file_read (job 0x9) failed with E2BIG: it moves 3000000000 bytes, at most "
+		       "2147479551 are allowed at once"),
 		/* what goes wrong on devices */
 		FAILED(-QUOIT_EGPUFAULT, EXP, DEVICE, 2, QUOIT_FAULT_OWN,
 		       "exp (job 0x9) failed with QUOIT_EGPUFAULT: device 2 has faulted or its "
-		       "process ended, by this job's doing"),
+		       "process ended, caused by this job"),
 		FAILED(-QUOIT_EGPUFAULT, EXP, DEVICE, 1, QUOIT_FAULT_OTHER,
 		       "exp (job 0x9) failed with QUOIT_EGPUFAULT: device 1 has faulted or its "
-		       "process ended, by another job's doing"),
+		       "process ended, caused by another job"),
 		FAILED(-QUOIT_EGPUFAULT, EXP, DEVICE, 1, QUOIT_FAULT_UNKNOWN,
 		       "exp (job 0x9) failed with QUOIT_EGPUFAULT: device 1 has faulted or its "
-		       "process ended, by whose doing is not known"),
+		       "process ended, and the cause is not known"),
 		FAILED(-QUOIT_EDEVLOST, EXP, DEVICE, 1, QUOIT_FAULT_UNKNOWN,
 		       "exp (job 0x9) failed with QUOIT_EDEVLOST: device 1 has gone"),
 		FAILED(-ENODEV, EXP, EXECUTOR, 0, 3,
-		       "exp (job 0x9) failed with ENODEV: device 3 is lost, quoit_device says why"),
+		       "exp (job 0x9) failed with ENODEV: device 3 is lost (quoit_device says why)"),
 		FAILED(-ENODEV, NOP, EXECUTOR, 0, 0,
-		       "nop (job 0x9) failed with ENODEV: its module is lost, quoit topo says why"),
+		       "nop (job 0x9) failed with ENODEV: its module is lost (quoit topo says why)"),
 		FAILED(-ENODEV, CREATE, DEVICE, 3, 1,
 		       "create (job 0x9) failed with ENODEV: device is 3, allowed is 1"),
 		FAILED(-EXDEV, EXP, TENSOR1, 0, 2,
 		       "exp (job 0x9) failed with EXDEV: tensor 1 is on the host, not on device 2"),
 		FAILED(-ENOMEM, EXP, MEMORY, 4096, 0,
-		       "exp (job 0x9) failed with ENOMEM: 4096 bytes were not to be had"),
+		       "exp (job 0x9) failed with ENOMEM: 4096 bytes could not be allocated"),
 		FAILED(-ENOTSUP, GEMM, OPCODE, QUOIT_OP_GEMM, 0,
-		       "gemm (job 0x9) failed with EOPNOTSUPP: switched off, or not to be had for "
-		       "such tensors there"),
+		       "gemm (job 0x9) failed with EOPNOTSUPP: it is switched off, or not "
+		       "available for these tensors where they are"),
 		FAILED(-EINVAL, LAUNCH, ARG, 77, 0,
 		       "launch (job 0x9) failed with EINVAL: there is no kernel 77"),
 		FAILED(-ENOENT, LAUNCH, ARG, 3, 0,
-		       "launch (job 0x9) failed with ENOENT: kernel 3 is not to be had on its "
+		       "launch (job 0x9) failed with ENOENT: kernel 3 is not available on its "
 		       "device"),
 		FAILED(-ETIME, EXP, DEADLINE, 30000, 0,
-		       "exp (job 0x9) failed with ETIME: it had run for 30000 ms, and was ended"),
+		       "exp (job 0x9) failed with ETIME: it had run for 30000 ms and was ended"),
 		FAILED(-ETIME, EXP, DEADLINE, 0, 0,
-		       "exp (job 0x9) failed with ETIME: its deadline passed while it ran, and it "
+		       "exp (job 0x9) failed with ETIME: its deadline passed while it ran, so it "
 		       "was ended"),
 		FAILED(-EIO, EXP, NONE, 0, 0, "exp (job 0x9) failed with EIO"),
 		{{9, -QUOIT_EPOISON, QUOIT_CQE_ERROR},
 		 {9, 0, {1, 0}, -QUOIT_EDEVLOST, QUOIT_OP_NOP, QUOIT_FIELD_DEVICE, 0},
-		 "job 0x9 reads what was lost on device 1: QUOIT_EDEVLOST"},
+		 "job 0x9 reads a tensor that was lost on device 1: QUOIT_EDEVLOST"},
 		{{9, -QUOIT_EPOISON, QUOIT_CQE_ERROR},
 		 {9, 2, {1, 1}, -QUOIT_EGPUFAULT, QUOIT_OP_FILL, QUOIT_FIELD_DEVICE, 1},
-		 "job 0x9 reads what fill (job 0x2 of ring 1) did not write, which failed with "
-		 "QUOIT_EGPUFAULT: device 1 has faulted or its process ended, by this job's doing"},
+		 "job 0x9 reads the output of fill (job 0x2 of ring 1), which failed with "
+		 "QUOIT_EGPUFAULT: device 1 has faulted or its process ended, caused by this job"},
 	};
 
 	return cr_make_param_array(struct sentence, cases, sizeof cases / sizeof *cases);

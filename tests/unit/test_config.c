@@ -173,7 +173,7 @@ Test(config, what_is_wrong_on_the_command_line_is_named)
 		{{"--memroy=1G"}, "'--memroy=1G'; did you mean '--memory'?"},
 		{{"--chek-config"}, "'--chek-config'; did you mean '--check-config'?"},
 		{{"--log=debgu"},
-		 "'debgu' is no value for log; it is: error, warning, info or debug"},
+		 "invalid value 'debgu' for option log; meaning: lines to log, from this level on: error"},
 		{{"word"}, "word"},
 		{{"--private", "word"}, "word"},
 		{{"--max-jobs=63"}, "64 to 65536"},
@@ -253,7 +253,7 @@ Test(config, what_is_wrong_in_a_file_is_named_with_its_line)
 	cr_expect_eq(read_file("[section]\nmemory = 1G\n"), -EINVAL);
 	cr_expect(strstr(said, "section"), "%s", said);
 	cr_expect_eq(read_file("reactors = 2 # two\n"), -EINVAL);
-	cr_expect(strstr(said, "a comment behind one begins with ';'"), "%s", said);
+	cr_expect(strstr(said, "a comment after a value begins with ';'"), "%s", said);
 	cr_expect_eq(read_file("\n\nmax-jobs = 1\n"), -EINVAL);
 	cr_expect(strstr(said, "line 3"), "%s", said);
 }
@@ -262,14 +262,14 @@ Test(config, all_that_is_wrong_in_a_file_is_said)
 {
 	static const char *const wrong[] = {
 		"line 1: unknown option 'memroy'; did you mean 'memory'?",
-		"line 3: this is no 'name = value'",
-		"line 4: '1G' is no value for max-jobs (64 to 65536)",
-		"line 5: this section's name has no end",
+		"line 3: expected 'name = value'",
+		"line 4: invalid value '1G' for option max-jobs (allowed: 64 to 65536)",
+		"line 5: the section's name lacks its ']'",
 		"line 7: too long",
-		"line 8: this is no text",
-		"line 9: 'frob' is no value for log",
-		"line 11: this is no 'name = value'",
-		"line 12: '12Q' is no value for lease (bytes, as 65536, 64M or 2G)",
+		"line 8: the line has a NUL byte",
+		"line 9: invalid value 'frob' for option log",
+		"line 11: expected 'name = value'",
+		"line 12: invalid value '12Q' for option lease (allowed: bytes, as 65536, 64M or 2G)",
 	};
 	char text[4096];
 	int length = snprintf(text, sizeof text,
@@ -369,16 +369,16 @@ Test(config, what_is_wrong_in_a_section_is_named)
 	static const char *const wrong[] = {
 		"line 1: unknown section 'usr root'",
 		"line 3: warning: there is no user 'no-such-user' now",
-		"line 4: '0' is no value for share",
+		"line 4: invalid value '0' for option share",
 		"line 6: unknown option 'shar' of a user; did you mean 'share'?",
-		"line 7: '0' is no value for share (1 to 10000)",
+		"line 7: invalid value '0' for option share (allowed: 1 to 10000)",
 		"line 8: a second section of user '0'",
 		"line 10: unknown section 'group'",
-		"line 11: there is more behind this section's name",
+		"line 11: unexpected text after the section's name",
 		"line 12: there is no group '4294967295'",
 		"line 14: unknown option 'max-jobs' of a group",
 		"line 15: unknown option 'uid-memory' of a group; did you mean 'memory'?",
-		"line 16: this section's name has no end",
+		"line 16: the section's name lacks its ']'",
 	};
 
 	cr_expect_eq(read_file("[usr root]\nshare = 1\n[user no-such-user]\nshare = 0\n"
@@ -405,8 +405,10 @@ Test(config, there_is_a_limit_to_sections)
 Test(config, a_group_that_there_is_not_is_named)
 {
 	cr_expect_eq(read_file("stats-group = no-such-group\n"), -EINVAL);
-	cr_expect(strstr(said, "line 1: stats-group: there is no group 'no-such-group'"), "%s",
-		  said);
+	cr_expect(
+		strstr(said,
+		       "line 1: invalid value for option stats-group: there is no group 'no-such-group'"),
+		"%s", said);
 	cr_expect_eq(read_file("stats-group = root\n"), 0);
 	cr_expect_eq(config.stats_group.gid, 0);
 }
@@ -519,7 +521,8 @@ Test(config, what_is_wrong_in_a_dropin_is_said_with_what_is_wrong_in_the_file, .
 	write_file("q.conf.d/20-b.conf", "log = debug\n");
 	cr_expect_eq(read_folder(), -EINVAL);
 	cr_expect(strstr(said, "q.conf, line 1: unknown option 'memroy'"), "%s", said);
-	cr_expect(strstr(said, "q.conf.d/10-a.conf, line 2: '1' is no value"), "%s", said);
+	cr_expect(strstr(said, "q.conf.d/10-a.conf, line 2: invalid value '1' for option max-jobs"),
+		  "%s", said);
 	cr_expect_not(strstr(said, "20-b"), "%s", said);
 }
 

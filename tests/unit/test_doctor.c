@@ -321,7 +321,7 @@ Test(doctor, each_limit_of_the_process_has_its_line)
 	}
 	set(&s, SUBJECT_ADDRESSES, 8 * GIB);
 	judge_limit(&f, SUBJECT_ADDRESSES, &s, "");
-	expect(LEVEL_WARNING, "8.0G of addresses at most (RLIMIT_AS)");
+	expect(LEVEL_WARNING, "8.0G of addresses are allowed (RLIMIT_AS)");
 	set(&s, SUBJECT_DESCRIPTORS, 1024);
 	s.pid = 77;
 	judge_limit(&f, SUBJECT_DESCRIPTORS, &s, "quoitd.service");
@@ -482,10 +482,10 @@ Test(doctor, only_sealed_memory_is_needed_of_all_that_is_tried)
 		       "Operation not permitted");
 	}
 	judge_feature(&f, FEATURE_HUGE_PAGES, -ENOMSG);
-	expect(LEVEL_WARNING, "not given");
+	expect(LEVEL_WARNING, "did not provide it");
 	judge_missing(&f, "nothing");
-	expect(LEVEL_OK, "misses nothing");
-	judge_missing(&f, "io_uring (Operation not permitted): files are moved by threads");
+	expect(LEVEL_OK, "has all features");
+	judge_missing(&f, "io_uring (Operation not permitted): threads read and write files");
 	expect(LEVEL_WARNING, "io_uring_setup has to pass");
 	judge_missing(&f, "something new");
 	expect(LEVEL_WARNING, "quoit topo");
@@ -514,7 +514,7 @@ Test(doctor, a_gpu_needs_a_driver_that_cuda_can_use)
 		     "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06");
 	expect(LEVEL_OK, "580.65.06");
 	judge_driver(&f, 1, NULL, "garbage");
-	expect(LEVEL_NOTE, "not understood");
+	expect(LEVEL_NOTE, "unknown version");
 }
 
 Test(doctor, a_device_file_has_to_be_one_that_quoitd_may_open)

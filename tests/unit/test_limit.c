@@ -136,8 +136,8 @@ Test(limit, the_operation_that_ran_for_longest_is_named)
 	count(QUOIT_LEG_DATA, 1000000, 100);
 	legs.operation[QUOIT_OP_ADD] = (struct legs_operation){640, 640, 1000, 1};
 	legs.operation[QUOIT_OP_GEMM] = (struct legs_operation){2, 2, 9000, 1};
-	cr_expect_str_eq(said(&s), "data: jobs wait 100% of their time for what others write|of "
-				   "what ran, gemm took 90%");
+	cr_expect_str_eq(said(&s), "data: jobs wait 100% of their time for data that "
+				   "other jobs write|of what ran, gemm took 90%");
 }
 
 Test(limit, memory_is_said_with_how_much_there_is)
@@ -149,8 +149,8 @@ Test(limit, memory_is_said_with_how_much_there_is)
 	s.value[QUOIT_SESSION_HOST_LEASE].value = 4u << 20;
 	s.value[QUOIT_SESSION_MEMORY_TICKS].value = SECOND / 5 * 2;
 	cr_expect_str_eq(said(&s),
-			 "memory: jobs wait 100% of their time for bytes|3.0M of 4.0M on the host "
+			 "memory: jobs wait 100% of their time for memory|3.0M of 4.0M on the host "
 			 "are in use; some job waited 40% of the time");
 	s.value[QUOIT_SESSION_HOST_USED].known = false;
-	cr_expect_str_eq(said(&s), "memory: jobs wait 100% of their time for bytes|");
+	cr_expect_str_eq(said(&s), "memory: jobs wait 100% of their time for memory|");
 }

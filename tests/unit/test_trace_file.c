@@ -168,9 +168,9 @@ Test(trace_file, what_is_no_recording_is_refused_with_a_reason)
 	char why[96];
 
 	cr_expect_eq(try("", 0, why), -EBADMSG);
-	cr_expect(strstr(why, "no recording"), "%s", why);
+	cr_expect(strstr(why, "not a recording"), "%s", why);
 	cr_expect_eq(try("#!/bin/sh\necho this is something else\n", 38, why), -EBADMSG);
-	cr_expect(strstr(why, "no recording"), "%s", why);
+	cr_expect(strstr(why, "not a recording"), "%s", why);
 	cr_expect_eq(try(&h, sizeof h, why), 0);
 	cr_expect_eq(try(&h, sizeof h - 1, why), -EBADMSG);
 	bad = h;
@@ -201,7 +201,7 @@ Test(trace_file, a_chunk_that_lies_about_its_size_is_named)
 	bytes = case_bytes(&c, &size);
 	memcpy(bytes + sizeof(struct trace_header), &lie, sizeof lie);
 	cr_expect_eq(try(bytes, size, why), -EBADMSG);
-	cr_expect(strstr(why, "a chunk of 1048584 bytes"), "%s", why);
+	cr_expect(strstr(why, "size of 1048584 bytes"), "%s", why);
 	lie.bytes = 7;
 	memcpy(bytes + sizeof(struct trace_header), &lie, sizeof lie);
 	cr_expect_eq(try(bytes, size, why), -EBADMSG);

@@ -357,9 +357,9 @@ static void forbidden_huge_pages_are_said_to_be_missing(void)
 	CHECK(!guest_allow_huge("never"));
 	start(NULL, 0, "2@0 6@1");
 	CHECK(topology_says("missing: huge pages (not for shared memory, see "
-			    "transparent_hugepage/shmem_enabled): memory comes in small ones"));
+			    "transparent_hugepage/shmem_enabled): memory comes in small pages"));
 	expect_huge(false);
-	CHECK(daemon_log_count(&quoitd, "missing: huge pages (not for shared memory", 1) == 1);
+	CHECK(daemon_log_count(&quoitd, "unavailable: huge pages (not for shared memory", 1) == 1);
 	stop();
 }
 

@@ -47,7 +47,7 @@ static void measure_through(struct examination *e, const char *socket, bool is_s
 		return;
 	}
 	finding_say(f, LEVEL_FAILURE, "device 1 does no job: %.150s", m.text);
-	finding_mend(f, "programs that use it fail",
+	finding_mend(f, "programs that use the device fail",
 		     "quoit doctor driver device-files; quoit topo");
 }
 
@@ -60,7 +60,7 @@ static void measure_privately(struct examination *e, const char *kind)
 	snprintf(option, sizeof option, "--gpu=%s", kind);
 	if (private_daemon_start(&daemon, options)) {
 		finding_say(examination_add(e), LEVEL_NOTE,
-			    "not measured: no quoitd of our own could be started");
+			    "not measured: no private quoitd could be started");
 		return;
 	}
 	measure_through(e, daemon.socket, !strncmp(kind, "soft", 4));
@@ -88,6 +88,7 @@ void check_device(struct examination *e)
 		 check_has_device_files(e))
 		measure_privately(e, "cuda");
 	else
-		finding_say(examination_add(e), LEVEL_NOTE,
-			    "not measured: no NVIDIA driver is loaded, or no GPU is ours");
+		finding_say(
+			examination_add(e), LEVEL_NOTE,
+			"not measured: no NVIDIA driver is loaded, or this user may use no GPU");
 }

@@ -114,7 +114,8 @@ static bool has_time(struct examination *e, const char *what, bool *said)
 		return true;
 	if (!*said)
 		finding_say(examination_add(e), LEVEL_NOTE,
-			    "%s is not measured any more: %g s have gone by", what, GROUP_S);
+			    "%s is not measured any more: the time for measuring (%g s) is over",
+			    what, GROUP_S);
 	*said = true;
 	return false;
 }

@@ -37,7 +37,7 @@ static void check_object(struct examination *e)
 		return;
 	f = examination_add(e);
 	finding_say(f, LEVEL_FAILURE, "Quoit has no " CUDA_OBJECT);
-	finding_mend(f, "it was built without CUDA: quoitd finds no device",
+	finding_mend(f, "Quoit was built without CUDA: quoitd finds no device",
 		     "make NVCC=/usr/local/cuda/bin/nvcc && sudo make install");
 }
 

@@ -15,10 +15,10 @@
 static void say_where(const struct running *r, struct finding *f)
 {
 	if (r->pid)
-		finding_say(f, LEVEL_OK, "it runs as process %u at %s, and answers", r->pid,
+		finding_say(f, LEVEL_OK, "quoitd runs as process %u at %s, and answers", r->pid,
 			    r->socket);
 	else
-		finding_say(f, LEVEL_OK, "one answers at %s, of which no process is seen here",
+		finding_say(f, LEVEL_OK, "a quoitd answers at %s; its process is not visible here",
 			    r->socket);
 }
 
@@ -28,52 +28,55 @@ static void say_silent(const struct examination *e, struct finding *f)
 	const struct running *r = &e->running;
 	char name[32];
 
-	finding_say(f, LEVEL_FAILURE, "the one at %s does not answer within %u seconds", r->socket,
-		    RUNNING_PATIENCE_S);
+	finding_say(f, LEVEL_FAILURE, "the quoitd at %s does not answer within %u seconds",
+		    r->socket, RUNNING_PATIENCE_S);
 	if (r->pid && tree_line(e->root, name, sizeof name, "proc/%u/comm", r->pid) &&
 	    !strcmp(name, "quoitd"))
-		finding_mend(f, "programs wait half a minute for it, and fail",
+		finding_mend(f, "programs wait half a minute for its answer, and then fail",
 			     "ps -o pid,stat,wchan:20,comm -p %u", r->pid);
 	else
-		finding_mend(f, "programs wait half a minute for it, and fail",
-			     "# look for its process, and whether that is stopped or very busy");
+		finding_mend(f, "programs wait half a minute for its answer, and then fail",
+			     "# find its process, and look whether that is stopped or very busy");
 }
 
 static void say_what_is_wrong(const struct examination *e, struct finding *f)
 {
 	const struct running *r = &e->running;
-	static const char why[] = "no program finds it";
+	static const char why[] = "no program finds a quoitd";
 
 	switch (r->state) {
 	case RUNNING_DEAD:
-		finding_say(f, LEVEL_FAILURE, "it has left %s behind, and is dead", r->socket);
+		finding_say(f, LEVEL_FAILURE, "a quoitd that is dead has left %s behind",
+			    r->socket);
 		finding_mend(f, why, "quoitd --socket=%s",
 			     finding_is_plain(r->socket) ? r->socket : "PATH");
 		break;
 	case RUNNING_FORBIDDEN:
-		finding_say(f, LEVEL_FAILURE, "one is at %s, and we may not connect", r->socket);
-		finding_mend(f, "so it is for all programs of this user", "namei -l %s",
+		finding_say(f, LEVEL_FAILURE, "a quoitd is at %s, but this user may not connect",
+			    r->socket);
+		finding_mend(f, "no program of this user can connect", "namei -l %s",
 			     finding_is_plain(r->socket) ? r->socket : "PATH");
 		break;
 	case RUNNING_REFUSES:
-		finding_say(f, LEVEL_FAILURE, "the one at %s refuses us: %s", r->socket,
+		finding_say(f, LEVEL_FAILURE, "the quoitd at %s refuses this user: %s", r->socket,
 			    r->refusal);
-		finding_mend(f, "so it does with all programs of this user",
-			     "quoitd --private  # one of one's own; or: unset QUOIT_SOCKET");
+		finding_mend(f, "it refuses all programs of this user",
+			     "quoitd --private  # starts one of your own; or: unset QUOIT_SOCKET");
 		break;
 	case RUNNING_SILENT:
 		say_silent(e, f);
 		break;
 	default:
-		finding_say(f, LEVEL_FAILURE, "what answers at %s is no quoitd", r->socket);
-		finding_mend(f, why, "sudo ss -xlp  # whose process is it?");
+		finding_say(f, LEVEL_FAILURE, "the program that answers at %s is not quoitd",
+			    r->socket);
+		finding_mend(f, why, "sudo ss -xlp  # names the process");
 	}
 }
 
 static void say_version(const struct running *r, struct finding *f)
 {
 	finding_say(f, LEVEL_WARNING, "it is %s", r->other_version);
-	finding_mend(f, "tools may lack figures, and what it writes may mean something else",
+	finding_mend(f, "tools may lack figures of this quoitd, or read them wrongly",
 		     "# install both from one version, and restart quoitd");
 }
 
@@ -83,10 +86,10 @@ void check_quoitd(struct examination *e)
 
 	if (!e->live)
 		finding_say(f, LEVEL_NOTE,
-			    "not looked for: this is another machine's /proc and /sys");
+			    "no quoitd was looked for: this is another machine's /proc and /sys");
 	else if (e->running.state == RUNNING_NOT)
 		finding_say(f, LEVEL_NOTE,
-			    "none runs at %s: what follows holds for one started from here",
+			    "no quoitd runs at %s: what follows holds for one started from here",
 			    e->running.socket);
 	else if (e->running.state == RUNNING_WELL)
 		say_where(&e->running, f);
@@ -122,7 +125,8 @@ void check_features(struct examination *e)
 	char line[LINE_BYTES];
 
 	if (!e->live) {
-		finding_say(examination_add(e), LEVEL_NOTE, "not tried: this is another machine's");
+		finding_say(examination_add(e), LEVEL_NOTE,
+			    "the kernel's features are not tried: this is another machine");
 		return;
 	}
 	if (!e->running.has_text) {

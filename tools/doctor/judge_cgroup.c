@@ -104,9 +104,8 @@ void judge_cgroup_memory(struct finding *f, const struct cgroup *c, uint64_t mac
 
 void judge_cgroup_cpu(struct finding *f, const struct cgroup *c, unsigned cpus)
 {
-	static const char why[] =
-		"whoever has used up the quota stands still for the rest of the period (0.1 s as a "
-		"rule), reactors too";
+	static const char why[] = "when the quota is used up, all threads stop for the rest of the "
+				  "period (0.1 s as a rule), reactors too";
 	const char *none = c->version == 2 ? "max" : "-1";
 	const struct cgroup_cpu *limit = &c->cpu;
 	double stopped =

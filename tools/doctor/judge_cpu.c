@@ -79,7 +79,7 @@ void judge_isolated(struct finding *f, const struct judge_cpus *c)
 	} else if (!numbers_count(&ours)) {
 		finding_say(f, LEVEL_NOTE, "CPUs %s are isolated, and quoitd uses none of them",
 			    list);
-		mend_by_cpus(f, "nobody else runs there: reactors would answer without delays",
+		mend_by_cpus(f, "no other program runs there: reactors would answer without delays",
 			     online, "or CPUAffinity= of its unit");
 	} else if (!numbers_count(&rest)) {
 		numbers_print(&ours, list, sizeof list);
@@ -89,7 +89,7 @@ void judge_isolated(struct finding *f, const struct judge_cpus *c)
 			f,
 			"the kernel does not spread threads over these: devices' processes and "
 			"file transfers all stay on one",
-			online, "it needs a CPU that is not isolated, too");
+			online, "quoitd also needs a CPU that is not isolated");
 	} else {
 		finding_say(f, LEVEL_OK, "CPUs %s are isolated, and quoitd uses some of them",
 			    list);
@@ -113,16 +113,16 @@ void judge_governor(struct finding *f, unsigned cpu, const char *driver, const c
 
 	finding_word(f, governor ? governor : "");
 	if (!governor) {
-		finding_say(f, LEVEL_OK, "nobody here governs the CPUs' clocks");
+		finding_say(f, LEVEL_OK, "the CPUs' clocks are not governed on this machine");
 	} else if (!strcmp(governor, "powersave") && !follows_load(driver)) {
 		finding_say(f, LEVEL_FAILURE, "CPU %u stays at its lowest clock (powersave)", cpu);
-		finding_mend(f, "everything takes two to four times as long", "%s", mend);
+		finding_mend(f, "every job takes two to four times as long", "%s", mend);
 	} else if (!strcmp(governor, "performance")) {
 		finding_say(f, LEVEL_OK, "the CPUs' clocks stay high (performance)");
 	} else if (preference && !strcmp(preference, "power")) {
 		finding_say(f, LEVEL_WARNING, "CPU %u prefers saving power (%s, %s)", cpu, governor,
 			    preference);
-		finding_mend(f, "its clock rises late and seldom to the top", "%s", mend);
+		finding_mend(f, "the CPU's clock rises late, and seldom to the top", "%s", mend);
 	} else {
 		finding_say(f, LEVEL_WARNING, "the clock of CPU %u follows its load (%s)", cpu,
 			    governor);
@@ -152,7 +152,7 @@ void judge_idle_state(struct finding *f, int number, const char *name, uint64_t 
 	}
 	finding_say(f, LEVEL_WARNING, "to leave the deepest idle state, %s, takes %llu us", name,
 		    (unsigned long long)latency_us);
-	finding_mend(f, "a rare job waits for that: an idle reactor sleeps",
+	finding_mend(f, "a rare job waits for the CPU to wake, since an idle reactor sleeps",
 		     "echo 1 | sudo tee /sys/devices/system/cpu/cpu*/cpuidle/state%d/disable",
 		     number);
 }
@@ -172,16 +172,15 @@ void judge_virtual(struct finding *f, bool is_virtual, uint64_t stolen, uint64_t
 	}
 	finding_number(f, percent);
 	if (percent < STOLEN_PERCENT) {
-		finding_say(
-			f, LEVEL_NOTE,
-			"a virtual machine, of whose time others took %.2g %%: what is measured "
-			"here may change",
-			percent);
+		finding_say(f, LEVEL_NOTE,
+			    "a virtual machine; other guests took %.2g %% of its time, so "
+			    "measurements may vary",
+			    percent);
 		return;
 	}
-	finding_say(f, LEVEL_WARNING, "a virtual machine, of whose time others took %.2g %%",
+	finding_say(f, LEVEL_WARNING, "a virtual machine; other guests took %.2g %% of its time",
 		    percent);
-	finding_mend(f, "a reactor stands still whenever the hypervisor runs somebody else",
+	finding_mend(f, "a reactor stands still whenever the hypervisor runs another guest",
 		     "virsh vcpupin DOMAIN VCPU CPU  # on the host: give it CPUs of its own");
 }
 
@@ -193,16 +192,18 @@ void judge_clock(struct finding *f, const char *source, bool has_tsc)
 
 	finding_word(f, source ? source : "");
 	if (!source || !*source) {
-		finding_say(f, LEVEL_NOTE, "the kernel does not say by what it keeps the time");
+		finding_say(f, LEVEL_NOTE, "the kernel does not name its clock source");
 		return;
 	}
 	for (size_t i = 0; i < sizeof fast / sizeof fast[0]; i++)
 		if (!strcmp(source, fast[i])) {
-			finding_say(f, LEVEL_OK, "the kernel keeps the time by %s", source);
+			finding_say(f, LEVEL_OK, "the kernel's clock source is %s", source);
 			return;
 		}
-	finding_say(f, LEVEL_WARNING, "the kernel keeps the time by %s", source);
-	finding_mend(f, "clients and quoitd read the clock often, and this one takes about 1 us",
+	finding_say(f, LEVEL_WARNING, "the kernel's clock source is %s", source);
+	finding_mend(f,
+		     "clients and quoitd read the clock often, and reading this one takes about 1 "
+		     "us",
 		     "%s",
 		     has_tsc ? "echo tsc | sudo tee "
 			       "/sys/devices/system/clocksource/clocksource0/current_clocksource"

@@ -33,16 +33,20 @@ void judge_kernel(struct finding *f, const char *release)
 		/* pidfd_open is of 5.3, io_uring in a useful state of 5.4 */
 		finding_say(f, LEVEL_WARNING, "Linux %s has neither pidfds nor a useful io_uring",
 			    release);
-		finding_mend(f, "files are moved by threads, and ends of processes seen late",
-			     NEWER_KERNEL);
+		finding_mend(
+			f,
+			"threads read and write files, and quoitd sees late that a process has "
+			"ended",
+			NEWER_KERNEL);
 	} else if (version < VERSION(5, 19)) {
 		/* a sparse table of buffers, as quoitd's reactors have one, is of 5.19 */
 		finding_say(f, LEVEL_NOTE, "Linux %s registers no buffers one by one", release);
-		finding_mend(f, "pages of pinned memory are looked up for each transfer",
+		finding_mend(f, "the kernel looks up pages of pinned memory for each transfer",
 			     NEWER_KERNEL);
 	} else if (version >= VERSION(6, 6) && version < VERSION(6, 12)) {
 		/* EEVDF is of 6.6, a task's own slice (docs/performance.md) of 6.12 */
-		finding_say(f, LEVEL_WARNING, "Linux %s does not know of slices", release);
+		finding_say(f, LEVEL_WARNING, "Linux %s cannot set the time slice of a thread",
+			    release);
 		finding_mend(
 			f, "a reactor that wakes on the core of a busy worker may wait for some ms",
 			NEWER_KERNEL);
@@ -65,7 +69,8 @@ static void mend_group(struct finding *f, const char *why, bool has_group, uint6
 			     "%u)\"  # then start quoitd anew",
 			     (unsigned long long)gid, s->uid);
 	else
-		finding_mend(f, why, "sysctl kernel.io_uring_group  # root's: name another one?");
+		finding_mend(f, why,
+			     "sysctl kernel.io_uring_group  # it is root's: name another group");
 }
 
 /* Documentation/admin-guide/sysctl/kernel.rst: 1: for a group and CAP_SYS_ADMIN; 2: for nobody. */
@@ -83,17 +88,24 @@ void judge_io_uring(struct finding *f, bool known, uint64_t disabled, const char
 		finding_say(f, LEVEL_WARNING, "the kernel has no io_uring");
 		finding_mend(f, why, NEWER_KERNEL);
 	} else if (!known || !disabled) {
-		finding_say(f, LEVEL_OK, "everybody may use io_uring");
+		finding_say(f, LEVEL_OK, "all users may use io_uring");
 	} else if (disabled > 1) {
-		finding_say(f, LEVEL_WARNING, "nobody may use io_uring");
+		finding_say(f, LEVEL_WARNING,
+			    "no user may use io_uring (kernel.io_uring_disabled=2)");
 		finding_mend(f, why, "sudo sysctl kernel.io_uring_disabled=0");
 	} else if (!s->known) {
-		finding_say(f, LEVEL_NOTE, "io_uring is for some; who quoitd is, is not known");
+		finding_say(f, LEVEL_NOTE,
+			    "io_uring is restricted (kernel.io_uring_disabled=1); quoitd's user is "
+			    "not known");
 	} else if (s->capabilities & SUBJECT_MAY_ADMINISTER ||
 		   (has_group && subject_is_in_group(s, gid))) {
-		finding_say(f, LEVEL_OK, "io_uring is for some, and quoitd is one of them");
+		finding_say(
+			f, LEVEL_OK,
+			"io_uring is restricted (kernel.io_uring_disabled=1); quoitd may use it");
 	} else {
-		finding_say(f, LEVEL_WARNING, "io_uring is for some, and not for quoitd");
+		finding_say(f, LEVEL_WARNING,
+			    "io_uring is restricted (kernel.io_uring_disabled=1); quoitd may not "
+			    "use it");
 		mend_group(f, why, has_group, gid, s);
 	}
 }
@@ -105,7 +117,7 @@ static const struct {
 	enum level level;
 } features[FEATURE_NR] = {
 	[FEATURE_MEMFD] =
-		{"sealed shared memory", "quoitd does not start: its rings lie there",
+		{"sealed shared memory", "quoitd does not start: rings lie in sealed shared memory",
 		 "grep Seccomp /proc/self/status  # memfd_create has to pass (SystemCallFilter=)",
 		 LEVEL_FAILURE},
 	[FEATURE_IO_URING] =
@@ -113,11 +125,11 @@ static const struct {
 		 "grep Seccomp /proc/self/status  # io_uring_setup has to pass (SystemCallFilter=)",
 		 LEVEL_WARNING},
 	[FEATURE_PIDFD] =
-		{"pidfd", "the end of a process is seen by its sockets, or asked for",
+		{"pidfd", "quoitd sees at its sockets, or by asking, that a process has ended",
 		 "grep Seccomp /proc/self/status  # pidfd_open has to pass (SystemCallFilter=)",
 		 LEVEL_WARNING},
 	[FEATURE_MBIND] =
-		{"mbind", "the kernel decides on which node memory lies",
+		{"mbind", "the kernel chooses the NUMA node of memory",
 		 "grep Seccomp /proc/self/status  # mbind has to pass (SystemCallFilter=)",
 		 LEVEL_WARNING},
 	[FEATURE_HUGE_PAGES] =
@@ -127,13 +139,13 @@ static const struct {
 		 LEVEL_WARNING},
 	[FEATURE_USERFAULTFD] =
 		{"userfaultfd for shared memory",
-		 "pages that clients take away are made anew by quoitd; for several users it does "
-		 "not start",
+		 "quoitd makes pages anew that clients take away, and does not start for several "
+		 "users",
 		 "grep Seccomp /proc/self/status  # userfaultfd has to pass (SystemCallFilter=)",
 		 LEVEL_WARNING},
 	[FEATURE_SEAL] = {"F_SEAL_FUTURE_WRITE",
-			  "clients can punch holes into what they share with quoitd; for several "
-			  "users it does not start",
+			  "clients can punch holes into memory that they share with quoitd, which "
+			  "does not start for several users",
 			  "uname -r  # it takes Linux 5.1", LEVEL_WARNING},
 	[FEATURE_MEMLOCK] = {"memlock", "pinned memory and what clients share may be paged out",
 			     "ulimit -l unlimited  # or LimitMEMLOCK=infinity of the unit",
@@ -147,8 +159,8 @@ void judge_feature(struct finding *f, enum feature which, int err)
 		finding_say(f, LEVEL_OK, "tried: %s", features[which].name);
 		return;
 	}
-	finding_say(f, features[which].level, "tried: no %s (%s)", features[which].name,
-		    err == -ENOMSG ? "asked for, and not given" : strerror(-err));
+	finding_say(f, features[which].level, "tried: %s is unavailable (%s)", features[which].name,
+		    err == -ENOMSG ? "the kernel did not provide it" : strerror(-err));
 	finding_mend(f, features[which].why, "%s", features[which].mend);
 }
 
@@ -169,11 +181,11 @@ void judge_missing(struct finding *f, const char *line)
 
 	finding_word(f, line);
 	if (!strncmp(line, "nothing", 7)) {
-		finding_say(f, LEVEL_OK, "quoitd misses nothing");
+		finding_say(f, LEVEL_OK, "quoitd has all features of the kernel that it uses");
 		return;
 	}
-	finding_say(f, LEVEL_WARNING, "quoitd misses %s", line);
-	finding_mend(f, "what is missing has a fall-back that is slower", "quoit topo");
+	finding_say(f, LEVEL_WARNING, "quoitd runs without %s", line);
+	finding_mend(f, "quoitd works without it, but slower", "quoit topo");
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (!strncmp(line, names[i].name, strlen(names[i].name)))
 			finding_mend(f, features[names[i].which].why, "%s",

@@ -27,13 +27,14 @@ static const struct rule rules[] = {
 		 "a session reserves addresses for 64 times its lease: few and small ones have room"},
 	[SUBJECT_DATA] = {"RLIMIT_DATA", "data", "data", "LimitDATA", true, GIB / 4,
 			  SUBJECT_UNLIMITED,
-			  "threads' stacks and tables of sessions are taken of it"},
+			  "threads' stacks and tables of sessions count against this limit"},
 	[SUBJECT_DESCRIPTORS] = {"RLIMIT_NOFILE", "descriptors", "nofile", "LimitNOFILE", false,
 				 256, 16384,
 				 "each session takes some ten descriptors, each ring three"},
-	[SUBJECT_THREADS] =
-		{"RLIMIT_NPROC", "threads of its user", "nproc", "LimitNPROC", false, 64, 1024,
-		 "two threads for each core, one for each reactor, and those of all programs of the user"},
+	[SUBJECT_THREADS] = {"RLIMIT_NPROC", "threads of its user", "nproc", "LimitNPROC", false,
+			     64, 1024,
+			     "quoitd has two threads for each core and one for each reactor; all "
+			     "programs of the user count"},
 };
 
 static void mend(struct finding *f, const struct rule *r, const struct subject *s, const char *unit)
@@ -77,7 +78,7 @@ void judge_limit(struct finding *f, enum subject_limit which, const struct subje
 		    value < r->failure   ? LEVEL_FAILURE
 		    : value < r->warning ? LEVEL_WARNING
 					 : LEVEL_OK,
-		    "%s of %s at most (%s)", text, r->of, r->name);
+		    "%s of %s are allowed (%s)", text, r->of, r->name);
 	if (value < r->warning)
 		mend(f, r, s, unit);
 }
@@ -100,7 +101,7 @@ void judge_tasks(struct finding *f, const struct cgroup *c)
 		    c->tasks < TASKS_FAILURE   ? LEVEL_FAILURE
 		    : c->tasks < TASKS_WARNING ? LEVEL_WARNING
 					       : LEVEL_OK,
-		    "%" PRIu64 " processes and threads at most", c->tasks);
+		    "control groups allow %" PRIu64 " processes and threads", c->tasks);
 	if (c->tasks >= TASKS_WARNING)
 		return;
 	if (*c->unit)
@@ -142,7 +143,8 @@ void judge_mappings(struct finding *f, bool known, uint64_t mappings)
 	}
 	finding_number(f, (double)mappings);
 	finding_say(f, mappings < MAPPINGS_LEAST ? LEVEL_WARNING : LEVEL_OK,
-		    "%" PRIu64 " mappings of memory at most (vm.max_map_count)", mappings);
+		    "a process may have %" PRIu64 " mappings of memory (vm.max_map_count)",
+		    mappings);
 	if (mappings < MAPPINGS_LEAST)
 		finding_mend(f, "each session takes some five mappings, each ring two",
 			     "sudo sysctl vm.max_map_count=65530");

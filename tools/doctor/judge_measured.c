@@ -39,10 +39,11 @@ void judge_hop(struct finding *f, const struct judge_place *p, double ns)
 		    expected);
 	if (ns > HOP_WORST_NS)
 		finding_mend(f, "other programs, or the hypervisor, take these CPUs away meanwhile",
-			     "ps -eo psr,pcpu,comm --sort=-pcpu | head  # who runs on these CPUs?");
+			     "ps -eo psr,pcpu,comm --sort=-pcpu | head  # shows what runs on these "
+			     "CPUs");
 	else
 		finding_mend(
-			f, "each submit and each completion takes so much longer",
+			f, "each submit and each completion takes longer by that",
 			"lscpu -e=cpu,node,cache  # give quoitd cores that share a cache: --cpus");
 }
 
@@ -71,7 +72,7 @@ void judge_wake(struct finding *f, const struct judge_place *p, double median_us
 	finding_say(f, at_worst(p, median_us > WAKE_WORST_US ? LEVEL_FAILURE : LEVEL_WARNING),
 		    "CPU %u wakes %u in %.1f us, p99 %.0f; at most %.0f are expected", p->from,
 		    p->to, median_us, p99_us, expected);
-	finding_mend(f, "a rare job waits for that twice: until quoitd wakes, and then its client",
+	finding_mend(f, "a rare job waits for two wake-ups: of quoitd, and then of its client",
 		     "quoit doctor governor idle-states virtual");
 }
 
@@ -103,7 +104,7 @@ void judge_bandwidth(struct finding *f, const struct judge_place *p, double gb_s
 		    p->from, gb_s, p->to, expected);
 	finding_mend(f, "operations on large tensors are as slow as memory is",
 		     p->from == p->to
-			     ? "sudo dmidecode -t memory  # is there a module in each channel?"
+			     ? "sudo dmidecode -t memory  # each channel should have a module"
 			     : "numactl --hardware  # keep sessions on one node");
 }
 
@@ -149,6 +150,7 @@ void judge_transfer(struct finding *f, bool is_soft, const char *way, double gb_
 		    gb_s, expected);
 	if (gb_s < expected)
 		finding_mend(
-			f, "every copy between host and device takes so much longer",
-			"quoit doctor link memlock; quoit topo  # is the session on its node?");
+			f, "every copy between host and device takes longer by that",
+			"quoit doctor link memlock; quoit topo  # the session should be on the "
+			"device's node");
 }

@@ -12,8 +12,8 @@
 void judge_memlock(struct finding *f, const struct subject *s, const char *unit)
 {
 	static const char why[] =
-		"what cannot be locked may be paged out, and files and devices look up its pages "
-		"for each transfer";
+		"memory that cannot be locked may be paged out, and its pages are looked up for "
+		"each transfer to files and devices";
 	char limit[16];
 
 	if (!s->has_memlock) {
@@ -29,7 +29,7 @@ void judge_memlock(struct finding *f, const struct subject *s, const char *unit)
 	format_bytes(s->memlock, limit, sizeof limit);
 	finding_number(f, (double)s->memlock);
 	finding_say(f, LEVEL_WARNING, "%s of memory may be locked%s", limit,
-		    s->memlock > DEFAULT_MEMLOCK ? ": pinned regions beyond that are not"
+		    s->memlock > DEFAULT_MEMLOCK ? ": pinned regions beyond that are not locked"
 		    : s->memlock ? ": enough for rings of a private quoitd, not for more"
 				 : "");
 	if (*unit && s->pid)
@@ -67,7 +67,7 @@ void judge_huge_pages(struct finding *f, uint64_t pages, uint64_t spare, uint64_
 		finding_say(f, LEVEL_WARNING,
 			    "%s are set aside as huge pages, unused, and quoitd cannot use them",
 			    size);
-		finding_mend(f, "so much less memory is there for sessions",
+		finding_mend(f, "sessions have less memory by that",
 			     "grep Huge /proc/meminfo  # ask who set them aside before you lower "
 			     "vm.nr_hugepages");
 	}
@@ -112,10 +112,9 @@ void judge_numa_balancing(struct finding *f, bool known, uint64_t mode, unsigned
 	} else {
 		finding_say(f, LEVEL_WARNING, "the kernel moves memory between the %u nodes",
 			    nodes);
-		finding_mend(
-			f,
-			"it unmaps pages to see who uses them: faults in the middle of jobs, in "
-			"memory that quoitd has placed already",
-			"sudo sysctl kernel.numa_balancing=0");
+		finding_mend(f,
+			     "to see which CPU uses a page the kernel unmaps it: jobs take page "
+			     "faults in memory that quoitd has already placed",
+			     "sudo sysctl kernel.numa_balancing=0");
 	}
 }

@@ -47,8 +47,10 @@ static void judge_no_driver(struct finding *f, unsigned gpus, const char *module
 	} else {
 		finding_say(f, LEVEL_FAILURE, "%u NVIDIA GPU%s, and no driver is loaded", gpus,
 			    gpus > 1 ? "s" : "");
-		finding_mend(f, why,
-			     "sudo modprobe nvidia  # if there is none: install NVIDIA's driver");
+		finding_mend(
+			f, why,
+			"sudo modprobe nvidia  # if that module is not there: install NVIDIA's "
+			"driver");
 	}
 }
 
@@ -67,7 +69,7 @@ void judge_driver(struct finding *f, unsigned gpus, const char *module, const ch
 	major = find_version(version, number, sizeof number);
 	finding_word(f, major ? number : "");
 	if (!major) {
-		finding_say(f, LEVEL_NOTE, "an NVIDIA driver of a version that is not understood");
+		finding_say(f, LEVEL_NOTE, "an NVIDIA driver of unknown version");
 	} else if (major < LEAST_DRIVER) {
 		finding_say(f, LEVEL_FAILURE, "NVIDIA driver %s", number);
 		finding_mend(f, "quoit-cuda.so needs 525 or later: quoitd finds no device",
@@ -85,7 +87,8 @@ void judge_driver(struct finding *f, unsigned gpus, const char *module, const ch
 void judge_no_device_files(struct finding *f)
 {
 	finding_say(f, LEVEL_NOTE,
-		    "a driver is loaded, and there is no /dev/nvidia*: a container without a GPU?");
+		    "a driver is loaded, but there is no /dev/nvidia*: this may be a container "
+		    "without a GPU");
 	finding_mend(f, "quoitd finds no device",
 		     "sudo nvidia-modprobe -c 255 -c 0 && sudo nvidia-modprobe -u -c 0  # on the "
 		     "machine; a container is given them at its start");
@@ -121,7 +124,7 @@ void judge_device_file(struct finding *f, const struct judge_file *file, const s
 		finding_mend(f, why, "sudo rm %s && sudo nvidia-modprobe %s", file->path,
 			     making(file->path, option));
 	} else if (!s->known) {
-		finding_say(f, LEVEL_NOTE, "%s is there; who quoitd is, is not known", file->path);
+		finding_say(f, LEVEL_NOTE, "%s is there; quoitd's user is not known", file->path);
 	} else if (subject_may_use(s, file->mode, file->uid, file->gid)) {
 		finding_say(f, LEVEL_OK, "%s may be used", file->path);
 	} else if ((file->mode & (S_IRGRP | S_IWGRP)) == (S_IRGRP | S_IWGRP) && file->gid) {
@@ -149,8 +152,8 @@ void judge_link(struct finding *f, const char *address, unsigned lanes, unsigned
 		return;
 	}
 	finding_say(f, LEVEL_WARNING, "GPU %s has %u of %u lanes", address, lanes, most_lanes);
-	finding_mend(f, "copies from and to the host are so much slower",
-		     "sudo lspci -vv -s %s | grep Lnk  # a slot with more lanes?",
+	finding_mend(f, "copies from and to the host are slower by that",
+		     "sudo lspci -vv -s %s | grep Lnk  # another slot may have more lanes",
 		     finding_is_plain(address) ? address : "ADDRESS");
 }
 

@@ -19,8 +19,8 @@ static const char index_text[] = "quoit exporter: the metrics of quoitd are at /
 
 /* It does not say which: what was asked for is a stranger's text. */
 static const char wrong_host[] =
-	"quoit exporter: the Host of this request is not one that it serves: an address in "
-	"numbers, localhost, this machine's name, or those of --host=NAME,...\n";
+	"quoit exporter: this request's Host is not served: allowed are an address in numbers, "
+	"localhost, this machine's name, and the names of --host=NAME,...\n";
 
 /* ---- responses ---- */
 
@@ -188,7 +188,7 @@ enum MHD_Result answer_request(struct answers *a, struct MHD_Connection *connect
 		return send_text(connection, MHD_HTTP_MISDIRECTED_REQUEST, wrong_host);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-				 "quoit exporter: only GET and HEAD\n");
+				 "quoit exporter: only GET and HEAD are allowed\n");
 	if (!strcmp(url, "/metrics"))
 		return send_metrics(a, connection);
 	if (!strcmp(url, "/"))

@@ -86,20 +86,23 @@ static const struct exposition_label no_labels[] = {{0}};
 static void write_up(struct exposition *e, const struct reading *r)
 {
 	exposition_family(
-		e, &(struct exposition_family){
-			   .name = "quoit_up",
-			   .type = EXPOSITION_GAUGE,
-			   .help = "1: quoitd runs, and its reactors move.  0: not so; quoit_state "
-				   "says which, and all else is how it was left."});
+		e,
+		&(struct exposition_family){
+			.name = "quoit_up",
+			.type = EXPOSITION_GAUGE,
+			.help = "1 if quoitd runs and its reactors move, else 0; then quoit_state "
+				"tells the state, and all other figures are the last ones."});
 	exposition_count(e, no_labels, r->state == DAEMON_UP);
 	exposition_family(
-		e, &(struct exposition_family){
-			   .name = "quoit_state",
-			   .type = EXPOSITION_GAUGE,
-			   .help = "1 at one of these states.  up: quoitd runs.  silent: it runs, "
-				   "and a reactor has told nothing for 5 s.  dead: it has ended "
-				   "without taking its files along.  waiting: it has not started, "
-				   "and its socket waits for the first client.  absent: neither."});
+		e,
+		&(struct exposition_family){
+			.name = "quoit_state",
+			.type = EXPOSITION_GAUGE,
+			.help = "1 for the state that holds, else 0.  up: quoitd runs.  silent: "
+				"quoitd runs, but a reactor has reported nothing for 5 s.  dead: "
+				"quoitd has ended without removing its files.  waiting: quoitd has "
+				"not started, and its socket waits for the first client.  absent: "
+				"there is no quoitd and no socket that waits."});
 	for (unsigned i = 0; i < DAEMON_STATES; i++)
 		exposition_count(e,
 				 (struct exposition_label[]){
@@ -116,9 +119,9 @@ static void write_silence(struct exposition *e, const struct counters_totals *t)
 			   .name = "quoit_silent_seconds",
 			   .type = EXPOSITION_GAUGE,
 			   .unit = "seconds",
-			   .help = "For how long the reactor that is silent for longest has "
-				   "told nothing; about one where quoitd is well, more where "
-				   "it is stopped or stuck."});
+			   .help = "Time since the last report of the reactor that has been silent "
+				   "for longest: about 1 s where quoitd is well, more where it is "
+				   "stopped or stuck."});
 	exposition_real(e, no_labels, runtime_silence_s(t, &reactor));
 }
 
@@ -129,9 +132,10 @@ static void write_daemon_build(struct exposition *e, const struct counters_total
 
 	(void)daemon_state_version(t, version, sizeof version);
 	snprintf(number, sizeof number, "%" PRIu64, abi.value);
-	exposition_family(e, &(struct exposition_family){.name = "quoit_build",
-							 .type = EXPOSITION_INFO,
-							 .help = "Of which version quoitd is."});
+	exposition_family(e, &(struct exposition_family){
+				     .name = "quoit_build",
+				     .type = EXPOSITION_INFO,
+				     .help = "Version of quoitd, as labels; the value is 1."});
 	if (abi.known)
 		exposition_count(
 			e, (struct exposition_label[]){{"version", version}, {"abi", number}, {0}},
@@ -142,9 +146,11 @@ static void write_build(struct exposition *e)
 {
 	static const struct exposition_label version[] = {{"version", QUOIT_VERSION}, {0}};
 
-	exposition_family(e, &(struct exposition_family){.name = "quoit_exporter_build",
-							 .type = EXPOSITION_INFO,
-							 .help = "Of which version this tool is."});
+	exposition_family(
+		e, &(struct exposition_family){
+			   .name = "quoit_exporter_build",
+			   .type = EXPOSITION_INFO,
+			   .help = "Version of quoit exporter, as a label; the value is 1."});
 	exposition_count(e, version, 1);
 }
 
@@ -163,11 +169,11 @@ static int64_t clock_offset(struct collect *c)
 
 static void write_start(struct exposition *e, struct collect *c, uint64_t started_ns)
 {
-	exposition_family(
-		e, &(struct exposition_family){.name = "quoit_start_time_seconds",
-					       .type = EXPOSITION_GAUGE,
-					       .unit = "seconds",
-					       .help = "When quoitd has started, since 1970."});
+	exposition_family(e, &(struct exposition_family){
+				     .name = "quoit_start_time_seconds",
+				     .type = EXPOSITION_GAUGE,
+				     .unit = "seconds",
+				     .help = "When quoitd started, in seconds since 1970."});
 	exposition_real(e, no_labels, ((double)clock_offset(c) + (double)started_ns) / 1e9);
 }
 

@@ -61,10 +61,12 @@ static void write_left_out(struct exposition *e, const struct sessions *s, uint6
 		uint64_t count;
 	} rows[] = {{"unreadable", s->unreadable}, {"damaged", s->damaged}, {"too_many", left_out}};
 
-	exposition_family(e, &(struct exposition_family){
-				     .name = "quoit_sessions_not_exported",
-				     .type = EXPOSITION_GAUGE,
-				     .help = "Sessions of which nothing is told one by one."});
+	exposition_family(
+		e, &(struct exposition_family){
+			   .name = "quoit_sessions_not_exported",
+			   .type = EXPOSITION_GAUGE,
+			   .help = "Open sessions without series of their own, beyond the limit of "
+				   "--sessions."});
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		exposition_count(e, (struct exposition_label[]){{"reason", rows[i].reason}, {0}},
 				 rows[i].count);
@@ -124,8 +126,8 @@ static void write_legs(struct exposition *e, struct choice *c, const struct coun
 			   .name = "quoit_session_leg_seconds",
 			   .type = EXPOSITION_HISTOGRAM,
 			   .unit = "seconds",
-			   .help = "Where a job's time goes: by one job of each 64, which stands "
-				   "for all, and by long ones."});
+			   .help = "Time that a session's jobs spend in each leg.  Measured on "
+				   "one job in 64, which stands for all, and on long ones."});
 	for (size_t i = 0; i < c->count; i++) {
 		const struct counters_session *s = &c->list[i].row->s;
 

@@ -13,7 +13,7 @@
 static const char *const legs[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
 #undef LABEL
 
-#define BY_SAMPLES "by one job of each 64, which stands for all, and by long ones."
+#define BY_SAMPLES "on one job in 64, which stands for all, and on long ones."
 
 /* ---- histograms ---- */
 
@@ -87,14 +87,13 @@ static void write_jobs(struct exposition *e, const struct timings *t, uint32_t r
 	bool any = false;
 
 	exposition_family(
-		e,
-		&(struct exposition_family){
-			.name = "quoit_job_seconds",
-			.type = EXPOSITION_HISTOGRAM,
-			.unit = "seconds",
-			.help = "From a job's fetch to its end, of all reactors, with bounds so "
-				"near each other that percentiles are as quoit stat says, within "
-				"1.3 times: " BY_SAMPLES});
+		e, &(struct exposition_family){
+			   .name = "quoit_job_seconds",
+			   .type = EXPOSITION_HISTOGRAM,
+			   .unit = "seconds",
+			   .help = "Time from a job's fetch to its end, over all reactors; "
+				   "percentiles are within 1.3 times of those of quoit stat.  "
+				   "Measured " BY_SAMPLES});
 	for (uint32_t i = 0; i < reactors; i++) {
 		if (!timings_sum(t, QUOIT_OF_REACTOR, i, legs[QUOIT_LEG_WHOLE], one))
 			continue;
@@ -112,24 +111,29 @@ static void write_histograms(struct exposition *e, const struct timings *t,
 	if (t->tick_ns <= 0)
 		return;
 	write_jobs(e, t, totals->reactors);
-	exposition_family(e,
-			  &(struct exposition_family){
-				  .name = "quoit_reactor_leg_seconds",
-				  .type = EXPOSITION_HISTOGRAM,
-				  .unit = "seconds",
-				  .help = "Where the time of a reactor's jobs goes: " BY_SAMPLES});
+	exposition_family(
+		e,
+		&(struct exposition_family){
+			.name = "quoit_reactor_leg_seconds",
+			.type = EXPOSITION_HISTOGRAM,
+			.unit = "seconds",
+			.help = "Time that a reactor's jobs spend in each leg.  Measured " BY_SAMPLES});
 	write_legs(e, t, QUOIT_OF_REACTOR, "reactor", 0, totals->reactors);
-	exposition_family(e, &(struct exposition_family){
-				     .name = "quoit_device_leg_seconds",
-				     .type = EXPOSITION_HISTOGRAM,
-				     .unit = "seconds",
-				     .help = "Of jobs that ran on a device: " BY_SAMPLES});
+	exposition_family(
+		e,
+		&(struct exposition_family){
+			.name = "quoit_device_leg_seconds",
+			.type = EXPOSITION_HISTOGRAM,
+			.unit = "seconds",
+			.help = "Time that jobs on a device spend in each leg.  Measured " BY_SAMPLES});
 	write_legs(e, t, QUOIT_OF_DEVICE, "device", 1, end_of_devices(t));
-	exposition_family(e, &(struct exposition_family){
-				     .name = "quoit_core_tile_duration_seconds",
-				     .type = EXPOSITION_HISTOGRAM,
-				     .unit = "seconds",
-				     .help = "How long each tile took that ran on this core."});
+	exposition_family(
+		e, &(struct exposition_family){
+			   .name = "quoit_core_tile_duration_seconds",
+			   .type = EXPOSITION_HISTOGRAM,
+			   .unit = "seconds",
+			   .help = "Time that tiles took on this core; a tile is a piece of a long "
+				   "job that one core runs."});
 	write_cores(e, t, totals);
 }
 
@@ -178,25 +182,25 @@ static void write_operations(struct exposition *e, const struct timings *t)
 
 	exposition_family(e, &(struct exposition_family){.name = "quoit_operation_jobs",
 							 .type = EXPOSITION_COUNTER,
-							 .help = "Jobs of an operation (SQEs)."});
+							 .help = "Jobs (SQEs) of an operation."});
 	for (unsigned i = 0; i < count; i++)
 		exposition_count(e, (struct exposition_label[]){{"operation", list[i].name}, {0}},
 				 list[i].done.jobs);
-	exposition_family(
-		e, &(struct exposition_family){.name = "quoit_operation_moved_bytes",
-					       .type = EXPOSITION_COUNTER,
-					       .unit = "bytes",
-					       .help = "Bytes that jobs of an operation have "
-						       "read and written."});
+	exposition_family(e, &(struct exposition_family){
+				     .name = "quoit_operation_moved_bytes",
+				     .type = EXPOSITION_COUNTER,
+				     .unit = "bytes",
+				     .help = "Bytes that jobs of an operation read and wrote."});
 	for (unsigned i = 0; i < count; i++)
 		exposition_count(e, (struct exposition_label[]){{"operation", list[i].name}, {0}},
 				 list[i].done.bytes);
 	exposition_family(
-		e, &(struct exposition_family){.name = "quoit_operation_run_seconds",
-					       .type = EXPOSITION_COUNTER,
-					       .unit = "seconds",
-					       .help = "How long jobs of an operation ran, all "
-						       "together: " BY_SAMPLES});
+		e,
+		&(struct exposition_family){
+			.name = "quoit_operation_run_seconds",
+			.type = EXPOSITION_COUNTER,
+			.unit = "seconds",
+			.help = "Time that jobs of an operation ran, summed up.  Measured " BY_SAMPLES});
 	for (unsigned i = 0; t->tick_ns > 0 && i < count; i++)
 		exposition_real(e, (struct exposition_label[]){{"operation", list[i].name}, {0}},
 				run_seconds(&list[i].done, t->tick_ns));

@@ -30,19 +30,21 @@ static void write_sessions(struct exposition *e, const struct user_sums *u)
 {
 	struct identity id;
 
-	exposition_family(e, &(struct exposition_family){
-				     .name = "quoit_user_sessions",
-				     .type = EXPOSITION_GAUGE,
-				     .help = "Open sessions of a user that may be read; what else "
-					     "is told of users is of these."});
+	exposition_family(
+		e, &(struct exposition_family){
+			   .name = "quoit_user_sessions",
+			   .type = EXPOSITION_GAUGE,
+			   .help = "Open sessions of a user that the exporter may read; a user's "
+				   "other figures are of these sessions."});
 	for (unsigned i = 0; i < user_sums_count(u); i++) {
 		identify(&id, user_sums_at(u, i));
 		exposition_count(e, id.labels, user_sums_at(u, i)->sessions);
 	}
-	exposition_family(e, &(struct exposition_family){
-				     .name = "quoit_user_sessions_not_counted",
-				     .type = EXPOSITION_GAUGE,
-				     .help = "Open sessions of users beyond those that are told."});
+	exposition_family(
+		e, &(struct exposition_family){
+			   .name = "quoit_user_sessions_not_counted",
+			   .type = EXPOSITION_GAUGE,
+			   .help = "Open sessions of users that have no series of their own."});
 	exposition_count(e, (struct exposition_label[]){{0}}, user_sums_left_out(u));
 }
 

@@ -112,9 +112,9 @@ function busyCores() {
 
 const remedies = {
 	'running': 'faster operations, or more cores for each, would help most',
-	'waiting for data of other jobs': 'the jobs depend on each other: what can run beside them would help most',
-	'waiting for memory': 'a larger lease, or fewer bytes at once, would help most',
-	'waiting for a turn': 'there are more jobs than cores or devices take at once: more of these would help most',
+	'waiting for data of other jobs': 'the jobs depend on each other: other jobs that can run beside them would help most',
+	'waiting for memory': 'a larger lease, or less memory in use at once, would help most',
+	'waiting for a core or device': 'there are more jobs than cores or devices can run at once: more of these would help most',
 };
 
 /* Where the time of all jobs went, in one sentence. */
@@ -122,14 +122,14 @@ function verdict() {
 	const all = data.operations.filter((o) => o[0] === 0);
 	const sum = (i) => all.reduce((total, o) => total + o[i], 0);
 	const parts = [['running', sum(5)], ['waiting for data of other jobs', sum(9)],
-		['waiting for memory', sum(10)], ['waiting for a turn', sum(11)]];
+		['waiting for memory', sum(10)], ['waiting for a core or device', sum(11)]];
 	const time = parts.reduce((total, [, ns]) => total + ns, 0);
 	const busy = busyCores(), cores = busy < 0 ? '' : `; of ${data.cores.cores} cores ${few(busy)} were busy on average`;
 	if (!data.groups[0].jobs)
 		return 'No job was recorded.';
 	const failed = data.groups[0].failed ? `${count(data.groups[0].failed)} of ${count(data.groups[0].jobs)} jobs failed. ` : '';
 	if (!time)
-		return failed + 'Jobs neither ran nor waited for a time that can be told' + cores + '.';
+		return failed + 'The recording does not tell how long jobs ran or waited' + cores + '.';
 	const [what, ns] = parts.reduce((a, b) => b[1] > a[1] ? b : a);
 	const longest = all.reduce((a, b) => b[5] > a[5] ? b : a);
 	const of = what === 'running' ? `, ${longest[1]} ${percent(longest[5], sum(5))} of that` : '';
@@ -147,12 +147,12 @@ function showNotes() {
 			list.append(element('li', text));
 	};
 	note(!data.ended, 'The recording ends early: its recorder was killed, or the disk was full.');
-	note(data.daemonDied, 'quoitd has ended while it was recorded.');
-	note(data.dropped, count(data.dropped) + ' jobs came too fast and were not recorded: figures are of the others.');
+	note(data.daemonDied, 'quoitd ended during the recording.');
+	note(data.dropped, count(data.dropped) + ' jobs came too fast and were not recorded: the figures are of the others.');
 	note(data.lost, count(data.lost) + ' records were lost, since the recorder read too late.');
 	note(data.unwritten, count(data.unwritten) + ' records found no room in the file.');
 	note(data.eventsDropped, count(data.eventsDropped) + ' notes of clients were dropped: waits may be missing.');
-	note(data.damaged, count(data.damaged) + ' records make no sense and are left out.');
+	note(data.damaged, count(data.damaged) + ' records are invalid and were left out.');
 	note(data.slicesShown < data.jobs, 'The timeline has the ' + count(data.slicesShown) + ' longest of ' +
 		count(data.jobs) + ' jobs; the strip above each track has all.');
 	note(data.trackless, count(data.trackless) + ' jobs are on tracks beyond those shown.');
@@ -241,7 +241,7 @@ function showLegend() {
 	add('half pale: it failed', { background: 'var(--ink)', opacity: 0.5 });
 	if (data.waits.length)
 		add('the program waited', { background: 'var(--two)' });
-	add('strip: how many at a time', { background: 'var(--one)', opacity: 0.67 });
+	add('strip: number of jobs at a time', { background: 'var(--one)', opacity: 0.67 });
 }
 
 /* 1, 2 or 5 times a power of ten, so that there are at most so many in what is seen. */

@@ -384,7 +384,7 @@ static void show_question(struct keys *k)
 			 KEYS_INTERVAL_MOST);
 		break;
 	case 'U':
-		snprintf(words, sizeof words, "Only this user's sessions (nothing: everybody's): ");
+		snprintf(words, sizeof words, "Show sessions of this user (nothing: of all): ");
 		break;
 	case '/':
 		snprintf(words, sizeof words, "Search for: ");

@@ -130,7 +130,7 @@ static void add_sessions(struct view *v, struct view_options *o, struct follow *
 			view_add(v, VIEW_ALARM, "%u sessions could not be read%s", f->damaged,
 				 f->want ? "; " : "");
 		if (f->want)
-			view_add(v, VIEW_ALARM, "nothing new can be read: %s", strerror(-f->want));
+			view_add(v, VIEW_ALARM, "cannot read new figures: %s", strerror(-f->want));
 		view_end_line(v);
 	}
 }

@@ -10,17 +10,17 @@ void view_help(struct view *v, const struct view_options *o)
 		{"h ?", "this page; any key leaves it"},
 		{"q", "end"},
 		{"Up Down PgUp PgDn", "choose a session; so does the mouse"},
-		{"Enter", "all about the chosen session; of a user: its sessions"},
-		{"u", "by user with sessions below, by user alone, by session"},
-		{"U", "only one user's sessions; nothing: everybody's"},
-		{"/ n", "search for a text; for the same once more"},
+		{"Enter", "show the page of the chosen session; of a user: its sessions"},
+		{"u", "group by user with sessions below, by user alone, by session"},
+		{"U", "show only one user's sessions; nothing: of all users"},
+		{"/ n", "search for a text; search for it again"},
 		{"k", "end the chosen session"},
 		{"c", "choose the columns"},
 		{"P M N T", "sort by %CPU, bytes used, PID, time"},
 		{"< >", "sort by the column to the left, to the right"},
 		{"R", "sort the other way round"},
-		{"d s", "another interval, in seconds"},
-		{"1", "all cores in one line, or each"},
+		{"d s", "set the interval, in seconds"},
+		{"1", "show all cores in one line, or one line each"},
 		{"Space", "look now"},
 	};
 
@@ -34,13 +34,12 @@ void view_help(struct view *v, const struct view_options *o)
 	view_add(v, VIEW_PLAIN, "  A core's bar: ");
 	view_add(v, VIEW_WORK, "||| reactor at work (w)");
 	view_add(v, VIEW_PLAIN, "  ");
-	view_add(v, VIEW_TILE, "=== tiles of long jobs (t)");
+	view_add(v, VIEW_TILE, "=== tiles: pieces of long jobs (t)");
 	view_add(v, VIEW_PLAIN, "  ");
 	view_add(v, VIEW_POLL, "... reactor looks for work (p)");
-	view_add(v, VIEW_PLAIN, "; blank: it sleeps");
+	view_add(v, VIEW_PLAIN, "; blank: the reactor sleeps");
 	view_end_line(v);
-	view_add(v, VIEW_PLAIN,
-		 "  sys: what the system says of the core, others' programs included");
+	view_add(v, VIEW_PLAIN, "  sys: what the system says of the core, other programs included");
 	view_end_line(v);
 	view_add(v, VIEW_PLAIN, "  Figures are of the last %g s; '-' is not known", o->interval);
 	view_end_line(v);

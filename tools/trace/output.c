@@ -17,18 +17,19 @@ static void warn(const char *command, const struct trace_reader *r, const struct
 
 	if (r->cut || !rec->ended)
 		fprintf(stderr,
-			"quoit %s: it ends early: its recorder was killed, or the disk was full\n",
+			"quoit %s: the recording ends early: its recorder was killed, or the disk "
+			"was full\n",
 			command);
 	if (e->how & TRACE_DAEMON_DIED)
-		fprintf(stderr, "quoit %s: quoitd has ended while it was recorded\n", command);
+		fprintf(stderr, "quoit %s: quoitd ended during the recording\n", command);
 	if (e->dropped || e->lost || e->unwritten)
 		fprintf(stderr,
-			"quoit %s: not all is there: quoitd has dropped %" PRIu64
+			"quoit %s: the recording is incomplete: quoitd dropped %" PRIu64
 			" jobs, the recorder lost %" PRIu64 " records and had no room for %" PRIu64
 			"\n",
 			command, e->dropped, e->lost, e->unwritten);
 	if (rec->damaged || rec->foreign)
-		fprintf(stderr, "quoit %s: %" PRIu64 " records make no sense and are left out\n",
+		fprintf(stderr, "quoit %s: %" PRIu64 " records are invalid and were left out\n",
 			command, rec->damaged + rec->foreign);
 }
 

@@ -53,17 +53,19 @@ static int read_header(struct trace_reader *r)
 	if (n < 0)
 		return (int)n;
 	if (n < (int64_t)offsetof(struct trace_header, tsc_hz) || h->magic != TRACE_MAGIC) {
-		snprintf(r->why, sizeof r->why, "it is no recording of quoit trace record");
+		snprintf(r->why, sizeof r->why,
+			 "the file is not a recording of quoit trace record");
 		return -EBADMSG;
 	}
 	if (h->version != TRACE_VERSION) {
-		snprintf(r->why, sizeof r->why, "it is of version %" PRIu32 ", and not %u",
+		snprintf(r->why, sizeof r->why,
+			 "the recording has version %" PRIu32 ", this tool reads version %u",
 			 h->version, TRACE_VERSION);
 		return -EPROTONOSUPPORT;
 	}
 	if (n < (int64_t)sizeof *h || h->header_bytes < sizeof *h || h->header_bytes % 8 ||
 	    h->header_bytes > TRACE_MOST_CHUNK || h->tsc_hz < LEAST_HZ || h->tsc_hz > MOST_HZ) {
-		snprintf(r->why, sizeof r->why, "its header is damaged");
+		snprintf(r->why, sizeof r->why, "the recording's header is damaged");
 		return -EBADMSG;
 	}
 	end_texts(h);
@@ -87,7 +89,7 @@ int trace_reader_open(struct trace_reader *r, const char *path)
 		return -errno;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		snprintf(r->why, sizeof r->why, "it is no regular file");
+		snprintf(r->why, sizeof r->why, "the recording must be a regular file");
 		return -EBADMSG;
 	}
 	return begin(r);
@@ -119,7 +121,9 @@ int trace_reader_next(struct trace_reader *r, struct trace_chunk *ret)
 
 	if (n == (int64_t)sizeof *ret && (ret->bytes > TRACE_MOST_CHUNK || ret->bytes % 8)) {
 		snprintf(r->why, sizeof r->why,
-			 "at byte %" PRIu64 " is a chunk of %" PRIu32 " bytes", r->at, ret->bytes);
+			 "the chunk at byte %" PRIu64 " has the impossible size of %" PRIu32
+			 " bytes",
+			 r->at, ret->bytes);
 		return -EBADMSG;
 	}
 	if (n == (int64_t)sizeof *ret) {

@@ -33,15 +33,16 @@
 enum { OUTPUT, PID, ALL, TIME, SIZE, RECORDS, QUOITD, SOCKET, SHARED };
 
 static const struct args_option options[] = {
-	[OUTPUT] = {"output", "FILE", "the recording; quoit.trace by default", 'o'},
-	[PID] = {"pid", "PID", "record the sessions that this process has", 'p'},
-	[ALL] = {"all", NULL, "record all sessions: your own, or everybody's for root", 'a'},
-	[TIME] = {"time", "SECONDS", "with -p and -a: for so long, not until interrupted", 't'},
-	[SIZE] = {"size", "BYTES", "of the file at most: 256M; what is beyond is counted"},
-	[RECORDS] = {"records", "N", "of each session's ring in quoitd: 16384 by default"},
-	[QUOITD] = {"quoitd", "OPTION", "for the private quoitd, as --quoitd=--lease=256M"},
-	[SOCKET] = {"socket", "PATH", "record with the quoitd there, not with a private one"},
-	[SHARED] = {"shared", NULL, "the same, where programs look for it"},
+	[OUTPUT] = {"output", "FILE", "file to write (default: quoit.trace)", 'o'},
+	[PID] = {"pid", "PID", "record the sessions of this process", 'p'},
+	[ALL] = {"all", NULL, "record all your sessions; as root, all users' sessions", 'a'},
+	[TIME] = {"time", "SECONDS", "with -p or -a, record for S seconds, not until interrupted",
+		  't'},
+	[SIZE] = {"size", "BYTES", "most bytes of the file (256M); what does not fit is counted"},
+	[RECORDS] = {"records", "N", "records that quoitd keeps for each session (16384)"},
+	[QUOITD] = {"quoitd", "OPTION", "option for the private quoitd, as --quoitd=--lease=256M"},
+	[SOCKET] = {"socket", "PATH", "run CMD with the quoitd at this socket, not a private one"},
+	[SHARED] = {"shared", NULL, "run CMD with the quoitd where programs look for it"},
 	{NULL},
 };
 
@@ -105,16 +106,16 @@ static int take_option(struct record *r, int opt, const char *value)
 	if (opt == SOCKET)
 		r->socket = value;
 	if (opt == PID && (!args_number(value, &r->what.pid) || !r->what.pid))
-		return bad(value, "no PID (1 or more)");
+		return bad(value, "not a PID (1 or more)");
 	if (opt == SIZE && (!parse_size(value, &r->what.size) || r->what.size < LEAST_SIZE))
-		return bad(value, "no size of 2M and more, as 256M");
+		return bad(value, "not a size of 2M or more, as 256M");
 	if (opt == RECORDS &&
 	    (!args_number(value, &r->what.records) || !is_records(r->what.records)))
-		return bad(value, "no power of two from 4096 to 65536");
+		return bad(value, "not a power of two from 4096 to 65536");
 	if (opt == TIME) {
 		r->seconds = strtod(value, &end);
 		if (*end || end == value || !(r->seconds >= 0.001 && r->seconds <= MOST_SECONDS))
-			return bad(value, "no time in seconds (0.001 to 86400)");
+			return bad(value, "not a time in seconds (0.001 to 86400)");
 	}
 	if (opt == QUOITD) {
 		if (r->daemon_options_used == MOST_OPTIONS)
@@ -140,13 +141,14 @@ static int check_choice(const struct record *r, int left, const char *first)
 	const char *wrong = NULL;
 
 	if (left)
-		wrong = "a program goes behind `--`, as in quoit trace record -- CMD";
+		wrong = "the program must come after `--`, as in quoit trace record -- CMD";
 	else if (r->what.command && (r->what.pid || r->all))
-		wrong = "-p and -a record what runs already: no program with them";
+		wrong = "-p and -a record sessions that run already: they take no program";
 	else if (r->what.pid && r->all)
-		wrong = "-p or -a, not both";
+		wrong = "give -p or -a, not both";
 	else if (!r->what.command && !r->what.pid && !r->all)
-		wrong = "what?  `-- CMD`, -p PID or -a (see quoit trace record --help)";
+		wrong = "say what to record: `-- CMD`, -p PID or -a (see quoit trace record "
+			"--help)";
 	else if (r->what.command && r->seconds > 0)
 		wrong = "-t is for -p and -a: a program is recorded until it ends";
 	else if (r->daemon_options_used && (!r->what.command || r->socket || r->shared))

@@ -268,12 +268,13 @@ static void summarize(const struct recorder *r)
 	fprintf(stderr, "quoit trace: recording took %.1f%% of a core here, %s a job\n",
 		e->wall_ns ? 100 * (double)e->cpu_ns / (double)e->wall_ns : 0, each);
 	if (e->lost && r->what.records < QUOIT_TRACE_MOST)
-		fprintf(stderr, "quoit trace: --records=%u loses fewer\n", QUOIT_TRACE_MOST);
+		fprintf(stderr, "quoit trace: fewer records are lost with --records=%u\n",
+			QUOIT_TRACE_MOST);
 	if (missed)
 		fprintf(stderr,
 			"quoit trace: %" PRIu64
-			" more sessions were not recorded: there were too many "
-			"at a time; with fewer --records more find room in quoitd\n",
+			" more sessions were not recorded: there were too many at a time; quoitd "
+			"has room for more with fewer --records\n",
 			missed);
 	if (r->daemon_died)
 		fprintf(stderr,

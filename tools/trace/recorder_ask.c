@@ -86,8 +86,8 @@ static void say_left_out(const struct recorder *r, uint32_t recorded)
 		sessions_filter(&s, is_live, NULL);
 	if (s.count > recorded)
 		fprintf(stderr,
-			"quoit trace: %zu of %zu sessions are not recorded: somebody else does, or no "
-			"memory is left for it\n",
+			"quoit trace: %zu of %zu sessions are not recorded: another recorder "
+			"records them, or no memory is left for that\n",
 			s.count - recorded, s.count);
 	sessions_free(&s);
 }

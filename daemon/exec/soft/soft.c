@@ -91,14 +91,16 @@ static int soft_open(uint32_t index, struct quoit_device **ret, struct quoit_dev
 	if (err)
 		return err;
 	if (index >= settings.devices) {
-		snprintf(text, size, "there are %u", (unsigned)settings.devices);
+		snprintf(text, size, "%u soft devices are there (QUOIT_SOFT_DEVICES), not this one",
+			 (unsigned)settings.devices);
 		return -ENODEV;
 	}
 	if (!tsc_hz())
 		tsc_init();
 	err = make_device(index, settings.bytes, ret);
 	if (err)
-		snprintf(text, size, "no room for %llu bytes", (unsigned long long)settings.bytes);
+		snprintf(text, size, "the soft device has no room for %llu bytes",
+			 (unsigned long long)settings.bytes);
 	else
 		describe(*ret, index, ret_info);
 	if (!err && !index)

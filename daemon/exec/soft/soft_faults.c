@@ -165,7 +165,7 @@ int soft_faults_init(char *text, size_t size)
 			faults.count++;
 			continue;
 		}
-		snprintf(text, size, "QUOIT_SOFT_FAULTS: what is \"%s\"?", list + at);
+		snprintf(text, size, "QUOIT_SOFT_FAULTS: unknown fault \"%s\"", list + at);
 		err = -EINVAL;
 	}
 	free(copy);

@@ -105,7 +105,8 @@ int soft_module_new(struct quoit_device *d, const void *image, size_t size,
 		err = -EINVAL;
 	if (err) {
 		snprintf(text, text_size,
-			 "a soft device has only \"soft\", and what begins with \"soft:\"");
+			 "a soft device loads only images \"soft\" and those that begin with "
+			 "\"soft:\"");
 		return err;
 	}
 	m = malloc(sizeof *m);

@@ -76,8 +76,8 @@ static inline void quoit_socket_explain(const char *path, int error, char *ret, 
 			 folder);
 	else if (error == EACCES)
 		snprintf(ret, size,
-			 "no access to quoitd at %s: %s; those in its socket's group have it", path,
-			 why);
+			 "no access to quoitd at %s: %s; it takes membership in the socket's group",
+			 path, why);
 	else if (error == ENOENT || error == ECONNREFUSED)
 		snprintf(ret, size, "no quoitd at %s: %s; " QUOIT_SOCKET_START, path, why);
 	else

@@ -49,8 +49,8 @@ static const struct {
 	{"(ring_tail)", QUOIT_DAEMON_KILL_RING_TAIL},
 	{"(cq_head)", QUOIT_DAEMON_KILL_CQ_HEAD},
 	{"(mem_vanished)", QUOIT_DAEMON_KILL_MEM_VANISHED},
-	{"does not read its replies", QUOIT_DAEMON_KILL_SLOW_CTL},
-	{"message", QUOIT_DAEMON_KILL_PROTO},
+	{"does not read quoitd's replies", QUOIT_DAEMON_KILL_SLOW_CTL},
+	{"protocol error", QUOIT_DAEMON_KILL_PROTO},
 };
 
 /* ---- checks ---- */

@@ -27,7 +27,7 @@ active_when_ready() {
 
 others_are_refused() {
 	running
-	says "no access to quoitd at /run/quoit/quoitd.sock: Permission denied; those in its socket's group have it" as eve /payload/hello
+	says "no access to quoitd at /run/quoit/quoitd.sock: Permission denied; it takes membership in the socket's group" as eve /payload/hello
 	fails as eve /payload/hello
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
 }

@@ -32,7 +32,7 @@ leases_are_used() {
 	says EDQUOT as bob /payload/client lease 41943040
 	as alice /payload/client lease 4194304
 	nobody_was_killed
-	in_journal 'memory: 112 MiB and no more'
+	in_journal 'memory is lowered to 112 MiB'
 	await 30 says '2 sessions' property StatusText
 	quit a
 	quit b

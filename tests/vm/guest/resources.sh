@@ -9,7 +9,7 @@ both_nodes() {
 	cat $work/topo
 	[ "$(grep -c '^node [01]:' $work/topo)" = 2 ]
 	has 'Max locked memory         unlimited' "/proc/$(property MainPID)/limits"
-	fails in_journal 'not locked'
+	fails in_journal 'cannot be locked'
 	fails in_journal 'not bound'
 }
 
@@ -95,7 +95,7 @@ cpu_switched_off() {
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
 	is 0 property NRestarts
 	echo 1 >/sys/devices/system/cpu/cpu1/online
-	await 60 in_journal 'may be used again'
+	await 60 in_journal 'CPUs again'
 }
 
 # What both sides have mapped stays where quoitd has asked for it.
