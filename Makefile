@@ -2,7 +2,8 @@
 # Makefile - build, check, demo, install.  `make help` lists the targets.
 #
 # Variables: CC, CPPFLAGS, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR, V=1 (show commands), B (build
-# folder), SAN (a -fsanitize= list; give it a B of its own).
+# folder), SAN (a -fsanitize= list; give it a B of its own), DEBUG=1 (in build/debug: assertions on,
+# little optimized, quickly linked), WERROR=1 (a warning ends the build, as in all checks).
 
 VERSION := 0.1.0
 SOVERSION := 0
@@ -23,10 +24,12 @@ units := $(patsubst systemd/%,%,$(wildcard systemd/system/* systemd/user/*))
 # An administrator's, once it is there.
 conf = $(DESTDIR)$(SYSCONFDIR)/quoit/quoitd.conf
 DOCDIR := $(PREFIX)/share/doc/quoit
-B ?= build
+DEBUG ?=
+B ?= $(if $(DEBUG),build/debug,build)
 SAN ?=
+WERROR ?=
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
-CFLAGS ?= -O2 -g
+CFLAGS ?= $(if $(DEBUG),-Og,-O2) -g
 
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \
 	libproc2-dev libncurses-dev libmicrohttpd-dev zlib1g-dev libsystemd-dev libopenblas0-pthread systemtap-sdt-dev
@@ -39,7 +42,7 @@ TEST_DEPS += abigail-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 TEST_DEPS += g++ gfortran
 
 # Goals that need no compiler, or get one first.
-without_compiler := help deps build-deps list-deps list-test-deps demo check check-vm check-gpu bench bench-gpu torture fuzz \
+without_compiler := help deps build-deps list-deps list-test-deps demo quick check check-vm check-gpu bench bench-gpu torture fuzz \
 	lint format uninstall clean
 ifneq ($(filter-out $(without_compiler),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(shell command -v $(firstword $(CC))),)
@@ -54,14 +57,15 @@ warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 	-Wno-missing-field-initializers
 # Wherever the sources are, the same is made of them.
 map := -ffile-prefix-map='$(CURDIR)=.'
-base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) -Werror $(map) -Ilibclient/include \
+base := -std=gnu17 -D_GNU_SOURCE -MMD -MP -fno-strict-aliasing $(warnings) $(if $(WERROR),-Werror) $(map) -Ilibclient/include \
 	-DQUOIT_VERSION='"$(VERSION)"' \
+	$(if $(DEBUG)$(SAN),,-DNDEBUG) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -DQUOIT_SANITIZE)
 # Neighbouring fields are not read as one vector, kernels apart: they were written one by one just
 # before, and such a load waits until those stores have reached the cache.
 late := -fno-tree-slp-vectorize
 # The daemon's path crosses many small files: let the linker inline over them.
-lto := $(if $(SAN)$(findstring clang,$(CC)),,-flto=auto -ffat-lto-objects)
+lto := $(if $(DEBUG)$(SAN)$(findstring clang,$(CC)),,-flto=auto -ffat-lto-objects)
 ldflags := -pthread $(map) $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 daemon_libs := -lhwloc -lnuma -luring -linih -ljansson -lsystemd -ldl -lm
 tool_libs := -ljansson -lproc2 -lncursesw -ltinfo -lnuma -lz -lm
@@ -95,7 +99,7 @@ e2e_tests := $(patsubst tests/e2e/%.c,$(B)/tests/e2e/%,$(wildcard tests/e2e/test
 e2e_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/e2e/test_*.c),$(wildcard tests/e2e/*.c)))
 torture_help := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/support/*.c) tests/e2e/daemon.c)
 torture_tests := $(patsubst tests/torture/%.c,$(B)/tests/torture/%,$(wildcard tests/torture/*.c))
-vm_tests := $(B)/tests/vm/placement $(B)/tests/vm/client
+vm_tests := $(B)/tests/vm/placement $(B)/tests/vm/client $(B)/tests/torture/hostile_shared
 fuzzers := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 # A quoitd that finds the liar beside it where quoit-exec should be.
 liar := $(B)/liar/quoitd $(B)/liar/quoit-exec
@@ -111,7 +115,7 @@ libraries := $(B)/libquoit.so.$(SOVERSION) $(B)/libquoit.a
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s%s\n' $(1) '$(2)')
 
-.PHONY: all binaries tests torturers fuzzers list-deps list-test-deps deps build-deps demo check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help FORCE
+.PHONY: all binaries tests torturers fuzzers list-deps list-test-deps deps build-deps demo quick test check check-vm check-gpu bench bench-gpu torture fuzz lint format install uninstall clean help FORCE
 .SECONDARY:
 all: binaries $(B)/man/made $(B)/completion/made $(B)/quoitd.conf.sample
 # What can also be made for another machine; manual pages and completion need programs that run.
@@ -119,12 +123,13 @@ binaries: $(programs) $(libraries) $(examples) $(modules)
 # With CC=clang and a B of its own: everything below is built for libFuzzer.
 fuzzers: base += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DQUOIT_SANITIZE
 fuzzers: $(fuzzers)
-tests: all torturers $(liar) $(unit_tests) $(e2e_tests) $(vm_tests) $(B)/quoit-crowd $(B)/quoit-shares
+tests: all torturers $(liar) $(unit_tests) $(e2e_tests) $(vm_tests) $(B)/quoit-crowd $(B)/quoit-shares $(B)/quoit-neighbours $(B)/quoit-beside
 torturers: binaries $(torture_tests)
 
 help:
 	@printf '%s\n' 'make            build into $(B)/' 'make deps       install what is missing (Debian)' \
 	'make demo       start a private daemon and run the workloads' 'make check      all tests that need no GPU' \
+	'make test T=test_deps  one test, built and run' 'make quick      the half of the tests that takes under two minutes' \
 	'make check-vm   the tests of make check in virtual machines and under systemd alone' 'make check-gpu  the tests that need a GPU' \
 	'make bench      the speed table of docs/performance.md' 'make bench-gpu  the same of a GPU' 'make torture    long tests (TIMES=n: longer still)' 'make fuzz       long fuzzing' \
 	'make lint       include rule and format' 'make install    DESTDIR= PREFIX=' \
@@ -212,6 +217,11 @@ $(B)/tests/vm/client: $(B)/tests/vm/client.o $(B)/tests/vm/client_memory.o $(B)/
 	$(call link,-lnuma -lm)
 $(B)/quoit-shares: $(B)/tests/bench/shares/shares.o $(addprefix $(B)/tests/e2e/,configuration.o daemon.o flood.o) $(B)/libquoit.a
 	$(call link)
+$(B)/quoit-neighbours: $(B)/tests/bench/neighbours/neighbours.o $(addprefix $(B)/tests/e2e/,configuration.o daemon.o) \
+		$(B)/tests/torture/support/raw_client.o $(B)/libquoit.a
+	$(call link)
+$(B)/quoit-beside: $(B)/tests/bench/beside/beside.o $(B)/libquoit.a
+	$(call link,-ldl)
 $(B)/quoit-crowd: $(B)/tests/bench/crowd/crowd.o $(B)/libquoit.a
 	$(call link)
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools.a $(B)/daemon.a $(B)/libquoit.a
@@ -257,6 +267,11 @@ build-deps:
 demo: build-deps
 	@$(MAKE) --no-print-directory all
 	@sh tests/demo.sh $(B)
+# A= are arguments of the test.
+test:
+	@sh tests/one.sh $(B) $(T) $(A)
+quick: deps
+	@sh tests/quick.sh $(B)
 check: deps
 	@sh tests/check.sh
 check-vm: deps
@@ -265,7 +280,7 @@ check-vm: deps
 check-gpu:
 	@sh tests/gpu.sh $(B)
 bench: build-deps
-	@$(MAKE) --no-print-directory all $(B)/quoit-crowd $(B)/quoit-shares
+	@$(MAKE) --no-print-directory all $(B)/quoit-crowd $(B)/quoit-shares $(B)/quoit-neighbours $(B)/quoit-beside
 	@sh tests/bench.sh $(B)
 bench-gpu:
 	@sh tests/bench_gpu.sh $(B)

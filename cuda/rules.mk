@@ -31,7 +31,7 @@ cuda_obj := $(cuda_c:%.c=$(B)/%.o) $(cuda_cu:%.cu=$(B)/%.cu.o)
 cuda_code = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
 	-gencode arch=compute_$(PTX_ARCH),code=compute_$(PTX_ARCH)
 # No libstdc++ is linked.  Results are the CPU's: multiplication and addition are not contracted.
-cuda_flags = $(CUDA_OPTIMIZE) -std=c++17 -fmad=false -Icuda -Ilibclient/include -Werror all-warnings --compress-mode=size -MD -MP \
+cuda_flags = $(CUDA_OPTIMIZE) -std=c++17 -fmad=false -Icuda -Ilibclient/include $(if $(WERROR),-Werror all-warnings) --compress-mode=size -MD -MP \
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall
 cuda_libs := -L$(cuda_home)/lib64 -lcudart$(if $(filter static,$(CUDART)),_static) -ldl -lrt -lpthread -lm
 
@@ -58,7 +58,7 @@ $(B)/tests/bench/cuda/%.cu.o: tests/bench/cuda/%.cu
 define ptx
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
-	$(Q)$(NVCC) -O2 -fmad=false -Werror all-warnings -arch=compute_$(firstword $(CUDA_ARCHS_ALL)) $(ptx_flags) -ptx $< -o $@
+	$(Q)$(NVCC) -O2 -fmad=false $(if $(WERROR),-Werror all-warnings) -arch=compute_$(firstword $(CUDA_ARCHS_ALL)) $(ptx_flags) -ptx $< -o $@
 endef
 $(B)/examples/%.ptx: libclient/examples/%.cu
 	$(call ptx)

@@ -179,12 +179,33 @@ static void name_cores(struct machine *m)
 	}
 }
 
+struct blas_trial {
+	const char *word;
+	struct ops_choice *ops;
+	int err;
+};
+
+static void *try_blas(void *arg)
+{
+	struct blas_trial *t = arg;
+
+	t->err = ops_init(t->word, t->ops);
+	return NULL;
+}
+
+/* In a thread, since the stack of the first one is as RLIMIT_STACK says. */
 static int choose_blas(struct machine *m)
 {
-	const char *word = *m->config->blas ? m->config->blas : BLAS_AUTO;
+	struct blas_trial trial = {*m->config->blas ? m->config->blas : BLAS_AUTO, &m->ops, 0};
+	const char *word = trial.word;
 	char where[CONFIG_WHERE_BYTES];
-	int err = ops_init(word, &m->ops);
+	pthread_t thread;
+	int err = -pthread_create(&thread, NULL, try_blas, &trial);
 
+	if (err < 0)
+		return err;
+	pthread_join(thread, NULL);
+	err = trial.err;
 	if (err < 0)
 		log_error("%s: blas: '%s' cannot be loaded or does not run on this CPU; built-in "
 			  "always does",
@@ -381,6 +402,17 @@ int machine_start(struct machine *m)
 		machine_stop(m);
 	}
 	return err;
+}
+
+void machine_start_more(struct machine *m)
+{
+	int err = workers_double(m->workers);
+
+	if (!err)
+		return;
+	features_miss(&m->features, FEATURE_SECOND_THREADS, err);
+	features_log_one(&m->features, FEATURE_SECOND_THREADS);
+	write_topology(m, m->executors);
 }
 
 void machine_stop(struct machine *m)

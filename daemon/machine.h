@@ -50,6 +50,9 @@ int machine_make(const struct config *config, int directory, struct machine **re
 
 /* Start and stop all threads but the control thread, which is the caller's. */
 int machine_start(struct machine *m);
+
+/* Start the threads that quoitd can do without, after all others. */
+void machine_start_more(struct machine *m);
 void machine_stop(struct machine *m);
 
 /* NULL and half-made ones are fine. */

@@ -162,6 +162,7 @@ static int serve(const struct reload *from, struct machine *m, int directory, in
 			add_devices(&control, m);
 			say_ready(&control);
 			watchdog = machine_watch(m, &control);
+			machine_start_more(m);
 			control_run(&control);
 			watchdog_stop(watchdog);
 			machine_stop(m);
@@ -250,6 +251,7 @@ int main(int argc, char **argv)
 
 	quoit_descriptors_open_standard();
 	process_limits_raise();
+	process_limits_set_stacks();
 	config_init(&config);
 	err = config_args(&config, argc, argv, stdout, stderr);
 	if (config.check_only && err <= 0) { /* all that is wrong is to be said */

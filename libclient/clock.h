@@ -31,6 +31,18 @@ static inline uint64_t clock_ticks(void)
 #endif
 }
 
+/*
+ * The same, and not before the loads above it: of what quoitd has written, a moment after quoitd's.
+ * A processor that waits for a line from another core would read its counter meanwhile.
+ */
+static inline uint64_t clock_ticks_after_loads(void)
+{
+#if defined(__x86_64__)
+	_mm_lfence();
+#endif
+	return clock_ticks();
+}
+
 /* The deadline of a public timeout: milliseconds from now, negative for never. */
 static inline uint64_t clock_deadline(int timeout_ms)
 {

@@ -15,7 +15,7 @@ void libquoit_event_note(struct quoit_ring *q, enum quoit_trace_event_kind kind,
 	}
 	if (!--q->events_left)
 		q->spent = q->allowance;
-	e->event[head % QUOIT_EVENTS] = (struct quoit_trace_event){.tsc = clock_ticks(),
+	e->event[head % QUOIT_EVENTS] = (struct quoit_trace_event){.tsc = clock_ticks_after_loads(),
 								   .index = index,
 								   .kind = (uint16_t)kind,
 								   .site = (uint16_t)site};

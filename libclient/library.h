@@ -76,15 +76,17 @@ struct quoit_session {
 	int socket;
 	uint32_t seq;
 
-	struct quoit_info info;
+	struct quoit_info info; /* as it was at hello */
 	uint32_t max_entries;
 	uint64_t spin;    /* ticks to spin before sleeping; 0: only one CPU */
 	bool stays;       /* QUOIT_OPEN_STAY */
 	struct cpus near; /* to the reactor's CPU, for core.c */
 
-	struct shared shared; /* the arena */
+	struct shared shared; /* the arena, */
+	uint64_t arena_bytes; /* of which so many are there; atomic, changes with `growing` */
 	struct arena arena;
-	bool arena_stays; /* it was not to be had larger for copies; atomic */
+	uint64_t arena_refused, arena_refused_ns; /* the last size that it did not get, and when;
+						     with `growing`; 0: none */
 	struct handle_pool handles;
 	struct tensor_record *tensors; /* info.max_tensors of them, touched when used */
 
@@ -277,7 +279,8 @@ uint64_t libquoit_arena_bytes(const struct quoit_session *s);
 
 /*
  * Have it grow by at least so many bytes, if they are to be had.  seen: its size when it was found
- * too small; if another thread has had it grow since, that is enough.  False: it is as it was.
+ * too small; if another thread has had it grow since, that is enough.  False: it is as it was, and
+ * for a tenth of a second after a refusal as much is not asked for again.
  */
 bool libquoit_arena_grow(struct quoit_session *s, uint64_t seen, uint64_t more);
 

@@ -337,7 +337,7 @@ const struct quoit_stamps *quoit_stamps_at(const struct quoit_ring *q, unsigned 
 static __attribute__((noinline)) void note_reaps(struct quoit_ring *q, uint32_t n)
 {
 	const uint32_t rarity = quoit_sampling_of_cqes(q->sampling);
-	uint64_t now = clock_ticks();
+	uint64_t now = clock_ticks_after_loads();
 
 	for (; has_sample(q->cq_sample, q->cq.next + n);
 	     q->cq_sample = quoit_sample_from(q->cq_sample + 1, rarity))

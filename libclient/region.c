@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* region.c - quoit_alloc and quoit_dealloc: the arena that both sides see, and how it grows */
+#include "clock.h"
 #include "library.h"
+
+/*
+ * For so long after a refusal nothing as large is asked for again: neither the pages of this
+ * process nor a round trip.  What others of the user give back meanwhile is found then, and pieces
+ * of the arena that are given back are found at once.
+ */
+#define ARENA_REFUSED_NS UINT64_C(100000000)
 
 /* ---- growth ---- */
 
 uint64_t libquoit_arena_bytes(const struct quoit_session *s)
 {
-	return __atomic_load_n(&s->info.arena_bytes, __ATOMIC_RELAXED);
+	return __atomic_load_n(&s->arena_bytes, __ATOMIC_RELAXED);
 }
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -18,28 +26,49 @@ static bool become(struct quoit_session *s, uint64_t bytes)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA_MORE, .arena_more.bytes = bytes};
 
-	if (libquoit_shared_more(&s->shared, s->info.arena_bytes, bytes) ||
+	if (libquoit_shared_more(&s->shared, s->arena_bytes, bytes) ||
 	    libquoit_control_ask(s, &m, -1))
 		return false;
-	__atomic_store_n(&s->info.arena_bytes, bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->arena_bytes, bytes, __ATOMIC_RELAXED);
 	libquoit_arena_extend(&s->arena, bytes);
 	return true;
 }
 
+/* What was refused a moment ago, or more. */
+static bool is_refused(const struct quoit_session *s, uint64_t bytes)
+{
+	return s->arena_refused && bytes >= s->arena_refused &&
+	       clock_ns() - s->arena_refused_ns < ARENA_REFUSED_NS;
+}
+
+static void note_refusal(struct quoit_session *s, uint64_t bytes)
+{
+	s->arena_refused = bytes;
+	s->arena_refused_ns = clock_ns();
+}
+
+/* Twice as large, if that is to be had; else as large as it has to be. */
+static bool grow(struct quoit_session *s, uint64_t least)
+{
+	uint64_t bytes = whole_pages(2 * s->arena_bytes), most = s->info.arena_bytes_most;
+
+	bytes = bytes > most ? most : bytes;
+	if (least > most || is_refused(s, least))
+		return false;
+	if ((bytes > least && !is_refused(s, bytes) && become(s, bytes)) || become(s, least))
+		return true;
+	note_refusal(s, least);
+	return false;
+}
+
 bool libquoit_arena_grow(struct quoit_session *s, uint64_t seen, uint64_t more)
 {
-	uint64_t most = s->info.arena_bytes_most, bytes, least;
 	bool grown;
 
 	pthread_mutex_lock(&s->growing);
-	bytes = s->info.arena_bytes;
-	grown = bytes != seen;
-	if (!grown && more && more <= most - bytes) {
-		least = whole_pages(bytes + more);
-		bytes = 2 * bytes > least ? whole_pages(2 * bytes) : least;
-		bytes = bytes > most ? most : bytes;
-		grown = (bytes > least && become(s, bytes)) || (least <= most && become(s, least));
-	}
+	grown = s->arena_bytes != seen;
+	if (!grown && more && more <= s->info.arena_bytes_most - seen)
+		grown = grow(s, whole_pages(seen + more));
 	pthread_mutex_unlock(&s->growing);
 	return grown;
 }

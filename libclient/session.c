@@ -66,6 +66,7 @@ static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply 
 	memcpy(s->info.ops, r->ops, sizeof s->info.ops);
 	if (s->info.reactor_cpu >= 0 && !s->stays)
 		libquoit_cpus_near(&s->near, s->info.reactor_cpu); /* no wait has to open a file */
+	s->arena_bytes = r->arena_bytes;
 	s->max_entries = r->max_entries;
 	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
 		s->spin = SPIN_NS * s->info.tsc_hz / 1000000000u;

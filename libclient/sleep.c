@@ -16,7 +16,7 @@
 #define SLICE_NS     50000000u /* longest sleep between two looks at the socket */
 #define SPIN_MOST_NS 20000u    /* what a small job on a device takes, and more */
 #define NAP_FIRST_NS 10000u    /* waiting for the SQ: first sleep, */
-#define NAP_LAST_NS  100000u   /* and the longest */
+#define NAP_LAST_NS  1000000u  /* and the longest */
 #define FIRST_LOOK   4u        /* waits for loads before the first look of a wait, */
 #define CLOSE_LOOKS  64u       /* and so many looks in a hurry, */
 #define CLOSE_WAITS  2u        /* with so many between them */
@@ -202,14 +202,28 @@ static bool has_room(struct quoit_ring *q)
 	return quoit_ring_space(&q->sq) >= q->batch;
 }
 
+/* False: the deadline has passed. */
+static bool nap(uint64_t deadline, uint64_t ns)
+{
+	struct timespec time;
+	uint64_t now = deadline == NEVER ? 0 : clock_ns();
+
+	if (now >= deadline)
+		return false;
+	time = (struct timespec){.tv_nsec = (long)(ns < deadline - now ? ns : deadline - now)};
+	nanosleep(&time, NULL);
+	return true;
+}
+
 /*
  * The CQ tail does not tell about room: quiet jobs post nothing, and a wake-up for
  * SQ room would cost quoitd a check on every fetch.  So the head is polled, in
- * sleeps that grow: a full ring holds work for longer than the sleep.
+ * sleeps that grow: where a quarter of the ring has taken so long, what is left of it takes longer
+ * than the last of them.  Each takes the core from a worker that may be on it.
  */
 static int sleep_sq(struct quoit_ring *q)
 {
-	struct timespec nap = {.tv_nsec = NAP_FIRST_NS};
+	uint64_t ns = NAP_FIRST_NS;
 
 	core_look(q);
 	if (spin(q, q->session->spin, has_room))
@@ -217,11 +231,10 @@ static int sleep_sq(struct quoit_ring *q)
 	while (!has_room(q)) {
 		if (q->broken)
 			return libquoit_refuse_broken(q);
-		if (q->until != NEVER && clock_ns() >= q->until)
+		if (!nap(q->until, ns))
 			return -ETIME;
-		nanosleep(&nap, NULL);
-		if (nap.tv_nsec < (long)NAP_LAST_NS)
-			nap.tv_nsec *= 2;
+		if (ns < NAP_LAST_NS)
+			ns = 2 * ns < NAP_LAST_NS ? 2 * ns : NAP_LAST_NS;
 		libquoit_event_ask(q);
 		check_daemon(q);
 	}

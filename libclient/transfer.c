@@ -52,11 +52,9 @@ static uint64_t piece_limit(struct quoit_session *s, uint64_t size)
 	uint64_t want = PIECES_IN_ARENA * (size < GOOD_PIECE ? size : GOOD_PIECE);
 
 	want = want < s->info.arena_bytes_most ? want : s->info.arena_bytes_most;
-	while (want > bytes && !__atomic_load_n(&s->arena_stays, __ATOMIC_RELAXED)) {
-		if (!libquoit_arena_grow(s, bytes, want - bytes))
-			__atomic_store_n(&s->arena_stays, true, __ATOMIC_RELAXED);
+	while (want > bytes && libquoit_arena_grow(s, bytes, want - bytes))
 		bytes = libquoit_arena_bytes(s);
-	}
+	bytes = libquoit_arena_bytes(s);
 	return bytes / PIECES_IN_ARENA / ARENA_GRANULE * ARENA_GRANULE;
 }
 

@@ -37,6 +37,7 @@ goals() {
 		chain chain/torch <= 0.05 x = x + 1, times PyTorch
 		gemm gemm_1/blas >= 0.95 GEMM 1000, one core, of the best BLAS
 		gemm gemm_2/blas >= 0.95 GEMM 1000, two cores, of the best BLAS
+		beside gemm_beside/blas <= 1.1 GEMM 1000 beside own busy threads, times the BLAS there
 		ops add/c <= 0.75 4096 x 1024: x + y, times a loop in C
 		ops add_row/c <= 0.75 x + a row
 		ops add_column/c <= 0.75 x + a column
@@ -73,6 +74,11 @@ goals() {
 		shares tiles_crowd_off <= 5 the same, with 1,000 connections of one
 		shares p99/idle <= 3 p99 of a NOP beside another user's longest jobs
 		shares kept >= 0.85 what these keep of their rate
+		neighbours ring_20000/alone <= 2 a NOP beside 20,000 watches of a ring's socket
+		neighbours ring_200000/alone <= 2 the same, 200,000
+		neighbours control_20000/alone <= 2 beside 20,000 watches of a control socket
+		neighbours control_200000/alone <= 2 the same, 200,000
+		neighbours ending_1000/before <= 1.2 beside 1,000 sessions with work, ended, of not
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		idle idle_cpu <= 0.5 quoitd with 100 idle sessions, % of a core
 		crowd crowd_66/one <= 1.1 an addition and back beside 66 idle sessions, of alone
@@ -97,17 +103,17 @@ goals() {
 }
 
 # A run, in this order; "quick" follows each of them.
-steps='gemm legs w1 wake gemm trace chain wake randn ops gemm crowd syscalls idle shares wake tools'
+steps='gemm legs w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours wake tools'
 quick='nop submit addition'
 
 measure() { # STEP
 	case $1 in
 	w1) sh tests/bench/w1.sh "$build" ${rounds:+"${rounds#--rounds=}"} ;;
-	legs | trace | tools) sh "tests/bench/$1.sh" "$build" ;;
+	legs | trace | tools | beside) sh "tests/bench/$1.sh" "$build" ;;
 	addition) "$build/quoit" bench chain --only quoit_addition,floor_256 ${rounds:---rounds=7} ;;
 	chain) "$build/quoit" bench chain --only quoit_addition,numpy_addition,torch_addition $rounds ;;
 	nop | submit | gemm) "$build/quoit" bench "$1" ${rounds:---rounds=5} ;;
-	shares) [ "$(id -u)" -ne 0 ] || QUOIT_BUILD=$build "$build/quoit-shares" ${rounds:+"${rounds#--rounds=}"} ;;
+	shares | neighbours) [ "$(id -u)" -ne 0 ] || QUOIT_BUILD=$build "$build/quoit-$1" ${rounds:+"${rounds#--rounds=}"} ;;
 	wake) "$build/quoit" bench wake ${rounds:---rounds=3} ;;
 	*) "$build/quoit" bench "$1" $rounds ;;
 	esac

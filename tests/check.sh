@@ -10,7 +10,7 @@ logs=build/check
 passed=0 failed=0 skipped=0
 mkdir -p $logs
 rm -f $logs/*
-export LC_ALL=C
+export LC_ALL=C WERROR=1 # a warning fails what builds
 unset OPENBLAS_CORETYPE QUOIT_SOCKET
 
 later= # the process that builds beside tests
@@ -233,6 +233,7 @@ run growth sh tests/growth.sh build
 run 'demo on a soft device' env QUOIT_GPU=soft DEMO_BATCHES=10 timeout 300 sh tests/demo.sh build
 QUOIT_BUILD=build begin $waiting timeout 600 $waiting --ascii --verbose
 run manual sh tests/manual.sh build
+run pages sh tests/pages.sh build
 run probes sh tests/probes.sh build
 run completion sh tests/completion.sh build
 run install sh tests/install.sh

@@ -24,7 +24,7 @@ make_tree() {
 }
 
 compile() {
-	sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$tree/hello.c"
+	awk -v name=hello.c -f tests/pages/block.awk README.md >"$tree/hello.c"
 	flags=$(PKG_CONFIG_PATH=$tree/usr/lib/pkgconfig pkg-config --cflags --libs libquoit)
 	# shellcheck disable=SC2086
 	${CC:-gcc} -std=c17 -Wall -Wextra -Werror "$tree/hello.c" $flags -o "$tree/hello"

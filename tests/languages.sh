@@ -65,6 +65,59 @@ for compiler in gcc clang; do
 	esac
 done
 
+# The builders for integers refuse a floating-point number, and take all that is right.
+scalars() { # COMPILER LANGUAGE STANDARD EXPRESSION
+	printf '%s\n' '#include <quoit.h>' 'struct quoit_sqe built(quoit_tensor t, struct quoit_sqe sqe, float f, long double l, int i, bool b);' \
+		'struct quoit_sqe built(quoit_tensor t, struct quoit_sqe sqe, float f, long double l, int i, bool b)' \
+		"{ (void)t; (void)sqe; (void)f; (void)l; (void)i; (void)b; return $4; }" >"$work/scalar"
+	"$1" -x "$2" -std="$3" -w -Ilibclient/include -fsyntax-only "$work/scalar" 2>&1
+}
+wrong='fill_int(t, 1.5)
+fill_int(t, f)
+add_int(t, t, l)
+sub_int(t, t, 2.0)
+mul_int(t, t, f)
+div_int(t, t, 2.0f)
+min_int(t, t, 1e3)
+max_int(t, t, 1.0L)
+compare_int(t, t, QUOIT_CMP_LT, 0.5)
+axpby_int(t, 1.0, t, 2, t)
+axpby_int(t, 1, t, f, t)
+op_int(sqe, 0, 1.0, 0)
+op_int(sqe, 0, 1, 0.5)'
+right='fill_int(t, i)
+fill_int(t, b)
+add_int(t, t, 7ull)
+sub_int(t, t, (short)1)
+mul_int(t, t, INT64_MIN)
+div_int(t, t, 2u)
+min_int(t, t, 1l)
+max_int(t, t, QUOIT_CMP_LT)
+compare_int(t, t, QUOIT_CMP_LT, i)
+axpby_int(t, 1u, t, i, t)
+op_int(sqe, 0, i, 1)
+fill(t, 1)
+add_scalar(t, t, i)'
+for language in c:c11 c:c2x c++:c++11 c++:c++20; do
+	for compiler in gcc clang; do
+		available $compiler || continue
+		while read -r call; do
+			case $(scalars $compiler "${language%:*}" "${language#*:}" "quoit_$call") in
+			*floating* | *deleted*) pass ;;
+			*) fail "$compiler refuses $call in ${language#*:}" ;;
+			esac
+		done <<-END
+			$wrong
+		END
+		while read -r call; do
+			expect_nothing "$compiler takes $call in ${language#*:}" \
+				"$(scalars $compiler "${language%:*}" "${language#*:}" "quoit_$call")"
+		done <<-END
+			$right
+		END
+	done
+done
+
 gcc -std=gnu17 -Wall -Ilibclient/include $from/loaded.c -o "$work/loaded" -ldl && works 'dlopen' "$work/loaded" "$build/libquoit.so.0"
 if available gfortran; then
 	gfortran -Wall -J"$work" $from/product.f90 -L"$build" -Wl,-rpath,"$build" -lquoit -o "$work/product" &&

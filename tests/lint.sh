@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# lint.sh - the include rule, the format, the licence lines
+# lint.sh - the include rule, the format, the licence lines, links of pages (links.sh)
 #
 # Includes go down only: abi.h <- ring.h <- libclient; daemon/, cuda/ and tools/ include
 # libclient/include/ and nothing of each other.
@@ -47,4 +47,5 @@ else
 	echo 'lint: clang-format is missing: the format is not looked at'
 	skipped=1
 fi
+expect_nothing 'links of pages (tests/links.sh)' "$(sh tests/links.sh | grep -v ' passed, ')"
 say_counts

@@ -53,7 +53,7 @@ fill_payload() {
 	cp tests/vm/guest/library.sh tests/vm/guest/shares.sh tests/packages/life.sh "$payload/guest/" &&
 		make -s --no-print-directory B="$b" "$b/tests/vm/client" && cp "$b/tests/vm/client" "$payload/" &&
 		cp "$b"/deb/*.deb "$payload/newer/" && dpkg-deb -f "$payload"/newer/quoitd_*.deb Version >"$payload/newer/version" || return 1
-	sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$payload/hello.c"
+	awk -v name=hello.c -f tests/pages/block.awk README.md >"$payload/hello.c"
 	: >"$payload/report"
 }
 

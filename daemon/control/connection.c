@@ -79,6 +79,7 @@ static void give_session_back(struct connection *c)
 	session_free(c->session);
 	c->session = NULL;
 	user->tenant[c->reactor].homes--;
+	user->span -= c->span;
 	users_leave(&control->users, user);
 	control->sessions_of[c->reactor]--;
 	charge_return_rings(c, c->rings);

@@ -76,7 +76,8 @@ struct connection {
 	uint32_t pending_seq;
 	struct handover handover;
 	struct shared arena;    /* mapped, and not ready; none: it is not there, or the session's */
-	uint64_t arena_bytes;   /* of it, that are granted */
+	uint64_t arena_bytes;   /* of it, that are granted, */
+	uint64_t arena_peak;    /* and that were ever looked at: their page tables are charged */
 	uint32_t rings_waiting; /* of new_rings: mapped, and not ready */
 	uint32_t rings_expected; /* READY: answers still to come */
 	int rings_error;

@@ -15,25 +15,28 @@
 static void lock_and_check(void *of)
 {
 	struct handover *h = of;
-	struct shared *m = &h->memory[0];
-	int err = h->wish.locked ? shared_lock(m, h->from, h->upto) : 0;
 
-	connection_check_memory(h);
-	h->at = 0; /* there is one */
-	if (h->result < 0 && h->wish.locked && !err)
-		shared_unlock(m, h->from, h->upto);
+	if (!h->wish.locked) {
+		connection_check_memory(h);
+		return;
+	}
+	h->result = shared_more(&h->memory[0], h->from, h->upto, h->seals, h->text, sizeof h->text);
+	if (!h->result)
+		connection_count_away(h);
 }
 
 /* ---- charges ---- */
 
-static uint64_t cost(const struct handover *h)
+/* Page tables beside what was charged already: they stay, as long as the mapping, once one has
+ * looked. */
+static uint64_t tables(const struct connection *c, uint64_t upto)
 {
-	return h->upto - h->from + page_table_bytes(h->upto) - page_table_bytes(h->from);
+	return upto > c->arena_peak ? page_table_bytes(upto) - page_table_bytes(c->arena_peak) : 0;
 }
 
 static void give_up(struct connection *c, int err, const char *why)
 {
-	charge_return_memory(c, cost(&c->handover));
+	charge_return_memory(c, c->handover.upto - c->handover.from);
 	c->pending = 0;
 	connection_reply_result(c, QUOIT_CTL_ARENA_MORE, c->pending_seq, err,
 				"the arena is refused: %s", why);
@@ -44,7 +47,7 @@ static void give_up(struct connection *c, int err, const char *why)
 static int check(struct connection *c, uint64_t bytes, char *text, size_t size)
 {
 	const struct session *s = c->session;
-	uint64_t left;
+	uint64_t cost, left;
 	int err;
 
 	if (!s->arena) {
@@ -61,13 +64,15 @@ static int check(struct connection *c, uint64_t bytes, char *text, size_t size)
 	}
 	c->handover.from = c->arena_bytes;
 	c->handover.upto = bytes;
-	err = charge_memory(c, cost(&c->handover), &left);
+	cost = bytes - c->arena_bytes + tables(c, bytes);
+	err = charge_memory(c, cost, &left);
 	if (err < 0)
 		snprintf(text, size,
 			 "the arena cannot grow by %llu KiB: %llu KiB are left to this user; close "
 			 "sessions",
-			 (unsigned long long)cost(&c->handover) >> 10,
-			 (unsigned long long)left >> 10);
+			 (unsigned long long)cost >> 10, (unsigned long long)left >> 10);
+	else
+		c->arena_peak = bytes > c->arena_peak ? bytes : c->arena_peak;
 	return err;
 }
 

@@ -37,7 +37,7 @@ static void map_all(void *of)
 }
 
 /* Where its client has bound it, or where there was room. */
-static void count_away(struct handover *h)
+void connection_count_away(struct handover *h)
 {
 	struct shared *m = &h->memory[0];
 	size_t present, here;
@@ -61,7 +61,7 @@ void connection_check_memory(void *of)
 	if (h->result < 0)
 		h->at--;
 	else
-		count_away(h);
+		connection_count_away(h);
 }
 
 /* ---- what is asked for ---- */

@@ -33,6 +33,9 @@ void connection_begin_errand(struct connection *c, const struct quoit_ctl *m, vo
 /* The errand that looks whether what a handover says is there. */
 void connection_check_memory(void *handover);
 
+/* And what then counts those of its pages that are on other nodes than they should be. */
+void connection_count_away(struct handover *h);
+
 /* Is all of the handover locked that has to be?  0; -ENOMEM, and its text says why not. */
 int connection_look_at_locks(struct connection *c);
 

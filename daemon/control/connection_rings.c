@@ -97,7 +97,8 @@ static int charge_ring_open(struct connection *c, char *text, size_t size)
 
 	if (err < 0) {
 		snprintf(text, size,
-			 "cannot open %u rings: this user has %llu left of %llu (option uid-rings)",
+			 "cannot open %u rings: this user has %llu left of %llu; close some, or "
+			 "raise uid-rings",
 			 c->ring_open.count, (unsigned long long)left,
 			 (unsigned long long)budget_of(c->control->budget, c->uid)
 				 ->may.value[RULE_RINGS]);
@@ -106,9 +107,11 @@ static int charge_ring_open(struct connection *c, char *text, size_t size)
 	err = charge_memory(c, bytes, &left);
 	if (err < 0) {
 		charge_return_rings(c, c->ring_open.count);
-		snprintf(text, size,
-			 "the rings need %llu bytes: this user has %llu left; close sessions",
-			 (unsigned long long)bytes, (unsigned long long)left);
+		snprintf(
+			text, size,
+			"the rings need %llu KiB: this user has %llu KiB left; ask for smaller ones, "
+			"close some, or raise memory",
+			(unsigned long long)(bytes + 1023) >> 10, (unsigned long long)left >> 10);
 	}
 	return err;
 }

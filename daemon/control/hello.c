@@ -117,7 +117,9 @@ static uint32_t first_parts(uint32_t max_jobs)
 static uint64_t most_lease(const struct connection *c, const struct session_limits *limits)
 {
 	uint64_t most = budget_memory_alone(c->control->budget, c->uid) / 4 * 3;
-	uint64_t span = process_limits_span(c->control->span);
+	const struct user *user = users_find(&c->control->users, c->uid);
+	uint64_t span = process_limits_span(c->control->span, user ? user->span : 0,
+					    c->control->config->is_private);
 	struct session_limits trial = *limits;
 
 	if (most >= REGION_LEASE_END)
@@ -449,9 +451,10 @@ static int make_session(struct connection *c, const struct session_limits *limit
 	(*ret)->pid = c->pid;
 	(*ret)->errands = &c->errands;
 	c->lease = c->lease_peak = limits->host_bytes;
-	c->arena_bytes = limits->arena_bytes;
+	c->arena_bytes = c->arena_peak = limits->arena_bytes;
 	c->span = session_span(limits);
 	control->span += c->span;
+	user->span += c->span;
 	return 0;
 }
 
@@ -484,6 +487,7 @@ int hello_check(struct connection *c, const struct quoit_hello *hello, struct qu
 	memcpy((*ret)->name, hello->name, sizeof(*ret)->name);
 	fill_reply(*ret, &answer->hello_reply);
 	hand_over(c, *ret, hello);
-	answer->hello_reply.reactor_cpu = c->control->reactors[c->reactor].cpu + 1;
+	if (c->control->reactors[c->reactor].is_pinned)
+		answer->hello_reply.reactor_cpu = c->control->reactors[c->reactor].cpu + 1;
 	return 0;
 }

@@ -72,6 +72,22 @@ static void write_config(FILE *f, const void *from)
 	config_tell(from, f);
 }
 
+void names_take(struct user_rules *r, const struct user_rules *from)
+{
+	char *said = NULL, *rest, *line;
+	size_t size = 0;
+	FILE *err = open_memstream(&said, &size);
+
+	user_rules_take_names(r, from, err ? err : stderr);
+	if (!err)
+		return;
+	(void)fclose(err);
+	for (rest = said; (line = strsep(&rest, "\n"));)
+		if (*line)
+			log_warning("%s", line);
+	free(said);
+}
+
 /* The configuration may be another one by now, with some of these sections. */
 static void take_over(struct control *c, const struct looking *l)
 {
@@ -84,7 +100,7 @@ static void take_over(struct control *c, const struct looking *l)
 			log_info("the section of %s '%s' takes effect: its name is known now",
 				 s->is_group ? "group" : "user", s->name);
 	}
-	user_rules_take_names(&config->rules, &l->rules);
+	names_take(&config->rules, &l->rules);
 	budget_learn(c->budget);
 	shares_apply(c);
 	text_file_write(c->directory, QUOIT_STATS_CONFIG, write_config, config);

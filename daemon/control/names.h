@@ -13,11 +13,15 @@
 
 struct control;
 struct looking;
+struct user_rules;
 
 struct names {
 	struct looking *looking; /* NULL: no thread does */
 	uint64_t next_ns;        /* when one may next, CLOCK_BOOTTIME */
 };
+
+/* user_rules_take_names, with what it says in the log. */
+void names_take(struct user_rules *r, const struct user_rules *from);
 
 /* Somebody has come whose name we may not know: look soon. */
 void names_may_be_known(struct control *c);

@@ -34,6 +34,8 @@ static void remove_lent(struct control *c, struct lent **link)
 {
 	struct lent *l = *link;
 	struct connection *owner = control_find_session(c, l->trace->session);
+	uint64_t begun = dear_cpu_now();
+	uid_t uid = l->trace->uid;
 
 	if (owner) /* somebody may record it again */
 		owner->session->lent = false;
@@ -42,6 +44,7 @@ static void remove_lent(struct control *c, struct lent **link)
 	charge_show(c);
 	trace_free(l->trace, c->directory);
 	free(l);
+	rests_record(c, uid, begun); /* it is as dear as making it */
 }
 
 /* What a user pays for; and of that, for the sessions of one. */
@@ -125,10 +128,14 @@ static int record(struct connection *recorder, struct connection *owner)
 
 void recorder_meet(struct control *c, struct session *s)
 {
+	uint64_t begun = dear_cpu_now();
+
 	for (struct connection *r = c->connections; r; r = r->next)
 		if (r->state == CONNECTION_RECORDS && !r->records.session &&
-		    may_record(r, s->uid) && make(r, s, &s->trace) == 0)
+		    may_record(r, s->uid) && make(r, s, &s->trace) == 0) {
+			rests_record(c, r->uid, begun);
 			return;
+		}
 }
 
 /* ---- requests ---- */
@@ -264,7 +271,7 @@ static struct connection *who_looks(struct control *c)
 	for (struct connection *r = c->connections; r; r = r->next)
 		if (r->state == CONNECTION_RECORDS && r->records.looks &&
 		    (!next || r->records.served < next->records.served) &&
-		    !rests_records(c, r->uid))
+		    !rests_records_ms(c, r->uid))
 			next = r;
 	return next;
 }
@@ -279,37 +286,52 @@ static struct lent **find_going(struct control *c)
 	return link;
 }
 
-static bool somebody_looks(const struct control *c)
-{
-	for (const struct connection *r = c->connections; r; r = r->next)
-		if (r->state == CONNECTION_RECORDS && r->records.looks)
-			return true;
-	return false;
-}
-
 int recorder_timeout_ms(struct control *c)
 {
-	if (*find_going(c) || who_looks(c))
+	int first = -1;
+
+	if (*find_going(c))
 		return 0;
-	return somebody_looks(c) ? 1 : -1; /* it rests */
+	for (const struct connection *r = c->connections; r && first; r = r->next) {
+		int rest;
+
+		if (r->state != CONNECTION_RECORDS || !r->records.looks)
+			continue;
+		rest = rests_records_ms(c, r->uid);
+		if (first < 0 || rest < first)
+			first = rest;
+	}
+	return first;
+}
+
+/* Sessions are looked for in so much time, and one at least, before all else has its turn again: a
+ * pass goes through all connections, and is not paid by who looks. */
+#define LOOKS_NS 100000u
+
+static void look(struct control *c, struct connection *r)
+{
+	uint64_t now = dear_cpu_now(), until = now + tsc_from_ns(LOOKS_NS);
+
+	do {
+		uid_t uid = r->uid; /* the answer may be its end */
+
+		make_next(r);
+		rests_record(c, uid, now);
+		now = dear_cpu_now();
+	} while (now < until && (r = who_looks(c)));
 }
 
 void recorder_advance(struct control *c)
 {
 	struct lent **going = find_going(c);
 	struct connection *r = who_looks(c);
-	uint64_t begun;
-	uid_t uid;
 
 	c->removes = *going && !(r && c->removes); /* in turns, where there is both */
 	if (c->removes) {
 		have_others_look(c, (*going)->trace);
 		remove_lent(c, going);
 	} else if (r) {
-		begun = dear_cpu_now();
-		uid = r->uid; /* the answer may be its end */
-		make_next(r);
-		rests_record(c, uid, begun);
+		look(c, r);
 	}
 }
 

@@ -15,6 +15,7 @@
 #include "host/memory_limit.h"
 #include "host/text_file.h"
 #include "machine_check.h"
+#include "names.h"
 #include "service.h"
 #include "shares.h"
 #include "session/session_file.h"
@@ -160,7 +161,7 @@ static void take_over(struct control *c, struct config *from)
 	char waiting[512];
 
 	/* A name that was known is so still, though who tells names is away at the moment. */
-	user_rules_take_names(&from->rules, &config->rules);
+	names_take(&from->rules, &config->rules);
 	config_take(config, from, waiting, sizeof waiting);
 	log_set_level(log_level_of(config->log));
 	totals_set(c->totals, QUOIT_DAEMON_HOST_LIMIT, config->memory);

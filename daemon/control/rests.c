@@ -33,11 +33,18 @@ void rests_record(struct control *c, uid_t uid, uint64_t begun)
 	user->records_from += (1 + RESTS_RECORDS) * took;
 }
 
-bool rests_records(struct control *c, uid_t uid)
+static int ms_until(uint64_t then)
+{
+	uint64_t now = tsc_now();
+
+	return then <= now ? 0 : (int)(tsc_to_ns(then - now) / 1000000) + 1;
+}
+
+int rests_records_ms(struct control *c, uid_t uid)
 {
 	const struct dear_user *user = dear_find(&c->dear, uid);
 
-	return user && user->records_from > tsc_now();
+	return user ? ms_until(user->records_from) : 0;
 }
 
 static uint64_t rests_until(struct control *c, uid_t uid)
@@ -113,13 +120,10 @@ void rests_end(struct control *c)
 
 int rests_timeout_ms(struct control *c)
 {
-	uint64_t first = UINT64_MAX, now;
+	uint64_t first = UINT64_MAX;
 
 	for (struct connection *i = c->rests ? c->connections : NULL; i; i = i->next)
 		if (rests(i) && rests_until(c, i->uid) < first)
 			first = rests_until(c, i->uid);
-	if (first == UINT64_MAX)
-		return -1;
-	now = tsc_now();
-	return first <= now ? 0 : (int)(tsc_to_ns(first - now) / 1000000) + 1;
+	return first == UINT64_MAX ? -1 : ms_until(first);
 }

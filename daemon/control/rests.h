@@ -18,11 +18,12 @@ void rests_count(struct connection *conn, uint64_t begun);
 /* How much longer a user's recorders rest after looking for sessions than that has taken. */
 #define RESTS_RECORDS 4u
 
-/* A recorder of this user has looked for a session, begun then (dear_cpu_now). */
+/* For a recorder of this user a session was looked for, or a trace made or removed, begun then
+ * (dear_cpu_now). */
 void rests_record(struct control *c, uid_t uid, uint64_t begun);
 
-/* Do they rest? */
-bool rests_records(struct control *c, uid_t uid);
+/* How much longer they rest, rounded up; 0: they do not. */
+int rests_records_ms(struct control *c, uid_t uid);
 
 /* Something has come of a connection.  True: it is to rest now, and is not to be served. */
 bool rests_begin(struct connection *conn);

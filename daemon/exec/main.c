@@ -18,6 +18,7 @@
 
 #include "host/affinity.h"
 #include "host/ctl_io.h"
+#include "host/process_limits.h"
 #include "host/tsc.h"
 #include "launcher.h"
 #include "module.h"
@@ -109,6 +110,7 @@ int main(int argc, char **argv)
 		       QUOIT_VERSION);
 		return 0;
 	}
+	process_limits_set_stacks();
 	if (argc < 3 || confine(argv[2]) < 0) {
 		fprintf(stderr, "quoit-exec is started by quoitd\n");
 		return 2;

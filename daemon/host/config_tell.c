@@ -32,6 +32,9 @@ const char *config_where(const struct config *c, const char *name, unsigned numb
 
 static void tell_section(const struct config *c, const struct rule_section *s, FILE *out)
 {
+	static const char *const part[] = {[RULES_COUNT] = "",
+					   [RULES_JOINED] = "; with another section of this number",
+					   [RULES_SECOND] = "; a second section, does not count"};
 	char where[CONFIG_WHERE_BYTES];
 
 	for (unsigned i = 0; i < RULE_NR; i++) {
@@ -41,7 +44,7 @@ static void tell_section(const struct config *c, const struct rule_section *s, F
 			user_rules_row[i].name);
 		option_tell(&user_rules_row[i], &s->value[i], out);
 		fprintf(out, "\t%s%s\n", config_place(c, s->origin[i], where),
-			s->is_known   ? ""
+			s->is_known   ? part[s->part]
 			: s->is_group ? "; no such group yet"
 				      : "; no such user yet");
 	}

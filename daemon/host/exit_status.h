@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exit_status.h - how quoitd ends, in numbers: those of sysexits.h where there is one, which
- * systemd shows by name.  quoitd(8) and docs/admin.md list them.
+ * systemd shows by name.  quoitd(8) and docs/service.md list them.
  */
 #ifndef QUOITD_EXIT_STATUS_H
 #define QUOITD_EXIT_STATUS_H

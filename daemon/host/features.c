@@ -136,11 +136,17 @@ void features_probe(struct features *ret, int32_t node)
 
 /* ---- saying so ---- */
 
+void features_log_one(const struct features *f, enum feature which)
+{
+	if (f->missing[which])
+		log_info("unavailable: %s (%s): %s", labels[which], f->why[which],
+			 fallbacks[which]);
+}
+
 void features_log(const struct features *f)
 {
 	for (unsigned i = 0; i < FEATURE_NR; i++)
-		if (f->missing[i])
-			log_info("unavailable: %s (%s): %s", labels[i], f->why[i], fallbacks[i]);
+		features_log_one(f, i);
 }
 
 void features_describe(const struct features *f, FILE *out)

@@ -26,7 +26,10 @@
 	X(MEMLOCK, "memlock",                                                                      \
 	  "pinned memory and what clients share may be paged out; " FEATURES_MORE_MEMLOCK)         \
 	X(USERFAULTFD, "userfaultfd", "quoitd makes pages anew that clients take away")            \
-	X(SEAL, "F_SEAL_FUTURE_WRITE", "clients can punch holes into memory that they share")
+	X(SEAL, "F_SEAL_FUTURE_WRITE", "clients can punch holes into memory that they share")      \
+	X(SECOND_THREADS, "a second thread of each worker",                                        \
+	  "products give way to other programs; LimitNPROC= or TasksMax= of the unit, or "         \
+	  "ulimit -u, allows more")
 
 /* Those that keep clients from holding up quoitd, and so each other, by memory that they share. */
 #define FEATURE_HOLDS(which)                                                                       \
@@ -45,8 +48,9 @@ struct features {
 };
 
 /*
- * Try everything but io_uring, its buffers and what moves files: whoever makes one finds out
- * (features_miss). node: one that has memory for us; negative: none has, and mbind is not tried.
+ * Try everything but io_uring, its buffers, what moves files, and threads: whoever makes one finds
+ * out (features_miss). node: one that has memory for us; negative: none has, and mbind is not
+ * tried.
  */
 void features_probe(struct features *ret, int32_t node);
 
@@ -58,7 +62,8 @@ int features_try_lock(uint64_t bytes);
 /* Note that one is missing, by the -errno that it gave (-ECANCELED: switched off by us). */
 void features_miss(struct features *f, enum feature which, int err);
 
-/* A log line for each that is missing. */
+/* A log line of one, if it is missing; of all. */
+void features_log_one(const struct features *f, enum feature which);
 void features_log(const struct features *f);
 
 /* The same for `quoit topo`; where nothing is missing, that. */

@@ -3,6 +3,7 @@
 #include "process_limits.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -52,10 +53,30 @@ void process_limits_raise(void)
 	(void)signal(SIGXFSZ, SIG_IGN);
 }
 
+/* As much as where nobody has changed RLIMIT_STACK. */
+#define STACK_BYTES ((size_t)8 << 20)
+
+void process_limits_set_stacks(void)
+{
+	pthread_attr_t attr;
+
+	if (pthread_attr_init(&attr) != 0)
+		return;
+	(void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+	(void)pthread_setattr_default_np(&attr);
+	pthread_attr_destroy(&attr);
+}
+
 /*
  * Of the 128 TiB that a process has, half is for these; of it, a session may take a 256th of what
  * is left, which is enough for a lease of 4 GiB at first, and for 200 MiB behind five hundred of
  * these.  Where addresses are scarce, fewer sessions are to have room for more.
+ *
+ * Among several users, each has a quarter of its own, from which the first session takes as much,
+ * and each further one the same part of what is left there, or at least an 8192nd of all, which is
+ * enough for 128 MiB.  So the thousand connections that a user has by default take three eighths of
+ * all, and two users who do so take nothing from the others: only where less is left than a
+ * quarter has another session less.
  */
 #ifdef __SANITIZE_THREAD__ /* which keeps most for itself */
 #define SPAN_BYTES (UINT64_C(1) << 39)
@@ -64,6 +85,8 @@ void process_limits_raise(void)
 #endif
 #define SPAN_PART        256u
 #define SPAN_PART_SCARCE 16u
+#define SPAN_QUARTER     4u
+#define SPAN_LEAST_PART  8192u
 
 static uint64_t soft(__rlimit_resource_t resource)
 {
@@ -83,14 +106,28 @@ uint64_t process_limits_memory(void)
 	return bytes < LEAST_BYTES ? LEAST_BYTES : bytes;
 }
 
-uint64_t process_limits_span(uint64_t taken)
+static uint64_t lesser(uint64_t a, uint64_t b)
 {
-	uint64_t file = soft(RLIMIT_FSIZE), addresses = soft(RLIMIT_AS) / 2;
-	bool scarce = addresses < SPAN_BYTES;
-	uint64_t all = scarce ? addresses : SPAN_BYTES;
-	uint64_t span = taken < all ? (all - taken) / (scarce ? SPAN_PART_SCARCE : SPAN_PART) : 0;
+	return a < b ? a : b;
+}
 
-	return span < file ? span : file;
+static uint64_t left_of(uint64_t all, uint64_t taken)
+{
+	return taken < all ? all - taken : 0;
+}
+
+uint64_t process_limits_span(uint64_t taken, uint64_t of_user, bool one_user)
+{
+	uint64_t addresses = soft(RLIMIT_AS) / 2, all = lesser(addresses, SPAN_BYTES), span, least;
+	uint64_t part = addresses < SPAN_BYTES ? SPAN_PART_SCARCE : SPAN_PART;
+
+	if (one_user)
+		return lesser(left_of(all, taken) / part, soft(RLIMIT_FSIZE));
+	part /= SPAN_QUARTER;
+	span = left_of(all / SPAN_QUARTER, of_user) / part;
+	least = all / SPAN_LEAST_PART;
+	span = lesser(span > least ? span : least, left_of(all, taken) / part);
+	return lesser(span, soft(RLIMIT_FSIZE));
 }
 
 /* Each mapping counts: how many there are, and may be; false: far from it. */

@@ -49,6 +49,17 @@ static inline uint64_t tsc_now(void)
 	return raw + lag;
 }
 
+/*
+ * Now, and not before the loads above it: for a moment that is compared with one that another core
+ * noted before it wrote what was loaded.  A processor that waits for a line from another core would
+ * read its counter meanwhile, some 200 ns early.
+ */
+static inline uint64_t tsc_after_loads(void)
+{
+	_mm_lfence();
+	return tsc_now();
+}
+
 /* What the counter itself says at a moment of ours.  0, for never, stays 0. */
 static inline uint64_t tsc_raw(uint64_t moment)
 {
@@ -67,6 +78,12 @@ static inline uint64_t tsc_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* The kernel's own reading is ordered. */
+static inline uint64_t tsc_after_loads(void)
+{
+	return tsc_now();
 }
 
 static inline uint64_t tsc_raw(uint64_t moment)

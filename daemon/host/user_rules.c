@@ -28,6 +28,11 @@ const struct option_row user_rules_row[RULE_NR] = {
 	    "default: lease)"),
 };
 
+static bool is_of(const struct rule_section *s, bool group)
+{
+	return s->is_known && s->part == RULES_COUNT && s->is_group == group;
+}
+
 static struct rule_section *find(const struct user_rules *r, const struct rule_section *like)
 {
 	for (unsigned i = 0; i < r->count; i++) {
@@ -144,11 +149,6 @@ static void take(const struct rule_section *s, const struct rule_section *ret[RU
 			ret[i] = s;
 }
 
-static bool is_of(const struct rule_section *s, bool group)
-{
-	return s->is_known && s->is_group == group;
-}
-
 /* ---- names that come to be known ---- */
 
 bool user_rules_lack_names(const struct user_rules *r)
@@ -188,7 +188,74 @@ bool user_rules_lacks(const struct user_rules *r, const struct rule_section *lik
 	return find_unknown(r, like) != NULL;
 }
 
-void user_rules_take_names(struct user_rules *r, const struct user_rules *from)
+static bool is_later(struct config_origin a, struct config_origin b)
+{
+	return a.file != b.file ? a.file > b.file : a.line > b.line;
+}
+
+/* The later lines of the two. */
+static void merge(struct rule_section *into, const struct rule_section *s)
+{
+	for (unsigned i = 0; i < RULE_NR; i++) {
+		if (s->origin[i].kind == CONFIG_DEFAULT ||
+		    (into->origin[i].kind != CONFIG_DEFAULT &&
+		     is_later(into->origin[i], s->origin[i])))
+			continue;
+		into->value[i] = s->value[i];
+		into->origin[i] = s->origin[i];
+	}
+	into->file = s->file > into->file ? s->file : into->file;
+}
+
+/* The first section of the same id; it may be this one. */
+static struct rule_section *find_first(struct user_rules *r, const struct rule_section *like)
+{
+	struct rule_section *s = r->section;
+
+	while (s != like && (!is_of(s, like->is_group) || s->id != like->id))
+		s++;
+	return s;
+}
+
+static bool stands_in(const struct rule_section *s, unsigned file)
+{
+	bool does = s->file == file;
+
+	for (unsigned i = 0; i < RULE_NR; i++)
+		does |= s->origin[i].kind == CONFIG_FILE && s->origin[i].file == file;
+	return does;
+}
+
+static bool share_a_file(const struct rule_section *a, const struct rule_section *b)
+{
+	bool do_share = stands_in(a, b->file);
+
+	for (unsigned i = 0; i < RULE_NR; i++)
+		do_share |= b->origin[i].kind == CONFIG_FILE && stands_in(a, b->origin[i].file);
+	return do_share;
+}
+
+static void join(struct user_rules *r, FILE *err)
+{
+	for (unsigned i = 0; i < r->count; i++) {
+		struct rule_section *s = &r->section[i];
+		struct rule_section *first = is_of(s, s->is_group) ? find_first(r, s) : s;
+
+		if (first == s)
+			continue;
+		if (!share_a_file(first, s)) {
+			merge(first, s);
+			s->part = RULES_JOINED;
+			continue;
+		}
+		s->part = RULES_SECOND;
+		fprintf(err,
+			"a second section of %s '%s' in one file, as '%s': it does not count\n",
+			s->is_group ? "group" : "user", first->name, s->name);
+	}
+}
+
+void user_rules_take_names(struct user_rules *r, const struct user_rules *from, FILE *err)
 {
 	for (unsigned i = 0; i < from->count; i++) {
 		const struct rule_section *known = &from->section[i];
@@ -199,6 +266,7 @@ void user_rules_take_names(struct user_rules *r, const struct user_rules *from)
 		s->is_known = true;
 		s->id = known->id;
 	}
+	join(r, err);
 }
 
 /* ---- of one user ---- */

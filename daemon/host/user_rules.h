@@ -30,7 +30,12 @@ struct rule_section {
 	bool is_group;
 	bool is_known; /* its name, which is this id: */
 	uint32_t id;
-	unsigned file;                /* the last in which it stood */
+	enum {
+		RULES_COUNT,
+		RULES_JOINED, /* to another section of this id, which has its lines */
+		RULES_SECOND, /* in the same file as another one of this id: it does not count */
+	} part;               /* as came out when its name was known */
+	unsigned file;        /* the last in which it stood */
 	char name[OPTION_NAME_BYTES]; /* as it was given */
 	uint64_t value[RULE_NR];
 	struct config_origin origin[RULE_NR]; /* CONFIG_DEFAULT: it says nothing */
@@ -62,8 +67,13 @@ bool user_rules_look_again(struct user_rules *r);
 /* Does it have this section, with a name that is not known? */
 bool user_rules_lacks(const struct user_rules *r, const struct rule_section *like);
 
-/* Take over what another one, of the same sections or of others, has come to know. */
-void user_rules_take_names(struct user_rules *r, const struct user_rules *from);
+/*
+ * Take over what another one, of the same sections or of others, has come to know.  Sections that
+ * turn out to be of one user or group are what they would have been at the start: of two files, one
+ * section, in which the later lines count; a second one in one file would have been refused, and
+ * does not count now, which a line on `err` says.
+ */
+void user_rules_take_names(struct user_rules *r, const struct user_rules *from, FILE *err);
 
 /* Of a user with these groups, for each value the section that says it; NULL: none does. */
 void user_rules_find(const struct user_rules *r, uid_t uid, const gid_t *gids, size_t count,

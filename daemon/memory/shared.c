@@ -33,7 +33,8 @@
 
 #define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
-/* How much is looked at in one system call: it holds the lock of our address space for reading. */
+/* How much is locked, looked at or unlocked in one system call, which holds the lock of our address
+ * space. */
 #define PART_BYTES (UINT64_C(4) << 20)
 
 static int guard_fd = -1;
@@ -138,19 +139,6 @@ int shared_map(int fd, const struct shared_wish *wish, struct shared *ret, char 
 	return 0;
 }
 
-int shared_lock(struct shared *m, uint64_t from, uint64_t upto)
-{
-	int err = lock(m->base + from, upto - from);
-
-	m->unlocked = m->unlocked ? m->unlocked : err;
-	return err;
-}
-
-void shared_unlock(const struct shared *m, uint64_t from, uint64_t upto)
-{
-	(void)syscall(SYS_munlock, m->base + from, upto - from);
-}
-
 /* All of a part is there: -EFAULT: not; else why the kernel does not give it to us. */
 static int take_part(const struct shared *m, uint64_t offset, uint64_t bytes)
 {
@@ -166,33 +154,75 @@ static int take_part(const struct shared *m, uint64_t offset, uint64_t bytes)
 	return errno == EPERM || m->unlocked ? 0 : errno == ENOMEM ? -EFAULT : -errno;
 }
 
-int shared_check(const struct shared *m, uint64_t from, uint64_t upto, int seals, char *text,
-		 size_t size)
+static int check_seals(const struct shared *m, int seals, char *text, size_t size)
 {
 	int have = fcntl(m->fd, F_GET_SEALS);
 
-	if (have < 0 || (have & seals) != seals) {
-		snprintf(text, size, "its seals are %#x, and %#x are missing", have, seals & ~have);
-		return -EPERM;
-	}
-	for (uint64_t done = from, n; done < upto; done += n) {
-		int err;
+	if (have >= 0 && (have & seals) == seals)
+		return 0;
+	snprintf(text, size, "its seals are %#x, and %#x are missing", have, seals & ~have);
+	return -EPERM;
+}
 
-		n = upto - done < PART_BYTES ? upto - done : PART_BYTES;
-		err = take_part(m, done, n);
-		if (err == -EFAULT)
-			snprintf(text, size,
-				 "a page of its bytes %llu to %llu is not allocated: allocate all "
-				 "(fallocate)",
-				 (unsigned long long)done, (unsigned long long)(done + n - 1));
-		else if (err < 0)
-			snprintf(text, size, "quoitd cannot use its bytes %llu to %llu: %s",
-				 (unsigned long long)done, (unsigned long long)(done + n - 1),
-				 strerror(-err));
-		if (err < 0)
-			return err;
+static uint64_t part_of(uint64_t bytes)
+{
+	return bytes < PART_BYTES ? bytes : PART_BYTES;
+}
+
+static int check_part(const struct shared *m, uint64_t at, uint64_t bytes, char *text, size_t size)
+{
+	int err = take_part(m, at, bytes);
+
+	if (err == -EFAULT)
+		snprintf(text, size,
+			 "a page of its bytes %llu to %llu is not allocated: allocate all "
+			 "(fallocate)",
+			 (unsigned long long)at, (unsigned long long)(at + bytes - 1));
+	else if (err < 0)
+		snprintf(text, size, "quoitd cannot use its bytes %llu to %llu: %s",
+			 (unsigned long long)at, (unsigned long long)(at + bytes - 1),
+			 strerror(-err));
+	return err;
+}
+
+int shared_check(const struct shared *m, uint64_t from, uint64_t upto, int seals, char *text,
+		 size_t size)
+{
+	int err = check_seals(m, seals, text, size);
+
+	for (uint64_t at = from, n; at < upto && !err; at += n) {
+		n = part_of(upto - at);
+		err = check_part(m, at, n, text, size);
 	}
-	return 0;
+	return err;
+}
+
+static void unlock(const struct shared *m, uint64_t from, uint64_t upto)
+{
+	for (uint64_t n; from < upto; from += n) {
+		n = part_of(upto - from);
+		(void)syscall(SYS_munlock, m->base + from, n);
+	}
+}
+
+/* What is not there costs no more than what was there before it. */
+int shared_more(struct shared *m, uint64_t from, uint64_t upto, int seals, char *text, size_t size)
+{
+	int err = check_seals(m, seals, text, size), refused = 0;
+	uint64_t locked = from;
+
+	for (uint64_t at = from, n; at < upto && !err; at += n) {
+		n = part_of(upto - at);
+		if (!refused) {
+			refused = lock(m->base + at, n);
+			locked = refused ? locked : at + n;
+			m->unlocked = m->unlocked ? m->unlocked : refused;
+		}
+		err = check_part(m, at, n, text, size);
+	}
+	if (err < 0 || refused)
+		unlock(m, from, locked);
+	return err;
 }
 
 void shared_drop(struct shared *m)

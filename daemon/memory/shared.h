@@ -60,15 +60,16 @@ struct shared_wish {
  */
 int shared_map(int fd, const struct shared_wish *wish, struct shared *ret, char *text, size_t size);
 
-/* Lock a part of it, too.  -errno; unlocked says so, too. */
-int shared_lock(struct shared *m, uint64_t from, uint64_t upto);
-
-/* It need not be locked any more. */
-void shared_unlock(const struct shared *m, uint64_t from, uint64_t upto);
-
 /* Are all pages from `from` up to `upto` there, with these seals?  0; or -errno with a sentence. */
 int shared_check(const struct shared *m, uint64_t from, uint64_t upto, int seals, char *text,
 		 size_t size);
+
+/*
+ * The same of what was not locked when it was mapped, which is locked as well, part by part: all of
+ * it, or none.  Where the kernel does not lock it, `unlocked` says so; the result says what is
+ * there.
+ */
+int shared_more(struct shared *m, uint64_t from, uint64_t upto, int seals, char *text, size_t size);
 
 /* Unmap and close. */
 void shared_drop(struct shared *m);

@@ -9,35 +9,20 @@
  */
 #include <string.h>
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
 #include "ops/gemm.h"
+#include "ops/vector.h"
 
 #define GEMM_DEPTH  256
 #define GEMM_BLOCKS 28
 #define GEMM_ASKING 4 /* blocks, or the next panel is asked for all at once, which takes longer */
 
 #if defined(__AVX512F__)
-#define GEMM_ROWS             12
-#define GEMM_BYTES            64
-#define GEMM_FMA_f32(a, b, c) ((f32v)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
-#define GEMM_FMA_f64(a, b, c) ((f64v)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#define GEMM_ROWS 12
 #elif defined(__AVX2__)
-#define GEMM_ROWS             6
-#define GEMM_BYTES            32
-#define GEMM_FMA_f32(a, b, c) ((f32v)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
-#define GEMM_FMA_f64(a, b, c) ((f64v)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#define GEMM_ROWS 6
 #else
-#define GEMM_ROWS             4
-#define GEMM_BYTES            16
-#define GEMM_FMA_f32(a, b, c) ((a) * (b) + (c))
-#define GEMM_FMA_f64(a, b, c) ((a) * (b) + (c))
+#define GEMM_ROWS 4
 #endif
-
-typedef f32 f32v __attribute__((vector_size(GEMM_BYTES)));
-typedef f64 f64v __attribute__((vector_size(GEMM_BYTES)));
 
 /*
  * For each type: gemm_pack_rows: of A; gemm_pack, gemm_ask: a panel of B, and a part of it that is
@@ -46,7 +31,7 @@ typedef f64 f64v __attribute__((vector_size(GEMM_BYTES)));
  */
 #define GEMM(type)                                                                                 \
 	enum {                                                                                     \
-		gemm_lanes_##type = GEMM_BYTES / sizeof(type),                                     \
+		gemm_lanes_##type = OP_VECTOR_BYTES / sizeof(type),                                \
 		gemm_width_##type = 2 * gemm_lanes_##type                                          \
 	};                                                                                         \
                                                                                                    \
@@ -120,8 +105,8 @@ typedef f64 f64v __attribute__((vector_size(GEMM_BYTES)));
 			{                                                                          \
 				type##v x = gemm_repeat_##type(a[r]);                              \
                                                                                                    \
-				sum[r][0] = GEMM_FMA_##type(x, b[0], sum[r][0]);                   \
-				sum[r][1] = GEMM_FMA_##type(x, b[1], sum[r][1]);                   \
+				sum[r][0] = OP_FMA_##type(x, b[0], sum[r][0]);                     \
+				sum[r][1] = OP_FMA_##type(x, b[1], sum[r][1]);                     \
 			}                                                                          \
 		}                                                                                  \
 		memcpy(ret_sum, sum, sizeof(sum));                                                 \

@@ -8,6 +8,7 @@
  * parts (parts.h), which are put together in order.
  */
 #include "ops/gemm_thin.h"
+#include "ops/vector.h"
 
 #if defined(__FMA__)
 #define THIN_FMA_f32(a, b, c) __builtin_fmaf(a, b, c)
@@ -20,13 +21,21 @@
 /* Steps after which the sums for THIN_WIDTH elements are added up. */
 #define THIN_DEPTH 256
 
-/* Elements of the vector at a time, rows that share them, and rows whose sums are made together. */
-#define THIN_CHUNK 1024
+/* Elements of the vector at a time, and rows that share them. */
+#define THIN_CHUNK 4096
 #define THIN_ROWS  64
-#define THIN_GROUP 4
 
 #define THIN_LANES_f32 32
 #define THIN_LANES_f64 16
+
+/* Rows whose sums are made together: as many as there are registers for their lanes. */
+#if defined(__AVX512F__)
+#define THIN_GROUP 8
+#elif defined(__AVX2__) || defined(__ARM_NEON)
+#define THIN_GROUP 2
+#else
+#define THIN_GROUP 1
+#endif
 
 bool thin_make(const struct gemm *g, struct thin *ret)
 {
@@ -137,30 +146,34 @@ bool thin_make(const struct gemm *g, struct thin *ret)
 	static inline __attribute__((always_inline)) void thin_dots_##type(                        \
 		const type *x, int64_t lead, const type *v, uint64_t n, const int rows, type *sum) \
 	{                                                                                          \
-		type lane[THIN_GROUP][THIN_LANES_##type] = {{0}};                                  \
+		enum { width = OP_VECTOR_BYTES / sizeof(type) };                                   \
+		type##v sums[THIN_GROUP][THIN_LANES_##type / width] = {{{0}}};                     \
 		uint64_t k = 0;                                                                    \
                                                                                                    \
 		for (; k + THIN_LANES_##type <= n; k += THIN_LANES_##type) {                       \
-			_Pragma("GCC unroll 4") for (int r = 0; r < rows; r++)                     \
+			_Pragma("GCC unroll 8") for (int r = 0; r < rows; r++)                     \
 			{                                                                          \
-				/* of the next group; beyond the last row that does nothing */     \
-				__builtin_prefetch(&x[(rows + r) * lead + (int64_t)k]);            \
-				__builtin_prefetch(&x[(rows + r) * lead + (int64_t)k +             \
-						      THIN_LANES_##type / 2]);                     \
-				_Pragma("GCC unroll 1") for (int l = 0; l < THIN_LANES_##type;     \
-							     l++) lane[r][l] =                     \
-					THIN_FMA_##type(x[r * lead + (int64_t)k + l], v[k + l],    \
-							lane[r][l]);                               \
+				const type *at = &x[r * lead + (int64_t)k];                        \
+                                                                                                   \
+				_Pragma("GCC unroll 8") for (int l = 0;                            \
+							     l < THIN_LANES_##type / width;        \
+							     l++) sums[r][l] =                     \
+					OP_FMA_##type(*(const type##u *)(at + l * width),          \
+						      *(const type##u *)(v + k + l * width),       \
+						      sums[r][l]);                                 \
 			}                                                                          \
 		}                                                                                  \
 		for (int r = 0; r < rows; r++) {                                                   \
+			type lane[THIN_LANES_##type];                                              \
+                                                                                                   \
+			memcpy(lane, sums[r], sizeof lane);                                        \
 			for (uint64_t l = 0; k + l < n; l++)                                       \
-				lane[r][l] = THIN_FMA_##type(x[r * lead + (int64_t)(k + l)],       \
-							     v[k + l], lane[r][l]);                \
-			for (int half = THIN_LANES_##type / 2; half > 0; half /= 2)                \
-				for (int l = 0; l < half; l++)                                     \
-					lane[r][l] += lane[r][l + half];                           \
-			sum[r] += lane[r][0];                                                      \
+				lane[l] = THIN_FMA_##type(x[r * lead + (int64_t)(k + l)],          \
+							  v[k + l], lane[l]);                      \
+			_Pragma("GCC unroll 5") for (int half = THIN_LANES_##type / 2; half > 0;   \
+						     half /= 2) for (int l = 0; l < half; l++)     \
+				lane[l] += lane[l + half];                                         \
+			sum[r] += lane[0];                                                         \
 		}                                                                                  \
 	}                                                                                          \
                                                                                                    \

@@ -260,7 +260,7 @@ static inline __attribute__((always_inline)) bool fetch_alone(struct reactor *r,
 		return false;
 	probe_fetch(ring, 1);
 	if (__builtin_expect(record_has_room(s), 0))
-		at = tsc_now(); /* who records it would see that the pass began before it came */
+		at = tsc_after_loads(); /* the pass may have begun before it came */
 	completion_answer(ring, sqe.user_data);
 	if (__builtin_expect(at != 0, 0))
 		record_nop(ring, at);
@@ -311,7 +311,7 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	/* The pass may have begun before the client put them in, and who has stamps, or records it,
 	 * would see it.
 	 */
-	ring->fetched = ring->stamps || record_has_room(s) ? tsc_now() : r->now;
+	ring->fetched = ring->stamps || record_has_room(s) ? tsc_after_loads() : r->now;
 	outer = guard_enter(s);
 	index = fetch_burst(ring, ring->sq.next, ring->sq.next + ready);
 	taken = index - ring->sq.next;

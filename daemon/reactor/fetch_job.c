@@ -194,7 +194,7 @@ static bool is_cancelled(const struct ring *ring, uint32_t sq_index)
 static int admit(struct ring *ring, const struct quoit_sqe *sqe, const struct plan *plan,
 		 uint32_t sq_index)
 {
-	uint64_t fetched = ring->session->trace ? tsc_now() : ring->fetched;
+	uint64_t fetched = ring->session->trace ? tsc_after_loads() : ring->fetched;
 	int err = job_admit(ring, sqe, plan, sq_index, fetched, sched_push);
 
 	if (!err)

@@ -287,6 +287,7 @@ static void *run(void *arg)
 	struct reactor *r = arg;
 
 	reactor_settle(r);
+	sem_post(r->settled);
 	guard_rings(r->rings, &r->ring_count);
 	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED))
 		reactor_idle(r, reactor_pass(r));
@@ -296,9 +297,16 @@ static void *run(void *arg)
 int reactor_start(struct reactor *r)
 {
 	int err = reactor_idle_init(r);
+	sem_t settled;
 
-	if (!err)
-		err = -pthread_create(&r->thread, NULL, run, r);
+	if (err < 0)
+		return err;
+	(void)sem_init(&settled, 0, 0);
+	r->settled = &settled;
+	err = -pthread_create(&r->thread, NULL, run, r);
+	while (!err && sem_wait(&settled) < 0)
+		; /* a signal */
+	(void)sem_destroy(&settled);
 	return err;
 }
 

@@ -9,6 +9,8 @@
 #define QUOITD_REACTOR_H
 
 #include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bells.h"
@@ -103,6 +105,8 @@ struct reactor {
 	pid_t tid;       /* its thread */
 	clockid_t clock; /* of its CPU time; atomic, 0 until it runs */
 	int stop;        /* atomic */
+	sem_t *settled;  /* while it starts */
+	bool is_pinned;  /* to its CPU; from then on */
 };
 
 /* A session's user, as this reactor sees it. */
@@ -111,6 +115,7 @@ static inline struct tenant *reactor_tenant(const struct reactor *r, const struc
 	return &s->user->tenant[r->index];
 }
 
+/* Start its thread; when this returns, it is where it is to run. */
 int reactor_start(struct reactor *r);
 void reactor_stop(struct reactor *r);
 

@@ -78,6 +78,7 @@ void reactor_settle(struct reactor *r)
 	if (err < 0)
 		log_info("reactor %u is not pinned to CPU %u: %s", r->index, r->cpu,
 			 strerror(-err));
+	r->is_pinned = !err;
 	snprintf(name, sizeof name, "quoit-react-%u", r->index);
 	(void)pthread_setname_np(pthread_self(), name);
 	__atomic_store_n(&r->tid, gettid(), __ATOMIC_RELAXED);

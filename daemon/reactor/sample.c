@@ -81,7 +81,7 @@ bool sample_is_early(struct ring *r, uint32_t end)
 
 struct sample sample_begin(const struct ring *r, uint32_t sq_index)
 {
-	return (struct sample){.fetch = tsc_now(),
+	return (struct sample){.fetch = tsc_after_loads(),
 			       .weight = sq_index + 1 - r->samples.sq_from,
 			       .posted = r->cq.next,
 			       .failed = r->session->jobs_failed};

@@ -87,7 +87,7 @@ static void run_task(struct errand_pool *p, struct errands *e)
 	task(e->task_of);
 	pthread_mutex_lock(&p->lock);
 	e->task = NULL;
-	e->ran = true;
+	__atomic_store_n(&e->ran, true, __ATOMIC_RELAXED);
 }
 
 static void drop_memory(struct errand_pool *p, struct errands *e)
@@ -122,7 +122,7 @@ static void check_one(struct errand_pool *p, struct errands *e)
 	result = files_check(fd, e->uid == geteuid() ? NULL : &p->writable, &kind);
 	pthread_mutex_lock(&p->lock);
 	e->check = -1;
-	e->checked = true;
+	__atomic_store_n(&e->checked, true, __ATOMIC_RELAXED);
 	e->checked_fd = fd;
 	e->check_result = result;
 	e->check_kind = kind;
@@ -344,16 +344,15 @@ void errands_check(struct errands *e, int fd)
 
 bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, struct files_kind *ret_kind)
 {
-	bool done;
-
+	if (!__atomic_load_n(&e->checked, __ATOMIC_RELAXED)) /* mostly: without the lock */
+		return false;
 	pthread_mutex_lock(&e->pool->lock);
-	done = e->checked;
 	e->checked = false;
 	*ret_fd = e->checked_fd;
 	*ret_result = e->check_result;
 	*ret_kind = e->check_kind;
 	pthread_mutex_unlock(&e->pool->lock);
-	return done;
+	return true;
 }
 
 void errands_run(struct errands *e, void (*task)(void *), void *of)
@@ -368,13 +367,12 @@ void errands_run(struct errands *e, void (*task)(void *), void *of)
 
 bool errands_ran(struct errands *e)
 {
-	bool ran;
-
+	if (!__atomic_load_n(&e->ran, __ATOMIC_RELAXED))
+		return false;
 	pthread_mutex_lock(&e->pool->lock);
-	ran = e->ran;
 	e->ran = false;
 	pthread_mutex_unlock(&e->pool->lock);
-	return ran;
+	return true;
 }
 
 void errands_drop(struct errands *e, struct shared *m)

@@ -61,10 +61,10 @@ struct errands {
 	bool queued;             /* in one of the two */
 	void (*task)(void *);    /* to be run with this; NULL: none */
 	void *task_of;
-	bool ran;     /* one was, which waits to be told */
+	bool ran;     /* one was, which waits to be told; atomic */
 	int check;    /* a descriptor to be looked at; -1: none */
 	int hang_up;  /* a socket; -1: none */
-	bool checked; /* with this outcome, which waits to be fetched: */
+	bool checked; /* with this outcome, which waits to be fetched; atomic: */
 	int checked_fd, check_result;
 	struct files_kind check_kind;
 	uint32_t count;

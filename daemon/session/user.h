@@ -72,7 +72,8 @@ struct user {
 	uid_t uid;
 	uint32_t number;        /* below USERS; nobody else has it meanwhile */
 	_Atomic uint32_t share; /* 1 to SHARE_MOST, as against those of others */
-	uint32_t sessions;      /* the control thread's */
+	uint32_t sessions;      /* the control thread's, */
+	uint64_t span;          /* and so are the addresses that their regions take */
 	struct user *next;
 	struct memory_line at_memory;
 	struct bell_line at_bells;

@@ -290,13 +290,6 @@ static void place(struct worker *me, unsigned which)
 	__atomic_store_n(&me->thread[which].tid, gettid(), __ATOMIC_RELAXED);
 }
 
-/* Going to sleep is no part of what comes next. */
-static void sleep_until_rung(struct worker *me, uint32_t seen)
-{
-	workers_wait(me->all, seen);
-	me->read = 0;
-}
-
 void *worker_run(void *arg)
 {
 	struct worker_thread *thread = arg;
@@ -305,18 +298,19 @@ void *worker_run(void *arg)
 	unsigned which = (unsigned)(thread - me->thread);
 
 	place(me, which);
-	while (!atomic_load(&w->stop)) {
+	while (!worker_is_over(me, which)) {
 		uint32_t seen;
 
 		if (!worker_has_turn(me, which))
 			continue;
 		__atomic_store_n(&me->looks, me->looks + 1, __ATOMIC_RELAXED);
-		if (run_one(me))
+		seen = atomic_load(&w->bell);
+		if (run_one(me) || worker_spin(me, seen))
 			continue;
 		atomic_fetch_add(&w->sleepers, 1);
 		seen = atomic_load(&w->bell);
 		if (!run_one(me) && !atomic_load(&w->stop))
-			sleep_until_rung(me, seen);
+			worker_sleep(me, seen);
 		atomic_fetch_sub(&w->sleepers, 1);
 	}
 	return NULL;

@@ -106,8 +106,15 @@ struct worker_config {
 	uint32_t nice;                     /* of each worker, always; 0: by worker_weight.h */
 };
 
-/* Start the threads; config and its arrays are copied.  -errno. */
+/* Start a thread of each worker; config and its arrays are copied.  -errno. */
 int workers_start(const struct worker_config *config, struct workers **ret);
+
+/*
+ * Start the second ones, where there is to be one: last of all threads, since all others are
+ * needed. -errno: no worker has one, and all go on with the first, which gives way to other
+ * programs.
+ */
+int workers_double(struct workers *w);
 void workers_stop(struct workers *w);
 
 /* The port of reactor i; valid until workers_stop. */

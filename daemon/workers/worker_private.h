@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * worker_private.h - what the files behind worker.h share: work.c (the tiles of one work),
- * worker.c (a thread), worker_turn.c (which of two works), worker_port.c (a reactor's side) and
- * workers.c (all of them).
+ * worker.c (a thread), worker_turn.c (which of two works), worker_rest.c (a thread without
+ * work), worker_port.c (a reactor's side) and workers.c (all of them).
  */
 #ifndef QUOITD_WORKER_PRIVATE_H
 #define QUOITD_WORKER_PRIVATE_H
@@ -55,6 +55,7 @@ struct worker {
 	_Alignas(64) struct share share;
 	uint64_t read;         /* ns of its CPU time, when it last looked; 0: before it slept */
 	uint64_t reactor_read; /* ns of the reactor's, at the same time */
+	uint64_t spin_ticks;   /* how long it spins before it sleeps */
 	/* and to be read by others: tiles it has run, ticks that they took, and for the share that
 	 * it is at (0: none) its thread's CPU time at the start * WORKER_THREADS + its thread */
 	uint64_t tiles, ticks, since;
@@ -72,7 +73,9 @@ struct workers {
 	_Atomic bool stop;
 	uint64_t (*times)[QUOIT_LEG_BUCKETS]; /* of each worker's tiles; its own to write */
 	uint32_t *cores;                      /* of each reactor: workers that take its works */
-	uint32_t started;                     /* threads */
+	uint32_t started, doubled;            /* workers with their first thread, and with both */
+	_Atomic bool both;                    /* all have both; else the first one works, */
+	_Atomic bool single;                  /* and the second ones are to end */
 };
 
 /* ---- work.c ---- */
@@ -114,6 +117,9 @@ unsigned worker_wanted_turn(struct worker *me, const struct work *work, uint32_t
 /* Between two shares: the other thread goes on, and this one waits for its turn. */
 void worker_pass_turn(struct worker *me);
 
+/* This thread is to end. */
+bool worker_is_over(const struct worker *me, unsigned which);
+
 /* False: this thread has waited until the turn was passed on, or all is over. */
 bool worker_has_turn(struct worker *me, unsigned which);
 
@@ -131,6 +137,17 @@ uint64_t worker_share_ns(const struct worker *me);
 
 /* CPU time of a thread by its clock, in ns. */
 uint64_t worker_cpu_ns(clockid_t clock);
+
+/* ---- worker_rest.c ---- */
+
+/* Spin if that seems worth it; true: the bell has rung since `seen`. */
+bool worker_spin(struct worker *me, uint32_t seen);
+
+/* Sleep until the bell has rung since `seen`. */
+void worker_sleep(struct worker *me, uint32_t seen);
+
+/* How long it spins next time: it has just slept for so many ticks. */
+void worker_learn_rest(struct worker *me, uint64_t slept);
 
 /* ---- worker_port.c ---- */
 

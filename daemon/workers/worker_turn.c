@@ -47,7 +47,7 @@ unsigned worker_wanted_turn(struct worker *me, const struct work *work, uint32_t
 	const struct workers *w = me->all;
 	uint32_t reactor = me->reactor < w->config.reactors ? me->reactor : publisher;
 
-	if (w->config.nice)
+	if (!atomic_load_explicit(&w->both, memory_order_acquire))
 		return WORKER_BACKGROUND;
 	return weight_gives_way(&me->weight, &w->port[reactor].served, work->session_id, tsc_now())
 		       ? WORKER_BACKGROUND
@@ -86,13 +86,20 @@ uint64_t worker_share_ns(const struct worker *me)
 	return now > begun ? now - begun : 0;
 }
 
+bool worker_is_over(const struct worker *me, unsigned which)
+{
+	return atomic_load(&me->all->stop) ||
+	       (which != WORKER_BACKGROUND && atomic_load(&me->all->single));
+}
+
+/* Who passes the turn on, or ends a thread, changes it after that. */
 bool worker_has_turn(struct worker *me, unsigned which)
 {
 	uint32_t turn = atomic_load(&me->turn);
 
 	if (turn % WORKER_THREADS == which)
 		return true;
-	if (!atomic_load(&me->all->stop))
+	if (!worker_is_over(me, which))
 		(void)syscall(SYS_futex, &me->turn, FUTEX_WAIT_PRIVATE, turn, NULL, NULL, 0);
 	return false;
 }

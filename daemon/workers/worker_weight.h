@@ -16,6 +16,9 @@
  * jobs on the core's reactor, or the tile's; else the background one does.  So a product takes as
  * long as the same product in a thread of the program, and the reactor answers other sessions in
  * microseconds as long as only quoitd uses the core.
+ *
+ * Where the kernel gives quoitd no thread more (RLIMIT_NPROC, a cgroup's pids.max), the background
+ * thread of each worker works alone.
  */
 #ifndef QUOITD_WORKER_WEIGHT_H
 #define QUOITD_WORKER_WEIGHT_H

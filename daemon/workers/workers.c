@@ -40,7 +40,7 @@ static void assign(struct workers *w)
 		me->all = w;
 		me->index = i;
 		me->cpu = w->config.seats[i].cpu;
-		me->turn = w->config.nice ? WORKER_BACKGROUND : WORKER_EQUAL;
+		me->turn = WORKER_BACKGROUND;
 		me->reactor = reactor_at(&w->config, me->cpu);
 		me->anywhere = !node_has_reactor(&w->config, w->config.seats[i].node);
 		for (uint32_t r = 0; r < w->config.reactors; r++)
@@ -60,32 +60,33 @@ static void share_ledgers(struct workers *w)
 	}
 }
 
-static int start_worker(struct workers *w, struct worker *me)
+/* This one of each worker's threads; counted are those that there are. */
+static int start_threads(struct workers *w, unsigned which, uint32_t *count)
 {
-	unsigned threads = w->config.nice ? 1 : WORKER_THREADS;
 	int err = 0;
 
-	for (unsigned i = 0; i < threads && !err; i++) {
-		struct worker_thread *t = &me->thread[i];
+	for (uint32_t i = 0; i < w->config.workers && !err; i++) {
+		struct worker_thread *t = &w->worker[i].thread[which];
 
-		t->worker = me;
+		t->worker = &w->worker[i];
 		err = pthread_create(&t->thread, NULL, worker_run, t);
-		w->started += !err;
+		*count += !err;
 		if (!err)
 			err = pthread_getcpuclockid(t->thread, &t->clock);
 	}
 	return -err;
 }
 
-static int start_threads(struct workers *w)
+static void call_all(struct workers *w)
 {
-	for (uint32_t i = 0; i < w->config.workers; i++) {
-		int err = start_worker(w, &w->worker[i]);
+	for (uint32_t i = 0; w->worker && i < w->config.workers; i++)
+		worker_call_both(&w->worker[i]);
+}
 
-		if (err < 0)
-			return err;
-	}
-	return 0;
+static void join_threads(struct workers *w, unsigned which, uint32_t *count)
+{
+	while (*count)
+		pthread_join(w->worker[--*count].thread[which].thread, NULL);
 }
 
 static void *copy(const void *from, size_t bytes)
@@ -134,7 +135,7 @@ int workers_start(const struct worker_config *config, struct workers **ret)
 	if (!err) {
 		assign(w);
 		share_ledgers(w);
-		err = start_threads(w);
+		err = start_threads(w, WORKER_BACKGROUND, &w->started);
 	}
 	if (err) {
 		workers_stop(w);
@@ -142,6 +143,23 @@ int workers_start(const struct worker_config *config, struct workers **ret)
 	}
 	*ret = w;
 	return 0;
+}
+
+int workers_double(struct workers *w)
+{
+	int err;
+
+	if (w->config.nice)
+		return 0;
+	err = start_threads(w, WORKER_EQUAL, &w->doubled);
+	if (!err) {
+		atomic_store_explicit(&w->both, true, memory_order_release);
+		return 0;
+	}
+	atomic_store(&w->single, true);
+	call_all(w);
+	join_threads(w, WORKER_EQUAL, &w->doubled);
+	return err;
 }
 
 bool workers_count(const struct workers *w, uint32_t i, uint64_t *ret_tiles, uint64_t *ret_ticks)
@@ -184,24 +202,15 @@ void workers_tell_times(const struct workers *w, uint32_t i, uint64_t *to)
 				 __ATOMIC_RELAXED);
 }
 
-/* They were started one worker after the other. */
-static void join_threads(struct workers *w)
-{
-	unsigned each = w->config.nice ? 1 : WORKER_THREADS;
-
-	for (uint32_t i = 0; i < w->started; i++)
-		pthread_join(w->worker[i / each].thread[i % each].thread, NULL);
-}
-
 void workers_stop(struct workers *w)
 {
 	if (!w)
 		return;
 	atomic_store(&w->stop, true);
 	workers_ring(w);
-	for (uint32_t i = 0; w->worker && i < w->config.workers; i++)
-		worker_call_both(&w->worker[i]);
-	join_threads(w);
+	call_all(w);
+	join_threads(w, WORKER_EQUAL, &w->doubled);
+	join_threads(w, WORKER_BACKGROUND, &w->started);
 	for (uint32_t i = 0; w->port && i < w->config.reactors; i++)
 		worker_port_close(&w->port[i]);
 	free_config(&w->config);

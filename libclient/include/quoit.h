@@ -132,7 +132,7 @@ struct quoit_info {
 	uint32_t max_tensors;
 	uint32_t max_jobs;
 	uint32_t devices;               /* quoit_use_device takes 1 to this */
-	int32_t reactor_cpu;            /* CPU of the session's reactor; -1: unknown */
+	int32_t reactor_cpu;            /* of the session's reactor; -1: it may move */
 	bool direct;                    /* GPU-direct mode: it was asked for and granted */
 	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: operation n can be run */
 };
@@ -566,8 +566,9 @@ bool quoit_shape_of(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *re
 /* ---- memory that both sides see ---- */
 
 /*
- * Memory of the arena, 64-byte aligned; NULL: it is full.  Thread-safe; no round trip unless the
- * arena grows.  Free it only when the jobs on it have ended.
+ * Memory of the arena, 64-byte aligned; NULL: it is full and cannot grow; the library asks quoitd
+ * for as much again after a tenth of a second.  Thread-safe; no round trip unless the arena grows.
+ * Free it only when the jobs on it have ended.
  */
 void *quoit_alloc(struct quoit_session *s, size_t size);
 void quoit_dealloc(struct quoit_session *s, void *memory);
@@ -697,6 +698,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_link(struct quoit_sqe sqe
 /*
  * A builder that takes a double (quoit_fill, _scalar) is for floating-point tensors; one that takes
  * an integer (_int) is for integer tensors.  A job with the wrong kind of number fails (-EINVAL).
+ * A floating-point number for an _int is an error of the compiler, C99 apart (quoit/integers.h).
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_fill(quoit_tensor out, double value)
 {
@@ -905,5 +907,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_file_write(quoit_tensor x, int
 #ifdef __cplusplus
 }
 #endif
+
+#include <quoit/integers.h>
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "client.h"
 #include "hog.h"
+#include "users.h"
 
 #define MIB  (UINT64_C(1) << 20)
 #define MANY 1000u
@@ -97,10 +98,54 @@ Test(growth, a_thousand_default_sessions_have_room_in_three_gigabytes)
 	client_close(&c);
 }
 
+#define SOME 150u
+
+static uint64_t most_lease_of(const struct daemon *d, uid_t uid)
+{
+	const struct client c = {.d = *d};
+	struct quoit_session *s;
+	struct quoit_info info;
+
+	cr_assert_eq(seteuid(uid), 0);
+	s = open_default(&c);
+	quoit_get_info(s, &info);
+	cr_assert_eq(quoit_close(s, 0), 0);
+	cr_assert_eq(seteuid(0), 0);
+	return info.host_bytes_most;
+}
+
+/* Addresses are what limits it here. */
+Test(growth, sessions_of_one_user_leave_others_the_leases_that_they_may_have)
+{
+	static struct quoit_session *s[SOME];
+	const char *const options[] = {"--memory=64G", NULL};
+	struct client c;
+	uint64_t before, after, own;
+
+	allow_descriptors();
+	users_start(&c.d, options);
+	before = most_lease_of(&c.d, USERS_BOB);
+	if (before < 2048 * MIB)
+		cr_skip_test("memory limits leases here, or addresses that a sanitizer has");
+	cr_assert_eq(seteuid(USERS_ALICE), 0);
+	for (unsigned i = 0; i < SOME; i++)
+		s[i] = open_default(&c);
+	cr_assert_eq(seteuid(0), 0);
+	after = most_lease_of(&c.d, USERS_BOB);
+	own = most_lease_of(&c.d, USERS_ALICE);
+	cr_expect_eq(after, before);
+	cr_expect_lt(own, before / 2, "or nothing was tried");
+	cr_expect_geq(own, 64 * MIB);
+	for (unsigned i = 0; i < SOME; i++)
+		cr_assert_eq(quoit_close(s[i], 0), 0);
+	daemon_stop(&c.d);
+}
+
 Test(growth, a_refusal_ends_with_what_can_be_done)
 {
 	struct quoit_open_params p;
 	struct quoit_session *s;
+	struct quoit_ring *q;
 	struct client c;
 	struct hog hog;
 
@@ -110,6 +155,11 @@ Test(growth, a_refusal_ends_with_what_can_be_done)
 	cr_expect_eq(quoit_open(&s, &p), -EDQUOT);
 	cr_expect(strstr(quoit_open_text(),
 			 "are left; ask for less, close sessions, or raise memory"),
+		  "%s", quoit_open_text());
+	cr_expect_eq(quoit_ring_open(&q, c.s, &(struct quoit_ring_params){.entries = 32768}),
+		     -EDQUOT);
+	cr_expect(strstr(quoit_open_text(),
+			 "KiB left; ask for smaller ones, close some, or raise memory"),
 		  "%s", quoit_open_text());
 	hog_release(&hog);
 	client_close(&c);

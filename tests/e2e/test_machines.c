@@ -33,6 +33,7 @@
 #include "users.h"
 
 #define SAID_BYTES 8192
+#define CROWDED    4000011u /* a user */
 
 /* ---- calls that are refused ---- */
 
@@ -92,6 +93,26 @@ static void as_it_is(void)
 {
 }
 
+/* Also on the reactor's CPU: on a machine of two the program would have one left, while the reactor
+ * sleeps, too.  Who waits there leaves it by libquoit (test_reactor_cpu). */
+Test(machines, a_program_may_run_where_quoit_run_may)
+{
+	const char *const run[] = {
+		"quoit", "run", "--",
+		"sh",    "-c",  "test \"$(grep Cpus_allowed: /proc/self/status)\" = \"$CPUS\"",
+		NULL};
+	char said[SAID_BYTES], line[1024] = "";
+	FILE *f = fopen("/proc/self/status", "re");
+
+	cr_assert(f);
+	while (fgets(line, sizeof line, f) && strncmp(line, "Cpus_allowed:", 13))
+		;
+	fclose(f);
+	line[strcspn(line, "\n")] = '\0';
+	setenv("CPUS", line, 1);
+	cr_expect_eq(tool_run_prepared(said, sizeof said, as_it_is, run), 0, "%s", said);
+}
+
 /* The kernel's groups of threads (autogroups) are by sessions: a program of many threads leaves its
  * quoitd as much as it has. */
 Test(machines, a_private_quoitd_leads_a_session)
@@ -108,6 +129,32 @@ Test(machines, a_private_quoitd_leads_a_session)
 	char said[SAID_BYTES];
 
 	cr_expect_eq(tool_run_prepared(said, sizeof said, as_it_is, run), 0, "%s", said);
+}
+
+static void refuse_one_of_daemon(const struct daemon *d)
+{
+	(void)daemon_log_to_file(d);
+	refuse_one();
+}
+
+/* A client that left it, for the sake of a reactor that is elsewhere, would lose. */
+Test(machines, a_reactor_that_is_not_pinned_has_no_cpu)
+{
+	static const char *const options[] = {"--log=info", NULL};
+	struct quoit_open_params p = {0};
+	struct quoit_session *session;
+	struct quoit_info info;
+	struct daemon d;
+
+	refused_call = SYS_sched_setaffinity;
+	refused_with = EPERM;
+	cr_assert_eq(daemon_start_prepared(&d, options, refuse_one_of_daemon), 0);
+	p.socket = d.socket;
+	cr_assert_eq(quoit_open(&session, &p), 0, "%s", quoit_open_text());
+	quoit_get_info(session, &info);
+	cr_expect_eq(info.reactor_cpu, -1);
+	cr_expect_eq(quoit_close(session, 0), 0);
+	daemon_stop(&d);
 }
 
 /* ---- descriptors ---- */
@@ -595,6 +642,77 @@ Test(machines, default_leases_fit_into_its_limits)
 #ifndef QUOIT_SANITIZE /* it reserves terabytes */
 	expect_served(RLIMIT_AS, UINT64_C(4) << 30);
 #endif
+}
+
+static void multiply(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t side)
+{
+	quoit_tensor a = quoit_matrix(q, dtype, side, side);
+	quoit_tensor b = quoit_matrix(q, dtype, side, side);
+	quoit_tensor sum = quoit_vector(q, QUOIT_F32, 1),
+		     c = quoit_matrix(q, QUOIT_F32, side, side);
+	float got;
+
+	cr_assert_eq(quoit_push(q, quoit_fill(a, 1)), 0);
+	cr_assert_eq(quoit_push(q, quoit_gemm(b, a, a, 0, 1.0, 0.0)), 0);
+	cr_assert_eq(quoit_push(q, quoit_cast(c, b)), 0);
+	cr_assert_eq(quoit_push(q, quoit_sum(sum, c, QUOIT_AXIS_ALL)), 0);
+	cr_assert_eq(quoit_read(q, sum, &got, sizeof got), 0);
+	cr_expect_eq(got, (float)(side * side * side));
+}
+
+/* Less than a product by our own kernels has on its stack, wherever that is made. */
+Test(machines, however_small_a_stack_is_allowed)
+{
+	const char *const options[] = {"--blas=built-in", NULL};
+	struct quoit_open_params p = {0};
+	struct quoit_session *session;
+	struct quoit_ring *q;
+	struct daemon d;
+
+	tight_resource = RLIMIT_STACK;
+	tight = (struct rlimit){128 << 10, 128 << 10};
+	cr_assert_eq(daemon_start_prepared(&d, options, be_tight_as_daemon), 0);
+	p.socket = d.socket;
+	cr_assert_eq(quoit_open(&session, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_ring_open(&q, session, NULL), 0, "%s", quoit_open_text());
+	for (uint32_t side = 8; side <= 256; side *= 32) {
+		multiply(q, QUOIT_F32, side);
+		multiply(q, QUOIT_F64, side);
+	}
+	cr_expect_eq(quoit_close(session, 0), 0);
+	daemon_stop(&d);
+}
+
+static unsigned few;
+
+/* Of a user's threads, and nobody else has that number. */
+static void have_few_threads(const struct daemon *d)
+{
+	const struct rlimit limit = {few, few};
+
+	(void)daemon_log_to_file(d);
+	if (chown(d->folder, CROWDED, CROWDED) < 0 || setrlimit(RLIMIT_NPROC, &limit) < 0 ||
+	    setgroups(0, NULL) < 0 || setgid(CROWDED) < 0 || setuid(CROWDED) < 0)
+		_exit(126);
+}
+
+/* With the fewest with which quoitd starts, none is left for what it can do without. */
+Test(machines, where_there_are_too_few_threads_a_worker_has_one)
+{
+	static const char missing[] =
+		": a second thread of each worker (Resource temporarily unavailable)";
+	static const char *const options[] = {"--log=info", "--blas=built-in", NULL};
+	char said[SAID_BYTES];
+	struct daemon d;
+
+	if (geteuid() != 0)
+		cr_skip_test("only root can be another user");
+	for (few = 2; daemon_start_prepared(&d, options, have_few_threads) != 0; few++)
+		cr_assert_lt(few, 200);
+	cr_expect_eq(daemon_log_count(&d, missing, 1), 1);
+	cr_expect_eq(tool_run(said, sizeof said, "topo --socket=%s", d.socket), 0, "%s", said);
+	cr_expect(strstr(said, missing), "%s", said);
+	daemon_stop(&d);
 }
 
 static void expect_refused(int resource, uint64_t bytes, const char *words)

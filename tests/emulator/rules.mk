@@ -20,7 +20,7 @@ endif
 
 # Results are the CPU's, as nvcc's are.
 emulator_cxx = $(CXX) -std=c++17 -O2 -g -fPIC -ffp-contract=off -fvisibility=hidden -fno-exceptions -fno-rtti -Wall -Wextra \
-	-Werror -Wno-unknown-pragmas -Wno-unused-function -Wno-missing-field-initializers -Wno-maybe-uninitialized -MD -MP -Itests/emulator -I$(emulator)/cuda -Icuda -Ilibclient/include \
+	$(if $(WERROR),-Werror) -Wno-unknown-pragmas -Wno-unused-function -Wno-missing-field-initializers -Wno-maybe-uninitialized -MD -MP -Itests/emulator -I$(emulator)/cuda -Icuda -Ilibclient/include \
 	-isystem $(cuda_home)/include $(if $(SAN),-fsanitize=$(SAN))
 $(B)/tests/emulator/%.o: base += -fPIC -isystem $(cuda_home)/include
 # What waits at a barrier has a stack of its own.

@@ -217,7 +217,7 @@ static bool start(struct reactor_seat *seats, uint32_t workers, struct workers *
 						 .need_wake = &seats[i].need_wake,
 						 .eventfd = seats[i].eventfd};
 	}
-	return !workers_start(&config, ret);
+	return !workers_start(&config, ret) && !workers_double(*ret);
 }
 
 /* The first of them are at work, the others have nothing to do. */

@@ -41,12 +41,14 @@ static void *map_memory(int fd, uint64_t bytes)
 	return map;
 }
 
-static void check_ready(int fd)
+/* bytes 0: of all of it. */
+static void check_ready(int fd, uint64_t bytes)
 {
 	struct stat st;
 
 	cr_assert_eq(fstat(fd, &st), 0);
-	cr_assert_geq(st.st_blocks * 512, st.st_size, "pages are missing");
+	bytes = bytes ? bytes : (uint64_t)st.st_size;
+	cr_assert_geq((uint64_t)st.st_blocks * 512, bytes, "pages are missing");
 	cr_assert_eq(fcntl(fd, F_GET_SEALS) & MORE_SEALS, MORE_SEALS);
 	close(fd);
 }
@@ -55,7 +57,7 @@ static void ready(struct fake_daemon *f)
 {
 	cr_assert(f->waiting);
 	while (f->waiting)
-		check_ready(f->memory[--f->waiting]);
+		check_ready(f->memory[--f->waiting], f->rings_given ? 0 : f->options.arena_bytes);
 	f->rings = f->rings_given;
 }
 
@@ -85,6 +87,11 @@ static void reply(struct fake_daemon *f, struct quoit_ctl *m, const int *fds, un
 		close(fds[i]);
 }
 
+static uint64_t arena_most(const struct fake_daemon *f)
+{
+	return f->options.arena_most ? f->options.arena_most : f->options.arena_bytes;
+}
+
 static void hello(struct fake_daemon *f, struct quoit_ctl *m)
 {
 	uint32_t version = m->hello.abi_version;
@@ -111,7 +118,7 @@ static void hello(struct fake_daemon *f, struct quoit_ctl *m)
 		.max_tensors = FAKE_TENSORS,
 		.session = 7,
 		.arena_bytes = f->options.arena_bytes,
-		.arena_most = f->options.arena_bytes,
+		.arena_most = arena_most(f),
 		.tsc_hz = 1000000000,
 		.max_entries = 1024};
 	reply(f, m, NULL, 0);
@@ -120,7 +127,7 @@ static void hello(struct fake_daemon *f, struct quoit_ctl *m)
 static void arena(struct fake_daemon *f, struct quoit_ctl *m, int fd)
 {
 	cr_assert(!f->waiting && !f->arena);
-	f->arena = map_memory(fd, f->options.arena_bytes);
+	f->arena = map_memory(fd, arena_most(f));
 	f->memory[f->waiting++] = fd;
 	m->ring_reply.seals = MORE_SEALS;
 	reply(f, m, NULL, 0);
@@ -203,6 +210,10 @@ static void serve_message(struct fake_daemon *f)
 		return;
 	case QUOIT_CTL_READY:
 		ready(f);
+		break;
+	case QUOIT_CTL_ARENA_MORE:
+		f->arena_asked++;
+		m.result = f->refuse_arena ? -EDQUOT : 0;
 		break;
 	case QUOIT_CTL_CANCEL:
 		m.result = fake_cancel(&f->ring[m.job.ring], m.job.sq_index);
@@ -380,6 +391,19 @@ uint32_t fake_kicks(struct fake_daemon *f)
 	uint32_t n;
 
 	FAKE_SET(f, n = f->kicks);
+	return n;
+}
+
+void fake_refuse_arena(struct fake_daemon *f, bool refuse)
+{
+	FAKE_SET(f, f->refuse_arena = refuse);
+}
+
+uint32_t fake_arena_asked(struct fake_daemon *f)
+{
+	uint32_t n;
+
+	FAKE_SET(f, n = f->arena_asked);
 	return n;
 }
 

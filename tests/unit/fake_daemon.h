@@ -23,6 +23,7 @@ struct fake_daemon;
 /* What a test may ask for at start; zero is a well-behaved daemon. */
 struct fake_options {
 	uint64_t arena_bytes; /* 0: 1 MiB */
+	uint64_t arena_most;  /* to which it grows, until fake_refuse_arena; 0: it does not */
 	int32_t refuse;       /* HELLO's result, with a text */
 	uint32_t version;     /* of another quoitd, which refuses ours */
 	bool lax;             /* and which is older than that: it takes ours */
@@ -67,6 +68,10 @@ uint32_t fake_tensors_alive(struct fake_daemon *f);
 
 /* Where the client said that it runs (quoit_hello). */
 uint32_t fake_cpu_hint(struct fake_daemon *f);
+
+/* From now on, whether an arena may grow; and how often it was asked for that. */
+void fake_refuse_arena(struct fake_daemon *f, bool refuse);
+uint32_t fake_arena_asked(struct fake_daemon *f);
 
 /* How many rings it was asked to close. */
 uint32_t fake_closed(struct fake_daemon *f);

@@ -49,7 +49,8 @@ struct fake_daemon {
 	uint64_t bytes_used;
 	struct fake_tensor tensor[FAKE_TENSORS];
 	struct quoit_sqe log[FAKE_LOG];
-	uint32_t fetched, kicks, alive, closed;
+	uint32_t fetched, kicks, alive, closed, arena_asked;
+	bool refuse_arena;
 };
 
 /* Fetch what is there and run it; answer doorbells and arms. */

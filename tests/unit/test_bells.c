@@ -100,6 +100,53 @@ Test(dear, a_rest_is_as_long_as_the_lesser_of_two_demands, .init = tsc_init)
 	cr_expect_eq(dear_rest(took, &last), 0);
 }
 
+/* ---- the control thread ---- */
+
+static void open_connection(struct control *c, struct connection *conn, uid_t uid, int *ret_end)
+{
+	int pair[2];
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+	*conn = (struct connection){
+		.control = c, .next = c->connections, .uid = uid, .fd = pair[0], .pidfd = -1};
+	c->connections = conn;
+	*ret_end = pair[1];
+	cr_assert_eq(rests_watch(conn), 0);
+	cr_assert_eq(send(pair[1], "", 1, 0), 1);
+}
+
+/* Of two who have sent a message, whose was dear is not read, and the other one is. */
+Test(rests, whose_messages_are_dear_is_not_read_until_it_has_rested, .init = tsc_init)
+{
+	static struct control c;
+	static struct connection dear, cheap;
+	struct epoll_event event[3];
+	int end[2];
+
+	c.epoll = epoll_create1(EPOLL_CLOEXEC);
+	open_connection(&c, &dear, 1000, &end[0]);
+	open_connection(&c, &cheap, 1001, &end[1]);
+	for (unsigned i = 0; i < 2; i++)
+		rests_count(&dear, dear_cpu_now() - tsc_from_ns(UINT64_C(1000000000)));
+	cr_expect(rests_begin(&dear));
+	cr_expect_not(rests_begin(&cheap));
+	cr_assert_eq(epoll_wait(c.epoll, event, 3, 0), 1);
+	cr_expect_eq(event[0].data.ptr, &cheap);
+	rests_end(&c);
+	cr_expect(dear.rests, "it rests for sixteen times as long");
+	cr_expect_gt(rests_timeout_ms(&c), 1000);
+	dear_find(&c.dear, 1000)->rests_until = 0;
+	cr_expect_eq(rests_timeout_ms(&c), 0);
+	rests_end(&c);
+	cr_expect_not(dear.rests);
+	cr_expect_eq(epoll_wait(c.epoll, event, 3, 0), 2, "what it has sent is still there");
+	close(c.epoll);
+	for (unsigned i = 0; i < 2; i++) {
+		close(end[i]);
+		close(i ? cheap.fd : dear.fd);
+	}
+}
+
 /* ---- recorders ---- */
 
 Test(rests, whose_recorders_look_for_long_rests_and_nobody_else, .init = tsc_init)
@@ -107,12 +154,12 @@ Test(rests, whose_recorders_look_for_long_rests_and_nobody_else, .init = tsc_ini
 	static struct control c;
 	const uint64_t ms = tsc_from_ns(1000000);
 
-	cr_expect_not(rests_records(&c, 1000));
+	cr_expect_not(rests_records_ms(&c, 1000));
 	rests_record(&c, 1000, dear_cpu_now() - ms);
-	cr_expect_not(rests_records(&c, 1000), "a little is saved up");
+	cr_expect_not(rests_records_ms(&c, 1000), "a little is saved up");
 	rests_record(&c, 1000, dear_cpu_now() - 10000 * ms);
-	cr_expect(rests_records(&c, 1000));
-	cr_expect_not(rests_records(&c, 1001));
+	cr_expect(rests_records_ms(&c, 1000));
+	cr_expect_not(rests_records_ms(&c, 1001));
 }
 
 /* ---- by whom ---- */
@@ -254,19 +301,39 @@ Test(bells, who_leaves_is_looked_at_once_the_thread_has_answered)
 	cr_expect_eq(reactor->leaves, client[0].session);
 }
 
-Test(bells, watches_make_a_client_dear)
-{
-	enum { EPOLLS = 64, COPIES = 64 };
-	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+#define EPOLLS 64
+#define COPIES 64
+
+struct watches {
 	int epoll[EPOLLS], copy[COPIES];
+};
+
+static void watch(struct watches *w, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
 
 	for (unsigned i = 0; i < COPIES; i++)
-		copy[i] = dup(client[0].end);
+		w->copy[i] = dup(fd);
 	for (unsigned i = 0; i < EPOLLS; i++) {
-		epoll[i] = epoll_create1(0);
+		w->epoll[i] = epoll_create1(0);
 		for (unsigned k = 0; k < COPIES; k++)
-			cr_assert_eq(epoll_ctl(epoll[i], EPOLL_CTL_ADD, copy[k], &event), 0);
+			cr_assert_eq(epoll_ctl(w->epoll[i], EPOLL_CTL_ADD, w->copy[k], &event), 0);
 	}
+}
+
+static void unwatch(const struct watches *w)
+{
+	for (unsigned i = 0; i < EPOLLS; i++)
+		close(w->epoll[i]);
+	for (unsigned i = 0; i < COPIES; i++)
+		close(w->copy[i]);
+}
+
+Test(bells, watches_make_a_client_dear)
+{
+	struct watches w;
+
+	watch(&w, client[0].end);
 	for (unsigned i = 0; i < 100 && !reactor->count[QUOIT_REACTOR_DEAR_WAKES]; i++) {
 		reactor_bells_ring(client[0].ring, BELL_RING);
 		bytes_at(&client[0]);
@@ -276,10 +343,30 @@ Test(bells, watches_make_a_client_dear)
 	reactor_bells_ring(client[1].ring, BELL_RING);
 	cr_expect_eq(bytes_at(&client[1]), 1, "nobody else is");
 	await_answer();
-	for (unsigned i = 0; i < EPOLLS; i++)
-		close(epoll[i]);
-	for (unsigned i = 0; i < COPIES; i++)
-		close(copy[i]);
+	unwatch(&w);
+}
+
+/* Each dear one of the reactor's own is one in 256 times the time that it takes: of those that come
+ * one after the other it makes hardly any, and all bytes come. */
+Test(bells, of_many_dear_ones_the_reactor_makes_few)
+{
+	enum { ALL = 200, FEW = 20 };
+	unsigned mine = 0, bytes = 0;
+	struct watches w;
+
+	watch(&w, client[0].end);
+	for (unsigned i = 0; i < ALL; i++) {
+		reactor->now = tsc_now();
+		reactor_bells_ring(client[0].ring, BELL_RING);
+		mine += !client[0].ring->bells_asked;
+		while (client[0].ring->bells_asked)
+			await_answer();
+		bytes += bytes_at(&client[0]);
+	}
+	cr_expect_leq(mine, FEW, "%u of %u", mine, ALL);
+	cr_expect_eq(bytes, ALL);
+	cr_expect_eq(reactor->count[QUOIT_REACTOR_DEAR_WAKES], ALL - mine);
+	unwatch(&w);
 }
 
 Test(bells, what_is_wanted_meanwhile_is_done_after_it)

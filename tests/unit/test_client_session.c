@@ -2,12 +2,14 @@
 /* test_client_session.c - opening and closing sessions and rings, against a fake quoitd */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -295,6 +297,81 @@ Test(session, closing_after_the_daemon_died_frees_all_the_same)
 	fake_kill(f);
 	cr_assert_eq(quoit_ring_close(q), -ECONNRESET);
 	cr_assert_eq(quoit_close(s, 0), -ECONNRESET);
+	fake_stop(f);
+}
+
+#define ARENA 65536u
+
+static struct quoit_session *open_growing(struct fake_daemon **ret)
+{
+	*ret = fake_start(&(struct fake_options){.arena_bytes = ARENA, .arena_most = 64 * ARENA});
+	return open_session(*ret);
+}
+
+Test(session, a_growth_that_was_refused_is_not_asked_for_again_at_once)
+{
+	struct fake_daemon *f;
+	struct quoit_session *s = open_growing(&f);
+	struct timespec begun, now;
+	uint32_t asked;
+	void *memory = NULL;
+
+	fake_refuse_arena(f, true);
+	cr_assert_null(quoit_alloc(s, 8 * ARENA));
+	asked = fake_arena_asked(f);
+	cr_expect_eq(asked, 1);
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	for (unsigned i = 0; i < 1000; i++)
+		cr_assert_null(quoit_alloc(s, (8 + i % 8) * ARENA));
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	cr_expect_leq(fake_arena_asked(f), asked + 1 + 10 * (unsigned)(now.tv_sec - begun.tv_sec));
+	fake_refuse_arena(f, false);
+	for (unsigned i = 0; !memory && i < 5000; i++) {
+		usleep(1000);
+		memory = quoit_alloc(s, 8 * ARENA);
+	}
+	cr_expect_not_null(memory, "it is asked for later");
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+static void *grow_slowly(void *session)
+{
+	for (unsigned i = 2; i <= 32; i++)
+		(void)quoit_alloc(session, i * ARENA);
+	return NULL;
+}
+
+/* With a sanitizer of threads this is a test. */
+Test(session, what_is_told_of_an_arena_that_grows_is_its_size_at_some_time)
+{
+	struct fake_daemon *f;
+	struct quoit_session *s = open_growing(&f);
+	struct quoit_info info = {0};
+	uint64_t before = ARENA;
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, grow_slowly, s), 0);
+	while (info.arena_bytes < 64 * ARENA) {
+		quoit_get_info(s, &info);
+		cr_assert_geq(info.arena_bytes, before);
+		before = info.arena_bytes;
+	}
+	pthread_join(thread, NULL);
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+Test(session, less_than_was_refused_is_asked_for_at_once)
+{
+	struct fake_daemon *f;
+	struct quoit_session *s = open_growing(&f);
+
+	fake_refuse_arena(f, true);
+	cr_assert_null(quoit_alloc(s, 32 * ARENA));
+	fake_refuse_arena(f, false);
+	cr_expect_not_null(quoit_alloc(s, 2 * ARENA));
+	quoit_close(s, 0);
 	fake_stop(f);
 }
 

@@ -628,8 +628,60 @@ Test(config, once_the_name_is_known_its_section_counts)
 	found.section[0].is_known = true;
 	found.section[0].id = 4711;
 	cr_expect(user_rules_lacks(&config.rules, &found.section[0]));
-	user_rules_take_names(&config.rules, &found);
+	user_rules_take_names(&config.rules, &found, stderr);
 	cr_expect_eq(rule_of(4711, RULE_SHARE), 7);
 	cr_expect(user_rules_lack_names(&config.rules), "one is left");
 	cr_expect_not(user_rules_lacks(&config.rules, &found.section[0]));
+}
+
+/* The first section's name turns out to be 4711, which has a section already. */
+static void learn_the_first(char **ret_said)
+{
+	static struct user_rules found;
+	size_t size;
+	FILE *err = open_memstream(ret_said, &size);
+
+	found = config.rules;
+	found.section[0].is_known = true;
+	found.section[0].id = 4711;
+	user_rules_take_names(&config.rules, &found, err);
+	fclose(err);
+}
+
+Test(config, a_second_section_of_one_user_does_not_count_when_that_comes_out_later)
+{
+	static const char text[] = "[user no-such-user]\nshare = 7\n[user 4711]\nrings = 8\n";
+	char *warned;
+
+	cr_expect_eq(read_file(text), 0);
+	config_settle(&config, 1 << 30, UINT64_MAX);
+	learn_the_first(&warned);
+	cr_expect(strstr(warned, "a second section of user 'no-such-user' in one file, as '4711'"),
+		  "'%s'", warned);
+	cr_expect_eq(rule_of(4711, RULE_SHARE), 7);
+	cr_expect_neq(rule_of(4711, RULE_RINGS), 8);
+	free(warned);
+	learn_the_first(&warned);
+	cr_expect_str_eq(warned, "", "it is said once");
+	free(warned);
+}
+
+Test(config, sections_of_one_user_in_two_files_are_one_when_that_comes_out_later)
+{
+	static const char text[] = "[user no-such-user]\nshare = 7\nrings = 6\n[user 4711]\n"
+				   "share = 9\nconnections = 10\n";
+	char *warned;
+
+	cr_expect_eq(read_file(text), 0);
+	config_settle(&config, 1 << 30, UINT64_MAX);
+	/* As if it were read from a later file. */
+	config.rules.section[1].file = 1;
+	config.rules.section[1].origin[RULE_SHARE].file = 1;
+	config.rules.section[1].origin[RULE_CONNECTIONS].file = 1;
+	learn_the_first(&warned);
+	cr_expect_str_eq(warned, "");
+	cr_expect_eq(rule_of(4711, RULE_SHARE), 9, "the later line counts");
+	cr_expect_eq(rule_of(4711, RULE_RINGS), 6);
+	cr_expect_eq(rule_of(4711, RULE_CONNECTIONS), 10);
+	free(warned);
 }

@@ -29,6 +29,9 @@ static const struct {
 	{1500, 1, 70},
 	{67, 1, 1100},
 	{1, 67, 1100},
+	/* deeper than what is used of the vector at a time; a group of rows and what is left */
+	{19, 1, 4200},
+	{1, 19, 4200},
 	{1, 1, 9001},
 	{1500, 1, 1},
 	{1, 0, 4},
@@ -283,6 +286,8 @@ static void check_tiles(void)
 		{QUOIT_F64, 0, 700, 65, 300, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
 		{QUOIT_F32, 0, 1024, 1, 512, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
 		{QUOIT_F64, 0, 1023, 1, 515, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
+		{QUOIT_F32, 0, 77, 1, 9001, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
+		{QUOIT_F64, 1, 9001, 1, 77, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
 		{QUOIT_F32, 1, 3001, 1, 130, OPS_DENSE, OPS_DENSE, OPS_DENSE, 0.5, 0},
 		{QUOIT_F32, 0, 1, 3001, 300, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},
 		{QUOIT_F64, 2, 1, 301, 3001, OPS_DENSE, OPS_DENSE, OPS_DENSE, 1, 0},

@@ -28,7 +28,7 @@ libraries() {
 
 # The program of the README, with the installed library.
 compile_hello() {
-	sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$vm/hello.c"
+	awk -v name=hello.c -f tests/pages/block.awk README.md >"$vm/hello.c"
 	${CC:-gcc} -std=c17 "$vm/hello.c" -I"$payload/tree/usr/local/include" -L"$payload/tree/usr/local/lib" -lquoit \
 		-o "$payload/hello"
 }
@@ -38,7 +38,7 @@ make_payload() {
 	mkdir -p "$payload"
 	make --no-print-directory install B="$b" DESTDIR="$payload/tree" PREFIX=/usr/local >"$vm/install.log" 2>&1 &&
 		rm -rf "$payload"/tree/usr/local/share/man "$payload"/tree/usr/local/lib/*.a "$payload"/tree/usr/local/libexec/quoit/*cuda* &&
-		compile_hello && cp "$b/tests/vm/client" "$b/modules/sample.so" "$payload/" && cp -r "$here/guest" "$payload/"
+		compile_hello && cp "$b/tests/vm/client" "$b/tests/torture/hostile_shared" "$b/modules/sample.so" "$payload/" && cp -r "$here/guest" "$payload/"
 }
 
 # The report is as it was written; what the guest said else is beside it.

@@ -2,7 +2,7 @@
 /*
  * trials.h - what quoitd uses of the kernel, tried in this process.
  *
- * As quoitd does at its start (docs/architecture.md, What may be missing): a version or a sysctl
+ * As quoitd does at its start (docs/explanation/kernel-features.md): a version or a sysctl
  * does not tell what a seccomp filter lets pass.
  */
 #ifndef QUOIT_TOOLS_DOCTOR_TRIALS_H

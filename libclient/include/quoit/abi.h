@@ -317,7 +317,7 @@ struct quoit_client_words {
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t submitted[QUOIT_NOTED];
 	/*
 	 * The one line of these pages that quoitd writes; it never reads it.  Why it is here:
-	 * docs/architecture.md.
+	 * docs/decisions.md, D16.
 	 */
 	QUOIT_UNNAMED union {
 		QUOIT_ALIGNED(QUOIT_LINE) uint64_t cq[QUOIT_CQ_CARRIES];

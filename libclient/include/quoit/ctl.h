@@ -135,10 +135,10 @@ struct quoit_hello_reply {
 	uint32_t max_jobs;              /* in flight, over all rings of the session */
 	uint32_t max_entries;           /* of an SQ */
 	uint32_t devices;               /* that a CREATE can name: 1 to this */
-	uint32_t reactor_cpu;           /* of the session's reactor, + 1 */
-	uint64_t host_most;  /* host_bytes are promised; the lease grows up to here, where there
-				is memory (not promised) */
-	uint64_t arena_most; /* and the arena up to here, by ARENA_MORE */
+	uint32_t reactor_cpu; /* of the session's reactor, + 1; 0: it may run on several */
+	uint64_t host_most;   /* host_bytes are promised; the lease grows up to here, where there
+				 is memory (not promised) */
+	uint64_t arena_most;  /* and the arena up to here, by ARENA_MORE */
 };
 
 enum quoit_device_state {

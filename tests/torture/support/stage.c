@@ -215,9 +215,25 @@ static void play_case(struct stage *s, const struct stage_case *c)
 	s->passed += !s->bad && !s->skip;
 }
 
+static bool is_wanted(const struct stage *s, const struct stage_case *c)
+{
+	return !s->only || !strcmp(s->only, c->name);
+}
+
+static bool any_is_wanted(const struct stage *s, const struct stage_case *cases, unsigned count)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < count; i++)
+		any |= is_wanted(s, &cases[i]);
+	return any;
+}
+
 void stage_play_alone(struct stage *s, const struct stage_case *cases, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
+		if (!is_wanted(s, &cases[i]))
+			continue;
 		play_case(s, &cases[i]);
 		if (s->totals && s->daemon.pid < 0) {
 			printf("  (no quoitd: %u cases not tried)\n", count - i - 1);
@@ -293,6 +309,8 @@ static bool raise_curtain(struct stage *s, const struct stage_scene *scene)
 void stage_play(struct stage *s, const struct stage_scene *scene, const struct stage_case *cases,
 		unsigned count)
 {
+	if (!any_is_wanted(s, cases, count))
+		return;
 	if (raise_curtain(s, scene))
 		stage_play_alone(s, cases, count);
 	else

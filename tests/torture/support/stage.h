@@ -27,7 +27,8 @@
 #include "raw_client.h"
 
 struct stage {
-	uint32_t times; /* of the long form of every case; 0: the short one */
+	uint32_t times;   /* of the long form of every case; 0: the short one */
+	const char *only; /* the case that is played; NULL: all */
 	struct daemon daemon;
 	struct canary canary;
 	const struct quoit_totals *totals;
@@ -59,7 +60,7 @@ struct stage_scene {
 	uid_t owner; /* it is private, and this user all its clients; 0: as is usual here */
 };
 
-/* --short, --full or --full=TIMES; false: something else, and it was said. */
+/* --short, --full or --full=TIMES, and --only=CASE; false: something else, and it was said. */
 bool stage_init(struct stage *s, int argc, char **argv);
 
 /* Are bad clients and the canary different users? */

@@ -6,20 +6,33 @@
 
 #include "stage.h"
 
-bool stage_init(struct stage *s, int argc, char **argv)
+/* False: it is none. */
+static bool take_option(struct stage *s, const char *option)
 {
-	const char *arg = argc > 1 ? argv[1] : "--short";
 	char *end = "";
 
-	*s = (struct stage){.random = 88172645463325252u, .daemon.pid = -1, .canary.pid = -1};
-	if (!strcmp(arg, "--full"))
+	if (!strcmp(option, "--short"))
+		s->times = 0;
+	else if (!strcmp(option, "--full"))
 		s->times = 1;
-	else if (!strncmp(arg, "--full=", 7))
-		s->times = (uint32_t)strtoul(arg + 7, &end, 10);
-	if (argc > 2 || *end || (!s->times && strcmp(arg, "--short") != 0)) {
-		fprintf(stderr, "usage: %s [--short | --full[=TIMES]]\n", argv[0]);
+	else if (!strncmp(option, "--full=", 7))
+		s->times = (uint32_t)strtoul(option + 7, &end, 10);
+	else if (!strncmp(option, "--only=", 7))
+		s->only = option + 7;
+	else
 		return false;
-	}
+	return !*end && (s->times || strncmp(option, "--full", 6) != 0);
+}
+
+bool stage_init(struct stage *s, int argc, char **argv)
+{
+	*s = (struct stage){.random = 88172645463325252u, .daemon.pid = -1, .canary.pid = -1};
+	for (int i = 1; i < argc; i++)
+		if (!take_option(s, argv[i])) {
+			fprintf(stderr, "usage: %s [--short | --full[=TIMES]] [--only=CASE]\n",
+				argv[0]);
+			return false;
+		}
 	return true;
 }
 

@@ -13,6 +13,7 @@ try 'a session is near its client, which the unit hides from quoitd' near_its_cl
 try 'leases are half of MemoryMax=, and nobody is killed for memory' memory_limit
 try 'whoever uses all of its lease has nobody killed for memory' leases_are_used
 try 'a module that leaks is ended, and nobody else' module_leaks
+try 'pages in a swap that cannot come back end their own session alone' pages_in_a_swap
 try 'jobs are charged to the cgroup of the service' cpu_is_charged
 try 'AllowedCPUs= is obeyed' allowed_cpus
 try 'CPUs that are taken away while jobs run change no result' cpus_taken_away

@@ -51,3 +51,22 @@ module_leaks() {
 	quit a
 	quit b
 }
+
+# Pages of an arena go to a swap and are charged to a group that is full and has no process: as root, and with a quoitd of
+# its own.
+pages_in_a_swap() {
+	fresh
+	systemctl stop quoitd.socket
+	fallocate --length 64M /swap
+	chmod 600 /swap
+	mkswap /swap
+	swapon /swap
+	task=0
+	QUOIT_BUILD=/usr/local/bin /payload/hostile_shared --short --only='pages that cannot come back' >$work/swap 2>&1 || task=$?
+	cat $work/swap
+	swapoff /swap
+	rm /swap
+	is 0 echo $task
+	has 'ok       pages that cannot come back' $work/swap
+	fresh
+}

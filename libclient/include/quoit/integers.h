@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * integers.h - quoit.h's builders for integers refuse a floating-point number when they are
+ * compiled.
+ *
+ * A double for one of them would lose its fraction on the way, which the compiler says of its own
+ * accord only with -Wfloat-conversion.  So it is an error: in C from C11 on, and in C++.  C99 has
+ * no means for that.  The reverse, an integer for a builder that takes a double, loses nothing;
+ * whether the tensors are of that kind is known when the job runs, since a handle does not say it.
+ */
+#ifndef QUOIT_INTEGERS_H
+#define QUOIT_INTEGERS_H
+
+#ifdef __cplusplus
+
+#include <type_traits>
+
+/* clang-format off */
+template <bool any>
+using quoit_sqe_of_floating = typename std::enable_if<any, struct quoit_sqe>::type;
+
+#define QUOIT_NO_FLOATING(name, ...)                                                               \
+	template <typename T>                                                                      \
+	quoit_sqe_of_floating<std::is_floating_point<T>::value> name(__VA_ARGS__) = delete;
+#define QUOIT_NO_FLOATING2(name, ...)                                                              \
+	template <typename T, typename U>                                                          \
+	quoit_sqe_of_floating<std::is_floating_point<T>::value || std::is_floating_point<U>::value> \
+		name(__VA_ARGS__) = delete;
+/* clang-format on */
+
+QUOIT_NO_FLOATING(quoit_fill_int, quoit_tensor, T)
+QUOIT_NO_FLOATING(quoit_add_int, quoit_tensor, quoit_tensor, T)
+QUOIT_NO_FLOATING(quoit_sub_int, quoit_tensor, quoit_tensor, T)
+QUOIT_NO_FLOATING(quoit_mul_int, quoit_tensor, quoit_tensor, T)
+QUOIT_NO_FLOATING(quoit_div_int, quoit_tensor, quoit_tensor, T)
+QUOIT_NO_FLOATING(quoit_min_int, quoit_tensor, quoit_tensor, T)
+QUOIT_NO_FLOATING(quoit_max_int, quoit_tensor, quoit_tensor, T)
+QUOIT_NO_FLOATING(quoit_compare_int, quoit_tensor, quoit_tensor, enum quoit_predicate, T)
+QUOIT_NO_FLOATING2(quoit_axpby_int, quoit_tensor, T, quoit_tensor, U, quoit_tensor)
+QUOIT_NO_FLOATING2(quoit_op_int, struct quoit_sqe, uint8_t, T, U)
+#undef QUOIT_NO_FLOATING
+#undef QUOIT_NO_FLOATING2
+
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+
+/* What a compiler names in its error. */
+struct quoit_floating_where_an_integer_belongs {
+	char unused;
+};
+#define QUOIT_FLOATING ((struct quoit_floating_where_an_integer_belongs){0})
+#define QUOIT_INTEGER(x)                                                                           \
+	_Generic((x), float                                                                        \
+		 : QUOIT_FLOATING, double                                                          \
+		 : QUOIT_FLOATING, long double                                                     \
+		 : QUOIT_FLOATING, default                                                         \
+		 : (x))
+
+#define quoit_fill_int(out, value) quoit_fill_int(out, QUOIT_INTEGER(value))
+#define quoit_add_int(out, x, y)   quoit_add_int(out, x, QUOIT_INTEGER(y))
+#define quoit_sub_int(out, x, y)   quoit_sub_int(out, x, QUOIT_INTEGER(y))
+#define quoit_mul_int(out, x, y)   quoit_mul_int(out, x, QUOIT_INTEGER(y))
+#define quoit_div_int(out, x, y)   quoit_div_int(out, x, QUOIT_INTEGER(y))
+#define quoit_min_int(out, x, y)   quoit_min_int(out, x, QUOIT_INTEGER(y))
+#define quoit_max_int(out, x, y)   quoit_max_int(out, x, QUOIT_INTEGER(y))
+#define quoit_compare_int(out, x, predicate, y)                                                    \
+	quoit_compare_int(out, x, predicate, QUOIT_INTEGER(y))
+#define quoit_axpby_int(out, a, x, b, y)                                                           \
+	quoit_axpby_int(out, QUOIT_INTEGER(a), x, QUOIT_INTEGER(b), y)
+#define quoit_op_int(sqe, arg, scalar0, scalar1)                                                   \
+	quoit_op_int(sqe, arg, QUOIT_INTEGER(scalar0), QUOIT_INTEGER(scalar1))
+
+#endif
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * neighbours.c - how long a small job of one user takes beside what another one does to the reactor
+ *
+ * Usage: neighbours [ROUNDS].  Runs $QUOIT_BUILD/quoitd for two users, so root alone can.  In each
+ * round every neighbour is tried once, and right before it nobody.  A line for each figure: name,
+ * median, least and greatest of ROUNDS (3).
+ *
+ *	NAME_alone_us   the median NOP of a user alone: one each half millisecond, sleeping until it
+ *	                has ended
+ *	NAME_us         the same beside the neighbour
+ *	NAME/alone      the ratio of the two
+ *	NAME_before_us  beside the neighbour before it does what it is named after: one NOP after
+ *the other, looking all the time NAME/before     the ratio to that
+ *
+ * The neighbours: ring_N and control_N have N watches of epoll on their end of a ring's or the
+ * control socket, and have it rung all the time; ending_N has N sessions, each with minutes of
+ *work, that are then ended.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <quoit.h>
+#include <quoit/pause.h>
+
+#include "configuration.h"
+#include "daemon.h"
+#include "raw_client.h"
+
+enum { ALICE = 61001, BOB };
+
+#define ROUNDS_MOST 64u
+#define PINGS       2000u
+#define PERIOD_US   500
+#define SPINS       400000u
+#define READY_MS    60000
+#define SETTLE_US   300000
+
+static void must(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "neighbours: %s\n", what);
+	exit(1);
+}
+
+static bool become(uid_t uid)
+{
+	return !setresgid(uid, uid, uid) && !setresuid(uid, uid, uid);
+}
+
+/* ---- figures ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void print(const char *name, const char *suffix, double *value, unsigned count)
+{
+	char full[40];
+
+	snprintf(full, sizeof full, "%s%s", name, suffix);
+	qsort(value, count, sizeof *value, by_value);
+	printf("%-20s %10.3f %10.3f %10.3f\n", full, value[count / 2], value[0], value[count - 1]);
+	fflush(stdout);
+}
+
+static double now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* ---- Bob: a small job at a time ---- */
+
+static double ping(struct quoit_ring *q, bool spins)
+{
+	const struct quoit_cqe *cqe;
+	double begun = now_us(), took;
+	int n;
+
+	*quoit_get_sqe(q) = quoit_nop(QUOIT_NO_TENSOR);
+	n = spins ? quoit_flush(q) : quoit_wait_cqe(q, QUOIT_FOREVER);
+	while (!n && !(n = quoit_peek(q, &cqe)))
+		quoit_pause();
+	took = now_us() - begun;
+	if (n < 0)
+		_exit(1);
+	quoit_release(q, (unsigned)n);
+	return took;
+}
+
+static void ping_many(const char *socket, bool spins, double *ret)
+{
+	static double took[SPINS];
+	const unsigned count = spins ? SPINS : PINGS;
+	struct quoit_open_params params = {.socket = socket, .host_bytes = UINT64_C(8) << 20};
+	struct quoit_ring_params raw = {.flags = QUOIT_RING_RAW};
+	struct quoit_session *s;
+	struct quoit_ring *q;
+
+	if (!become(BOB) || quoit_open(&s, &params) || quoit_ring_open(&q, s, &raw))
+		_exit(1);
+	for (unsigned i = 0; i < count; i++) {
+		took[i] = ping(q, spins);
+		if (!spins)
+			usleep(PERIOD_US);
+	}
+	qsort(took, count, sizeof *took, by_value);
+	*ret = took[count / 2];
+	_exit(0);
+}
+
+/* In us, of Bob's jobs. */
+static double median_job(const struct daemon *d, bool spins)
+{
+	double *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	double p;
+	int status = 1;
+	pid_t pid;
+
+	must(shared != MAP_FAILED, "no memory");
+	pid = fork();
+	if (pid == 0)
+		ping_many(d->socket, spins, shared);
+	(void)waitpid(pid, &status, 0);
+	must(status == 0, "no small jobs");
+	p = *shared;
+	munmap(shared, sizeof *shared);
+	return p;
+}
+
+/* ---- Alice: what she does until she is killed ---- */
+
+static const struct raw_wish small = {.host_bytes = 1u << 20,
+				      .arena_bytes = 4096,
+				      .max_tensors = 8,
+				      .sq_entries = 8,
+				      .cq_entries = 16};
+
+struct neighbour;
+
+/* Shared with Alice. */
+struct scene {
+	volatile bool ready; /* she has all that she needs, and waits */
+	volatile bool begun; /* she may begin, and does */
+};
+
+/* Comes back when it cannot go on, and then before it is ready or after it has begun. */
+typedef void neighbour_fn(const struct neighbour *n, const char *socket, struct scene *s);
+
+struct neighbour {
+	const char *name;
+	unsigned count;
+	bool spins;  /* the jobs beside it are not waited for asleep */
+	bool before; /* they are compared with those before it begins: it has work of its own */
+	neighbour_fn *run;
+};
+
+/* As many watches, by few descriptors: each of some epolls watches each of some copies. */
+static bool watch(int fd, unsigned count)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+	int copy[450], epoll = -1;
+	unsigned copies = 0, each = count > 100000 ? 450 : 150;
+
+	while (copies < each)
+		if ((copy[copies++] = dup(fd)) < 0)
+			return false;
+	for (unsigned i = 0; i < count; i++) {
+		if (i % each == 0 && (epoll = epoll_create1(EPOLL_CLOEXEC)) < 0)
+			return false;
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, copy[i % each], &event))
+			return false;
+	}
+	return true;
+}
+
+static void await_scene(struct scene *s)
+{
+	for (s->ready = true; !s->begun;)
+		usleep(1000);
+}
+
+static void watch_ring(const struct neighbour *n, const char *socket, struct scene *s)
+{
+	const struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
+	struct raw_client c;
+	char bytes[64];
+
+	if (raw_open(&c, socket, &small) || !watch(c.bell, n->count))
+		return;
+	for (await_scene(s);;) {
+		__atomic_fetch_add(&c.client->arm, 1, __ATOMIC_SEQ_CST);
+		if (raw_run(&c, nop))
+			return;
+		while (recv(c.bell, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+			;
+	}
+}
+
+static void watch_control(const struct neighbour *n, const char *socket, struct scene *s)
+{
+	struct raw_client c;
+	unsigned count;
+
+	if (raw_open(&c, socket, &small) || !watch(c.socket, n->count))
+		return;
+	for (await_scene(s);;) {
+		struct quoit_ctl m = {.type = QUOIT_CTL_OP};
+
+		strcpy(m.op.name, "nop");
+		if (raw_call(&c, &m, NULL, 0, &count))
+			return;
+	}
+}
+
+/* A sum of 10^12 elements, all of which are one. */
+static bool begin_sum(struct raw_client *c)
+{
+	struct quoit_sqe view = {.opcode = QUOIT_OP_VIEW}, sum = raw_job(QUOIT_OP_SUM, 3, 2, 0);
+
+	view.base[0] = 2;
+	view.base[1] = 1;
+	view.dim[0] = 1;
+	view.dim[1] = 1024;
+	view.dim[2] = view.dim[3] = 32768;
+	view.stride[0] = 1; /* or all would be 0, which is dense */
+	sum.arg = QUOIT_AXIS_ALL;
+	return !raw_run(c, raw_vector(1, 1, RAW_ARENA_NOT)) && !raw_run(c, view) &&
+	       !raw_run(c, raw_vector(3, 1, RAW_ARENA_NOT)) &&
+	       !raw_run(c, raw_job(QUOIT_OP_FILL, 1, 0, 0)) && raw_submit(c, &sum);
+}
+
+/* CLOSE waits for the job. */
+static void end_sessions(const struct neighbour *n, const char *socket, struct scene *s)
+{
+	const struct quoit_ctl end = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_CLOSE, .seq = 99};
+	struct raw_client *c = calloc(n->count, sizeof *c);
+
+	for (unsigned i = 0; i < n->count; i++)
+		if (!c || raw_open(&c[i], socket, &small) || !begin_sum(&c[i]))
+			return;
+	await_scene(s);
+	for (unsigned i = 0; i < n->count; i++)
+		if (send(c[i].socket, &end, sizeof end, MSG_NOSIGNAL) < 0)
+			return;
+	for (;;)
+		pause();
+}
+
+static const struct neighbour neighbours[] = {
+	{"ring_20000", 20000, false, false, watch_ring},
+	{"ring_200000", 200000, false, false, watch_ring},
+	{"control_20000", 20000, false, false, watch_control},
+	{"control_200000", 200000, false, false, watch_control},
+	{"ending_1000", 1000, true, true, end_sessions},
+};
+
+#define NEIGHBOURS (sizeof neighbours / sizeof *neighbours)
+
+/* Alice, who is ready. */
+static pid_t move_in(const struct neighbour *n, const char *socket, struct scene *s)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (become(ALICE))
+			n->run(n, socket, s);
+		_exit(1);
+	}
+	for (int ms = 0; ms < READY_MS && !s->ready; ms += 10) {
+		must(!waitpid(pid, NULL, WNOHANG), "a neighbour cannot be ready");
+		usleep(10000);
+	}
+	must(s->ready, "a neighbour is not ready");
+	return pid;
+}
+
+static void move_out(pid_t pid)
+{
+	must(!waitpid(pid, NULL, WNOHANG), "a neighbour has ended by itself");
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+}
+
+/* ---- together ---- */
+
+static void let_others_in(const struct daemon *d)
+{
+	(void)chmod(d->folder, 0755);
+}
+
+/* A quoitd for each, so that no neighbour is known from before. */
+static void start(struct daemon *d)
+{
+	struct configuration configuration;
+	const char *options[] = {configuration.option, NULL};
+
+	must(configuration_make(&configuration, "private = no\nreactors = 1\nmemory = 8G\n"
+						"uid-memory = 7G\nuid-connections = 1100\n"),
+	     "no temporary file");
+	must(daemon_start_prepared(d, options, let_others_in) == 0, "quoitd does not start");
+	must(configuration_remove(&configuration), "a temporary file stays");
+}
+
+struct figures {
+	double alone[ROUNDS_MOST], beside[ROUNDS_MOST], ratio[ROUNDS_MOST];
+};
+
+static void measure(const struct neighbour *n, struct figures *f, unsigned round)
+{
+	struct scene *s =
+		mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct daemon d;
+	pid_t alice;
+
+	must(s != MAP_FAILED, "no memory");
+	start(&d);
+	if (!n->before)
+		f->alone[round] = median_job(&d, n->spins);
+	alice = move_in(n, d.socket, s);
+	if (n->before)
+		f->alone[round] = median_job(&d, n->spins);
+	s->begun = true;
+	usleep(SETTLE_US);
+	f->beside[round] = median_job(&d, n->spins);
+	f->ratio[round] = f->beside[round] / f->alone[round];
+	move_out(alice);
+	daemon_stop(&d);
+	munmap(s, sizeof *s);
+}
+
+int main(int argc, char **argv)
+{
+	const struct rlimit files = {65536, 65536}; /* quoitd's, too */
+	unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 3;
+	static struct figures figures[NEIGHBOURS];
+
+	if (geteuid()) {
+		fprintf(stderr, "neighbours: only root can be several users\n");
+		return 77;
+	}
+	(void)setrlimit(RLIMIT_NOFILE, &files);
+	if (!rounds || rounds > ROUNDS_MOST)
+		rounds = 3;
+	for (unsigned i = 0; i < rounds; i++)
+		for (unsigned k = 0; k < NEIGHBOURS; k++)
+			measure(&neighbours[k], &figures[k], i);
+	for (unsigned k = 0; k < NEIGHBOURS; k++) {
+		bool before = neighbours[k].before;
+
+		print(neighbours[k].name, before ? "_before_us" : "_alone_us", figures[k].alone,
+		      rounds);
+		print(neighbours[k].name, "_us", figures[k].beside, rounds);
+		print(neighbours[k].name, before ? "/before" : "/alone", figures[k].ratio, rounds);
+	}
+	return 0;
+}

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# quick.sh BUILD - lint, all unit tests, and the end-to-end tests that do not wait for long, as they are shipped
+#
+# For a developer, between two changes: several at a time, without sanitizers, under two minutes from a built tree.
+# What fails here beside others is run again alone; `make check` remains the judge.
+cd "$(dirname "$0")/.." || exit 1
+build=${1:-build} # and KIND NAME: run that alone
+logs=$build/quick
+export LC_ALL=C WERROR=1 QUOIT_BUILD=$build
+unset QUOIT_SOCKET OPENBLAS_CORETYPE
+failed=0
+
+# These wait, count what a core does in a time, or start many quoitds: `make check` runs them.
+left_to_check='test_watchdog test_fair_shares test_figures test_machines test_memory_theorem test_executor_deaths
+test_executor_starts test_exporter_prometheus test_probes test_drain test_w5 test_legs test_device_pairs test_device_faults test_direct_faults test_ops_gemm_half'
+
+say() { # WHAT OUTCOME
+	printf '  %-8s%s\n' "$2" "$1"
+}
+
+tests() { # KIND
+	for source in tests/"$1"/test_*.c; do
+		name=$(basename "$source" .c)
+		echo "$left_to_check" | grep -qw "$name" || echo "$name"
+	done
+}
+
+# Of several that run at once each appends its outcome.
+run_tests() { # KIND HOW_MANY_AT_A_TIME
+	tests "$1" | xargs -P "$2" -n 1 sh "$0" "$build" "$1"
+	again=$(sed -n 's/^FAIL \([^ ]*\) .*/\1/p' "$logs/$1.outcomes")
+	for name in $again; do
+		if timeout 300 "$build/tests/$1/$name" >"$logs/$name.log" 2>&1; then
+			say "$name (alone; beside others it failed)" ok
+		else
+			failed=$((failed + 1))
+			say "$name" FAIL
+			grep -a -A 3 -e 'Assertion Failed' -e CRASH "$logs/$name.log" | head -n 20 | sed 's/^/          /'
+		fi
+	done
+	say "$(grep -c . "$logs/$1.outcomes") programs of tests/$1" ran
+}
+
+# What xargs starts: one test, whose log stays.
+if [ $# -eq 3 ]; then
+	outcome=FAIL begun=$(date +%s)
+	! timeout 300 "$build/tests/$2/$3" >"$logs/$3.log" 2>&1 || outcome=ok
+	echo "$outcome $3 $(($(date +%s) - begun))" >>"$logs/$2.outcomes"
+	exit
+fi
+
+rm -rf "$logs"
+mkdir -p "$logs"
+if ! sh tests/lint.sh >"$logs/lint.log" 2>&1; then
+	failed=$((failed + 1))
+	say lint FAIL
+	sed 's/^/          /' "$logs/lint.log"
+fi
+# shellcheck disable=SC2046
+if ! make -j"$(nproc)" --no-print-directory B="$build" binaries "$build/liar/quoitd" "$build/liar/quoit-exec" \
+	$(for kind in unit e2e; do tests $kind | sed "s|^|$build/tests/$kind/|"; done) >"$logs/make.log" 2>&1; then
+	tail -n 40 "$logs/make.log"
+	exit 1
+fi
+run_tests unit $((2 * $(nproc)))
+run_tests e2e $((3 * $(nproc)))
+[ $failed -eq 0 ] || {
+	echo "$failed failed; logs are in $logs"
+	exit 1
+}
+echo 'all passed'

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* test_workers.c - workers whose second threads cannot be made go on with the first ones */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "host/tsc.h"
+#include "session/session.h"
+#include "workers/worker.h"
+
+#define WORKERS 3u
+#define TILES   100u
+
+/* ---- threads that cannot be made ---- */
+
+static unsigned made, most = ~0u;
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
+	static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
+	return made++ < most ? next(thread, attr, run, arg) : EAGAIN;
+}
+
+/* ---- a reactor ---- */
+
+static clockid_t no_clock;
+static uint32_t need_wake;
+static struct workers *workers;
+static struct session session;
+static unsigned ran;
+
+static uint32_t tiles_of(const struct op_args *args, uint32_t cores)
+{
+	(void)args;
+	(void)cores;
+	return TILES;
+}
+
+static void run_tile(struct op_args *args, uint32_t tile, uint32_t tiles)
+{
+	(void)args;
+	(void)tile;
+	(void)tiles;
+	__atomic_fetch_add(&ran, 1, __ATOMIC_RELAXED);
+}
+
+static void start(unsigned threads)
+{
+	static struct worker_seat seat[WORKERS];
+	struct worker_owner owner = {
+		.clock = &no_clock, .need_wake = &need_wake, .eventfd = eventfd(0, EFD_CLOEXEC)};
+	struct worker_config config = {
+		.workers = WORKERS, .seats = seat, .reactors = 1, .owners = &owner};
+
+	tsc_init();
+	made = 0;
+	most = threads;
+	cr_assert_eq(workers_start(&config, &workers), 0);
+}
+
+/* One work, with another session's small jobs meanwhile, so that either thread would be wanted. */
+static void run_one(void)
+{
+	static const struct op_impl impl = {.tiles = tiles_of, .run = run_tile};
+	struct worker_port *port = workers_port(workers, 0);
+	struct work *work = worker_slot(port), *done = NULL;
+
+	cr_assert(work);
+	work->impl = &impl;
+	work->session = &session;
+	work->session_id = 1;
+	work->share = 100;
+	work->cost = 1000000000;
+	ran = 0;
+	worker_publish(port, work);
+	worker_call(port);
+	while (!(done = worker_finished(port)))
+		sched_yield();
+	cr_expect_eq(done, work);
+	cr_expect_eq(ran, TILES);
+	worker_retire(port, done);
+}
+
+TestSuite(workers, .timeout = 60);
+
+Test(workers, with_both_threads)
+{
+	start(2 * WORKERS);
+	run_one();
+	cr_expect_eq(workers_double(workers), 0);
+	for (unsigned i = 0; i < 100; i++)
+		run_one();
+	workers_stop(workers);
+}
+
+Test(workers, without_all_second_threads_there_is_none_and_all_work)
+{
+	for (unsigned missing = 1; missing <= WORKERS; missing++) {
+		start(2 * WORKERS - missing);
+		cr_expect_eq(workers_double(workers), -EAGAIN);
+		for (unsigned i = 0; i < 100; i++)
+			run_one();
+		workers_stop(workers);
+	}
+}
+
+Test(workers, without_a_first_thread_there_is_no_worker)
+{
+	struct worker_seat seat[WORKERS] = {{0}};
+	struct worker_owner owner = {.clock = &no_clock, .need_wake = &need_wake, .eventfd = -1};
+	struct worker_config config = {
+		.workers = WORKERS, .seats = seat, .reactors = 1, .owners = &owner};
+
+	tsc_init();
+	made = 0;
+	most = 2;
+	cr_expect_eq(workers_start(&config, &workers), -EAGAIN);
+	cr_expect_null(workers);
+}
