@@ -14,7 +14,13 @@ maintainer=$(sed -n 's/^Maintainer: //p' debian/control)
 
 # One paragraph a line, without Markdown's marks.
 awk -v version="$version" -v moment="$moment" -v given="${2:-}" -v date="$date" -v maintainer="$maintainer" '
+	# A version without items has no entry.
 	function item() {
+		if (text != "" && !open) {
+			printf "quoit (%s) unstable; urgency=medium\n\n", given != "" && !count ? given : name
+			open = 1
+			count++
+		}
 		if (text != "")
 			print text
 		text = ""
@@ -28,9 +34,6 @@ awk -v version="$version" -v moment="$moment" -v given="${2:-}" -v date="$date" 
 	/^## / {
 		end()
 		name = $2 == "Unreleased" ? version "~" moment : $2
-		printf "quoit (%s) unstable; urgency=medium\n\n", given != "" && !count ? given : name
-		open = 1
-		count++
 		next
 	}
 	/^- / { item(); text = "  * " substr($0, 3); next }
