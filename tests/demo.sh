@@ -16,6 +16,7 @@ step() { # TEXT PROGRAM [ARGUMENT...]
 	"$b/quoit" run --lease 256M --gpu-lease 512M -- "$b/examples/$program" "$@" >>"$table"
 }
 
+echo 'W1 is the workload of this demo: products, small additions and a training, in parts a to g.' >&2
 step 'W1 a-d: operations go into a queue, the program goes on' w1_queue
 step 'W1 e: a thousand small additions' w1_adds
 step 'W1 f: training, with and without waiting' w1_train --batches "${DEMO_BATCHES:-150}"
