@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bench.sh BUILD [ROUNDS] - run every benchmark three times and print the speed table
+# bench.sh BUILD [ROUNDS] - run every benchmark RUNS times (three) and print the speed table
 #
-# A line for each goal: what, goal, the three values, verdict: met by all three, or missed.  A value is a median of
+# A line for each goal: what, goal, a value of each run, verdict: met by all, or missed.  BUILD/bench.md has the same as
+# a table for docs/performance.md.  A value is a median of
 # ROUNDS (each benchmark's own number by default) or the ratio of two, measured in turn.  The machine may be another one for
 # seconds or minutes (docs/performance.md): what takes a moment is measured again after all else, and what takes longer in
 # parts.  The value of a run is the median of its parts'.
@@ -19,6 +20,7 @@ trap 'exit 130' INT TERM
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE QUOIT_SOCKET
 export LC_ALL=C
 status=0
+runs=$(seq "${RUNS:-3}")
 
 # step, line of its output, <= or >=, goal, what it is
 goals() {
@@ -119,7 +121,7 @@ measure() { # STEP
 	esac
 }
 
-for run in 1 2 3; do
+for run in $runs; do
 	part=0
 	for step in $(printf '%s\n' $steps | sed "s/\$/ $quick/"); do
 		part=$((part + 1))
@@ -139,10 +141,23 @@ value() { # STEP LINES RUN
 	done
 }
 
-printf '%-52s %9s %9s %9s %9s  %s\n' WHAT GOAL RUN1 RUN2 RUN3 VERDICT
-goals | while read -r step line op goal what; do
-	a=$(value "$step" "$line" 1) b=$(value "$step" "$line" 2) c=$(value "$step" "$line" 3)
-	printf '%-52s %9s %9s %9s %9s  %s\n' "$what" "$op $goal" "${a:--}" "${b:--}" "${c:--}" \
-		"$(verdict "$op" "$goal" "$a" "$b" "$c")"
-done
+# shellcheck disable=SC2086
+table() {
+	printf '%-52s %9s' WHAT GOAL
+	printf ' %9s' $(for run in $runs; do echo "RUN$run"; done)
+	echo '  VERDICT'
+	{
+		echo '| what | goal | runs | |'
+		echo '|---|---|---|---|'
+	} >"$build/bench.md"
+	goals | while read -r step line op goal what; do
+		values=$(for run in $runs; do v=$(value "$step" "$line" "$run"); echo "${v:--}"; done)
+		verdict=$(verdict "$op" "$goal" $values)
+		printf '%-52s %9s' "$what" "$op $goal"
+		printf ' %9s' $values
+		echo "  $verdict"
+		echo "| $what | $op $goal | $(echo $values | sed 's/ /, /g') | $verdict |" | sed 's/<=/≤/; s/>=/≥/' >>"$build/bench.md"
+	done
+}
+table
 exit $status

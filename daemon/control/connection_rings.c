@@ -109,8 +109,7 @@ static int charge_ring_open(struct connection *c, char *text, size_t size)
 		charge_return_rings(c, c->ring_open.count);
 		snprintf(
 			text, size,
-			"the rings need %llu KiB: this user has %llu KiB left; ask for smaller ones, "
-			"close some, or raise memory",
+			"the rings need %llu KiB of %llu left; ask for less, close some, or raise memory",
 			(unsigned long long)(bytes + 1023) >> 10, (unsigned long long)left >> 10);
 	}
 	return err;

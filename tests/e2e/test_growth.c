@@ -158,8 +158,7 @@ Test(growth, a_refusal_ends_with_what_can_be_done)
 		  "%s", quoit_open_text());
 	cr_expect_eq(quoit_ring_open(&q, c.s, &(struct quoit_ring_params){.entries = 32768}),
 		     -EDQUOT);
-	cr_expect(strstr(quoit_open_text(),
-			 "KiB left; ask for smaller ones, close some, or raise memory"),
+	cr_expect(strstr(quoit_open_text(), "left; ask for less, close some, or raise memory"),
 		  "%s", quoit_open_text());
 	hog_release(&hog);
 	client_close(&c);

@@ -243,8 +243,7 @@ enum quoit_misfit {
 	QUOIT_MISFIT_DIM = 0, /* + 0 to 3, which; value[1]: that dim, and above its 32 bits the one
 				 that is allowed */
 	QUOIT_MISFIT_DIM_OR_1 = 0x10, /* the same, and 1 is allowed as well, which is broadcast */
-	QUOIT_MISFIT_TYPE =
-		0x100, /* + its enum quoit_dtype; value[1]: QUOIT_MISFIT_TYPE + what it
+	QUOIT_MISFIT_TYPE = 0x100, /* + its enum quoit_dtype; value[1]: QUOIT_MISFIT_TYPE + what it
 			  would have to be; with -ENOTSUP a bit for each that it may be */
 	QUOIT_MISFIT_OVERLAP = 0x200, /* + 0 to 3: with that tensor of the job */
 	QUOIT_MISFIT_UNUSED = 0x300,  /* the operation, with its arg, takes none there; */
