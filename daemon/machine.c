@@ -412,7 +412,10 @@ void machine_start_more(struct machine *m)
 		return;
 	features_miss(&m->features, FEATURE_SECOND_THREADS, err);
 	features_log_one(&m->features, FEATURE_SECOND_THREADS);
-	write_topology(m, m->executors);
+	if (m->executors) /* it is their thread that writes the file */
+		executors_tell(m->executors);
+	else
+		write_topology(m, NULL);
 }
 
 void machine_stop(struct machine *m)

@@ -55,7 +55,12 @@ static bool grow(struct quoit_session *s, uint64_t least)
 	bytes = bytes > most ? most : bytes;
 	if (least > most || is_refused(s, least))
 		return false;
-	if ((bytes > least && !is_refused(s, bytes) && become(s, bytes)) || become(s, least))
+	if (bytes > least && !is_refused(s, bytes)) {
+		if (become(s, bytes))
+			return true;
+		note_refusal(s, bytes); /* what was refused has taken pages of ours all the same */
+	}
+	if (become(s, least))
 		return true;
 	note_refusal(s, least);
 	return false;

@@ -167,6 +167,7 @@ static void refuse(struct connection *c, uint16_t type, int err, const char *why
 static void say_unlocked(const struct connection *c, int err)
 {
 	const struct handover *h = &c->handover;
+	uint64_t bytes = h->is_arena ? h->upto - h->from : h->memory[h->at].bytes;
 	char ring[24] = "its arena";
 
 	if (!h->is_arena)
@@ -174,8 +175,8 @@ static void say_unlocked(const struct connection *c, int err)
 	log_session(
 		c->session,
 		"session %llu: %llu KiB of %s cannot be locked (%s) and may be paged out; " FEATURES_MORE_MEMLOCK,
-		(unsigned long long)c->session->id,
-		(unsigned long long)h->memory[h->at].bytes >> 10, ring, strerror(-err));
+		(unsigned long long)c->session->id, (unsigned long long)bytes >> 10, ring,
+		strerror(-err));
 }
 
 /* 0: all is locked, or need not be. */

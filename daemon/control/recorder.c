@@ -130,12 +130,16 @@ void recorder_meet(struct control *c, struct session *s)
 {
 	uint64_t begun = dear_cpu_now();
 
-	for (struct connection *r = c->connections; r; r = r->next)
-		if (r->state == CONNECTION_RECORDS && !r->records.session &&
-		    may_record(r, s->uid) && make(r, s, &s->trace) == 0) {
+	for (struct connection *r = c->connections; r; r = r->next) {
+		if (r->state != CONNECTION_RECORDS || r->records.session || !may_record(r, s->uid))
+			continue;
+		if (rests_records_ms(c, r->uid)) { /* a look finds the session later */
+			r->records.looks = true;
+		} else if (make(r, s, &s->trace) == 0) {
 			rests_record(c, r->uid, begun);
 			return;
 		}
+	}
 }
 
 /* ---- requests ---- */
@@ -158,15 +162,20 @@ static const char *refusal(int err)
 	}
 }
 
-static void refuse(struct connection *c, const struct quoit_ctl *m, int err, const char *why)
+/* It records nothing, and may ask for something else. */
+static void refuse(struct connection *c, int err, const char *why)
 {
+	uint32_t type = c->pending, seq = c->pending_seq;
+
 	c->records = (struct recorder){0};
-	connection_reply_result(c, m->type, m->seq, err, "%s", why);
+	c->state = CONNECTION_NEW;
+	c->pending = 0;
+	connection_reply_result(c, type, seq, err, "%s", why);
 }
 
-static int record_one(struct connection *c, uint64_t id)
+static int record_one(struct connection *c)
 {
-	struct connection *owner = control_find_session(c->control, id);
+	struct connection *owner = control_find_session(c->control, c->records.session);
 
 	/* The same answer for both: whose session it is is nobody's business. */
 	if (!owner || !is_open(owner) || !may_record(c, owner->uid))
@@ -190,28 +199,31 @@ static void answer(struct connection *c)
 void recorder_request(struct connection *c, const struct quoit_ctl *m)
 {
 	uint32_t records = m->trace.records ? m->trace.records : QUOIT_TRACE_DEFAULT;
-	int err = 0;
 
+	c->pending = m->type;
+	c->pending_seq = m->seq;
 	if (!is_size(records)) {
-		refuse(c, m, -EINVAL,
+		refuse(c, -EINVAL,
 		       "the number of records must be a power of two from 4096 to 65536");
 		return;
 	}
-	c->records = (struct recorder){
-		.session = m->trace.session, .records = records, .served = c->control->served};
-	if (m->trace.session)
-		err = record_one(c, m->trace.session);
-	if (err < 0) {
-		refuse(c, m, err, err == -ESRCH ? "you have no such session" : refusal(err));
-		return;
-	}
+	c->records = (struct recorder){.session = m->trace.session,
+				       .records = records,
+				       .looks = true,
+				       .served = c->control->served};
 	c->state = CONNECTION_RECORDS;
-	c->pending = m->type;
-	c->pending_seq = m->seq;
-	if (m->trace.session)
-		answer(c);
+}
+
+/* Its look, where it records one session. */
+static void make_one(struct connection *c)
+{
+	int err = record_one(c);
+
+	c->records.looks = false;
+	if (err < 0)
+		refuse(c, err, err == -ESRCH ? "you have no such session" : refusal(err));
 	else
-		c->records.looks = true;
+		answer(c);
 }
 
 /* ---- all sessions ---- */
@@ -232,9 +244,14 @@ static struct connection *next_owner(const struct connection *recorder)
 /* A session that cannot be recorded is left out: the answer says how many there are. */
 static void make_next(struct connection *recorder)
 {
-	struct connection *owner = next_owner(recorder);
+	struct connection *owner;
 
 	recorder->records.served = ++recorder->control->served;
+	if (recorder->records.session) {
+		make_one(recorder);
+		return;
+	}
+	owner = next_owner(recorder);
 	recorder->records.looks = owner != NULL;
 	if (owner) {
 		recorder->records.looked = owner->session->id;

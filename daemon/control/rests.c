@@ -11,6 +11,9 @@
  * a rest of epoll can last. */
 #define RECORDS_SAVED_NS 20000000u
 
+/* So much is owed at most: traces are also removed while their user rests. */
+#define RECORDS_OWED_NS 1000000000u
+
 void rests_count(struct connection *conn, uint64_t begun)
 {
 	struct dear_user *user = dear_note(&conn->control->dear, conn->uid);
@@ -26,11 +29,15 @@ void rests_count(struct connection *conn, uint64_t begun)
 void rests_record(struct control *c, uid_t uid, uint64_t begun)
 {
 	struct dear_user *user = dear_note(&c->dear, uid);
-	uint64_t took = dear_cpu_now() - begun, saved = tsc_now() - tsc_from_ns(RECORDS_SAVED_NS);
+	uint64_t took = dear_cpu_now() - begun, now = tsc_now();
+	uint64_t saved = now - tsc_from_ns(RECORDS_SAVED_NS);
+	uint64_t most = now + tsc_from_ns(RECORDS_OWED_NS);
 
 	if (user->records_from < saved)
 		user->records_from = saved;
 	user->records_from += (1 + RESTS_RECORDS) * took;
+	if (user->records_from > most)
+		user->records_from = most;
 }
 
 static int ms_until(uint64_t then)

@@ -26,6 +26,7 @@ struct executors {
 	uint64_t own_due; /* CLOCK_BOOTTIME: who has some may change by itself */
 	struct executor executor[CONFIG_EXECUTORS];
 	_Atomic bool stop;
+	_Atomic bool tell;      /* changed() is wanted */
 	_Atomic uint64_t looks; /* for the watchdog */
 	bool running;           /* the thread */
 	pthread_t thread;
@@ -136,7 +137,7 @@ static void *run(void *arg)
 	while (!atomic_load(&e->stop)) {
 		atomic_fetch_add_explicit(&e->looks, 1, memory_order_relaxed);
 		wait_for_news(e);
-		if (step_all(e)) {
+		if (step_all(e) | atomic_exchange(&e->tell, false)) {
 			introduce_all(e);
 			count_all(e);
 			e->config.changed(e->config.arg, e);
@@ -319,6 +320,12 @@ void executors_stop(struct executors *e)
 uint64_t executors_progress(const struct executors *e)
 {
 	return atomic_load_explicit(&e->looks, memory_order_relaxed);
+}
+
+void executors_tell(struct executors *e)
+{
+	atomic_store(&e->tell, true);
+	ring(e);
 }
 
 void executors_kick(const struct executors *e)

@@ -84,6 +84,9 @@ int executors_take_own(struct executors *e, uid_t uid);
 /* It has gone. */
 void executors_give_own(struct executors *e, uid_t uid);
 
+/* Have changed() called once more, soon; any thread. */
+void executors_tell(struct executors *e);
+
 /* A line each, for the topology file; from changed() only. */
 void executors_describe(const struct executors *e, FILE *out);
 

@@ -11,7 +11,7 @@
 
 #define PURPOSE "Run jobs of other processes on this machine's cores and devices."
 #define CONFIG_HELP                                                                                \
-	"read options from FILE, then from FILE.d/*.conf; options after it on the "                \
+	"read options from FILE, then from FILE.d/*.conf; options after it on "                    \
 	"the command line win"
 #define CHECK_HELP                                                                                 \
 	"check the options and their files, print every error, and do nothing "                    \

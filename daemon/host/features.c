@@ -29,9 +29,9 @@ static const char *const fallbacks[] = {FEATURES(INSTEAD)};
 
 void features_miss(struct features *f, enum feature which, int err)
 {
-	f->missing[which] = true;
 	snprintf(f->why[which], sizeof f->why[which], "%s",
 		 err == -ECANCELED ? "switched off" : strerror(-err));
+	__atomic_store_n(&f->missing[which], true, __ATOMIC_RELEASE); /* another thread describes */
 }
 
 /* ---- the trials ---- */
@@ -154,7 +154,7 @@ void features_describe(const struct features *f, FILE *out)
 	bool any = false;
 
 	for (unsigned i = 0; i < FEATURE_NR; i++)
-		if (f->missing[i])
+		if (__atomic_load_n(&f->missing[i], __ATOMIC_ACQUIRE))
 			fprintf(out, "missing: %s (%s): %s\n", labels[i], f->why[i], fallbacks[i]);
 	for (unsigned i = 0; i < FEATURE_NR; i++)
 		any |= f->missing[i];

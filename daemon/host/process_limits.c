@@ -125,7 +125,8 @@ uint64_t process_limits_span(uint64_t taken, uint64_t of_user, bool one_user)
 		return lesser(left_of(all, taken) / part, soft(RLIMIT_FSIZE));
 	part /= SPAN_QUARTER;
 	span = left_of(all / SPAN_QUARTER, of_user) / part;
-	least = all / SPAN_LEAST_PART;
+	/* Not of what is left for others, once half is gone. */
+	least = taken < all / 2 ? all / SPAN_LEAST_PART : 0;
 	span = lesser(span > least ? span : least, left_of(all, taken) / part);
 	return lesser(span, soft(RLIMIT_FSIZE));
 }

@@ -300,12 +300,15 @@ void *worker_run(void *arg)
 	place(me, which);
 	while (!worker_is_over(me, which)) {
 		uint32_t seen;
+		bool found;
 
 		if (!worker_has_turn(me, which))
 			continue;
 		__atomic_store_n(&me->looks, me->looks + 1, __ATOMIC_RELAXED);
 		seen = atomic_load(&w->bell);
-		if (run_one(me) || worker_spin(me, seen))
+		found = run_one(me);
+		worker_learn_rest(me, found);
+		if (found || worker_spin(me, seen))
 			continue;
 		atomic_fetch_add(&w->sleepers, 1);
 		seen = atomic_load(&w->bell);

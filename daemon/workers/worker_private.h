@@ -42,6 +42,14 @@ struct worker_thread {
 	pid_t tid;       /* atomic */
 };
 
+/* How a worker rests: worker_rest.c. */
+struct worker_rest {
+	uint64_t spin_ticks;  /* how long it spins before it sleeps */
+	uint64_t slept_ticks; /* how long it has just slept; 0: not at all */
+	uint64_t no_spin_until;
+	bool spun; /* the bell has just ended a spin */
+};
+
 struct worker {
 	struct workers *all;
 	struct worker_thread thread[WORKER_THREADS];
@@ -55,7 +63,7 @@ struct worker {
 	_Alignas(64) struct share share;
 	uint64_t read;         /* ns of its CPU time, when it last looked; 0: before it slept */
 	uint64_t reactor_read; /* ns of the reactor's, at the same time */
-	uint64_t spin_ticks;   /* how long it spins before it sleeps */
+	struct worker_rest rest;
 	/* and to be read by others: tiles it has run, ticks that they took, and for the share that
 	 * it is at (0: none) its thread's CPU time at the start * WORKER_THREADS + its thread */
 	uint64_t tiles, ticks, since;
@@ -66,11 +74,12 @@ struct workers {
 	struct worker_config config;
 	struct worker *worker;
 	struct worker_port *port; /* one per reactor */
-	_Atomic uint32_t bell;    /* changes whenever there is something new to claim */
-	_Atomic uint32_t sleepers;
-	_Atomic uint64_t order; /* of turns: publications, and whenever one is over */
-	struct ledger *ledger;  /* as many as reactors; used are those of the first of each node */
+	struct ledger *ledger; /* as many as reactors; used are those of the first of each node */
 	_Atomic bool stop;
+	/* Workers that spin look at it, so it shares its line with nothing else that changes. */
+	_Alignas(64) _Atomic uint32_t bell; /* changes whenever there is something new to claim */
+	_Alignas(64) _Atomic uint32_t sleepers;
+	_Atomic uint64_t order;               /* of turns: publications, and whenever one is over */
 	uint64_t (*times)[QUOIT_LEG_BUCKETS]; /* of each worker's tiles; its own to write */
 	uint32_t *cores;                      /* of each reactor: workers that take its works */
 	uint32_t started, doubled;            /* workers with their first thread, and with both */
@@ -146,8 +155,8 @@ bool worker_spin(struct worker *me, uint32_t seen);
 /* Sleep until the bell has rung since `seen`. */
 void worker_sleep(struct worker *me, uint32_t seen);
 
-/* How long it spins next time: it has just slept for so many ticks. */
-void worker_learn_rest(struct worker *me, uint64_t slept);
+/* After each look for a tile: how long it spins next time.  found: there was one. */
+void worker_learn_rest(struct worker *me, bool found);
 
 /* ---- worker_port.c ---- */
 

@@ -112,12 +112,13 @@ static void free_config(struct worker_config *c)
 
 int workers_start(const struct worker_config *config, struct workers **ret)
 {
-	struct workers *w = calloc(1, sizeof *w);
+	struct workers *w = aligned_alloc(64, sizeof *w);
 	int err = 0;
 
 	*ret = NULL;
 	if (!w)
 		return -ENOMEM;
+	memset(w, 0, sizeof *w);
 	if (copy_config(&w->config, config) < 0)
 		err = -ENOMEM;
 	w->worker = aligned_alloc(64, config->workers * sizeof *w->worker);

@@ -13,6 +13,7 @@
 
 #ifdef __cplusplus
 
+extern "C++" { /* a program may include quoit.h within extern "C" */
 #include <type_traits>
 
 /* clang-format off */
@@ -40,6 +41,7 @@ QUOIT_NO_FLOATING2(quoit_axpby_int, quoit_tensor, T, quoit_tensor, U, quoit_tens
 QUOIT_NO_FLOATING2(quoit_op_int, struct quoit_sqe, uint8_t, T, U)
 #undef QUOIT_NO_FLOATING
 #undef QUOIT_NO_FLOATING2
+}
 
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 
