@@ -3,10 +3,10 @@
  * worker_rest.c - what a worker does while there is nothing to claim: it spins for a moment, then
  * it sleeps.
  *
- * Works that wait for each other follow within microseconds, and a CPU that has gone to sleep takes
- * ten to twenty to come back, in a virtual machine.  So a worker spins where that has lately paid
- * off, but not where another program computes on its core.  What wakes there takes the core from it
- * at once.
+ * Works that wait for each other follow within microseconds, but in a virtual machine a sleeping
+ * CPU takes 10 to 20 us to come back.  So a worker spins where that has lately paid off, but not
+ * where another program computes on its core.  A thread that wakes there takes the core from it at
+ * once.
  */
 #include <quoit/pause.h>
 
@@ -22,7 +22,7 @@ bool worker_spin(struct worker *me, uint32_t seen)
 
 	if (!me->spin_ticks || start < me->weight.contested_until)
 		return false;
-	me->read = 0; /* to rest is no part of what comes next */
+	me->read = 0; /* resting does not count for the next share */
 	while (tsc_now() - start < me->spin_ticks && !atomic_load(&w->stop)) {
 		if (atomic_load_explicit(&w->bell, memory_order_acquire) != seen)
 			return true;
@@ -35,7 +35,10 @@ void worker_learn_rest(struct worker *me, uint64_t slept)
 {
 	uint64_t most = tsc_from_ns(SPIN_MOST_NS);
 
-	/* Spinning that long would have spared the sleep; spinning for a longer one is lost. */
+	/*
+	 * A short sleep: spinning that long would have spared it.  After a longer one, spinning was
+	 * wasted.
+	 */
 	me->spin_ticks = slept < most ? most : me->spin_ticks / 2;
 }
 
