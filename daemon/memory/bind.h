@@ -13,9 +13,7 @@
 
 struct session;
 
-/*
- * Ask for the node's memory for all that is ours; what the client brings later asks for the same.
- */
+/* Ask for the node's memory for all that is ours; what the client brings later asks for it, too. */
 void bind_session(struct session *s, int32_t node);
 
 /* Bind only the pinned region, which devices read and write, to another node. */

@@ -78,7 +78,7 @@ bool lease_ask(struct session *s, uint64_t lack, bool last)
 bool lease_ask_tables(struct session *s)
 {
 	struct memory *m = &s->memory;
-	bool others = s->open.now || s->drops; /* others' ends free entries */
+	bool others = s->open.now || s->drops; /* which free entries when they end */
 
 	if (m->asks)
 		return true;
@@ -112,7 +112,7 @@ void lease_answer(struct session *s, const struct mail *m)
 		return;
 	}
 	if (m->result < 0) {
-		refused(s, lesser(m->least, m->bytes + 1)); /* so many are left */
+		refused(s, lesser(m->least, m->bytes + 1)); /* m->bytes are left */
 		return;
 	}
 	s->memory.lease += m->bytes;

@@ -203,7 +203,7 @@ static bool reserve(struct session *s, struct job *job, uint32_t index)
 	struct region_piece piece;
 
 	m.bytes = sizeclass_bytes(b->class);
-	if (!region_take(&s->region, b->class, &piece)) /* counting excludes anything else */
+	if (!region_take(&s->region, b->class, &piece)) /* only while one is punched */
 		return !s->memory.punching;
 	settle(s, b, &piece);
 	if (piece.resident)

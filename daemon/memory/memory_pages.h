@@ -22,7 +22,7 @@ struct memory_work {
 
 /*
  * Do the next part.  True: that was the last, and m.result is set.  huge: shared memory can have
- * huge pages.
+ * huge pages (features.h).
  */
 bool memory_pages_part(struct memory_work *w, bool huge);
 

@@ -145,10 +145,7 @@ int memory_pinned_fill_part(struct memory_message *m)
 
 	m->bytes = left < MEMORY_PART_BYTES ? left : MEMORY_PART_BYTES;
 	m->lock = m->enrol = false;
-	/*
-	 * First, since only this takes huge pages; pages that it leaves out come at the first
-	 * touch.
-	 */
+	/* First, since only this takes huge pages; other pages may come at their first touch. */
 	(void)madvise(s->pinned + m->offset, m->bytes, MADV_POPULATE_WRITE);
 	while (fallocate(s->pinned_fd, 0, (off_t)m->offset, (off_t)m->bytes) < 0)
 		if (errno != EINTR)

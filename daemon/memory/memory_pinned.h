@@ -27,9 +27,7 @@ void memory_pinned_fill(struct session *s);
  */
 void memory_pinned_tidy(struct session *s);
 
-/*
- * The memory thread has nothing of the session left: other sessions may use its io_uring buffers.
- */
+/* The memory thread has nothing of the session left: give its io_uring buffers to others. */
 void memory_pinned_forget(struct session *s);
 
 /* Handle an answer to either.  True: the queue may go on. */

@@ -20,10 +20,7 @@ static void tell(struct memory *m, uint64_t now)
 	m->waiting.now = m->paging + (m->scarce ? m->starved : 0);
 }
 
-/*
- * Note whether the head of the queue lacks bytes, or only its turn.  Jobs behind it wait for the
- * same reason.
- */
+/* Note whether the head of the queue, and so all jobs in it, lacks bytes, or only its turn. */
 static void set_scarce(struct session *s, bool scarce)
 {
 	struct memory *m = &s->memory;
@@ -239,9 +236,7 @@ static bool decide_head(struct session *s, struct job *job)
 			return true;
 		}
 		set_scarce(s, true);
-		/*
-		 * Tidying begins where no loop over this session's jobs is under way (reactor.c).
-		 */
+		/* Tidying begins where no loop over this session's jobs runs (reactor.c). */
 		if (s->oldest == s->memory.head && memory_needs(s, job->holds, job->view).pinned)
 			s->memory.tidying = TIDY_WAITS;
 		return false;

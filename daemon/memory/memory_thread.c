@@ -77,10 +77,7 @@ void memory_answer_done(struct memory_link *l)
 	quoit_ring_release(&l->from_thread, 1);
 }
 
-/*
- * Has the link room for an answer?  If not, its reactor hangs; that must not hold up other
- * reactors.
- */
+/* Has the link room for an answer?  If not, its reactor hangs, but must not hold up others. */
 static bool can_answer(struct memory_link *l)
 {
 	return quoit_ring_space(&l->answers) ||

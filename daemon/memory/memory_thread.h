@@ -84,6 +84,7 @@ void memory_thread_stop(struct memory_thread *t);
 uint64_t memory_thread_progress(const struct memory_thread *t);
 void memory_thread_kick(const struct memory_thread *t);
 
+/* Set up an empty link, before the thread starts.  It wakes the reactor by these two. */
 void memory_link_init(struct memory_link *l, uint32_t *reactor_need_wake, int reactor_eventfd);
 
 /* From a reactor: send a request.  False: the ring is full; try again later. */

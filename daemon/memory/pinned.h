@@ -53,9 +53,7 @@ static inline uint64_t pinned_free(const struct pinned *p)
 	return p->bytes - p->used;
 }
 
-/*
- * Take a piece of `size` > 0 bytes for buffer number `owner`; false: no free place is long enough.
- */
+/* Take a piece of `size` > 0 bytes for buffer `owner`; false: no free place is long enough. */
 bool pinned_take(struct pinned *p, uint64_t size, uint32_t owner, uint64_t *ret_offset);
 
 /* Free the piece of a buffer of `size` bytes at `offset`. */

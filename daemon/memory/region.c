@@ -65,10 +65,7 @@ uint64_t region_overhead(uint64_t lease, uint64_t most, uint32_t max_buffers)
 	for (uint32_t c = 0; c < SIZECLASS_NR && sizeclass_bytes(c) <= lease; c++) {
 		uint64_t stripe = stripe_bytes(lease, max_buffers, c);
 
-		/*
-		 * A table for each 2 MiB, of which a stripe has whole ones, and one for each GiB;
-		 * and links.
-		 */
+		/* A table per 2 MiB, of which a stripe has whole ones, and per GiB; and links. */
 		pages += (stripe >> 21) + 1 + (stripe >> 30) + 2 +
 			 pages_of_words(first, pieces_of(lease, max_buffers, c));
 		first += pieces_of(most, max_buffers, c);

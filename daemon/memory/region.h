@@ -36,7 +36,7 @@
 struct region_class {
 	uint64_t offset;  /* of the stripe in the file */
 	uint32_t pages;   /* of a piece; UINT32_MAX: the lease has no room for one */
-	uint32_t pieces;  /* for which the lease has room */
+	uint32_t pieces;  /* as many as the lease has room for */
 	uint32_t first;   /* index of its first entry in region.next */
 	uint32_t fresh;   /* pieces from here on were never used */
 	uint32_t cached;  /* list: free, with their pages and old contents */
@@ -65,10 +65,7 @@ uint64_t region_words(uint64_t lease, uint32_t max_buffers);
 /* Bytes of address space that the region takes. */
 uint64_t region_span(uint64_t lease, uint32_t max_buffers);
 
-/*
- * Bytes of page tables and words that a region made for `most` can touch while the lease is at most
- * `lease`.
- */
+/* Bytes of page tables and words that a region for `most` can touch under a lease of `lease`. */
 uint64_t region_overhead(uint64_t lease, uint64_t most, uint32_t max_buffers);
 
 /*
@@ -79,8 +76,7 @@ uint64_t region_overhead(uint64_t lease, uint64_t most, uint32_t max_buffers);
 int region_open(struct region *r, uint64_t lease, uint64_t most, uint32_t max_buffers,
 		uint32_t *next);
 
-/* Let the lease be `lease`, at most what the region was made for.  A smaller one changes
- * nothing. */
+/* Let the lease be `lease`, at most what the region was made for; a smaller one has no effect. */
 void region_grow(struct region *r, uint64_t lease);
 
 /* Unmap and close.  May take long for much memory, so not in a reactor. */

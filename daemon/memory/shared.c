@@ -33,8 +33,7 @@
 
 #define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
-/* So much is locked, checked or unlocked in one system call, which holds our address space's
- * lock. */
+/* So much is locked, checked or unlocked in one system call, which locks our address space. */
 #define PART_BYTES (UINT64_C(4) << 20)
 
 static int guard_fd = -1;

@@ -55,9 +55,7 @@ struct shared_wish {
 	int32_t node;    /* preferred node; negative: any */
 };
 
-/*
- * Map fd.  0: *ret owns fd now; or -errno with a sentence in `text`, and the caller still owns it.
- */
+/* Map fd.  0: *ret owns fd; or -errno with a sentence in `text`, and the caller still owns it. */
 int shared_map(int fd, const struct shared_wish *wish, struct shared *ret, char *text, size_t size);
 
 /* Are all pages of [from, upto) there, and these seals?  0, or -errno with a sentence in `text`. */

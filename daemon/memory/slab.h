@@ -26,10 +26,7 @@ struct slab {
 	uint16_t next[SLAB_PAGES];   /* by a freed piece's first page: the next one, as in `free` */
 };
 
-/*
- * Take a place for a buffer of this size class; false: it is too large, or there is none.  Give it
- * back.
- */
+/* Take a place for a buffer of this class; false: too large, or none is free.  Give it back. */
 bool slab_take(struct slab *slab, uint32_t class, uint64_t *ret_offset);
 void slab_give(struct slab *slab, uint32_t class, uint64_t offset);
 

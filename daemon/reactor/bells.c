@@ -15,9 +15,7 @@
 #include "session/errands.h"
 #include "session/session.h"
 
-/*
- * One client waits at a CQ.  A client may hang more waiters there, but they must not cost us time.
- */
+/* One client waits at a CQ.  It may hang more waiters there, but they must not cost us time. */
 #define MOST_WOKEN 8
 
 #define SLEEP_MOST_MS 1000

@@ -41,9 +41,7 @@ struct bell_outcome {
 	bool descriptors; /* file descriptors came, sent only to make us close them */
 };
 
-/*
- * Serve a request here and now.  The caller spends the time for all that the client has hung there.
- */
+/* Serve a request here and now.  The caller spends the time for all that hangs at the ring. */
 struct bell_outcome bells_do(struct ring *ring, unsigned ops, uint64_t (*clock)(void));
 
 /* ---- the thread ---- */
@@ -84,11 +82,10 @@ struct bell_turn {
 	uint64_t took; /* ticks that its last request took */
 };
 
+/* Set up an empty link, before the thread starts.  It wakes the reactor by these two. */
 void bell_link_init(struct bell_link *l, uint32_t *reactor_need_wake, int reactor_eventfd);
 
-/*
- * Start the thread on these CPUs (an empty set: on any), with one link per reactor.  0 or -errno.
- */
+/* Start the thread on these CPUs (an empty set: any), with one link per reactor.  0 or -errno. */
 int bells_start(struct bell_link *links, unsigned count, const cpu_set_t *cpus, struct bells **ret);
 
 /* Stop the thread; b may be NULL.  Open requests are dropped. */

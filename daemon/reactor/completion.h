@@ -10,10 +10,7 @@
 
 #include "session/session.h"
 
-/*
- * Is half of the CQ free by our cached head?  That is enough for a burst without reading the
- * client's.
- */
+/* Is half of the CQ free, as far as we know?  Then a burst need not read the client's head. */
 static inline bool completion_has_plenty(const struct ring *r)
 {
 	return r->in_flight + (r->cq.next - r->cq.cached_head) <= r->layout.cq_entries / 2;

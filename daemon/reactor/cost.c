@@ -9,16 +9,13 @@
 #include "session/tensor_bits.h"
 #include "shape.h"
 
-/* Scaling and writing one element of C costs as much as so many multiply-adds, */
+/* Scaling and writing one element of C costs as much as so many multiply-adds. */
 #define GEMM_OUTPUT 12
 
-/* and so does moving one element of A or B to the place where it is multiplied. */
+/* Moving one element of A or B to the place where it is multiplied costs as much as so many. */
 #define GEMM_PACK 12
 
-/*
- * The CPU's own GEMM computes blocks of ROWS by COLUMNS, and splits a product in PANEL rows per
- * core.
- */
+/* Our own GEMM computes blocks of ROWS by COLUMNS; each core gets at least PANEL rows. */
 #define GEMM_ROWS    12
 #define GEMM_COLUMNS 32
 #define GEMM_PANEL   16
@@ -93,10 +90,7 @@ static double gemm_work(const struct quoit_sqe *sqe, const struct plan *plan)
 	return batches * (m * n * (k + GEMM_OUTPUT) + GEMM_PACK * packed);
 }
 
-/*
- * In how many pieces cores can compute it at most; the implementations in daemon/ops split a job
- * like this.
- */
+/* In how many pieces cores can compute it at most, as implementations in daemon/ops split it. */
 static uint64_t pieces(const struct plan *plan)
 {
 	const struct view *out = plan->t[0];

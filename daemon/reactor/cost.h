@@ -16,7 +16,7 @@
  */
 void cost_predict(const struct quoit_sqe *sqe, struct plan *plan);
 
-/* Can a BLAS be told these strides?  The matrix is the last two dims: rows and columns. */
+/* Can a BLAS express these strides?  The matrix is the last two dims: rows and columns. */
 bool cost_is_expressible(const struct view *v);
 
 /*

@@ -15,15 +15,10 @@
 #include "session/tensor_bits.h"
 #include "shape.h"
 
-/*
- * So many of a device's units (40 to 132 are usual) do what one core does, with the work spread
- * out.
- */
+/* So many of a device's units (40 to 132 are usual) do what one core does, if all have work. */
 #define UNITS_OF_A_CORE 10.0
 
-/*
- * A library computes products so much faster than the plain kernel; 16-bit ones faster once more.
- */
+/* A library computes products so much faster than the plain kernel; halves faster once more. */
 #define LIBRARY_SPEED 16.0
 #define HALVES_SPEED  4.0
 
@@ -34,7 +29,7 @@
 #define TILE      16.0
 #define TILE_PART 8.0
 
-/* A matrix that the library cannot be told as it is is copied for it up to about this size. */
+/* Views that the library cannot express are copied for it up to about this size. */
 #define PACKED_BYTES (UINT64_C(16) << 20)
 
 static bool is_for_library(const struct device_speed *d, const struct plan *p)

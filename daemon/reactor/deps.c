@@ -32,10 +32,7 @@ static struct extent extent_at(const struct session *s, uint32_t name)
 	return a->gaps ? extent_of(view_at(s, name)) : extent_whole(a->lo, a->hi);
 }
 
-/*
- * Do two accesses share bytes?  Their hulls overlap and one has gaps; this takes longer than a
- * look.
- */
+/* Do accesses with overlapping hulls, of which one has gaps, share bytes?  Slower than a look. */
 static bool share_bytes(struct session *s, uint32_t name, const struct extent *b)
 {
 	const struct extent a = extent_at(s, name);
@@ -169,9 +166,7 @@ static bool is_hidden(struct session *s, uint32_t name, uint32_t by)
 	return extent_same(&of_a, &of_w);
 }
 
-/*
- * Remove what the new write hides: a job that conflicts with the hidden conflicts with the write.
- */
+/* Remove what the new write hides: a job that conflicts with that conflicts with the write. */
 static void list_hide(struct session *s, uint32_t list, uint32_t by)
 {
 	uint32_t next;

@@ -4,10 +4,7 @@
 
 #include "session/tensor_bits.h"
 
-/*
- * Operations that consumers know.  None reads an index: a bad one would need an error as its
- * answer.
- */
+/* Consumers know these.  None reads an index, since a bad one would need an error as answer. */
 static bool is_known(uint8_t opcode)
 {
 	switch (opcode) {

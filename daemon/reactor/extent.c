@@ -23,10 +23,7 @@ static unsigned sort_dims(const struct view *v, unsigned order[QUOIT_MAX_DIMS])
 	return n;
 }
 
-/*
- * Add a dim whose step is at least as long as those before; dims that join without a gap are
- * merged.
- */
+/* Add a dim with a step at least as long as those before; merge it if there is no gap. */
 static void add_level(struct extent *e, int64_t step, int64_t count)
 {
 	unsigned last = e->levels - 1;

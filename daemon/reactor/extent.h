@@ -29,6 +29,7 @@ static inline struct extent extent_whole(uint64_t lo, uint64_t hi)
 	return (struct extent){.lo = lo, .hi = hi, .run = hi - lo};
 }
 
+/* The bytes that the view has of its buffer. */
 struct extent extent_of(const struct view *v);
 
 /* Might they share a byte?  False is certain. */

@@ -43,9 +43,7 @@ static inline int end_control(struct ring *ring, const struct quoit_sqe *sqe, ui
 	return 0;
 }
 
-/*
- * This SQE is fetched, as a job or not: forget its cancellation, since indices wrap and come again.
- */
+/* This SQE is fetched, as a job or not.  Forget its cancellation, since indices come again. */
 static void forget_cancel(struct ring *ring, uint32_t sq_index)
 {
 	for (uint32_t i = ring->cancels; i-- > 0;)
@@ -121,9 +119,7 @@ static inline void copy_sqe(const struct ring *ring, const struct quoit_sqe *sqe
 			sizeof *ret / sizeof(uint64_t));
 }
 
-/*
- * Run SQEs from `index` to `end`, or until they have cost a turn.  Returns the first that is left.
- */
+/* Run SQEs from `index` to `end`, or until they have cost a turn.  Returns the first left. */
 static inline __attribute__((always_inline)) uint32_t run_sqes(struct ring *ring, uint32_t index,
 							       uint32_t end, uint64_t *cost)
 {
@@ -155,10 +151,7 @@ static inline __attribute__((always_inline)) uint32_t run_sqes(struct ring *ring
 	return index;
 }
 
-/*
- * run_sqes out of line, for rings that are sampled or traced; fetch_burst has its own copy for the
- * rest.
- */
+/* run_sqes out of line, for rings that are sampled or traced; others use fetch_burst's copy. */
 static __attribute__((noinline)) uint32_t fetch_run(struct ring *ring, uint32_t index, uint32_t end,
 						    uint64_t *cost)
 {
@@ -315,8 +308,7 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	if (ready > FETCH_BURST)
 		ready = FETCH_BURST;
 	ring->stalled = !ready; /* a ring without credits is stalled */
-	/* The pass may have begun before the client put the SQEs in; stamps and traces would show
-	 * that. */
+	/* The pass may have begun before they came in; stamps and traces would show it. */
 	ring->fetched = ring->stamps || record_has_room(s) ? tsc_after_loads() : r->now;
 	outer = guard_enter(s);
 	index = fetch_burst(ring, ring->sq.next, ring->sq.next + ready);

@@ -148,10 +148,7 @@ void view_written(struct session *s, const struct view *v, bool was_read, int32_
 	if (v->lo == v->hi)
 		return;
 	s->any_poison = true;
-	/*
-	 * If this write replaces the poison, its cause replaces the old one, which no longer
-	 * matters.
-	 */
+	/* A write that replaces the poison replaces its cause, which no longer matters. */
 	if (!b->poisoned || replaces_poison(b, v, was_read)) {
 		b->poisoned = true;
 		poison_view(b, v);
@@ -180,10 +177,7 @@ static void set_accesses(struct session *s, struct job *job)
 						 .gaps = !v->covers,
 						 .lo = v->lo,
 						 .hi = v->hi};
-		/*
-		 * The job that brings the bytes may have to clear the whole buffer: that is a write
-		 * of all of it.
-		 */
+		/* The job that brings bytes may have to clear the whole buffer: it writes all. */
 		if (job->holds & 1u << i && (!b->reserved || !b->zeroed)) {
 			job->access[i].write = true;
 			job->access[i].gaps = false;

@@ -43,9 +43,7 @@ void job_refuse(struct session *s, struct job *job, const struct quoit_error *er
 bool job_is_poisoned(const struct session *s, struct job *job);
 bool view_is_poisoned(const struct session *s, const struct view *v, struct quoit_error *ret);
 
-/*
- * End a job with res.  Everything that waited for it goes on; ready() is called for what may start.
- */
+/* End a job with res.  Everything that waited for it goes on; calls ready() for what may start. */
 void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_ready_fn *ready);
 
 /* Update a buffer's poison after a write of this view, which succeeded or failed (res < 0). */

@@ -19,9 +19,7 @@ struct session;
 struct ring;
 
 enum mail_type {
-	/*
-	 * To the reactor.  It answers each with the same type, except SESSION_ADD and TRACE_BEGIN.
-	 */
+	/* To the reactor; it answers with the same type, except SESSION_ADD and TRACE_BEGIN. */
 	MAIL_SESSION_ADD,
 	MAIL_RING_ADD,    /* ring */
 	MAIL_RING_CLOSE,  /* a: ring index; answered when its jobs have ended, with ring */

@@ -52,10 +52,7 @@ static uint8_t scalar_arg(unsigned opcode, const struct op_row *row)
 					   : 0;
 }
 
-/*
- * Set the forms that small.c may run: three tensors, two and a scalar for the third, or two
- * tensors.
- */
+/* Set the forms that small.c may run: two or three tensors, or two and a scalar for the third. */
 static void read_forms(struct op_row *row)
 {
 	unsigned plain = 1u << OPTABLE_FORM(0, row->takes >> 2 & 1);

@@ -63,7 +63,7 @@ struct op_row {
 	uint8_t index;              /* OP_MODULE: number of the operation in its module */
 	bool absent;                /* known, but not run here: not compiled in, or switched off */
 	uint8_t short_forms;        /* bit OPTABLE_FORM(arg, third): small.c may run this form */
-	uint8_t scalar_forms;       /* of these, forms whose scalars have the tensors' type */
+	uint8_t scalar_forms;       /* short forms whose scalars have the tensors' type */
 	uint8_t scalar_arg;         /* bits of arg: a scalar of the tensors' type; 0xff: always */
 	uint32_t cost;              /* picoseconds per element */
 	const struct op_impl *impl; /* on the CPU; NULL: none, or absent */

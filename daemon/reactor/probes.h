@@ -15,10 +15,7 @@
 #include "fault.h"
 #include "session/session.h"
 
-/*
- * sdt.h prescribes the name.  It has a cache line to itself, so that no write beside it disturbs
- * it.
- */
+/* sdt.h prescribes the name.  It has a cache line to itself, so that no write disturbs it. */
 #define PROBE_SEMAPHORE(name)                                                                      \
 	__attribute__((visibility("hidden"))) unsigned short                                       \
 		quoit_##name##_semaphore[QUOIT_LINE / sizeof(unsigned short)]

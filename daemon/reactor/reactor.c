@@ -94,9 +94,7 @@ static void settle(struct reactor *r, uint64_t now)
 	r->charged = now;
 }
 
-/*
- * Read the clock only when the payer changes; a session that is alone pays at the end of the pass.
- */
+/* Read the clock only when the payer changes; one that is alone pays at the end of the pass. */
 static inline void change_payer(struct reactor *r, struct session *s)
 {
 	if (r->payer == s)
@@ -143,8 +141,7 @@ bool reactor_turn_is_over(struct reactor *r, const struct tenant *t)
 	return tenancy_turn_is_over(&r->tenancy, t);
 }
 
-/* Start a pass with the clock value of the last one's end: reading it takes as long as many a
- * job. */
+/* Start a pass at the end of the last one: reading the clock takes as long as many a job. */
 static void begin_pass(struct reactor *r)
 {
 	r->now = r->charged = r->passed ? r->passed : tsc_now();
@@ -207,9 +204,7 @@ static bool fetch(struct reactor *r, struct tenant *t)
 
 /* ---- answers of workers, the memory thread, the kernel and executors ---- */
 
-/*
- * A work's tiles are done.  If the job also needs another backend, they only cleared its buffers.
- */
+/* A work's tiles are done.  If the job needs another backend, they only cleared its buffers. */
 static void finish_work(struct reactor *r, struct work *work)
 {
 	struct session *s = work->session;

@@ -38,9 +38,9 @@
 #define SPIN_MOST_NS       100000u
 #define SPIN_WITH_TILES_NS 1000u
 #define SPIN_FAST_NS       1000u   /* by then a client that waits for each answer has sent a job */
-#define CHORES_NS          10000u  /* idle rings are looked at this often while we are awake, */
-#define CHORES_PART        16u     /* or less often, so that it takes one part of the time in 16, */
-#define CHORES_MOST_NS     200000u /* but at least this often: their clients wait for it */
+#define CHORES_NS          10000u  /* least pause between two rounds of chores while awake */
+#define CHORES_PART        16u     /* added to that pause: so many times what the chores took */
+#define CHORES_MOST_NS     200000u /* longest pause: clients of idle rings wait for it */
 #define TRIM_NS            1000000000u
 #define BUSY_SHARE_NS      500000u /* a busy reactor naps for tiles after so long, for so long */
 #define SLEEP_MOST_NS      1000000000u
@@ -129,10 +129,7 @@ static void record_sessions(struct reactor *r)
 
 /* ---- sleep ---- */
 
-/*
- * Raise the flag of every way in which work can arrive, and look at each once more; true: nothing
- * has come.
- */
+/* Raise the flag of each way in which work can arrive, and look once more; true: nothing came. */
 static bool may_sleep(struct reactor *r)
 {
 	bool idle = reactor_rings_may_sleep(r);

@@ -11,6 +11,7 @@
 
 #include "reactor.h"
 
+/* Before the reactor's thread starts: make its epoll, and learn its times.  0 or -errno. */
 int reactor_idle_init(struct reactor *r);
 void reactor_idle_done(struct reactor *r);
 

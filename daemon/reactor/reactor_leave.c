@@ -256,7 +256,7 @@ static bool let_session_go(struct reactor *r, struct session *s)
 	exec_abandon(r, s);
 	if (!quiet(s) || (!s->stopped && unfetched(s)))
 		return false;
-	s->stopped = true; /* memory for what is published from here on is not found */
+	s->stopped = true; /* fetch nothing more: the memory goes now */
 	if (!exec_leave(r, s) || !memory_close(s))
 		return false;
 	m = (struct mail){.type = s->ending, .session = s, .a = ended_since(s)};

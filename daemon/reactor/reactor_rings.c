@@ -19,8 +19,7 @@
 #define STALL_LEAST_NS 50000u
 #define STALL_MOST_NS  20000000u
 
-/* With more idle rings than this, ask epoll for bells instead of looking at each: it costs as
- * much. */
+/* With more idle rings than this, ask epoll for bells instead: looking at each costs more. */
 #define SCAN_MOST 64u
 
 /* ---- circles of rings ---- */

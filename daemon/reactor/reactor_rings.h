@@ -31,7 +31,7 @@ void reactor_scan_rings(struct reactor *r);
 /* Stop polling rings that had no SQEs for a while. */
 void reactor_retire_rings(struct reactor *r);
 
-/* Take samples of the polled rings as often as they are wanted (sample.h). */
+/* Sample polled rings more often where samples have become too rare (sample.h). */
 void reactor_sample_rings(struct reactor *r);
 
 /* Stop polling all rings; false: at least one has an SQE and is still polled. */

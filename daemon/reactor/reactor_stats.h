@@ -20,10 +20,7 @@ void reactor_stats_totals(struct reactor *r);
 /* Are the totals due? */
 bool reactor_stats_are_due(const struct reactor *r);
 
-/*
- * ns until the totals are due if nothing is done meanwhile; UINT64_MAX: all is told, nothing
- * computes.
- */
+/* ns until the totals are due if nothing is done; UINT64_MAX: all is told and nothing computes. */
 uint64_t reactor_stats_timeout(const struct reactor *r);
 
 /* There is work after a rest: totals will be due. */

@@ -10,10 +10,7 @@
 
 /* ---- clients' notes ---- */
 
-/*
- * Tell the client what it may note, in our word beside need_wake: a new value each time, 0:
- * nothing.
- */
+/* Tell the client, beside need_wake, that it may note more (a new value), or nothing (0). */
 static void allow(struct ring *r, uint32_t allowance)
 {
 	__atomic_store_n(&r->daemon->tracing, allowance, __ATOMIC_RELAXED);

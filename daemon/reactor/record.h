@@ -32,12 +32,10 @@ struct record_sqe {
 	uint32_t posted;                /* index of the next CQE */
 };
 
+/* Only while record_has_room. */
 struct record_sqe record_begin(const struct ring *r);
 
-/*
- * The SQE has ended at its fetch, or become a job.  *start: TSC of its start; set to the next
- * one's.
- */
+/* The SQE has ended at its fetch, or become a job.  *start: TSC of its start, then of the next. */
 void record_end(struct ring *r, const struct record_sqe *sqe, uint32_t sq_index, uint64_t *start);
 
 /* A NOP was answered by fetch_alone, before its slot is released: all its times are `at`. */

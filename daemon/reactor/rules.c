@@ -44,8 +44,7 @@ static int need_type(const struct operands *o, unsigned tensor, uint8_t dtype)
 	return !o->t[tensor] || o->t[tensor]->dtype == dtype ? 0 : refuse_type(o, tensor, dtype);
 }
 
-/* Scalars of the tensors' type must be of that type's kind; elsewhere QUOIT_SQE_INT is not
- * allowed. */
+/* QUOIT_SQE_INT must be set exactly where there are scalars and the tensors have integers. */
 static int check_scalars(const struct operands *o, const struct op_row *row)
 {
 	bool takes = row->scalar_arg == UINT8_MAX || o->sqe->arg & row->scalar_arg;
@@ -203,10 +202,7 @@ static int check_compare(const struct operands *o)
 	return err ? err : need_broadcast(o, 2, 0);
 }
 
-/*
- * Both factors have one type, which is C's; halves may also be summed into an f32, as training
- * does.
- */
+/* Both factors have C's type; halves may also be summed into an f32, as training does. */
 static int check_gemm_types(const struct operands *o)
 {
 	uint8_t c = o->t[0]->dtype, a = o->t[1]->dtype;

@@ -42,6 +42,7 @@ void sched_put_back(struct session *s, struct job *job);
 
 /* ---- queues of jobs, one per priority; executors keep some, too ---- */
 
+/* Queue the job last. */
 void sched_append(struct session *s, struct job_queue *q, struct job *job);
 
 /* The queue whose head is next; NULL: all are empty. */

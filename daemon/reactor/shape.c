@@ -68,9 +68,7 @@ static bool pack(struct view *v)
 	for (unsigned d = QUOIT_MAX_DIMS; d-- > 0;) {
 		if (stride > INT32_MAX && v->dim[d] > 1)
 			return false;
-		/*
-		 * A stride that does not fit is cut only where the dim is 1, and no step is taken.
-		 */
+		/* A stride is cut only where the dim is 1, and no step is taken. */
 		v->stride[d] = stride > INT32_MAX ? INT32_MAX : (int32_t)stride;
 		if (v->dim[d] > 1)
 			stride *= v->dim[d];
@@ -78,9 +76,7 @@ static bool pack(struct view *v)
 	return true;
 }
 
-/*
- * A view without elements: its strides have no bounds, so they are zeroed and never computed with.
- */
+/* A view without elements: its strides have no bounds, so they are zeroed, never computed with. */
 static int make_empty(struct view *v, uint64_t size, struct fault *f)
 {
 	memset(v->stride, 0, sizeof v->stride);
@@ -99,7 +95,7 @@ static int make_strided(struct view *v, const struct quoit_sqe *sqe, uint32_t el
 	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
 		int64_t reach = (int64_t)(v->dim[d] - UINT64_C(1)) * v->stride[d];
 
-		/* below 2^63 by the words' widths; the sum is kept below 2^46 */
+		/* reach is below 2^63 by its words' widths; the sum is kept below 2^46 */
 		if (reach > (int64_t)MAX_BYTES || reach < -(int64_t)MAX_BYTES)
 			return refuse(f, -EINVAL, QUOIT_FIELD_STRIDE, d, (uint64_t)reach);
 		if (reach > 0)

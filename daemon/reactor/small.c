@@ -108,7 +108,7 @@ bool small_run(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
 	if (guard_has_hit(s))
 		return false;
 	job.b[0]->zeroed = true;
-	legs_move(s, sqe->opcode, job.b[0]->size * (job.t[2] ? 3 : 2)); /* close enough to 1000 */
-	*cost += job.t[0]->elements * job.row->cost / 1024;             /* as good as 1000 */
+	legs_move(s, sqe->opcode, job.b[0]->size * (job.t[2] ? 3 : 2)); /* they are all as large */
+	*cost += job.t[0]->elements * job.row->cost / 1024;             /* close enough to 1000 */
 	return true;
 }

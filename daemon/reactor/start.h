@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * start.h - starts ready jobs: runs them here, or hands them to the workers, the kernel or an
- * executor.
- */
+/* start.h - starts ready jobs: here, or with the workers, the kernel or an executor. */
 #ifndef QUOITD_START_H
 #define QUOITD_START_H
 

@@ -41,9 +41,7 @@ void summary_of_device(struct summary *s, uint32_t device, unsigned leg, uint32_
 		summary_add(s, place_of(device, which), bucket, weight);
 }
 
-/*
- * Copy out the counts of operations; returns the bytes of all of them, in multiples of the grain.
- */
+/* Copy out the counts of operations.  Returns all their bytes, in multiples of the grain. */
 static uint64_t tell_operations(const struct summary *s)
 {
 	struct quoit_operation_totals *to = histograms_operations(s->file, s->reactor);

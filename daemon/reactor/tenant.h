@@ -15,8 +15,8 @@
  * have work, and let J be the time that one ring or session of theirs takes in one go
  * (SCHED_TURN_NS and a job, as predicted).  Then:
  *
- * - A tenant within its share waits for n - 1 turns, each at most TENANT_TURN_NS + J long, and twice
- *   that, because fetching and starting have turns of their own.
+ * - A tenant within its share waits for n - 1 turns, each at most TENANT_TURN_NS + J long, and
+ *   twice that, because fetching and starting have turns of their own.
  * - A tenant that always has work gets its share of every n rounds, less at most one turn and J.
  *
  * A tenant that is alone is not held up.
@@ -82,9 +82,7 @@ static inline bool tenancy_turn_is_over(const struct tenancy *t, const struct te
 	return tenant->turn <= 0 && t->count > 1;
 }
 
-/*
- * End a pass.  True: a new round has begun, and tenants that were passed over may have work done.
- */
+/* End a pass.  True: a new round has begun; tenants that were passed over may have work done. */
 bool tenancy_end(struct tenancy *t);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * validate.c - checks the words of an SQE that mean the same for every job, and overlaps of tensors
- */
+/* validate.c - checks the words of an SQE that every job has, and overlaps of tensors */
 #include "validate.h"
 
 #include <errno.h>
@@ -113,9 +111,7 @@ static int check_launch(const struct session *s, const struct quoit_sqe *sqe, st
 	return 0;
 }
 
-/*
- * A copy between two places moves whole pieces of memory: its tensors are dense and of one length.
- */
+/* A copy between two places moves whole pieces: its tensors are dense and equally long. */
 static int check_transfer(const struct plan *p, struct fault *f)
 {
 	bool in_one_place = p->on_device == p->tensors && p->executor != BRIDGE_EXECUTOR;

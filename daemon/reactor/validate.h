@@ -17,10 +17,7 @@
 /* A job that is predicted to run for longer is refused with -E2BIG. */
 #define VALIDATE_MAX_NS UINT64_C(600000000000)
 
-/*
- * The same for a piece that only one core can compute: it cannot be stopped, not even when its
- * client dies.
- */
+/* The same for a piece that only one core can compute: not even its client's death stops it. */
 #define VALIDATE_MAX_PIECE_NS UINT64_C(2500000000)
 
 struct op_row;

@@ -57,9 +57,7 @@ static unsigned running_of(const struct errand_pool *p, uid_t uid)
 	return n;
 }
 
-/*
- * The next connection with an errand to run; NULL: there is none, or only of users at their limit.
- */
+/* The next connection with an errand to run; NULL: none, or only of users at their limit. */
 static struct errands *next_ready(const struct errand_pool *p)
 {
 	struct errands *e = p->queue;
@@ -142,7 +140,8 @@ static void hang_up_one(struct errand_pool *p, struct errands *e)
 }
 
 /*
- * First memory that was dropped before the task came, as the task may need the room; then the rest.
+ * Memory dropped before the task goes first; the task may use what was dropped since.  Then comes
+ * what makes room, then the rest.
  */
 static void run_one(struct errand_pool *p, struct errands *e)
 {

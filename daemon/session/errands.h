@@ -32,8 +32,7 @@
 
 #define ERRANDS_USER 4u
 
-/* A connection with more descriptors waiting to be closed must wait before it brings the next
- * one. */
+/* A connection with more descriptors waiting to be closed may not bring another one yet. */
 #define ERRANDS_BEHIND 128u
 
 /*
@@ -45,8 +44,7 @@
 	(ERRANDS_BEHIND + QUOIT_MAX_FILES + QUOIT_MAX_IMAGES + 2 * QUOIT_MAX_RINGS +               \
 	 2 * CTL_FDS_MOST + 3)
 
-/* Memory of one connection that can wait to be dropped: of its rings, open or closed, and the
- * arena. */
+/* Memory of one connection that can wait to be dropped: of all its rings, and the arena. */
 #define ERRANDS_MEMORY (2 * QUOIT_MAX_RINGS + 2)
 
 struct errand_pool;
@@ -83,6 +81,7 @@ int errand_pool_new(int eventfd, const struct file_systems *writable, struct err
 /* End the threads.  Those that hang, and what they use, stay until the process ends. */
 void errand_pool_free(struct errand_pool *p);
 
+/* A connection without errands.  dear: of all users, or NULL. */
 void errands_init(struct errands *e, struct errand_pool *p, uid_t uid, struct dear_users *dear);
 
 /* Close a descriptor.  e NULL: it is no client's, and is closed here. */
@@ -100,10 +99,7 @@ void errands_hang_up_ring(struct errands *e, int socket);
 /* Run files_check on a descriptor; one at a time. */
 void errands_check(struct errands *e, int fd);
 
-/*
- * True, once: the check is done; the caller owns *ret_fd again, and *ret_result and *ret_kind are
- * set.
- */
+/* True, once: the check is done; *ret_fd is the caller's again, the others hold its result. */
 bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, struct files_kind *ret_kind);
 
 /*

@@ -30,6 +30,7 @@ struct file_systems {
  */
 int file_systems_read(const char *list, struct file_systems *ret, const char **ret_bad);
 
+/* Is the file system with this number (f_type) in the list? */
 bool file_systems_has(const struct file_systems *f, uint32_t number);
 
 #endif

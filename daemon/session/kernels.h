@@ -17,7 +17,7 @@
 
 /* What the device's process that serves the session has made of an image or a kernel. */
 enum brought_state {
-	BROUGHT_NEW, /* not sent, or to an earlier process */
+	BROUGHT_NEW, /* not sent to this process */
 	BROUGHT_ASKED,
 	BROUGHT_THERE,
 	BROUGHT_BAD, /* it failed, see err */
@@ -74,9 +74,7 @@ void kernels_free(struct kernels *k, struct errands *errands);
 /* Does the registration make sense?  0, or -EINVAL with a text.  Pure. */
 int kernel_check(const struct quoit_kernel_desc *d, char *text, size_t size);
 
-/*
- * The kernel that a LAUNCH names; NULL: there is none, or its client does not know its number yet.
- */
+/* The kernel that a LAUNCH names; NULL: none, or its client does not know its number yet. */
 const struct kernel *kernels_find(const struct session *s, uint8_t number);
 
 /* The device that a kernel is for. */

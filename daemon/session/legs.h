@@ -29,10 +29,7 @@ int legs_open(struct session *s, int directory);
 /* Remove the file.  Control thread, after the reactor. */
 void legs_close(struct session *s, int directory);
 
-/*
- * Count `weight` jobs that took so long on this leg; legs_run: in their run.  The session's
- * reactor.
- */
+/* Count `weight` jobs that took so long: on a leg; in their run.  The session's reactor. */
 void legs_add(struct session *s, unsigned leg, uint64_t ticks, uint32_t weight);
 void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight);
 

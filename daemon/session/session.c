@@ -47,9 +47,7 @@ static uint64_t most_of(const struct session_limits *limits)
 static void lay_out(const struct session_limits *limits, struct layout *l)
 {
 	*l = (struct layout){.max_edges = limits->max_jobs * EDGES_PER_JOB};
-	/*
-	 * A freed tensor's view lives on while a job uses it, so there are more views than tensors.
-	 */
+	/* A job keeps a freed tensor's view alive, so there are more views than tensors. */
 	l->max_views = limits->max_tensors + QUOIT_MAX_TENSORS_PER_JOB * limits->max_jobs;
 	l->max_buffers = l->max_views;
 	l->region_bytes = most_of(limits) * (limits->eager ? EAGER_FACTOR : 1);

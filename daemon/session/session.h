@@ -53,7 +53,7 @@ struct memory {
 	uint64_t promise;     /* the lease never falls below this */
 	uint64_t soft;        /* up to here it grows before it must (lease.h) */
 	uint64_t most;        /* the lease never grows beyond this */
-	uint64_t fixed;       /* part of it: arena and pinned region, charged from the start */
+	uint64_t fixed;       /* arena and pinned region, charged from the start */
 	uint64_t arena_more;  /* how much the arena has grown */
 	uint64_t used;        /* fixed and the pieces of reserved buffers */
 	uint64_t peak;        /* of used, ever */
@@ -83,13 +83,13 @@ struct session_exec {
 	struct job_queue waiting[BRIDGE_EXECUTOR + 1][QUOIT_PRIO_NR]; /* ready, not yet sent */
 	uint32_t jobs_waiting;
 	uint32_t in_flight[CONFIG_EXECUTORS];
-	uint32_t in_direct[CONFIG_EXECUTORS]; /* of these, in its GPU-direct ring */
+	uint32_t in_direct[CONFIG_EXECUTORS]; /* part of in_flight: in its GPU-direct ring */
 	/*
 	 * Of in_flight, on a device, since a job of the session failed there; jobs that wait for
 	 * any wait here.
 	 */
 	uint32_t doubtful[CONFIG_EXECUTORS];
-	uint32_t jobs[CONFIG_EXECUTORS]; /* in both, and parts of copies between devices */
+	uint32_t jobs[CONFIG_EXECUTORS]; /* waiting or in flight, and parts of device copies */
 	uint32_t slot[CONFIG_EXECUTORS]; /* 1 + the executor's slot for our memory; 0: none */
 	uint64_t had;                    /* ticks used on modules and on devices' streams */
 	uint64_t dead_since;             /* TSC */
@@ -108,7 +108,7 @@ struct device_memory {
 	uint64_t lease, used, peak;
 	struct job_queue dropped;  /* freed buffers; the executor must be told first */
 	uint64_t jobs;             /* jobs that ran there */
-	uint64_t direct, streamed; /* of these, in GPU-direct mode, or nearly so */
+	uint64_t direct, streamed; /* of `jobs`: in GPU-direct mode, or nearly so */
 	uint64_t refused;          /* bytes of host memory that its driver did not let it reach */
 	struct slab slab;          /* places of small buffers, for GPU-direct mode */
 	uint64_t slab_address;     /* on the device; 0: not known */
@@ -168,7 +168,7 @@ struct session {
 
 	struct region region;
 	uint64_t region_most;       /* the largest lease that it is made for; never changes */
-	uint64_t arena_bytes;       /* granted now; a ring needs those of HELLO to be there */
+	uint64_t arena_bytes;       /* granted so far; the arena must be there before any ring */
 	uint64_t arena_most;        /* the most that it can have, which is mapped; never changes */
 	struct shared arena_memory; /* the client's; none: it has not brought it yet */
 	uint8_t *arena;             /* its address */
@@ -181,22 +181,22 @@ struct session {
 	bool pinned_filled;         /* it has its pages */
 	uint64_t pinned_locked;     /* bytes from its start that cannot be paged out */
 	uint64_t pinned_registered; /* bytes registered with the reactor's io_uring */
-	uint32_t pinned_buffer;     /* number of the first such buffer, or IO_NO_BUFFER */
+	uint32_t pinned_buffer;     /* number of its first io_uring buffer, or IO_NO_BUFFER */
 	struct memory memory;
 	struct memory_turns at_memory;               /* for the memory thread */
 	struct device_memory device[CONFIG_DEVICES]; /* number n is at n - 1 */
 	uint32_t devices;                            /* how many there are */
 	uint32_t first_device;                       /* executor of device 1 */
-	uint64_t device_job_ns;                      /* predicted, for one job there (cost.h) */
+	uint64_t device_job_ns;                      /* most predicted ns of a job there (cost.h) */
 	uint32_t drops;                              /* buffers in the dropped lists */
 
 	struct ring *rings[QUOIT_MAX_RINGS];
 	uint32_t ring_count; /* highest index ever + 1 */
-	uint32_t stalled;    /* of them, RING_STALLED */
+	uint32_t stalled;    /* rings that are RING_STALLED */
 
 	uint64_t order;                             /* of the last fetched job */
 	uint32_t oldest, newest;                    /* open jobs in fetch order */
-	uint32_t looks;                             /* at open jobs' accesses, for this SQE */
+	uint32_t looks;                             /* looks at accesses for this SQE (deps.h) */
 	struct depth open;                          /* open jobs */
 	uint32_t running;                           /* open jobs that are with a backend */
 	struct job_queue short_jobs[QUOIT_PRIO_NR]; /* ready */
@@ -208,7 +208,7 @@ struct session {
 	/* Of files, under way; atomic, since the control thread reads it at the session's end. */
 	uint32_t transfers;
 	uint32_t deadlines;     /* open jobs that have one */
-	uint64_t next_deadline; /* no deadline of them is earlier; TSC */
+	uint64_t next_deadline; /* no job's deadline is earlier; TSC */
 
 	struct session_exec exec;
 	struct bridge bridge;
@@ -230,7 +230,7 @@ struct session {
 	/* Counts since the start. */
 	uint64_t memory_waited; /* jobs that had to wait for bytes */
 	uint64_t jobs_fetched, jobs_done, jobs_failed, jobs_refused, jobs_inline, jobs_tiled;
-	uint64_t ended_before; /* of done and failed: when the drain began */
+	uint64_t ended_before; /* jobs_done + jobs_failed when the drain began */
 	uint64_t wakes, kicks;
 	uint64_t core_ticks, tile_ticks; /* of its reactor; of workers, for retired works */
 	uint64_t bytes_moved;            /* sum of the bytes in its file of legs */
@@ -238,9 +238,9 @@ struct session {
 	struct quoit_session_stats *stats; /* its counter file */
 	int stats_fd;
 	struct quoit_session_legs *legs;       /* its file of legs; NULL: there is none */
-	struct quoit_operation_totals *summed; /* of each operation, in the reactor's totals */
+	struct quoit_operation_totals *summed; /* per operation: counted in the reactor's totals */
 	uint64_t summed_jobs;                  /* jobs fetched plus ended when that was added */
-	uint64_t jobs_counted;                 /* in the counts of operations: all but NOPs */
+	uint64_t jobs_counted;                 /* jobs counted by operation: all but NOPs */
 	uint64_t legs_long, legs_gap;          /* LEGS_LONG_NS, LEGS_GAP_NS; TSC */
 	int legs_fd;
 	bool lent;           /* for the control thread: a trace is lent (control/recorder.h) */
@@ -256,7 +256,7 @@ struct session_limits {
 	uint32_t table_parts;           /* of TABLE_PARTS, usable at first; 0: all */
 	uint32_t devices, first_device; /* how many, and the executor of device 1 */
 	struct device_speed speed[CONFIG_DEVICES];
-	uint64_t device_job_ns; /* predicted, for one job there */
+	uint64_t device_job_ns; /* most predicted ns of one job on a device */
 	uint32_t max_tensors, max_jobs;
 	bool eager;   /* the pageable region has room beyond the lease */
 	bool kernels; /* the client may bring kernels */

@@ -27,9 +27,7 @@ void session_files_let_read(gid_t gid);
 int session_file_open(const struct session *s, int directory, const char *format, size_t size,
 		      int *ret_fd, void **ret_map);
 
-/*
- * Remove the file and free its pages, as a reader may have it open for ever.  fd -1: there is none.
- */
+/* Remove the file and free its pages, as a reader may keep it open.  fd -1: there is none. */
 void session_file_remove(uint64_t session, int directory, const char *format, int fd);
 
 #endif

@@ -26,7 +26,7 @@ struct ring_samples {
 	uint8_t sq_rarity, cq_rarity; /* how rare samples are (quoit/sample.h), as our word says */
 	uint32_t sq, cq;              /* indices of the next samples */
 	uint32_t sq_from;             /* first SQE for which the next sample stands */
-	uint32_t submit_from;         /* the same, for samples with a known submit */
+	uint32_t submit_from;         /* first SQE for which the next known submit stands */
 	uint64_t sq_gap, cq_gap;      /* TSC; no sample before */
 	uint32_t posting;             /* samples whose CQE is not flushed yet */
 	struct {
@@ -65,7 +65,7 @@ struct ring {
 	const struct quoit_note *notes;
 	const struct quoit_site *sites;
 	const struct quoit_ring_events *events;
-	uint32_t events_taken;   /* of these; free-running */
+	uint32_t events_taken;   /* events taken so far; free-running */
 	uint32_t events_dropped; /* the client's count of notes not taken, as last seen */
 	struct quoit_cqe *cqes;
 	struct quoit_error *errors;
@@ -79,8 +79,8 @@ struct ring {
 	bool queued;               /* in the reactor's list of dirty rings */
 	bool hung_up;              /* the client closed its end of the socket */
 	bool bells_asked;          /* a request is open at the thread for dear wake-ups */
-	uint8_t bells_wanted;      /* BELL_* bits to request after it */
-	struct bell_turn at_bells; /* for that thread */
+	uint8_t bells_wanted;      /* BELL_* bits to request after the answer */
+	struct bell_turn at_bells; /* for the thread for dear wake-ups */
 	uint32_t slot;             /* index in the reactor's table */
 	bool stalled;              /* the next SQE waits for a resource of the session */
 	bool closing;
@@ -94,7 +94,7 @@ struct ring {
 	struct ring_samples samples;
 	struct ring *next_dirty;
 	uint32_t *bucket;                    /* lists of jobs by sq_index: cq_entries heads */
-	uint32_t *segment_open;              /* per segment, 2 * cq_entries, wrapping: open jobs */
+	uint32_t *segment_open;              /* open jobs per segment; 2 * cq_entries, wrapping */
 	uint32_t *segment_job;               /* the AFTER_ALL job that ends the segment */
 	uint32_t segment_head, segment_tail; /* oldest unfinished; current */
 	uint32_t cancel[CANCEL_SLOTS];       /* SQ indices to cancel at their fetch */

@@ -49,8 +49,8 @@ enum buffer_place {
 struct buffer {
 	uint64_t size;   /* as asked for; hazards and poison count within it */
 	uint64_t offset; /* in its region, once reserved */
-	uint32_t views;  /* alive */
-	uint32_t next;
+	uint32_t views;  /* views alive */
+	uint32_t next;   /* link in the free, parked or dropped list */
 	uint32_t class;
 	uint8_t place;  /* enum buffer_place */
 	uint8_t device; /* 0: the host */
@@ -135,9 +135,7 @@ struct job {
 	struct access access[QUOIT_MAX_TENSORS_PER_JOB];
 	struct quoit_error error;
 	uint32_t work; /* slot of the backend that runs it */
-	/*
-	 * Of `waits`: jobs that its own device has.  If it waits for no others, it goes there, too.
-	 */
+	/* Of `waits`: jobs that its own device has.  Without other waits it goes there, too. */
 	uint32_t eased;
 	uint32_t behind;                   /* of `waits`: in the direct ring; `direct` may follow */
 	uint32_t after[QUOIT_EXEC_AFTER];  /* the `eased` jobs' slots there */

@@ -5,8 +5,7 @@
 
 #include "reactor/validate.h"
 
-/* Run a control operation.  0; -EAGAIN: a table is full until jobs end, try again; or
- * fault->code. */
+/* Run a control operation.  0; -EAGAIN: a table is full, try when jobs have ended; fault->code. */
 int tensor_create(struct session *s, const struct quoit_sqe *sqe, struct fault *fault);
 int tensor_view(struct session *s, const struct quoit_sqe *sqe, struct fault *fault);
 int tensor_free(struct session *s, const struct quoit_sqe *sqe, struct fault *fault);

@@ -29,7 +29,7 @@ struct trace {
 	/* For the reactor: */
 	uint64_t head, events_dropped;
 	uint64_t dropped;    /* jobs of the table that found no room */
-	uint64_t at_fetch;   /* other jobs, fetched before it began or recorded */
+	uint64_t at_fetch;   /* other jobs: fetched before it began, or recorded */
 	uint64_t told;       /* head when counts were last put there */
 	uint32_t room, most; /* for so many jobs; at most */
 	uint64_t next_tick;  /* TSC of the next tick */
@@ -41,10 +41,7 @@ struct trace {
 /* Bytes of a file with so many records. */
 uint64_t trace_bytes(uint32_t records);
 
-/*
- * Make the session's file, readable for its user and us.  0, or -errno: there is none.  Control
- * thread.
- */
+/* Make the session's file, readable for its user and us.  0 or -errno.  Control thread. */
 int trace_new(const struct session *s, int directory, const struct reactor *home, uint32_t records,
 	      struct trace **ret);
 

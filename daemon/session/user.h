@@ -36,7 +36,7 @@ struct turns {
 struct tenant_part {
 	uint32_t sharers;              /* sessions with jobs that wait for it or are there */
 	uint32_t share;                /* the user's share when the first of them came */
-	uint32_t in_flight, in_direct; /* of all of them */
+	uint32_t in_flight, in_direct; /* jobs of all its sessions */
 };
 
 /* A user at one reactor, which alone touches it (reactor/tenant.h), except for `homes`. */
@@ -47,7 +47,7 @@ struct tenant {
 	struct turns turns[TURNS];
 	uint32_t session_count;
 	uint32_t asked;     /* requests that its sessions have open at the memory thread */
-	struct ring *rings; /* a circle of its polled rings; the next one's turn is first */
+	struct ring *rings; /* a circle of its polled rings; the first is next */
 	uint32_t ring_count;
 	int64_t balance;  /* ticks that it may use before a new round begins */
 	int64_t turn;     /* ticks left in this stage of a pass */
@@ -74,8 +74,8 @@ struct user {
 	uid_t uid;
 	uint32_t number;        /* below USERS; unique while the user exists */
 	_Atomic uint32_t share; /* 1 to SHARE_MOST, relative to other users' */
-	uint32_t sessions;      /* for the control thread */
-	uint64_t span;          /* for it, too: addresses that their regions take */
+	uint32_t sessions;      /* number of its sessions; for the control thread */
+	uint64_t span;          /* address space of their regions; for the control thread */
 	struct user *next;
 	struct memory_line at_memory;
 	struct bell_line at_bells;

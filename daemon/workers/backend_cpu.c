@@ -9,10 +9,7 @@
 #include "reactor/optable.h"
 #include "session/tensor_bits.h"
 
-/*
- * Stretch an input to the output: no step along a dim in which it has one element and the output
- * more.
- */
+/* Stretch an input to the output: it takes no step along a dim where it has one element only. */
 static void broadcast(struct op_tensor *in, const struct op_tensor *out, unsigned dims)
 {
 	for (unsigned d = 0; d < dims; d++)
@@ -134,10 +131,7 @@ int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 	return guard_has_hit(s) ? -EFAULT : result_of(&args, error);
 }
 
-/*
- * For a job that only clears buffers: it has failed before it could run, or goes to another
- * backend.
- */
+/* For a job that only clears buffers: it has failed, or goes to another backend. */
 static void run_nothing(struct op_args *args, uint32_t tile, uint32_t tiles)
 {
 	(void)args;

@@ -72,7 +72,7 @@ struct worker_flow {
 /* A reactor's side of the workers: its slots, and a ring from each worker. */
 struct worker_port {
 	struct work work[WORKER_SLOTS];
-	struct worker_flow flow[WORKER_SLOTS]; /* those of no session have no works */
+	struct worker_flow flow[WORKER_SLOTS]; /* a free flow has no works */
 	uint32_t given;                        /* the flow given out last */
 	struct ledger *ledger;                 /* of the reactor's node */
 	_Alignas(64) _Atomic uint64_t used;    /* bit i: slot i is taken; workers read it */
@@ -151,8 +151,7 @@ uint64_t worker_ticks(const struct worker_port *port, const struct session *s);
  */
 bool workers_count(const struct workers *w, uint32_t i, uint64_t *ret_tiles, uint64_t *ret_ticks);
 
-/* Copy out worker i's counts of tiles by the time that they took (quoit_leg_bucket).  Any
- * thread. */
+/* Copy out worker i's counts of tiles by their times (quoit_leg_bucket).  Any thread. */
 void workers_tell_times(const struct workers *w, uint32_t i, uint64_t *to);
 
 /*

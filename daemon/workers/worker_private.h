@@ -85,9 +85,7 @@ struct workers {
 
 /* ---- work.c ---- */
 
-/*
- * Wake all workers that wait for something to claim; wait for it, unless it has rung since `seen`.
- */
+/* Wake all workers that wait for tiles; wait for tiles, unless the bell has rung since `seen`. */
 void workers_ring(struct workers *w);
 void workers_wait(struct workers *w, uint32_t seen);
 
@@ -116,8 +114,8 @@ unsigned worker_turn(const struct worker *me);
 const struct worker_thread *worker_at_work(const struct worker *me);
 
 /*
- * Which thread should run a tile of this work?  publisher: the work's reactor.  On a core without a
- * reactor of its own, that one's clients run and must be woken as soon as there.
+ * Which thread should run a tile of this work?  publisher: the work's reactor.  It counts on a core
+ * that has no reactor, since its clients run there and must be woken quickly.
  */
 unsigned worker_wanted_turn(struct worker *me, const struct work *work, uint32_t publisher);
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker_rest.c - what a worker does while there is nothing to claim: it spins for a moment, then
- * it sleeps.
+ * worker_rest.c - what a worker does while there is nothing to claim: it spins, then it sleeps.
  *
  * Works that wait for each other follow within microseconds, but in a virtual machine a sleeping
  * CPU takes 10 to 20 us to come back.  So a worker spins where that has lately paid off, but not
- * where another program computes on its core.  A thread that wakes there takes the core from it at
- * once.
+ * where another program computes on its core.  There, a worker that wakes gets the core from that
+ * program at once.
  */
 #include <quoit/pause.h>
 
@@ -35,10 +34,7 @@ void worker_learn_rest(struct worker *me, uint64_t slept)
 {
 	uint64_t most = tsc_from_ns(SPIN_MOST_NS);
 
-	/*
-	 * A short sleep: spinning that long would have spared it.  After a longer one, spinning was
-	 * wasted.
-	 */
+	/* A short sleep: spinning would have spared it.  A longer one: spinning was wasted. */
 	me->spin_ticks = slept < most ? most : me->spin_ticks / 2;
 }
 

@@ -8,9 +8,8 @@
  * thread that wakes may have most of a core. */
 #define VERDICT_NS 100000000u
 
-/* After other programs were seen, assume that they are still there for so long: their threads
- * rest, too, and a worker that gives way too early makes its first tiles take up to 60 times
- * their time. */
+/* Other programs count as there for so long after they were seen: their threads rest, too, and a
+ * worker that gives way too early makes its first tiles take up to 60 times their time. */
 #define CONTESTED_NS 10000000000u
 
 #define BACKGROUND_NS 20000000u
@@ -33,10 +32,7 @@ void weight_note_new(struct weight_served *served, uint64_t session, uint64_t no
 	put(served, 0, session, now);
 }
 
-/*
- * A session and a time may be read from two different notes: then one tile runs at the other
- * weight.
- */
+/* Session and time may be read from two different notes: then one tile runs at the other weight. */
 bool weight_has_others(const struct weight_served *served, uint64_t session, uint64_t now)
 {
 	uint64_t recent = tsc_from_ns(WEIGHT_QUICK_NS);

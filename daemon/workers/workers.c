@@ -175,9 +175,7 @@ bool workers_count(const struct workers *w, uint32_t i, uint64_t *ret_tiles, uin
 	return true;
 }
 
-/*
- * Looks << 37 | microseconds: the longest --tile-ms leaves 27 bits for the looks.
- */
+/* Looks << 37, or-ed with microseconds: the longest --tile-ms leaves 27 bits for looks. */
 uint64_t workers_progress(const struct workers *w, uint32_t i, uint64_t tile_ns)
 {
 	const struct worker *one = &w->worker[i];
