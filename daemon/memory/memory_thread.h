@@ -40,8 +40,8 @@ struct memory_message {
 
 #define MEMORY_ENTRIES 256 /* of a ring */
 
-/* A reactor has at most so many requests open.  The thread takes in all that come, so that it, and
- * not their order, decides whose turn it is. */
+/* A reactor has at most so many requests open.  The thread takes in all that come, so that turns do
+ * not depend on their order. */
 #define MEMORY_OPEN 8192u
 
 /* Size of the parts in which long requests are done. */

@@ -24,7 +24,7 @@ struct bells {
 	pthread_t thread;
 	struct bell_link *links;
 	unsigned count;
-	struct user *users; /* users whose rings have requests open */
+	struct user *users; /* users with open requests */
 	uint32_t bell;      /* rung: one is added and the futex woken; atomic */
 	uint32_t need_wake;
 	uint64_t looks; /* for the watchdog; atomic */

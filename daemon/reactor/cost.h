@@ -2,8 +2,8 @@
 /*
  * cost.h - predicts what a job will cost from the cost in its row (optable.h).
  *
- * Pure functions.  The prediction decides who computes the job, whose turn is next, and which jobs
- * are refused as too long.
+ * Pure functions.  The prediction decides where a job is computed, which job is next, and which
+ * jobs are refused as too long.
  */
 #ifndef QUOITD_COST_H
 #define QUOITD_COST_H

@@ -57,7 +57,7 @@ void deps_in_direct(struct session *s, struct job *job, deps_ready_fn *ready);
 
 /*
  * The job has ended at this TSC value: take it off the lists and count down the jobs that wait for
- * it.  Calls ready() for each whose last wait this was.
+ * it.  Calls ready() for each that waits for nothing else.
  */
 void deps_remove(struct session *s, struct job *job, uint64_t now, deps_ready_fn *ready);
 

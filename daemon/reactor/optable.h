@@ -46,7 +46,7 @@ enum op_flags {
 #define OP_TYPES_F (1u << QUOIT_F32 | 1u << QUOIT_F64)
 #define OP_TYPES_P (OP_TYPES_F | 1u << QUOIT_BF16 | 1u << QUOIT_F16)
 #define OP_TYPES_N (OP_TYPES_F | 1u << QUOIT_I32 | 1u << QUOIT_I64)
-#define OP_TYPES_I (1u << QUOIT_I32 | 1u << QUOIT_I64) /* types whose scalars are integers */
+#define OP_TYPES_I (1u << QUOIT_I32 | 1u << QUOIT_I64) /* types with integers as scalars */
 #define OP_TYPES_M (OP_TYPES_N | 1u << QUOIT_BF16 | 1u << QUOIT_F16)
 #define OP_TYPES_X 0xffu
 
@@ -63,7 +63,7 @@ struct op_row {
 	uint8_t index;              /* OP_MODULE: number of the operation in its module */
 	bool absent;                /* known, but not run here: not compiled in, or switched off */
 	uint8_t short_forms;        /* bit OPTABLE_FORM(arg, third): small.c may run this form */
-	uint8_t scalar_forms;       /* short forms whose scalars have the tensors' type */
+	uint8_t scalar_forms;       /* short forms with scalars of the tensors' type */
 	uint8_t scalar_arg;         /* bits of arg: a scalar of the tensors' type; 0xff: always */
 	uint32_t cost;              /* picoseconds per element */
 	const struct op_impl *impl; /* on the CPU; NULL: none, or absent */

@@ -50,7 +50,7 @@ struct reactor {
 	struct memory_link *memory;
 	struct bell_link *bells;
 	uint32_t bells_open;    /* requests open at the bells thread */
-	struct dear_users dear; /* users who have left and whose wake-ups were dear */
+	struct dear_users dear; /* users that have left, with dear wake-ups */
 	struct worker_port *port;
 	struct io_backend *io;
 	struct exec_port *executor[CONFIG_EXECUTORS]; /* in the order of executors_count */
@@ -60,7 +60,7 @@ struct reactor {
 	struct session *sessions; /* session/links.h */
 	uint32_t session_count;
 	struct session *place[REACTOR_PLACES];
-	struct session *untold;               /* sessions whose counters are not published yet */
+	struct session *untold;               /* sessions with counters to publish */
 	struct session *recorded;             /* sessions with a trace */
 	struct session *with_deadlines;       /* sessions with jobs that have deadlines */
 	struct session *leaves, *leaves_last; /* queue of sessions that may be able to leave */

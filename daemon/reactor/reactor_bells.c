@@ -150,7 +150,7 @@ void reactor_bells_hear(struct reactor *r, struct ring *ring, bool hung_up)
 	reactor_ring_has_rung(r, ring);
 }
 
-/* ---- users who come back ---- */
+/* ---- users that come back ---- */
 
 void reactor_bells_leave(struct reactor *r, const struct tenant *t)
 {

@@ -24,7 +24,7 @@
 
 /* ---- circles of rings ---- */
 
-/* Join the circle as the ring whose turn is last. */
+/* Join the circle as the last ring to have its turn. */
 static void join_circle(struct ring **first, struct ring *ring)
 {
 	if (*first) {

@@ -41,7 +41,7 @@ bool reactor_rings_may_sleep(struct reactor *r);
 void reactor_unstall(struct reactor *r, struct ring *ring);
 void reactor_unstall_all(struct reactor *r, struct session *s);
 
-/* Poll the stalled rings whose time has come, since a client that reaps rings no bell. */
+/* Poll the stalled rings that are due, since a client that reaps rings no bell. */
 void reactor_look_at_stalled(struct reactor *r);
 
 /* ns until the next such time; UINT64_MAX: no ring is stalled. */

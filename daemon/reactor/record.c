@@ -126,7 +126,7 @@ void record_tell(struct session *s, uint64_t now)
 	__atomic_store_n(&t->file->events_dropped, t->events_dropped, __ATOMIC_RELAXED);
 }
 
-/* Rings whose notes are all taken may note more.  Each time another ring is first. */
+/* A ring may note more once its notes are all taken.  Each time another ring is first. */
 static void take_notes(struct session *s, uint32_t *most)
 {
 	struct trace *t = s->trace;

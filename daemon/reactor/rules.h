@@ -11,7 +11,7 @@
 #include "validate.h"
 
 /*
- * Check types, dims, arg and scalars of a job whose row and tensors are in the plan.  Fills in
+ * Check types, dims, arg and scalars of a job; the plan has its row and tensors.  Fills in
  * plan->elements and the predicted cost (cost.h), and removes a read that does not happen.  0, or
  * fault->code.
  */

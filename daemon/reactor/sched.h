@@ -45,7 +45,7 @@ void sched_put_back(struct session *s, struct job *job);
 /* Queue the job last. */
 void sched_append(struct session *s, struct job_queue *q, struct job *job);
 
-/* The queue whose head is next; NULL: all are empty. */
+/* The queue that has the next head; NULL: all are empty. */
 struct job_queue *sched_most_urgent(struct job_queue queues[QUOIT_PRIO_NR]);
 
 /* Take the next head out; NULL: all are empty. */

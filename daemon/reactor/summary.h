@@ -11,8 +11,8 @@
 #include "host/histograms.h"
 
 /*
- * Samples are noted first and counted later.  Each goes into six or eight histograms, whose cache
- * lines have left the core's cache since the last sample; notes lie one behind the other.
+ * Samples are noted first and counted later.  Each goes into six or eight histograms.  Their cache
+ * lines have left the core's cache since the last sample, but notes lie one behind the other.
  */
 #define SUMMARY_NOTES 512u
 

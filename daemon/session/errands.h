@@ -2,8 +2,8 @@
 /*
  * errands.h - threads that may hang, for what is done with a client's descriptors.
  *
- * A thread that closes a client's descriptor, or asks what it is, may have to wait for someone whom
- * the client has chosen: the server of its file system (FUSE), or the peer of a lingering TCP
+ * A thread that closes a client's descriptor, or asks what it is, may have to wait for a process of
+ * the client's choice: the server of its file system (FUSE), or the peer of a lingering TCP
  * socket.  That may take for ever, so no thread that serves others does it.
  *
  * A connection's errands run one at a time, and those of a user's connections ERRANDS_USER at a
@@ -14,7 +14,7 @@
  * give it back.
  *
  * A thread that hangs up on a client goes through all that waits at the client's end
- * (host/dear.h).  For a user for whom that is dear, it is an errand, too.
+ * (host/dear.h).  Where that is dear, it is an errand, too.
  *
  * Thread-safe, except errands_init, errands_checked, errands_ran and both errands_hang_up: only the
  * control thread calls these.

@@ -28,7 +28,7 @@ struct ring_samples {
 	uint32_t sq_from;             /* first SQE for which the next sample stands */
 	uint32_t submit_from;         /* first SQE for which the next known submit stands */
 	uint64_t sq_gap, cq_gap;      /* TSC; no sample before */
-	uint32_t posting;             /* samples whose CQE is not flushed yet */
+	uint32_t posting;             /* samples with a CQE that is not flushed yet */
 	struct {
 		uint64_t end; /* TSC */
 		uint32_t weight;

@@ -106,7 +106,7 @@ struct job {
 	uint32_t next;         /* link in a ready queue, the memory queue, the free list */
 	uint32_t hash_next;    /* jobs of the ring in the same bucket of sq_index */
 	uint32_t parked;       /* buffers to release once this job has its bytes */
-	uint32_t allocating;   /* buffers whose pages are on their way */
+	uint32_t allocating;   /* buffers with pages on their way */
 	uint16_t ring;
 	uint8_t state;
 	uint8_t tensors; /* bit i: sqe.tensor[i] is used */

@@ -21,7 +21,7 @@
 struct trace {
 	uint32_t id;
 	uint64_t session;
-	uid_t uid; /* the user who pays for it */
+	uid_t uid; /* the user that pays for it */
 	struct quoit_trace *file;
 	struct quoit_trace_record *record;
 	uint64_t bytes;
@@ -35,7 +35,7 @@ struct trace {
 	uint64_t next_tick;  /* TSC of the next tick */
 	uint64_t tick;       /* TRACE_TICK_NS in ticks */
 	uint32_t allowance;  /* the last one given to the rings' clients; not 0 */
-	uint32_t first_ring; /* the ring whose notes are taken first */
+	uint32_t first_ring; /* notes of this ring are taken first */
 };
 
 /* Bytes of a file with so many records. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * user.h - the users whose sessions these are.
+ * user.h - the users that own the sessions.
  *
  * Resources are divided between users first, by their shares, and then between the sessions of
  * each.

@@ -14,8 +14,8 @@ void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t
 void cpu_clear(struct session *s, const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero);
 
 /*
- * Run an operation here and now, after clearing the buffers whose bits are in `zero`.  0 or -errno;
- * error then has its field and values.
+ * Run an operation here and now, after clearing the buffers of `zero` (bits).  0 or -errno; error
+ * then has its field and values.
  */
 int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 	    const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero,

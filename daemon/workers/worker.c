@@ -148,7 +148,7 @@ static void count_time(struct worker *me, uint64_t ticks)
 	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
 }
 
-/* Charge a share's ticks; a work whose turn is over goes behind all others. */
+/* Charge a share's ticks; at the end of its turn a work goes behind all others. */
 static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
 {
 	uint64_t turn = tsc_hz() / WORKER_TURNS_PER_SECOND;

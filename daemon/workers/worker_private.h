@@ -73,7 +73,7 @@ struct workers {
 	struct worker_port *port; /* one per reactor */
 	_Atomic uint32_t bell;    /* changes whenever there is something new to claim */
 	_Atomic uint32_t sleepers;
-	_Atomic uint64_t order; /* numbers turns: of new works, and of works whose turn is over */
+	_Atomic uint64_t order; /* numbers turns: each new work and each ended turn takes one */
 	struct ledger *ledger;  /* one per reactor; a node uses that of its first */
 	_Atomic bool stop;
 	uint64_t (*times)[QUOIT_LEG_BUCKETS]; /* of each worker's tiles; only it writes them */
@@ -109,7 +109,7 @@ void *worker_run(void *thread);
 
 /* ---- worker_turn.c ---- */
 
-/* The thread whose turn it is: for the worker's own threads; and for any thread. */
+/* The thread that has the turn: for the worker's own threads; and for any thread. */
 unsigned worker_turn(const struct worker *me);
 const struct worker_thread *worker_at_work(const struct worker *me);
 
