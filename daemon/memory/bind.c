@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bind.c - a session's memory beside its reactor */
+/* bind.c - binds a session's memory to its reactor's node */
 #include "bind.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bind.h - a session's memory beside its reactor.
+ * bind.h - binds a session's memory to its reactor's node.
  *
- * Else it lies where it is first touched: by the client, which may be anywhere, or by the
- * control thread.  Where the kernel refuses, the session works all the same, and it is logged.
+ * Unbound memory lies where it is first touched: by the client, which may run anywhere, or by the
+ * control thread.  If the kernel refuses, the session works all the same, and the refusal is
+ * logged.
  */
 #ifndef QUOITD_BIND_H
 #define QUOITD_BIND_H
@@ -12,10 +13,10 @@
 
 struct session;
 
-/* Asks for the node's memory for all that is ours; what its client brings will ask for the same. */
+/* Ask for the node's memory for all that is ours; what the client brings later asks for it, too. */
 void bind_session(struct session *s, int32_t node);
 
-/* For its pinned region alone, which devices read and write: another node's. */
+/* Bind only the pinned region, which devices read and write, to another node. */
 void bind_pinned(const struct session *s, int32_t node);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c - SIGBUS: zero pages over the hole, a mark on the session */
+/* guard.c - the SIGBUS handler: maps zero pages over the hole and marks the session */
 #include "guard.h"
 
 #include <errno.h>
@@ -18,9 +18,9 @@ void guard_rings(struct ring *const *rings, const uint32_t *count)
 	thread_ring_count = count;
 }
 
-/* What a fault has hit, and over how much of it a zero page is mapped. */
+/* What a fault has hit, and the range over which zero pages are mapped. */
 struct hit {
-	struct session *session; /* NULL: it is nobody's */
+	struct session *session; /* NULL: it hit no session's memory */
 	uintptr_t start;
 	size_t bytes;
 };
@@ -31,8 +31,9 @@ static bool within(const void *map, uint64_t bytes, uintptr_t at)
 }
 
 /*
- * A client can take away every other page of its memory, and mappings are few (65,530): so what it
- * has brought falls in at most so many pieces.  The session is over, whatever is lost of it.
+ * A client can take away every other page of its memory, and the kernel limits mappings (65,530).
+ * So its memory is replaced in at most so many pieces; the session is over, and may lose any part
+ * of it.
  */
 #define PIECES 64
 
@@ -51,7 +52,7 @@ static bool is_our_memory(const struct session *s, uintptr_t at)
 	       within(s->region.base, s->region.bytes, at);
 }
 
-/* Whose memory is it that this thread may touch? */
+/* Find the memory that this thread may touch at this address. */
 static struct hit find(uintptr_t at)
 {
 	struct session *s = guard_session;
@@ -70,8 +71,8 @@ static struct hit find(uintptr_t at)
 }
 
 /*
- * By the bare system call: it is safe in a handler, and two workers may put their zero pages
- * over the same hole, which a race detector that knows mmap would call a race.
+ * By the bare system call, which is safe in a handler.  Two workers may map zero pages over the
+ * same hole; a race detector that knows mmap would report that as a race.
  */
 static bool map_zero_pages(const struct hit *hit)
 {
@@ -86,7 +87,7 @@ static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 
 	(void)context;
 	if (!hit.session || !map_zero_pages(&hit)) {
-		(void)signal(signal_number, SIG_DFL); /* the access is repeated and ends us */
+		(void)signal(signal_number, SIG_DFL); /* the access repeats and ends us */
 		return;
 	}
 	__atomic_store_n(&hit.session->vanished, true, __ATOMIC_RELAXED);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* lease.c - more is asked for, comes, and goes back */
+/* lease.c - a session asks for a larger lease or larger tables, gets them, and gives back */
 #include "lease.h"
 
 #include "host/tsc.h"
 #include "memory_private.h"
 #include "reactor/reactor.h"
 
-/* Who is refused is refused as much again for so long, whoever asks for it. */
+/* After a refusal, requests of as many bytes or more are refused here for so long. */
 #define REFUSED_NS 1000000u
 
-/* No larger tables for so long after a refusal. */
+/* After a refusal, larger tables are refused here for so long. */
 #define NO_TABLES_NS 10000000u
 
-/* And asks for nothing that it can do without for so long. */
+/* After a refusal, the session asks only for what it cannot do without, for so long. */
 #define HUSH_NS 100000000u
 
-/* Above `soft` it grows by this part of what it is, or by what it lacks. */
+/* Above `soft` a lease grows by this part of itself, or by what is lacking if that is more. */
 #define STEP_PART 4
 
-/* It gives back what it has not used in so many trims. */
+/* A lease is trimmed after so many trims in a row that found it too large. */
 #define CALM_TRIMS 3
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -41,7 +41,7 @@ static void send(struct session *s, const struct mail *m)
 	mailbox_send(s->reactor->outbox, m);
 }
 
-/* How much more it would like, of which it needs `least`. */
+/* How many bytes to ask for, at least `least`. */
 static uint64_t step(const struct memory *m, uint64_t least)
 {
 	uint64_t top = m->lease < m->soft ? m->soft : m->most;
@@ -56,7 +56,7 @@ bool lease_ask(struct session *s, uint64_t lack, bool last)
 	struct memory *m = &s->memory;
 	uint64_t least;
 
-	if (lack > m->most - m->lease) /* before it is rounded: it may be anything */
+	if (lack > m->most - m->lease) /* before rounding: it may be any number */
 		return false;
 	least = whole_pages(lack);
 	if (m->asks)
@@ -78,13 +78,13 @@ bool lease_ask(struct session *s, uint64_t lack, bool last)
 bool lease_ask_tables(struct session *s)
 {
 	struct memory *m = &s->memory;
-	bool others = s->open.now || s->drops; /* which free some when they end */
+	bool others = s->open.now || s->drops; /* which free entries when they end */
 
 	if (m->asks)
 		return true;
 	if (s->table_parts >= TABLE_PARTS || m->no_tables ||
 	    (m->no_tables_at && tsc_now() - m->no_tables_at < tsc_from_ns(NO_TABLES_NS))) {
-		m->no_tables = false; /* the next one asks again */
+		m->no_tables = false; /* the next call asks again */
 		return others;
 	}
 	m->asks = true;
@@ -112,7 +112,7 @@ void lease_answer(struct session *s, const struct mail *m)
 		return;
 	}
 	if (m->result < 0) {
-		refused(s, lesser(m->least, m->bytes + 1)); /* so many are left */
+		refused(s, lesser(m->least, m->bytes + 1)); /* m->bytes are left */
 		return;
 	}
 	s->memory.lease += m->bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - bytes for buffers, and the pages under them */
+/* memory.c - finds bytes for buffers, and the pages under them */
 #include "memory_private.h"
 
 #include <errno.h>
@@ -39,15 +39,15 @@ static bool punch(struct session *s, const struct region_piece *piece)
 }
 
 /*
- * Give cached pieces back until the resident bytes fit; they go before the next allocation.  False:
- * so many could not be sent away yet.
+ * Send cached pieces to be punched until the resident bytes fit the lease; punches are done before
+ * the next allocation.  False: not all could be sent yet.
  */
 static bool make_room(struct session *s)
 {
 	uint64_t resident = s->memory.used + s->region.cached_bytes;
 	struct region_piece piece;
 
-	if (resident > s->memory.lease) /* better than to clear pages again and again */
+	if (resident > s->memory.lease) /* better than clearing pages again and again */
 		(void)lease_ask(s, resident - s->memory.lease, false);
 	while (s->memory.used + s->region.cached_bytes > s->memory.lease &&
 	       region_take_cached(&s->region, &piece))
@@ -61,14 +61,14 @@ static void charge(struct session *s, uint64_t bytes)
 	struct memory *m = &s->memory;
 
 	m->used += bytes;
-	if (m->used > m->window_peak) { /* which is never above the other */
+	if (m->used > m->window_peak) { /* the window's peak is never above the peak */
 		m->window_peak = m->used;
 		if (m->used > m->peak)
 			m->peak = m->used;
 	}
 }
 
-/* The buffer gets a piece of the region. */
+/* Give the buffer this piece of the region. */
 static void settle(struct session *s, struct buffer *b, const struct region_piece *piece)
 {
 	charge(s, sizeclass_bytes(piece->class));
@@ -79,21 +79,21 @@ static void settle(struct session *s, struct buffer *b, const struct region_piec
 
 /* ---- at once ---- */
 
-/* A piece of the pinned region, with old contents; false: there is none in one place. */
+/* Take a piece of the pinned region, with old contents; false: no free place is long enough. */
 static bool take_pinned(struct session *s, struct buffer *b)
 {
 	b->reserved = pinned_take(&s->pieces, b->size, (uint32_t)(b - s->buffers), &b->offset);
 	return b->reserved;
 }
 
-/* One buffer's bytes with their pages, at once; false: they are not to be had. */
+/* Take one buffer's bytes with their pages, at once; false: that is not possible. */
 static bool take(struct session *s, struct buffer *b)
 {
 	uint64_t bytes = sizeclass_bytes(b->class);
 	struct region_piece piece;
 
 	if (b->place == PLACE_DEVICE)
-		return false; /* no job that runs here has them */
+		return false; /* no job that runs on the host uses them */
 	if (b->place == PLACE_PINNED)
 		return s->pinned_filled && take_pinned(s, b);
 	if (bytes > memory_lease_left(s) || !region_take(&s->region, b->class, &piece))
@@ -108,7 +108,7 @@ static bool take(struct session *s, struct buffer *b)
 	return true;
 }
 
-/* take() where a piece that has its pages will do, as nearly always. */
+/* take() for the usual case: a cached piece, which has its pages. */
 static inline bool take_again(struct session *s, struct buffer *b)
 {
 	uint64_t bytes = region_piece_bytes(&s->region, b->class);
@@ -121,7 +121,7 @@ static inline bool take_again(struct session *s, struct buffer *b)
 	return true;
 }
 
-/* The piece of a pageable buffer, and its pages, may go to another. */
+/* Free the piece of a pageable buffer; it keeps its pages. */
 static inline void give_piece(struct session *s, struct buffer *b)
 {
 	s->memory.used -= region_piece_bytes(&s->region, b->class);
@@ -129,7 +129,7 @@ static inline void give_piece(struct session *s, struct buffer *b)
 	b->reserved = b->zeroed = false;
 }
 
-/* The same for any buffer that has bytes of ours. */
+/* Free the bytes of a buffer on the host. */
 static void untake(struct session *s, struct buffer *b)
 {
 	if (b->place == PLACE_PINNED) {
@@ -150,7 +150,7 @@ bool memory_take_now(struct session *s, uint8_t tensors, const uint32_t *view)
 	uint8_t taken = 0;
 
 	if (s->memory.head != NIL)
-		return false; /* others come first */
+		return false; /* jobs in the queue come first */
 	for_each_tensor (i, tensors) {
 		struct buffer *b = &s->buffers[s->views[view[i]].buffer];
 
@@ -182,19 +182,19 @@ void memory_take_eagerly(struct session *s, struct buffer *b)
 
 /* ---- for a job in the queue ---- */
 
-/* The buffer's piece has no pages, and they cannot be asked for yet. */
+/* The buffer's piece has no pages, and we cannot ask for them yet: undo. */
 static bool give_up(struct session *s, struct buffer *b, const struct region_piece *piece)
 {
 	s->memory.used -= sizeclass_bytes(piece->class);
 	region_give(&s->region, piece->offset, piece->class, false);
 	b->reserved = b->zeroed = false;
-	s->memory.more = !s->requests; /* else the next answer has us try again */
+	s->memory.more = !s->requests; /* otherwise the next answer tries again */
 	return false;
 }
 
 /*
- * Bytes for one buffer of a job, for which there is room; pages may come later.  False: its
- * piece of the region is just being punched, or the session has asked for so many pages already.
+ * Reserve bytes, which are there, for one buffer of a job; its pages may come later.  False: a
+ * piece of its class is being punched, or the session has asked for too many pages already.
  */
 static bool reserve(struct session *s, struct job *job, uint32_t index)
 {
@@ -203,7 +203,7 @@ static bool reserve(struct session *s, struct job *job, uint32_t index)
 	struct region_piece piece;
 
 	m.bytes = sizeclass_bytes(b->class);
-	if (!region_take(&s->region, b->class, &piece)) /* else excluded by counting */
+	if (!region_take(&s->region, b->class, &piece)) /* only while one is punched */
 		return !s->memory.punching;
 	settle(s, b, &piece);
 	if (piece.resident)
@@ -225,7 +225,7 @@ static bool reserve(struct session *s, struct job *job, uint32_t index)
 	return true;
 }
 
-/* Pieces for all pinned buffers of the job that have none; false: for some there is no place. */
+/* Take pieces for all pinned buffers of the job that have none; false: not all find a place. */
 static bool reserve_pinned(struct session *s, struct job *job)
 {
 	uint8_t taken = 0;
@@ -268,7 +268,7 @@ bool memory_reserve(struct session *s, struct job *job)
 
 /* ---- back ---- */
 
-/* One that has bytes, and not in the region. */
+/* Free a buffer that has bytes outside the pageable region. */
 static __attribute__((noinline)) void give_back_elsewhere(struct session *s, uint32_t index)
 {
 	struct buffer *b = &s->buffers[index];
@@ -282,7 +282,7 @@ static __attribute__((noinline)) void give_back_elsewhere(struct session *s, uin
 	tables_give_buffer(s, index);
 }
 
-/* As nearly always, nothing is called. */
+/* Nearly always this calls nothing. */
 static inline void give_back(struct session *s, struct buffer *b, uint32_t index)
 {
 	if (b->reserved && b->size) {
@@ -314,13 +314,13 @@ bool memory_close(struct session *s)
 {
 	struct memory_message m = {.op = MEMORY_CLOSE, .session = s};
 
-	/* Asked in this order: until the answer is there, the region is the thread's. */
+	/* In this order: until the answer comes, the region is the thread's. */
 	if (!s->requests && s->region.base && reactor_send_memory(s->reactor, &m))
 		s->requests++;
 	return !s->requests && !s->region.base;
 }
 
-/* The system has no pages although the lease had bytes: nobody has the buffer yet. */
+/* The system has no pages although the lease had bytes; no job uses the buffer yet. */
 static void take_back(struct session *s, struct job *job, const struct memory_message *m)
 {
 	struct buffer *b = &s->buffers[m->buffer];
@@ -348,7 +348,7 @@ static void allocated(struct session *s, const struct memory_message *m, memory_
 		take_back(s, job, m);
 	if (job_may_start(job))
 		ready(s, job);
-	memory_advance(s, ready); /* the head may be this job, or want what was not to be had */
+	memory_advance(s, ready); /* the head may be this job, or want what it did not get */
 }
 
 static void punched(struct session *s, const struct memory_message *m, memory_ready_fn *ready)

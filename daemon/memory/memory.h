@@ -2,34 +2,34 @@
 /*
  * memory.h - when a job gets its bytes.
  *
- * The theorem: a program that fits into its lease when its jobs run one at a time,
- * in fetch order, never gets -ENOMEM, however deep its queue; and a job that gets
- * -ENOMEM would have got it then too.  Why it holds:
+ * The theorem: a program that fits into its lease when its jobs run one at a time, in fetch order,
+ * never gets -ENOMEM, however deep its queue; and a job that gets -ENOMEM would have got it then,
+ * too.  Why it holds:
  *
- *   - a create costs nothing; bytes are reserved for the first job that touches the
- *     buffer, and strictly in fetch order: who does not fit waits at the head of a
- *     queue, and nobody fetched later gets bytes before it;
- *   - bytes released by a free go only to jobs fetched after that free: while an
- *     older job waits they stay charged, parked on the last job that waited when
- *     the free was fetched;
- *   - so when everything fetched before the head has ended, exactly those bytes are
- *     charged that a run one at a time would have charged there.  If the head does
- *     not fit then, it never would have;
- *   - everything before the head has its bytes and waits for older jobs only, so it
- *     ends: no deadlock.
+ * - A create costs nothing.  Bytes are reserved for the first job that touches the buffer, and
+ *   strictly in fetch order: a job that does not fit waits at the head of a queue, and no job
+ *   fetched later gets bytes before it.
+ * - Bytes released by a free go only to jobs fetched after that free.  While an older job waits
+ *   they stay charged, parked on the last job that waited when the free was fetched.
+ * - So when everything fetched before the head has ended, exactly those bytes are charged that a
+ *   run one at a time would have charged there.  If the head does not fit then, it never would
+ *   have.
+ * - Everything before the head has its bytes and waits for older jobs only, so it ends: there is
+ *   no deadlock.
  *
- * Charged are whole size classes, so fragmentation cannot break this (region.h).  Bytes of
- * the pinned region are counted apart, in whole pages, but wait in the same queue: the head
- * gets all that it lacks of both kinds at once, or nothing.  Pinned bytes that are there but
- * not in one place are moved together once everything before the head has ended
- * (memory_pinned.h), so that cannot break it either.
- * Where the lease grows (lease.h), all this is true of what of it was promised.  What comes beyond
- * that only adds bytes: who gets -ENOMEM did not fit when everything before it had ended, and the
- * user's budget had no more.  While more is asked for, the head waits; the answer comes whatever
- * other sessions do, so that there is no deadlock.
+ * Whole size classes are charged, so fragmentation cannot break this (region.h).  Bytes of the
+ * pinned region are counted apart, in whole pages, but wait in the same queue: the head gets all
+ * that it lacks of both kinds at once, or nothing.  Pinned bytes that are free but not in one place
+ * are moved together once everything before the head has ended (memory_pinned.h), so they cannot
+ * break it either.
  *
- * Free pieces that keep their pages are given back before the resident bytes would
- * exceed the lease; that is waiting for pages, not for bytes.
+ * If the lease grows (lease.h), all this holds for the promised part.  Bytes beyond it are only
+ * added: a job that gets -ENOMEM did not fit when everything before it had ended, and the user's
+ * budget had no more.  While more is asked for, the head waits.  The answer comes whatever other
+ * sessions do, so there is no deadlock.
+ *
+ * Cached pieces are given back before the resident bytes would exceed the lease; then a job waits
+ * for pages, not for bytes.
  *
  * Owned by the session's reactor.
  */
@@ -39,29 +39,29 @@
 #include "memory_thread.h"
 #include "session/session.h"
 
-/* Pages up to here are taken in the reactor itself; more in the memory thread. */
+/* Up to so many bytes get their pages in the reactor itself, more in the memory thread. */
 #define MEMORY_INLINE_BYTES (64u << 10)
 
 typedef void memory_ready_fn(struct session *s, struct job *job);
 
 /*
- * Try to give all buffers of a job that have none their bytes, with their pages, at once.
- * False: it must go through memory_admit, and no buffer has got any.
+ * Try to give all buffers of a job their bytes, with pages, at once.  tensors: bits of those to
+ * look at.  False: no buffer has got any, and the job must go through memory_admit.
  */
 bool memory_take_now(struct session *s, uint8_t tensors, const uint32_t *view);
 
-/* The same for one buffer that has none. */
+/* The same for one buffer that has no bytes. */
 bool memory_take_one(struct session *s, struct buffer *b);
 
 /* For tests (config.h, eager): give a new buffer its bytes, whatever the lease says. */
 void memory_take_eagerly(struct session *s, struct buffer *b);
 
-/* A new job's buffers: reserve what fits, else queue the job; job->waits goes up. */
+/* Reserve bytes for a new job's buffers, or queue the job, so that job->waits goes up. */
 void memory_admit(struct session *s, struct job *job);
 
 /*
- * Does the job write all of tensor i's buffer, without reading it?  A client's kernel may say so:
- * it is not believed, or it could read there what was somebody's.
+ * Does the job write all of tensor i's buffer without reading it?  A client's kernel is not
+ * believed when it says so: it could read what another session left there.
  */
 bool memory_is_overwritten(const struct session *s, const struct job *job, unsigned i);
 
@@ -69,8 +69,8 @@ bool memory_is_overwritten(const struct session *s, const struct job *job, unsig
 bool memory_lacking(const struct session *s, const struct job *job);
 
 /*
- * What the job waits for has changed: count it as waiting for memory if that is all that it waits
- * for.  Nearly always there is nothing to do.
+ * The job's waits have changed: count it as waiting for memory exactly while it waits for nothing
+ * else.  memory_recount skips the call where there is nothing to do, as nearly always.
  */
 void memory_count(struct session *s, struct job *job, uint64_t now);
 
@@ -80,25 +80,25 @@ static inline void memory_recount(struct session *s, struct job *job, uint64_t n
 		memory_count(s, job, now);
 }
 
-/* Go on with the queue after something was released or has ended, and while memory.more says so. */
+/* Go on with the queue, after something was released or has ended, and while memory.more is set. */
 void memory_advance(struct session *s, memory_ready_fn *ready);
 
-/* The last tensor of a buffer was freed by the SQE being fetched: remember who waits. */
+/* The SQE being fetched frees the buffer's last tensor: remember the last job that waits now. */
 void memory_mark_free(struct session *s, struct buffer *b);
 
-/* A buffer has no views left: its bytes come back, now or when older jobs have theirs. */
+/* A buffer has no views left: its bytes come back now, or when older jobs have theirs. */
 void memory_release(struct session *s, uint32_t buffer);
 
 /*
- * Nothing uses the session's region any more: have it given back.  True once that is done;
- * until then ask again after the answers.
+ * Nothing uses the session's region any more: have it given back.  True: that is done.  False: call
+ * again after the next answers.
  */
 bool memory_close(struct session *s);
 
-/* An answer of the memory thread. */
+/* Handle an answer of the memory thread. */
 void memory_answer(struct session *s, const struct memory_message *m, memory_ready_fn *ready);
 
-/* Once a second or so: give back cached pieces beyond the recent peak. */
+/* Give back cached pieces beyond the recent peak, once a second or so. */
 void memory_trim(struct session *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_device.c - bytes on devices: counted here, placed by their executors, or in slabs */
+/* memory_device.c - counts bytes on devices; their executors place them, or slabs here do */
 #include "memory_private.h"
 
 void memory_device_reserve(struct session *s, struct buffer *b)
@@ -12,7 +12,7 @@ void memory_device_reserve(struct session *s, struct buffer *b)
 	b->offset = 0;
 	b->in_slab = s->direct && slab_take(&d->slab, b->class, &b->offset);
 	b->reserved = true;
-	b->zeroed = false; /* it has somebody's old contents */
+	b->zeroed = false; /* it has old contents */
 }
 
 void memory_device_drop(struct session *s, struct buffer *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_need.c - what bytes a job's buffers lack, and whether they are there */
+/* memory_need.c - how many bytes a job's buffers lack, and whether there are so many */
 #include "memory_private.h"
 
 #include "pinned.h"

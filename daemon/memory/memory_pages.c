@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_pages.c - fallocate, punch and unmap, in parts */
+/* memory_pages.c - takes, punches and unmaps pages, in parts */
 #include "memory_pages.h"
 
 #include <errno.h>
@@ -32,9 +32,9 @@ static int change_pages(int fd, int mode, uint64_t offset, uint64_t bytes)
 }
 
 /*
- * Huge pages for what they fill whole: one that reached over a piece's edge would be memory of
- * nobody's.  Where shmem_enabled says "advise", fallocate never takes any, touching does.  That
- * it fails need not be known: fallocate comes after it and tells.
+ * Take huge pages where they fit whole into the piece: one that reached over its edge would be
+ * memory of no piece.  Where shmem_enabled says "advise", fallocate takes none, but touching does.
+ * A failure is ignored, since the fallocate that follows reports it.
  */
 static void take_huge_pages(const struct region *r, uint64_t offset, uint64_t bytes)
 {
@@ -60,7 +60,7 @@ static bool allocate_part(struct memory_work *w, bool huge)
 	const struct region *r = &w->m.session->region;
 	uint64_t offset = w->m.offset + w->done, n = part_of(offset, w->m.bytes - w->done);
 
-	if (w->failed) { /* in the last part: what was taken goes back, from the end */
+	if (w->failed) { /* in the last part: give back what was taken, from the end */
 		uint64_t from = w->done > MEMORY_PART_BYTES ? w->done - MEMORY_PART_BYTES : 0;
 
 		(void)change_pages(r->fd, PUNCH, w->m.offset + from, w->done - from);
@@ -75,7 +75,7 @@ static bool allocate_part(struct memory_work *w, bool huge)
 	return !w->failed && w->done == w->m.bytes;
 }
 
-/* A part of a file that may have pages. */
+/* A range of a file that may have pages. */
 struct extent {
 	int fd;
 	uint64_t offset, bytes;
@@ -84,9 +84,10 @@ struct extent {
 #define CLOSE_EXTENTS (SIZECLASS_NR + 2)
 
 /*
- * Of each stripe of the region what was ever used; SEEK_DATA finds only what was written, too.  An
- * executor that is at work may have the last two mapped for a while: not the pages.  No client has
- * a descriptor of any of these; whatever it has one of is its own affair.
+ * The used part of each stripe of the region; SEEK_DATA would find only what was written.  Then the
+ * pinned region and the bridge: an executor at work may have them mapped for a while, without
+ * pages.  No client has a descriptor of these files; what a client has one of is charged to the
+ * client.
  */
 static struct extent close_extent(const struct session *s, unsigned i)
 {
@@ -113,7 +114,7 @@ static bool close_part(struct memory_work *w)
 		if (w->done < e.bytes) {
 			uint64_t n = part_of(e.offset + w->done, e.bytes - w->done);
 
-			/* Where it fails, closing gives it back, too, in one go. */
+			/* If this fails, closing the file gives the pages back, in one go. */
 			(void)change_pages(e.fd, PUNCH, e.offset + w->done, n);
 			w->done += n;
 			return false;

@@ -2,8 +2,8 @@
 /*
  * memory_pages.h - what the memory thread does to pages, a part at a time.
  *
- * No part takes long, however much a request is about, so whoever has the turn next waits for
- * MEMORY_PART_BYTES at most.  On the memory thread.
+ * No part is larger than MEMORY_PART_BYTES, however long the request, so the next turn comes soon.
+ * On the memory thread only.
  */
 #ifndef QUOITD_MEMORY_PAGES_H
 #define QUOITD_MEMORY_PAGES_H
@@ -14,15 +14,15 @@
 struct memory_work {
 	struct memory_message m;
 	struct memory_link *link;
-	struct memory_work *next; /* of its session, or in the free list */
-	uint64_t done;            /* bytes, in CLOSE of the extent that is being given back */
+	struct memory_work *next; /* the session's next, or the next free one */
+	uint64_t done;            /* bytes; in CLOSE those of the current extent */
 	unsigned extent;
-	int32_t failed; /* ALLOCATE: -errno; what was taken goes back */
+	int32_t failed; /* ALLOCATE: -errno; what was taken is being given back */
 };
 
 /*
- * Do the next part.  True: that was all, and m.result is set.
- * huge: shared memory can have huge pages.
+ * Do the next part.  True: that was the last, and m.result is set.  huge: shared memory can have
+ * huge pages (features.h).
  */
 bool memory_pages_part(struct memory_work *w, bool huge);
 

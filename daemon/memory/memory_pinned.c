@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_pinned.c - pages for the pinned region, and its pieces moved together */
+/* memory_pinned.c - gives the pinned region pages, and moves its pieces together */
 #include "memory_pinned.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static bool send(struct session *s, struct memory_message m)
 	return true;
 }
 
-/* Once a part was refused to be locked or registered, those behind it are not tried. */
+/* Once locking or registering a part was refused, later parts are not tried. */
 static bool fill_from(struct session *s, uint64_t offset)
 {
 	return send(s, (struct memory_message){.op = MEMORY_FILL,
@@ -44,7 +44,7 @@ void memory_pinned_fill(struct session *s)
 	s->pinned_buffer = IO_NO_BUFFER;
 	if (s->pinned_bytes && buffers)
 		s->pinned_buffer = io_buffers_take(buffers, s->pinned_bytes);
-	/* Without the thread the pages come when they are touched. */
+	/* without the thread, pages come when they are touched */
 	s->pinned_filled = !s->pinned_bytes || !fill_from(s, 0);
 }
 
@@ -79,7 +79,7 @@ void memory_pinned_tidy(struct session *s)
 
 static bool fill_answer(struct session *s, const struct memory_message *m)
 {
-	if (m->result < 0) { /* as much as there is; its charge stays */
+	if (m->result < 0) { /* use what there is; the charge stays */
 		log_session(s, "session %llu: got only %llu of %llu KiB of pinned memory: %s",
 			    (unsigned long long)s->id, (unsigned long long)m->offset >> 10,
 			    (unsigned long long)s->pinned_bytes >> 10, strerror(-m->result));
@@ -107,7 +107,7 @@ bool memory_pinned_answer(struct session *s, const struct memory_message *m)
 
 /* ---- on the memory thread ---- */
 
-/* Both count against the same limit, and so the same helps. */
+/* Locking and registering count against the same limit, so the same advice helps. */
 static void say_refused(const struct session *s, const char *what, uint64_t bytes, int err)
 {
 	log_session(
@@ -145,7 +145,7 @@ int memory_pinned_fill_part(struct memory_message *m)
 
 	m->bytes = left < MEMORY_PART_BYTES ? left : MEMORY_PART_BYTES;
 	m->lock = m->enrol = false;
-	/* First, since only this takes huge pages; what it leaves out is for the first touch. */
+	/* First, since only this takes huge pages; other pages may come at their first touch. */
 	(void)madvise(s->pinned + m->offset, m->bytes, MADV_POPULATE_WRITE);
 	while (fallocate(s->pinned_fd, 0, (off_t)m->offset, (off_t)m->bytes) < 0)
 		if (errno != EINTR)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_queue.c - who gets bytes when: jobs that lack some, in fetch order */
+/* memory_queue.c - the queue of jobs that lack bytes, in fetch order */
 #include "memory_private.h"
 
 #include <errno.h>
@@ -9,10 +9,10 @@
 #include "memory_pinned.h"
 #include "reactor/job.h"
 
-/* Jobs that get their bytes in one go, since each may take fresh pages from the kernel. */
+/* So many jobs get their bytes in one go, since each may take fresh pages from the kernel. */
 #define MEMORY_TURN 16u
 
-/* ---- who waits for nothing else ---- */
+/* ---- jobs that wait for memory alone ---- */
 
 static void tell(struct memory *m, uint64_t now)
 {
@@ -20,10 +20,7 @@ static void tell(struct memory *m, uint64_t now)
 	m->waiting.now = m->paging + (m->scarce ? m->starved : 0);
 }
 
-/*
- * Does the first in the queue lack bytes, or only its turn?  Those behind it wait for the same:
- * they get theirs after it.
- */
+/* Note whether the head of the queue, and so all jobs in it, lacks bytes, or only its turn. */
 static void set_scarce(struct session *s, bool scarce)
 {
 	struct memory *m = &s->memory;
@@ -45,7 +42,7 @@ void memory_count(struct session *s, struct job *job, uint64_t now)
 		lacks = job->allocating ? LACK_PAGES : LACK_BYTES;
 	if (lacks == job->lacks)
 		return;
-	if (!of_memory) /* this was the last that it waited for */
+	if (!of_memory) /* this was the last thing that it waited for */
 		s->memory_waited += job->lacks == LACK_PAGES || m->scarce;
 	m->starved += (lacks == LACK_BYTES) - (job->lacks == LACK_BYTES);
 	m->paging += (lacks == LACK_PAGES) - (job->lacks == LACK_PAGES);
@@ -53,7 +50,7 @@ void memory_count(struct session *s, struct job *job, uint64_t now)
 	tell(m, now);
 }
 
-/* ---- a job gets them ---- */
+/* ---- giving a job its bytes ---- */
 
 bool memory_is_overwritten(const struct session *s, const struct job *job, unsigned i)
 {
@@ -65,10 +62,10 @@ bool memory_is_overwritten(const struct session *s, const struct job *job, unsig
 }
 
 /*
- * A piece with old contents falls to the first job that gets it: unless that job writes it
- * all, it clears it before it runs (job->zero).  Its access covers the whole buffer, so
- * nobody else looks before.  On a device its executor sees to that, but not within a slab: of what
- * is there, it does not hear of all jobs.
+ * A piece with old contents goes to the first job that gets it.  Unless that job writes all of it,
+ * it clears it before it runs (job->zero).  Its access covers the whole buffer, so no other job
+ * looks before.  A device's executor does this itself, but not within a slab, as it does not see
+ * all jobs that use the slab.
  */
 static void take_over_contents(struct session *s, struct job *job)
 {
@@ -94,9 +91,9 @@ static void take_over_contents(struct session *s, struct job *job)
 }
 
 /*
- * A job far from its turn gets its bytes only while this part of the lease is not in use yet: a
- * deep queue would else fill the lease with buffers that wait, each with pages that are new and
- * cold, while those in use are never used again.  Who waits for nothing else gets them.
+ * A job far from its turn gets its bytes only while at most this part of the lease is used.
+ * Otherwise a deep queue would fill the lease with buffers that wait, all on new and cold pages,
+ * while pages in use were never reused.  A job that waits for nothing else gets its bytes.
  */
 #define AHEAD_PART 16
 
@@ -106,18 +103,18 @@ static bool is_time(const struct session *s, uint32_t other_waits, struct memory
 	uint64_t bytes = need.pageable;
 	uint64_t lease = m->lease > m->soft ? m->lease : m->soft; /* what it grows to for this */
 
-	/* An earlier job has got all that this one would. */
+	/* An earlier job has got all the bytes that this one lacks. */
 	if (!bytes && !need.pinned && !need.device[0].bytes)
 		return true;
-	/* A device has no pages that go cold, and its jobs are sent there ahead of their turn. */
+	/* A device has no cold pages, and its jobs are sent there ahead of their turn. */
 	if (other_waits == 0 || (need.device[0].bytes && !bytes && !need.pinned))
 		return true;
 	return m->used - m->fixed + bytes <= (lease - m->fixed) / AHEAD_PART;
 }
 
 /*
- * What the head, which does not fit, lacks may be had of the user's budget, if it is of the lease
- * alone.  last: nothing else will give it any.
+ * Ask for what the head lacks, if it lacks only bytes of the lease.  last: nothing else will free
+ * any.  True: they may come.
  */
 static bool may_come(struct session *s, struct memory_need need, bool last)
 {
@@ -154,7 +151,7 @@ void memory_admit(struct session *s, struct job *job)
 	job->next = NIL;
 	job->memory_waits = true;
 	job->waits++;
-	if (m->head == NIL) /* and it is not for its turn alone that it waits */
+	if (m->head == NIL) /* and it waits for more than its turn */
 		set_scarce(s, !fits || time);
 	memory_count(s, job, tsc_now());
 	if (m->head == NIL)
@@ -194,9 +191,9 @@ static struct job *pop(struct session *s)
 }
 
 /*
- * Everything before the head has ended and it still does not fit: it never would have.  If it was
- * to read what could not be written, for just that reason perhaps, the writer is what its client
- * hears of.
+ * Refuse the head: everything before it has ended and it still does not fit, so it never would
+ * have.  If it reads what another job failed to write, perhaps for the same reason, it fails with
+ * that job's cause.
  */
 static void refuse_head(struct session *s, struct job *job, struct memory_need need)
 {
@@ -239,7 +236,7 @@ static bool decide_head(struct session *s, struct job *job)
 			return true;
 		}
 		set_scarce(s, true);
-		/* It begins where no loop over this session's jobs is under way (reactor.c). */
+		/* Tidying begins where no loop over this session's jobs runs (reactor.c). */
 		if (s->oldest == s->memory.head && memory_needs(s, job->holds, job->view).pinned)
 			s->memory.tidying = TIDY_WAITS;
 		return false;
@@ -260,7 +257,7 @@ void memory_advance(struct session *s, memory_ready_fn *ready)
 
 	s->memory.more = false;
 	if (s->memory.tidying == TIDY_WAITS)
-		s->memory.tidying = TIDY_NONE; /* look again: its reason may have gone */
+		s->memory.tidying = TIDY_NONE; /* look again: the reason may be gone */
 	else if (s->memory.tidying == TIDY_READY)
 		memory_pinned_tidy(s);
 	while (s->memory.head != NIL && s->memory.tidying == TIDY_NONE) {
@@ -279,7 +276,7 @@ void memory_advance(struct session *s, memory_ready_fn *ready)
 	}
 }
 
-/* ---- buffers that go ---- */
+/* ---- buffers that are freed ---- */
 
 void memory_mark_free(struct session *s, struct buffer *b)
 {

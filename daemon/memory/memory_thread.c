@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_thread.c - users, and the sessions of each, take turns at what is done to their pages */
+/* memory_thread.c - works on pages in parts: users take turns, and so do each user's sessions */
 #include "memory_thread.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "memory_pages.h"
 #include "session/session.h"
 
-/* How often reactors that took no answer are looked at again. */
+/* Interval of looks at reactors that have taken no answer. */
 #define STALLED_US 100u
 
 struct memory_thread {
@@ -22,16 +22,16 @@ struct memory_thread {
 	unsigned count;
 	bool huge;                       /* shared memory can have huge pages */
 	struct memory_work *work, *free; /* MEMORY_OPEN for each link */
-	uint32_t used;                   /* of them, once or still */
-	struct user *users;              /* that have requests open */
-	_Atomic uint64_t clock;          /* host/ledger.h */
+	uint32_t used;                   /* entries of `work` that were ever used */
+	struct user *users;              /* users with open requests */
+	_Atomic uint64_t clock;          /* of the ledger (host/ledger.h) */
 	int eventfd;
 	uint32_t need_wake;
 	uint64_t looks; /* for the watchdog; atomic */
 	int stop;       /* atomic */
 };
 
-/* One thread serves the whole process: its bell is reached from memory_send. */
+/* The process has one such thread; memory_send rings its bell. */
 static struct memory_thread *the_thread;
 
 void memory_link_init(struct memory_link *l, uint32_t *reactor_need_wake, int reactor_eventfd)
@@ -77,7 +77,7 @@ void memory_answer_done(struct memory_link *l)
 	quoit_ring_release(&l->from_thread, 1);
 }
 
-/* Else its reactor stands still, and the other reactors' sessions are none the worse for it. */
+/* Has the link room for an answer?  If not, its reactor hangs, but must not hold up others. */
 static bool can_answer(struct memory_link *l)
 {
 	return quoit_ring_space(&l->answers) ||
@@ -89,15 +89,15 @@ static void answer(struct memory_work *w)
 	struct memory_link *l = w->link;
 	uint32_t i = 0;
 
-	(void)quoit_ring_reserve(&l->answers, &i); /* there is room: can_answer */
+	(void)quoit_ring_reserve(&l->answers, &i); /* can_answer has found room */
 	l->answer[i % MEMORY_ENTRIES] = w->m;
 	if (quoit_ring_submit_wake(&l->answers, l->reactor_need_wake))
 		ring_bell(l->reactor_eventfd);
 }
 
-/* ---- whose turn it is ---- */
+/* ---- turns ---- */
 
-/* Behind the user's other sessions. */
+/* Put the session behind the user's other sessions. */
 static void append(struct memory_line *line, struct session *s)
 {
 	s->at_memory.next = NULL;
@@ -160,7 +160,7 @@ static void take_request(struct memory_thread *t, struct memory_link *l)
 	turns->last = w;
 }
 
-/* Of a user's sessions the next one that can be answered comes first; false: there is none. */
+/* Put the user's next session that can be answered first; false: there is none. */
 static bool find_session(struct memory_line *line)
 {
 	const struct session *last = line->last;
@@ -173,7 +173,7 @@ static bool find_session(struct memory_line *line)
 	return true;
 }
 
-/* Of those that can be answered, who has had the least; NULL: there is none. */
+/* Of the users that can be answered, the one that has had the least time; NULL: there is none. */
 static struct user *find_user(const struct memory_thread *t)
 {
 	struct user *best = NULL;
@@ -190,7 +190,7 @@ static struct user *find_user(const struct memory_thread *t)
 	return best;
 }
 
-/* One part of the request; true: that was all. */
+/* Do one part of the request; true: that was the last. */
 static bool do_part(struct memory_thread *t, struct user *user, struct memory_work *w)
 {
 	struct ledger_page *page = &user->at_memory.page;
@@ -203,7 +203,7 @@ static bool do_part(struct memory_thread *t, struct user *user, struct memory_wo
 	return done;
 }
 
-/* One part for whose turn it is.  False: nobody has anything to be done. */
+/* Do one part for the next user.  False: there are no requests. */
 static bool serve_one(struct memory_thread *t)
 {
 	struct user *user = find_user(t);
@@ -226,7 +226,7 @@ static bool serve_one(struct memory_thread *t)
 		leave(t, user);
 	if (!done)
 		return true;
-	answer(w); /* with the last one, the session and its user may be gone */
+	answer(w); /* after the last answer, the session and its user may be gone */
 	w->next = t->free;
 	t->free = w;
 	return true;

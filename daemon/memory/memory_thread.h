@@ -2,11 +2,11 @@
 /*
  * memory_thread.h - the thread that takes pages from the system and gives them back.
  *
- * fallocate, punching and unmapping can take milliseconds, so no reactor does them.
- * Each reactor has a ring to the thread and one back.  What it does at a time is a part of a few
- * MiB (memory_pages.h): for the user that has had the least of its time over its share
- * (host/ledger.h), whose sessions take turns.  Requests of one session are served in order, so a
- * punch before an allocation is done before it.
+ * fallocate, punching and unmapping can take milliseconds, so no reactor does them.  Each reactor
+ * has a ring to the thread and one back.  The thread works in parts of a few MiB (memory_pages.h).
+ * The next part is for the user that has had the least time for its share (host/ledger.h); the
+ * user's sessions take turns.  One session's requests are served in order, so a punch before an
+ * allocation is done before it.
  */
 #ifndef QUOITD_MEMORY_THREAD_H
 #define QUOITD_MEMORY_THREAD_H
@@ -30,21 +30,21 @@ struct memory_message {
 	int32_t result;
 	struct session *session;
 	uint64_t offset;
-	uint64_t bytes; /* FILL: of the part, in the answer */
+	uint64_t bytes; /* FILL: in the answer, those of the part */
 	uint32_t class;
 	uint32_t buffer; /* ALLOCATE */
-	uint32_t job;    /* ALLOCATE: who waits for it */
-	/* FILL: to be locked and registered too; in the answer: it is */
+	uint32_t job;    /* ALLOCATE: the job that waits for it */
+	/* FILL: lock and register it, too; in the answer: that was done */
 	bool lock, enrol;
 };
 
 #define MEMORY_ENTRIES 256 /* of a ring */
 
-/* Requests that a reactor has open, at most: the thread takes all that come, so that whose turn it
- * is is not said by who came first. */
+/* A reactor has at most so many requests open.  The thread takes in all that come, so that turns do
+ * not depend on their order. */
 #define MEMORY_OPEN 8192u
 
-/* How much of what is long is done at a time. */
+/* Size of the parts in which long requests are done. */
 #define MEMORY_PART_BYTES (UINT64_C(4) << 20)
 
 /* The two rings between one reactor and the thread. */
@@ -66,30 +66,31 @@ struct memory_link {
 struct memory_thread;
 struct memory_work;
 
-/* What of a session the thread has; the thread's own. */
+/* A session's requests in the thread; only the thread touches it. */
 struct memory_turns {
 	struct memory_work *first, *last; /* its requests, in order */
-	struct session *next;             /* of its user, whose turn is after its own */
+	struct session *next;             /* the same user's next session */
 };
 
 /*
- * Start the thread with one link per reactor (filled in by the caller's eventfds).
- * huge: shared memory can have huge pages (features.h).
+ * Start the thread with one link per reactor; the caller has initialised them.  huge: shared memory
+ * can have huge pages (features.h).  0 or -errno.
  */
 int memory_thread_start(struct memory_link *links, unsigned count, bool huge,
 			struct memory_thread **ret);
 void memory_thread_stop(struct memory_thread *t);
 
-/* For the watchdog: a number that changes when it has got on, and have it look.  Any thread. */
+/* For the watchdog, any thread: a number that grows with each turn of the thread; and wake it. */
 uint64_t memory_thread_progress(const struct memory_thread *t);
 void memory_thread_kick(const struct memory_thread *t);
 
+/* Set up an empty link, before the thread starts.  It wakes the reactor by these two. */
 void memory_link_init(struct memory_link *l, uint32_t *reactor_need_wake, int reactor_eventfd);
 
-/* From a reactor: send a request.  False: the ring is full, try again later. */
+/* From a reactor: send a request.  False: the ring is full; try again later. */
 bool memory_send(struct memory_link *l, const struct memory_message *m);
 
-/* The next answer, NULL: none; release it with memory_answer_done. */
+/* From a reactor: the next answer; NULL: there is none.  Release it with memory_answer_done. */
 const struct memory_message *memory_next_answer(struct memory_link *l);
 void memory_answer_done(struct memory_link *l);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pinned.c - first fit on a bitmap of pages, and moving together */
+/* pinned.c - first fit on a bitmap of pages, and moving pieces together */
 #include "pinned.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ void pinned_init(struct pinned *p, uint64_t bytes, uint64_t *map, uint32_t *owne
 
 #define NO_PAGE UINT64_MAX
 
-/* How many pages from `page` on are all free, or all taken; no further than the word's end. */
+/* How many pages from `page` on are all free, or all taken, up to the end of the word. */
 static uint64_t alike(const struct pinned *p, uint64_t page, bool taken)
 {
 	uint64_t word = p->map[page / 64] >> page % 64, rest = 64 - page % 64;
@@ -24,7 +24,7 @@ static uint64_t alike(const struct pinned *p, uint64_t page, bool taken)
 							      : rest;
 }
 
-/* The first page of the lowest run of free pages; NO_PAGE: there is none so long. */
+/* The first page of the lowest long enough run of free pages; NO_PAGE: there is none. */
 static uint64_t find_run(const struct pinned *p, uint64_t pages)
 {
 	uint64_t end = p->bytes / PAGE_BYTES, run = 0;
@@ -87,7 +87,7 @@ void pinned_tidy_begin(struct pinned *p)
 	p->from = p->to = p->moved = 0;
 }
 
-/* The next page that is taken, from p->from on: the first one of a piece; or NO_PAGE. */
+/* The first page of the next piece, from p->from on; NO_PAGE: there is none. */
 static uint64_t next_piece(const struct pinned *p)
 {
 	uint64_t end = p->bytes / PAGE_BYTES;
@@ -100,7 +100,7 @@ static uint64_t next_piece(const struct pinned *p)
 	return NO_PAGE;
 }
 
-/* All bytes of the piece at `page` are at p->to. */
+/* All bytes of the piece at `page` have been moved to p->to: update the tables. */
 static void settle(struct pinned *p, uint64_t page, uint64_t pages, struct buffer *b)
 {
 	uint32_t owner = p->owner[page];
@@ -127,7 +127,7 @@ bool pinned_tidy(struct pinned *p, uint8_t *base, struct buffer *buffers, uint64
 				return false;
 			if (n > budget)
 				n = budget;
-			/* To lower addresses and from the front: nothing is lost on the way. */
+			/* To lower addresses and from the front, so that no bytes are lost. */
 			memmove(base + (p->to + p->moved) * PAGE_BYTES,
 				base + (page + p->moved) * PAGE_BYTES, n * PAGE_BYTES);
 			budget -= n;

@@ -45,7 +45,7 @@ uint64_t region_span(uint64_t lease, uint32_t max_buffers)
 	return bytes;
 }
 
-/* Pages of 4 KiB that words [first, first + n) lie in; word 0 begins one. */
+/* How many pages of 4 KiB hold words [first, first + n); word 0 begins a page. */
 static uint64_t pages_of_words(uint64_t first, uint64_t n)
 {
 	const uint64_t words = PAGE_BYTES / sizeof(uint32_t);
@@ -57,14 +57,15 @@ uint64_t region_overhead(uint64_t lease, uint64_t most, uint32_t max_buffers)
 {
 	uint64_t whole = page_table_bytes(region_span(most, max_buffers)) +
 			 region_words(most, max_buffers) * sizeof(uint32_t);
-	uint64_t first = 0, pages = 1 + (region_span(most, max_buffers) >> 39) + 2; /* high up */
+	/* The upper levels of the page tables. */
+	uint64_t first = 0, pages = 1 + (region_span(most, max_buffers) >> 39) + 2;
 
 	if (lease >= most)
 		return whole;
 	for (uint32_t c = 0; c < SIZECLASS_NR && sizeclass_bytes(c) <= lease; c++) {
 		uint64_t stripe = stripe_bytes(lease, max_buffers, c);
 
-		/* A table for each 2 MiB, which a stripe has whole, one for each GiB; and links. */
+		/* A table per 2 MiB, of which a stripe has whole ones, and per GiB; and links. */
 		pages += (stripe >> 21) + 1 + (stripe >> 30) + 2 +
 			 pages_of_words(first, pieces_of(lease, max_buffers, c));
 		first += pieces_of(most, max_buffers, c);

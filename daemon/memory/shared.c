@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shared.c - map what a client brings, so that whatever it does to it is its own affair */
+/* shared.c - maps a client's memory so that its tricks with it hurt only the client */
 #include "shared.h"
 
 #include <errno.h>
@@ -33,8 +33,7 @@
 
 #define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
-/* How much is locked, looked at or unlocked in one system call, which holds the lock of our address
- * space. */
+/* So much is locked, checked or unlocked in one system call, which locks our address space. */
 #define PART_BYTES (UINT64_C(4) << 20)
 
 static int guard_fd = -1;
@@ -45,7 +44,7 @@ int shared_guard_init(void)
 				 .features = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_MISSING_SHMEM};
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY), err;
 
-	if (fd < 0 && errno == EINVAL) /* an older kernel, where it takes a privilege */
+	if (fd < 0 && errno == EINVAL) /* an older kernel, which asks for a privilege */
 		fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -75,9 +74,9 @@ int shared_seals(bool future_write, bool executors)
 }
 
 /*
- * Is it a memfd of small pages, of which no size changes any more?  The seals come first: what has
- * none of these may be a file whose server never answers.  That it is long enough, shared_check
- * finds out, since there is no page behind its end.
+ * Is it a memfd of small pages whose size cannot change?  The seals are checked first: a descriptor
+ * without them may be a file whose server never answers.  shared_check finds out whether it is long
+ * enough, since there is no page beyond its end.
  */
 static int check_kind(int fd, char *text, size_t size)
 {
@@ -105,7 +104,7 @@ static int guard(uint8_t *base, uint64_t bytes)
 	return guard_fd >= 0 && ioctl(guard_fd, UFFDIO_REGISTER, &all) < 0 ? -errno : 0;
 }
 
-/* Not by mlock(), which does nothing with a sanitizer, and would want all pages now. */
+/* Not mlock(): it does nothing under a sanitizer, and it would want all pages now. */
 static int lock(uint8_t *base, uint64_t bytes)
 {
 	return syscall(SYS_mlock2, base, bytes, MLOCK_ONFAULT) < 0 ? -errno : 0;
@@ -130,7 +129,7 @@ int shared_map(int fd, const struct shared_wish *wish, struct shared *ret, char 
 			munmap(map, bytes);
 		return err;
 	}
-	if (wish->node >= 0) /* where that is refused, it lies elsewhere */
+	if (wish->node >= 0) /* if this is refused, it lies elsewhere */
 		(void)affinity_prefer_node(map, bytes, (uint32_t)wish->node);
 	*ret = (struct shared){.fd = fd,
 			       .base = map,
@@ -139,7 +138,7 @@ int shared_map(int fd, const struct shared_wish *wish, struct shared *ret, char 
 	return 0;
 }
 
-/* All of a part is there: -EFAULT: not; else why the kernel does not give it to us. */
+/* 0: all of the part is there; -EFAULT: it is not; else why the kernel refuses it. */
 static int take_part(const struct shared *m, uint64_t offset, uint64_t bytes)
 {
 	uint8_t *at = m->base + offset;
@@ -148,7 +147,7 @@ static int take_part(const struct shared *m, uint64_t offset, uint64_t bytes)
 		return 0;
 	if (errno != EINVAL)
 		return -errno;
-	/* An older kernel: locking takes all pages, too, and calls missing ones ENOMEM. */
+	/* An older kernel: locking takes all pages, too, and reports missing ones as ENOMEM. */
 	if (syscall(SYS_mlock, at, bytes) == 0)
 		return 0;
 	return errno == EPERM || m->unlocked ? 0 : errno == ENOMEM ? -EFAULT : -errno;
@@ -205,7 +204,7 @@ static void unlock(const struct shared *m, uint64_t from, uint64_t upto)
 	}
 }
 
-/* What is not there costs no more than what was there before it. */
+/* If bytes are missing or cannot be locked, the locks that were added are taken off again. */
 int shared_more(struct shared *m, uint64_t from, uint64_t upto, int seals, char *text, size_t size)
 {
 	int err = check_seals(m, seals, text, size), refused = 0;

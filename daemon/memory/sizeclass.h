@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sizeclass.h - the sizes that memory is counted and reused by.
+ * sizeclass.h - the sizes by which memory is counted and reused.
  *
- * Whole pages up to eight, then four sizes per doubling: 10, 12, 14, 16, 20, 24,
- * ... pages, so at most a fifth of a piece is rounding.  A page is the least, so
- * that what a free gives back can always be given back to the system.
+ * Whole pages up to eight, then four sizes per doubling: 10, 12, 14, 16, 20, 24, ... pages.  So at
+ * most a fifth of a piece is rounding.  No piece is less than a page, so what a free gives back can
+ * always be given back to the system.
  */
 #ifndef QUOITD_SIZECLASS_H
 #define QUOITD_SIZECLASS_H
@@ -17,7 +17,7 @@
 /* The class of a piece of `bytes` > 0. */
 static inline uint32_t sizeclass_of(uint64_t bytes)
 {
-	uint64_t more = (bytes - 1) / PAGE_BYTES; /* pages than one */
+	uint64_t more = (bytes - 1) / PAGE_BYTES; /* pages beyond the first */
 	uint32_t log;
 
 	if (more < 8)
@@ -27,7 +27,7 @@ static inline uint32_t sizeclass_of(uint64_t bytes)
 }
 
 /*
- * Bytes of page tables, at most, for a mapping of so many bytes wherever it begins: a page for each
+ * The most bytes of page tables for a mapping of so many bytes, wherever it begins: a page for each
  * 2 MiB, one for each GiB, and one of a higher level.
  */
 static inline uint64_t page_table_bytes(uint64_t mapped)

@@ -2,7 +2,7 @@
 /* slab.c - places for small buffers in one piece of a device's memory */
 #include "slab.h"
 
-/* Up to eight pages, a class is one page larger than the one before. */
+/* Up to eight pages, each class is one page larger than the one before. */
 _Static_assert(SLAB_CLASSES <= 8, "class n has n + 1 pages");
 _Static_assert(SLAB_PAGES < UINT16_MAX, "pages are named by 16 bits");
 

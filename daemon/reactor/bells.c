@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bells.c - users take turns at being woken, each as long as it has rested */
+/* bells.c - wakes and hears clients, one user after another; each rests in proportion to its use */
 #include "bells.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "session/errands.h"
 #include "session/session.h"
 
-/* A CQ has one who waits for it; how many a client has put there must not be our time. */
+/* One client waits at a CQ.  It may hang more waiters there, but they must not cost us time. */
 #define MOST_WOKEN 8
 
 #define SLEEP_MOST_MS 1000
@@ -24,18 +24,18 @@ struct bells {
 	pthread_t thread;
 	struct bell_link *links;
 	unsigned count;
-	struct user *users; /* whose rings have requests open */
-	uint32_t bell;      /* rung by adding one and a futex; atomic */
+	struct user *users; /* users with open requests */
+	uint32_t bell;      /* rung: one is added and the futex woken; atomic */
 	uint32_t need_wake;
 	uint64_t looks; /* for the watchdog; atomic */
 	int stop;       /* atomic */
 };
 
-/* ---- what is done ---- */
+/* ---- do a request ---- */
 
 static void ring_it(const struct ring *ring, struct bell_outcome *o)
 {
-	/* Full is success: the descriptor is readable then. */
+	/* A full socket is success: the client's descriptor is readable then. */
 	if (send(ring->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
 		o->unsent = errno == ENOBUFS || errno == ENOMEM;
 }
@@ -81,8 +81,8 @@ static void ring_reactor(int fd)
 	(void)n; /* the counter cannot overflow: the other side drains it */
 }
 
-/* The thread sleeps on a futex: poll(2) refuses even one descriptor where RLIMIT_NOFILE was lowered
- * to none, and the thread would ask again and again. */
+/* The thread sleeps on a futex, not in poll(2): where RLIMIT_NOFILE was lowered to none, poll
+ * refuses even one descriptor, and the thread would ask again and again. */
 static void ring_thread(struct bells *b)
 {
 	__atomic_add_fetch(&b->bell, 1, __ATOMIC_SEQ_CST);
@@ -104,7 +104,7 @@ void bells_ask(struct bell_link *l, struct ring *ring, unsigned ops)
 {
 	uint32_t i = 0;
 
-	(void)quoit_ring_reserve(&l->to_thread, &i); /* there is room for one of each ring */
+	(void)quoit_ring_reserve(&l->to_thread, &i); /* one request per ring: there is room */
 	l->request[i % BELLS_ENTRIES].ring = ring;
 	l->request[i % BELLS_ENTRIES].ops = ops;
 	if (quoit_ring_submit_wake(&l->to_thread, &l->bells->need_wake))
@@ -129,13 +129,13 @@ static void answer(struct bell_link *l, const struct bell_answer *a)
 {
 	uint32_t i = 0;
 
-	(void)quoit_ring_reserve(&l->answers, &i); /* as above */
+	(void)quoit_ring_reserve(&l->answers, &i); /* as in bells_ask */
 	l->answer[i % BELLS_ENTRIES] = *a;
 	if (quoit_ring_submit_wake(&l->answers, l->reactor_need_wake))
 		ring_reactor(l->reactor_eventfd);
 }
 
-/* ---- whose turn it is ---- */
+/* ---- turns ---- */
 
 static void append(struct bells *b, struct ring *ring)
 {
@@ -179,7 +179,7 @@ static void take_requests(struct bells *b)
 	}
 }
 
-/* Of those who have requests, whose rest is over first, or has been for the longest. */
+/* The user whose rest ends first, among those that have requests; NULL: no user has. */
 static struct user *who_is_next(const struct bells *b)
 {
 	struct user *next = b->users;
@@ -201,7 +201,7 @@ static void serve(struct bells *b, struct user *user)
 		leave(b, user);
 	a.outcome = bells_do(ring, a.ops, dear_cpu_now);
 	line->rests_until = tsc_now() + dear_rest(a.outcome.took, &ring->at_bells.took);
-	answer(ring->at_bells.link, &a); /* with it, the ring and its user may be gone */
+	answer(ring->at_bells.link, &a); /* after this the ring and its user may be gone */
 }
 
 /* ---- the thread ---- */
@@ -215,7 +215,7 @@ static bool may_sleep(struct bells *b)
 	return idle;
 }
 
-/* Until something comes, or this user's rest is over; NULL: nobody rests. */
+/* Sleep until a request comes or the rest of user `next` is over; NULL: there is no such user. */
 static void wait_for_news(struct bells *b, const struct user *next)
 {
 	uint32_t seen = __atomic_load_n(&b->bell, __ATOMIC_SEQ_CST);
@@ -258,7 +258,7 @@ static int start_thread(struct bells *b, const cpu_set_t *cpus)
 	if (err < 0)
 		return err;
 	(void)pthread_setname_np(b->thread, "quoit-bells");
-	if (CPU_COUNT(cpus)) /* where that is refused it works all the same */
+	if (CPU_COUNT(cpus)) /* if this is refused, the thread works all the same */
 		(void)pthread_setaffinity_np(b->thread, sizeof *cpus, cpus);
 	return 0;
 }

@@ -2,11 +2,11 @@
 /*
  * bells.h - the thread that wakes and hears clients whose wake-ups are dear (host/dear.h).
  *
- * A reactor does that itself, and times it, until a user's are dear; from then on it hands them to
- * this thread, and goes on.  The thread is kept off the CPUs of reactors where there are others,
- * since the kernel's walk through a client's watches is one with interrupts off.  Each user pays
- * with its own time: after a dear one the user rests (dear_rest), while others are served.  What it
- * took, the answer says, and the reactor charges it.
+ * A reactor wakes and hears its clients itself and times it.  Once a user's wake-ups are dear, the
+ * reactor hands them to this thread and goes on.  The thread is kept off the reactors' CPUs where
+ * there are others, because the kernel walks through a client's watches with interrupts off.  Each
+ * user pays with its own time: after a dear wake-up it rests (dear_rest) while others are served.
+ * The answer says how long the request took, and the reactor charges the user for it.
  *
  * A ring has one request open at a time.  Each reactor has a ring to the thread and one back.
  */
@@ -23,25 +23,25 @@ struct ring;
 
 #define BELLS_ENTRIES 4096u /* as many as a reactor has rings */
 
-/* What is done, any of them at a time. */
+/* What a request asks for; any of these together. */
 enum bell_op {
 	BELL_WAKE = 1, /* the futex that the client sleeps on */
 	BELL_RING = 2, /* a byte to its end of the ring's socket */
-	BELL_HEAR = 4, /* what is in ours, up to BELLS_HEARD messages, is taken */
+	BELL_HEAR = 4, /* take up to BELLS_HEARD messages from our end of the socket */
 };
 
-#define BELLS_HEARD 64u /* or one that never stops had us for good */
+#define BELLS_HEARD 64u /* a limit: a client that never stops sending cannot keep us */
 
-/* What came of it. */
+/* What a request has done. */
 struct bell_outcome {
 	uint64_t took;    /* ticks, by the caller's clock */
-	uint32_t heard;   /* messages */
-	bool unsent;      /* the byte was not sent, for want of memory: to be tried again */
+	uint32_t heard;   /* messages taken */
+	bool unsent;      /* no memory to send the byte: try again */
 	bool ended;       /* the client has closed its end */
-	bool descriptors; /* some came, which nobody sends but to have us close them */
+	bool descriptors; /* file descriptors came, sent only to make us close them */
 };
 
-/* Do it, here and now: whoever calls it pays for what the client has hung there. */
+/* Serve a request here and now.  The caller spends the time for all that hangs at the ring. */
 struct bell_outcome bells_do(struct ring *ring, unsigned ops, uint64_t (*clock)(void));
 
 /* ---- the thread ---- */
@@ -74,33 +74,34 @@ struct bell_link {
 
 struct bells;
 
-/* What of a ring the thread has; the thread's own. */
+/* A ring's request in the thread; only the thread touches it. */
 struct bell_turn {
-	struct ring *next; /* of its user, whose turn is after its own */
+	struct ring *next; /* the same user's next ring */
 	struct bell_link *link;
 	unsigned ops;
-	uint64_t took; /* by the last one */
+	uint64_t took; /* ticks that its last request took */
 };
 
+/* Set up an empty link, before the thread starts.  It wakes the reactor by these two. */
 void bell_link_init(struct bell_link *l, uint32_t *reactor_need_wake, int reactor_eventfd);
 
-/* Start the thread, on these CPUs (none: on any), with one link per reactor.  -errno. */
+/* Start the thread on these CPUs (an empty set: any), with one link per reactor.  0 or -errno. */
 int bells_start(struct bell_link *links, unsigned count, const cpu_set_t *cpus, struct bells **ret);
 
-/* Takes NULL.  What was not done is not done any more. */
+/* Stop the thread; b may be NULL.  Open requests are dropped. */
 void bells_stop(struct bells *b);
 
-/* For the watchdog: a number that changes when it has got on, and have it look.  Any thread. */
+/* For the watchdog, any thread: a number that grows with each turn of the thread; and wake it. */
 uint64_t bells_progress(const struct bells *b);
 void bells_kick(struct bells *b);
 
-/* From a reactor: one request of a ring that has none open. */
+/* From a reactor: send a request of a ring that has none open. */
 void bells_ask(struct bell_link *l, struct ring *ring, unsigned ops);
 
-/* The next answer; false: none. */
+/* From a reactor: take the next answer; false: there is none. */
 bool bells_answered(struct bell_link *l, struct bell_answer *ret);
 
-/* As quoit_ring_sleep. */
+/* From a reactor: quoit_ring_sleep for the answers. */
 bool bells_may_sleep(struct bell_link *l);
 
 #endif

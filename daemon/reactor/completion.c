@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* completion.c - posting CQEs and waking who waits for them */
+/* completion.c - posts CQEs and wakes the clients that wait for them */
 #include "completion.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ int completion_credits(struct ring *r)
 	uint32_t most = r->layout.cq_entries;
 
 	if (r->mute)
-		return (int)most; /* nobody reads its CQ, and nothing is put there */
+		return (int)most; /* the client does not read this CQ, and nothing is put there */
 	if (!completion_has_plenty(r)) {
 		if (!quoit_ring_refresh(&r->cq))
 			return -EPROTO;
@@ -40,7 +40,7 @@ static void fill_error(struct ring *r, uint32_t slot, const struct quoit_sqe *sq
 	r->errors[slot] = e;
 }
 
-/* Beside the client's own; it reads the counter itself. */
+/* Stamps as raw counter values, for comparison with those that the client reads itself. */
 static struct quoit_stamps raw_stamps(const struct quoit_stamps *s)
 {
 	return (struct quoit_stamps){.submit = s->submit,
@@ -88,7 +88,7 @@ static void ring_descriptor(struct ring *r)
 	reactor_bells_ring(r, BELL_RING);
 }
 
-/* One alone is carried in the tail's line: its client waits for no other.  NULL: more than one. */
+/* alone: the only new CQE; it travels in the tail's cache line.  NULL: there are several. */
 static inline void publish(struct ring *r, const struct quoit_cqe *alone)
 {
 	uint64_t word[QUOIT_CQ_CARRIES];

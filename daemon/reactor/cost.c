@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cost.c - what a job will cost, from its operation, its dims and its strides */
+/* cost.c - predicts a job's cost from its operation, its dims and its strides */
 #include "cost.h"
 
 #include <stdlib.h>
@@ -9,32 +9,32 @@
 #include "session/tensor_bits.h"
 #include "shape.h"
 
-/* To scale and write an element of C costs as much as so many multiply-adds. */
+/* Scaling and writing one element of C costs as much as so many multiply-adds. */
 #define GEMM_OUTPUT 12
 
-/* So does to put an element of A or B where it is multiplied from. */
+/* Moving one element of A or B to the place where it is multiplied costs as much as so many. */
 #define GEMM_PACK 12
 
-/* Our own code makes so much of an output at a time; of a product, cores have so many rows each. */
+/* Our own GEMM computes blocks of ROWS by COLUMNS; each core gets at least PANEL rows. */
 #define GEMM_ROWS    12
 #define GEMM_COLUMNS 32
 #define GEMM_PANEL   16
 
-/* A reduction of all elements has so many parts at most. */
+/* A reduction of all elements has at most so many parts. */
 #define REDUCE_PARTS 256
 
-/* Nanoseconds; what is more is for ever. */
+/* Nanoseconds; a longer prediction counts as endless. */
 #define PREDICTED_MOST 1e18
 
 /*
- * What it takes to go to an element that lies in a line of its own, in a view that is spread over
- * more than a core's caches, about.
+ * In a view that is larger than a core's caches, reaching an element in a cache line of its own
+ * takes about FAR_NS.
  */
 #define FAR_NS    5u
 #define FAR_BYTES (256u << 10)
 #define FAR_LINE  64u
 
-/* How often a walk through the view goes from one line to another far away. */
+/* How often a walk through the view goes to another line that is far away. */
 static uint64_t far_steps(const struct view *v)
 {
 	uint64_t nearest = UINT64_MAX, run = 1;
@@ -63,7 +63,7 @@ bool cost_is_expressible(const struct view *v)
 	       ((row == 1 || rows <= 1) && (columns <= 1 || column >= rows));
 }
 
-/* Is there a BLAS, and is this a matrix for it? */
+/* Is there a BLAS, and can it take this matrix? */
 static bool is_for_blas(const struct view *v)
 {
 	return v->dtype == QUOIT_F32 && v->dim[QUOIT_MAX_DIMS - 2] <= INT32_MAX &&
@@ -75,7 +75,7 @@ static double rounded_up(double n, double unit)
 	return n > 0 ? unit * (double)(uint64_t)((n + unit - 1) / unit) : 0;
 }
 
-/* In multiply-adds.  Our own code makes whole blocks of an output, however small that is. */
+/* In multiply-adds.  Our own code computes whole blocks, even of a small output. */
 static double gemm_work(const struct quoit_sqe *sqe, const struct plan *plan)
 {
 	const struct view *c = plan->t[0], *a = plan->t[1], *b = plan->t[2];
@@ -90,10 +90,7 @@ static double gemm_work(const struct quoit_sqe *sqe, const struct plan *plan)
 	return batches * (m * n * (k + GEMM_OUTPUT) + GEMM_PACK * packed);
 }
 
-/*
- * In how many pieces cores could do it at most: those that its implementation (daemon/ops) has for
- * so long a job.
- */
+/* In how many pieces cores can compute it at most, as implementations in daemon/ops split it. */
 static uint64_t pieces(const struct plan *plan)
 {
 	const struct view *out = plan->t[0];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cost_device.c - what a job takes on a device, predicted with little trust
+ * cost_device.c - predicts how long a job takes on a device, with little trust
  *
- * A job that is not over in time is ended with its process, and everybody's memory there.  So what
- * decides is the slowest device of its kind, and the slowest way in which the job may be done.  In
- * terms of what a core takes: 50 thousand million multiply-adds of a product a second (ops.def).
- * The figures are estimates, from data sheets and from how the kernels are made; none was measured.
+ * A job that overruns its time is ended together with its process, and every session's memory there
+ * is lost.  So the prediction assumes the slowest device of its kind and the slowest way to do the
+ * job.  It is relative to a core, which does 50 thousand million multiply-adds of a product a
+ * second (ops.def).  The figures are estimates from data sheets and from how the kernels are made;
+ * none was measured.
  */
 #include <quoit/device.h>
 
@@ -14,22 +15,21 @@
 #include "session/tensor_bits.h"
 #include "shape.h"
 
-/* Of a device's units (40 to 132 are usual), so many do what a core does, spread over all. */
+/* So many of a device's units (40 to 132 are usual) do what one core does, if all have work. */
 #define UNITS_OF_A_CORE 10.0
 
-/* Products by a library are so much faster than by the plain kernel, 16-bit ones once more. */
+/* A library computes products so much faster than the plain kernel; halves faster once more. */
 #define LIBRARY_SPEED 16.0
 #define HALVES_SPEED  4.0
 
-/* And where arithmetic of f64 is for compatibility's sake, it is so much slower. */
+/* Where f64 arithmetic exists only for compatibility, it is so much slower. */
 #define DOUBLES_PART 2.0
 
-/* The plain kernel makes tiles of a product, each in one unit, of which so many do a core's work.
- */
+/* The plain kernel computes a product in tiles, one per unit; so many units do a core's work. */
 #define TILE      16.0
 #define TILE_PART 8.0
 
-/* What has no words for the library is copied for it up to about this size. */
+/* Views that the library cannot express are copied for it up to about this size. */
 #define PACKED_BYTES (UINT64_C(16) << 20)
 
 static bool is_for_library(const struct device_speed *d, const struct plan *p)
@@ -54,7 +54,7 @@ static double product_speed(const struct device_speed *d, const struct plan *p)
 	return shape_dtype_size(dtype) == 2 ? LIBRARY_SPEED * HALVES_SPEED : LIBRARY_SPEED;
 }
 
-/* By the plain kernel, of which a few tiles keep a few units busy. */
+/* The time by the plain kernel: a few tiles keep only a few units busy. */
 static double tile_ns(const struct plan *p)
 {
 	const struct view *c = p->t[0];

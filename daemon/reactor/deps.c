@@ -32,7 +32,7 @@ static struct extent extent_at(const struct session *s, uint32_t name)
 	return a->gaps ? extent_of(view_at(s, name)) : extent_whole(a->lo, a->hi);
 }
 
-/* Of accesses whose hulls overlap, if one has gaps.  That takes longer than a look. */
+/* Do accesses with overlapping hulls, of which one has gaps, share bytes?  Slower than a look. */
 static bool share_bytes(struct session *s, uint32_t name, const struct extent *b)
 {
 	const struct extent a = extent_at(s, name);
@@ -86,7 +86,7 @@ static void gather_job(struct waited *w, uint32_t job)
 		w->job[w->count++] = job;
 }
 
-/* Those in the list that touch bytes of the access `name`. */
+/* Gather the jobs in the list that touch bytes of the access `name`. */
 static void gather_list(struct session *s, uint32_t list, uint32_t name, struct waited *w)
 {
 	uint32_t self = name / QUOIT_MAX_TENSORS_PER_JOB;
@@ -148,7 +148,7 @@ static void list_remove(struct session *s, uint32_t name)
 	a->buffer = NIL;
 }
 
-/* All that the access touches, the write does, too: one without gaps, or with the very same. */
+/* Does the write touch all bytes of the access?  It has no gaps, or it has the very same ones. */
 static bool is_hidden(struct session *s, uint32_t name, uint32_t by)
 {
 	const struct access *a = access_at(s, name), *w = access_at(s, by);
@@ -166,7 +166,7 @@ static bool is_hidden(struct session *s, uint32_t name, uint32_t by)
 	return extent_same(&of_a, &of_w);
 }
 
-/* Whatever conflicts with what is hidden behind the new write conflicts with that one. */
+/* Remove what the new write hides: a job that conflicts with that conflicts with the write. */
 static void list_hide(struct session *s, uint32_t list, uint32_t by)
 {
 	uint32_t next;
@@ -197,16 +197,16 @@ static void list_insert(struct session *s, uint32_t name)
 	*list = name;
 }
 
-/* ---- order that a device keeps ---- */
+/* ---- order kept by a device ---- */
 
-/* The job that it waits for is in a stream of its own device. */
+/* `before` is in a stream: if that is the job's own device, the device can keep the order. */
 static void ease(struct job *job, const struct job *before)
 {
 	if (job->executor == before->executor && job->eased < QUOIT_EXEC_AFTER)
 		job->after[job->eased++] = before->work;
 }
 
-/* That job has ended.  Slots are each device's own: another's is none of these. */
+/* `before` has ended.  A work's number counts per device, so one of another device is not meant. */
 static void unease(struct job *job, const struct job *before)
 {
 	if (job->executor != before->executor)
@@ -353,7 +353,7 @@ void deps_segment_end(struct ring *r, struct job *job)
 	r->segment_job[segment_slot(r, r->segment_tail)] = job_index(r->session, job);
 	r->segment_tail++;
 	r->segment_open[segment_slot(r, r->segment_tail)] = 0;
-	deps_segment_join(r, job); /* the next one waits for this one too, whatever its priority */
+	deps_segment_join(r, job); /* so the next segment waits for it, whatever its priority */
 	job->waits++;
 }
 

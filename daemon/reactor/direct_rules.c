@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* direct_rules.c - which jobs are for GPU-direct mode */
+/* direct_rules.c - which jobs may use GPU-direct mode */
 #include "direct_rules.h"
 
 #include "session/tensor_bits.h"
 
-/* Element by element, and of nothing but the elements: a bad index would need an answer. */
+/* Consumers know these.  None reads an index, since a bad one would need an error as answer. */
 static bool is_known(uint8_t opcode)
 {
 	switch (opcode) {
@@ -26,7 +26,7 @@ static bool is_known(uint8_t opcode)
 	}
 }
 
-/* What has elements and not too many, of a type that consumers know. */
+/* Does the view have elements, not too many, and a type that consumers know? */
 static bool is_small(const struct view *v)
 {
 	return v->elements && v->elements <= QUOIT_DIRECT_ELEMENTS && OP_TYPES_N & 1u << v->dtype;

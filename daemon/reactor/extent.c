@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* extent.c - runs of bytes that are repeated by steps */
+/* extent.c - runs of bytes that repeat at fixed steps */
 #include "extent.h"
 
 #include <stdlib.h>
 
 #include "shape.h"
 
-/* Dims that lead to other bytes, by the lengths of their steps. */
+/* The dims that lead to other bytes, sorted by the length of their steps. */
 static unsigned sort_dims(const struct view *v, unsigned order[QUOIT_MAX_DIMS])
 {
 	unsigned n = 0;
@@ -23,7 +23,7 @@ static unsigned sort_dims(const struct view *v, unsigned order[QUOIT_MAX_DIMS])
 	return n;
 }
 
-/* One more dim, whose step is at least as long as those before; what joins without a gap is one. */
+/* Add a dim with a step at least as long as those before; merge it if there is no gap. */
 static void add_level(struct extent *e, int64_t step, int64_t count)
 {
 	unsigned last = e->levels - 1;
@@ -50,11 +50,11 @@ struct extent extent_of(const struct view *v)
 	return e;
 }
 
-/* The steps of both, each once; false: one does not divide the next. */
+/* The steps of both extents, each once.  chain_of returns false if one does not divide the next. */
 struct chain {
 	unsigned levels;
 	int64_t step[2 * QUOIT_MAX_DIMS];
-	int64_t most[2][2 * QUOIT_MAX_DIMS]; /* of a and of b: how often it is taken */
+	int64_t most[2][2 * QUOIT_MAX_DIMS]; /* how often a and b take each step, at most */
 };
 
 static bool chain_of(const struct extent *a, const struct extent *b, struct chain *ret)
@@ -90,10 +90,11 @@ static int64_t divide_up(int64_t x, int64_t by)
 }
 
 /*
- * A run of a and one of b share a byte if the sum of m[i] step[i] is within [least, most], where
- * m[i] is the difference between how often a and b take that step: any number from -most[1][i] to
- * most[0][i].  Counted in units of step[0], m[0] is any number of an interval and the rest of the
- * sum a multiple of step[1]; what is left for the rest is again an interval, wider by that one.
+ * A run of a and one of b share a byte if the sum of m[i] step[i] is within [least, most].  m[i] is
+ * the difference between how often a and b take step i: any number from -most[1][i] to most[0][i].
+ * Divided by step[0], the rest of the sum is a multiple of step[1] / step[0] and m[0] any number of
+ * an interval.  So the rest must fall into [least, most] widened by that interval, and so on for
+ * each step.
  */
 bool extent_overlap(const struct extent *a, const struct extent *b)
 {

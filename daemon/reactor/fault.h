@@ -13,14 +13,14 @@ struct fault {
 	uint64_t value[2]; /* what was found and what is allowed */
 };
 
-/* Fill it in; returns the code. */
+/* Fill in *f; returns the code. */
 static inline int refuse(struct fault *f, int code, uint8_t field, uint64_t found, uint64_t allowed)
 {
 	*f = (struct fault){.code = code, .field = field, .value = {found, allowed}};
 	return code;
 }
 
-/* The same of a tensor, by its place. */
+/* As refuse, for the tensor at this place. */
 static inline int refuse_tensor(struct fault *f, int code, unsigned tensor, uint64_t found,
 				uint64_t allowed)
 {

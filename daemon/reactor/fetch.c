@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fetch.c - SQEs from a ring, in bursts; those that take but a moment end here */
+/* fetch.c - takes SQEs from a ring in bursts, and ends those that take only a moment */
 #include "fetch.h"
 
 #include <errno.h>
@@ -20,18 +20,18 @@
 #include "small.h"
 
 /*
- * SQEs taken from one ring before the next ring has its turn, and before its client sees the CQEs
- * of the first of them: who waits for those fills no slots meanwhile.
+ * SQEs taken from one ring before the next ring has its turn.  The client sees their CQEs only
+ * after the burst, and a client that waits for those puts in no more SQEs meanwhile.
  */
 #define FETCH_BURST 64u
 
 /*
- * Slots are asked for so many SQEs ahead: each is a line in the client's cache.  But none that is
- * not filled: the client has asked for that one, to fill it.
+ * A slot is prefetched so many SQEs ahead, because it is a line in the client's cache.  An empty
+ * slot is not: the client owns that line, to fill it.
  */
 #define FETCH_AHEAD 8u
 
-/* A CREATE, VIEW or FREE has been done, or refused; -EAGAIN: it is to come again. */
+/* End a CREATE, VIEW or FREE, done or refused.  -EAGAIN: it must be tried again later. */
 static inline int end_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
 			      int err, const struct fault *fault)
 {
@@ -43,7 +43,7 @@ static inline int end_control(struct ring *ring, const struct quoit_sqe *sqe, ui
 	return 0;
 }
 
-/* It is fetched now, as a job or not: an index comes again after a wrap. */
+/* This SQE is fetched, as a job or not.  Forget its cancellation, since indices come again. */
 static void forget_cancel(struct ring *ring, uint32_t sq_index)
 {
 	for (uint32_t i = ring->cancels; i-- > 0;)
@@ -51,7 +51,7 @@ static void forget_cancel(struct ring *ring, uint32_t sq_index)
 			ring->cancel[i] = ring->cancel[--ring->cancels];
 }
 
-/* Run it here if it is one of the many that small.c knows by heart. */
+/* Run it here if small.c can. */
 static bool run_small(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
 {
 	if (!(sqe->flags & QUOIT_SQE_QUIET) || !small_run(s, sqe, cost))
@@ -62,8 +62,8 @@ static bool run_small(struct session *s, const struct quoit_sqe *sqe, uint64_t *
 }
 
 /*
- * A NOP that asks for nothing but its CQE, or for that of a moment that has come: all words zero
- * but user_data, no flag but QUIET and, with no job of the ring open, AFTER_ALL.
+ * Is this a NOP that asks for nothing but its CQE?  Then all words but user_data are zero, and no
+ * flag is set but QUIET, and AFTER_ALL where no job of the ring is open.
  */
 static inline bool is_plain_nop(const struct ring *ring, const struct quoit_sqe *sqe)
 {
@@ -75,9 +75,8 @@ static inline bool is_plain_nop(const struct ring *ring, const struct quoit_sqe 
 }
 
 /*
- * One SQE; plain: of a ring without stamps and cancels.  -EAGAIN: a table of the session is
- * full; nothing was done, try again later.  Part of the loop below, where most of it is for most
- * SQEs.
+ * Fetch one SQE.  plain: the ring has no stamps and no cancels.  -EAGAIN: a table of the session is
+ * full; nothing was done, try again later.  Inlined into the loop below, since most SQEs end here.
  */
 static inline __attribute__((always_inline)) int fetch_one(struct ring *ring,
 							   const struct quoit_sqe *sqe,
@@ -108,7 +107,7 @@ static inline __attribute__((always_inline)) int fetch_one(struct ring *ring,
 	return err;
 }
 
-/* A private copy of an SQE that its client may be changing; alone: nothing else is ready. */
+/* Copy an SQE, which its client may be changing.  alone: the ring has no other SQE ready. */
 static inline void copy_sqe(const struct ring *ring, const struct quoit_sqe *sqes, uint32_t mask,
 			    uint32_t index, bool alone, struct quoit_sqe *ret)
 {
@@ -120,7 +119,7 @@ static inline void copy_sqe(const struct ring *ring, const struct quoit_sqe *sqe
 			sizeof *ret / sizeof(uint64_t));
 }
 
-/* SQEs from `index` on, up to `end` or until they have cost a turn; the first that is left. */
+/* Run SQEs from `index` to `end`, or until they have cost a turn.  Returns the first left. */
 static inline __attribute__((always_inline)) uint32_t run_sqes(struct ring *ring, uint32_t index,
 							       uint32_t end, uint64_t *cost)
 {
@@ -128,7 +127,7 @@ static inline __attribute__((always_inline)) uint32_t run_sqes(struct ring *ring
 	const uint32_t mask = ring->layout.sq_entries - 1;
 	bool plain = !ring->cancels && !ring->stamps;
 	bool alone = ring->sq.cached_tail - ring->sq.next == 1;
-	uint32_t counted = index; /* those before it have been, by their operations */
+	uint32_t counted = index; /* those before it are counted by operation */
 	uint8_t opcode = QUOIT_OP_NOP;
 
 	for (; index != end && *cost < SCHED_TURN_NS; index++) {
@@ -152,14 +151,14 @@ static inline __attribute__((always_inline)) uint32_t run_sqes(struct ring *ring
 	return index;
 }
 
-/* For those that are watched on their way; for who is not, it is part of fetch_ring. */
+/* run_sqes out of line, for rings that are sampled or traced; others use fetch_burst's copy. */
 static __attribute__((noinline)) uint32_t fetch_run(struct ring *ring, uint32_t index, uint32_t end,
 						    uint64_t *cost)
 {
 	return run_sqes(ring, index, end, cost);
 }
 
-/* The one SQE that is the next sample, timed; false: it is left. */
+/* Fetch and time the one SQE that is the next sample; false: it was not taken. */
 static bool fetch_sample(struct ring *ring, uint32_t index, uint64_t *cost)
 {
 	struct session *s = ring->session;
@@ -175,7 +174,7 @@ static bool fetch_sample(struct ring *ring, uint32_t index, uint64_t *cost)
 	return true;
 }
 
-/* SQEs from `index` on, as fetch_run, with samples among them. */
+/* As fetch_run, with samples among the SQEs. */
 static __attribute__((noinline)) uint32_t fetch_timed(struct ring *ring, uint32_t index,
 						      uint32_t end, uint64_t *cost)
 {
@@ -189,7 +188,7 @@ static __attribute__((noinline)) uint32_t fetch_timed(struct ring *ring, uint32_
 	return fetch_run(ring, index, end, cost);
 }
 
-/* As fetch_timed, one by one, each into the session's trace while there is room. */
+/* As fetch_timed, one by one; each goes into the session's trace while there is room. */
 static uint32_t fetch_recorded(struct ring *ring, uint32_t index, uint32_t end, uint64_t *cost)
 {
 	uint64_t start = ring->fetched;
@@ -206,7 +205,7 @@ static uint32_t fetch_recorded(struct ring *ring, uint32_t index, uint32_t end, 
 	return index;
 }
 
-/* As fetch_recorded; for what is left there is no room in the trace. */
+/* As fetch_recorded; when the trace is full, the rest goes through fetch_timed. */
 static __attribute__((noinline)) uint32_t fetch_traced(struct ring *ring, uint32_t index,
 						       uint32_t end)
 {
@@ -218,7 +217,7 @@ static __attribute__((noinline)) uint32_t fetch_traced(struct ring *ring, uint32
 	return fetch_timed(ring, index, end, &cost);
 }
 
-/* All of them, in one turn; the first that is left. */
+/* Fetch all SQEs up to `end`, within one turn.  Returns the first that is left. */
 static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t end)
 {
 	uint64_t cost = 0;
@@ -231,8 +230,8 @@ static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t e
 }
 
 /*
- * Does nobody but a recorder look at what becomes of the next SQE, and is there a slot for its CQE,
- * whatever its client has reaped meanwhile?
+ * Is the next SQE free of stamps, cancels, samples and the like (a trace is allowed), and is there
+ * surely a slot for its CQE?
  */
 static inline bool is_unwatched(const struct ring *ring)
 {
@@ -244,15 +243,16 @@ static inline bool is_unwatched(const struct ring *ring)
 }
 
 /*
- * The only SQE there is, where it is a plain NOP that came in the tail's line and posts a CQE: its
- * client waits for this one, so that is seen before anything is counted.  For all else it does what
- * a burst does, but that there is nothing to start afterwards.
+ * Answer the only SQE of the ring, if it is a plain NOP that came in the tail's line and posts a
+ * CQE.  Its client waits for it, so the CQE is published before anything is counted.  All else is
+ * done as in a burst, except that there is nothing to start afterwards.  False: it is left to the
+ * burst.
  */
 static inline __attribute__((always_inline)) bool fetch_alone(struct reactor *r, struct ring *ring)
 {
 	struct session *s = ring->session;
 	struct quoit_sqe sqe;
-	uint64_t at = 0; /* not 0: it is recorded */
+	uint64_t at = 0; /* not 0: the NOP is recorded */
 
 	quoit_ask_to_write(ring->cq.line);
 	if (!quoit_ring_carried(&ring->sq, (uint64_t *)&sqe, QUOIT_SQ_CARRIES) ||
@@ -260,7 +260,7 @@ static inline __attribute__((always_inline)) bool fetch_alone(struct reactor *r,
 		return false;
 	probe_fetch(ring, 1);
 	if (__builtin_expect(record_has_room(s), 0))
-		at = tsc_after_loads(); /* the pass may have begun before it came */
+		at = tsc_after_loads(); /* r->now may be from before the NOP came */
 	completion_answer(ring, sqe.user_data);
 	if (__builtin_expect(at != 0, 0))
 		record_nop(ring, at);
@@ -307,10 +307,8 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 		ready = (uint32_t)credits;
 	if (ready > FETCH_BURST)
 		ready = FETCH_BURST;
-	ring->stalled = !ready; /* for want of credits */
-	/* The pass may have begun before the client put them in, and who has stamps, or records it,
-	 * would see it.
-	 */
+	ring->stalled = !ready; /* a ring without credits is stalled */
+	/* The pass may have begun before they came in; stamps and traces would show it. */
 	ring->fetched = ring->stamps || record_has_room(s) ? tsc_after_loads() : r->now;
 	outer = guard_enter(s);
 	index = fetch_burst(ring, ring->sq.next, ring->sq.next + ready);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fetch.h - taking SQEs from a ring: fetch, validate, and then one of three ways.
+ * fetch.h - takes SQEs from a ring: fetch, validate, and then one of three ways.
  *
- * What is invalid, and what only changes the tables (CREATE, VIEW, FREE), ends here.  A short
- * job whose bytes are there and that nobody else uses is run here and now.  All else becomes
- * a job (job.h).
+ * An invalid SQE ends here, and so does one that only changes the tables (CREATE, VIEW, FREE).  A
+ * short job runs here and now if its bytes are there and no other job uses them.  Every other SQE
+ * becomes a job (job.h).
  */
 #ifndef QUOITD_FETCH_H
 #define QUOITD_FETCH_H
@@ -12,8 +12,8 @@
 #include "reactor.h"
 
 /*
- * Take what the ring has: up to a burst, as far as its completion credits and its turn go.
- * True: something was done.  What was posted is to be flushed.
+ * Take up to a burst from the ring, as far as its completion credits and its turn allow.  True:
+ * something was done.  The caller flushes what was posted.
  */
 bool fetch_ring(struct reactor *r, struct ring *ring);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fetch_job.c - what an SQE becomes where there is more to do: refused, run here, or a job */
+/* fetch_job.c - SQEs that need more than fetch.c does: refused, run here, or made a job */
 #include "fetch_job.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static struct quoit_error error_of(const struct fault *fault)
 				    .value = {fault->value[0], fault->value[1]}};
 }
 
-/* The CQE of what never becomes a job, or is none. */
+/* Post the CQE of an SQE that does not become a job, or of a refused one. */
 static void post_at_fetch(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
 			  const struct quoit_error *error)
 {
@@ -44,7 +44,7 @@ static void post_at_fetch(struct ring *ring, const struct quoit_sqe *sqe, uint32
 	completion_post(ring, sqe, error->code, error, &stamps);
 }
 
-/* The outputs of a valid job that does not run are poisoned, so that no reader takes old bytes. */
+/* Poison the outputs of a valid job that does not run, so that no reader takes old bytes. */
 static void poison_outputs(struct session *s, const struct ring *ring, const struct quoit_sqe *sqe,
 			   const struct plan *plan, int32_t res, struct quoit_error cause)
 {
@@ -64,7 +64,7 @@ static void count_refusal(struct session *s, int32_t code)
 	s->reactor->count[refusal_counter(code)]++;
 }
 
-/* ---- what only changes the tables ---- */
+/* ---- CREATE, VIEW, FREE ---- */
 
 int fetch_refuse_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, int err,
 			 const struct fault *fault)
@@ -103,8 +103,8 @@ static bool overwrites(const struct session *s, const struct plan *plan, unsigne
 }
 
 /*
- * Can it run at this very moment?  Short, with nobody before it on its bytes, and the
- * bytes there.  Bits of *ret_zero: buffers to clear first.
+ * Can the job run at this moment?  It must be short, no job before it may use its bytes, and the
+ * bytes must be there.  Bits of *ret_zero: buffers to clear first.
  */
 static bool can_run_now(struct session *s, const struct quoit_sqe *sqe, const struct plan *plan,
 			uint8_t *ret_zero)
@@ -131,13 +131,13 @@ static bool can_run_now(struct session *s, const struct quoit_sqe *sqe, const st
 	}
 	if (lacking && !memory_take_now(s, lacking, plan->view))
 		return false;
-	for_each_tensor (i, unclear) /* new pages are zero */
+	for_each_tensor (i, unclear) /* pages that memory_take_now has brought are zero */
 		if (!buffer_of(s, plan, i)->zeroed)
 			*ret_zero |= (uint8_t)(1u << i);
 	return true;
 }
 
-/* Run a job that waits for nothing, without making an entry for it. */
+/* Run a job that waits for nothing, without an entry in the table. */
 static void run_now(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
 		    const struct plan *plan, uint8_t zero)
 {
@@ -176,7 +176,7 @@ static void run_now(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_
 	}
 }
 
-/* ---- a job, or refused ---- */
+/* ---- admit or refuse a job ---- */
 
 /* Was this SQ index cancelled before it was fetched? */
 static bool is_cancelled(const struct ring *ring, uint32_t sq_index)
@@ -188,8 +188,8 @@ static bool is_cancelled(const struct ring *ring, uint32_t sq_index)
 }
 
 /*
- * As job_admit, and counted.  Who records it may have room when it ends, and it was not fetched
- * before its client put it in, as the pass may have begun.
+ * job_admit, and count the job.  A session with a trace gets an exact time of fetch: the trace may
+ * have room when the job ends, and the pass may have begun before the client put the SQE in.
  */
 static int admit(struct ring *ring, const struct quoit_sqe *sqe, const struct plan *plan,
 		 uint32_t sq_index)
@@ -203,8 +203,8 @@ static int admit(struct ring *ring, const struct quoit_sqe *sqe, const struct pl
 }
 
 /*
- * A cancelled job takes its place in the order of things all the same, so that its outputs
- * are poisoned for those behind it and not for those before it.
+ * A cancelled job keeps its place in the order, so that its outputs are poisoned for the jobs
+ * behind it and not for those before it.
  */
 static int admit_cancelled(struct ring *ring, const struct quoit_sqe *sqe, const struct plan *plan,
 			   uint32_t sq_index)
@@ -228,13 +228,13 @@ static bool has_conflict(struct session *s, const struct plan *plan)
 }
 
 /*
- * What a refused job should have written is poisoned, too: at once, or in its place behind those
- * that use it now.  -EAGAIN: for that, there is no room in the tables.
+ * Refuse a job and poison what it should have written: at once or, if open jobs use it now, in its
+ * place behind them.  -EAGAIN: the tables have no room for that.
  */
 static int refuse_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
 		      const struct fault *fault)
 {
-	/* Of all that it says, only who it is can be used. */
+	/* Of a refused SQE only the opcode and user_data can be trusted. */
 	const struct quoit_sqe bare = {.opcode = sqe->opcode, .user_data = sqe->user_data};
 	struct session *s = ring->session;
 	struct quoit_error error = error_of(fault);
@@ -260,7 +260,7 @@ static int refuse_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t s
 int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, uint64_t *cost)
 {
 	struct session *s = ring->session;
-	struct fault fault; /* filled in where something is refused */
+	struct fault fault; /* set where something is refused */
 	struct plan plan;
 	uint8_t zero;
 	int err = validate_job(s, sqe, &plan, &fault);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* job.c - admitting and ending jobs */
+/* job.c - admits and ends jobs */
 #include "job.h"
 
 #include <errno.h>
@@ -52,9 +52,9 @@ static void open_list_remove(struct session *s, struct job *job, uint64_t now)
 /* ---- poison ---- */
 
 /*
- * What has failed to write bytes with gaps of one kind, such as a column panel, fails nobody that
- * reads between them: who does so did not wait for it, either.  Of several such writes, or of gaps
- * within gaps, the hull counts.
+ * A job that has failed to write bytes with gaps of one kind, such as a column panel, does not fail
+ * jobs that read between them; those did not wait for it, either.  If several such writes failed,
+ * or the gaps have gaps, the hull counts.
  */
 static struct extent poison_extent(const struct buffer *b)
 {
@@ -121,7 +121,7 @@ bool job_is_poisoned(const struct session *s, struct job *job)
 	return false;
 }
 
-/* Does a write of this view leave nothing of what others failed to write? */
+/* Does a write of this view replace all that others failed to write? */
 static bool replaces_poison(const struct buffer *b, const struct view *v, bool was_read)
 {
 	struct extent poison, of_view;
@@ -148,7 +148,7 @@ void view_written(struct session *s, const struct view *v, bool was_read, int32_
 	if (v->lo == v->hi)
 		return;
 	s->any_poison = true;
-	/* The latter, or readers would hear of what no longer matters. */
+	/* A write that replaces the poison replaces its cause, which no longer matters. */
 	if (!b->poisoned || replaces_poison(b, v, was_read)) {
 		b->poisoned = true;
 		poison_view(b, v);
@@ -177,7 +177,7 @@ static void set_accesses(struct session *s, struct job *job)
 						 .gaps = !v->covers,
 						 .lo = v->lo,
 						 .hi = v->hi};
-		/* Whoever brings the bytes may have to clear them all: a write of everything. */
+		/* The job that brings bytes may have to clear the whole buffer: it writes all. */
 		if (job->holds & 1u << i && (!b->reserved || !b->zeroed)) {
 			job->access[i].write = true;
 			job->access[i].gaps = false;
@@ -217,7 +217,7 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->on_device = plan->on_device;
 	job->holds = plan->refused ? 0 : plan->tensors;
 	job->refused = plan->refused;
-	if (plan->on_device && job->executor == NO_EXECUTOR) /* a NOP only waits */
+	if (plan->on_device && job->executor == NO_EXECUTOR) /* a NOP waits and needs no memory */
 		job->holds &= (uint8_t)~plan->on_device;
 	job->in_stream = job->in_direct = false;
 	job->stream = 0;
@@ -234,7 +234,7 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	set_accesses(s, job);
 }
 
-/* The open job that a link names, NIL: it has ended, or there is no link. */
+/* The open job that the link names; NIL: it has ended, or there is no link. */
 static uint32_t linked_job(const struct ring *r, const struct quoit_sqe *sqe, uint32_t sq_index)
 {
 	struct job *job;
@@ -322,15 +322,15 @@ int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *pl
 	if (job_may_start(job))
 		ready(s, job);
 	else if (sqe->flags & QUOIT_SQE_AFTER_ALL)
-		leave_segments(s, r, now, ready); /* all before it may have ended already */
+		leave_segments(s, r, now, ready); /* all jobs before it may have ended already */
 	if (job->memory_waits && s->oldest == job_index(s, job))
-		memory_advance(s, ready); /* nobody's end will do it */
+		memory_advance(s, ready); /* no job's end will do it */
 	return 0;
 }
 
 /* ---- ending ---- */
 
-/* It is posted; index: of the next CQE before. */
+/* Note that the job is posted.  index: of the ring's next CQE before the post. */
 static void note_post(const struct ring *r, struct job *job, uint32_t index, uint64_t now)
 {
 	job->cq_index = index;
@@ -338,7 +338,7 @@ static void note_post(const struct ring *r, struct job *job, uint32_t index, uin
 	job->post = now;
 }
 
-/* True: with a CQE. */
+/* Post the job's end; true: with a CQE. */
 static bool post(struct ring *r, struct job *job, int32_t res, uint64_t now)
 {
 	uint32_t index = r->cq.next;
@@ -371,7 +371,7 @@ void job_refuse(struct session *s, struct job *job, const struct quoit_error *er
 	job->error = *error;
 	job->posted = true;
 	ring_of(s, job)->in_flight--;
-	job->cq_index = ring_of(s, job)->cq.next; /* it is the next */
+	job->cq_index = ring_of(s, job)->cq.next; /* the caller posts it next */
 	job->has_cqe = !ring_of(s, job)->mute;
 	job->post = job->fetch;
 }

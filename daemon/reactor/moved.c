@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* moved.c - how many bytes a job has moved */
+/* moved.c - counts the bytes that a job has moved */
 #include "moved.h"
 
 #include "job.h"
 #include "session/tensor_bits.h"
 #include "shape.h"
 
-/* The elements of some of its tensors. */
+/* The bytes of the elements of these tensors. */
 static uint64_t bytes_of(const struct session *s, const uint32_t *view, uint8_t tensors)
 {
 	uint64_t bytes = 0;
@@ -19,7 +19,7 @@ static uint64_t bytes_of(const struct session *s, const uint32_t *view, uint8_t 
 	return bytes;
 }
 
-/* One that computes nothing waits for what it says it reads. */
+/* A NOP moves nothing: it only waits for what it says it reads. */
 static uint64_t both(const struct session *s, const struct quoit_sqe *sqe, const uint32_t *view,
 		     uint8_t reads, uint8_t writes)
 {
@@ -34,7 +34,7 @@ uint64_t moved_at_fetch(const struct session *s, const struct quoit_sqe *sqe,
 	return both(s, sqe, plan->view, plan->reads, plan->writes);
 }
 
-/* A copy whose tensors are not in one place. */
+/* Does it copy between two places, such as the host and a device? */
 static bool goes_across(const struct session *s, const struct job *job)
 {
 	return job->sqe.opcode == QUOIT_OP_COPY && job->on_device &&

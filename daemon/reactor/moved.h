@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* moved.h - how many bytes a job that has succeeded has moved: "bytes_moved" of quoit/stats.h */
+/* moved.h - how many bytes a successful job has moved: "bytes_moved" of quoit/stats.h */
 #ifndef QUOITD_MOVED_H
 #define QUOITD_MOVED_H
 
 #include "validate.h"
 
-/* Of one that ran at its fetch, and of another, which has this result. */
+/* Of a job that ran at its fetch; and of one of the table, which ended with this result. */
 uint64_t moved_at_fetch(const struct session *s, const struct quoit_sqe *sqe,
 			const struct plan *plan);
 uint64_t moved_by_job(const struct session *s, const struct job *job, int32_t res);

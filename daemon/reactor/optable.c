@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* optable.c - ops.def as a table, and the operations of modules behind it */
+/* optable.c - ops.def as a table, with the operations of modules added at start */
 #include "optable.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static struct op_row table[QUOIT_OP_NR] = {
 #undef QUOIT_OP
 };
 
-/* The letters as bits, so that the path compares none. */
+/* Turn the access letters into bits, so that no job compares letters. */
 void optable_read_access(struct op_row *row)
 {
 	row->takes = row->needs = row->reads = row->writes = 0;
@@ -37,7 +37,10 @@ void optable_read_access(struct op_row *row)
 	}
 }
 
-/* Which arg says that the third tensor is a scalar: 0xff: it has scalars of the tensors' kind. */
+/*
+ * The bits of arg that say that a scalar stands for the third tensor.  0xff: there always are
+ * scalars of the tensors' type.
+ */
 static uint8_t scalar_arg(unsigned opcode, const struct op_row *row)
 {
 	if (opcode == QUOIT_OP_FILL || opcode == QUOIT_OP_AXPBY)
@@ -49,7 +52,7 @@ static uint8_t scalar_arg(unsigned opcode, const struct op_row *row)
 					   : 0;
 }
 
-/* With three tensors, or two and a scalar in the place of the third; or with two tensors. */
+/* Set the forms that small.c may run: two or three tensors, or two and a scalar for the third. */
 static void read_forms(struct op_row *row)
 {
 	unsigned plain = 1u << OPTABLE_FORM(0, row->takes >> 2 & 1);
@@ -83,7 +86,7 @@ static uint8_t broadcast_dims(uint8_t shape)
 	}
 }
 
-/* A session cannot do without: it waits by one, and has tensors by the others. */
+/* A session cannot do without these: it waits by NOP and has its tensors by the others. */
 static bool is_vital(unsigned opcode)
 {
 	return opcode == QUOIT_OP_NOP || table[opcode].flags & OP_CONTROL;
@@ -106,7 +109,7 @@ void optable_init(void)
 	}
 }
 
-/* The operation that a word of a list names; QUOIT_OP_NR: there is none that could be. */
+/* The operation named by a word of a list; QUOIT_OP_NR: none that may be switched off. */
 static unsigned find_word(const char *word, size_t length)
 {
 	unsigned i = 0;

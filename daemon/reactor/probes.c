@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* probes.c - the semaphores of quoitd's probes, and which starts are told */
+/* probes.c - the semaphores of quoitd's probes, and which starts are reported */
 #include "probes.h"
 
 #include "optable.h"
 #include "record.h"
 
-/* Weak: a test has libquoit's probes, too, and there is one of the same name. */
+/* Weak, because a test also links libquoit's probes, and one name is in both. */
 #define DEFINE(name)                                                                               \
 	__attribute__((section(".probes"), aligned(QUOIT_LINE), weak)) PROBE_SEMAPHORE(name) = {0}
 
@@ -16,7 +16,7 @@ DEFINE(end);
 DEFINE(post);
 DEFINE(wake);
 
-/* Are only buffers cleared now, for a job that then goes to somebody else? */
+/* Does this start only clear buffers, for a job that then goes to another executor or a file? */
 static bool is_only_cleared(const struct job *job)
 {
 	return job_host_zero(job) &&
@@ -27,7 +27,7 @@ void probe_start_traced(const struct session *s, const struct job *job)
 {
 	uint32_t place = record_place(s, job);
 
-	/* One that has failed may be sent to clear what others will read. */
+	/* A failed job may still be sent, to clear what others will read. */
 	if (place != QUOIT_TRACE_NOWHERE && !job->failed && !is_only_cleared(job))
 		probe_start_at(s, job, place);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probes.h - where tracers look in: quoitd's USDT probes, which quoit_probes(7) lists.
+ * probes.h - quoitd's USDT probes for tracers; quoit_probes(7) lists them.
  *
- * The kernel counts a probe's semaphore up for as long as somebody traces it.  Until then a probe
- * is a look at that word, a comparison and a branch that is not taken, and what makes its arguments
- * is out of the way.  On the path there is one for each burst and not one for each SQE or CQE.
+ * The kernel counts a probe's semaphore up while it is traced.  Until then a probe costs a load, a
+ * comparison and a branch not taken, and the code for its arguments is out of the way.  On the hot
+ * path there is one probe per burst, not one per SQE or CQE.
  */
 #ifndef QUOITD_PROBES_H
 #define QUOITD_PROBES_H
@@ -15,7 +15,7 @@
 #include "fault.h"
 #include "session/session.h"
 
-/* The name is sdt.h's.  A line of its own: what lies beside it is not written. */
+/* sdt.h prescribes the name.  It has a cache line to itself, so that no write disturbs it. */
 #define PROBE_SEMAPHORE(name)                                                                      \
 	__attribute__((visibility("hidden"))) unsigned short                                       \
 		quoit_##name##_semaphore[QUOIT_LINE / sizeof(unsigned short)]
@@ -28,11 +28,11 @@ extern PROBE_SEMAPHORE(end);
 extern PROBE_SEMAPHORE(post);
 extern PROBE_SEMAPHORE(wake);
 
-/* sdt.h's macros are not strict C, which clang says where they are used. */
+/* sdt.h's macros are not strict C; clang warns where they are used. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-/* A burst has been fetched, so many SQEs, and its slots are about to be given back. */
+/* A burst of `count` SQEs has been fetched, and its slots are about to be given back. */
 static inline void probe_fetch(const struct ring *r, uint32_t count)
 {
 	if (PROBE_IS_TRACED(fetch))
@@ -48,7 +48,7 @@ static inline void probe_refuse(const struct ring *r, const struct quoit_sqe *sq
 			    (uint32_t)sqe->opcode, fault->code, (uint32_t)fault->field);
 }
 
-/* Behind its semaphore: */
+/* The probe itself, behind its semaphore. */
 static inline void probe_start_at(const struct session *s, const struct job *job, uint32_t place)
 {
 	STAP_PROBE6(quoit, start, s->id, (uint32_t)job->ring, job->sq_index, job->sqe.user_data,
@@ -57,7 +57,7 @@ static inline void probe_start_at(const struct session *s, const struct job *job
 
 void probe_start_traced(const struct session *s, const struct job *job);
 
-/* A job of the table, with its time of start, goes to who runs it. */
+/* A job of the table goes to its executor; its time of start is set. */
 static inline void probe_start(const struct session *s, const struct job *job)
 {
 	if (PROBE_IS_TRACED(start))
@@ -80,7 +80,7 @@ static inline void probe_post(const struct ring *r)
 			    r->cq.next - r->cq.published);
 }
 
-/* The client is woken: it slept when these were published. */
+/* The client is woken, since it slept when these CQEs were published. */
 static inline void probe_wake(const struct ring *r)
 {
 	if (PROBE_IS_TRACED(wake))

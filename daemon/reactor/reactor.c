@@ -5,8 +5,8 @@
  *	fetch -> validate -> deps, memory -> sched -> backend -> complete
  *
  * This file names the stages in order.  fetch.c and fetch_job.c have what happens at an SQE's
- *fetch, start.c what starts a ready job; reactor_idle.c and reactor_rings.c what is done without
- *work.
+ * fetch, start.c starts ready jobs, reactor_idle.c and reactor_rings.c have what happens when there
+ * is no work.
  */
 #include "reactor.h"
 
@@ -30,7 +30,7 @@
 #include "start.h"
 #include "workers/backend_cpu.h"
 
-/* Its counters are to be told. */
+/* The session's counters have changed and must be published. */
 static inline void note_change(struct reactor *r, struct session *s)
 {
 	if (!s->told)
@@ -65,7 +65,7 @@ static void flush(struct reactor *r)
 	for (struct ring *ring = r->dirty; ring; ring = next) {
 		next = ring->next_dirty;
 		ring->queued = false;
-		if (ring->dirty) /* it may have been flushed by itself */
+		if (ring->dirty) /* it may have been flushed alone */
 			completion_flush(ring);
 	}
 	r->dirty = NULL;
@@ -83,7 +83,7 @@ void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int3
 	reactor_touch(r, ring);
 }
 
-/* ---- whose time it is ---- */
+/* ---- charging time ---- */
 
 static void settle(struct reactor *r, uint64_t now)
 {
@@ -94,7 +94,7 @@ static void settle(struct reactor *r, uint64_t now)
 	r->charged = now;
 }
 
-/* The time is read only where it changes hands: one session alone pays at the end of the pass. */
+/* Read the clock only when the payer changes; one that is alone pays at the end of the pass. */
 static inline void change_payer(struct reactor *r, struct session *s)
 {
 	if (r->payer == s)
@@ -102,7 +102,7 @@ static inline void change_payer(struct reactor *r, struct session *s)
 	if (r->payer)
 		settle(r, tsc_now());
 	r->payer = s;
-	if (!s->published) /* else it waits for tiles, not for us */
+	if (!s->published) /* a session with tiles waits for workers, not for us */
 		weight_note(&r->port->served, s->id, r->now, r->note_ticks);
 }
 
@@ -141,8 +141,7 @@ bool reactor_turn_is_over(struct reactor *r, const struct tenant *t)
 	return tenancy_turn_is_over(&r->tenancy, t);
 }
 
-/* A reading of the clock takes as long as many a job: the end of one pass is the start of the next.
- */
+/* Start a pass at the end of the last one: reading the clock takes as long as many a job. */
 static void begin_pass(struct reactor *r)
 {
 	r->now = r->charged = r->passed ? r->passed : tsc_now();
@@ -162,7 +161,7 @@ static void end_pass(struct reactor *r)
 	r->passed = now;
 }
 
-/* One stage of a pass for all who may have something done; true: something was. */
+/* Run one stage of a pass for all users that may have something to do; true: something was done. */
 static inline bool for_tenants(struct reactor *r, bool (*stage)(struct reactor *, struct tenant *))
 {
 	struct tenancy *all = &r->tenancy;
@@ -203,9 +202,9 @@ static bool fetch(struct reactor *r, struct tenant *t)
 	return any;
 }
 
-/* ---- answers: of workers, of the memory thread, of the kernel, of executors ---- */
+/* ---- answers of workers, the memory thread, the kernel and executors ---- */
 
-/* The tiles are done.  A job that also needs another backend only had its buffers cleared. */
+/* A work's tiles are done.  If the job needs another backend, they only cleared its buffers. */
 static void finish_work(struct reactor *r, struct work *work)
 {
 	struct session *s = work->session;
@@ -267,7 +266,7 @@ bool reactor_pass(struct reactor *r)
 	bool work = false;
 
 	begin_pass(r);
-	/* First: what was posted since the last pass waits for nothing else. */
+	/* First, since what was posted since the last pass waits for nothing else. */
 	work |= for_tenants(r, fetch);
 	work |= reactor_mail(r);
 	work |= collect(r);
@@ -305,7 +304,7 @@ int reactor_start(struct reactor *r)
 	r->settled = &settled;
 	err = -pthread_create(&r->thread, NULL, run, r);
 	while (!err && sem_wait(&settled) < 0)
-		; /* a signal */
+		; /* a signal interrupted the wait */
 	(void)sem_destroy(&settled);
 	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reactor_bells.c - who wakes whom, and who pays for it */
+/* reactor_bells.c - wakes and hears clients, and charges their users for it */
 #include "reactor_bells.h"
 
 #include <sys/epoll.h>
@@ -8,9 +8,9 @@
 #include "reactor_mail.h"
 #include "reactor_rings.h"
 
-/* ---- whose time it is ---- */
+/* ---- charging time ---- */
 
-/* What took so long was done for this session, whoever has the turn. */
+/* Charge this session, even if another has the turn. */
 static void charge(struct reactor *r, struct session *s, uint64_t took)
 {
 	s->core_ticks += took;
@@ -28,7 +28,7 @@ static bool is_dear(const struct reactor *r, const struct session *s)
 	return dear_is(&reactor_tenant(r, s)->dear, r->now);
 }
 
-/* ---- what comes of it ---- */
+/* ---- outcomes ---- */
 
 static void stop_listening(struct reactor *r, struct ring *ring)
 {
@@ -42,16 +42,16 @@ static void take_outcome(struct reactor *r, struct ring *ring, const struct bell
 	struct session *s = ring->session;
 
 	if (o->unsent)
-		ring->armed = ~ring->armed; /* as never answered: at the next CQE */
+		ring->armed = ~ring->armed; /* looks unanswered: try again at the next CQE */
 	s->kicks += o->heard;
 	if (o->descriptors)
 		reactor_kill(r, s, QUOIT_DAEMON_KILL_PROTO);
-	/* When the client closed its end, the control socket says what that means. */
+	/* When the client closed its end, the control socket tells what that means. */
 	if (o->ended || s->stopped)
 		stop_listening(r, ring);
 }
 
-/* ---- the thread for dear ones ---- */
+/* ---- the thread for dear wake-ups ---- */
 
 static void ask(struct reactor *r, struct ring *ring)
 {
@@ -63,7 +63,7 @@ static void ask(struct reactor *r, struct ring *ring)
 	ring->bells_wanted = 0;
 }
 
-/* One request of a ring is open at a time: what is wanted meanwhile is asked for after it. */
+/* A ring has one request open at a time; what else it wants is asked for after the answer. */
 static void want(struct reactor *r, struct ring *ring, unsigned op)
 {
 	ring->bells_wanted |= op;
@@ -71,7 +71,7 @@ static void want(struct reactor *r, struct ring *ring, unsigned op)
 		ask(r, ring);
 }
 
-/* Until its socket has been heard, it has nothing new to say but that it is closed. */
+/* EPOLLONESHOT: until the thread has read the socket, epoll reports only that it was closed. */
 static void listen_for(struct reactor *r, struct ring *ring, uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.ptr = ring};
@@ -94,7 +94,7 @@ static void take_answer(struct reactor *r, const struct bell_answer *a)
 	}
 	if (ring->bells_wanted)
 		ask(r, ring);
-	if (ring->session->leaving) /* it may be all that it has waited for */
+	if (ring->session->leaving) /* this may be all that it waits for */
 		reactor_look(r, ring->session);
 }
 
@@ -111,7 +111,7 @@ bool reactor_bells_answers(struct reactor *r)
 	return any;
 }
 
-/* ---- by whom ---- */
+/* ---- here or in the thread ---- */
 
 void reactor_bells_ring(struct ring *ring, unsigned op)
 {
@@ -125,11 +125,11 @@ void reactor_bells_ring(struct ring *ring, unsigned op)
 	}
 	o = bells_do(ring, op, tsc_now);
 	count(r, s, o.took);
-	r->charged += o.took; /* by whoever has the turn it is not paid as well */
+	r->charged += o.took; /* so that the session that has the turn does not pay, too */
 	take_outcome(r, ring, &o);
 }
 
-/* Drain the doorbell before its ring is looked at, or a kick could be lost. */
+/* Drain the doorbell before looking at its ring, or a kick could be lost. */
 void reactor_bells_hear(struct reactor *r, struct ring *ring, bool hung_up)
 {
 	struct session *s = ring->session;
@@ -144,13 +144,13 @@ void reactor_bells_hear(struct reactor *r, struct ring *ring, bool hung_up)
 		o = bells_do(ring, BELL_HEAR, tsc_now);
 		o.ended |= hung_up;
 		count(r, s, o.took);
-		r->count[QUOIT_REACTOR_WORK_TICKS] += o.took; /* between two passes */
+		r->count[QUOIT_REACTOR_WORK_TICKS] += o.took; /* spent between two passes */
 		take_outcome(r, ring, &o);
 	}
 	reactor_ring_has_rung(r, ring);
 }
 
-/* ---- users who come again ---- */
+/* ---- users that come back ---- */
 
 void reactor_bells_leave(struct reactor *r, const struct tenant *t)
 {

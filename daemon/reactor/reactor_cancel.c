@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reactor_cancel.c - jobs that end before they have started, or whose end nobody waits for */
+/* reactor_cancel.c - cancels jobs, before they have started or while they run */
 #include "reactor_cancel.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "memory/memory.h"
 #include "sched.h"
 
-/* A job that has not started ends now, as far as its client is concerned. */
+/* Post -ECANCELED as the end of a job that has none yet. */
 static void cancel_job(struct reactor *r, struct session *s, struct job *job)
 {
 	struct ring *ring = s->rings[job->ring];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reactor_deadlines.c - jobs whose time has come although they have not ended */
+/* reactor_deadlines.c - ends jobs whose deadline has passed */
 #include "reactor_deadlines.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "memory/memory.h"
 #include "sched.h"
 
-/* Look at a job with a deadline; when to look at it again (TSC), UINT64_MAX: never. */
+/* Look at a job with a deadline.  Returns the TSC of the next look; UINT64_MAX: never. */
 static uint64_t look_at_deadline(struct reactor *r, struct session *s, struct job *job)
 {
 	bool in_executor = exec_has(job), posted = true;
@@ -45,7 +45,7 @@ static void expire(struct reactor *r, struct session *s)
 	memory_advance(s, sched_push);
 }
 
-/* Those that are left have theirs in the next pass. */
+/* Sessions that are left over have their turn in the next pass. */
 void reactor_expire(struct reactor *r)
 {
 	struct session *next;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reactor_deadlines.h - jobs whose time has come although they have not ended.
+ * reactor_deadlines.h - ends jobs whose deadline has passed.
  *
- * One that has not started gets its CQE with -ETIME, one that runs here is left to end, and
+ * A job that has not started gets its CQE with -ETIME.  A job that runs here is left to end.
  * backend_exec.h says what becomes of one in an executor.
  */
 #ifndef QUOITD_REACTOR_DEADLINES_H
@@ -10,7 +10,7 @@
 
 #include "reactor.h"
 
-/* Look at the sessions of which a deadline has come; s->next_deadline says when to do so again. */
+/* Look at the sessions with a deadline that has passed; sets s->next_deadline to the next one. */
 void reactor_expire(struct reactor *r);
 
 /* The session may have new deadlines. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reactor_idle.c - spinning, sleeping, and what is done now and then */
+/* reactor_idle.c - spinning, sleeping, and periodic chores */
 #include "reactor_idle.h"
 
 #include <errno.h>
@@ -25,9 +25,10 @@
 #include "session/places.h"
 
 /*
- * Looks in a hurry: so many between two passes, so many waits for loads before each, and before the
- * first one behind an answer, whose client reads it, writes the next SQE and gets the line for that
- * first.  By measurement on a Zen 4, where a wait takes 5 ns.
+ * Close looks at the only polled ring: so many looks between two passes, and so many waits for
+ * loads before each.  The first look after an answer waits longer: its client reads the answer,
+ * writes the next SQE, and should get the cache line first.  Measured on a Zen 4, where a wait
+ * takes 5 ns.
  */
 #define CLOSE_LOOKS       8u
 #define CLOSE_WAITS       2u
@@ -36,12 +37,12 @@
 #define SPIN_FIRST_NS      2000u
 #define SPIN_MOST_NS       100000u
 #define SPIN_WITH_TILES_NS 1000u
-#define SPIN_FAST_NS       1000u /* a client that waits for each answer has sent the next job by then */
-#define CHORES_NS          10000u  /* how often idle rings are looked at while we are awake, */
-#define CHORES_PART        16u     /* so that this takes a small part of the time; */
-#define CHORES_MOST_NS     200000u /* but whose ring it is waits for that */
+#define SPIN_FAST_NS       1000u   /* by then a client that waits for each answer has sent a job */
+#define CHORES_NS          10000u  /* least pause between two rounds of chores while awake */
+#define CHORES_PART        16u     /* added to that pause: so many times what the chores took */
+#define CHORES_MOST_NS     200000u /* longest pause: clients of idle rings wait for it */
 #define TRIM_NS            1000000000u
-#define BUSY_SHARE_NS      500000u /* a busy reactor leaves its core to tiles as long as it had it */
+#define BUSY_SHARE_NS      500000u /* a busy reactor naps for tiles after so long, for so long */
 #define SLEEP_MOST_NS      1000000000u
 #define NOTES_AT_ONCE      1024u
 
@@ -97,9 +98,9 @@ void reactor_wake(struct reactor *r)
 	(void)n;
 }
 
-/* ---- what others are told, and who records ---- */
+/* ---- publishing counters, taking notes for traces ---- */
 
-/* Memory may vanish while nothing is done for its session. */
+/* Look for sessions whose memory has vanished although nothing was done for them. */
 static void attend_hit(struct reactor *r)
 {
 	for_each_session (s, r->sessions, at_reactor)
@@ -113,7 +114,7 @@ static void tell_totals(struct reactor *r)
 	reactor_stats_totals(r);
 }
 
-/* One more note may be taken each microsecond, for who is recorded costs the others' time. */
+/* Notes for traces are limited to one a microsecond, because they cost other sessions' time. */
 static void record_sessions(struct reactor *r)
 {
 	uint64_t notes = r->notes + tsc_to_ns(r->now - r->noted) / 1000;
@@ -128,7 +129,7 @@ static void record_sessions(struct reactor *r)
 
 /* ---- sleep ---- */
 
-/* Every way in which work can arrive has its flag up and was looked at once more. */
+/* Raise the flag of each way in which work can arrive, and look once more; true: nothing came. */
 static bool may_sleep(struct reactor *r)
 {
 	bool idle = reactor_rings_may_sleep(r);
@@ -178,12 +179,12 @@ static void sleep_now(struct reactor *r)
 		r->count[QUOIT_REACTOR_POLL_TICKS] += tsc_now() - r->last_work;
 		reactor_poll(r, sleep_timeout(r));
 		slept = tsc_to_ns(r->now - before);
-		/* Spinning that long would have spared the sleep; spinning for a long sleep is
-		 * lost. */
+		/* A short sleep: spinning that long would have spared it.  After a long one,
+		 * spinning was wasted. */
 		if (slept < SPIN_MOST_NS)
 			r->spin_ticks = r->spin_ticks * 2 + (r->now - before);
 		else if (slept > 20 * SPIN_MOST_NS &&
-			 !reactor_computes(r)) /* else it was the totals' */
+			 !reactor_computes(r)) /* else it woke for the totals */
 			r->spin_ticks /= 2;
 		if (r->spin_ticks > r->spin_most)
 			r->spin_ticks = r->spin_most;
@@ -229,8 +230,9 @@ static void chores(struct reactor *r)
 		pause = tsc_from_ns(CHORES_MOST_NS);
 	r->next_chores = ended + pause;
 	/*
-	 * Nobody's time; and no pass begins before what was found here.  Behind a pass without work
-	 * the reactor may sleep, and the next one reads the clock.
+	 * Chores are charged to no session, and no pass starts earlier than what was found here.
+	 * After a pass without work, r->passed stays 0: the reactor may sleep, and the next pass
+	 * reads the clock.
 	 */
 	if (r->passed)
 		r->passed = ended;
@@ -245,7 +247,7 @@ static void send_backlog(struct reactor *r)
 	}
 }
 
-/* An endless stream of small jobs must not starve the tiles below us on this core. */
+/* An endless stream of small jobs must not starve the tiles on this core. */
 static void share_core(struct reactor *r)
 {
 	struct timespec nap = {.tv_nsec = BUSY_SHARE_NS};
@@ -258,9 +260,9 @@ static void share_core(struct reactor *r)
 }
 
 /*
- * Looks between two passes, while all that can come is an SQE of the one ring that is polled: a
- * whole pass before the next look would be a late one.  But not one look right after the other,
- * which would take the line from the client that is about to fill it.
+ * Look at the only polled ring between two passes, while nothing else can arrive: by a whole pass
+ * the next SQE would be seen late.  Wait a little between looks, or they would take the cache line
+ * from the client that is about to write it.
  */
 static void look_closely(const struct reactor *r, unsigned waits)
 {
@@ -274,14 +276,14 @@ static void look_closely(const struct reactor *r, unsigned waits)
 	}
 }
 
-/* Its client can do nothing while we spin.  That this is true is its own affair: nobody else's ring
- * is polled. */
+/* Does the client say that it cannot run while we spin?  If it lies, it harms only itself: no other
+ * ring is polled. */
 static bool shares_cpu(const struct ring *ring)
 {
 	return __atomic_load_n(&ring->client->shares_cpu, __ATOMIC_RELAXED);
 }
 
-/* Nothing to do, but soon perhaps.  False: it has been so for long enough. */
+/* Spin once more, as something may come soon; false: we have spun for long enough. */
 static bool spin(struct reactor *r)
 {
 	uint64_t idle = r->now - r->last_work;
@@ -318,7 +320,7 @@ void reactor_idle(struct reactor *r, bool work)
 			look_closely(r, CLOSE_WAITS_FIRST);
 		return;
 	}
-	if (gap > r->spin_most) /* somebody else had the core: it is not idle */
+	if (gap > r->spin_most) /* another thread had the core: it is not idle */
 		r->spin_ticks /= 2;
 	if (!spin(r))
 		sleep_now(r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reactor_leave.c - rings and sessions go, each once nothing of it is in use */
+/* reactor_leave.c - lets rings and sessions go, each once nothing of it is in use */
 #include "reactor_leave.h"
 
 #include <errno.h>
@@ -20,10 +20,10 @@
 #include "session/session_stats.h"
 #include "session/turns.h"
 
-/* How often those are looked at that wait for an executor. */
+/* Interval of looks at sessions that wait for an executor or for memory. */
 #define LINGER_NS 100000u
 
-/* ---- who is here, and who is to go ---- */
+/* ---- sessions here, and sessions that may leave ---- */
 
 static struct session **place_of(struct reactor *r, const struct session *s)
 {
@@ -62,7 +62,7 @@ void reactor_look(struct reactor *r, struct session *s)
 	r->leaves_last = s;
 }
 
-/* It, or a ring of it, is to go. */
+/* The session, or a ring of it, is to leave. */
 static void leave_soon(struct reactor *r, struct session *s)
 {
 	s->leaving = true;
@@ -77,8 +77,7 @@ static void abandon(struct reactor *r, struct session *s)
 
 void reactor_end_session(struct reactor *r, struct session *s, uint8_t type, uint32_t flags)
 {
-	if (!reactor_has(r,
-			 s)) { /* closed, and let go, while the news of its death was under way */
+	if (!reactor_has(r, s)) { /* it was let go before the news of its death came */
 		reactor_answer(r, type, s, NULL, 0);
 		return;
 	}
@@ -111,13 +110,13 @@ void reactor_close_ring(struct reactor *r, struct session *s, uint32_t index)
 	reactor_unstall(r, ring);
 }
 
-/* Jobs, in a drain; those that were cancelled have been told. */
+/* Jobs that ended during a drain.  After a cut there are none: its answer has counted them. */
 static uint32_t ended_since(const struct session *s)
 {
 	return s->cut ? 0 : (uint32_t)(s->jobs_done + s->jobs_failed - s->ended_before);
 }
 
-/* One that is closing anyway, or gone, comes back by its own letter. */
+/* A session that is closing or gone already comes back by its own letter. */
 void reactor_drain(struct reactor *r, struct session *s)
 {
 	if (!reactor_has(r, s))
@@ -165,7 +164,7 @@ static void let_ring_go(struct reactor *r, struct session *s, struct ring *ring)
 	s->rings[ring->index] = NULL;
 }
 
-/* Its client knows all that was posted, and nobody is on the way to wake it. */
+/* Has the client been told of all CQEs, and is no wake-up of it under way? */
 static bool is_told(struct ring *ring)
 {
 	if (ring->dirty)
@@ -173,7 +172,7 @@ static bool is_told(struct ring *ring)
 	return !ring->bells_asked;
 }
 
-/* True: some ring still has jobs. */
+/* Let closing rings go; true: some still have jobs. */
 static bool close_rings(struct reactor *r, struct session *s)
 {
 	bool pending = false;
@@ -247,8 +246,8 @@ static bool unfetched(const struct session *s)
 }
 
 /*
- * Hand the session back once nothing of it is in use.  Its rings stay its own and are
- * freed with it; after CLOSE the client may still reap what was posted.
+ * Hand the session back once nothing of it is in use.  Its rings are freed with it; after CLOSE the
+ * client may still reap what was posted.
  */
 static bool let_session_go(struct reactor *r, struct session *s)
 {
@@ -257,7 +256,7 @@ static bool let_session_go(struct reactor *r, struct session *s)
 	exec_abandon(r, s);
 	if (!quiet(s) || (!s->stopped && unfetched(s)))
 		return false;
-	s->stopped = true; /* what is published from here on finds no memory */
+	s->stopped = true; /* fetch nothing more: the memory goes now */
 	if (!exec_leave(r, s) || !memory_close(s))
 		return false;
 	m = (struct mail){.type = s->ending, .session = s, .a = ended_since(s)};
@@ -277,13 +276,13 @@ static bool let_session_go(struct reactor *r, struct session *s)
 	return true;
 }
 
-/* Does it wait for what nobody tells us of?  An executor lets go of it in its own time. */
+/* Does it wait for something that sends no message?  An executor lets go of it in its own time. */
 static bool lingers(const struct reactor *r, const struct session *s)
 {
 	return s->ending && (r->executors || (!s->requests && s->region.base && quiet(s)));
 }
 
-/* True: it has gone. */
+/* Look at a leaving session; true: it is gone. */
 static bool look_at(struct reactor *r, struct session *s)
 {
 	reactor_charge_only(r, s);
@@ -298,7 +297,7 @@ static bool look_at(struct reactor *r, struct session *s)
 	return false;
 }
 
-/* All of these are looked at again. */
+/* Queue the lingering sessions for another look. */
 static void recall(struct reactor *r)
 {
 	struct session *s;

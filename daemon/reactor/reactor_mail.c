@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reactor_mail.c - letters of the control thread, and their answers; sessions and rings come */
+/* reactor_mail.c - reads and answers the control thread's letters; takes in sessions and rings */
 #include "reactor_mail.h"
 
 #include "executors/backend_kernels.h"
@@ -31,13 +31,13 @@ void reactor_kill(struct reactor *r, struct session *s, uint32_t reason)
 
 	if (s->stopped)
 		return;
-	if (guard_has_hit(s)) /* whatever we read then was not what the client wrote */
+	if (guard_has_hit(s)) /* we may have read something else than the client wrote */
 		m.a = QUOIT_DAEMON_KILL_MEM_VANISHED;
 	s->stopped = true;
 	mailbox_send(r->outbox, &m);
 }
 
-/* ---- who comes ---- */
+/* ---- sessions and rings that come ---- */
 
 static void add_session(struct reactor *r, struct session *s)
 {
@@ -165,7 +165,7 @@ static bool read_letters(struct reactor *r)
 		any = true;
 		now = tsc_now();
 		until = until ? until : now + tsc_from_ns(REACTOR_TURN_NS);
-		if (now >= until) /* the rest in the next pass */
+		if (now >= until) /* the rest is read in the next pass */
 			break;
 	}
 	return any;

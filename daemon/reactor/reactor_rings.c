@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reactor_rings.c - rings that are polled, stalled and idle, and the sockets that ring for them */
+/* reactor_rings.c - polled, stalled and idle rings, and the sockets that ring for them */
 #include "reactor_rings.h"
 
 #include <errno.h>
@@ -13,19 +13,18 @@
 #include "sample.h"
 
 #define EVENTS       64
-#define RING_IDLE_NS 200000u /* a ring that is polled without SQEs for so long is so no more */
+#define RING_IDLE_NS 200000u /* after so long without SQEs a ring is no longer polled */
 
-/* When one that stalls is looked at again. */
+/* Bounds of the interval between looks at a stalled ring. */
 #define STALL_LEAST_NS 50000u
 #define STALL_MOST_NS  20000000u
 
-/* More idle rings than that are not looked at while we are awake; to ask for bells costs as much.
- */
+/* With more idle rings than this, ask epoll for bells instead: looking at each costs more. */
 #define SCAN_MOST 64u
 
 /* ---- circles of rings ---- */
 
-/* As the one whose turn is the last. */
+/* Join the circle as the last ring to have its turn. */
 static void join_circle(struct ring **first, struct ring *ring)
 {
 	if (*first) {
@@ -45,7 +44,7 @@ static void leave_circle(struct ring **first, struct ring *ring)
 		*first = ring->next == ring ? NULL : ring->next;
 }
 
-/* ---- the table of rings: those that are polled first ---- */
+/* ---- the table of rings; polled ones come first ---- */
 
 static void swap_rings(struct reactor *r, uint32_t a, uint32_t b)
 {
@@ -57,7 +56,7 @@ static void swap_rings(struct reactor *r, uint32_t a, uint32_t b)
 	r->rings[b]->slot = b;
 }
 
-/* From wherever it is; need_wake is the caller's affair. */
+/* Move a ring to a place, from any other.  The caller takes care of need_wake. */
 static void put(struct reactor *r, struct ring *ring, enum ring_place place)
 {
 	struct tenant *t = reactor_tenant(r, ring->session);
@@ -92,7 +91,7 @@ static void activate(struct reactor *r, struct ring *ring)
 	put(r, ring, RING_POLLED);
 }
 
-/* It is looked at again after a tenth of the time for which it has been so: late by that much. */
+/* Look at a stalled ring again after a tenth of the time for which it has had no work. */
 static void stall(struct reactor *r, struct ring *ring)
 {
 	uint64_t part = tsc_to_ns(r->now - ring->last_work) / 10;
@@ -104,8 +103,8 @@ static void stall(struct reactor *r, struct ring *ring)
 	put(r, ring, RING_STALLED);
 }
 
-/* Put need_wake up, or wait for what its next SQE waits for; false: an SQE has come meanwhile, and
- * the ring stays polled. */
+/* Stall a ring whose next SQE must wait, or make it idle and put need_wake up.  False: an SQE has
+ * come meanwhile, and the ring stays polled. */
 static bool deactivate(struct reactor *r, struct ring *ring)
 {
 	if (ring->stalled && !ring->session->stopped) {
@@ -145,7 +144,7 @@ void reactor_remove_ring(struct reactor *r, struct ring *ring)
 void reactor_scan_rings(struct reactor *r)
 {
 	if (r->ring_count - r->polled_count > SCAN_MOST) {
-		reactor_poll(r, 0); /* they have rung */
+		reactor_poll(r, 0); /* clients of idle rings have rung */
 		return;
 	}
 	for (uint32_t i = r->polled_count; i < r->ring_count; i++) {
@@ -181,7 +180,7 @@ bool reactor_rings_may_sleep(struct reactor *r)
 	return idle;
 }
 
-/* ---- rings that stall ---- */
+/* ---- stalled rings ---- */
 
 void reactor_unstall(struct reactor *r, struct ring *ring)
 {
@@ -233,7 +232,7 @@ void reactor_poll(struct reactor *r, uint64_t timeout_ns)
 	struct epoll_event events[EVENTS];
 	struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
 				   .tv_nsec = (long)(timeout_ns % 1000000000u)};
-	bool others = false; /* than rings: our threads, files and executors */
+	bool others = false; /* our threads, files or executors woke us */
 	int n = epoll_pwait2(r->epoll, events, EVENTS, &timeout, NULL);
 
 	if (n < 0 && errno == ENOSYS) /* before Linux 5.11 */

@@ -7,44 +7,44 @@
  *	    its next SQE waits for the client or  ▼ │  after a while, or when a job of the
  *	    for a place in a table of its session stalled   session has ended
  *
- * need_wake is up while a ring is idle.  Those that are polled come first in the table.  Only the
- * reactor's own thread calls these.
+ * need_wake is up while a ring is idle.  Polled rings come first in the table.  Only the reactor's
+ * own thread calls these.
  */
 #ifndef QUOITD_REACTOR_RINGS_H
 #define QUOITD_REACTOR_RINGS_H
 
 #include "reactor.h"
 
-/* A ring joins and leaves the reactor's table.  -ENOSPC: it is full; -errno of epoll_ctl. */
+/* A ring joins or leaves the reactor's table.  -ENOSPC: it is full; or -errno of epoll_ctl. */
 int reactor_add_ring(struct reactor *r, struct ring *ring);
 void reactor_remove_ring(struct reactor *r, struct ring *ring);
 
-/* It has rung: it is polled. */
+/* A ring has rung: poll it. */
 void reactor_ring_has_rung(struct reactor *r, struct ring *ring);
 
-/* Wait for sockets, the eventfd and the io_uring, and answer them; sets the reactor's now. */
+/* Wait for sockets, the eventfd and the io_uring, and serve them; updates r->now. */
 void reactor_poll(struct reactor *r, uint64_t timeout_ns);
 
-/* Idle rings whose client did not have to ring are polled: we were awake anyway. */
+/* Poll idle rings that have SQEs although their clients saw us awake and did not ring. */
 void reactor_scan_rings(struct reactor *r);
 
-/* Those that were polled without SQEs for a while are so no more. */
+/* Stop polling rings that had no SQEs for a while. */
 void reactor_retire_rings(struct reactor *r);
 
-/* Of those that are polled, samples come as often as they are wanted (sample.h). */
+/* Sample polled rings more often where samples have become too rare (sample.h). */
 void reactor_sample_rings(struct reactor *r);
 
-/* No ring is polled any more; false: at least one has an SQE, and still is. */
+/* Stop polling all rings; false: at least one has an SQE and is still polled. */
 bool reactor_rings_may_sleep(struct reactor *r);
 
-/* What a ring, or the rings of a session, may have waited for has come. */
+/* A ring, or the rings of a session, may now have what they stalled for: poll them again. */
 void reactor_unstall(struct reactor *r, struct ring *ring);
 void reactor_unstall_all(struct reactor *r, struct session *s);
 
-/* A client that reaps rings no bell: those that stall are looked at when it is time. */
+/* Poll the stalled rings that are due, since a client that reaps rings no bell. */
 void reactor_look_at_stalled(struct reactor *r);
 
-/* When that is, in ns from now on; UINT64_MAX: never. */
+/* ns until the next such time; UINT64_MAX: no ring is stalled. */
 uint64_t reactor_stall_timeout(const struct reactor *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reactor_stats.c - counters of sessions, of cores and of the reactor, copied out */
+/* reactor_stats.c - copies out the counters of sessions, of cores and of the reactor */
 #include "reactor_stats.h"
 
 #include "executors/backend_exec.h"
@@ -10,7 +10,7 @@
 #include "session/session_stats.h"
 #include "summary.h"
 
-#define STATS_NS 100000000u /* everybody may read when somebody's job ended, so roughly */
+#define STATS_NS 100000000u /* coarse: all users may read it, and must not learn when a job ended */
 
 static void publish_session(struct reactor *r, struct session *s, bool all)
 {
@@ -20,8 +20,8 @@ static void publish_session(struct reactor *r, struct session *s, bool all)
 }
 
 /*
- * A session's are for its own user: whenever we sleep, they have all that we did.  What clients do
- * by themselves, and time that goes by, is looked at now and then (all).
+ * A session's counters are for its own user: whenever we sleep, they include all that we did.
+ * Things that change without us, by the client or by time, are looked at now and then (all).
  */
 void reactor_stats_sessions(struct reactor *r, bool all)
 {
@@ -37,7 +37,7 @@ void reactor_stats_sessions(struct reactor *r, bool all)
 	}
 }
 
-/* What it has told, a core does not take back: between two words of it a tile may have ended. */
+/* A core's ticks never go back, even if a tile ended between reading two of its words. */
 static void publish_core(struct reactor *r, uint32_t i, uint64_t tiles, uint64_t ticks)
 {
 	uint64_t *value = r->cores[i].value;
@@ -50,7 +50,7 @@ static void publish_core(struct reactor *r, uint32_t i, uint64_t tiles, uint64_t
 	__atomic_store_n(&value[QUOIT_CORE_AS_OF], r->now, __ATOMIC_RELAXED);
 }
 
-/* True: one is at work, so that there will be more to tell. */
+/* True: a core is at work, so there will be more to publish. */
 static bool publish_cores(struct reactor *r)
 {
 	uint64_t tiles, ticks;
@@ -114,8 +114,8 @@ uint64_t reactor_stats_timeout(const struct reactor *r)
 }
 
 /*
- * What there is to tell is told when the next tenth of a second begins, and not a tenth of a second
- * after it was done, which would tell when that was.
+ * The next totals are due when a tenth of a second on the clock is over, not a tenth of a second
+ * after the work was done: that would show when it was.
  */
 void reactor_stats_begin(struct reactor *r)
 {

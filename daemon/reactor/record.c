@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - records of jobs, of clients and of counts */
+/* record.c - writes records of jobs, clients' notes and counts into a session's trace */
 #include "record.h"
 
 #include <errno.h>
@@ -10,13 +10,13 @@
 
 /* ---- clients' notes ---- */
 
-/* Our word beside need_wake: a new one each time, but 0 when nobody records. */
+/* Tell the client, beside need_wake, that it may note more (a new value), or nothing (0). */
 static void allow(struct ring *r, uint32_t allowance)
 {
 	__atomic_store_n(&r->daemon->tracing, allowance, __ATOMIC_RELAXED);
 }
 
-/* Both words of a note, as they are: what they say is for who reads the trace to judge. */
+/* Copy both words of a note unchecked; the reader of the trace judges what they say. */
 static void copy_event(const struct quoit_trace_event *from, struct quoit_trace_event *to)
 {
 	const uint64_t *in = (const uint64_t *)from;
@@ -36,7 +36,7 @@ static void put_events(struct trace *t, struct ring *r, uint32_t count)
 	trace_put(t);
 }
 
-/* A client may write anything there. */
+/* The client may write any number there. */
 static void count_dropped(struct trace *t, struct ring *r)
 {
 	uint32_t dropped = __atomic_load_n(&r->events->dropped, __ATOMIC_RELAXED);
@@ -45,13 +45,13 @@ static void count_dropped(struct trace *t, struct ring *r)
 	r->events_dropped = dropped;
 }
 
-/* Up to *most of them, which are then that many less.  True: none is left. */
+/* Take up to *most notes, and lower *most by as many.  True: none is left. */
 static bool take_events(struct trace *t, struct ring *r, uint32_t *most)
 {
 	uint32_t head = __atomic_load_n(&r->events->head, __ATOMIC_ACQUIRE);
 
 	count_dropped(t, r);
-	if (head - r->events_taken > QUOIT_EVENTS) { /* more than it may */
+	if (head - r->events_taken > QUOIT_EVENTS) { /* more notes than the client may have open */
 		t->events_dropped += head - r->events_taken - QUOIT_EVENTS;
 		r->events_taken = head - QUOIT_EVENTS;
 	}
@@ -90,7 +90,7 @@ static void put_counts(struct session *s, uint64_t now)
 
 /* ---- room ---- */
 
-/* A pause lets more come at a time. */
+/* Make room for more jobs; after a pause, for more at a time. */
 static void make_room(struct trace *t, uint64_t now)
 {
 	uint64_t ticks = (now - t->next_tick) / t->tick + 1;
@@ -106,7 +106,7 @@ static void next_allowance(struct trace *t)
 		t->allowance++;
 }
 
-/* Of all that were fetched, those that did not become jobs of the table. */
+/* How many of the fetched SQEs did not become jobs of the table. */
 static uint64_t ended_at_fetch(const struct session *s)
 {
 	return s->jobs_fetched - s->order;
@@ -126,7 +126,7 @@ void record_tell(struct session *s, uint64_t now)
 	__atomic_store_n(&t->file->events_dropped, t->events_dropped, __ATOMIC_RELAXED);
 }
 
-/* Those whose notes are all taken may note more.  Another ring is the first each time. */
+/* A ring may note more once its notes are all taken.  Each time another ring is first. */
 static void take_notes(struct session *s, uint32_t *most)
 {
 	struct trace *t = s->trace;
@@ -224,7 +224,7 @@ struct record_sqe record_begin(const struct ring *r)
 				   .posted = r->cq.next};
 }
 
-/* As its CQE says; of one that is not posted, only whether it has failed. */
+/* The result in the CQE; without a CQE, only whether the job has failed. */
 static int32_t result_at_fetch(const struct ring *r, const struct record_sqe *sqe)
 {
 	if (r->cq.next != sqe->posted)
@@ -272,7 +272,7 @@ void record_nop(struct ring *r, uint64_t at)
 	t->at_fetch++;
 }
 
-/* Where it has failed without it, a start says only when that was found. */
+/* Did the job run?  If it failed without running, job->start only says when that was found. */
 static bool has_run(const struct job *job)
 {
 	return job->start && !job->refused &&
@@ -283,7 +283,7 @@ QUOIT_STATIC_ASSERT(QUOIT_EXEC_STREAMS <= QUOIT_TRACE_DIRECT, "each has its plac
 QUOIT_STATIC_ASSERT(QUOIT_TRACE_STREAM + QUOIT_EXEC_DEVICES * QUOIT_TRACE_STREAMS <= UINT8_MAX,
 		    "and so has each device");
 
-/* Whoever was lost with its device's process, or never got into a stream, has none. */
+/* A job that never got into a stream, or was lost with its device's process, has no stream. */
 static uint8_t place_on_device(const struct session *s, const struct job *job)
 {
 	const uint32_t device = job->executor - s->first_device;
@@ -309,7 +309,7 @@ uint8_t record_place(const struct session *s, const struct job *job)
 	return job->state == JOB_RUNNING ? QUOIT_TRACE_WORKERS : QUOIT_TRACE_REACTOR;
 }
 
-/* Times of its start and end that came from elsewhere, or are those of a pass, are put in order. */
+/* Put the times in order: they may come from elsewhere, or be those of a pass. */
 static void fill_run(struct quoit_trace_job *to, const struct job *job)
 {
 	uint64_t end = job->device_end ? job->device_end : job->end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refusal.h - the counter of an SQE that is no valid job, by its reason */
+/* refusal.h - which counter counts a refused SQE, by its reason */
 #ifndef QUOITD_REFUSAL_H
 #define QUOITD_REFUSAL_H
 
@@ -8,7 +8,7 @@
 
 #include <quoit/stats.h>
 
-/* code: of its fault. */
+/* code: that of the fault. */
 static inline unsigned refusal_counter(int32_t code)
 {
 	switch (code) {

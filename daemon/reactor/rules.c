@@ -8,7 +8,7 @@
 #include "session/tensor_bits.h"
 #include "shape.h"
 
-/* What the rules below look at. */
+/* The operands of the job that is checked. */
 struct operands {
 	const struct quoit_sqe *sqe;
 	const struct view *const *t; /* by place; NULL: absent */
@@ -44,8 +44,7 @@ static int need_type(const struct operands *o, unsigned tensor, uint8_t dtype)
 	return !o->t[tensor] || o->t[tensor]->dtype == dtype ? 0 : refuse_type(o, tensor, dtype);
 }
 
-/* Scalars of the tensors' kind are what their type takes; all others are no business of the flag.
- */
+/* QUOIT_SQE_INT must be set exactly where there are scalars and the tensors have integers. */
 static int check_scalars(const struct operands *o, const struct op_row *row)
 {
 	bool takes = row->scalar_arg == UINT8_MAX || o->sqe->arg & row->scalar_arg;
@@ -86,7 +85,7 @@ static int need_axis(const struct operands *o)
 	return o->sqe->arg < QUOIT_MAX_DIMS ? 0 : refuse_arg(o, QUOIT_MAX_DIMS - 1);
 }
 
-/* The second input is a tensor or the scalar, never both and never neither. */
+/* The second input is either a tensor or the scalar. */
 static int need_second(const struct operands *o, uint8_t scalar_bit)
 {
 	if (!(o->sqe->arg & scalar_bit) == !o->t[2])
@@ -95,7 +94,7 @@ static int need_second(const struct operands *o, uint8_t scalar_bit)
 	return 0;
 }
 
-/* Have all tensors the first one's type and dims, as nearly always? */
+/* Have all tensors the first one's type and dims?  Nearly always they have. */
 static bool are_alike(const struct operands *o)
 {
 	const struct view *first = o->t[0];
@@ -203,7 +202,7 @@ static int check_compare(const struct operands *o)
 	return err ? err : need_broadcast(o, 2, 0);
 }
 
-/* Factors of one type, which is C's; halves may also be summed into an f32, as training does. */
+/* Both factors have C's type; halves may also be summed into an f32, as training does. */
 static int check_gemm_types(const struct operands *o)
 {
 	uint8_t c = o->t[0]->dtype, a = o->t[1]->dtype;
@@ -298,7 +297,7 @@ static int check_file(const struct session *s, const struct operands *o, const s
 static int check_none(const struct operands *o, const struct op_row *row)
 {
 	if (row->flags & OP_MODULE)
-		return 0; /* its module looks at arg and scalars */
+		return 0; /* the module checks arg and scalars */
 	if (o->sqe->arg)
 		return refuse_arg(o, 0);
 	if (o->sqe->scalar[0] | o->sqe->scalar[1])
@@ -334,13 +333,13 @@ static int check_rule(const struct session *s, const struct operands *o, const s
 	case SHAPE_FILE:
 		return check_file(s, o, row);
 	case SHAPE_LAUNCH:
-		return 0; /* validate.c has looked at its scalars */
+		return 0; /* validate.c has checked the scalars */
 	default:
 		return check_none(o, row);
 	}
 }
 
-/* The type that the operation computes on must be one of its row's; an ARGMAX is an index. */
+/* Types must be among those of the row; the output of an ARGMAX is an index and is not checked. */
 static int check_types(const struct operands *o, const struct op_row *row)
 {
 	for_each_tensor (i, row->shape == SHAPE_ARGMAX ? o->tensors & ~1u : o->tensors)
@@ -369,7 +368,7 @@ int rules_check(const struct session *s, const struct quoit_sqe *sqe, struct pla
 		err = check_scalars(&o, row);
 	if (err)
 		return err;
-	/* beta = 0 overwrites: GEMM then neither waits for nor fails by old contents */
+	/* beta = 0 overwrites: the GEMM neither waits for old contents nor fails by them */
 	if (row->shape == SHAPE_GEMM && (sqe->scalar[1] << 1) == 0)
 		plan->reads &= (uint8_t)~1u;
 	cost_predict(sqe, plan);

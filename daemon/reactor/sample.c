@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sample.c - the legs of those who are timed */
+/* sample.c - times the legs of sampled jobs */
 #include "sample.h"
 
 #include "reactor.h"
 #include "summary.h"
 
 /*
- * Samples come half as often where one stands for so many blocks of a sample, and twice as often
- * where none was taken for so many times the least that is between two.
+ * Samples become half as frequent when one stands for FAST times the usual number, and twice as
+ * frequent when none was taken for LATE_GAPS times the least gap.
  */
 #define FAST      4u
 #define LATE_GAPS 8u
@@ -19,13 +19,13 @@ void sample_init(struct ring *r)
 	r->samples = (struct ring_samples){.watch = first, .sq = first, .cq = first};
 }
 
-/* When the client noted it, on our clock; 0: it did not, or not before this. */
+/* The time of the client's note for this index, on our clock; 0: there is none before now. */
 static uint64_t time_of_note(uint64_t word, uint32_t index, uint64_t now)
 {
 	return tsc_of_raw(quoit_note_time(word, index, tsc_raw(now)));
 }
 
-/* ---- how rare they are ---- */
+/* ---- how frequent samples are ---- */
 
 static void tell_rarity(struct ring *r)
 {
@@ -35,8 +35,8 @@ static void tell_rarity(struct ring *r)
 }
 
 /*
- * A sample stands for so many: several of its own kind among them came too soon after the one
- * before, and were noted by the client for nothing.
+ * A sample that stands for very many means that others came too soon after the last one, and that
+ * the client noted them in vain: make samples rarer.
  */
 static void make_rarer(struct ring *r, uint8_t *rarity, uint32_t weight)
 {
@@ -46,7 +46,7 @@ static void make_rarer(struct ring *r, uint8_t *rarity, uint32_t weight)
 	tell_rarity(r);
 }
 
-/* One could have been for so long, and none has. */
+/* Has no sample been taken for long, though the gap is over? */
 static bool is_late(const struct ring *r, uint64_t gap, uint64_t now)
 {
 	return now > gap + LATE_GAPS * r->session->legs_gap;
@@ -117,7 +117,7 @@ void sample_is_job(struct ring *r, const struct sample *sample, struct job *job)
 	go_on(r, sample->fetch);
 }
 
-/* Its CQE waits to be flushed; who comes after many others is left out.  device: 0: on none. */
+/* The CQE waits to be flushed; with many waiting already, it is left out.  device 0: none. */
 static void await_flush(struct ring *r, uint64_t end, uint32_t weight, uint8_t device)
 {
 	struct ring_samples *m = &r->samples;
@@ -150,7 +150,7 @@ void sample_was_run(struct ring *r, const struct sample *sample, uint8_t opcode)
 
 /* ---- the end of a job ---- */
 
-/* The device that it ran on; of a copy between two, the target.  0: on none. */
+/* The device that the job ran on; for a copy between two, the target.  0: none. */
 static uint8_t device_of(const struct session *s, const struct job *job)
 {
 	if (job->executor == NO_EXECUTOR || !job->on_device)
@@ -167,8 +167,8 @@ static void count_on_device(const struct session *s, uint8_t device, unsigned le
 }
 
 /*
- * Where it started before its data were there, as jobs in streams do, it began when they were; and
- * the time of its fetch may have been read after that of the pass in which it started.
+ * The legs are put in order.  A job in a stream may start before its data are there: it counts from
+ * then on.  The time of its fetch may be later than that of the pass in which it started.
  */
 void sample_count_job(struct ring *r, const struct job *job, bool posted)
 {
@@ -177,7 +177,7 @@ void sample_count_job(struct ring *r, const struct job *job, bool posted)
 	uint64_t start = tsc_between(data, job->start, job->end);
 	uint64_t memory = tsc_between(data, job->memory, start);
 	bool is_long = job->end - job->start > s->legs_long && !job->direct;
-	uint32_t weight = is_long ? 1 : job->weight; /* all that are long are counted */
+	uint32_t weight = is_long ? 1 : job->weight; /* all long jobs are counted */
 	uint8_t device = device_of(s, job);
 
 	if (!job->start || job->end < job->fetch)
@@ -207,14 +207,14 @@ void sample_collect(struct ring *r)
 			time_of_note(__atomic_load_n(word, __ATOMIC_RELAXED), m->cqe[i].index, now);
 
 		if (!reap && (int32_t)(m->cqe[i].index - head) >= 0)
-			return; /* not yet */
+			return; /* not reaped yet */
 		if (reap >= m->cqe[i].tsc)
 			legs_add(r->session, QUOIT_LEG_REAP, reap - m->cqe[i].tsc,
 				 m->cqe[i].weight);
 	}
 }
 
-/* So many are waited for at a time: a large CQ may have more. */
+/* Wait for one more CQE to be reaped, SAMPLES_POSTED at most; a large CQ may have more. */
 static void post_sample(struct ring *r, uint64_t now)
 {
 	struct ring_samples *m = &r->samples;

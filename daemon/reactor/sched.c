@@ -44,7 +44,7 @@ void sched_push(struct session *s, struct job *job)
 {
 	struct job_queue *queues = s->long_jobs;
 
-	/* What has failed, and what only waits, is over at once. */
+	/* A failed job ends at once, and so does a job that only waits. */
 	if (job->failed)
 		queues = s->short_jobs;
 	else if (job_names_file(job))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* shape.c - what a view covers */
+/* shape.c - computes what a view covers */
 #include "shape.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* No buffer is larger: every sum of offsets below stays far from overflow. */
+/* No buffer is larger, so that no sum of offsets below comes near an overflow. */
 #define MAX_BYTES (UINT64_C(1) << 46)
 
 uint32_t shape_dtype_size(uint8_t dtype)
 {
-	/* As long as the word in a CREATE allows, so that none needs to be compared. */
+	/* As many as the field in a CREATE can name, so that no index needs a check. */
 	static const uint8_t size[QUOIT_CREATE_DTYPE_MASK + 1] = {
 		[QUOIT_F32] = 4, [QUOIT_F64] = 8,  [QUOIT_I32] = 4,
 		[QUOIT_I64] = 8, [QUOIT_BF16] = 2, [QUOIT_F16] = 2,
@@ -20,9 +20,9 @@ uint32_t shape_dtype_size(uint8_t dtype)
 }
 
 /*
- * No two elements share bytes: with the dims sorted by stride, each step is longer
- * than all that the smaller ones span.  Sufficient, and true for every layout that
- * slices, transposes and reshapes make.
+ * Do no two elements share bytes?  With the dims sorted by stride, each step is longer than all
+ * that the smaller ones span.  Sufficient, and true for all that slices, transposes and reshapes
+ * make.
  */
 static bool is_disjoint(const struct view *v)
 {
@@ -60,7 +60,7 @@ static bool is_dense(const struct view *v)
 	return true;
 }
 
-/* Strides of dense rows; false: one does not fit its word. */
+/* Set the strides of dense rows; false: one does not fit its word. */
 static bool pack(struct view *v)
 {
 	uint64_t stride = 1;
@@ -68,7 +68,7 @@ static bool pack(struct view *v)
 	for (unsigned d = QUOIT_MAX_DIMS; d-- > 0;) {
 		if (stride > INT32_MAX && v->dim[d] > 1)
 			return false;
-		/* Beyond its word only where nobody steps along it. */
+		/* A stride is cut only where the dim is 1, and no step is taken. */
 		v->stride[d] = stride > INT32_MAX ? INT32_MAX : (int32_t)stride;
 		if (v->dim[d] > 1)
 			stride *= v->dim[d];
@@ -76,7 +76,7 @@ static bool pack(struct view *v)
 	return true;
 }
 
-/* Strides of nothing lead nowhere, and nothing bounds them: none is kept to be computed with. */
+/* A view without elements: its strides have no bounds, so they are zeroed, never computed with. */
 static int make_empty(struct view *v, uint64_t size, struct fault *f)
 {
 	memset(v->stride, 0, sizeof v->stride);
@@ -95,7 +95,7 @@ static int make_strided(struct view *v, const struct quoit_sqe *sqe, uint32_t el
 	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
 		int64_t reach = (int64_t)(v->dim[d] - UINT64_C(1)) * v->stride[d];
 
-		/* |reach| < 2^63 by the words' widths; the sum is kept below 2^46 */
+		/* reach is below 2^63 by its words' widths; the sum is kept below 2^46 */
 		if (reach > (int64_t)MAX_BYTES || reach < -(int64_t)MAX_BYTES)
 			return refuse(f, -EINVAL, QUOIT_FIELD_STRIDE, d, (uint64_t)reach);
 		if (reach > 0)
@@ -115,7 +115,7 @@ static int make_strided(struct view *v, const struct quoit_sqe *sqe, uint32_t el
 	return 0;
 }
 
-/* False: more than any buffer has. */
+/* False: more elements than any buffer has. */
 static bool count_elements(const uint32_t dim[QUOIT_MAX_DIMS], uint64_t *ret)
 {
 	uint64_t outer = (uint64_t)dim[0] * dim[1], inner = (uint64_t)dim[2] * dim[3];
@@ -132,14 +132,14 @@ static int refuse_dtype(uint8_t dtype, struct fault *f)
 	return refuse(f, is_kept ? -ENOTSUP : -EINVAL, QUOIT_FIELD_ARG, dtype, QUOIT_DTYPE_NR - 1);
 }
 
-/* All but elements, strides and extent. */
+/* Set all but elements, strides and extent. */
 static inline void begin(struct view *v, uint8_t dtype, uint64_t offset,
 			 const uint32_t dim[QUOIT_MAX_DIMS])
 {
 	v->buffer = NIL;
 	v->offset = offset;
 	v->dtype = dtype;
-	/* By two, as shape_same_dims will read them, soon perhaps. */
+	/* Copy in pairs, as shape_same_dims will soon read them. */
 	memcpy(&v->dim[0], &dim[0], 2 * sizeof dim[0]);
 	memcpy(&v->dim[2], &dim[2], 2 * sizeof dim[2]);
 }

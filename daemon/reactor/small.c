@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* small.c - short element-wise jobs that ask for nothing unusual */
+/* small.c - runs short element-wise jobs that ask for nothing unusual */
 #include "small.h"
 
 #include "memory/guard.h"
@@ -15,13 +15,13 @@ static unsigned form(const struct quoit_sqe *sqe)
 	return OPTABLE_FORM(sqe->arg, third);
 }
 
-/* As many tensors as the operation has with this arg, or the scalar for the third. */
+/* Has the job as many tensors as the operation takes with this arg, or the scalar for the third? */
 static bool form_fits(const struct op_row *row, const struct quoit_sqe *sqe)
 {
 	return sqe->arg < 4 && row->short_forms >> form(sqe) & 1;
 }
 
-/* Scalars are integers where the output is, and nothing says so where there are none. */
+/* Is QUOIT_SQE_INT set exactly where there are scalars and the output has an integer type? */
 static bool scalars_fit(const struct small_job *job, const struct quoit_sqe *sqe)
 {
 	bool integers = OP_TYPES_I >> job->t[0]->dtype & 1;
@@ -30,7 +30,7 @@ static bool scalars_fit(const struct small_job *job, const struct quoit_sqe *sqe
 	       (integers && job->row->scalar_forms >> form(sqe) & 1);
 }
 
-/* Tensor i of the job, if its handle is good. */
+/* Find tensor i of the job; false: its handle is bad. */
 static inline bool find(struct session *s, const struct quoit_sqe *sqe, unsigned i,
 			struct small_job *job)
 {
@@ -43,7 +43,7 @@ static inline bool find(struct session *s, const struct quoit_sqe *sqe, unsigned
 	return true;
 }
 
-/* All of a buffer that no open job touches. */
+/* Does the output cover a buffer that no open job touches? */
 static inline bool output_fits(const struct small_job *job)
 {
 	const struct view *v = job->t[0];
@@ -53,7 +53,7 @@ static inline bool output_fits(const struct small_job *job)
 	       v->hi - v->lo == b->size && (b->writers & b->readers) == NIL;
 }
 
-/* Like the output, in another buffer, which has its bytes and is not being written. */
+/* Is the input like the output, in another buffer that has its bytes and is not being written? */
 static inline bool input_fits(const struct small_job *job, unsigned i)
 {
 	const struct view *v = job->t[i], *out = job->t[0];
@@ -63,7 +63,7 @@ static inline bool input_fits(const struct small_job *job, unsigned i)
 	       b->zeroed && b->writers == NIL;
 }
 
-/* Inline, so that what it finds stays in registers. */
+/* Inline, so that its findings stay in registers. */
 static inline __attribute__((always_inline)) bool look(struct session *s,
 						       const struct quoit_sqe *sqe,
 						       struct small_job *ret)
@@ -109,6 +109,6 @@ bool small_run(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
 		return false;
 	job.b[0]->zeroed = true;
 	legs_move(s, sqe->opcode, job.b[0]->size * (job.t[2] ? 3 : 2)); /* they are all as large */
-	*cost += job.t[0]->elements * job.row->cost / 1024;             /* as good as 1000 */
+	*cost += job.t[0]->elements * job.row->cost / 1024;             /* close enough to 1000 */
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* start.c - ready jobs, from their queues to a backend */
+/* start.c - moves ready jobs from their queues to a backend */
 #include "start.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static bool clear_is_long(const struct session *s, const struct job *job)
 	return false;
 }
 
-/* ns, as predicted. */
+/* Predicted nanoseconds. */
 static uint64_t clear_cost(const struct session *s, const struct job *job)
 {
 	uint64_t bytes = 0;
@@ -40,7 +40,7 @@ static uint64_t clear_cost(const struct session *s, const struct job *job)
 	return bytes / SCHED_CLEAR_BYTES_PER_NS;
 }
 
-/* What is known about a job before it starts: 0, or why it does not. */
+/* 0, or why a job that is about to start must not run. */
 static int32_t verdict(struct session *s, struct job *job, uint64_t now)
 {
 	if (job->failed)
@@ -68,7 +68,7 @@ static int publish(struct reactor *r, struct session *s, struct job *job)
 	return 0;
 }
 
-/* Here and now; res < 0: only what is left to do then. */
+/* Run a job here and now; res < 0: only clear the buffers that it still has to clear. */
 static void run_inline(struct reactor *r, struct session *s, struct job *job, int32_t res)
 {
 	uint8_t zero = job_host_zero(job);
@@ -93,7 +93,7 @@ static int start(struct reactor *r, struct session *s, struct job *job)
 
 	if (res < 0)
 		job->failed = res;
-	if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
+	if (res < 0 && job->waits) { /* jobs before it are on a device: it ends after them */
 		job_become(s, job, JOB_WAITING);
 		return 0;
 	}
@@ -101,7 +101,7 @@ static int start(struct reactor *r, struct session *s, struct job *job)
 		return s->published < SCHED_PUBLISHED ? publish(r, s, job) : -EBUSY;
 	if (!res && is_file)
 		return io_start(r, s, job);
-	/* One that has failed may still have to clear what others will read. */
+	/* A failed job may still have to clear what others will read. */
 	if (job->executor != NO_EXECUTOR && (!res || job->zero)) {
 		exec_start(s, job);
 		return 0;
@@ -165,7 +165,7 @@ static bool start_session(struct reactor *r, struct session *s)
 	if (s->memory.tidying || s->memory.more) {
 		memory_advance(s, sched_push);
 		any |= s->memory.more;
-		if (s->memory.tidying == TIDY_WAITS) /* nobody holds a pinned address */
+		if (s->memory.tidying == TIDY_WAITS) /* no job has a pinned address now */
 			memory_pinned_tidy(s);
 	}
 	if (!s->memory.tidying && s->ready_jobs != s->ready_long) {
@@ -182,14 +182,14 @@ static bool start_session(struct reactor *r, struct session *s)
 	return any;
 }
 
-/* May there be something to start, or to go on with, although nothing happens to it? */
+/* May it have something to start or to continue next time, even if nothing happens to it? */
 static bool is_busy(const struct session *s)
 {
 	return s->ready_jobs != s->ready_long || s->memory.tidying || s->memory.more ||
 	       s->exec.jobs_waiting || s->drops || kernels_wait(s) || s->bridge.fd >= 0;
 }
 
-/* Where there are fewer places than sessions, those behind the last one that got some are next. */
+/* If there are fewer places than sessions, the next turn begins after the last session served. */
 static bool start_sessions(struct reactor *r, struct tenant *t)
 {
 	struct turns *turns = &t->turns[TURN_START];
@@ -215,12 +215,12 @@ static bool start_sessions(struct reactor *r, struct tenant *t)
 	return any;
 }
 
-/* A long job of each, again and again, while there are places for them. */
+/* Start a long job of each session, round and round, while there is room for them. */
 static bool publish_turns(struct reactor *r, struct tenant *t)
 {
 	struct turns *turns = &t->turns[TURN_PUBLISH];
 	bool any = false, room = true;
-	uint32_t vain = 0; /* so many in a row had no room of their own */
+	uint32_t vain = 0; /* sessions in a row for which there was no room */
 
 	while (room && vain < turns->count) {
 		struct session *s = turns_take(turns, TURN_PUBLISH);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.c - what all sessions of a reactor have done */
+/* summary.c - counts what all sessions of a reactor have done */
 #include "summary.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ void summary_of_device(struct summary *s, uint32_t device, unsigned leg, uint32_
 		summary_add(s, place_of(device, which), bucket, weight);
 }
 
-/* The bytes of all operations. */
+/* Copy out the counts of operations.  Returns all their bytes, in multiples of the grain. */
 static uint64_t tell_operations(const struct summary *s)
 {
 	struct quoit_operation_totals *to = histograms_operations(s->file, s->reactor);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * summary.h - what all sessions of a reactor have done, those that are over as well: the legs of
- * their jobs, those on each device, and their operations.
+ * summary.h - what all sessions of a reactor have done, ended ones included: the legs of their
+ * jobs, the legs on each device, and their operations.
  *
- * The reactor counts here and copies it out with the totals (host/histograms.h).
+ * The reactor counts here and copies the counts out with the totals (host/histograms.h).
  */
 #ifndef QUOITD_SUMMARY_H
 #define QUOITD_SUMMARY_H
@@ -11,8 +11,8 @@
 #include "host/histograms.h"
 
 /*
- * What is counted, it notes first: a sample is in six histograms, or eight, whose lines the SQEs
- * since the last one have driven out of the core's cache, and notes are one line behind the other.
+ * Samples are noted first and counted later.  Each goes into six or eight histograms.  Their cache
+ * lines have left the core's cache since the last sample, but notes lie one behind the other.
  */
 #define SUMMARY_NOTES 512u
 
@@ -24,7 +24,7 @@ struct summary_note {
 struct summary {
 	const struct histograms *file;
 	uint32_t reactor, devices;
-	uint64_t grain; /* bytes are told in multiples of it */
+	uint64_t grain; /* bytes are published in multiples of it */
 	uint32_t notes;
 	struct summary_note note[SUMMARY_NOTES];
 	struct quoit_operation_totals operation[QUOIT_OP_NR];
@@ -32,19 +32,19 @@ struct summary {
 };
 
 /*
- * The bytes of single jobs, told to everybody, would be the shapes of another user's tensors: where
- * quoitd serves more than one, totals of bytes are told in multiples of this.
+ * Bytes of single jobs would tell every user the shapes of another's tensors.  So where quoitd
+ * serves several users, totals of bytes are published in multiples of this.
  */
 #define SUMMARY_GRAIN (UINT64_C(1) << 20)
 
-/* grain: SUMMARY_GRAIN, or 1.  NULL: ENOMEM.  free() ends it. */
+/* grain: SUMMARY_GRAIN, or 1.  NULL: no memory.  The caller frees it with free(). */
 struct summary *summary_new(const struct histograms *file, uint32_t reactor, uint32_t devices,
 			    uint64_t grain);
 
-/* Count what is noted. */
+/* Move the notes into the histograms. */
 void summary_settle(struct summary *s);
 
-/* So many jobs took so long; of one of its histograms. */
+/* Note that `weight` jobs took as long as this bucket says, for one of its histograms. */
 static inline void summary_add(struct summary *s, unsigned histogram, uint32_t bucket,
 			       uint32_t weight)
 {
@@ -53,11 +53,11 @@ static inline void summary_add(struct summary *s, unsigned histogram, uint32_t b
 		summary_settle(s);
 }
 
-/* The same of a device's (from 1), of its legs. */
+/* The same for a leg (RUN or POST) on a device, which is counted from 1. */
 void summary_of_device(struct summary *s, uint32_t device, unsigned leg, uint32_t bucket,
 		       uint32_t weight);
 
-/* Copy all of it out; the bytes of all operations, as they are told. */
+/* Copy all counts out.  Returns the bytes of all operations, as they are published. */
 uint64_t summary_tell(struct summary *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tenant.c - rounds, and who is in them */
+/* tenant.c - rounds of deficit round robin, and the circle of tenants in them */
 #include "tenant.h"
 
 #include <stddef.h>
@@ -21,7 +21,7 @@ static uint64_t all_shares(const struct tenancy *t)
 	return sum;
 }
 
-/* What a round gives it; a tick at least, so that it comes to an end. */
+/* Ticks that a round gives to the tenant: at least one, so that rounds_needed is finite. */
 static int64_t part(const struct tenancy *t, const struct tenant *tenant, uint64_t shares)
 {
 	int64_t ticks = t->round * (int64_t)user_share(tenant->user) / (int64_t)shares;
@@ -29,7 +29,7 @@ static int64_t part(const struct tenancy *t, const struct tenant *tenant, uint64
 	return ticks > 0 ? ticks : 1;
 }
 
-/* What nobody can have used is nobody's to pay back. */
+/* Limit debts: a tenant does not pay for time that it cannot have used. */
 static void forgive(const struct tenancy *t)
 {
 	const int64_t least = -TENANT_DEBT_ROUNDS * t->round;
@@ -42,7 +42,7 @@ static void forgive(const struct tenancy *t)
 	} while (i != t->first);
 }
 
-/* So many rounds until one of them that has nothing has something again; 0: there is none. */
+/* Rounds until one of the tenants with an empty balance has a positive one; 0: none is empty. */
 static int64_t rounds_needed(const struct tenancy *t, uint64_t shares)
 {
 	const struct tenant *i = t->first;
@@ -76,8 +76,8 @@ static void begin_round(struct tenancy *t)
 	} while (i != t->first);
 }
 
-/* Nobody has more left than what a round gives now.  Who was alone owes nothing to who was not
- * there. */
+/* After a tenant has come: cap each balance at what a round gives now.  A tenant that was alone
+ * until now starts afresh, as it owes nothing to one that was not there. */
 static void adjust(struct tenancy *t)
 {
 	uint64_t shares = all_shares(t);
@@ -127,7 +127,7 @@ void tenancy_begin(struct tenancy *t)
 
 bool tenancy_end(struct tenancy *t)
 {
-	bool again = t->passed_over && !t->served && t->first; /* it may have left meanwhile */
+	bool again = t->passed_over && !t->served && t->first; /* all may have left meanwhile */
 
 	if (again)
 		begin_round(t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* validate.c - words of an SQE that mean the same for every job, and tensors' overlaps */
+/* validate.c - checks the words of an SQE that every job has, and overlaps of tensors */
 #include "validate.h"
 
 #include <errno.h>
@@ -12,12 +12,12 @@
 #include "session/tensor_bits.h"
 #include "shape.h"
 
-/* The first word of nearly every SQE: opcode, QUIET and arg; of a job also what its scalars are. */
+/* First word of nearly every SQE: opcode, QUIET and arg; for a job also the kind of its scalars. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "where its fields are in it");
 #define PLAIN_HEADER (UINT64_C(0xff) | (uint64_t)QUOIT_SQE_QUIET << 8 | UINT64_C(0xff) << 24)
 #define PLAIN_JOB    (PLAIN_HEADER | (uint64_t)QUOIT_SQE_INT << 8)
 
-/* No flag but QUIET, no device, nothing reserved. */
+/* Has it no flag but QUIET, no device, and nothing in reserved bytes? */
 static bool has_plain_header(const struct quoit_sqe *sqe)
 {
 	return !(*(const uint64_t *)sqe & ~PLAIN_HEADER);
@@ -42,12 +42,12 @@ static int check_header(const struct quoit_sqe *sqe, struct fault *f)
 	return 0;
 }
 
-/* A prediction for one core, where a device is faster by about so much. */
+/* A job's predicted cost is for one core; a device is about so much faster. */
 #define DEVICE_SPEED 64u
 
 /*
- * A device's process is ended with a job that it has for too long, and everybody's memory there;
- * but a kernel that a client has brought is in its user's own.
+ * A job that holds a device for too long is ended together with the device's process, and every
+ * session's memory there is lost.  A kernel of a client's own runs in its user's process instead.
  */
 static int check_device_time(const struct session *s, const struct plan *p, struct fault *f)
 {
@@ -60,8 +60,8 @@ static int check_device_time(const struct session *s, const struct plan *p, stru
 }
 
 /*
- * A job on a device has all its tensors there, but for a copy, which goes from any place to any
- * other.  A NOP, which only waits, may name any.
+ * All tensors of a device's job must be on that device.  A copy may go from any place to any
+ * other.  A NOP, which only waits, may name any tensors.
  */
 static int check_devices(const struct session *s, struct plan *p, struct fault *f)
 {
@@ -90,8 +90,8 @@ static int check_devices(const struct session *s, struct plan *p, struct fault *
 }
 
 /*
- * All tensors of a kernel are where it is; it may have none.  A scalar that it does not take is
- * zero, as all that is not used.
+ * All tensors of a kernel are on its device; it may have none.  A scalar that the kernel does not
+ * take must be zero.
  */
 static int check_launch(const struct session *s, const struct quoit_sqe *sqe, struct plan *p,
 			struct fault *f)
@@ -111,7 +111,7 @@ static int check_launch(const struct session *s, const struct quoit_sqe *sqe, st
 	return 0;
 }
 
-/* From one place to another whole pieces of memory are copied. */
+/* A copy between two places moves whole pieces: its tensors are dense and equally long. */
 static int check_transfer(const struct plan *p, struct fault *f)
 {
 	bool in_one_place = p->on_device == p->tensors && p->executor != BRIDGE_EXECUTOR;
@@ -143,7 +143,7 @@ static int check_words(const struct quoit_sqe *sqe, struct fault *f)
 	return 0;
 }
 
-/* Resolve the handles; how each tensor is accessed comes from the operation's row. */
+/* Resolve the handles; the operation's row says how each tensor is accessed. */
 static int check_tensors(const struct session *s, const struct quoit_sqe *sqe, struct plan *p,
 			 struct fault *f)
 {
@@ -184,8 +184,8 @@ static bool same_view(const struct view *a, const struct view *b)
 }
 
 /*
- * An output may be the very view of an input where elements are computed one by
- * one; any other overlap has no defined result and is refused.
+ * Where elements are computed one by one, an output may be the very same view as an input.  Any
+ * other overlap has no defined result and is refused.
  */
 static int check_overlap(const struct plan *p, struct fault *f)
 {
@@ -210,7 +210,7 @@ static int check_overlap(const struct plan *p, struct fault *f)
 	return 0;
 }
 
-/* The row of the operation, or of the kernel that it launches. */
+/* The row of the operation, or of the kernel that the job launches. */
 static int find_row(const struct session *s, const struct quoit_sqe *sqe, const struct op_row **ret,
 		    struct fault *f)
 {
@@ -241,7 +241,7 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 	err = find_row(s, sqe, &ret->row, f);
 	if (err)
 		return err;
-	if (!validate_is_plain(sqe)) { /* else three tests have done for the eight of these two */
+	if (!validate_is_plain(sqe)) { /* else three tests have done for all of these */
 		err = check_header(sqe, f);
 		if (!err)
 			err = check_words(sqe, f);
@@ -285,7 +285,7 @@ void validate_outputs(const struct session *s, const struct quoit_sqe *sqe, stru
 	ret->writes = ret->tensors;
 }
 
-/* A control operation may carry QUIET and nothing else. */
+/* A control operation may carry QUIET and no other flag. */
 static int check_control(const struct quoit_sqe *sqe, struct fault *f)
 {
 	int err = has_plain_header(sqe) ? 0 : check_header(sqe, f);
@@ -295,7 +295,7 @@ static int check_control(const struct quoit_sqe *sqe, struct fault *f)
 	return err;
 }
 
-/* The handle of a tensor to be: its index is in range and free. */
+/* Check the handle for a new tensor: its index is in range and free. */
 static int check_new_handle(const struct session *s, uint32_t handle, struct fault *f)
 {
 	uint32_t index = handle & QUOIT_HANDLE_INDEX_MASK;
@@ -307,7 +307,7 @@ static int check_new_handle(const struct session *s, uint32_t handle, struct fau
 	return 0;
 }
 
-/* All but the handle and the shape of a CREATE, if it is not one of the many plain ones. */
+/* Check all of a CREATE but its handle and shape; most are plain and pass at the first test. */
 static int check_create(const struct session *s, const struct quoit_sqe *sqe, struct fault *f)
 {
 	uint8_t known = QUOIT_CREATE_DTYPE_MASK | QUOIT_CREATE_PINNED | QUOIT_CREATE_ARENA;
@@ -331,7 +331,7 @@ static int check_create(const struct session *s, const struct quoit_sqe *sqe, st
 	return err;
 }
 
-/* The client's own bytes: within its arena, and aligned there. */
+/* The client's own bytes must be within its arena, and aligned there. */
 static int check_arena(const struct session *s, const struct quoit_sqe *sqe, const struct view *v,
 		       struct fault *f)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depth.h - how many there are of something, over time.
+ * depth.h - how many there are of something, summed over time.
  *
- * The sum of jobs times ticks, divided by the jobs that have ended meanwhile, is how long one was
- * there on average (J. Little, "A Proof for the Queuing Formula L = λW", 1961): no job's own
- * time has to be taken.
+ * The sum of jobs times ticks, divided by the jobs that have ended meanwhile, is the average time
+ * that a job was there (J. Little, "A Proof for the Queuing Formula L = λW", 1961).  So no job's
+ * own time has to be taken.
  */
 #ifndef QUOITD_DEPTH_H
 #define QUOITD_DEPTH_H
@@ -13,12 +13,12 @@
 
 struct depth {
 	uint32_t now;
-	uint64_t since;       /* TSC: up to here it is summed up */
-	uint64_t queue_ticks; /* how many, times for how long */
-	uint64_t busy_ticks;  /* for how long there was any */
+	uint64_t since;       /* TSC; summed up to here */
+	uint64_t queue_ticks; /* number times ticks */
+	uint64_t busy_ticks;  /* ticks with at least one */
 };
 
-/* Sum up to this moment; one that has been before is no news. */
+/* Sum up to this moment; an earlier one than the last is ignored. */
 static inline void depth_sum(struct depth *d, uint64_t tsc)
 {
 	uint64_t ticks = tsc - d->since;
@@ -42,7 +42,7 @@ static inline void depth_leave(struct depth *d, uint64_t tsc)
 	d->now--;
 }
 
-/* There was one from `from` to `to`, which was too short to be counted in and out. */
+/* One was there from `from` to `to`, too short to be counted in and out. */
 static inline void depth_blink(struct depth *d, uint64_t from, uint64_t to)
 {
 	if (d->now)

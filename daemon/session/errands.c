@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* errands.c - threads that may hang: always one more than do */
+/* errands.c - a pool of threads that may hang; there is always one more than hang */
 #include "errands.h"
 
 #include <errno.h>
@@ -11,14 +11,14 @@
 #include "files.h"
 #include "host/dear.h"
 
-/* Idle threads that are kept, so that one errand now and then starts none. */
+/* Idle threads that are kept, so that single errands start no thread. */
 #define IDLE_MOST 2u
 
 struct errand_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t news;     /* an errand has come, or the end */
 	pthread_cond_t gone;     /* a thread has ended */
-	struct errands *queue;   /* with errands, and none under way; oldest first */
+	struct errands *queue;   /* with errands, none under way; oldest first */
 	struct errands *running; /* with one under way */
 	unsigned threads, idle;
 	bool stop;
@@ -57,7 +57,7 @@ static unsigned running_of(const struct errand_pool *p, uid_t uid)
 	return n;
 }
 
-/* Whose errand is next; NULL: nobody's, or only users' who have as many under way as they may. */
+/* The next connection with an errand to run; NULL: none, or only of users at their limit. */
 static struct errands *next_ready(const struct errand_pool *p)
 {
 	struct errands *e = p->queue;
@@ -77,7 +77,7 @@ static void wake_control(struct errand_pool *p)
 	(void)n;
 }
 
-/* Each of these is one errand; the lock is let go meanwhile. */
+/* Each of these runs one errand, and unlocks the pool meanwhile. */
 
 static void run_task(struct errand_pool *p, struct errands *e)
 {
@@ -106,7 +106,7 @@ static void close_one(struct errand_pool *p, struct errands *e)
 {
 	int fd = e->close[--e->count];
 
-	if (e->count == ERRANDS_BEHIND) /* who waits for that need not wait for this one */
+	if (e->count == ERRANDS_BEHIND) /* a caller waits for this, and not for the rest */
 		wake_control(p);
 	pthread_mutex_unlock(&p->lock);
 	close(fd);
@@ -139,7 +139,10 @@ static void hang_up_one(struct errand_pool *p, struct errands *e)
 	e->hang_up = -1;
 }
 
-/* A task may be on memory that is to be dropped since; then comes what makes room. */
+/*
+ * Memory dropped before the task goes first; the task may use what was dropped since.  Then comes
+ * what makes room, then the rest.
+ */
 static void run_one(struct errand_pool *p, struct errands *e)
 {
 	if (e->task && !e->before_task)
@@ -180,7 +183,7 @@ static void take(struct errand_pool *p, struct errands *e)
 	append(&p->running, e);
 	p->idle--;
 	if (!p->idle)
-		(void)start_thread(p); /* if it cannot be, the others' errands wait for this one */
+		(void)start_thread(p); /* without another thread, other errands wait for this one */
 	run_one(p, e);
 	p->idle++;
 	remove_from(&p->running, e);
@@ -259,21 +262,21 @@ void errand_pool_free(struct errand_pool *p)
 	free(p);
 }
 
-/* ---- a connection's ---- */
+/* ---- a connection's errands ---- */
 
 void errands_init(struct errands *e, struct errand_pool *p, uid_t uid, struct dear_users *dear)
 {
 	*e = (struct errands){.pool = p, .uid = uid, .dear = dear, .check = -1, .hang_up = -1};
 }
 
-/* It has something to do; with the lock. */
+/* Queue a connection that has something to do; with the lock. */
 static void enqueue(struct errands *e)
 {
 	if (e->queued)
 		return;
 	e->queued = true;
 	append(&e->pool->queue, e);
-	if (!e->pool->idle) /* once there could not be one more */
+	if (!e->pool->idle) /* in case an earlier start failed */
 		(void)start_thread(e->pool);
 	pthread_cond_signal(&e->pool->news);
 }
@@ -285,8 +288,7 @@ void errands_close(struct errands *e, int fd)
 		return;
 	}
 	pthread_mutex_lock(&e->pool->lock);
-	if (e->count <
-	    ERRANDS_MOST) /* else we have counted wrongly: a lost descriptor harms least */
+	if (e->count < ERRANDS_MOST) /* more is a bug: losing a descriptor harms least */
 		e->close[e->count++] = fd;
 	enqueue(e);
 	pthread_mutex_unlock(&e->pool->lock);
@@ -302,7 +304,7 @@ bool errands_are_behind(struct errands *e)
 	return behind;
 }
 
-/* Here and now, where that is cheap and the socket empty. */
+/* Close the socket here, if that is cheap for this user and the socket is empty. */
 static bool hang_up_now(struct errands *e, int socket)
 {
 	struct dear_user *user = e && e->dear ? dear_note(e->dear, e->uid) : NULL;
@@ -387,7 +389,7 @@ void errands_drop(struct errands *e, struct shared *m)
 		return;
 	}
 	pthread_mutex_lock(&e->pool->lock);
-	if (e->memory_count < ERRANDS_MEMORY) /* else we have counted wrongly, as above */
+	if (e->memory_count < ERRANDS_MEMORY) /* more is a bug, as above */
 		e->memory[e->memory_count++] = memory;
 	enqueue(e);
 	pthread_mutex_unlock(&e->pool->lock);

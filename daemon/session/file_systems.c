@@ -24,7 +24,7 @@ static bool add(struct file_systems *f, uint32_t number)
 	return true;
 }
 
-/* As 0x6969. */
+/* Numbers are written as 0x6969. */
 static bool read_number(const char *word, size_t length, uint32_t *ret)
 {
 	unsigned long long number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* files.c - which descriptors are taken, and when they are closed */
+/* files.c - which descriptors are accepted, and when they are closed */
 #include "files.h"
 
 #include <errno.h>

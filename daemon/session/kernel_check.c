@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_check.c - is the description of a kernel one? */
+/* kernel_check.c - checks the description of a kernel */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ static bool is_size(unsigned bytes)
 	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
 
-/* What is not used is zero. */
+/* Are all unused fields and bits zero? */
 static bool is_tidy(const struct quoit_kernel_arg *a)
 {
 	uint8_t bits = 0;

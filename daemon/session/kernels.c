@@ -87,7 +87,7 @@ void kernels_free_image(struct session *s, uint32_t image)
 
 /* ---- kernels ---- */
 
-/* What it says of tensors and scalars, as the operations' table has it. */
+/* Fill in the description, and the row of the operations' table that follows from it. */
 static void fill(struct kernel *k, const struct quoit_kernel_desc *d)
 {
 	k->desc = *d;

@@ -40,7 +40,7 @@ int legs_open(struct session *s, int directory)
 	int err = session_file_open(s, directory, QUOIT_STATS_LEGS, sizeof *s->legs, &s->legs_fd,
 				    &map);
 
-	if (!map) /* the reactor's totals have it all the same */
+	if (!map) /* the reactor's totals count it all the same */
 		map = mmap(NULL, sizeof *s->legs, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	s->summed = calloc(QUOIT_OP_NR, sizeof *s->summed);
@@ -67,7 +67,7 @@ void legs_add(struct session *s, unsigned leg, uint64_t ticks, uint32_t weight)
 		return;
 	count = &s->legs->count[leg][bucket];
 	__atomic_store_n(count, *count + weight, __ATOMIC_RELAXED);
-	/* What a client says of times is nobody else's. */
+	/* Times that a client noted stay in its own session's file. */
 	if (s->reactor->summary && leg != QUOIT_LEG_SUBMIT && leg != QUOIT_LEG_REAP)
 		summary_add(s->reactor->summary, leg, bucket, weight);
 }
@@ -91,7 +91,7 @@ void legs_tell_nops(struct session *s)
 				 s->jobs_fetched - s->jobs_counted, __ATOMIC_RELAXED);
 }
 
-/* By how much a count has grown since the last time. */
+/* By how much a count has grown since the last call. */
 static uint64_t come(uint64_t *had, uint64_t has)
 {
 	uint64_t more = has - *had;
@@ -121,7 +121,7 @@ void legs_hand_over(struct session *s)
 	}
 }
 
-/* Has the client waited at all? */
+/* Has the client waited at any call site? */
 static bool has_waited(const struct quoit_site *site)
 {
 	return __atomic_load_n(&site[0].waits, __ATOMIC_RELAXED) ||

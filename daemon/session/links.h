@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * links.h - lists of sessions that one enters and leaves in no time, however many there are.
+ * links.h - lists of sessions that a session joins and leaves in constant time.
  *
- * A list is a pointer to the first one; each list has a `struct links` of its own in the session.
+ * A list is a pointer to its first session; a session has a `struct links` for each list.
  */
 #ifndef QUOITD_LINKS_H
 #define QUOITD_LINKS_H
@@ -12,13 +12,13 @@
 
 struct session;
 
-/* Where a session is in a list; zeros: it is not there. */
+/* A session's place in a list; zeros: it is not there. */
 struct links {
 	struct session *next;
-	struct session **from; /* what points to it; NULL: nothing */
+	struct session **from; /* the pointer to it; NULL: not in the list */
 };
 
-/* Its links in the session, which are the `at` bytes from its beginning. */
+/* The links that lie `at` bytes from the session's start. */
 static inline struct links *links_of(struct session *s, size_t at)
 {
 	return (struct links *)((char *)s + at);
@@ -29,7 +29,7 @@ static inline bool links_has(const struct links *l)
 	return l->from != NULL;
 }
 
-/* As the first; one that is there stays where it is. */
+/* Put the session first; if it is there already, it keeps its place. */
 static inline void links_add(struct session **list, struct session *s, size_t at)
 {
 	struct links *l = links_of(s, at);
@@ -43,7 +43,7 @@ static inline void links_add(struct session **list, struct session *s, size_t at
 	*list = s;
 }
 
-/* One that is not there is fine. */
+/* Remove the session, if it is there. */
 static inline void links_remove(struct session *s, size_t at)
 {
 	struct links *l = links_of(s, at);

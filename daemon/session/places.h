@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.h - places that are taken for as long as what is there takes: those for works with the
- * workers that users share, requests at the memory thread.
+ * places.h - shares out places that are held until what they are for has ended: slots for works
+ * that users share, and requests at the memory thread.
  *
- * A user takes no more than are left: half of them alone, and who comes next finds some.  A session
- * that has none gets one beside, but for the last quarter.
+ * A user may take another place only while it holds fewer than are left, so that half of them are
+ * left for others.  A session that holds none may take one more unless only a quarter is left.
  */
 #ifndef QUOITD_PLACES_H
 #define QUOITD_PLACES_H
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Of `all` places `left` are free; may a session that holds of_session of its user's take one? */
 static inline bool places_admit(uint32_t all, uint32_t left, uint32_t of_user, uint32_t of_session)
 {
 	return of_user < left || (!of_session && left > all / 4);

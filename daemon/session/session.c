@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - making and unmaking a session: its tables and regions */
+/* session.c - makes and unmakes a session: its tables and regions */
 #include "session.h"
 
 #include <errno.h>
@@ -11,21 +11,21 @@
 #include "host/memfd.h"
 #include "kernels.h"
 
-/* Dependency edges for each job that may be open: most jobs have one to three. */
+/* Dependency edges per open job: most jobs have one to three. */
 #define EDGES_PER_JOB 4
 
-/* With --eager the leases do not hold: room for so many times as much. */
+/* With --eager leases do not bound memory: regions are this many times larger. */
 #define EAGER_FACTOR 64u
 
-/* How many entries the tables have, and where each lies in the state memfd. */
+/* Sizes of the tables, and their places in the state memfd. */
 struct layout {
 	uint32_t max_views, max_buffers, max_edges;
-	uint64_t region_bytes; /* what the pageable region is made for */
+	uint64_t region_bytes; /* for which the pageable region is made */
 	uint64_t tensors, views, buffers, jobs, edges, map, owners, words;
 	uint64_t bytes;
 };
 
-/* One table after the other, each on a line of its own. */
+/* Place a table behind the last one, on a cache line of its own. */
 static uint64_t place(struct layout *l, uint64_t count, uint64_t size)
 {
 	uint64_t at = l->bytes;
@@ -47,7 +47,7 @@ static uint64_t most_of(const struct session_limits *limits)
 static void lay_out(const struct session_limits *limits, struct layout *l)
 {
 	*l = (struct layout){.max_edges = limits->max_jobs * EDGES_PER_JOB};
-	/* A freed tensor's view lives on while a job uses it: so many more than tensors. */
+	/* A job keeps a freed tensor's view alive, so there are more views than tensors. */
 	l->max_views = limits->max_tensors + QUOIT_MAX_TENSORS_PER_JOB * limits->max_jobs;
 	l->max_buffers = l->max_views;
 	l->region_bytes = most_of(limits) * (limits->eager ? EAGER_FACTOR : 1);
@@ -58,18 +58,18 @@ static void lay_out(const struct session_limits *limits, struct layout *l)
 	l->edges = place(l, l->max_edges, sizeof(struct edge));
 	l->map = place(l, pinned_map_words(limits->pinned_bytes), sizeof(uint64_t));
 	l->owners = place(l, pinned_owners(limits->pinned_bytes), sizeof(uint32_t));
-	l->bytes = (l->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES; /* region_overhead */
+	l->bytes = (l->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES; /* for region_overhead */
 	l->words = place(l, region_words(l->region_bytes, l->max_buffers), sizeof(uint32_t));
 }
 
-/* Between the host and one device there is nothing to bridge. */
+/* Copies between the host and one device need no bridge. */
 static bool has_bridge(const struct session_limits *limits)
 {
 	return limits->devices > 1;
 }
 
 /*
- * Of all mappings of a session's but the region's, as if every page of each were used once.
+ * Page tables of all mappings of a session but the region, as if every page were used once.
  * Without a budget (eager) there is nothing to count.
  */
 static uint64_t page_tables(const struct session_limits *limits, const struct layout *l)
@@ -81,8 +81,8 @@ static uint64_t page_tables(const struct session_limits *limits, const struct la
 }
 
 /*
- * Of the region, a piece of each class may have been anywhere, and the kernel keeps a page table
- * for as long as a mapping is there.
+ * Cost of the region: pieces of each class may have been anywhere in it, and the kernel keeps a
+ * page table as long as its mapping exists.
  */
 static uint64_t region_cost(const struct session_limits *limits, const struct layout *l)
 {
@@ -90,14 +90,14 @@ static uint64_t region_cost(const struct session_limits *limits, const struct la
 			     : region_overhead(limits->host_bytes, l->region_bytes, l->max_buffers);
 }
 
-/* Bytes of the tables that grow, of which so many parts may be used. */
+/* Bytes of the tables that grow, if so many parts may be used. */
 static uint64_t table_bytes(const struct layout *l, uint64_t max_jobs, uint32_t parts)
 {
 	uint64_t bytes = l->max_views * sizeof(struct view) +
 			 l->max_buffers * sizeof(struct buffer) + max_jobs * sizeof(struct job) +
 			 l->max_edges * sizeof(struct edge);
 
-	/* Each begins and ends within a page. */
+	/* Each table begins and ends within a page. */
 	return parts >= TABLE_PARTS ? bytes : bytes / TABLE_PARTS * parts + 8 * PAGE_BYTES;
 }
 
@@ -170,7 +170,7 @@ static int open_tables(struct session *s, const struct session_limits *limits)
 			   l.region_bytes, s->max_buffers, (uint32_t *)(base + l.words));
 }
 
-/* A memfd of `bytes`, mapped; bytes 0: none. */
+/* Make and map a memfd of `bytes`; bytes 0: make none. */
 static int open_memory(const char *name, uint64_t bytes, int *ret_fd, uint8_t **ret_map)
 {
 	void *map;
@@ -239,7 +239,7 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 		session_free(s);
 		return err;
 	}
-	if (s->pinned) /* it has all its pages all the time: none of a huge one is wasted */
+	if (s->pinned) /* it always has all its pages, so huge ones waste nothing */
 		(void)madvise(s->pinned, s->pinned_bytes, MADV_HUGEPAGE);
 	*ret = s;
 	return 0;
@@ -251,7 +251,7 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-/* To give many gigabytes of pages back takes seconds, and others are waiting for this thread. */
+/* Giving back many gigabytes of pages takes seconds, and other clients wait for this thread. */
 static void close_elsewhere(const struct session *s, int fd)
 {
 	if (fd >= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session_file.c - files of a session in the runtime directory */
+/* session_file.c - a session's files in the runtime directory */
 #include "session_file.h"
 
 #include <dirent.h>
@@ -36,7 +36,7 @@ void session_files_let_read(gid_t gid)
 	readers = gid;
 }
 
-/* What the session's jobs did one by one is for its user and recorder alone. */
+/* A trace shows each job, so only the session's user and the recorder may read it. */
 static gid_t group_of(const char *format)
 {
 	return strcmp(format, QUOIT_STATS_TRACE) != 0 ? readers : NO_GROUP;
@@ -57,9 +57,9 @@ static void add_entry(struct access_list *acl, unsigned *count, uint16_t tag, bo
 }
 
 /*
- * The file is ours, for reading by us: let the session's user read it as well, and a group
- * (NO_GROUP: none).  Giving it away would need a right that we do not have; an access list needs
- * only that we own it.  Its entries are in the order that the kernel wants.
+ * Let the session's user read the file, which is ours, and a group (NO_GROUP: none).  Giving the
+ * file away would need a right that we do not have; an access list needs only that we own the
+ * file.  Its entries are in the order that the kernel wants.
  */
 static int let_read(int fd, uid_t uid, gid_t gid)
 {
@@ -82,7 +82,7 @@ static int let_read(int fd, uid_t uid, gid_t gid)
 		       : 0;
 }
 
-/* Does the name begin as the sessions' do, up to their number? */
+/* Does the name begin like the sessions' files, up to their number? */
 static bool is_like(const char *name, const char *format)
 {
 	return !strncmp(name, format, strcspn(format, "%"));
@@ -111,8 +111,8 @@ static int map_file(int fd, size_t size, void **ret_map)
 	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return -errno;
-	for (size_t at = 0; at < size;
-	     at += PAGE_BYTES) /* a page's first write is a time of change */
+	/* Now: later, the first write to each page would change the file's times. */
+	for (size_t at = 0; at < size; at += PAGE_BYTES)
 		((volatile uint8_t *)map)[at] = 0;
 	*ret_map = map;
 	return 0;

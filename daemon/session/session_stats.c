@@ -14,7 +14,7 @@
 static const char *const labels[QUOIT_SESSION_NR] = {QUOIT_SESSION_STATS(LABEL)};
 #undef LABEL
 
-/* Whoever reads it meanwhile finds no magic: there is nothing yet. */
+/* Write the magic last: until then a reader knows that the file is not ready. */
 static void publish(struct quoit_session_stats *to, const struct quoit_session_stats *from)
 {
 	const size_t first = sizeof from->header.magic;
@@ -48,7 +48,7 @@ int session_stats_open(struct session *s, int directory, uint32_t reactor, int32
 	return err;
 }
 
-/* What waits: for its turn, for memory, or else for what it reads. */
+/* Split the waiting jobs: for their turn, for memory, or else for what they read. */
 static void count_waiting(const struct session *s, uint64_t *value)
 {
 	uint64_t queued = value[QUOIT_SESSION_QUEUED];
@@ -59,13 +59,13 @@ static void count_waiting(const struct session *s, uint64_t *value)
 	value[QUOIT_SESSION_WAIT_DATA] = queued > turn + memory ? queued - turn - memory : 0;
 }
 
-/* How far `ahead` is of `behind`; a client writes one of them. */
+/* How far `ahead` is beyond `behind`, at most `most`, as a client writes one of them. */
 static uint32_t distance(uint32_t ahead, uint32_t behind, uint32_t most)
 {
 	return ahead - behind < most ? ahead - behind : most;
 }
 
-/* Lines that the client writes: looking costs a cache miss each. */
+/* Read lines that the client writes; each costs a cache miss. */
 static void look_at_ring(struct ring *r)
 {
 	r->sq_depth = distance(__atomic_load_n(&r->client->sq_tail, __ATOMIC_RELAXED), r->sq.next,

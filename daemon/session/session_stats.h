@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * session_stats.h - a session's counter file.
- */
+/* session_stats.h - a session's counter file. */
 #ifndef QUOITD_SESSION_STATS_H
 #define QUOITD_SESSION_STATS_H
 
 #include "session.h"
 
 /*
- * Make the session's file in the runtime directory, for its user and us to read; -errno: there
- * is none, or its user cannot read it.  The daemon works without.
- * Control thread, before the reactor has the session.
+ * Make the session's file in the runtime directory, readable for its user and us.  -errno: there is
+ * no file, or its user cannot read it; the daemon works without.  Control thread, before the
+ * reactor has the session.
  */
 int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node);
 
 /*
- * Copy the counters out, as of this TSC; running_ticks: in tiles of works that have not come
- * back; look: at its rings, too, which are still guarded (guard.h).  The session's reactor.
+ * Copy the counters out, as of this TSC.  running_ticks: those of works that are not retired yet.
+ * look: read the rings, too, which must be guarded (guard.h).  The session's reactor.
  */
 void session_stats_publish(struct session *s, uint64_t now, uint64_t running_ticks, bool look);
 

@@ -2,9 +2,8 @@
 /*
  * tables.c - free lists of a session's tables
  *
- * A table starts as zeros, untouched by us, so that a session costs only the
- * entries it has used: the *_used counts say how far, and freed entries are linked
- * through a field of their own.
+ * A table starts as untouched zeros, so a session costs only the entries that it has used.  The
+ * *_used counts say how many; freed entries are linked through a field of their own.
  */
 #include <string.h>
 

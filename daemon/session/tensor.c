@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tensor.c - handles, views and buffers come and go */
+/* tensor.c - creates and frees handles, views and buffers */
 #include "tensor.h"
 
 #include <errno.h>
@@ -29,19 +29,19 @@ static void init_buffer(struct buffer *b, const struct quoit_sqe *sqe, uint64_t 
 	if (size)
 		b->class = sizeclass_of(size);
 	else
-		b->reserved = b->zeroed = true; /* nothing needs no bytes */
+		b->reserved = b->zeroed = true; /* no bytes are needed */
 	if (sqe->device) {
 		b->place = PLACE_DEVICE;
 	} else if (sqe->arg & QUOIT_CREATE_PINNED) {
 		b->place = PLACE_PINNED;
 	} else if (sqe->arg & QUOIT_CREATE_ARENA) {
-		b->place = PLACE_ARENA; /* charged since hello, and the client's contents */
+		b->place = PLACE_ARENA; /* charged since HELLO, with the client's contents */
 		b->offset = sqe->offset;
 		b->reserved = b->zeroed = true;
 	}
 }
 
-/* A table has no free entry for this SQE: is it to come again, or will there be none? */
+/* A table has no free entry.  -EAGAIN: one may come, try again; else there will be none. */
 static int full(struct session *s, struct fault *fault)
 {
 	return lease_ask_tables(s) ? -EAGAIN
@@ -58,7 +58,7 @@ int tensor_create(struct session *s, const struct quoit_sqe *sqe, struct fault *
 	if (view == NIL)
 		return full(s, fault);
 	v = &s->views[view];
-	err = validate_create(s, sqe, v, fault); /* where it stays: a copy would cost more */
+	err = validate_create(s, sqe, v, fault); /* in place, since a copy would cost more */
 	buffer = err ? NIL : tables_take_buffer(s);
 	if (buffer == NIL) {
 		tables_give_view(s, view);

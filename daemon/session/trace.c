@@ -41,7 +41,7 @@ static void fill(struct quoit_trace *f, const struct session *s, const struct re
 	f->records_at = sizeof *f;
 	f->record_bytes = sizeof(struct quoit_trace_record);
 	memcpy(f->name, s->name, sizeof f->name);
-	/* The last: until then it is not whole. */
+	/* The last: until it is set, the file is not complete. */
 	f->begun_ns = real_ns();
 	__atomic_store_n(&f->begun, tsc_raw(tsc_now()), __ATOMIC_RELEASE);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* turns.h - queues of a user's sessions that have turns; one is in each queue once at most */
+/* turns.h - queues of a user's sessions; a session is in each queue at most once */
 #ifndef QUOITD_TURNS_H
 #define QUOITD_TURNS_H
 
 #include "session.h"
 
-/* Behind all others; one that is there keeps its place. */
+/* Put the session last; if it is there already, it keeps its place. */
 static inline void turns_add(struct turns *all, enum turn which, struct session *s)
 {
 	if (s->has_turn[which])
@@ -20,7 +20,7 @@ static inline void turns_add(struct turns *all, enum turn which, struct session 
 	all->count++;
 }
 
-/* The first one, taken out; there is one. */
+/* Take the first session out; there is one. */
 static inline struct session *turns_take(struct turns *all, enum turn which)
 {
 	struct session *s = all->first;
@@ -31,7 +31,7 @@ static inline struct session *turns_take(struct turns *all, enum turn which)
 	return s;
 }
 
-/* Whoever is behind this one, which is there, is the first of all now. */
+/* Make the session behind this one the first; this one is in the queue. */
 static inline void turns_rotate(struct turns *all, enum turn which, struct session *s)
 {
 	if (s == all->last)
@@ -42,7 +42,7 @@ static inline void turns_rotate(struct turns *all, enum turn which, struct sessi
 	s->turn[which] = NULL;
 }
 
-/* One that leaves, wherever it is. */
+/* Remove the session, wherever it is. */
 static inline void turns_remove(struct turns *all, enum turn which, struct session *s)
 {
 	for (uint32_t n = all->count; n && s->has_turn[which]; n--) {

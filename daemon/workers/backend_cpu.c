@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_cpu.c - from a job to op_args, and to tiles */
+/* backend_cpu.c - turns a job into op_args and into tiles */
 #include "backend_cpu.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "reactor/optable.h"
 #include "session/tensor_bits.h"
 
-/* An input steps along no dim in which it has one element and the output more. */
+/* Stretch an input to the output: it takes no step along a dim where it has one element only. */
 static void broadcast(struct op_tensor *in, const struct op_tensor *out, unsigned dims)
 {
 	for (unsigned d = 0; d < dims; d++)
@@ -19,7 +19,7 @@ static void broadcast(struct op_tensor *in, const struct op_tensor *out, unsigne
 		}
 }
 
-/* Is the operation element by element, and are its tensors dense and of as many elements? */
+/* Is the operation element by element, and are all its tensors dense and equally long? */
 static bool are_vectors(const struct session *s, const struct op_row *row, uint8_t tensors,
 			const uint32_t view[], uint32_t *ret_elements)
 {
@@ -69,7 +69,7 @@ void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t
 	ret->arg = sqe->arg;
 	ret->scalar[0].u = sqe->scalar[0];
 	ret->scalar[1].u = sqe->scalar[1];
-	atomic_init(&ret->error, 0); /* nobody else sees it yet: a plain store */
+	atomic_init(&ret->error, 0); /* no other thread sees it yet: a plain store */
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
 		ret->t[i].data = NULL;
 	for_each_tensor (i, tensors) {
@@ -131,7 +131,7 @@ int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 	return guard_has_hit(s) ? -EFAULT : result_of(&args, error);
 }
 
-/* A job that only clears, because it has failed before it could run. */
+/* For a job that only clears buffers: it has failed, or goes to another backend. */
 static void run_nothing(struct op_args *args, uint32_t tile, uint32_t tiles)
 {
 	(void)args;
@@ -161,7 +161,7 @@ int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
 	work->impl = job->failed || job->executor != NO_EXECUTOR
 			     ? NULL
 			     : optable_find(job->sqe.opcode)->impl;
-	if (!work->impl) /* a NOP, or another backend's once the bytes are clear */
+	if (!work->impl) /* a NOP, a failed job, or one that goes to another backend */
 		work->impl = &nothing;
 	work->session = s;
 	work->session_id = s->id;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * backend_cpu.h - jobs on the host's cores: in the reactor, or as tiles for workers.
- */
+/* backend_cpu.h - runs jobs on the host's cores: in the reactor, or as tiles for workers. */
 #ifndef QUOITD_BACKEND_CPU_H
 #define QUOITD_BACKEND_CPU_H
 
 #include "session/session.h"
 #include "worker.h"
 
-/* The arguments of an operation: addresses, and inputs broadcast as its rule says. */
+/* Fill in an operation's arguments: addresses, and inputs stretched as its rule says. */
 void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 		   const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], struct op_args *ret);
 
@@ -16,17 +14,17 @@ void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t
 void cpu_clear(struct session *s, const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero);
 
 /*
- * Run an operation here and now.  0 or -errno; error gets its field and values.  The buffers
- * of the bits in `zero` are cleared first.
+ * Run an operation here and now, after clearing the buffers of `zero` (bits).  0 or -errno; error
+ * then has its field and values.
  */
 int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 	    const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero,
 	    struct quoit_error *error);
 
-/* Hand a job to the workers.  -EBUSY: its user has no place left (worker_admits). */
+/* Hand a job to the workers.  0, or -EBUSY: its user has no place left (worker_admits). */
 int cpu_publish(struct session *s, struct job *job, struct worker_port *port);
 
-/* The result of a work that has ended; error as for cpu_run. */
+/* The result of a work that has ended; error as in cpu_run. */
 int cpu_result(const struct work *work, struct quoit_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work.c - the tiles of one work, and the bell that says there are some to claim */
+/* work.c - the tiles of a work, and the bell that tells workers of new ones */
 #include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
@@ -12,8 +12,9 @@
 #define CLEAR_BYTES (UINT64_C(1) << 20)
 
 /*
- * Nobody takes a core from a tile: of a long job there are more than cores, so that none lasts
- * longer than this, as predicted.  (Fewer rows than that cost the BLAS a good part of its speed.)
+ * A tile runs to its end.  So a long job gets more tiles than there are cores, and no tile is
+ * predicted to last longer than this.  (Smaller tiles have fewer rows, which costs the BLAS much of
+ * its speed.)
  */
 #define TILE_MOST_NS UINT64_C(250000000)
 

@@ -12,12 +12,12 @@
 #include "worker_private.h"
 
 /*
- * What all cores together may do for a work in one turn.  Then others of its session come first, so
- * that a short work is done soon beside long ones.
+ * A work's turn is over when all cores together have spent this part of a second on it.  Then other
+ * works of its session come first, so that a short work is done soon beside long ones.
  */
 #define WORKER_TURNS_PER_SECOND 50u
 
-/* A share lasts no longer than that and a tile, so that its time is told while it comes. */
+/* A share lasts no longer than this and a tile, so that its time is reported as it is spent. */
 #define SHARES_PER_SECOND 20000u
 
 /* ---- the end of a phase ---- */
@@ -28,7 +28,7 @@ static void report(struct workers *w, uint32_t reactor, uint32_t slot, uint32_t 
 	uint32_t i;
 
 	if (!quoit_ring_reserve(&d->producer, &i))
-		return; /* cannot be: as many entries as slots */
+		return; /* cannot be full: as many entries as slots */
 	d->slot[i % WORKER_SLOTS] = slot;
 	if (quoit_ring_submit_wake(&d->producer, w->config.owners[reactor].need_wake)) {
 		uint64_t one = 1;
@@ -38,7 +38,7 @@ static void report(struct workers *w, uint32_t reactor, uint32_t slot, uint32_t 
 	}
 }
 
-/* The last tile is done: go on with the next phase, or tell the owner. */
+/* The last tile is done: begin the next phase, or tell the owner. */
 static void end_phase(struct workers *w, struct work *work, uint32_t reactor, uint32_t slot,
 		      uint32_t worker)
 {
@@ -58,7 +58,7 @@ static void end_phase(struct workers *w, struct work *work, uint32_t reactor, ui
 struct choice {
 	struct work *work;
 	uint32_t reactor, slot;
-	int64_t user, session; /* how far they are before others */
+	int64_t user, session; /* lead over others in CPU time; the least is next */
 	uint64_t order;
 };
 
@@ -110,10 +110,10 @@ static void note_choice(struct worker_port *port, const struct work *work)
 }
 
 /*
- * The work with tiles left whose turn it is: of the user that has had the least, of that user's
- * session that has, the oldest.  Priorities are a session's own affair: they have been heeded when
- * it published its few works.  What is read here may belong to a work that has just been replaced:
- * then the choice is not the best, and the claim still right.
+ * Choose the next work with tiles left: the user that has had the least time, of its sessions the
+ * one that has, of its works the oldest.  Priorities need no look: the session heeded them when it
+ * published its few works.  A slot may be filled anew while it is read; then the choice is not the
+ * best, but the claim is still valid.
  */
 static bool choose(const struct worker *me, struct choice *best)
 {
@@ -140,7 +140,7 @@ static bool choose(const struct worker *me, struct choice *best)
 
 /* ---- shares ---- */
 
-/* How long a tile has taken by the clock on the wall. */
+/* Count a tile by its wall-clock time. */
 static void count_time(struct worker *me, uint64_t ticks)
 {
 	uint64_t *count = &me->all->times[me->index][quoit_leg_bucket(ticks)];
@@ -148,18 +148,18 @@ static void count_time(struct worker *me, uint64_t ticks)
 	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
 }
 
-/* At the end of its turn a work goes behind all others. */
+/* Charge a share's ticks; at the end of its turn a work goes behind all others. */
 static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
 {
 	uint64_t turn = tsc_hz() / WORKER_TURNS_PER_SECOND;
 	uint64_t before = atomic_fetch_add_explicit(&work->ticks, ticks, memory_order_relaxed);
 	struct worker_port *port = &me->all->port[me->share.reactor];
 
-	/* In this order nobody counts a share twice (workers_count). */
+	/* in this order, workers_count never counts a share twice */
 	__atomic_store_n(&me->since, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&me->ticks, me->ticks + ticks, __ATOMIC_RELEASE);
 	__atomic_store_n(&me->tiles, me->tiles + me->share.tiles,
-			 __ATOMIC_RELEASE); /* and with their times */
+			 __ATOMIC_RELEASE); /* publishes their times, too */
 	ledger_count(&port->ledger->user[work->user].page, (int64_t)ticks, work->share);
 	ledger_count(&port->flow[work->flow].page, (int64_t)ticks, SHARE_NORMAL);
 	if (before / turn != (before + ticks) / turn)
@@ -170,10 +170,10 @@ static void count_ticks(struct worker *me, struct work *work, uint64_t ticks)
 /* ---- a share ---- */
 
 /*
- * What a share costs is the CPU time of this thread: a reactor takes the core away in the middle of
- * a tile, and so does anybody else.  That clock is a system call, a tenth of what a small tile
- * takes, and is read once for a share.  Its tiles count as left until then, so that whoever is told
- * of the work's end finds in it all that it has cost.
+ * A share costs the CPU time of this thread, since a reactor or another program may take the core
+ * in the middle of a tile.  Reading that clock is a system call, a tenth of a small tile's time, so
+ * it is read once for a share.  Until then its tiles count as left: when the work's end is
+ * reported, all that it has cost is charged to it.
  */
 static void begin_share(struct worker *me, const struct choice *c)
 {
@@ -189,7 +189,7 @@ static void begin_share(struct worker *me, const struct choice *c)
 	atomic_compare_exchange_strong(&c->work->started, &none, me->share.start);
 }
 
-/* False: there was none. */
+/* End the share; false: none was begun. */
 static bool end_share(struct worker *me)
 {
 	struct share *s = &me->share;
@@ -235,15 +235,15 @@ static bool run_one(struct worker *me)
 	uint64_t claim;
 
 	if (!choose(me, &c))
-		return end_share(me); /* after which there may be more */
+		return end_share(me); /* after this there may be more to claim */
 	if (me->share.work != c.work &&
 	    worker_wanted_turn(me, c.work, c.reactor) != worker_turn(me)) {
 		end_share(me);
 		worker_pass_turn(me);
 		return true;
 	}
-	/* One counter holds both the number of tiles and the next one, so a claim on a slot
-	 * that was filled anew in between is a valid claim on the new work. */
+	/* One counter holds both the number of tiles and the next one, so a claim on a slot that
+	 * was filled anew in between is a valid claim on the new work. */
 	claim = atomic_fetch_add_explicit(&c.work->claim, 1, memory_order_acq_rel);
 	if ((uint32_t)claim < claim >> 32) {
 		if (me->share.work != c.work) {
@@ -263,7 +263,7 @@ static bool run_one(struct worker *me)
 
 static const char *const names[WORKER_THREADS] = {"work", "equal"};
 
-/* Its nice value. */
+/* Set the thread's weight by its nice value.  0 or -errno. */
 static int weigh_down(const struct worker *me, unsigned which)
 {
 	uint32_t nice = me->all->config.nice;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* worker_port.c - a reactor's side of the workers: its slots, and who has finished */
+/* worker_port.c - a reactor's side of the workers: its slots, and works that have ended */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ void worker_port_close(struct worker_port *port)
 	free(port->done);
 }
 
-/* Which slots are taken; we alone change it. */
+/* The slots that are taken; only the owner changes this. */
 static uint64_t taken(const struct worker_port *port)
 {
 	return atomic_load_explicit(&port->used, memory_order_relaxed);
@@ -43,7 +43,7 @@ bool worker_admits(const struct worker_port *port, uint32_t user, uint32_t of_se
 
 	if (port->published == WORKER_SLOTS)
 		return false;
-	/* The last of the shared ones is never taken (held < left), so who holds none gets one. */
+	/* held < left never gives the last shared slot away, so a user that holds none gets one. */
 	return places_admit(WORKER_SHARED, WORKER_SHARED - shared, held, of_session);
 }
 
@@ -53,12 +53,12 @@ struct work *worker_slot(struct worker_port *port)
 
 	if (used == UINT64_MAX)
 		return NULL;
-	/* Until it is published it has no tile left, so that workers pass it over. */
+	/* The work has no tiles left until it is published, so workers pass it over. */
 	atomic_store_explicit(&port->used, used | (used + 1), memory_order_release);
 	return &port->work[__builtin_ctzll(~used)];
 }
 
-/* What another session had is counted by another user's clock, and is none of its own. */
+/* Forget what the flow's last session had: it was counted by another user's clock. */
 static uint32_t give_flow(struct worker_port *port, uint64_t session_id)
 {
 	do
@@ -69,8 +69,8 @@ static uint32_t give_flow(struct worker_port *port, uint64_t session_id)
 	return port->given;
 }
 
-/* The session's flow, or a free one, of which there are as many as of works: in turns, so that who
- * had one is known for a while. */
+/* Find the session's flow, or take a free one; there are as many as works.  They are given out in
+ * turn, so that a session that had one is known for a while. */
 static uint32_t find_flow(struct worker_port *port, uint64_t session_id)
 {
 	for (uint32_t i = 0; i < WORKER_SLOTS; i++)

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker_private.h - what the files behind worker.h share: work.c (the tiles of one work),
- * worker.c (a thread), worker_turn.c (which of two works), worker_rest.c (a thread without
- * work), worker_port.c (a reactor's side) and workers.c (all of them).
+ * worker_private.h - what the files behind worker.h share.
+ *
+ *	work.c         the tiles of a work
+ *	worker.c       a thread
+ *	worker_turn.c  which of a worker's two threads works
+ *	worker_rest.c  a thread without work
+ *	worker_port.c  a reactor's side
+ *	workers.c      all workers
  */
 #ifndef QUOITD_WORKER_PRIVATE_H
 #define QUOITD_WORKER_PRIVATE_H
@@ -15,7 +20,7 @@
 #include "worker.h"
 #include "worker_weight.h"
 
-/* From one worker to one reactor: numbers of slots whose work has ended. */
+/* From a worker to a reactor: the slots of works that have ended. */
 struct worker_done {
 	_Alignas(64) uint32_t head;
 	_Alignas(64) uint32_t tail;
@@ -24,15 +29,15 @@ struct worker_done {
 	_Alignas(64) struct quoit_consumer consumer;
 };
 
-/* Tiles of one work that a worker runs one after the other. */
+/* Tiles of one work that a worker runs one after another. */
 struct share {
 	struct work *work; /* NULL: none is begun */
 	uint32_t reactor, slot;
-	uint32_t tiles; /* that have been run */
+	uint32_t tiles; /* tiles run so far */
 	uint64_t start; /* TSC */
 };
 
-/* The threads of a worker, of which one works at a time: see worker_weight.h. */
+/* The threads of a worker; one works at a time (worker_weight.h). */
 enum { WORKER_BACKGROUND, WORKER_EQUAL, WORKER_THREADS };
 
 struct worker_thread {
@@ -53,54 +58,54 @@ struct worker_rest {
 struct worker {
 	struct workers *all;
 	struct worker_thread thread[WORKER_THREADS];
-	_Atomic uint32_t turn; /* modulo WORKER_THREADS, which thread works; a futex */
+	_Atomic uint32_t turn; /* which thread works, modulo WORKER_THREADS; a futex */
 	struct weight weight;
-	uint32_t reactor; /* of this core; `reactors`: none */
+	uint32_t reactor; /* pinned to the same core; config.reactors: none */
 	uint32_t index;
 	uint32_t cpu;
 	bool anywhere; /* its node has no reactor */
-	/* Its own: */
+	/* Only the thread that works touches these. */
 	_Alignas(64) struct share share;
-	uint64_t read;         /* ns of its CPU time, when it last looked; 0: before it slept */
-	uint64_t reactor_read; /* ns of the reactor's, at the same time */
+	uint64_t read;         /* its CPU time in ns at the last reading; 0: not known */
+	uint64_t reactor_read; /* the reactor's in ns, at the same time */
 	struct worker_rest rest;
-	/* and to be read by others: tiles it has run, ticks that they took, and for the share that
-	 * it is at (0: none) its thread's CPU time at the start * WORKER_THREADS + its thread */
+	/* Others read these: tiles run, their ticks, and for the current share (0: none) its
+	 * thread's CPU time at the start in ns * WORKER_THREADS + the thread's number. */
 	uint64_t tiles, ticks, since;
-	uint64_t looks; /* for a tile: for the watchdog */
+	uint64_t looks; /* looks for a tile, for the watchdog */
 };
 
 struct workers {
 	struct worker_config config;
 	struct worker *worker;
 	struct worker_port *port; /* one per reactor */
-	struct ledger *ledger; /* as many as reactors; used are those of the first of each node */
+	struct ledger *ledger;    /* one per reactor; a node uses that of its first */
 	_Atomic bool stop;
-	/* Workers that spin look at it, so it shares its line with nothing else that changes. */
+	uint64_t (*times)[QUOIT_LEG_BUCKETS]; /* of each worker's tiles; only it writes them */
+	uint32_t *cores;                      /* for each reactor: workers that take its works */
+	uint32_t started, doubled;            /* workers with a first thread, and with a second */
+	_Atomic bool both;                    /* all have both; else the first threads work */
+	_Atomic bool single;                  /* the second threads are to end */
+	/* Workers that spin look at it, so its line has nothing else that changes. */
 	_Alignas(64) _Atomic uint32_t bell; /* changes whenever there is something new to claim */
 	_Alignas(64) _Atomic uint32_t sleepers;
-	_Atomic uint64_t order;               /* of turns: publications, and whenever one is over */
-	uint64_t (*times)[QUOIT_LEG_BUCKETS]; /* of each worker's tiles; its own to write */
-	uint32_t *cores;                      /* of each reactor: workers that take its works */
-	uint32_t started, doubled;            /* workers with their first thread, and with both */
-	_Atomic bool both;                    /* all have both; else the first one works, */
-	_Atomic bool single;                  /* and the second ones are to end */
+	_Atomic uint64_t order; /* numbers turns: each new work and each ended turn takes one */
 };
 
 /* ---- work.c ---- */
 
-/* Wake whoever waits for something to claim; wait for it, unless it has rung since `seen`. */
+/* Wake all workers that wait for tiles; wait for tiles, unless the bell has rung since `seen`. */
 void workers_ring(struct workers *w);
 void workers_wait(struct workers *w, uint32_t seen);
 
-/* In how many tiles its ranges are cleared, 0: there are none; and one of them. */
+/* How many tiles clear the work's ranges, 0: it has none; and clear one of them. */
 uint32_t work_clear_tiles(const struct work *work);
 void work_clear_tile(const struct work *work, uint64_t tile);
 
-/* In how many tiles it is computed. */
+/* How many tiles compute the work. */
 uint32_t work_compute_tiles(const struct workers *w, const struct work *work, uint32_t reactor);
 
-/* Open `tiles` to be claimed by who is awake.  All else about the work is written before. */
+/* Let workers claim `tiles` of the work; all else about it has been written before. */
 void work_offer(struct work *work, uint32_t tiles);
 
 /* ---- worker.c ---- */
@@ -108,48 +113,48 @@ void work_offer(struct work *work, uint32_t tiles);
 /* Does this worker take works of that reactor? */
 bool worker_takes_from(const struct worker *me, uint32_t reactor);
 
-/* A thread of it: a struct worker_thread. */
+/* The body of a worker's thread; takes a struct worker_thread. */
 void *worker_run(void *thread);
 
 /* ---- worker_turn.c ---- */
 
-/* Which thread works, for itself; and for others. */
+/* The thread that has the turn: for the worker's own threads; and for any thread. */
 unsigned worker_turn(const struct worker *me);
 const struct worker_thread *worker_at_work(const struct worker *me);
 
 /*
- * By which thread a tile of this work is to be run.  publisher: the work's reactor.  On a core
- * without a reactor that one's clients run, and have to be woken as soon as it.
+ * Which thread should run a tile of this work?  publisher: the work's reactor.  It counts on a core
+ * that has no reactor, since its clients run there and must be woken quickly.
  */
 unsigned worker_wanted_turn(struct worker *me, const struct work *work, uint32_t publisher);
 
-/* Between two shares: the other thread goes on, and this one waits for its turn. */
+/* Between two shares: let the other thread go on; this one then waits for its turn. */
 void worker_pass_turn(struct worker *me);
 
-/* This thread is to end. */
+/* Is this thread to end? */
 bool worker_is_over(const struct worker *me, unsigned which);
 
-/* False: this thread has waited until the turn was passed on, or all is over. */
+/* Has this thread the turn?  False: it has slept; call again. */
 bool worker_has_turn(struct worker *me, unsigned which);
 
-/* The thread that works has to look at `stop`, and so has the other. */
+/* Make both threads look at `stop` and `single`. */
 void worker_call_both(struct worker *me);
 
-/* The share that ends has had so much CPU time. */
+/* Count a share that ends, with so much CPU time. */
 void worker_count_weight(struct worker *me, uint64_t cpu_ns);
 
-/* What the reactor on this core has had of it, also to look for work; 0: there is none. */
+/* CPU time in ns of the reactor on this core, its looks for work included; 0: there is none. */
 uint64_t worker_reactor_ns(const struct worker *me);
 
-/* CPU time, in ns, of the share that it is at; 0: it is at none.  Any thread. */
+/* CPU time in ns of the current share; 0: there is none.  Any thread. */
 uint64_t worker_share_ns(const struct worker *me);
 
-/* CPU time of a thread by its clock, in ns. */
+/* A thread's CPU time in ns, by its clock. */
 uint64_t worker_cpu_ns(clockid_t clock);
 
 /* ---- worker_rest.c ---- */
 
-/* Spin if that seems worth it; true: the bell has rung since `seen`. */
+/* Spin if that has paid off lately; true: the bell has rung since `seen`. */
 bool worker_spin(struct worker *me, uint32_t seen);
 
 /* Sleep until the bell has rung since `seen`. */
@@ -160,7 +165,7 @@ void worker_learn_rest(struct worker *me, bool found);
 
 /* ---- worker_port.c ---- */
 
-/* An empty port with a ring from each worker; -ENOMEM.  To be closed even so. */
+/* Set up an empty port with a ring from each worker.  0 or -ENOMEM; close it in either case. */
 int worker_port_open(struct worker_port *port, struct workers *w);
 void worker_port_close(struct worker_port *port);
 

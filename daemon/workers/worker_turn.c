@@ -61,7 +61,7 @@ static void wake_both(struct worker *me)
 
 void worker_pass_turn(struct worker *me)
 {
-	me->read = 0; /* was of this thread's clock */
+	me->read = 0; /* it was read from this thread's clock */
 	atomic_fetch_add(&me->turn, 1);
 	wake_both(me);
 }
@@ -92,7 +92,7 @@ bool worker_is_over(const struct worker *me, unsigned which)
 	       (which != WORKER_BACKGROUND && atomic_load(&me->all->single));
 }
 
-/* Who passes the turn on, or ends a thread, changes it after that. */
+/* `turn` changes after the turn was passed on or a thread is to end, so no wake-up is lost. */
 bool worker_has_turn(struct worker *me, unsigned which)
 {
 	uint32_t turn = atomic_load(&me->turn);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* worker_weight.c - what is known of others on a worker's core */
+/* worker_weight.c - decides whether a worker gives way on its core */
 #include "worker_weight.h"
 
 #include "host/tsc.h"
 
-/* Tiles that took so long together are enough for a verdict.  For a few ticks of the kernel's clock
- * any thread that wakes may have most of a core. */
+/* Tiles of this length together are enough for a verdict: for a few ticks of the kernel's clock any
+ * thread that wakes may have most of a core. */
 #define VERDICT_NS 100000000u
 
-/* How long other programs count as there once they were seen: their threads rest, too, and the
- * first tiles of a worker that gave way too early take up to 60 times their time. */
+/* Other programs count as there for so long after they were seen: their threads rest, too, and a
+ * worker that gives way too early makes its first tiles take up to 60 times their time. */
 #define CONTESTED_NS 10000000000u
 
 #define BACKGROUND_NS 20000000u
@@ -32,7 +32,7 @@ void weight_note_new(struct weight_served *served, uint64_t session, uint64_t no
 	put(served, 0, session, now);
 }
 
-/* A session and its time may be those of two notes: that is one tile at the other weight. */
+/* Session and time may be read from two different notes: then one tile runs at the other weight. */
 bool weight_has_others(const struct weight_served *served, uint64_t session, uint64_t now)
 {
 	uint64_t recent = tsc_from_ns(WEIGHT_QUICK_NS);
@@ -59,7 +59,7 @@ void weight_count(struct weight *w, uint64_t wall_ns, uint64_t cpu_ns, bool back
 	w->cpu_ns += cpu_ns;
 	if (w->wall_ns < VERDICT_NS)
 		return;
-	/* To a program that computes a thread that gives way loses all but 1.5 % of the core, one
+	/* Beside a program that computes, a thread that gives way keeps 1.5 % of the core, and one
 	 * of equal weight half. */
 	if (background ? w->cpu_ns < w->wall_ns / 4 : w->cpu_ns < w->wall_ns / 4 * 3)
 		w->contested_until = now + tsc_from_ns(CONTESTED_NS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* workers.c - all workers: who takes whose works; start and stop */
+/* workers.c - starts and stops all workers, and decides which works each takes */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static bool node_has_reactor(const struct worker_config *c, uint32_t node)
 	return false;
 }
 
-/* Which one is pinned to this CPU; `reactors`: none. */
+/* The reactor that is pinned to this CPU; c->reactors: none. */
 static uint32_t reactor_at(const struct worker_config *c, uint32_t cpu)
 {
 	uint32_t i = 0;
@@ -60,7 +60,7 @@ static void share_ledgers(struct workers *w)
 	}
 }
 
-/* This one of each worker's threads; counted are those that there are. */
+/* Start the thread `which` of each worker; *count: how many were started. */
 static int start_threads(struct workers *w, unsigned which, uint32_t *count)
 {
 	int err = 0;
@@ -176,7 +176,7 @@ bool workers_count(const struct workers *w, uint32_t i, uint64_t *ret_tiles, uin
 	return true;
 }
 
-/* Microseconds: the longest --tile-ms leaves 27 bits for what it has looked. */
+/* Looks << 37, or-ed with microseconds: the longest --tile-ms leaves 27 bits for looks. */
 uint64_t workers_progress(const struct workers *w, uint32_t i, uint64_t tile_ns)
 {
 	const struct worker *one = &w->worker[i];
