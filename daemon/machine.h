@@ -40,7 +40,7 @@ struct machine {
 	struct cpus_watch cpus;
 	struct kept_files kept;
 	int64_t skipped;  /* of the clock (tsc_skipped_ns), as logged last */
-	uint32_t started; /* reactors whose thread runs */
+	uint32_t started; /* reactors with a running thread */
 };
 
 /* Look at the machine and make what the threads need.  -errno after a log line. */

@@ -97,7 +97,7 @@ void connection_request(struct connection *c, const struct quoit_ctl *m, const s
 /* Have these descriptors closed: they belong to no request. */
 void connection_drop_fds(struct connection *c, const struct ctl_fds *fds);
 
-/* Go on with requests whose errand is done. */
+/* Go on with requests that waited for an errand, if it is done. */
 void connection_look_at_errands(struct connection *c);
 
 /* Handle a reactor's answer. */

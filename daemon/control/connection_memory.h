@@ -46,7 +46,7 @@ void connection_arena_checked(struct connection *c, bool late);
 
 /* ---- connection_memory.c ---- */
 
-/* Go on with the request whose errand is done. */
+/* Go on with the request that waited for an errand, if it is done. */
 void connection_look_at_memory(struct connection *c);
 
 /* The session is being given back: drop the memory that it has not taken yet. */

@@ -21,7 +21,7 @@ bool drain_goes_on(const struct control *c);
 /* The time is over: cancel all jobs.  Each connection ends when its reactor has done so. */
 void drain_cut(struct control *c);
 
-/* End the clients whose session has ended and who have not hung up.  Call it until all are gone. */
+/* End clients that have not hung up after their session ended.  Call it until all are gone. */
 void drain_end_closed(struct control *c);
 
 /*

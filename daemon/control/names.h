@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.h - looks up users and groups of the configuration whose names were not known yet.
+ * names.h - looks up users and groups of the configuration that were not known yet.
  *
  * A server that is down or slow may know them.  So a thread looks for them now and then, and soon
- * after a user comes who had no connection; no other thread waits for it.  From then on the names
- * that it finds count, also for users who are connected.  Control thread only.
+ * after a user without a connection comes; no other thread waits for it.  The names that it finds
+ * count from then on, also for connected users.  Control thread only.
  */
 #ifndef QUOITD_NAMES_H
 #define QUOITD_NAMES_H
@@ -23,7 +23,7 @@ struct names {
 /* user_rules_take_names, with its messages in the log. */
 void names_take(struct user_rules *r, const struct user_rules *from);
 
-/* A user has come whose name may be unknown: look soon. */
+/* A user with a name that may be unknown has come: look soon. */
 void names_may_be_known(struct control *c);
 
 /* For epoll: milliseconds until names_advance has something to do; -1: nothing. */

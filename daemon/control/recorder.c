@@ -263,7 +263,7 @@ static void have_others_look(struct control *c, const struct trace *t)
 	}
 }
 
-/* The recorder that has waited longest for its turn; those whose user rests are left out. */
+/* The recorder that has waited longest for its turn; recorders of resting users are left out. */
 static struct connection *who_looks(struct control *c)
 {
 	struct connection *next = NULL;

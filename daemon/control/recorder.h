@@ -27,8 +27,8 @@ void recorder_request(struct connection *c, const struct quoit_ctl *m);
 
 /*
  * Files for recorders of all sessions are made and removed one at a time, since a large one takes
- * milliseconds and the control thread has other work, too.  A user whose recorders look for
- * sessions rests between two looks (rests.h).
+ * milliseconds and the control thread has other work, too.  After a look for sessions, the
+ * recorders of that user rest (rests.h).
  *
  * recorder_timeout_ms: milliseconds until the next file is due; -1: none is.  recorder_advance:
  * make or remove the next file if it is due, and answer a recorder that has all it can have.

@@ -8,8 +8,8 @@
 #include "host/dear.h"
 
 /*
- * A user whose recorders did not look saves up at most so much time for later looks: a look takes
- * less than the shortest wait of epoll.
+ * While a user's recorders do not look, at most so much time is saved up for later looks: a look
+ * takes less than the shortest wait of epoll.
  */
 #define RECORDS_SAVED_NS 20000000u
 
@@ -93,7 +93,7 @@ static bool rests(const struct connection *conn)
 	return conn->rests && conn->state != CONNECTION_GONE && conn->state != CONNECTION_DRAINING;
 }
 
-/* Of the connections whose rest is over, the one that began first; NULL: none. */
+/* Of the connections past their rest, the one that began first; NULL: none. */
 static struct connection *who_is_rested(struct control *c)
 {
 	struct connection *first = NULL;

@@ -29,7 +29,7 @@ int rests_records_ms(struct control *c, uid_t uid);
 /* epoll reports a connection.  True: it rests from now on, and must not be served. */
 bool rests_begin(struct connection *conn);
 
-/* Read again a connection whose rest is over; one a call. */
+/* Read one connection again, if its rest is over. */
 void rests_end(struct control *c);
 
 /* Milliseconds until the next rest is over; -1: no connection rests. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dear.h - finds users whose sockets and futexes are dear: slow to send to, read from or wake.
+ * dear.h - finds users with dear sockets and futexes: slow to send to, read from or wake.
  *
  * A thread that sends to a socket, reads it or wakes a futex goes through all waiters at the other
  * end, in the kernel and with interrupts off.  The other end's owner decides how many these are: an

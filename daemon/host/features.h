@@ -35,7 +35,7 @@
 #define FEATURE_HOLDS(which)                                                                       \
 	((which) == FEATURE_MEMLOCK || (which) == FEATURE_USERFAULTFD || (which) == FEATURE_SEAL)
 
-/* What users can do who may not lock as much memory as they want. */
+/* What users can do that may not lock as much memory as they want. */
 #define FEATURES_MORE_MEMLOCK "raise LimitMEMLOCK= of the unit, or ulimit -l"
 
 #define FEATURE_ENUM(name, label, instead) FEATURE_##name,

@@ -25,7 +25,7 @@ enum log_level {
 
 #define LOG_TEXT_BYTES 512
 
-/* Whom a line is about: a journal gets these as fields. */
+/* The subject of a line: a journal gets these as fields. */
 struct log_about {
 	uint32_t uid;
 	enum log_level level; /* 0: info */

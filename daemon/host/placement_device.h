@@ -28,7 +28,7 @@ enum placement_reason {
 struct placement_device {
 	enum placement_reason reason;
 	int32_t node;        /* -1: unknown */
-	int32_t memory_node; /* whose memory to use with it; -1: unknown */
+	int32_t memory_node; /* the node of the memory to use with it; -1: unknown */
 	uint32_t nr_cpus;    /* on which its process runs; 0: anywhere */
 	uint32_t *cpus;      /* rising */
 };

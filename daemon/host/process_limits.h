@@ -28,7 +28,7 @@ uint64_t process_limits_memory(void);
 /*
  * How many bytes of addresses, in one file, the next session may take for a lease that may grow.
  * All sessions have taken `taken`, those of its user `of_user` of it.  It is a part of what is
- * left, so that some is always left.  one_user: there is no other user who could need them.
+ * left, so that some is always left.  one_user: there is no other user.
  */
 uint64_t process_limits_span(uint64_t taken, uint64_t of_user, bool one_user);
 

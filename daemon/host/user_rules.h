@@ -58,7 +58,7 @@ struct rule_section *user_rules_begin(struct user_rules *r, const char *words, u
 bool user_rules_assign(struct rule_section *s, const char *name, const char *text,
 		       struct config_origin origin, FILE *err);
 
-/* Is there a section whose name is not known? */
+/* Is there a section with an unknown name? */
 bool user_rules_lack_names(const struct user_rules *r);
 
 /* Look up the unknown names, which may take long.  True: some are known now. */

@@ -119,7 +119,7 @@ static void argmax_take(uint8_t dtype, struct argmax_columns *best, const void *
 	}
 }
 
-/* Find each output element by itself, along an axis whose elements are adjacent. */
+/* Find each output element by itself, along an axis with adjacent elements. */
 static void argmax_rows(const struct op_args *args, const struct walk *walk, uint64_t length,
 			uint64_t begin, uint64_t end)
 {

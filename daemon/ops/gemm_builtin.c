@@ -15,7 +15,7 @@
 
 #define GEMM_DEPTH  256
 #define GEMM_BLOCKS 28
-#define GEMM_ASKING 4 /* least blocks: with fewer, prefetches come all at once, which takes longer */
+#define GEMM_ASKING 4 /* least blocks: with fewer, prefetches come all at once, which is slower */
 
 #if defined(__AVX512F__)
 #define GEMM_ROWS 12
@@ -142,7 +142,7 @@
 		}                                                                                  \
 	}                                                                                          \
                                                                                                    \
-	/* Each block prefetches part of the next panel. */                                       \
+	/* Each block prefetches part of the next panel. */                                        \
 	static void gemm_panel_##type(const struct gemm *gemm, uint64_t row, uint64_t rows,        \
 				      uint64_t column, uint64_t from, uint64_t depth,              \
 				      const type *packed)                                          \

@@ -27,7 +27,7 @@
 #define THIN_LANES_f32 32
 #define THIN_LANES_f64 16
 
-/* Rows whose sums are made together: as many as the registers have room for. */
+/* Rows that are summed together: as many as the registers have room for. */
 #if defined(__AVX512F__)
 #define THIN_GROUP 8
 #elif defined(__AVX2__) || defined(__ARM_NEON)

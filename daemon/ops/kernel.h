@@ -75,7 +75,7 @@ static inline uint64_t op_count(const struct op_tensor *t)
 	return (uint64_t)t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3];
 }
 
-/* For operations whose work is in proportion to their output: op_impl.tiles. */
+/* For operations with work in proportion to their output: op_impl.tiles. */
 static inline uint32_t op_tiles_by_output(const struct op_args *args, uint32_t cores)
 {
 	return op_tiles(op_count(&args->t[0]) * op_dtype_size(args->t[0].dtype), cores);
