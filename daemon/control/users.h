@@ -13,7 +13,7 @@ struct users {
 	struct {
 		bool taken;
 		uid_t uid;     /* the last user that had this number */
-		uint64_t left; /* which user to leave this was, by count; 0: never used */
+		uint64_t left; /* how many users had left by then; 0: never used */
 	} number[USERS];
 	uint64_t left; /* how many users have left */
 };

@@ -15,7 +15,7 @@ struct histograms; /* where its parts are */
 
 /* A histogram before it is copied out. */
 struct histogram {
-	uint64_t changed; /* bit n: one of the QUOIT_LEG_PARTS buckets of part n has changed */
+	uint64_t changed; /* bit n: a bucket in the n-th group of QUOIT_LEG_PARTS has changed */
 	uint64_t count[QUOIT_LEG_BUCKETS];
 };
 

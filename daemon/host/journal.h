@@ -16,7 +16,7 @@ bool journal_has_stderr(void);
 
 /*
  * Make the line's fields: MESSAGE, PRIORITY and, if known, QUOIT_UID, QUOIT_SESSION and
- * QUOIT_REASON. Returns how many there are; their text is in `bytes`.
+ * QUOIT_REASON.  Returns how many there are; their text is in `bytes`.
  */
 int journal_fields(const struct log_line *line, char bytes[JOURNAL_FIELDS][JOURNAL_FIELD_BYTES],
 		   struct iovec ret[JOURNAL_FIELDS]);

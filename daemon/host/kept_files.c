@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The shortest age that cleaners know is an hour; mostly they count in days. */
+/* Cleaners count in days, or at least in hours. */
 #define PERIOD_NS UINT64_C(3600000000000)
 
 void kept_files_lock(int directory)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * load_guard.h - loads a foreign library and keeps quoitd as it was.
+ * load_guard.h - keeps quoitd as it was while a foreign library is loaded.
  *
  * Libraries act as soon as they are loaded: one with OpenMP binds its thread to a core, others take
  * signals, set the rounding mode, or change the environment.  Such changes are undone and logged.

@@ -17,7 +17,7 @@ uint64_t memory_limit_default(void);
  */
 uint64_t memory_limit_most(void);
 
-/* Log that `memory` (bytes) was lowered to that. */
+/* Log that memory was lowered to so many bytes. */
 void memory_limit_say(uint64_t memory);
 
 /*

@@ -41,7 +41,7 @@ void io_buffers_give(struct io_buffers *b, uint32_t first, uint64_t region_bytes
 /* Register [at, at + bytes), whose pages are present.  -ENOMEM: RLIMIT_MEMLOCK; -errno. */
 int io_buffers_register(struct io_buffers *b, uint32_t number, void *at, uint64_t bytes);
 
-/* No transfer uses the buffer now or later. */
+/* Call it when no transfer uses the buffer, nor will. */
 void io_buffers_unregister(struct io_buffers *b, uint32_t number);
 
 #endif

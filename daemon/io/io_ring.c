@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io_ring.c - moves pieces of files by io_uring
+ * io_ring.c - moves pieces of files by io_uring.
  *
  * The kernel's threads that move pieces share the descriptors of the thread that submits them
  * (own_files.h says why that matters).  So a thread of its own submits.  The reactor leaves pieces

@@ -38,7 +38,7 @@ static inline void reduce_ask(const char *at, int64_t stride, size_t bytes)
 
 /*
  * wide: the type of the computation; part: its member of union op_scalar; map: makes the term from
- * an element v; step: adds v to accumulator a.
+ * an element v; step: takes v into accumulator a.
  */
 #define REDUCE(name, type, wide, part, start, map, step)                                           \
 	static inline wide name##_step_##type(wide a, wide v)                                      \
