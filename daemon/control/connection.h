@@ -3,7 +3,7 @@
  * connection.h - one client's control socket and the state machine behind it.
  *
  *	new ──HELLO──► open ──CLOSE──► closing
- *	 ├──TRACE──► records │ our end      │
+ *	 ├──TRACE──► records │ quoitd ends  │
  *	 │               │   └► draining    │
  *	 └───────────────┴── end ──┴────────┴──► gone, once the reactor has let go
  */
