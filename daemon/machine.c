@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.c - from the topology to running threads */
+/* machine.c - makes the machine, and starts and stops its threads */
 #include "machine.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ static int make_plan(struct machine *m)
 	return err;
 }
 
-/* For `quoit topo`: what was found and chosen; executors: NULL until they run. */
+/* For `quoit topo`: what was found and chosen.  executors: NULL until they run. */
 struct found {
 	const struct machine *machine;
 	const struct executors *executors;
@@ -74,7 +74,7 @@ static void describe(FILE *f, const void *from)
 	fprintf(f, "kernels: %s\n", m->ops.isa);
 	if (*m->config->disable)
 		fprintf(f, "switched off: %s\n", m->config->disable);
-	/* A slow machine, an emulated one, has less than one; it is not nothing. */
+	/* A slow machine, such as an emulated one, has less than one; print that, not 0. */
 	fprintf(f, "blas: %s, %.*f GFLOP/s a core; %s\n", m->ops.blas,
 		m->ops.gemm_gflops < 10 ? 3 : 0, m->ops.gemm_gflops, m->ops.why);
 	fprintf(f, "bfloat16 products: by %s\n", m->ops.bf16);
@@ -156,7 +156,7 @@ static int make_reactors(struct machine *m)
 	return err;
 }
 
-/* What soft devices take is said to them as it is to their tests. */
+/* Soft devices read the environment, as their tests set it, too. */
 static void tell_soft(const struct config *config, uint32_t count)
 {
 	char text[24];
@@ -193,7 +193,7 @@ static void *try_blas(void *arg)
 	return NULL;
 }
 
-/* In a thread, since the stack of the first one is as RLIMIT_STACK says. */
+/* It runs in a thread, since the first thread's stack is as RLIMIT_STACK says. */
 static int choose_blas(struct machine *m)
 {
 	struct blas_trial trial = {*m->config->blas ? m->config->blas : BLAS_AUTO, &m->ops, 0};
@@ -341,7 +341,7 @@ static int start_executors(struct machine *m)
 	return err;
 }
 
-/* Once it is known how many devices there are. */
+/* Call it once the number of devices is known. */
 static int open_histograms(struct machine *m)
 {
 	uint32_t devices = executors_devices(m->executors), reactors = m->plan->nr_reactors;
@@ -359,11 +359,11 @@ static int open_histograms(struct machine *m)
 	return 0;
 }
 
-/* Those that we may use and no reactor is on; there may be none. */
+/* The CPUs that quoitd may use and that have no reactor; there may be none. */
 static void list_cpus_beside(const struct machine *m, cpu_set_t *ret)
 {
 	CPU_ZERO(ret);
-	if (sched_getaffinity(0, sizeof *ret, ret) < 0) /* more CPUs than it has bits for */
+	if (sched_getaffinity(0, sizeof *ret, ret) < 0) /* more CPUs than cpu_set_t has bits */
 		CPU_ZERO(ret);
 	for (uint32_t i = 0; i < m->plan->nr_reactors; i++)
 		CPU_CLR(m->reactors[i].cpu, ret);

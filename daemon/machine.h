@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * machine.h - everything that is made once: topology, plan, kernels, reactors, workers.
- */
+/* machine.h - makes what exists once: topology, plan, kernels, reactors, workers */
 #ifndef QUOITD_MACHINE_H
 #define QUOITD_MACHINE_H
 
@@ -20,7 +18,7 @@
 
 struct machine {
 	const struct config *config;
-	int directory; /* of the counter files */
+	int directory; /* for counter files */
 	struct topology *topology;
 	struct placement *plan;
 	struct ops_choice ops;
@@ -41,21 +39,21 @@ struct machine {
 	struct features features;
 	struct cpus_watch cpus;
 	struct kept_files kept;
-	int64_t skipped;  /* of the clock, tsc_skipped_ns(): the log has it */
-	uint32_t started; /* reactors whose thread runs */
+	int64_t skipped;  /* of the clock (tsc_skipped_ns), as logged last */
+	uint32_t started; /* reactors with a running thread */
 };
 
-/* Look at the machine and make what the threads need; -errno after a log line. */
+/* Look at the machine and make what the threads need.  -errno after a log line. */
 int machine_make(const struct config *config, int directory, struct machine **ret);
 
-/* Start and stop all threads but the control thread, which is the caller's. */
+/* Start all threads but the control thread, which is the caller's.  -errno after a log line. */
 int machine_start(struct machine *m);
 
-/* Start the threads that quoitd can do without, after all others. */
+/* After all others, start the threads that quoitd can do without; stop all of them. */
 void machine_start_more(struct machine *m);
 void machine_stop(struct machine *m);
 
-/* NULL and half-made ones are fine. */
+/* Free it all; NULL and half-made machines are fine. */
 void machine_free(struct machine *m, int directory);
 
 #endif

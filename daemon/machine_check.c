@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine_check.c - options that only this machine and this build can judge */
+/* machine_check.c - checks options that only this machine and this build can judge */
 #include "machine_check.h"
 
 #include <errno.h>
@@ -18,9 +18,9 @@
 #include "reactor/optable.h"
 #include "session/file_systems.h"
 
-#define MOST_CPUS 8192u /* of a kernel for x86 */
+#define MOST_CPUS 8192u /* the most of a kernel for x86 */
 
-/* Any word that is no operation; or all are switched off. */
+/* Report a word that is not an operation, or one that cannot be switched off. */
 static int look_at_operations(const struct config *config, bool first)
 {
 	const char *bad, *nearest = NULL;
@@ -96,7 +96,7 @@ static bool is_there(uint32_t cpu)
 	return access(path, F_OK) == 0;
 }
 
-/* Is one of them there?  Negative: it is no list. */
+/* Is a CPU of the list there?  Negative: it is not a list. */
 static int names_cpus(const char *list)
 {
 	int named = topology_list_has(list, 0);

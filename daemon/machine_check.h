@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine_check.h - options that only this machine and this build can judge; what is wrong is
- * logged */
+/* machine_check.h - checks options that only this machine and build can judge; logs errors */
 #ifndef QUOITD_MACHINE_CHECK_H
 #define QUOITD_MACHINE_CHECK_H
 
@@ -8,18 +7,18 @@
 #include "host/config.h"
 #include "host/features.h"
 
-/* Settle which operations are on and which devices there are to be; -errno: a word is wrong. */
+/* Settle which operations are on and which devices are wanted.  -errno: an option is wrong. */
 int machine_check_words(const struct config *config, struct gpu_choice *gpu);
 
-/* The same, and whether modules can be read, for who asks no more than that. */
+/* Check the same, and whether modules can be read, for --check-config. */
 int machine_check(const struct config *config);
 
-/* The same while quoitd runs. */
+/* As machine_check, while quoitd runs. */
 int machine_check_again(const struct config *config);
 
 /*
- * Several users are served only where none can hold up or burden the others by the memory that it
- * shares with quoitd; -EPERM: the kernel, a filter or a limit keeps us from that.
+ * quoitd serves several users only if no user can hold up or burden the others by the memory that
+ * it shares with quoitd.  -EPERM: the kernel, a filter or a limit does not allow that.
  */
 int machine_check_shared(const struct config *config, const struct features *features);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine_watch.c - the subjects of the watchdog */
+/* machine_watch.c - lists the subjects of the watchdog */
 #include "machine_watch.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "host/tsc.h"
 #include "reactor/reactor_idle.h"
 
-/* Without a service manager that says how long one may be stuck. */
+/* Used if no service manager tells how long a thread may be stuck. */
 #define PERIOD_NS UINT64_C(30000000000)
 
 /* ---- each kind ---- */
@@ -129,7 +129,7 @@ static void look_at_cpus(struct machine *m)
 
 /* ---- the clock ---- */
 
-/* Whoever first asked for the time after a suspend has set it right. */
+/* The first thread that asked for the time after a suspend has corrected the clock. */
 static void look_at_clock(struct machine *m)
 {
 	int64_t skipped = tsc_skipped_ns();
@@ -172,7 +172,7 @@ static struct watchdog_subject *name_cores(struct watchdog_subject *s, struct ma
 	return s;
 }
 
-/* How many: there is room for all. */
+/* Returns how many there are; `subjects` has room for all. */
 static unsigned name_all(struct watchdog_subject *subjects, struct machine *m, struct control *c)
 {
 	struct watchdog_subject *s = name_cores(subjects, m);

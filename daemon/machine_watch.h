@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine_watch.h - which threads there are to be watched, and how each of them is seen to get on
- */
+/* machine_watch.h - lists the threads to watch, and how the watchdog sees their progress */
 #ifndef QUOITD_MACHINE_WATCH_H
 #define QUOITD_MACHINE_WATCH_H
 
@@ -9,8 +8,8 @@
 #include "machine.h"
 
 /*
- * Watch over the threads of a machine that runs, and this thread, which is about to control_run.
- * Where that fails a log line says so; to be ended before machine_stop.
+ * Watch the threads of a running machine, and this thread, which is about to call control_run.  If
+ * that fails, it is logged, and NULL is returned.  Stop it before machine_stop.
  */
 struct watchdog *machine_watch(struct machine *m, struct control *c);
 

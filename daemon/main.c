@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c - quoitd: read the options, look at the machine, start the threads, serve */
+/* main.c - quoitd: reads the options, looks at the machine, starts the threads, serves */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -33,7 +33,7 @@
 #include "ops/ops.h"
 #include "session/session_file.h"
 
-/* The socket's directory holds the counter files too. */
+/* The socket's directory also holds the counter files. */
 static int open_directory(const char *socket)
 {
 	char copy[QUOIT_SOCKET_BYTES];
@@ -43,17 +43,17 @@ static int open_directory(const char *socket)
 	snprintf(copy, sizeof copy, "%.*s", (int)sizeof copy - 1, socket);
 	path = dirname(copy);
 	if (mkdir(path, 0755) == 0)
-		(void)chmod(path, 0755); /* whatever our umask is: clients are to reach it */
+		(void)chmod(path, 0755); /* whatever the umask: clients must reach it */
 	else if (errno != EEXIST)
 		return -errno;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-/* What counter files and texts take there, but for those of sessions, which may be missing. */
+/* What counter files and texts need there, without those of sessions, which may be missing. */
 #define ROOM_BYTES (UINT64_C(1) << 20)
 
-/* A full file system is found out here, and not by tools that see nothing. */
+/* A full file system is to be found here, not by tools that see nothing. */
 static int find_room(int lock)
 {
 	int err = fallocate(lock, 0, 0, ROOM_BYTES) < 0 ? -errno : 0;
@@ -63,8 +63,8 @@ static int find_room(int lock)
 }
 
 /*
- * Who is who is told by uids: where this process sees only some of them, all others are one user to
- * it, who could end each other's sessions.  A private quoitd needs to know its own user alone.
+ * quoitd tells users apart by uid.  Where this process sees only some uids, all others look like
+ * one user, and could end each other's sessions.  A private quoitd needs to know only its own user.
  */
 static bool knows_its_users(const struct config *config)
 {
@@ -81,9 +81,9 @@ static bool knows_its_users(const struct config *config)
 }
 
 /*
- * A core would hold all users' data, and our /proc entries lead to it.  A private quoitd claims
- * no isolation from its own user, and everything in it is that user's: only cores are left out
- * there, and its tools and debuggers may look.
+ * A core dump would hold all users' data, and quoitd's /proc entries lead to it.  A private quoitd
+ * is not isolated from its own user, to whom everything in it belongs: it only leaves out core
+ * dumps, and the user's tools and debuggers may look.
  */
 static void shut_out_others(const struct config *config)
 {
@@ -124,7 +124,7 @@ static void add_devices(struct control *c, const struct machine *m)
 	totals_set(m->totals, QUOIT_DAEMON_DEVICE_LIMIT, bytes);
 }
 
-/* passed: the socket that we got, or a negative number. */
+/* passed: the socket that was passed to quoitd, or a negative number. */
 static int serve(const struct reload *from, struct machine *m, int directory, int passed)
 {
 	const struct config *config = from->config;
@@ -174,7 +174,7 @@ static int serve(const struct reload *from, struct machine *m, int directory, in
 	return err;
 }
 
-/* What clients may only read is given to them by way of /proc; -errno after a log line. */
+/* Through /proc quoitd gives clients memory that they may only read.  -errno after a log line. */
 static int look_for_proc(void)
 {
 	int err = access("/proc/self/fd", X_OK) < 0 ? -errno : 0;
@@ -186,7 +186,7 @@ static int look_for_proc(void)
 	return err;
 }
 
-/* The directory's lock; -errno after a log line. */
+/* Returns the directory's lock, or -errno after a log line. */
 static int take_directory(const struct config *config, int directory)
 {
 	int lock = directory_lock(directory), err;
@@ -209,7 +209,7 @@ static int take_directory(const struct config *config, int directory)
 	return lock;
 }
 
-/* From its directory to its end. */
+/* From opening the directory to the end. */
 static enum exit_status run(const struct reload *from, int passed)
 {
 	const struct config *config = from->config;
@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 	process_limits_set_stacks();
 	config_init(&config);
 	err = config_args(&config, argc, argv, stdout, stderr);
-	if (config.check_only && err <= 0) { /* all that is wrong is to be said */
+	if (config.check_only && err <= 0) { /* report everything that is wrong */
 		log_init(LOG_LEVEL_ERROR, NULL);
 		return machine_check(&config) || err ? STATUS_OPTIONS : STATUS_ENDED;
 	}
@@ -265,7 +265,7 @@ int main(int argc, char **argv)
 	if (!fits)
 		memory_limit_say(config.memory);
 	shut_out_others(&config);
-	(void)signal(SIGPIPE, SIG_IGN); /* who reads our log may go away */
+	(void)signal(SIGPIPE, SIG_IGN); /* the log's reader may go away */
 	err = log_start();
 	if (err < 0)
 		log_warning("cannot start the log thread (%s): a blocked reader of stderr can "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* budget.c - leases, rings and connections per uid */
+/* budget.c - keeps leases, rings and connections per uid */
 #include "budget.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@ struct account {
 struct budget {
 	const struct config *config;
 	uint64_t leased;
-	uint64_t device_memory, device_leased; /* of each device */
-	struct account *accounts;              /* in use: those that have anything */
+	uint64_t device_memory, device_leased; /* on each device */
+	struct account *accounts;              /* of users that have anything */
 	size_t count, room;
 };
 
@@ -41,7 +41,7 @@ void budget_free(struct budget *b)
 	free(b);
 }
 
-/* What is left under a limit, which may be lower by now than what is used. */
+/* What is left under a limit.  A reload may have put the limit below what is used. */
 static uint64_t left_of(uint64_t limit, uint64_t used)
 {
 	return limit > used ? limit - used : 0;
@@ -52,7 +52,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* What a user may have of `all`, of which the others have some. */
+/* What a user may have of `all` while the other users have `others`. */
 static uint64_t part_of(const struct budget *b, const struct budget_user *user, enum rule rule,
 			uint64_t all, uint64_t others)
 {
@@ -65,7 +65,7 @@ static uint64_t part_of(const struct budget *b, const struct budget_user *user, 
 	return open / whole * weight + open % whole * weight / whole; /* open may be near 2^64 */
 }
 
-/* ---- records: each begins, changes its share and ends here alone ---- */
+/* ---- accounts: each is made, changes its share and is freed here alone ---- */
 
 static struct account *find(const struct budget *b, uid_t uid)
 {
@@ -81,7 +81,7 @@ static void change_share(struct account *a, uint64_t share, bool is_set)
 	a->user.share_is_set = is_set;
 }
 
-/* What the configuration says; a share that was set meanwhile stays, if it is to. */
+/* Apply the configuration.  keep_share: a share that was set at run time stays. */
 static void resolve(const struct budget *b, struct account *a, bool keep_share)
 {
 	uint64_t share = a->user.may.value[RULE_SHARE];
@@ -138,7 +138,7 @@ static int set_groups(struct account *a, const gid_t *gids, size_t count)
 
 static void resolve_all(struct budget *b, bool keep_shares)
 {
-	for (size_t i = b->count; i-- > 0;) { /* the last one may take the place of one that ends */
+	for (size_t i = b->count; i-- > 0;) { /* an account that ends is replaced by the last one */
 		resolve(b, &b->accounts[i], keep_shares);
 		end_if_empty(b, &b->accounts[i]);
 	}
@@ -216,7 +216,7 @@ int budget_connect(struct budget *b, uid_t uid, const gid_t *gids, size_t count)
 	return err;
 }
 
-/* ---- what it has ---- */
+/* ---- what a user has ---- */
 
 void budget_disconnect(struct budget *b, uid_t uid)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* charge.c - a connection's share of the budget, and the counters that show it */
+/* charge.c - charges connections to the budget, and updates the counters that show it */
 #include "charge.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ void charge_return_rings(struct connection *c, uint32_t count)
 
 /* ---- leases that grow ---- */
 
-/* Refusals are not counted: the session goes on with what it has. */
+/* A refusal is not counted: the session goes on with what it has. */
 static bool charge_more(struct connection *c, uint64_t bytes, uint64_t *ret_left)
 {
 	if (budget_lease(c->control->budget, c->uid, bytes, ret_left) < 0)
@@ -83,7 +83,7 @@ static bool charge_more(struct connection *c, uint64_t bytes, uint64_t *ret_left
 	return true;
 }
 
-/* So many bytes more, and what they cost beside, where the lease was never so large. */
+/* Charge so many bytes more, and what the growth costs besides if the lease was never so large. */
 static bool grow(struct connection *c, uint64_t bytes, uint64_t *ret_left)
 {
 	uint64_t lease = c->lease + bytes, beside = 0;

@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * charge.h - what a connection has of its user's budget.
+ * charge.h - charges what a connection uses to its user's budget.
  *
- * Charged is the most that something can cost quoitd: pages are touched late and stay, and a
- * promise that is checked only then would be broken to somebody else.
+ * The charge is the most that a thing can cost quoitd.  Pages are touched late and stay: if they
+ * were charged only then, a promise to another user could be broken.
  */
 #ifndef QUOITD_CHARGE_H
 #define QUOITD_CHARGE_H
 
 #include "connection.h"
 
-/* 0; -EDQUOT, counted, and *ret_left is what could be had. */
+/* 0, or -EDQUOT, which is counted.  *ret_left: the bytes that were left before. */
 int charge_memory(struct connection *c, uint64_t bytes, uint64_t *ret_left);
 
 void charge_return_memory(struct connection *c, uint64_t bytes);
 
 /*
- * What a reactor says of its session's lease (memory/lease.h): more is charged, if it may be had,
- * or less is returned; the reactor is told.
+ * Answer a reactor that asks about its session's lease (memory/lease.h): charge more if the user
+ * may have it, or return what the session gives back.
  */
 void charge_lease(struct connection *c, const struct mail *m);
 
-/* Put what is leased of all into the counters: also of what no connection has, as traces. */
+/*
+ * Show in the counters what is leased in all.  That includes leases that belong to no connection,
+ * as those of traces.
+ */
 void charge_show(const struct control *control);
 
-/* The same with memory of devices: so many bytes on each. */
+/* As charge_memory: so many bytes on each device. */
 int charge_device(struct connection *c, uint64_t bytes, uint64_t *ret_left);
 void charge_return_device(struct connection *c, uint64_t bytes);
 
-/* The same with rings. */
+/* As charge_memory, for rings. */
 int charge_rings(struct connection *c, uint32_t count, uint64_t *ret_left);
 void charge_return_rings(struct connection *c, uint32_t count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connection.c - what a client is told, by us and by its reactor, and its end */
+/* connection.c - sends answers to a client, handles its reactor's answers, and ends connections */
 #include "connection_private.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ void connection_reply(struct connection *c, struct quoit_ctl *m, const int *fds,
 	} else if (err < 0 && err != -EPIPE && err != -ECONNRESET) {
 		char text[QUOIT_TEXT_BYTES];
 
-		/* A client that got no reply would wait for it forever. */
+		/* A client without a reply would wait forever. */
 		snprintf(text, sizeof text, "quoitd cannot send a reply to the client: %s",
 			 strerror(-err));
 		connection_end(c, QUOIT_DAEMON_KILL_SHORTAGE, text);

@@ -3,7 +3,7 @@
  * connection.h - one client's control socket and the state machine behind it.
  *
  *	new ──HELLO──► open ──CLOSE──► closing
- *	 ├──TRACE──► records │ our end      │
+ *	 ├──TRACE──► records │ quoitd ends  │
  *	 │               │   └► draining    │
  *	 └───────────────┴── end ──┴────────┴──► gone, once the reactor has let go
  */
@@ -19,30 +19,30 @@
 enum connection_state {
 	CONNECTION_NEW,
 	CONNECTION_OPEN,
-	CONNECTION_CLOSING,  /* CLOSE is with the reactor */
-	CONNECTION_DRAINING, /* quoitd is ending: its jobs may end, nothing is read any more */
-	CONNECTION_RECORDS,  /* the sessions of others: it has none */
-	CONNECTION_GONE,     /* hung up; the session is coming back, errands are run */
+	CONNECTION_CLOSING,  /* the reactor has been asked to close the session */
+	CONNECTION_DRAINING, /* quoitd is ending: jobs may end, nothing is read any more */
+	CONNECTION_RECORDS,  /* it records other sessions and has none */
+	CONNECTION_GONE,     /* hung up; its session and errands are still coming back */
 };
 
 /* What a connection records. */
 struct recorder {
-	uint64_t session; /* 0: all of its user's; root: everybody's */
-	uint32_t records; /* of each file */
-	bool looks;       /* for sessions that it does not record yet, */
-	uint64_t looked;  /* beyond this one; */
+	uint64_t session; /* 0: all that it may record: its user's; for root, everybody's */
+	uint32_t records; /* in each file */
+	bool looks;       /* it looks for sessions that it does not record yet, */
+	uint64_t looked;  /* with a higher number than this one */
 	uint64_t served;  /* its last turn, by control's count */
 };
 
-/* Memory that a client hands over, while an errand has it (connection_memory.h). */
+/* Memory that a client hands over, while an errand works on it (connection_memory.h). */
 struct handover {
 	struct shared memory[QUOIT_MAX_RINGS];
-	uint32_t count, at;      /* so many, and where it has come to */
-	bool is_arena;           /* else they are rings */
-	uint64_t from, upto;     /* of the arena, which bytes */
+	uint32_t count, at;      /* how many, and the one that the errand has come to */
+	bool is_arena;           /* false: rings */
+	uint64_t from, upto;     /* which bytes of the arena */
 	struct shared_wish wish; /* how each is to be mapped */
-	int seals;               /* that each is to have, to be checked */
-	uint64_t away;           /* of the arena, bytes on other nodes */
+	int seals;               /* that each must have */
+	uint64_t away;           /* bytes of the arena on other nodes */
 	int result;
 	char text[QUOIT_TEXT_BYTES];
 };
@@ -53,21 +53,21 @@ struct connection {
 	int fd;
 	uid_t uid;
 	pid_t pid;
-	int pidfd;      /* of the process that connected; -1: not to be had */
-	bool counted;   /* as one of its user's */
-	bool only_asks; /* quoitd's own user, which it does not serve */
+	int pidfd;      /* of the process that connected; -1: there is none */
+	bool counted;   /* in the budget, as one of its user's */
+	bool only_asks; /* of quoitd's own user, which may ask but gets no session */
 	enum connection_state state;
-	uint64_t rests;       /* it is not read now (rests.h): it was the so many-th to be so */
-	uint64_t took;        /* by the last message; ticks */
+	uint64_t rests;       /* 0, or it is not read now (rests.h): its place in line */
+	uint64_t took;        /* ticks that the last message took */
 	uint64_t hello_by_ns; /* CLOCK_BOOTTIME */
 	struct session *session;
-	uint64_t leased;            /* charged, and so many rings: charge.h */
-	uint64_t lease, lease_peak; /* its session's, now and at the most */
-	uint64_t span;              /* address space that its session's region takes */
+	uint64_t leased;            /* bytes charged (charge.h) */
+	uint64_t lease, lease_peak; /* of the session: now, and the highest yet */
+	uint64_t span;              /* address space of the session's region */
 	uint64_t device_leased;
 	uint32_t rings;
 	uint32_t reactor;
-	bool is_back; /* its session, though it is not given back yet */
+	bool is_back; /* a reactor has sent the session back, but it is not freed yet */
 	bool has_own; /* counted among its user's sessions that bring kernels */
 	struct recorder records;
 
@@ -75,41 +75,41 @@ struct connection {
 	uint16_t pending;
 	uint32_t pending_seq;
 	struct handover handover;
-	struct shared arena;    /* mapped, and not ready; none: it is not there, or the session's */
-	uint64_t arena_bytes;   /* of it, that are granted, */
-	uint64_t arena_peak;    /* and that were ever looked at: their page tables are charged */
-	uint32_t rings_waiting; /* of new_rings: mapped, and not ready */
-	uint32_t rings_expected; /* READY: answers still to come */
+	struct shared arena;     /* mapped, not ready yet; empty: none, or the session has it */
+	uint64_t arena_bytes;    /* bytes of the arena that are granted, */
+	uint64_t arena_peak;     /* and the most ever checked: their page tables are charged */
+	uint32_t rings_waiting;  /* in new_rings: mapped, not ready yet */
+	uint32_t rings_expected; /* answers to READY that are still to come */
 	int rings_error;
 	struct quoit_ring_open ring_open;
-	uint32_t first_ring; /* of those to be opened next */
+	uint32_t first_ring; /* number of the next ring to be opened */
 	struct ring *new_rings[QUOIT_MAX_RINGS];
 	int file_fd;
-	struct quoit_ctl held;   /* a request whose turn comes once it is no longer behind, */
-	struct ctl_fds held_fds; /* with what it brought; none: there is no such request */
+	struct quoit_ctl held;   /* a request that waits until errands are no longer behind, */
+	struct ctl_fds held_fds; /* and its descriptors; none: there is no such request */
 	struct kernels_ask kernels_ask;
-	struct errands errands; /* with its descriptors */
+	struct errands errands; /* for its descriptors and its memory */
 };
 
-/* One request from the client, with what came with it, which is taken over. */
+/* Handle a request from the client.  The descriptors that came with it are taken over. */
 void connection_request(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds);
 
-/* Take over the descriptors of what is no request, to close them. */
+/* Have these descriptors closed: they belong to no request. */
 void connection_drop_fds(struct connection *c, const struct ctl_fds *fds);
 
-/* Go on where an errand has been run. */
+/* Go on with requests that waited for an errand, if it is done. */
 void connection_look_at_errands(struct connection *c);
 
-/* A reactor's answer. */
+/* Handle a reactor's answer. */
 void connection_answer(struct connection *c, const struct mail *m);
 
 /*
- * End it: count and say the reason (a QUOIT_DAEMON_* counter; text for the client and
- * the log, NULL: the client went by itself), hang up, ask the session back.
+ * End a connection: count the reason (a QUOIT_DAEMON_* counter), tell it to the client and the log,
+ * hang up, and ask the session back.  text NULL: the client left by itself, and nothing is told.
  */
 void connection_end(struct connection *c, uint32_t counter, const char *text);
 
-/* The same with the result that its last message has. */
+/* As connection_end, with this result in the last message to the client. */
 void connection_refuse(struct connection *c, uint32_t counter, int result, const char *text);
 
 /* The connection of the session with this number, or of this session; NULL: there is none. */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * connection_arena.c - an arena grows: what its client has added is charged, looked through, and
- * given to the reactor.
- */
+/* connection_arena.c - lets an arena grow: charges and checks what the client has added */
 #include "connection_memory.h"
 
 #include <errno.h>
@@ -27,8 +24,10 @@ static void lock_and_check(void *of)
 
 /* ---- charges ---- */
 
-/* Page tables beside what was charged already: they stay, as long as the mapping, once one has
- * looked. */
+/*
+ * Page tables that are not charged yet.  Once quoitd has looked at the pages, the tables stay as
+ * long as the mapping.
+ */
 static uint64_t tables(const struct connection *c, uint64_t upto)
 {
 	return upto > c->arena_peak ? page_table_bytes(upto) - page_table_bytes(c->arena_peak) : 0;
@@ -89,7 +88,7 @@ void connection_arena_more(struct connection *c, const struct quoit_ctl *m)
 	h->is_arena = true;
 	h->count = 1;
 	h->seals = connection_seals(c, true);
-	h->memory[0] = c->session->arena_memory; /* which stays as long as there are errands */
+	h->memory[0] = c->session->arena_memory; /* it stays as long as there are errands */
 	h->wish = (struct shared_wish){.locked = c->control->config->is_private ? 0 : h->upto,
 				       .node = c->session->memory_node};
 	connection_begin_errand(c, m, lock_and_check);
@@ -104,7 +103,7 @@ void connection_arena_checked(struct connection *c, bool late)
 	int err = h->result;
 
 	if (late)
-		return; /* all is given back with the session, or was */
+		return; /* the memory goes back with the session, or has gone */
 	if (!err)
 		err = connection_look_at_locks(c);
 	if (err < 0) {

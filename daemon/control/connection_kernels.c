@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connection_kernels.c - images and kernels as a client hands them in */
+/* connection_kernels.c - checks the images and kernels that clients hand in */
 #include "connection_kernels.h"
 
 #include <errno.h>
@@ -11,12 +11,12 @@
 
 #include "session/kernels.h"
 
-/* What the memory of a description may have, in blocks of 512 bytes: a huge page, or two. */
+/* The most memory of a description's memfd, in blocks of 512 bytes: one huge page, or two. */
 #define KERNEL_BLOCKS 8192
 
 /*
- * Can nobody change it any more?  Asked before anything else: only a memfd has seals, and what
- * is none could make us wait for whoever is behind it.
+ * Is it a memfd that no process can change any more?  This is asked first: only a memfd has seals,
+ * and any other file could make quoitd wait for the process that serves it.
  */
 static bool is_sealed(int fd)
 {
@@ -55,7 +55,7 @@ static int read_kernel(int fd, struct kernels_ask *ask)
 
 	if (err)
 		return err;
-	/* Beyond its end there may be any amount: who closes it would have that to free. */
+	/* Beyond its end there may be any amount of memory, which a close would have to free. */
 	if (fstat(fd, &st) < 0 || st.st_blocks > KERNEL_BLOCKS) {
 		ask->bytes = 0;
 		snprintf(ask->text, sizeof ask->text,
@@ -72,7 +72,7 @@ static int read_kernel(int fd, struct kernels_ask *ask)
 	return kernel_check(&ask->desc, ask->text, sizeof ask->text);
 }
 
-/* Look at what came with the request: 0, or why it goes no further, with a text. */
+/* Check what came with the request: 0, or -errno with a text. */
 static int look_at(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
 {
 	struct kernels_ask *ask = &c->kernels_ask;
@@ -107,7 +107,7 @@ void connection_kernels(struct connection *c, const struct quoit_ctl *m, const s
 	if (!err && m->type == QUOIT_CTL_IMAGE_ADD)
 		ask->fd = fds->fd[0];
 	else if (ask->bytes && m->type == QUOIT_CTL_KERNEL_ADD)
-		close(fds->fd[0]); /* a few bytes of memory: nobody is behind it */
+		close(fds->fd[0]); /* a few bytes of memory: closing cannot block */
 	else
 		connection_drop_fds(c, fds);
 	if (err < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connection_memory.c - memory that a client hands over: mapped, looked through, taken */
+/* connection_memory.c - maps, checks and hands over the memory that clients share with quoitd */
 #include "connection_memory.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 /* ---- errands ---- */
 
-/* If one cannot be mapped none is, and all descriptors are closed. */
+/* Map all, or none; if one fails, all descriptors are closed. */
 static void map_all(void *of)
 {
 	struct handover *h = of;
@@ -36,7 +36,7 @@ static void map_all(void *of)
 		h->at--;
 }
 
-/* Where its client has bound it, or where there was room. */
+/* Pages are elsewhere if the client has bound them, or where the node had no room. */
 void connection_count_away(struct handover *h)
 {
 	struct shared *m = &h->memory[0];
@@ -66,7 +66,7 @@ void connection_check_memory(void *of)
 
 /* ---- what is asked for ---- */
 
-/* Sessions whose arena an executor may have to map, at any time. */
+/* An executor may have to map the arena of such a session at any time. */
 static bool has_executors(const struct connection *c)
 {
 	return c->control->config->modules || c->session->devices;
@@ -78,7 +78,9 @@ int connection_seals(const struct connection *c, bool arena)
 			    arena && has_executors(c));
 }
 
-/* Without these, a client could hold up or burden who serves others: a service does without none.
+/*
+ * Without locked memory a client could hold up or burden the threads that serve others, so a
+ * service requires it.
  */
 static bool must_lock(const struct connection *c)
 {
@@ -103,7 +105,7 @@ void connection_map(struct connection *c, const struct quoit_ctl *m, const struc
 	h->count = fds->count;
 	h->wish = (struct shared_wish){
 		.bytes = bytes, .locked = h->upto, .node = c->session->memory_node};
-	/* A private quoitd's user has better uses for what little may be locked. */
+	/* The little that may be locked is better left to a private quoitd's user. */
 	if (h->is_arena && c->control->config->is_private)
 		h->wish.locked = 0;
 	for (uint32_t i = 0; i < h->count; i++)
@@ -150,7 +152,7 @@ void connection_ready(struct connection *c, const struct quoit_ctl *m)
 
 /* ---- what is answered ---- */
 
-/* Which of what was handed over the errand has stumbled upon, and why. */
+/* Refuse the request: name the arena or ring at which the errand failed, and say why. */
 static void refuse(struct connection *c, uint16_t type, int err, const char *why)
 {
 	const struct handover *h = &c->handover;
@@ -179,7 +181,7 @@ static void say_unlocked(const struct connection *c, int err)
 		strerror(-err));
 }
 
-/* 0: all is locked, or need not be. */
+/* 0: everything is locked, or need not be. */
 int connection_look_at_locks(struct connection *c)
 {
 	struct handover *h = &c->handover;
@@ -237,15 +239,14 @@ static void mapped(struct connection *c, bool late)
 	connection_reply(c, &answer, NULL, 0);
 }
 
-/* A session that has no rings yet is not at work: its reactor does not look at the arena. */
+/* A session without rings is not at work, so its reactor does not look at the arena yet. */
 static void take_arena(struct connection *c)
 {
 	struct session *s = c->session;
 
 	s->arena_memory = c->arena;
 	s->arena = c->arena.base;
-	/* Its reactor may be telling the counters, for which an early look is as good as a late
-	 * one. */
+	/* Its reactor may be publishing the counters; it may read the old value or the new one. */
 	__atomic_store_n(&s->arena_away, c->handover.away, __ATOMIC_RELAXED);
 	c->arena = (struct shared){.fd = -1};
 	if (c->handover.away)
@@ -261,7 +262,7 @@ static void checked(struct connection *c, bool late)
 	struct handover *h = &c->handover;
 
 	if (late)
-		return; /* it was dropped with the session, or will be */
+		return; /* the memory goes with the session */
 	if (h->result < 0) {
 		refuse(c, QUOIT_CTL_READY, h->result, h->text);
 		connection_drop_memory(c);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * connection_memory.h - what a client hands over of the memory that both sides see: mapped by one
- * errand, and once the client says that it is ready, looked through by another.  Control thread
- * only.
+ * connection_memory.h - takes over the memory that a client shares with quoitd.  One errand maps
+ * it; once the client says that it is ready, another one checks it.  Control thread only.
  *
  *	ARENA ─────► mapped ──READY──► the session's
  *	RING_OPEN ─► mapped ──READY──► with the reactor
@@ -13,44 +12,44 @@
 
 #include "connection_private.h"
 
-/* ARENA: refuse it, or have it mapped.  Its descriptors are taken over. */
+/* ARENA: refuse it, or have it mapped.  The descriptors are taken over. */
 void connection_take_arena(struct connection *c, const struct quoit_ctl *m,
 			   const struct ctl_fds *fds);
 
-/* READY: refuse it, or have looked whether it is so. */
+/* READY: refuse it, or have the memory checked. */
 void connection_ready(struct connection *c, const struct quoit_ctl *m);
 
-/* Have `bytes` of each of these descriptors mapped, which are taken over; `m` is answered then. */
+/* Have `bytes` of each descriptor mapped, then answer `m`.  The descriptors are taken over. */
 void connection_map(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds,
 		    uint64_t bytes);
 
-/* F_SEAL_*: what the arena, or a ring, is to have before it is ready. */
+/* The F_SEAL_* that the arena, or a ring, must have when it is ready. */
 int connection_seals(const struct connection *c, bool arena);
 
-/* Run an errand on c->handover; `m` is answered then. */
+/* Run an errand on c->handover; `m` is answered afterwards. */
 void connection_begin_errand(struct connection *c, const struct quoit_ctl *m, void (*task)(void *));
 
-/* The errand that looks whether what a handover says is there. */
+/* The errand that checks the memory of a handover. */
 void connection_check_memory(void *handover);
 
-/* And what then counts those of its pages that are on other nodes than they should be. */
+/* Count, into h->away, the bytes of the arena that are on other nodes than they should be. */
 void connection_count_away(struct handover *h);
 
-/* Is all of the handover locked that has to be?  0; -ENOMEM, and its text says why not. */
+/* Is all memory of the handover locked that must be?  0, or -ENOMEM and the reason in its text. */
 int connection_look_at_locks(struct connection *c);
 
 /* ---- connection_arena.c ---- */
 
-/* ARENA_MORE: refuse it, or have looked whether it is so. */
+/* ARENA_MORE: refuse it, or have the new part checked. */
 void connection_arena_more(struct connection *c, const struct quoit_ctl *m);
 void connection_arena_checked(struct connection *c, bool late);
 
 /* ---- connection_memory.c ---- */
 
-/* Go on where an errand is done. */
+/* Go on with the request that waited for an errand, if it is done. */
 void connection_look_at_memory(struct connection *c);
 
-/* The session is given back: drop what it has not got yet. */
+/* The session is being given back: drop the memory that it has not taken yet. */
 void connection_drop_memory(struct connection *c);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connection_request.c - what a client asks for: is it well formed, is it allowed, and who does it
- */
+/* connection_request.c - checks clients' requests, and passes each to the code that handles it */
 #include "connection_kernels.h"
 #include "connection_memory.h"
 
@@ -101,7 +100,7 @@ static void on_kill(struct connection *c, const struct quoit_ctl *m)
 	unsigned long long id = m->end.session;
 
 	if (!victim || (c->uid != 0 && c->uid != victim->uid)) {
-		/* The same answer for both: whose session it is is nobody's business. */
+		/* One answer for both: a user may not learn that another user's session exists. */
 		connection_reply_result(c, m->type, m->seq, -ESRCH, "you have no session %llu", id);
 		return;
 	}
@@ -113,7 +112,7 @@ static void on_kill(struct connection *c, const struct quoit_ctl *m)
 
 /* ---- files ---- */
 
-/* kind: of -EACCES alone */
+/* kind: only used for -EACCES */
 static void refuse_file(struct connection *c, int err, const struct files_kind *kind)
 {
 	char name[QUOIT_FILE_SYSTEM_BYTES], text[QUOIT_TEXT_BYTES];
@@ -140,7 +139,7 @@ static void refuse_file(struct connection *c, int err, const struct files_kind *
 	connection_reply_result(c, QUOIT_CTL_FILE_ADD, c->pending_seq, err, text);
 }
 
-/* What it is, only its file system knows: that may take long, and is asked elsewhere. */
+/* Only its file system knows what it is.  Asking may take long, so an errand does it. */
 static void on_file_add(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
 {
 	c->pending = m->type;
@@ -151,7 +150,7 @@ static void on_file_add(struct connection *c, const struct quoit_ctl *m, const s
 		refuse_file(c, -EMFILE, NULL);
 }
 
-/* Or is it too late for a request that had to wait? */
+/* False: it is too late for a request that had to wait. */
 static bool may_go_on(const struct connection *c)
 {
 	return c->state != CONNECTION_GONE && c->state != CONNECTION_DRAINING;
@@ -194,7 +193,7 @@ static bool all_zero(const void *from, size_t size)
 	return !sum;
 }
 
-/* How much of the union a request uses. */
+/* How many bytes of the union a request uses. */
 static size_t body_bytes(uint16_t type)
 {
 	struct quoit_ctl m;
@@ -274,13 +273,13 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	}
 }
 
-/* What quoitd's own user may do, too: nobody's memory is touched. */
+/* The requests that quoitd's own user may make, too: they touch no client's memory. */
 static bool asks_of_users(uint16_t type)
 {
 	return type == QUOIT_CTL_USER || type == QUOIT_CTL_SHARE;
 }
 
-/* How many a ring's opening needs is looked at with what it asks for. */
+/* For RING_OPEN, the exact number is checked with the rest of the request. */
 static bool has_its_fds(const struct quoit_ctl *m, const struct ctl_fds *fds)
 {
 	bool has_one = m->type == QUOIT_CTL_FILE_ADD || m->type == QUOIT_CTL_IMAGE_ADD ||
@@ -291,7 +290,7 @@ static bool has_its_fds(const struct quoit_ctl *m, const struct ctl_fds *fds)
 	return fds->count + fds->lost == has_one;
 }
 
-/* ---- who does it ---- */
+/* ---- handing out requests ---- */
 
 static void ask_reactor(struct connection *c, const struct quoit_ctl *m, uint8_t type, uint32_t a,
 			uint32_t b)
@@ -367,7 +366,7 @@ void connection_drop_fds(struct connection *c, const struct ctl_fds *fds)
 		errands_close(&c->errands, fds->fd[i]);
 }
 
-/* It brings more descriptors while many wait to be closed: its reply waits, too. */
+/* Too many descriptors wait to be closed, and the request brings more: it waits, unanswered. */
 static void hold(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
 {
 	c->pending = m->type;

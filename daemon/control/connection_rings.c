@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connection_rings.c - the rings of a connection: checked, charged, made, and let go */
+/* connection_rings.c - checks, charges, makes and frees the rings of a connection */
 #include "connection_memory.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static int check_ring_count(const struct connection *c, char *text, size_t size)
 	return -ENFILE;
 }
 
-/* Is it its turn, and is there memory for each? */
+/* Is RING_OPEN allowed now, and is there memory for each ring? */
 static int check_memory(const struct connection *c, const struct ctl_fds *fds, char *text,
 			size_t size)
 {
@@ -89,7 +89,7 @@ static uint64_t rings_cost(const struct quoit_ring_open *open)
 	return open->count * ring_cost(&layout);
 }
 
-/* Slots in a reactor, and memory. */
+/* Charge the rings themselves, and their memory. */
 static int charge_ring_open(struct connection *c, char *text, size_t size)
 {
 	uint64_t bytes = rings_cost(&c->ring_open), left;
@@ -138,7 +138,7 @@ void connection_open_rings(struct connection *c, const struct quoit_ctl *m,
 	struct quoit_ring_open open;
 	int err = check_ring_open(&m->ring_open, &open, text, sizeof text);
 
-	if (!err && !c->rings_waiting) /* else what is there is of those that wait */
+	if (!err && !c->rings_waiting) /* else ring_open describes the rings that wait for READY */
 		c->ring_open = open;
 	if (!err)
 		err = check_memory(c, fds, text, sizeof text);
@@ -155,7 +155,7 @@ void connection_open_rings(struct connection *c, const struct quoit_ctl *m,
 	connection_map(c, m, fds, quoit_ring_bytes(&layout));
 }
 
-/* All of them, or none. */
+/* All rings, or none. */
 static int make_rings(struct connection *c, struct shared *memory, int *sockets)
 {
 	for (uint32_t i = 0; i < c->ring_open.count; i++) {

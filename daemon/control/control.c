@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* control.c - the control thread's epoll: connections, reactors, signals */
+/* control.c - runs the control thread's epoll loop: connections, reactors, signals */
 #include "control.h"
 
 #include <errno.h>
@@ -25,10 +25,10 @@
 #define EVENTS  64
 #define TICK_MS 100
 
-/* What the end takes beside the drain: what runs cannot be called back at once. */
+/* What the end may take besides the drain: running jobs cannot be called back at once. */
 #define END_MS 20000
 
-/* At the end, errands and transfers that take longer are taken to hang. */
+/* At the end, errands and transfers that take longer than this count as hanging. */
 #define HANG_MS 1000
 
 /* ---- connections ---- */
@@ -38,7 +38,7 @@ static bool is_gone(const struct connection *conn)
 	return conn->state == CONNECTION_GONE && !conn->session && !conn->rings_expected;
 }
 
-/* Free what is gone for good: no session on its way back, no answer to come, no errand left. */
+/* Free connections that are gone: no session, answer or errand is on its way back. */
 static void sweep(struct control *c)
 {
 	for (struct connection **link = &c->connections; *link;) {
@@ -86,7 +86,7 @@ static void serve(struct connection *conn)
 		connection_end(conn, QUOIT_DAEMON_KILL_PROTO,
 			       "protocol error: a message has the wrong length");
 		break;
-	case -EAGAIN: /* all that it has sent is read */
+	case -EAGAIN: /* everything that it has sent is read */
 		if (!peer_has_ended(conn->pidfd))
 			break;
 		/* fallthrough */
@@ -136,7 +136,7 @@ static const char *kill_text(uint32_t counter)
 	}
 }
 
-/* Of each reactor, before sockets are looked at again: a client decides how much there is. */
+/* From each reactor, before sockets are looked at again: clients decide how much mail there is. */
 #define MAIL_AT_ONCE 64u
 
 static void read_mail(struct control *c)
@@ -175,7 +175,7 @@ static bool mail_may_sleep(struct control *c)
 
 /* ---- the loop ---- */
 
-/* A private one without a file belongs to a terminal, and goes with it. */
+/* A private quoitd without a file belongs to a terminal: SIGHUP ends it. */
 static bool reloads(const struct control *c)
 {
 	return !c->config->is_private || c->config->files;
@@ -207,7 +207,7 @@ static int timeout_for_others(const struct control *c)
 	return -1;
 }
 
-/* The earlier of two; -1: there is none. */
+/* The earlier of two; -1: never. */
 static int earlier(int a, int b)
 {
 	return a < 0 || (b >= 0 && b < a) ? b : a;
@@ -227,7 +227,7 @@ static void handle(struct control *c, const struct epoll_event *event)
 	} else if (event->data.ptr != &c->eventfd) {
 		struct connection *conn = event->data.ptr;
 
-		if (conn->state == CONNECTION_DRAINING) /* nothing else is told of it */
+		if (conn->state == CONNECTION_DRAINING) /* epoll reports nothing but its hang-up */
 			connection_end(conn, QUOIT_DAEMON_CLIENTS_DIED, NULL);
 		else if (conn->state != CONNECTION_GONE && !rests_begin(conn))
 			serve(conn);
@@ -235,8 +235,9 @@ static void handle(struct control *c, const struct epoll_event *event)
 }
 
 /*
- * What a user closed before it connected makes room for that connection.  When it is taken, the
- * news of it is there, but need not have been when this pass began.
+ * A connection that a user closed before it opened a new one must not count against the new one.
+ * The kernel reports the close before the new connection is accepted, but perhaps after this pass
+ * began: so ask epoll again.
  */
 static void admit(struct control *c, const struct arrivals *arrivals)
 {
@@ -279,7 +280,7 @@ static void pass(struct control *c)
 	totals_set(c->totals, QUOIT_DAEMON_LOG_SUPPRESSED, log_suppressed());
 }
 
-/* Some session is not back yet. */
+/* Some connection is not gone yet. */
 static bool is_ending(const struct control *c)
 {
 	for (const struct connection *conn = c->connections; conn; conn = conn->next)
@@ -288,13 +289,13 @@ static bool is_ending(const struct control *c)
 	return false;
 }
 
-/* Nothing of what it waits for comes but from the kernel, which waits for a client perhaps. */
+/* Its session waits for transfers that only the kernel can end, perhaps after a client. */
 static bool has_transfers(const struct connection *conn)
 {
 	return conn->session && __atomic_load_n(&conn->session->transfers, __ATOMIC_RELAXED);
 }
 
-/* Sessions that are not back, if files are what all of them wait for; else 0. */
+/* Sessions that are not back, if all of them wait for files; else 0. */
 static unsigned count_hanging(const struct control *c)
 {
 	unsigned count = 0;
@@ -319,8 +320,8 @@ static void say_hanging(const struct control *c)
 }
 
 /*
- * Until all sessions are back, but for those whose transfers hang: they would keep quoitd for as
- * long as their client likes.  And for errands that only need a little time more.
+ * Run until all sessions are back, except those with hanging transfers: these would keep quoitd for
+ * as long as their client likes.  Then give errands a little more time.
  */
 static void end_sessions(struct control *c)
 {
@@ -356,7 +357,7 @@ void control_run(struct control *c)
 
 /* ---- start ---- */
 
-/* What is no connection is known to epoll by the place of its descriptor. */
+/* In epoll, each descriptor that is not a connection is known by its address. */
 static int watch(struct control *c, int *fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = fd};
@@ -378,7 +379,7 @@ static int watch_signals(struct control *c)
 	return c->signals < 0 ? -errno : 0;
 }
 
-/* The list was looked at before (machine_check.c). */
+/* machine_check.c has checked the list before. */
 static int make_errands(struct control *c)
 {
 	struct file_systems writable;
@@ -404,7 +405,7 @@ int control_init(struct control *c)
 		return err;
 	}
 	err = watch_signals(c);
-	if (!err) /* its threads shall not take our signals */
+	if (!err) /* after the signals are blocked: its threads must not take them */
 		err = make_errands(c);
 	if (!err)
 		err = watch(c, &c->listener);

@@ -2,9 +2,9 @@
 /*
  * control.h - the control thread: connections, sessions, and the daemon's end.
  *
- * One thread, one epoll, and nothing on it blocks for a client: every client socket
- * is non-blocking, replies are sent or the client is ended, and what takes long
- * happens elsewhere.
+ * It is one thread with one epoll, and it never blocks for a client.  Client sockets are
+ * non-blocking, a client to which a reply cannot be sent is ended, and errands or other threads do
+ * what takes long.
  */
 #ifndef QUOITD_CONTROL_H
 #define QUOITD_CONTROL_H
@@ -28,9 +28,9 @@ struct lent;
 /* The end of all sessions (drain.h). */
 struct drain {
 	uint64_t until_ns; /* CLOCK_BOOTTIME */
-	bool hurry;        /* it is over: somebody has asked for the end once more */
+	bool hurry;        /* it is over: the end was requested once more */
 	uint32_t sessions;
-	uint64_t finished, cancelled; /* jobs since it began */
+	uint64_t finished, cancelled; /* jobs, since the drain began */
 };
 
 struct control {
@@ -40,51 +40,49 @@ struct control {
 	struct reactor *reactors;
 	uint32_t reactor_count;
 	struct mailbox **outbox; /* one from each reactor */
-	uint32_t need_wake;      /* ours, for the outboxes */
+	uint32_t need_wake;      /* the control thread's, for the outboxes */
 	int eventfd;
 	int epoll;
 	int listener;
-	bool passed; /* the listener is a service manager's: it stays when we end */
+	bool passed; /* the listener is a service manager's: it stays when quoitd ends */
 	int signals;
-	int directory; /* runtime directory, for counter files */
+	int directory; /* the runtime directory, for counter files */
 	struct budget *budget;
-	uint64_t span; /* address space that all pageable regions take */
+	uint64_t span; /* address space of all pageable regions */
 	struct users users;
 	struct executors *executors; /* from control_run on; NULL: none */
 	const struct gpu_choice *gpu;
 	const struct device_places *places;
-	uint64_t device_lease; /* default; 0: there is no device */
+	uint64_t device_lease; /* default, bytes; 0: there is no device */
 	struct errand_pool *errands;
-	struct dear_users dear; /* whose messages are (rests.h), */
-	uint64_t rests;         /* and how many connections have rested */
+	struct dear_users dear; /* users with dear messages (rests.h) */
+	uint64_t rests;         /* how often a connection has begun to rest */
 	struct quoit_totals *totals;
 	struct connection *connections;
 	struct lent *lent; /* traces, the newest first (recorder.h) */
 	uint32_t last_lent;
-	bool removes;          /* a trace was removed in the last turn of the loop, none made */
-	uint64_t served;       /* turns of recorders that look for sessions */
-	uint32_t *sessions_of; /* sessions each reactor has */
+	bool removes;          /* in the last turn of the loop a trace was removed, and none made */
+	uint64_t served;       /* turns that recorders have had to look for sessions */
+	uint32_t *sessions_of; /* sessions of each reactor */
 	uint64_t next_session;
-	uint64_t accept_from_ns; /* CLOCK_BOOTTIME; 0: accepting */
+	uint64_t accept_from_ns; /* CLOCK_BOOTTIME; 0: connections are accepted now */
 	struct reload reload;
 	struct names names;
 	bool stop;
 	struct drain drain;
 	uint64_t passes; /* for the watchdog; atomic */
-	/* service.c: what the service manager was last told, and when it may be told more */
+	/* service.c: what the service manager was last told, and from when it may be told more */
 	uint32_t status_sessions;
 	uint64_t status_from_ns; /* CLOCK_BOOTTIME */
 };
 
-/* Open the socket and everything else; -errno after a log line. */
+/* Open the socket and everything else.  -errno, after a log line. */
 int control_init(struct control *c);
 
-/*
- * Serve until SIGTERM or SIGINT; then every session is drained and ended.  SIGHUP: reload.h.
- */
+/* Serve until SIGTERM or SIGINT, then drain and end every session.  SIGHUP: see reload.h. */
 void control_run(struct control *c);
 
-/* Close and unlink. */
+/* Close everything, and unlink the socket. */
 void control_done(struct control *c);
 
 #endif

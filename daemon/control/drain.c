@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drain.c - sessions end with their jobs, or at the deadline */
+/* drain.c - ends sessions with their jobs, or at the deadline */
 #include "drain.h"
 
 #include <sys/epoll.h>
@@ -15,14 +15,14 @@ static void send_mail(struct connection *conn, uint8_t type)
 	mailbox_send(&conn->control->reactors[conn->reactor].inbox, &m);
 }
 
-/* A session is with its reactor. */
+/* Its reactor has the session. */
 static bool is_open(const struct connection *conn)
 {
 	return conn->session &&
 	       (conn->state == CONNECTION_DRAINING || conn->state == CONNECTION_CLOSING);
 }
 
-/* Its requests stay unread: what they ask for would come too late.  That it hangs up is told. */
+/* Requests stay unread: it is too late for them.  epoll still reports that the client hangs up. */
 static void stop_reading(struct connection *conn)
 {
 	struct epoll_event event = {.data.ptr = conn};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hello.c - opening a session: version, lease, home */
+/* hello.c - opens sessions: checks the version, leases memory, chooses the reactor */
 #include "hello.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 /*
  * A session that asks for no lease is promised this part of what its user may have, so that a
- * thousand such sessions have room, with their tables; at most MOST_PROMISED, at least
+ * thousand such sessions fit, with their tables.  It is promised at most MOST_PROMISED and at least
  * HELLO_LEAST_BYTES.
  */
 #define PROMISE_PART  4096u
@@ -30,7 +30,7 @@
 /* The arena is this part of a lease, unless the client asks for another size. */
 #define ARENA_PART 8u
 
-/* So many jobs can be in flight before more of the tables is asked for. */
+/* A session starts with tables for so many jobs in flight; it asks for more when it needs them. */
 #define FIRST_JOBS 256u
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -81,8 +81,8 @@ static void say_no_device(const struct control *control, uint64_t bytes, char *t
 }
 
 /*
- * Devices are shared: a job that would have one for so long alone must be over in time beside
- * others, too.
+ * Devices are shared: a job may be predicted to take this part of gpu-ms alone, so that it ends in
+ * time beside others, too.
  */
 #define JOB_PART 4u
 
@@ -103,7 +103,7 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* The least part of the tables with so many jobs. */
+/* The fewest parts of the tables that hold FIRST_JOBS jobs. */
 static uint32_t first_parts(uint32_t max_jobs)
 {
 	uint32_t parts = 1;
@@ -113,7 +113,7 @@ static uint32_t first_parts(uint32_t max_jobs)
 	return parts;
 }
 
-/* What a lease can grow to: what its user may have, as far as there are addresses for it. */
+/* A lease can grow to three quarters of what its user may have, as far as there are addresses. */
 static uint64_t most_lease(const struct connection *c, const struct session_limits *limits)
 {
 	uint64_t most = budget_memory_alone(c->control->budget, c->uid) / 4 * 3;
@@ -138,7 +138,9 @@ static uint64_t most_arena(const struct session_limits *limits)
 	return most > limits->arena_bytes ? most : limits->arena_bytes;
 }
 
-/* It asks for no lease: a part is promised, with what it asks for beside, and it grows (lease.h).
+/*
+ * The client asks for no lease: it is promised a part, plus the memory that it names, and the lease
+ * grows (lease.h).
  */
 static void choose_growth(const struct connection *c, const struct quoit_hello *h,
 			  const struct user_rule *may, struct session_limits *ret)
@@ -162,7 +164,7 @@ static void choose_growth(const struct connection *c, const struct quoit_hello *
 		ret->arena_most = most_arena(ret);
 }
 
-/* What is asked for, with the defaults filled in; false: it makes no sense, see the text. */
+/* Fill in the defaults.  False: the request makes no sense, and the text says why. */
 static bool choose_limits(const struct connection *c, const struct quoit_hello *h,
 			  struct session_limits *ret, char *text, size_t size)
 {
@@ -215,7 +217,7 @@ static void return_lease(struct connection *c)
 	charge_return_device(c, c->device_leased);
 }
 
-/* Who asks for none gets the default, or none where that much is not left: it may need none. */
+/* A client that asks for no device memory may need none: it gets the default if that is left. */
 static int lease_device(struct connection *c, bool asked, struct session_limits *limits,
 			struct quoit_ctl *answer)
 {
@@ -233,7 +235,7 @@ static int lease_device(struct connection *c, bool asked, struct session_limits 
 	return err;
 }
 
-/* A session that brings kernels has its devices in processes of its user's own. */
+/* A session that brings kernels uses its devices in processes that its user has for itself. */
 static int take_own(struct connection *c, const struct quoit_hello *h,
 		    struct session_limits *limits, struct quoit_ctl *answer)
 {
@@ -263,7 +265,7 @@ static void give_own(struct connection *c)
 	c->has_own = false;
 }
 
-/* A slab on each device, beside the lease; who cannot have one goes through streams. */
+/* Charge a slab on each device, beside the lease.  A session that cannot have one uses streams. */
 static void grant_direct(struct connection *c, struct session_limits *limits)
 {
 	uint64_t left;
@@ -280,8 +282,7 @@ static unsigned long long mib_of(uint64_t bytes, bool up)
 	return (bytes >> 20) + (up && bytes & ((1u << 20) - 1));
 }
 
-/* In MiB, since the sentence has to end with what can be done; of a silly one the end is cut off.
- */
+/* In MiB, to leave room for what the user can do.  Absurdly long sentences are cut off. */
 static void say_no_lease(const struct connection *c, uint64_t bytes, uint64_t tables, uint64_t left,
 			 struct quoit_ctl *answer)
 {
@@ -315,7 +316,7 @@ static int lease(struct connection *c, bool asked_device, struct session_limits 
 	return err;
 }
 
-/* The CPU that the client last ran on, by the kernel; UINT32_MAX: it does not let us look. */
+/* The CPU on which the client last ran, from /proc; UINT32_MAX: it cannot be read. */
 static uint32_t look_up_cpu(pid_t pid)
 {
 	char path[32], line[1024];
@@ -338,9 +339,9 @@ static uint32_t look_up_cpu(pid_t pid)
 }
 
 /*
- * The node on which the client last ran; -1: not known.  Where /proc hides its process
- * (ProtectProc= of our unit) or it is in another PID namespace, its own word counts, with which it
- * can harm nobody but itself.
+ * The node on which the client last ran; -1: not known.  Where quoitd cannot see its process in
+ * /proc (ProtectProc= of the unit, another PID namespace), the client's own hint counts: a wrong
+ * hint harms only the client.
  */
 static int32_t client_node(const struct connection *c, const struct quoit_hello *h)
 {
@@ -349,7 +350,7 @@ static int32_t client_node(const struct connection *c, const struct quoit_hello 
 	return node < 0 && h->cpu_hint ? placement_node(c->control->plan, h->cpu_hint - 1) : node;
 }
 
-/* A session is near its client; else that is counted, for `quoit topo` and `quoit ps`. */
+/* Note the client's node; count clients without a known one, for `quoit topo` and `quoit ps`. */
 static void note_node(const struct control *control, struct session *s, int32_t node)
 {
 	s->client_node = (uint32_t)(node + 1);
@@ -357,7 +358,7 @@ static void note_node(const struct control *control, struct session *s, int32_t 
 		totals_count(control->totals, QUOIT_DAEMON_CLIENTS_NOWHERE);
 }
 
-/* Its memory beside its reactor, and what devices reach of it beside the device. */
+/* Bind the session's memory to its reactor's node, and the pinned part to the device's node. */
 static void bind_memory(const struct control *control, struct session *s,
 			const struct placement_core *core, const struct placement_device *device)
 {
@@ -376,7 +377,7 @@ static void log_counters(const struct session *s, int err)
 			    (unsigned long long)s->id, strerror(-err));
 }
 
-/* Where its user has the fewest sessions; of those, where there are the fewest of all. */
+/* The reactor with the fewest sessions of this user; of several, the one with the fewest in all. */
 static uint32_t find_home(const struct control *control, const struct user *user, int32_t node)
 {
 	uint64_t load[QUOIT_MAX_REACTORS];
@@ -430,7 +431,7 @@ static void fill_reply(const struct session *s, struct quoit_hello_reply *r)
 	optable_bitmap(r->ops);
 }
 
-/* With its user, and whose it is. */
+/* Make the session, and join it to its user. */
 static int make_session(struct connection *c, const struct session_limits *limits,
 			struct session **ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listener.c - the socket that clients connect to, and who is taken */
+/* listener.c - takes connections, and admits or refuses them */
 #include "listener.h"
 
 #include <errno.h>
@@ -21,12 +21,12 @@
 
 #define BACKLOG 512
 
-/* Until it is tried again to take what could not be taken. */
+/* How long to wait after a connection could not be taken. */
 #define PAUSE_MS 100
 
 /* ---- one connection ---- */
 
-/* A connection that is not known to epoll yet; NULL: no memory. */
+/* The connection is not in epoll yet.  NULL: no memory. */
 static struct connection *new_connection(struct control *c, int fd, const struct ucred *peer)
 {
 	struct connection *conn = calloc(1, sizeof *conn);
@@ -69,15 +69,15 @@ static void refuse(struct connection *conn, uint32_t counter, int err, const cha
 }
 
 /*
- * A system daemon cannot keep its own uid's processes out of its memory, so it does not
- * take them for clients, who may only ask; a private one takes nobody else.
+ * A system daemon cannot keep processes of its own uid out of its memory, so it gives them no
+ * session: they may only ask.  A private daemon takes no other uid.
  */
 static bool is_welcome(const struct control *c, uid_t uid)
 {
 	return uid == geteuid() || !c->config->is_private;
 }
 
-/* Count it as one of its user's.  Asked for groups is only of who has no other. */
+/* Count the connection as its user's.  Groups are looked up for a user's first one only. */
 static int count_in(struct connection *conn, gid_t primary)
 {
 	struct budget *budget = conn->control->budget;
@@ -125,7 +125,7 @@ void listener_admit(struct control *c, int fd)
 	if (!conn) {
 		say_refused(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, -ENOMEM,
 			    strerror(ENOMEM));
-		if (!ctl_hang_up(fd)) { /* here: an errand would need the memory, too */
+		if (!ctl_hang_up(fd)) { /* here: an errand would need memory, too */
 			ctl_drain(fd);
 			close(fd);
 		}
@@ -154,12 +154,12 @@ void listener_admit(struct control *c, int fd)
 
 /* ---- the socket ---- */
 
-/* What is accepted from now on has both, too; see ctl_receive. */
+/* Connections accepted from now on inherit both; see ctl_receive. */
 static int prepare(int fd)
 {
 	int on = 1;
 
-	ctl_let_descriptors_pass(fd, false); /* before a session is open they have no use */
+	ctl_let_descriptors_pass(fd, false); /* they have no use before a session is open */
 	return setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ? -errno : 0;
 }
 
@@ -178,14 +178,14 @@ void listener_take(struct control *c, struct arrivals *ret)
 		int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0) {
-			/* It may have connected before a socket that was passed was prepared. */
+			/* It may have connected before quoitd prepared a passed socket. */
 			if (c->passed)
 				(void)prepare(fd);
 			ret->fd[ret->count++] = fd;
 		} else if (errno == EAGAIN) {
 			return;
 		} else if (errno != ECONNABORTED && errno != EINTR) {
-			/* It stays readable: without a pause we would do nothing but fail. */
+			/* It stays readable: without a pause the loop would only fail again. */
 			log_client(geteuid(), "cannot accept a connection: %s", strerror(errno));
 			set_accepting(c, false);
 			return;
@@ -200,8 +200,8 @@ void listener_resume(struct control *c)
 }
 
 /*
- * Who listens there is dead, and a thread of it that waits in the kernel keeps its descriptors
- * (directory_lock.h).
+ * The process that listened there is dead, but one of its threads waits in the kernel and keeps its
+ * descriptors (directory_lock.h).
  */
 static bool is_of_the_dead(int probe)
 {
@@ -212,7 +212,7 @@ static bool is_of_the_dead(int probe)
 	       peer.uid == geteuid() && process_is_dead(peer.pid);
 }
 
-/* A socket file that nobody listens on is left over and may go; a live one may not. */
+/* Remove a socket file on which no live process listens; a live one stays: -EADDRINUSE. */
 static int clear_path(const struct sockaddr_un *addr)
 {
 	int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err = 0;
@@ -260,7 +260,7 @@ int listener_open(struct control *c)
 	const struct config *config = c->config;
 	int err;
 
-	if (c->passed) /* who passed it listens, so that clients see whose it is */
+	if (c->passed) /* the service manager listens, so clients see its credentials */
 		return prepare(c->listener);
 	err = make_socket(config, &c->listener);
 	if (!err)
@@ -275,7 +275,10 @@ void listener_close(struct control *c)
 {
 	if (c->listener < 0)
 		return;
-	/* By name: who passed it to us keeps it open, and watched. */
+	/*
+	 * Remove it from epoll by name: the service manager keeps the socket open, so closing it
+	 * here does not end the watch.
+	 */
 	(void)epoll_ctl(c->epoll, EPOLL_CTL_DEL, c->listener, NULL);
 	close(c->listener);
 	if (!c->passed)

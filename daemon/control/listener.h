@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listener.h - the socket that clients connect to, and who is taken.
+ * listener.h - the socket that clients connect to, and which connections are admitted.
  *
- * Whoever is taken becomes one of control->connections.  Control thread only.
+ * Each admitted connection is added to control->connections.  Control thread only.
  */
 #ifndef QUOITD_LISTENER_H
 #define QUOITD_LISTENER_H
 
 #include "control.h"
 
-/* Open config->socket, or take that which was passed; -errno.  Its epoll entry is for the caller to
- * add: data.ptr &c->listener. */
+/*
+ * Open config->socket, or use the socket that was passed; -errno.  The caller adds it to epoll,
+ * with data.ptr &c->listener.
+ */
 int listener_open(struct control *c);
 
-/* Connections taken before those that are there have their turn. */
+/* So many connections are taken before those that exist have their turn. */
 #define LISTENER_BURST 64
 
 struct arrivals {
@@ -22,18 +24,18 @@ struct arrivals {
 };
 
 /*
- * Take connections that wait, to be admitted once all is known of who has gone before they
- * came.  Where that fails, no more are taken until control->accept_from_ns.
+ * Take connections that wait.  They are admitted once it is known which clients left before them.
+ * Where taking fails, no more are taken until control->accept_from_ns.
  */
 void listener_take(struct control *c, struct arrivals *ret);
 
-/* Make it a connection, or refuse it and say why.  fd is taken over. */
+/* Make a connection, or refuse it and say why.  fd is taken over. */
 void listener_admit(struct control *c, int fd);
 
 /* Once a pass: end that pause when its time has come. */
 void listener_resume(struct control *c);
 
-/* Close it, and unlink what is ours; once is enough. */
+/* Close the socket, and unlink it if it is quoitd's own.  A second call does nothing. */
 void listener_close(struct control *c);
 
 #endif

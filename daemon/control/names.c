@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c - the thread that looks for names, and what becomes of what it finds */
+/* names.c - the thread that looks up names, and what is done with its findings */
 #include "names.h"
 
 #include <errno.h>
@@ -15,12 +15,12 @@
 #include "shares.h"
 
 #define EVERY_NS UINT64_C(30000000000)
-#define SOON_NS  UINT64_C(1000000000) /* at most so often, however many come */
+#define SOON_NS  UINT64_C(1000000000) /* at most so often, however many users come */
 
-/* The thread's, until it is done; then the control thread's. */
+/* The thread owns it until it is done, then the control thread. */
 struct looking {
 	pthread_t thread;
-	int eventfd; /* its own descriptor: the control thread's may be closed before it is done */
+	int eventfd; /* a copy: the control thread may close its own before the thread is done */
 	struct user_rules rules;
 	bool found;
 	uint32_t done;
@@ -88,7 +88,7 @@ void names_take(struct user_rules *r, const struct user_rules *from)
 	free(said);
 }
 
-/* The configuration may be another one by now, with some of these sections. */
+/* A reload may have replaced the configuration meanwhile; some of these sections may be left. */
 static void take_over(struct control *c, const struct looking *l)
 {
 	struct config *config = c->reload.config;
@@ -110,7 +110,7 @@ void names_may_be_known(struct control *c)
 {
 	uint64_t soon = totals_now_ns() + SOON_NS, last = c->names.next_ns - EVERY_NS;
 
-	/* Not before the last look is so long ago. */
+	/* Not before SOON_NS have passed since the last look. */
 	if (soon < last + SOON_NS)
 		soon = last + SOON_NS;
 	if (soon < c->names.next_ns)
@@ -155,6 +155,6 @@ void names_done(struct control *c)
 		(void)pthread_join(l->thread, NULL);
 		release(l);
 	} else {
-		(void)pthread_detach(l->thread); /* which uses it yet */
+		(void)pthread_detach(l->thread); /* the thread still uses it */
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - the process at the other end of a connection */
+/* peer.c - finds out about the process at the other end of a connection */
 #include "peer.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ int peer_groups(int socket, gid_t primary, gid_t **ret, size_t *ret_count)
 	socklen_t bytes = 0;
 	gid_t *gids;
 
-	/* With no room it fails, and says how much it wants. */
+	/* Without room the call fails, and says how much it needs. */
 	if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, &primary, &bytes) == 0 || errno != ERANGE)
 		bytes = 0;
 	gids = malloc(bytes + sizeof *gids);

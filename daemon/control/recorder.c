@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder.c - traces: lent to reactors, asked back, removed */
+/* recorder.c - lends traces to reactors, asks them back, and removes them */
 #include "recorder.h"
 
 #include <errno.h>
@@ -15,12 +15,12 @@
 
 enum lent_state {
 	LENT,
-	ASKED_BACK, /* nobody wants it any more, but its reactor still has it */
-	ENDED,      /* its session has gone, and its recorder has not */
-	GOING,      /* nobody has it any more: its file is to be removed */
+	ASKED_BACK, /* its recorder has left, but its reactor still has it */
+	ENDED,      /* its session has gone, its recorder has not */
+	GOING,      /* recorder and reactor have gone: its file is to be removed */
 };
 
-/* A trace, where it is, and for whom. */
+/* A trace, its state, and its recorder. */
 struct lent {
 	struct lent *next;
 	struct connection *recorder; /* ASKED_BACK, GOING: NULL */
@@ -37,17 +37,17 @@ static void remove_lent(struct control *c, struct lent **link)
 	uint64_t begun = dear_cpu_now();
 	uid_t uid = l->trace->uid;
 
-	if (owner) /* somebody may record it again */
+	if (owner) /* another recorder may record it now */
 		owner->session->lent = false;
 	*link = l->next;
 	budget_return(c->budget, l->trace->uid, l->trace->bytes);
 	charge_show(c);
 	trace_free(l->trace, c->directory);
 	free(l);
-	rests_record(c, uid, begun); /* it is as dear as making it */
+	rests_record(c, uid, begun); /* removing is as dear as making */
 }
 
-/* What a user pays for; and of that, for the sessions of one. */
+/* Bytes of all traces that a user pays for, and of those of this owner's sessions. */
 static void bytes_of(const struct control *c, uid_t uid, uid_t owner, uint64_t *ret_all,
 		     uint64_t *ret_own)
 {
@@ -60,7 +60,7 @@ static void bytes_of(const struct control *c, uid_t uid, uid_t owner, uint64_t *
 	}
 }
 
-/* Who records everybody has room for everybody: no one user's sessions take it all. */
+/* No single user's sessions may fill what a recorder of everybody may take. */
 static bool has_room(const struct control *c, uid_t uid, uid_t owner, uint64_t bytes)
 {
 	uint64_t all, own;
@@ -70,7 +70,7 @@ static bool has_room(const struct control *c, uid_t uid, uid_t owner, uint64_t b
 	       (uid == owner || own + bytes <= RECORDER_UID_BYTES / 4);
 }
 
-/* A trace of the session for this recorder, who pays for it; -errno. */
+/* Make a trace of the session; the recorder's user pays for it.  -errno. */
 static int make(struct connection *recorder, struct session *s, struct trace **ret)
 {
 	struct control *c = recorder->control;
@@ -100,7 +100,7 @@ static int make(struct connection *recorder, struct session *s, struct trace **r
 	return 0;
 }
 
-/* ---- who may record what ---- */
+/* ---- permissions ---- */
 
 static bool is_open(const struct connection *c)
 {
@@ -112,7 +112,7 @@ static bool may_record(const struct connection *recorder, uid_t uid)
 	return recorder->uid == 0 || recorder->uid == uid;
 }
 
-/* Lend a trace to the reactor of a session that is open. */
+/* Lend a trace to the reactor of an open session. */
 static int record(struct connection *recorder, struct connection *owner)
 {
 	struct mail m = {.type = MAIL_TRACE_BEGIN, .session = owner->session};
@@ -177,13 +177,13 @@ static int record_one(struct connection *c)
 {
 	struct connection *owner = control_find_session(c->control, c->records.session);
 
-	/* The same answer for both: whose session it is is nobody's business. */
+	/* One answer for both: a user may not learn that another user's session exists. */
 	if (!owner || !is_open(owner) || !may_record(c, owner->uid))
 		return -ESRCH;
 	return record(c, owner);
 }
 
-/* How many there are by now. */
+/* Answer with the number of sessions that it records by now. */
 static void answer(struct connection *c)
 {
 	struct quoit_ctl m = {.type = c->pending, .seq = c->pending_seq};
@@ -228,7 +228,7 @@ static void make_one(struct connection *c)
 
 /* ---- all sessions ---- */
 
-/* The one with the lowest number that it has not looked at and nobody records. */
+/* The session with the lowest number that it has not looked at and that is not recorded. */
 static struct connection *next_owner(const struct connection *recorder)
 {
 	struct connection *next = NULL;
@@ -241,7 +241,7 @@ static struct connection *next_owner(const struct connection *recorder)
 	return next;
 }
 
-/* A session that cannot be recorded is left out: the answer says how many there are. */
+/* A session that cannot be recorded is left out; the answer says how many are recorded. */
 static void make_next(struct connection *recorder)
 {
 	struct connection *owner;
@@ -262,8 +262,8 @@ static void make_next(struct connection *recorder)
 }
 
 /*
- * A trace goes.  Whoever may have its session, which nobody else could meanwhile, looks at it
- * again, and those of the user who paid for it at all sessions, since there is room again.
+ * A trace goes.  Recorders that may record its session, which none could meanwhile, look at it
+ * again.  Recorders of the user who paid look at all sessions again, since there is room.
  */
 static void have_others_look(struct control *c, const struct trace *t)
 {
@@ -280,7 +280,7 @@ static void have_others_look(struct control *c, const struct trace *t)
 	}
 }
 
-/* Each in turn, whoever came last, but for those whose user rests. */
+/* The recorder that has waited longest for its turn; recorders of resting users are left out. */
 static struct connection *who_looks(struct control *c)
 {
 	struct connection *next = NULL;
@@ -293,7 +293,7 @@ static struct connection *who_looks(struct control *c)
 	return next;
 }
 
-/* It points to NULL where there is none. */
+/* Points to NULL if there is none. */
 static struct lent **find_going(struct control *c)
 {
 	struct lent **link = &c->lent;
@@ -321,8 +321,10 @@ int recorder_timeout_ms(struct control *c)
 	return first;
 }
 
-/* Sessions are looked for in so much time, and one at least, before all else has its turn again: a
- * pass goes through all connections, and is not paid by who looks. */
+/*
+ * How long recorders may look for sessions (once at least) before all other work has its turn: a
+ * pass goes through all connections, and its cost is not charged to them.
+ */
 #define LOOKS_NS 100000u
 
 static void look(struct control *c, struct connection *r)
@@ -330,7 +332,7 @@ static void look(struct control *c, struct connection *r)
 	uint64_t now = dear_cpu_now(), until = now + tsc_from_ns(LOOKS_NS);
 
 	do {
-		uid_t uid = r->uid; /* the answer may be its end */
+		uid_t uid = r->uid; /* the answer may end it */
 
 		make_next(r);
 		rests_record(c, uid, now);
@@ -343,7 +345,7 @@ void recorder_advance(struct control *c)
 	struct lent **going = find_going(c);
 	struct connection *r = who_looks(c);
 
-	c->removes = *going && !(r && c->removes); /* in turns, where there is both */
+	c->removes = *going && !(r && c->removes); /* they alternate while there are both */
 	if (c->removes) {
 		have_others_look(c, (*going)->trace);
 		remove_lent(c, going);
@@ -354,7 +356,7 @@ void recorder_advance(struct control *c)
 
 /* ---- the end ---- */
 
-/* The oldest are the last in the list. */
+/* The oldest are at the end of the list. */
 static void forget_oldest(struct control *c, const struct connection *recorder, uid_t owner)
 {
 	struct lent **oldest = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.h - who records which sessions, and the files that this makes.
+ * recorder.h - lets connections record sessions, and keeps the files that this makes.
  *
- * A connection that asks to record is no client: it has no session, and its end is the end of what
- * it records.  A session is recorded by one at a time.  Control thread only.
+ * A connection that records is not a client: it has no session, and when it ends, so does what it
+ * records.  One recorder at a time can record a session.  Control thread only.
  *
  *	LENT ──the recorder leaves──► ASKED BACK ──reactor's answer, or session's end──► GOING
  *	  └──the session ends──► ENDED ──the recorder leaves──► GOING ──its turn──► gone
@@ -14,27 +14,29 @@
 #include "connection.h"
 
 /*
- * What the traces of a user's recorders may take, a quarter of it those of one other user's
- * sessions.
+ * The most bytes that the traces of one user's recorders may take; those of any one other user's
+ * sessions may take a quarter of it.
  */
 #define RECORDER_UID_BYTES (UINT64_C(32) << 20)
 
-/* So many sessions of a user that have ended leave their files to a recorder; the oldest goes. */
+/* A recorder keeps the files of so many ended sessions of each user; then the oldest file goes. */
 #define RECORDER_ENDED 16u
 
 /* QUOIT_CTL_TRACE: refuse it, or begin. */
 void recorder_request(struct connection *c, const struct quoit_ctl *m);
 
 /*
- * Files are made for who records all, and removed, one at a time: a large one takes milliseconds,
- * and others want something of us, too.  The user of a recorder that looks for sessions rests
- * between two looks (rests.h).  How long until there is one, -1: there is none.  The next, if there
- * is one now; whoever has all that it can have is answered.
+ * Files for recorders of all sessions are made and removed one at a time, since a large one takes
+ * milliseconds and the control thread has other work, too.  After a look for sessions, the
+ * recorders of that user rest (rests.h).
+ *
+ * recorder_timeout_ms: milliseconds until the next file is due; -1: none is.  recorder_advance:
+ * make or remove the next file if it is due, and answer a recorder that has all it can have.
  */
 int recorder_timeout_ms(struct control *c);
 void recorder_advance(struct control *c);
 
-/* A session is about to be given to its reactor: lend it a trace if somebody records all. */
+/* A session is about to go to its reactor: lend it a trace if a recorder wants it. */
 void recorder_meet(struct control *c, struct session *s);
 
 /* A session has come back from its reactor, with its trace. */
@@ -46,7 +48,7 @@ void recorder_answer(struct control *c, uint32_t id);
 /* A connection that records has ended. */
 void recorder_leave(struct connection *c);
 
-/* At the end of all: files of recorders that are still there. */
+/* quoitd ends: remove the files that are left. */
 void recorder_done(struct control *c);
 
 #endif

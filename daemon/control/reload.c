@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reload.c - the configuration, read again while quoitd runs */
+/* reload.c - reads the configuration again while quoitd runs */
 #include "reload.h"
 
 #include <errno.h>
@@ -20,19 +20,19 @@
 #include "shares.h"
 #include "session/session_file.h"
 
-/* The thread's, until it is done; then the control thread's. */
+/* The thread owns it until it is done, then the control thread. */
 struct reading_again {
 	pthread_t thread;
 	int argc;
 	char **argv;
-	int eventfd; /* its own descriptor: the control thread's may be closed before it is done */
+	int eventfd; /* a copy: the control thread may close its own before the thread is done */
 	struct config config;
-	char passed[QUOIT_SOCKET_BYTES]; /* the socket that a service manager gave us; "": none */
+	char passed[QUOIT_SOCKET_BYTES]; /* the service manager's socket; "": none */
 	bool bad;
 	uint32_t done;
 };
 
-/* ---- who waits to hear of it ---- */
+/* ---- announcing it ---- */
 
 static void reload_begun(void)
 {
@@ -69,7 +69,7 @@ static void log_lines(char *said)
 	}
 }
 
-/* As at the start; what is wrong is logged. */
+/* Read as at the start; errors are logged. */
 static int read_all(struct reading_again *r)
 {
 	char *said = NULL;
@@ -160,7 +160,7 @@ static void take_over(struct control *c, struct config *from)
 	struct config *config = c->reload.config;
 	char waiting[512];
 
-	/* A name that was known is so still, though who tells names is away at the moment. */
+	/* A name stays known, even if the server that knows it is down at the moment. */
 	names_take(&from->rules, &config->rules);
 	config_take(config, from, waiting, sizeof waiting);
 	log_set_level(log_level_of(config->log));
@@ -201,7 +201,7 @@ void reload_done(struct control *c)
 		(void)pthread_join(r->thread, NULL);
 		release(r);
 	} else {
-		(void)pthread_detach(r->thread); /* which uses it yet */
+		(void)pthread_detach(r->thread); /* the thread still uses it */
 	}
 	c->reload.reading = NULL;
 }

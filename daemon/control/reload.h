@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reload.h - SIGHUP: the configuration is read again, and what can be changed is.
+ * reload.h - SIGHUP: reads the configuration again, and changes what can be changed at run time.
  *
- * Files and names may take their time: a thread of its own reads and judges them all, and the
- * control thread takes over the result, or, if anything is wrong, keeps what is in force and says
- * so.
+ * Reading files and names may take long, so a thread of its own reads and checks them all.  The
+ * control thread takes over the result, or logs an error and keeps the present configuration.
  */
 #ifndef QUOITD_RELOAD_H
 #define QUOITD_RELOAD_H
@@ -17,20 +16,20 @@ struct control;
 struct reading_again;
 
 struct reload {
-	struct config *config; /* in force; the control thread alone changes it */
-	int argc;              /* the command line that it was made of; stays */
+	struct config *config; /* in force; only the control thread changes it */
+	int argc;              /* the command line that it was made of; outlives this */
 	char **argv;
-	struct reading_again *reading; /* under way; NULL: none */
-	bool again;                    /* once more when that is done */
+	struct reading_again *reading; /* the reading under way; NULL: none */
+	bool again;                    /* read once more when that is done */
 };
 
-/* Begin, or begin once more where one is under way. */
+/* Begin to read; if a reading is under way, begin once more after it. */
 void reload_request(struct control *c);
 
-/* Take over what has been read, if it has; in each turn of the loop. */
+/* Once a turn of the loop: take over a reading that is done. */
 void reload_advance(struct control *c);
 
-/* What is still read is left to the end of the process. */
+/* Do not wait for a reading under way: it ends with the process. */
 void reload_done(struct control *c);
 
 #endif

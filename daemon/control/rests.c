@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rests.c - who is not read now, and until when */
+/* rests.c - decides which connections are not read, and until when */
 #include "rests.h"
 
 #include <errno.h>
@@ -7,8 +7,10 @@
 
 #include "host/dear.h"
 
-/* So much of the time in which a user's recorders did not look is saved up: a look takes less than
- * a rest of epoll can last. */
+/*
+ * While a user's recorders do not look, at most so much time is saved up for later looks: a look
+ * takes less than the shortest wait of epoll.
+ */
 #define RECORDS_SAVED_NS 20000000u
 
 /* So much is owed at most: traces are also removed while their user rests. */
@@ -78,7 +80,7 @@ void rests_unwatch(const struct connection *conn)
 	int epoll = conn->control->epoll;
 
 	(void)epoll_ctl(epoll, EPOLL_CTL_DEL, conn->fd, NULL);
-	/* By name: a process that is just being started may have a copy, and keep it watched. */
+	/* Remove it by name: a process being started may have a copy, which keeps the watch. */
 	if (conn->pidfd >= 0)
 		(void)epoll_ctl(epoll, EPOLL_CTL_DEL, conn->pidfd, NULL);
 }
@@ -92,13 +94,13 @@ bool rests_begin(struct connection *conn)
 	return true;
 }
 
-/* It is not read now, and is to be again.  At quoitd's end, nobody is. */
+/* It rests, and will be read again.  At quoitd's end no connection is. */
 static bool rests(const struct connection *conn)
 {
 	return conn->rests && conn->state != CONNECTION_GONE && conn->state != CONNECTION_DRAINING;
 }
 
-/* Of those whose rest is over, who has been there for the longest; NULL: there is none. */
+/* Of the connections past their rest, the one that began first; NULL: none. */
 static struct connection *who_is_rested(struct control *c)
 {
 	struct connection *first = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ring_memory.c - the memory, the socket and the bookkeeping of one client ring */
+/* ring_memory.c - makes and frees a client ring: its memory, socket and bookkeeping */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -28,7 +28,7 @@ static void place_pointers(struct ring *r)
 	quoit_producer_init_line(&r->cq, r->client->cq, &r->client->cq_head, l->cq_entries);
 }
 
-/* Of which table how many words for each CQ entry; see struct ring. */
+/* Words for each CQ entry, in the table of buckets and in each table of segments (struct ring). */
 #define BUCKET_WORDS  1u
 #define SEGMENT_WORDS 2u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.c - the socket that systemd passes, and what it is told */
+/* service.c - takes systemd's socket, and sends it notifications */
 #include "service.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 /* ---- the socket ---- */
 
-/* Is it one that clients can connect to?  Its path; -errno after a log line. */
+/* Check that clients can connect to it, and get its path.  -errno after a log line. */
 static int look_at_socket(int fd, const char *name, char ret_path[QUOIT_SOCKET_BYTES])
 {
 	struct sockaddr_un addr;
@@ -95,7 +95,7 @@ int service_take_socket(struct config *config)
 	return err;
 }
 
-/* ---- what it is told ---- */
+/* ---- notifications ---- */
 
 static void notify(const char *text)
 {
@@ -114,7 +114,7 @@ static uint32_t count_sessions(const struct control *c)
 	return n;
 }
 
-/* "2 reactors on CPUs 0 and 4, 3 sessions": as many CPUs as fit. */
+/* "2 reactors on CPUs 0, 4; 3 sessions": as many CPUs as fit. */
 static void describe(const struct control *c, uint32_t sessions, char ret[STATUS_BYTES])
 {
 	uint32_t n = c->reactor_count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * service.h - what a service manager passes to us, and what it is told: by systemd's protocols.
+ * service.h - takes a socket from a service manager and notifies it, by systemd's protocols.
  *
- * Without one, nothing is passed, and telling it does nothing.
+ * Without a service manager no socket is passed, and notifications do nothing.
  */
 #ifndef QUOITD_SERVICE_H
 #define QUOITD_SERVICE_H
@@ -10,34 +10,34 @@
 #include "control.h"
 
 /*
- * The listening socket that was passed: the descriptor, for the caller to close, and its path
- * becomes config->socket.  -ENOENT: none was; another negative errno after a log line: what was
- * passed is no socket of ours, or not the one that the options name.  Before there are threads.
+ * Take the listening socket that was passed, which the caller closes; its path becomes
+ * config->socket.  -ENOENT: none was passed.  Another negative errno, after a log line: it is not
+ * such a socket, or not the one that the options name.  Call it before there are threads.
  */
 int service_take_socket(struct config *config);
 
-/* That path becomes config->socket; false, after a log line: the options name another. */
+/* Make this path config->socket.  False, after a log line: the options name another. */
 bool service_pass_socket(struct config *config, const char *path);
 
-/* Connections are accepted. */
+/* Say that connections are accepted. */
 void service_say_ready(struct control *c);
 
-/* Once a pass of the control thread: what it is doing, once a second if that has changed. */
+/* Once a pass of the control thread: send the status if it has changed, at most once a second. */
 void service_say_status(struct control *c);
 
-/* Has it something to say that must wait until that second is over? */
+/* True: a change of the status waits for that second to pass. */
 bool service_has_news(const struct control *c);
 
-/* It is told to end, which may take that long. */
+/* Say that quoitd is ending, which may take so long. */
 void service_say_stopping(uint64_t most_ns);
 
-/* How long it waits for the next time that all is well; 0: it does not. */
+/* The interval at which the service manager expects a sign of life; 0: it expects none. */
 uint64_t service_watchdog_ns(void);
 
-/* All is well.  Any thread. */
+/* Send that sign of life.  Any thread. */
 void service_feed_watchdog(void);
 
-/* Around a new reading of the options: between the two it is not taken for hung. */
+/* Call them around a reload of the options: between them quoitd is not taken for hung. */
 void service_say_reloading(void);
 void service_say_reloaded(struct control *c);
 

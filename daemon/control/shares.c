@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shares.c - requests about users: what they have, and the share of one */
+/* shares.c - handles requests about users: what they have, and their shares */
 #include "shares.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "connection_private.h"
 #include "host/log.h"
 
-/* Who may know all users, and change their shares. */
+/* May this client see all users, and change their shares? */
 static bool is_in_charge(const struct connection *c)
 {
 	return c->uid == 0 || c->uid == geteuid();
@@ -25,7 +25,7 @@ static uint32_t sessions_of(const struct control *control, uid_t uid)
 	return n;
 }
 
-/* Of a path that is too long, its end. */
+/* Of a path that is too long, keep the end. */
 static void say_place(char text[QUOIT_TEXT_BYTES], const char *place)
 {
 	size_t length = strlen(place), most = QUOIT_TEXT_BYTES - 1;
@@ -85,8 +85,10 @@ void shares_tell(struct connection *c, const struct quoit_ctl *m)
 	connection_reply(c, &answer, NULL, 0);
 }
 
-/* Which file would keep it: where the user's section says its share, else the first that was read;
- * "" where none was, or its name is too long. */
+/*
+ * Name the file in which to keep the share: the one where the user's section sets it, else the
+ * first that was read.  "": no file was read, or its name is too long.
+ */
 static void name_file(const struct config *config, uid_t uid, struct quoit_ctl *answer)
 {
 	const struct rule_section *s = user_rules_of(&config->rules, uid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shares.h - requests about users: what they have, and the share of one */
+/* shares.h - handles requests about users: what they have, and their shares */
 #ifndef QUOITD_SHARES_H
 #define QUOITD_SHARES_H
 
@@ -9,7 +9,7 @@
 void shares_tell(struct connection *c, const struct quoit_ctl *m);
 void shares_set(struct connection *c, const struct quoit_ctl *m);
 
-/* What users have of reactors, tiles and devices follows what their shares are now. */
+/* Apply the users' present shares to what they have of reactors, tiles and devices. */
 void shares_apply(struct control *c);
 
 #endif

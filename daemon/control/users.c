@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* users.c - who has sessions */
+/* users.c - keeps the users that have sessions */
 #include "users.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@ struct user *users_find(const struct users *u, uid_t uid)
 }
 
 /*
- * What a user has had of workers and executors is counted by its number: it gets its own again,
- * or that which nobody has had for the longest.  USERS: all are taken.
+ * What a user has had of workers and executors is counted by its number.  So a user gets the number
+ * that it had, or else the one that has been free for the longest.  USERS: all are taken.
  */
 static uint32_t choose_number(const struct users *u, uid_t uid)
 {

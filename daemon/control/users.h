@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* users.h - who has sessions, and with what share.  Control thread only. */
+/* users.h - keeps the users that have sessions, with their shares.  Control thread only. */
 #ifndef QUOITD_USERS_H
 #define QUOITD_USERS_H
 
@@ -9,25 +9,25 @@
 
 struct users {
 	struct user *first;
-	uint32_t reactors; /* that each may have sessions at */
+	uint32_t reactors; /* at which each user may have sessions */
 	struct {
 		bool taken;
-		uid_t uid;     /* who had it last */
-		uint64_t left; /* when: as many have left before it; 0: nobody has had it */
+		uid_t uid;     /* the last user that had this number */
+		uint64_t left; /* how many users had left by then; 0: never used */
 	} number[USERS];
-	uint64_t left; /* users that have */
+	uint64_t left; /* how many users have left */
 };
 
 /*
- * A session of this user begins; its share is what the user has at its first one.  -ENOMEM;
- * -EUSERS: USERS others have sessions.
+ * A session of this user begins.  The share is set with the user's first session.  -ENOMEM;
+ * -EUSERS: USERS other users have sessions.
  */
 int users_join(struct users *u, uid_t uid, uint32_t share, struct user **ret);
 
-/* One that has begun has ended, and nobody knows of it any more. */
+/* A session has ended, and no thread uses it any more. */
 void users_leave(struct users *u, struct user *user);
 
-/* NULL: it has no sessions. */
+/* NULL: the user has no sessions. */
 struct user *users_find(const struct users *u, uid_t uid);
 
 #endif

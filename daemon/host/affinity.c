@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* affinity.c - where threads run and where memory lies. */
+/* affinity.c - sets where threads run and where memory lies */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 
 #include "affinity.h"
 
-/* The longest there is: whoever wakes on a worker's core preempts it. */
+/* The longest slice that the kernel has: any thread that wakes on a worker's core preempts it. */
 #define LONG_SLICE_NS 100000000u
 
 enum {
@@ -41,7 +41,7 @@ int affinity_pin_thread(uint32_t cpu)
 	return rc;
 }
 
-/* Returns how many threads there were, or -errno. */
+/* Returns how many threads there are, or -errno. */
 static int bind_threads(DIR *threads, const cpu_set_t *set, size_t bytes)
 {
 	const struct dirent *entry;
@@ -80,7 +80,7 @@ int affinity_bind_process(pid_t pid, const uint32_t *cpus, uint32_t count)
 	CPU_ZERO_S(bytes, set);
 	for (uint32_t i = 0; i < count; i++)
 		CPU_SET_S(cpus[i], bytes, set);
-	/* A thread may have made another one just before its turn came: until there is no news. */
+	/* A thread may have made another one just before its turn: repeat until none is new. */
 	while ((rc = bind_threads(threads, set, bytes)) > before)
 		before = rc;
 	closedir(threads);
@@ -119,7 +119,7 @@ int affinity_set_slice(uint64_t ns)
 
 void affinity_set_long_slice(void)
 {
-	(void)affinity_set_slice(LONG_SLICE_NS); /* says nothing where it is not known */
+	(void)affinity_set_slice(LONG_SLICE_NS); /* without effect on older kernels */
 }
 
 int affinity_give_way(int nice)
@@ -139,7 +139,7 @@ int affinity_prefer_node(void *start, size_t bytes, uint32_t node)
 	return mbind(start, bytes, MPOL_PREFERRED, nodes, MAX_NODES + 1, MPOL_MF_MOVE) ? -errno : 0;
 }
 
-/* Up to PAGES_PER_CALL pages from `start` on: where each is, or what is wrong with it. */
+/* Finds where up to PAGES_PER_CALL pages from `start` on are, or what is wrong with each. */
 static int ask_pages(char *start, size_t bytes, int status[PAGES_PER_CALL])
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -148,7 +148,7 @@ static int ask_pages(char *start, size_t bytes, int status[PAGES_PER_CALL])
 
 	for (; nr < PAGES_PER_CALL && nr * page_bytes < bytes; nr++)
 		pages[nr] = start + nr * page_bytes;
-	/* Without target nodes nothing is moved: the present ones come back. */
+	/* Without target nodes nothing is moved; the call reports where the pages are. */
 	return move_pages(0, nr, pages, NULL, status, 0) < 0 ? -errno : (int)nr;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config.c - the option table, what is made of defaults, and what takes effect at a reload */
+/* config.c - the option table, its defaults, and what takes effect at a reload */
 #include <stddef.h>
 #include <string.h>
 
@@ -139,7 +139,7 @@ void config_suggest(const char *word, const char *prefix, FILE *err)
 	option_suggest(config_rows, CONFIG_ROWS, word, prefix, err);
 }
 
-/* Modules add up; an empty one takes those before it back. */
+/* Modules add up; an empty value removes those before it. */
 static bool add_module(struct config *c, const char *text, struct config_origin origin)
 {
 	if (!*text) {
@@ -164,11 +164,11 @@ bool config_assign(struct config *c, const struct option_row *row, const char *t
 	return fits;
 }
 
-/* ---- what is left to us ---- */
+/* ---- values left to quoitd ---- */
 
 #define LEAST_LEASE (UINT64_C(16) << 20)
 
-/* By what one user may have; 0: by its share, which changes with what others have. */
+/* From what one user may have; limit 0: by its share, which changes with what others have. */
 static uint64_t default_lease(const struct config *c, uint64_t limit)
 {
 	uint64_t part = (limit && limit < c->memory ? limit : c->memory) / 64;
@@ -214,7 +214,7 @@ void config_user(const struct config *c, uid_t uid, const gid_t *gids, size_t co
 		value[RULE_LEASE] = default_lease(c, value[RULE_MEMORY]);
 	if (value[RULE_MEMORY] && value[RULE_LEASE] > value[RULE_MEMORY] / 4 * 3)
 		value[RULE_LEASE] = value[RULE_MEMORY] / 4 * 3; /* tables and rings count, too */
-	if (c->is_private && !value[RULE_MEMORY]) /* there is nobody to divide it with */
+	if (c->is_private && !value[RULE_MEMORY]) /* there is no other user to divide it with */
 		value[RULE_MEMORY] = UINT64_MAX;
 	if (c->is_private && !value[RULE_GPU_MEMORY])
 		value[RULE_GPU_MEMORY] = UINT64_MAX;
@@ -239,7 +239,7 @@ static bool is_same(const struct config *a, const struct config *b, const struct
 		return same_modules(a, b);
 	if (row->type == OPTION_FLAG || option_is_number(row))
 		return !memcmp(x, y, row->size);
-	return !strcmp(x, y); /* of a group its name, which comes first */
+	return !strcmp(x, y); /* for a group this is its name, which comes first */
 }
 
 static void take_row(struct config *c, const struct config *from, const struct option_row *row)
@@ -252,7 +252,7 @@ static void take_row(struct config *c, const struct config *from, const struct o
 		memcpy(c->module_origin, from->module_origin, sizeof c->module_origin);
 }
 
-/* It stays as it was: where that is from is no longer there. */
+/* The option stays as it was.  Its origin is gone, since the file has another value now. */
 static void keep_row(struct config *c, const struct option_row *row, char *waiting, size_t size)
 {
 	const struct config_origin kept = {.kind = CONFIG_KEPT};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config_args.c - options from the command line, and their help */
+/* config_args.c - reads options from the command line, and prints their help */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -62,7 +62,7 @@ static int unknown_word(const char *word, FILE *err)
 	return -EINVAL;
 }
 
-/* What getopt_long does not take: it says why, and the letter where it was one of several. */
+/* getopt_long has refused a word: say why, and name the letter if it was one of several. */
 static int refuse(int why, const char *word, FILE *err)
 {
 	const char letter[] = {'-', (char)optopt, '\0'};
@@ -74,8 +74,8 @@ static int refuse(int why, const char *word, FILE *err)
 }
 
 /*
- * An option, or a value of a user's or group's section, which has no default of its own: NULL.  Of
- * bytes the help says what is made of none.
+ * Describe an option, or a value of a user's or group's section.  The latter has no default of its
+ * own: value NULL.  For bytes, the help says what the default is.
  */
 static void describe_row(const char *kind, const struct option_row *row, const void *value,
 			 FILE *out)
@@ -93,9 +93,9 @@ static void describe_row(const char *kind, const struct option_row *row, const v
 }
 
 /*
- * `quoitd --describe`, which help does not mention: the options with tabs, of which manual pages
- * and completion are made.  A default comes last, of a number with the least and most, and whether
- * a change takes effect at a reload or a restart.
+ * `quoitd --describe`, which help does not mention: the options with tabs, from which manual pages
+ * and completion are made.  The last columns are the default, for a number the least and most
+ * value, and whether a change takes effect at a reload or a restart.
  */
 static void describe(FILE *out)
 {
@@ -111,7 +111,7 @@ static void describe(FILE *out)
 		describe_row("rule", r, NULL, out);
 }
 
-/* Where nothing says where to listen, a private quoitd is where its user's programs look. */
+/* Without a socket option, a private quoitd listens where its user's programs look. */
 static int settle_socket(struct config *c, FILE *err)
 {
 	int status = 0;
@@ -143,12 +143,12 @@ int config_args(struct config *c, int argc, char **argv, FILE *out, FILE *err)
 		describe(out);
 		return 1;
 	}
-	if (argc == 2 && !strcmp(argv[1], "--sample")) { /* no more than that is in help */
+	if (argc == 2 && !strcmp(argv[1], "--sample")) { /* help does not mention it either */
 		config_sample(out);
 		return 1;
 	}
 	opterr = 0;
-	optind = 0; /* anew, also within a word */
+	optind = 0; /* begin anew, also within a word */
 	while (!status && (opt = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
 		if (opt == ':' || opt == '?')
 			return refuse(opt, argv[optind - 1], err);

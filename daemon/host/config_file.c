@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config_file.c - options from a file and its drop-ins; all that is wrong in them is said, line by
- * line */
+/* config_file.c - reads options from a file and its drop-ins, and reports each bad line */
 #include <dirent.h>
 #include <errno.h>
 #include <ini.h>
@@ -17,11 +16,11 @@ struct reading {
 	const char *path;
 	FILE *file, *err;
 	unsigned number; /* among the files read */
-	char *text;      /* its line, */
+	char *text;      /* the present line */
 	size_t room;
-	unsigned line;                /* and that one's number */
-	struct rule_section *section; /* NULL: none has begun, */
-	bool passes_over;             /* or one that makes no sense */
+	unsigned line;                /* and its number */
+	struct rule_section *section; /* NULL: before the first section, */
+	bool passes_over;             /* or in one that makes no sense */
 	int status;
 };
 
@@ -42,7 +41,7 @@ static void refuse_line(struct reading *r, const char *why)
 	fprintf(r->err, "%s\n", why);
 }
 
-/* Is there one of these before a comment begins? */
+/* Is there one of these characters before a comment begins? */
 static bool has_one_of(const char *text, const char *these)
 {
 	for (char before = 'x'; *text && !(*text == ';' && strchr(BLANKS, before));
@@ -90,9 +89,9 @@ static void begin_section(struct reading *r, const char *text)
 }
 
 /*
- * The parser's next line.  It counts none, passes over those that are nothing to it, and takes the
- * rest of a long one for the next; and to it, one that begins with a blank belongs to the one
- * before.
+ * Give the parser its next line.  The parser does not count lines, skips lines that it does not
+ * understand, takes the rest of a long line for the next one, and appends a line that begins with a
+ * blank to the one before.  So all of that is handled here.
  */
 static char *next_line(char *line, int most, void *user)
 {
@@ -153,7 +152,7 @@ static void assign_rule(struct reading *r, const char *name, const char *value,
 	free(said);
 }
 
-/* 1: go on; what is wrong has been said.  Which section it is, we know better. */
+/* Returns 1: go on; errors have been reported.  begin_section knows the section better. */
 static int on_pair(void *user, const char *section, const char *name, const char *value)
 {
 	struct reading *r = user;
@@ -194,7 +193,7 @@ static int read_one(struct config *c, const char *path, FILE *err)
 	return r.status;
 }
 
-/* "50-memory.conf", but none that is hidden. */
+/* "50-memory.conf", but no hidden file. */
 static int is_dropin(const struct dirent *entry)
 {
 	const char *suffix = strrchr(entry->d_name, '.');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config_tell.c - what is in force and where it is from, and the sample of a file */
+/* config_tell.c - writes the options in force with their origins, and the sample file */
 #include <string.h>
 
 #include "config_private.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cpus_watch.c - CPUs that are taken from us while we run */
+/* cpus_watch.c - notices CPUs that quoitd may no longer use */
 #include "cpus_watch.h"
 
 #include <sched.h>

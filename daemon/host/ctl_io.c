@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ctl_io.c - control messages and descriptors */
+/* ctl_io.c - sends and receives control messages and descriptors */
 #include "ctl_io.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static void take_fds(struct msghdr *msg, struct ctl_fds *ret)
 	ret->lost = msg->msg_flags & MSG_CTRUNC; /* there was room for all */
 }
 
-/* One message with what came with it; *ret_end: it was no message but the end. */
+/* Take one message and its descriptors.  *ret_end: it was the end, not a message. */
 static ssize_t receive(int socket, void *bytes, size_t size, struct ctl_fds *ret_fds, bool *ret_end,
 		       int *ret_flags)
 {
@@ -86,7 +86,7 @@ int ctl_receive(int socket, struct quoit_ctl *ret, struct ctl_fds *ret_fds)
 
 	if (n < 0)
 		return (int)n;
-	if (end) /* even an empty message has credentials with it */
+	if (end) /* even an empty message has credentials */
 		return 0;
 	return n == (ssize_t)sizeof *ret && !(flags & MSG_TRUNC) ? 1 : -EPROTO;
 }
@@ -109,7 +109,7 @@ void ctl_let_descriptors_pass(int socket, bool on)
 
 bool ctl_hang_up(int socket)
 {
-	/* Room for credentials alone: a look must not bring us copies of descriptors. */
+	/* There is room for credentials only: a peek must not bring copies of descriptors. */
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
 	char byte;
 	struct iovec iov = {&byte, 1};
@@ -119,7 +119,7 @@ bool ctl_hang_up(int socket)
 			     .msg_controllen = sizeof control};
 	int on = 1;
 
-	(void)shutdown(socket, SHUT_RDWR); /* nothing comes after this, so what is empty stays so */
+	(void)shutdown(socket, SHUT_RDWR); /* nothing comes after this: empty stays empty */
 	(void)setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on); /* not all have it */
 	if (recvmsg(socket, &msg, MSG_DONTWAIT | MSG_PEEK) != 0 || msg.msg_controllen)
 		return false;

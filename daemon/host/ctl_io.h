@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctl_io.h - messages and descriptors over a socket that never blocks us: a client's control
- * messages, and what quoitd and quoit-exec tell each other.
+ * ctl_io.h - sends and receives messages with descriptors, without blocking: clients' control
+ * messages, and those between quoitd and quoit-exec.
  */
 #ifndef QUOITD_CTL_IO_H
 #define QUOITD_CTL_IO_H
@@ -14,8 +14,8 @@
 #define CTL_MAX_FDS (3 * QUOIT_MAX_RINGS)
 
 /*
- * Send one message with descriptors, CTL_MAX_FDS at most (which stay the caller's).  0; -EAGAIN:
- * the peer does not read; else -errno.
+ * Send one message with at most CTL_MAX_FDS descriptors, which stay the caller's.  0; -EAGAIN: the
+ * peer does not read; else -errno.
  */
 int ctl_send_bytes(int socket, const void *message, size_t size, const int *fds, unsigned count);
 
@@ -25,26 +25,26 @@ static inline int ctl_send(int socket, const struct quoit_ctl *message, const in
 	return ctl_send_bytes(socket, message, sizeof *message, fds, count);
 }
 
-/* As many descriptors as the kernel lets one message carry: all are seen, so all can be closed. */
+/* The most descriptors that one message can carry: quoitd sees all, so it can close them. */
 #define CTL_FDS_MOST 253
 
-/* Descriptors that a message brought; the receiver's. */
+/* Descriptors that came with a message; the receiver owns them. */
 struct ctl_fds {
 	unsigned count;
 	int fd[CTL_FDS_MOST];
-	bool lost; /* there were more than we could take: we have no descriptor left */
+	bool lost; /* there were more, but quoitd has no descriptor left */
 };
 
 /*
- * Receive one message.  1: *ret is filled; 0: the client has closed; -EAGAIN: nothing there;
- * -EPROTO: a message of another length; else -errno.  *ret_fds is filled whatever comes.  The
- * socket has SO_PASSCRED, which tells an empty message from none.
+ * Receive one message.  1: *ret is filled; 0: the client has closed; -EAGAIN: no message; -EPROTO:
+ * a message of another length; else -errno.  *ret_fds is always filled.  The socket has
+ * SO_PASSCRED, by which an empty message differs from the end.
  */
 int ctl_receive(int socket, struct quoit_ctl *ret, struct ctl_fds *ret_fds);
 
 /*
- * Take one message from a ring's socket and throw its bytes away: its count of bytes, 0 for
- * the end, -errno.  *ret_fds is filled whatever comes.
+ * Take one message from a ring's socket and drop its bytes.  Returns how many there were, 0 for the
+ * end, or -errno.  *ret_fds is always filled.
  */
 int ctl_take_bell(int socket, struct ctl_fds *ret_fds);
 
@@ -52,10 +52,9 @@ int ctl_take_bell(int socket, struct ctl_fds *ret_fds);
 void ctl_let_descriptors_pass(int socket, bool on);
 
 /*
- * No message goes either way any more; the peer reads what was sent before, then the end.
- * True: the socket is closed.  False: messages of the peer are in it, which would make the
- * kernel give it an error first, and may hold descriptors: ctl_drain, then close it, where
- * that may take its time.
+ * End messages in both directions; the peer reads what was sent before, then the end.  True: the
+ * socket is closed.  False: messages of the peer are in it, perhaps with descriptors, and a close
+ * would give the peer an error first.  Then call ctl_drain and close it, where that may take long.
  */
 bool ctl_hang_up(int socket);
 void ctl_drain(int socket);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dear.h - whose wake-ups cost those who make them too much.
+ * dear.h - finds users with dear sockets and futexes: slow to send to, read from or wake.
  *
- * Who sends to a socket, takes from it or wakes a futex goes, in the kernel and with interrupts
- * off, through all that wait at the other end, and how many these are its owner decides: an epoll
- * watch costs some 60 ns.  So each is timed.  A wake-up may take DEAR_FREE_NS; what those of a user
- * take beyond that adds up, DEAR_ONE_NS of one at most, since a single one may have been
- * interrupted; cheap ones take as much off it as they were cheaper.  At DEAR_DEBT_NS the user is
- * dear, for DEAR_TIMES as long as the last dear one took.  What that means is the caller's affair.
- * So who makes them loses to a user two dear ones in DEAR_TIMES times the time that one takes.
+ * A thread that sends to a socket, reads it or wakes a futex goes through all waiters at the other
+ * end, in the kernel and with interrupts off.  The other end's owner decides how many these are: an
+ * epoll watch costs some 60 ns.  So quoitd times each such call ("wake-up").  A wake-up may take
+ * DEAR_FREE_NS.  What a user's wake-ups take beyond that adds up to a debt.  A single one adds at
+ * most DEAR_ONE_NS, since it may have been interrupted; a cheap one takes off what it was cheaper.
+ * At DEAR_DEBT_NS the user is dear, for DEAR_TIMES as long as its last dear wake-up took.  The
+ * caller decides what to do then.  So a user can cost a thread two dear wake-ups in DEAR_TIMES
+ * times the time of one.
  *
- * Times are ticks; those of a nanosecond are tsc.h's affair.
+ * Times are ticks (tsc.h).
  */
 #ifndef QUOITD_DEAR_H
 #define QUOITD_DEAR_H
@@ -28,17 +29,19 @@
 #define DEAR_DEBT_NS 100000u
 #define DEAR_TIMES   256u
 
-/* Where a dear user is woken all the same, it rests between two for so many times as long. */
+/* A dear user that is woken all the same rests between two wake-ups for so many times as long. */
 #define DEAR_REST 16u
 
-/* A user, as one thread sees it; zeros: nothing is known. */
+/* A user, as one thread sees it.  Zeros: nothing is known. */
 struct dear {
 	uint64_t debt;  /* ticks */
 	uint64_t until; /* TSC */
 };
 
-/* For who can do without the nanoseconds: CPU time of this thread, in ticks, which counts no more
- * than what the caller itself has done. */
+/*
+ * CPU time of this thread, in ticks: it counts only what the caller itself has done.  For callers
+ * that can spare the nanoseconds of the system call.
+ */
 static inline uint64_t dear_cpu_now(void)
 {
 	struct timespec now;
@@ -52,7 +55,7 @@ static inline bool dear_is(const struct dear *d, uint64_t now)
 	return now < d->until;
 }
 
-/* A wake-up of the user's took so many ticks and ended now. */
+/* A wake-up of the user took so many ticks and has ended now. */
 static inline void dear_count(struct dear *d, uint64_t took, uint64_t now)
 {
 	uint64_t free = tsc_from_ns(DEAR_FREE_NS), one = tsc_from_ns(DEAR_ONE_NS);
@@ -70,9 +73,9 @@ static inline void dear_count(struct dear *d, uint64_t took, uint64_t now)
 }
 
 /*
- * How long it rests after one that took so long.  last: of the one before it at the same socket;
- * the lesser counts, since what is hung there is there for both, and an interrupt, or another
- * machine that had the CPU, is not.
+ * How long the user rests after a wake-up that took so long.  *last: what the one before it at the
+ * same socket took.  The smaller of the two counts: waiters slow down both, an interrupt or another
+ * virtual machine only one.
  */
 static inline uint64_t dear_rest(uint64_t took, uint64_t *last)
 {
@@ -82,7 +85,7 @@ static inline uint64_t dear_rest(uint64_t took, uint64_t *last)
 	return least > free ? DEAR_REST * (least - free) : 0;
 }
 
-/* ---- of several users, who come and go ---- */
+/* ---- several users, who come and go ---- */
 
 #define DEAR_USERS 64u
 
@@ -90,11 +93,11 @@ struct dear_user {
 	uid_t uid;
 	bool known;
 	struct dear dear;
-	uint64_t rests_until;  /* TSC; where it rests between two of them */
-	uint64_t records_from; /* TSC; the same of its recorders (control/rests.h) */
+	uint64_t rests_until;  /* TSC; until then it rests */
+	uint64_t records_from; /* TSC; until then its recorders rest (control/rests.h) */
 };
 
-/* Zeros: nothing is known of anybody. */
+/* Zeros: nothing is known of any user. */
 struct dear_users {
 	struct dear_user user[DEAR_USERS];
 };
@@ -108,7 +111,7 @@ static inline struct dear_user *dear_find(struct dear_users *all, uid_t uid)
 	return NULL;
 }
 
-/* The same, in place of whoever has not been dear for the longest. */
+/* As dear_find; an unknown user replaces the one that has not been dear for the longest. */
 static inline struct dear_user *dear_note(struct dear_users *all, uid_t uid)
 {
 	struct dear_user *place = dear_find(all, uid);

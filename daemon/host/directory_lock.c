@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* directory_lock.c - one quoitd a directory */
+/* directory_lock.c - takes the lock of a directory, also from a dead process */
 #include "directory_lock.h"
 
 #include <errno.h>
@@ -19,12 +19,12 @@
 #define NEW_NAME  "lock.new"
 #define TURN_NAME "lock.turn"
 
-/* ---- who has it ---- */
+/* ---- the holder ---- */
 
 struct holder {
 	pid_t pid;
 	uint64_t pid_namespace; /* of that number */
-	uint64_t start_ticks;   /* since boot: another one with its number has another */
+	uint64_t start_ticks;   /* since boot: tells processes with the same number apart */
 };
 
 static uint64_t our_namespace(void)
@@ -34,7 +34,7 @@ static uint64_t our_namespace(void)
 	return stat("/proc/self/ns/pid", &st) < 0 ? 0 : st.st_ino;
 }
 
-/* Its state, as a letter, and its start; 0: /proc does not say. */
+/* Its state, as a letter, and its start; 0: /proc does not tell. */
 static char look_up(pid_t pid, uint64_t *ret_start)
 {
 	char path[32], line[1024], state = 0, *p = NULL;
@@ -56,7 +56,7 @@ static char look_up(pid_t pid, uint64_t *ret_start)
 	return state;
 }
 
-/* Of a living one that hides itself (it is not dumpable) we see nothing; of a zombie its state. */
+/* A zombie shows its state.  A living process that is not dumpable may show nothing. */
 bool process_is_dead(pid_t pid)
 {
 	uint64_t start;
@@ -72,7 +72,7 @@ static bool holder_is_dead(const struct holder *h)
 	if (!h->pid || !h->pid_namespace || h->pid_namespace != our_namespace())
 		return false;
 	if (look_up(h->pid, &start) && start != h->start_ticks)
-		return true; /* its number is another one's by now */
+		return true; /* another process has its number now */
 	return process_is_dead(h->pid);
 }
 
@@ -124,14 +124,14 @@ static bool is_same_file(int fd, int directory, const char *name)
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* Put a file of our own in the dead one's place, unless another quoitd has done so meanwhile. */
+/* Put a new file in the dead one's place, unless another quoitd has done so meanwhile. */
 static int replace(int directory, int dead)
 {
 	int own;
 
 	if (!is_same_file(dead, directory, NAME))
 		return -EADDRINUSE;
-	(void)unlinkat(directory, NEW_NAME, 0); /* of one that was killed just then */
+	(void)unlinkat(directory, NEW_NAME, 0); /* of a quoitd that was killed at this point */
 	own = open_locked(directory, NEW_NAME, O_EXCL);
 	if (own < 0)
 		return own;
@@ -142,7 +142,7 @@ static int replace(int directory, int dead)
 	return -EADDRINUSE;
 }
 
-/* One at a time: who comes meanwhile finds the place taken. */
+/* One process at a time: another one that comes meanwhile finds the lock taken. */
 static int take_over(int directory, int dead)
 {
 	int turn = open_locked(directory, TURN_NAME, 0), lock;

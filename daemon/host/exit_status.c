@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* exit_status.c - from errno to an exit status */
+/* exit_status.c - turns an errno into an exit status */
 #include "exit_status.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@ enum exit_status exit_status_of(int err)
 	switch (-err) {
 	case 0:
 		return STATUS_ENDED;
-	case EINVAL: /* a word of the options; */
-	case ENODEV: /* no CPU is left by them */
+	case EINVAL: /* an option, or */
+	case ENODEV: /* no CPU is left by the options */
 		return STATUS_OPTIONS;
 	case ENOMEM:
 	case EAGAIN:

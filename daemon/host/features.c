@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* features.c - trying what may be missing, and saying so */
+/* features.c - tries what may be missing, and reports it */
 #include "features.h"
 
 #include <errno.h>
@@ -96,7 +96,7 @@ int features_try_lock(uint64_t bytes)
 	void *at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int err = at == MAP_FAILED ? -errno : 0;
 
-	/* Not by mlock(), which does nothing with a sanitizer, and would want the pages. */
+	/* mlock() does nothing under a sanitizer, and would need the pages. */
 	if (!err && syscall(SYS_mlock2, at, bytes, MLOCK_ONFAULT) < 0)
 		err = -errno;
 	if (at != MAP_FAILED)
@@ -104,7 +104,7 @@ int features_try_lock(uint64_t bytes)
 	return err;
 }
 
-/* How much may be locked is for each session to find out: mostly it is enough. */
+/* Each session finds out how much may be locked; mostly it is enough. */
 static void try_memlock(struct features *f)
 {
 	int err = features_try_lock((uint64_t)sysconf(_SC_PAGESIZE));
@@ -134,7 +134,7 @@ void features_probe(struct features *ret, int32_t node)
 	try_shared(ret);
 }
 
-/* ---- saying so ---- */
+/* ---- reports ---- */
 
 void features_log_one(const struct features *f, enum feature which)
 {

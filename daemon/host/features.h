@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * features.h - what an old kernel, a filter or a limit may keep from quoitd.
+ * features.h - what an old kernel, a filter or a limit may deny quoitd.
  *
- * None of it is needed: each has a fall-back with the same results, slower or later.  All are
- * tried once at start, as they will be used, rather than looked up: a version or a sysctl does
- * not tell what a seccomp filter lets pass.
+ * quoitd needs none of it: each feature has a fall-back with the same results, slower or later.
+ * All are tried once at start, as they will be used.  A version or a sysctl would not tell what a
+ * seccomp filter lets pass.
  */
 #ifndef QUOITD_FEATURES_H
 #define QUOITD_FEATURES_H
@@ -31,11 +31,11 @@
 	  "products give way to other programs; LimitNPROC= or TasksMax= of the unit, or "         \
 	  "ulimit -u, allows more")
 
-/* Those that keep clients from holding up quoitd, and so each other, by memory that they share. */
+/* Those that keep clients from holding up quoitd, and so each other, by shared memory. */
 #define FEATURE_HOLDS(which)                                                                       \
 	((which) == FEATURE_MEMLOCK || (which) == FEATURE_USERFAULTFD || (which) == FEATURE_SEAL)
 
-/* What helps those who may not lock as much as they want. */
+/* What users can do that may not lock as much memory as they want. */
 #define FEATURES_MORE_MEMLOCK "raise LimitMEMLOCK= of the unit, or ulimit -l"
 
 #define FEATURE_ENUM(name, label, instead) FEATURE_##name,
@@ -48,25 +48,23 @@ struct features {
 };
 
 /*
- * Try everything but io_uring, its buffers, what moves files, and threads: whoever makes one finds
- * out (features_miss). node: one that has memory for us; negative: none has, and mbind is not
- * tried.
+ * Try everything but io_uring, its buffers, descriptors for files, and threads: the code that makes
+ * one reports a failure (features_miss).  node: one with memory that quoitd may use; negative:
+ * there is none, and mbind is not tried.
  */
 void features_probe(struct features *ret, int32_t node);
 
-/*
- * May so many bytes be locked?  Tried, without a page.  Negative: -errno.
- */
+/* May so many bytes be locked?  It is tried, without touching a page.  0 or -errno. */
 int features_try_lock(uint64_t bytes);
 
-/* Note that one is missing, by the -errno that it gave (-ECANCELED: switched off by us). */
+/* Note that a feature is missing, and its -errno (-ECANCELED: an option switched it off). */
 void features_miss(struct features *f, enum feature which, int err);
 
-/* A log line of one, if it is missing; of all. */
+/* Log one feature, if it is missing; log all that are missing. */
 void features_log_one(const struct features *f, enum feature which);
 void features_log(const struct features *f);
 
-/* The same for `quoit topo`; where nothing is missing, that. */
+/* List what is missing, or "nothing", for `quoit topo`. */
 void features_describe(const struct features *f, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* histograms.c - the daemon's file of histograms and operations */
+/* histograms.c - makes and fills the daemon's file of histograms and operations */
 #include "histograms.h"
 
 #include <stddef.h>
@@ -17,7 +17,7 @@
 struct histograms {
 	struct quoit_histograms *file;
 	size_t bytes;
-	int fd; /* -1: nobody sees it */
+	int fd; /* -1: no process sees it */
 	uint32_t reactors, devices, cores;
 };
 
@@ -40,9 +40,9 @@ void histogram_tell(struct histogram *h, uint64_t *to)
 	}
 }
 
-/* ---- where what is ---- */
+/* ---- layout ---- */
 
-/* Rows are those of each reactor: its legs, then those of its devices; and then the cores'. */
+/* The rows of each reactor come first: its legs, then those of its devices.  The cores' follow. */
 static uint32_t rows_of_reactor(const struct histograms *h)
 {
 	return QUOIT_LEG_NR + h->devices * HISTOGRAMS_OF_DEVICE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ids.c - users and groups by their names */
+/* ids.c - finds users and groups by their names */
 #include "ids.h"
 
 #include <errno.h>
@@ -7,10 +7,10 @@
 #include <pwd.h>
 #include <stdlib.h>
 
-/* What one entry may have, a group with all its members. */
+/* The most bytes of one entry: a group comes with all its members. */
 #define MOST_BYTES ((size_t)1 << 22)
 
-/* 0, ERANGE: the buffer is too small; else there is none. */
+/* 0; ERANGE: the buffer is too small; else another errno: not found. */
 static int look_up(bool is_group, const char *name, char *buffer, size_t size, uint32_t *ret)
 {
 	struct passwd user, *found = NULL;

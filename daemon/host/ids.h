@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ids.h - users and groups by their names */
+/* ids.h - finds users and groups by their names */
 #ifndef QUOITD_IDS_H
 #define QUOITD_IDS_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * The uid, or gid, of a name; a number that is no name stands for itself.  -ENOENT: there is none.
- * It may ask a server, and take its time.
+ * Find the uid, or gid, of a name.  A number that is not a name stands for itself.  -ENOENT: there
+ * is none.  It may ask a server, and take long.
  */
 int ids_find(bool is_group, const char *name, uint32_t *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* journal.c - from a log line to fields */
+/* journal.c - turns a log line into the journal's fields */
 #include "journal.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Which line of which file says it is nothing to search by. */
+/* The place in the source is not worth a field. */
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-journal.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* journal.h - log lines with fields, for systemd's journal */
+/* journal.h - sends log lines with fields to systemd's journal */
 #ifndef QUOITD_JOURNAL_H
 #define QUOITD_JOURNAL_H
 
@@ -11,17 +11,17 @@
 #define JOURNAL_FIELDS      5 /* at most */
 #define JOURNAL_FIELD_BYTES (LOG_TEXT_BYTES + 32)
 
-/* Does standard error go to the journal, and not to where somebody has redirected it? */
+/* Does standard error go to the journal, without a redirection in between? */
 bool journal_has_stderr(void);
 
 /*
- * The line's fields: MESSAGE, PRIORITY, and of whom it is about QUOIT_UID, QUOIT_SESSION and
- * QUOIT_REASON, as far as they are known.  How many; they are in `bytes`.
+ * Make the line's fields: MESSAGE, PRIORITY and, if known, QUOIT_UID, QUOIT_SESSION and
+ * QUOIT_REASON.  Returns how many there are; their text is in `bytes`.
  */
 int journal_fields(const struct log_line *line, char bytes[JOURNAL_FIELDS][JOURNAL_FIELD_BYTES],
 		   struct iovec ret[JOURNAL_FIELDS]);
 
-/* For log_init. */
+/* Send a line; for log_init. */
 bool journal_send(const struct log_line *line);
 
 #endif

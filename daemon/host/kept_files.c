@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kept_files.c - a lock for one kind of cleaner, fresh times for the other */
+/* kept_files.c - locks the folder for one kind of cleaner, renews times for the other */
 #include "kept_files.h"
 
 #include <dirent.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Cleaners count in days; an hour is one at the least. */
+/* Cleaners count in days, or at least in hours. */
 #define PERIOD_NS UINT64_C(3600000000000)
 
 void kept_files_lock(int directory)
@@ -19,7 +19,7 @@ void kept_files_lock(int directory)
 		(void)flock(directory, LOCK_SH | LOCK_NB);
 }
 
-/* Files and the socket that are ours, and not what one of them may point to. */
+/* Only quoitd's own files and socket, not what a link points to. */
 static void touch(int directory, const char *name, uid_t self)
 {
 	struct stat st;

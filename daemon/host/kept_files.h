@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kept_files.h - what lies beside the socket stays there while we live.
+ * kept_files.h - keeps temporary-file cleaners away from the files beside the socket.
  *
- * A private quoitd's folder may be in /tmp, where a cleaner takes what is older than its age.
- * systemd-tmpfiles leaves a folder alone that is locked (flock); tmpreaper and tmpwatch go by
- * files' times.
+ * A private quoitd's folder may be in /tmp, where a cleaner removes old files.  systemd-tmpfiles
+ * leaves a locked folder (flock) alone; tmpreaper and tmpwatch go by the files' times.
  */
 #ifndef QUOITD_KEPT_FILES_H
 #define QUOITD_KEPT_FILES_H
@@ -13,16 +12,16 @@
 
 struct kept_files {
 	int directory;
-	uint64_t next_ns; /* when their times are next made those of now */
+	uint64_t next_ns; /* when the files' times are next set to now */
 };
 
 /*
- * Lock the folder, which stays so while the descriptor is open, unless it is one that everybody
- * writes into: whoever cleans that up should.
+ * Lock the folder for as long as the descriptor is open.  A folder into which everybody may write
+ * is not locked: it should be cleaned.
  */
 void kept_files_lock(int directory);
 
-/* To be called every few seconds: once an hour it sets the times of all of our files there. */
+/* Call it every few seconds: once an hour it sets the times of all of quoitd's files there. */
 void kept_files_look(struct kept_files *k, uint64_t now_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* load_guard.c - affinity, signals, floating point, environment: noted and set back */
+/* load_guard.c - notes affinity, signals, floating point and environment, and restores them */
 #include "load_guard.h"
 
 #include <stdbool.h>
@@ -24,10 +24,10 @@ static size_t count(char *const *list)
 	return n;
 }
 
-/* Every list that there was: a library may have kept one, so none is freed.  Few are loaded. */
+/* All lists ever made.  None is freed, since a library may have kept one; there are only a few. */
 static char **lists;
 
-/* Of so many words; the one before its first names the list before it. */
+/* A list of so many words; the slot before its first word links to the list before it. */
 static char **new_list(size_t words)
 {
 	char **list = calloc(words + 2, sizeof *list);
@@ -39,7 +39,7 @@ static char **new_list(size_t words)
 	return list + 1;
 }
 
-/* The words themselves stay: whoever sets a variable anew leaves the old word alone. */
+/* The words are not copied: setting a variable anew leaves the old word alone. */
 static char **copy_environment(void)
 {
 	size_t n = count(environ);
@@ -58,7 +58,7 @@ static bool begins_with_any(const char *word, const char *const *with)
 	return false;
 }
 
-/* In a list of their own, since the copy is what comes back. */
+/* Hide them in another list, since the copy is what comes back. */
 static void hide(char *const *all, const char *const *hidden)
 {
 	size_t n = count(all), kept = 0;
@@ -74,7 +74,7 @@ static void hide(char *const *all, const char *const *hidden)
 
 /* ---- signals ---- */
 
-/* Not those that glibc keeps for itself, nor the two that cannot be had. */
+/* glibc's own signals, SIGKILL and SIGSTOP are left out. */
 static void note_signals(struct load_guard *g)
 {
 	sigprocmask(SIG_SETMASK, NULL, &g->blocked);
@@ -127,9 +127,9 @@ static bool set_cpus_back(const struct load_guard *g)
 	return changed;
 }
 
-/* ---- how numbers are computed ---- */
+/* ---- floating point ---- */
 
-/* Without the flags of what has happened, which any arithmetic sets. */
+/* Without the exception flags, which any arithmetic sets. */
 static unsigned number_mode(void)
 {
 #if defined(__x86_64__)

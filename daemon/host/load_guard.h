@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * load_guard.h - a library of others' is loaded, and quoitd stays as it was.
+ * load_guard.h - keeps quoitd as it was while a foreign library is loaded.
  *
  * Libraries act as soon as they are loaded: one with OpenMP binds its thread to a core, others take
- * signals, set how numbers are rounded, or change the environment.  What they change of that is
- * set back, and said.
+ * signals, set the rounding mode, or change the environment.  Such changes are undone and logged.
  */
 #ifndef QUOITD_LOAD_GUARD_H
 #define QUOITD_LOAD_GUARD_H
@@ -21,17 +20,17 @@ struct load_guard {
 	sigset_t blocked;
 	struct sigaction action[NSIG];
 	fenv_t numbers;
-	char **environment; /* a copy of environ, which becomes environ */
+	char **environment; /* a copy of environ, which becomes environ at the end */
 	mode_t mask;
 };
 
 /*
- * Note what is to stay.  Then variables that begin with one of these words (ended by NULL) are not
- * there until the end.  For the one thread that there is, or the only one that loads anything.
+ * Note the present state.  Until the end, variables that begin with one of these words (ended by
+ * NULL) are hidden.  Call it from the only thread, or from the only one that loads libraries.
  */
 void load_guard_begin(struct load_guard *g, const char *const *hidden);
 
-/* Set back what `library` has changed, and log it. */
+/* Undo what `library` has changed, and log it. */
 void load_guard_end(struct load_guard *g, const char *library);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log.c - log lines with a limit per uid and second, and a thread that may wait to write them */
+/* log.c - writes log lines, limited per uid and second, in a thread that may wait */
 #include "log.h"
 
 #include <pthread.h>
@@ -11,12 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What may be said of a uid, in a second. */
+/* What may still be logged about a uid in a second. */
 struct allowance {
 	uint32_t uid;
-	time_t second; /* when something was last said or left out; 0: never */
+	time_t second; /* of the last line, printed or suppressed; 0: none yet */
 	unsigned printed;
-	uint64_t suppressed; /* since something was printed */
+	uint64_t suppressed; /* since the last printed line */
 };
 
 static struct {
@@ -24,14 +24,14 @@ static struct {
 	enum log_level most;
 	bool (*send)(const struct log_line *line);
 	struct allowance uid[LOG_UIDS];
-	struct allowance others; /* of uids for which there is no room in this second, together */
+	struct allowance others; /* shared by the uids that find no slot in this second */
 	uint64_t suppressed;
 	/* lines on their way to the thread */
-	bool queued;  /* there is a thread, or there was one */
-	bool stopped; /* nothing more is taken */
+	bool queued;  /* there is a thread, or was one */
+	bool stopped; /* no more lines are taken */
 	pthread_cond_t news, written;
 	struct log_line line[LOG_LINES];
-	unsigned first, count; /* the first is being written */
+	unsigned first, count; /* the first line is being written */
 	uint64_t dropped;
 } logger = {.lock = PTHREAD_MUTEX_INITIALIZER,
 	    .news = PTHREAD_COND_INITIALIZER,
@@ -76,7 +76,7 @@ static void write_line(const struct log_line *line)
 
 /* ---- the thread ---- */
 
-/* The next line, taken off; with the lock, which is let go while nothing is there. */
+/* Take the next line.  The caller holds the lock, which is released while there is none. */
 static void take_line(struct log_line *ret)
 {
 	while (!logger.count)
@@ -129,7 +129,7 @@ int log_start(void)
 	sigset_t all, old;
 	int err;
 
-	sigfillset(&all); /* signals are for others */
+	sigfillset(&all); /* other threads take the signals */
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = -pthread_create(&thread, NULL, run, NULL);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -160,7 +160,7 @@ void log_stop(void)
 
 /* ---- the lines ---- */
 
-/* False: there is no thread, and the line is the caller's to write. */
+/* False: there is no thread, and the caller writes the line. */
 static bool enqueue(const struct log_line *line)
 {
 	bool queued;
@@ -178,7 +178,7 @@ static bool enqueue(const struct log_line *line)
 	return queued;
 }
 
-/* about: nobody if NULL. */
+/* about NULL: no user. */
 static void print_line(enum log_level level, const struct log_about *about, const char *format,
 		       va_list args, uint64_t suppressed)
 {
@@ -210,7 +210,7 @@ void log_printf(enum log_level level, const char *format, ...)
 	va_end(args);
 }
 
-/* This uid's own, else that of whoever was not heard of for longest, else what is left for all. */
+/* This uid's slot; else the slot of the uid heard of longest ago; else the one that is shared. */
 static struct allowance *find_allowance(uint32_t uid, time_t second)
 {
 	struct allowance *oldest = &logger.uid[0];
@@ -227,7 +227,7 @@ static struct allowance *find_allowance(uint32_t uid, time_t second)
 	return oldest;
 }
 
-/* May a line about it be printed?  How many were left out before goes to the caller. */
+/* May a line about this uid be printed?  *ret_suppressed: how many were left out before. */
 static bool spend(uint32_t uid, uint64_t *ret_suppressed)
 {
 	struct allowance *a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memfd.c - sealed shared memory */
+/* memfd.c - makes and maps sealed shared memory */
 #include "memfd.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ int memfd_map(int fd, uint64_t bytes, int writable, void **ret_map)
 	*ret_map = NULL;
 	if (map == MAP_FAILED)
 		return -errno;
-	(void)madvise(map, bytes, MADV_DONTDUMP); /* a core would hold all users' data */
+	(void)madvise(map, bytes, MADV_DONTDUMP); /* a core dump would hold all users' data */
 	*ret_map = map;
 	return 0;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memfd.h - the only kind of shared memory: made by the daemon, sealed against a
- * change of size.
+ * memfd.h - shared memory that quoitd makes: memfds sealed against a change of size.
  *
- * Never F_SEAL_FUTURE_WRITE: a daemon that takes over must be able to map it
- * again.  A size seal does not stop a peer with a writable mapping from punching
- * holes, so whoever reads client-writable memory does so under guard.h.
+ * F_SEAL_FUTURE_WRITE is left out, since executors map the memory for writing later.  A size seal
+ * does not stop a peer with a writable mapping from punching holes.  So memory that a client can
+ * write is read under guard.h.  Memory that clients make is in memory/shared.h.
  */
 #ifndef QUOITD_MEMFD_H
 #define QUOITD_MEMFD_H
@@ -17,12 +16,12 @@
 int memfd_create_sealed(const char *name, uint64_t bytes);
 
 /*
- * A fresh read-only descriptor of a memfd: mode 0400 and opened again, so that
- * another uid can neither map it writable nor open it so through /proc; -errno.
+ * A new read-only descriptor of a memfd: its mode becomes 0400, and it is opened again, so that
+ * another uid can neither map it writable nor reopen it so through /proc; -errno.
  */
 int memfd_read_only(int fd);
 
-/* Map all of it shared; *ret_map is NULL on error.  writable: PROT_WRITE too. */
+/* Map all of it shared; writable: also for writing.  0, or -errno and *ret_map is NULL. */
 int memfd_map(int fd, uint64_t bytes, int writable, void **ret_map);
 
 #endif

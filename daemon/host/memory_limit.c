@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_limit.c - the limits of the memory cgroup and of the machine */
+/* memory_limit.c - reads the limits of the memory cgroup and of the machine */
 #include "memory_limit.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* A number in a file; "max" and whatever cannot be read count as no limit. */
+/* A number in a file.  "max", or a file that cannot be read, means no limit. */
 static uint64_t read_limit(const char *path)
 {
 	unsigned long long value;
@@ -28,7 +28,7 @@ static uint64_t read_limit(const char *path)
 	return n == 1 ? value : UINT64_MAX;
 }
 
-/* Of the cgroup with this name and those that it is in; the name is cut. */
+/* The tightest limit of the cgroup with this name and of its parents.  It cuts the name short. */
 static uint64_t tightest_limit(const char *root, const char *folder, char *name, const char *file)
 {
 	uint64_t limit = UINT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* option.c - values of one type: read, explained, told */
+/* option.c - reads and writes values of each type, and explains errors */
 #include "option.h"
 
 #include <errno.h>

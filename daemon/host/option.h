@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * option.h - a value that can be set: its type, range and help, one row of a table each.
+ * option.h - one option: its type, range and help, as a row of a table.
  *
- * The tables are config.c's, of what holds for quoitd, and user_rules.c's, of what holds for a
- * user.
+ * The tables are in config.c, for quoitd as a whole, and in user_rules.c, for a user.
  */
 #ifndef QUOITD_OPTION_H
 #define QUOITD_OPTION_H
@@ -16,13 +15,13 @@
 
 enum option_type {
 	OPTION_TEXT,   /* char[size] */
-	OPTION_LEVEL,  /* the same, one of the log's */
+	OPTION_LEVEL,  /* char[size], a level of the log */
 	OPTION_NUMBER, /* uint64_t */
-	OPTION_FD,     /* the same; none: UINT64_MAX */
-	OPTION_BYTES,  /* the same, with units */
+	OPTION_FD,     /* uint64_t; none: UINT64_MAX */
+	OPTION_BYTES,  /* uint64_t, with units */
 	OPTION_FLAG,   /* bool */
 	OPTION_GROUP,  /* struct option_group */
-	OPTION_LIST,   /* texts, which add up: its table's business */
+	OPTION_LIST,   /* texts that add up; its table handles it */
 };
 
 #define OPTION_NAME_BYTES 64
@@ -37,36 +36,38 @@ struct option_row {
 	enum option_type type;
 	size_t offset, size;
 	uint64_t least, most;
-	const char *value; /* how help calls it; NULL: it is a flag */
+	const char *value; /* what help calls the value; NULL: a flag */
 	const char *help;
-	bool at_reload; /* a change takes effect then; else when quoitd is restarted */
+	bool at_reload; /* a change takes effect at a reload; else at a restart */
 };
 
-/* Where a value is from. */
+/* Where a value comes from. */
 struct config_origin {
 	enum {
 		CONFIG_DEFAULT,
 		CONFIG_ARGUMENT,
 		CONFIG_FILE,
 		CONFIG_PASSED,
-		CONFIG_KEPT, /* what is there now is another one, which waits for a restart */
+		CONFIG_KEPT, /* an older value, until a restart brings the new one */
 	} kind;
-	unsigned file, line; /* CONFIG_FILE; from 0, and from 1 */
+	unsigned file, line; /* CONFIG_FILE: from 0, and from 1 */
 };
 
-/* Read a value (text NULL: a flag that stands alone); false: it does not fit, and nothing is set.
- * No OPTION_LIST. */
+/*
+ * Read a value (text NULL: a flag that stands alone).  False: it does not fit, and nothing is set.
+ * Not for OPTION_LIST.
+ */
 bool option_put(const struct option_row *row, void *field, const char *text);
 
-/* Why not, with the line's end. */
+/* Write why a value does not fit, with the end of the line. */
 void option_explain(const struct option_row *row, const char *text, FILE *err);
 
-/* As a file has it; nothing where there is none, and of an OPTION_LIST. */
+/* Write a value as in a file; nothing for "none" and for OPTION_LIST. */
 void option_tell(const struct option_row *row, const void *field, FILE *out);
 
 bool option_is_number(const struct option_row *row);
 
-/* "; did you mean ...?", or nothing where no name of these is near. */
+/* Write "; did you mean ...?", or nothing if no name is near. */
 void option_suggest(const struct option_row *rows, size_t count, const char *word,
 		    const char *prefix, FILE *err);
 

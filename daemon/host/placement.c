@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* placement.c - which cores run reactors and workers, and where a session lives. */
+/* placement.c - decides which cores run reactors and workers, and where a session lives */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void add_core(struct placement *plan, const struct topology *topology,
 	};
 }
 
-/* One PU of each core: the first that is allowed and configured. */
+/* Picks one PU of each core: the first that is allowed and configured. */
 static int pick_cores(struct placement *plan, const struct topology *topology, const char *cpus)
 {
 	uint32_t used = UINT32_MAX, i;
@@ -71,7 +71,7 @@ static uint32_t count_cores(const struct placement *plan, uint32_t node)
 	return count;
 }
 
-/* May a reactor go to core a rather than to core b of the same node? */
+/* Is core a better than core b of the same node for the next reactor? */
 static bool is_better(const struct placement *plan, const struct placement_core *a,
 		      const struct placement_core *b)
 {
@@ -106,7 +106,7 @@ static uint32_t automatic_share(uint32_t cores)
 	return cores > 0 && cores < CORES_PER_REACTOR ? 1 : cores / CORES_PER_REACTOR;
 }
 
-/* Deals reactors to the nodes in turn until there are `wanted` or no node may have more. */
+/* Deals reactors to the nodes in turn until there are `wanted`, or no node may have more. */
 static void deal_reactors(struct placement *plan, const struct topology *topology, uint32_t wanted)
 {
 	uint32_t before, round = 0, i;
@@ -125,7 +125,7 @@ static void deal_reactors(struct placement *plan, const struct topology *topolog
 	} while (plan->nr_reactors > before);
 }
 
-/* Clients run on all CPUs, also on those that are not for us. */
+/* Clients run on all CPUs, also on those that quoitd does not use. */
 static int map_cpus(struct placement *plan, const struct topology *topology)
 {
 	uint32_t i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* placement_device.c - where a device is, and what is to be near to it */
+/* placement_device.c - finds where a device is, and what should be near it */
 #include "placement_device.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* placement_text.c - a placement in words, for `quoit topo`. */
+/* placement_text.c - describes a placement in words, for `quoit topo` */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "placement.h"
 #include "topology.h"
 
-/* A caller's buffer; length goes on counting where the buffer ends. */
+/* A caller's buffer; length goes on counting past its end. */
 struct text {
 	char *buffer;
 	size_t size, length;
@@ -20,7 +20,7 @@ static char *text_end(const struct text *text, size_t *ret_room)
 	size_t used = text->length < text->size ? text->length : text->size;
 
 	*ret_room = text->size - used;
-	return used ? text->buffer + used : text->buffer; /* it may be NULL */
+	return used ? text->buffer + used : text->buffer; /* the buffer may be NULL */
 }
 
 __attribute__((format(printf, 2, 3))) static void text_add(struct text *text, const char *format,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process_limits.c - setrlimit(2): raised, asked, explained */
+/* process_limits.c - raises, reads and explains limits (setrlimit(2)) */
 #include "process_limits.h"
 
 #include <errno.h>
@@ -10,20 +10,20 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Fewer would hold no session of the least default lease (16 MiB). */
+/* With less, no session with the least default lease (16 MiB) would fit. */
 #define LEAST_BYTES (UINT64_C(128) << 20)
 
 /*
- * A session reserves addresses, in one file of memory, for some 64 times its lease, and a default
- * lease is a 64th of --memory.  So many such sessions are to have room.
+ * A session reserves addresses, in one file of memory, for some 64 times its lease, and the default
+ * lease is a 64th of --memory.  So many such sessions must fit.
  */
 #define SESSIONS 8u
 
 struct limit {
 	__rlimit_resource_t resource;
-	int err; /* what a call says that meets it */
+	int err; /* the error of a call that meets the limit */
 	const char *name, *of, *ulimit, *unit;
-	uint64_t per; /* bytes, or things, of what `of` counts */
+	uint64_t per; /* bytes, or things, in one of what `of` counts */
 };
 
 static const struct limit limits[] = {
@@ -31,8 +31,7 @@ static const struct limit limits[] = {
 	{RLIMIT_AS, ENOMEM, "RLIMIT_AS", "KiB", "-v", "LimitAS", 1024},
 	{RLIMIT_DATA, ENOMEM, "RLIMIT_DATA", "KiB", "-d", "LimitDATA", 1024},
 	{RLIMIT_NOFILE, EMFILE, "RLIMIT_NOFILE", "descriptors", "-n", "LimitNOFILE", 1},
-	/* A thread's stack, too, is memory: where there is none for it the C library says EAGAIN.
-	 */
+	/* A thread's stack is memory, too: without room for it, the C library says EAGAIN. */
 	{RLIMIT_AS, EAGAIN, "RLIMIT_AS", "KiB", "-v", "LimitAS", 1024},
 	{RLIMIT_DATA, EAGAIN, "RLIMIT_DATA", "KiB", "-d", "LimitDATA", 1024},
 	{RLIMIT_NPROC, EAGAIN, "RLIMIT_NPROC", "threads", "-u", "LimitNPROC", 1},
@@ -53,7 +52,7 @@ void process_limits_raise(void)
 	(void)signal(SIGXFSZ, SIG_IGN);
 }
 
-/* As much as where nobody has changed RLIMIT_STACK. */
+/* The usual RLIMIT_STACK. */
 #define STACK_BYTES ((size_t)8 << 20)
 
 void process_limits_set_stacks(void)
@@ -68,17 +67,18 @@ void process_limits_set_stacks(void)
 }
 
 /*
- * Of the 128 TiB that a process has, half is for these; of it, a session may take a 256th of what
- * is left, which is enough for a lease of 4 GiB at first, and for 200 MiB behind five hundred of
- * these.  Where addresses are scarce, fewer sessions are to have room for more.
+ * Half of the 128 TiB of addresses that a process has are for regions.  A session may take a 256th
+ * of what is left of them.  That is enough for a lease of 4 GiB at first, and for half a GiB after
+ * five hundred such sessions.  If addresses are scarce, a session may take a larger part: fewer
+ * sessions, with more room each.
  *
- * Among several users, each has a quarter of its own, from which the first session takes as much,
- * and each further one the same part of what is left there, or at least an 8192nd of all, which is
- * enough for 128 MiB.  So the thousand connections that a user has by default take three eighths of
- * all, and two users who do so take nothing from the others: only where less is left than a
- * quarter has another session less.
+ * Among several users, each user has a quarter for itself.  Its first session takes as much as
+ * above, each further one the same part of what is left of the quarter, but at least an 8192nd of
+ * all, which is enough for 128 MiB.  So the thousand connections that a user has by default take at
+ * most three eighths of all, and two such users take nothing from the others: a session gets less
+ * only when less than a quarter of all is left.
  */
-#ifdef __SANITIZE_THREAD__ /* which keeps most for itself */
+#ifdef __SANITIZE_THREAD__ /* the sanitizer keeps most for itself */
 #define SPAN_BYTES (UINT64_C(1) << 39)
 #else
 #define SPAN_BYTES (UINT64_C(1) << 46)
@@ -131,7 +131,7 @@ uint64_t process_limits_span(uint64_t taken, uint64_t of_user, bool one_user)
 	return lesser(span, soft(RLIMIT_FSIZE));
 }
 
-/* Each mapping counts: how many there are, and may be; false: far from it. */
+/* Are nearly all mappings used that the kernel allows?  *ret_most: how many those are. */
 static bool has_all_maps(unsigned long *ret_most)
 {
 	FILE *f = fopen("/proc/sys/vm/max_map_count", "re");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process_limits.h - what this process may have of the machine (setrlimit), and what it costs us */
+/* process_limits.h - raises, reads and explains the limits of this process (setrlimit) */
 #ifndef QUOITD_PROCESS_LIMITS_H
 #define QUOITD_PROCESS_LIMITS_H
 
@@ -8,32 +8,31 @@
 #include <stdint.h>
 
 /*
- * Take all that we may have without asking anybody: soft limits become the hard ones, and a file
- * that becomes too large is an error and no signal.
+ * Raise soft limits to the hard ones, for which no permission is needed.  From then on a file that
+ * becomes too large causes an error, not a signal.
  */
 void process_limits_raise(void);
 
 /*
- * Threads that are made from now on have a stack for the kernels of ops/, which take most of a MiB,
+ * Give threads that are made from now on a stack for the kernels of ops/, which take up to a MiB,
  * whatever RLIMIT_STACK says.
  */
 void process_limits_set_stacks(void);
 
 /*
- * For how many bytes of leases addresses and files' sizes are allowed; UINT64_MAX: for any.  The
- * default of --memory is no more.
+ * For how many bytes of leases the limits on addresses and file sizes have room; UINT64_MAX: no
+ * limit.  The default of --memory is at most this.
  */
 uint64_t process_limits_memory(void);
 
 /*
- * How many bytes of addresses, in one file, one more session may take for a lease that may grow,
- * where all take so many, and those of its user so many of these: of what is left a part, so that
- * there is always some left.  one_user: there is no other user, from whom they could be taken.
+ * How many bytes of addresses, in one file, the next session may take for a lease that may grow.
+ * All sessions have taken `taken`, those of its user `of_user` of it.  It is a part of what is
+ * left, so that some is always left.  one_user: there is no other user.
  */
 uint64_t process_limits_span(uint64_t taken, uint64_t of_user, bool one_user);
 
-/* The words of a negative errno, and behind them the limit that is met there and how it is lifted.
- */
+/* Write the words of a negative errno, then the limit that was met and how to raise it. */
 void process_limits_explain(int err, char *ret, size_t size);
 
 #endif

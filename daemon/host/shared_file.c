@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shared_file.c - a counter file that everybody may read, once it is complete */
+/* shared_file.c - makes a counter file that everybody may read once it is complete */
 #include "shared_file.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct name {
 	char text[40];
 };
 
-/* Until it is complete, nobody is to see it. */
+/* Its name until it is complete. */
 static struct name under_way(const char *name)
 {
 	struct name n;
@@ -33,14 +33,14 @@ static void *map_file(int fd, size_t bytes)
 	volatile uint8_t *at;
 	void *map;
 
-	/* With its pages: a full disk is to be found here, not by a SIGBUS. */
+	/* Allocate its pages: a full disk is to be found here, not by a SIGBUS. */
 	if (fd < 0 || fallocate(fd, 0, 0, (off_t)bytes) < 0)
 		return NULL;
 	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return NULL;
 	at = map;
-	for (size_t i = 0; i < bytes; i += STEP) /* a page's first write is a time of change */
+	for (size_t i = 0; i < bytes; i += STEP) /* a page's first write changes the times */
 		at[i] = 0;
 	return map;
 }
@@ -50,7 +50,7 @@ void *shared_file_map(int directory, const char *name, size_t bytes, int *ret_fd
 	struct name new = under_way(name);
 	void *map;
 
-	(void)unlinkat(directory, new.text, 0); /* of one that was killed just then */
+	(void)unlinkat(directory, new.text, 0); /* of a quoitd that was killed at this point */
 	*ret_fd = openat(directory, new.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	map = map_file(*ret_fd, bytes);
 	*ret_is_file = map != NULL;

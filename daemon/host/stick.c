@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stick.c - being stuck */
+/* stick.c - makes a thread get stuck */
 #include "stick.h"
 
 #include <pthread.h>
@@ -33,5 +33,5 @@ void stick_now(enum stick_place place)
 		if (place != STICK_SPIN)
 			(void)pause();
 		else
-			__asm__ volatile("" ::: "memory"); /* or the loop may be taken for none */
+			__asm__ volatile("" ::: "memory"); /* or the loop may be optimized away */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stick.h - test switch: a thread that gets stuck where it is told to, for who watches over it */
+/* stick.h - test switch: makes a thread get stuck at a given place, to test the watchdog */
 #ifndef QUOITD_STICK_H
 #define QUOITD_STICK_H
 
@@ -8,21 +8,21 @@
 enum stick_place {
 	STICK_NOWHERE,
 	STICK_REACTOR,   /* when it gets its first session */
-	STICK_CONTROL,   /* the same */
+	STICK_CONTROL,   /* when it makes its first session */
 	STICK_MEMORY,    /* the memory thread, at its first request */
 	STICK_EXECUTORS, /* their thread, at once */
-	STICK_WORKER,    /* in its first tile, asleep; */
-	STICK_SPIN,      /* at work for ever; */
-	STICK_EXIT,      /* its thread ends */
+	STICK_WORKER,    /* asleep in its first tile */
+	STICK_SPIN,      /* busy for ever in its first tile */
+	STICK_EXIT,      /* its thread ends in its first tile */
 };
 
-/* Written before there are threads, and read only. */
+/* Written before there are threads; only read afterwards. */
 extern enum stick_place stick_place;
 
-/* "reactor" and so on; "": nowhere.  False: there is no such place. */
+/* Find a place by name ("reactor", ...); "": nowhere.  False: there is no such place. */
 bool stick_find(const char *name, enum stick_place *ret);
 
-/* It does not return. */
+/* Get stuck here; it does not return. */
 void stick_now(enum stick_place place);
 
 static inline void stick_at(enum stick_place place)
@@ -31,7 +31,7 @@ static inline void stick_at(enum stick_place place)
 		stick_now(place);
 }
 
-/* In a tile. */
+/* Call it in a tile. */
 static inline void stick_in_tile(void)
 {
 	if (__builtin_expect(stick_place >= STICK_WORKER, 0))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text_file.c - a text beside the counter files, written anew and renamed when whole */
+/* text_file.c - writes a text beside the counter files, and renames it when it is complete */
 #include "text_file.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define NAME_BYTES 64
 
-/* Whole, or not at all. */
+/* False: the file is incomplete. */
 static bool write_new(int directory, const char *name, text_file_fill_fn *fill, const void *from)
 {
 	int fd = openat(directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -26,7 +26,7 @@ static bool write_new(int directory, const char *name, text_file_fill_fn *fill, 
 		return false;
 	}
 	fill(f, from);
-	failed = fchmod(fd, 0644) < 0 || ferror(f); /* for everybody, whatever our mask is */
+	failed = fchmod(fd, 0644) < 0 || ferror(f); /* for everybody, whatever the umask */
 	return !fclose(f) && !failed;
 }
 

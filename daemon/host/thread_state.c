@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_state.c - a thread's line in /proc */
+/* thread_state.c - reads a thread's line in /proc */
 #include "thread_state.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ bool thread_waits_for_core(pid_t thread, uint64_t *ticks)
 	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
 	f = fopen(path, "re");
 	if (f && fgets(line, sizeof line, f))
-		rest = strrchr(line, ')'); /* behind its name */
+		rest = strrchr(line, ')'); /* after its name */
 	if (f)
 		(void)fclose(f);
 	if (!rest ||

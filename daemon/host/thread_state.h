@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_state.h - does a thread of ours wait for a core that others have? */
+/* thread_state.h - finds out whether a thread waits for a core that other programs use */
 #ifndef QUOITD_THREAD_STATE_H
 #define QUOITD_THREAD_STATE_H
 
@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 /*
- * Does it want to run, without having had any time on a core since it was last asked for?  *ticks
- * is what it had had by then, in the kernel's ticks, and becomes what it has had by now.  A thread
- * that sleeps, or spins, does not wait for a core; nor does one of which nothing is known.
+ * True: the thread wants to run, but has had no core since the last call.  *ticks: its CPU time at
+ * the last call, in the kernel's ticks; set to its CPU time now.  False for a thread that sleeps or
+ * spins, or of which nothing is known.
  */
 bool thread_waits_for_core(pid_t thread, uint64_t *ticks);
 

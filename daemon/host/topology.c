@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* topology.c - the machine as plain data, read by hwloc. */
+/* topology.c - reads the machine as plain data, with hwloc */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { DISTANCE_LOCAL = 10, DISTANCE_REMOTE = 20 };
 
-/* hwloc fails without an errno in some places; what it then dislikes is the source. */
+/* hwloc fails without an errno in some places; then the source is bad. */
 static int hwloc_error(void)
 {
 	return errno ? -errno : -EINVAL;
@@ -29,8 +29,8 @@ static bool is_xml_path(const char *source)
 }
 
 /*
- * hwloc obeys these, as a person or a launcher of jobs has left them: another machine's topology
- * would put our threads on CPUs that are not there.
+ * hwloc obeys variables with this prefix.  A person or a launcher of jobs may have left them, and
+ * the topology of another machine would put threads on CPUs that do not exist.
  */
 #define HWLOC_VARIABLES "HWLOC_"
 
@@ -56,10 +56,10 @@ static int load_machine(const char *source, hwloc_topology_t *ret_machine)
 	else if (source)
 		rc = hwloc_topology_set_synthetic(machine, source);
 	/*
-	 * What is not allowed is wanted too, to be said; moreover no cpuset ever holds a
-	 * node without memory, which hwloc would then leave out together with its distances.
-	 * PCI alone, not the devices of the operating system: the latter would make
-	 * hwloc's plug-ins ask the drivers of the GPUs, which must stay out of this process.
+	 * Disallowed objects are wanted too, to report them.  Besides, no cpuset ever holds a node
+	 * without memory, which hwloc would then leave out together with its distances.  Only PCI
+	 * devices are wanted: for devices of the operating system, hwloc's plug-ins would ask the
+	 * drivers of the GPUs, which must stay out of this process.
 	 */
 	if (rc || hwloc_topology_set_flags(machine, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||
 	    hwloc_topology_set_type_filter(machine, HWLOC_OBJ_PCI_DEVICE,
@@ -172,7 +172,7 @@ static void add_core(hwloc_topology_t machine, struct topology *topology, hwloc_
 		topology->knows_caches = true;
 }
 
-/* Where nothing is known of cores (some virtual machines), a PU is its own core. */
+/* If the source tells no cores (some virtual machines), each PU is a core. */
 static int read_cores(hwloc_topology_t machine, struct topology *topology)
 {
 	size_t nr = (size_t)hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PU);
@@ -224,7 +224,7 @@ static bool is_compute_class(uint16_t class)
 	return class >> 8 == 0x03 || class >> 8 == 0x12 || class == 0x0b40;
 }
 
-/* The one node that all cores near the device belong to, if it is one. */
+/* The node to which all cores near the device belong; unknown if they belong to several. */
 static int32_t device_node(hwloc_topology_t machine, const struct topology *topology,
 			   hwloc_obj_t device)
 {
@@ -329,7 +329,7 @@ static bool read_number(const char **text, unsigned long *ret_number)
 	return *ret_number <= INT_MAX;
 }
 
-/* The parsers of hwloc and libnuma take "3-1" or "1,,x" without a word. */
+/* The parsers of hwloc and libnuma silently take "3-1" or "1,,x". */
 int topology_list_has(const char *list, uint32_t cpu)
 {
 	bool has = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* totals.c - the daemon's counter file */
+/* totals.c - makes and updates the daemon's counter file */
 #include "totals.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ void totals_fill_header(struct quoit_stats_header *h, uint32_t file_bytes, uint3
 					 .pid_namespace = pid_namespace()};
 }
 
-/* Before anybody sees it: tools elsewhere see by its lock that we live. */
+/* Lock it before other processes see it: by the lock, tools elsewhere see that quoitd lives. */
 static void lock(int fd)
 {
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)

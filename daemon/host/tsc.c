@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsc.c - the rate of the time stamp counter, and what it does in a suspend */
+/* tsc.c - finds the rate of the time stamp counter, and corrects it after a suspend */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Both clocks at one instant; of several tries the one that was least disturbed. */
+/* Both clocks at one instant; of several tries, the least disturbed one. */
 static struct instant read_both(int tries)
 {
 	struct instant best = {0};
@@ -75,8 +75,8 @@ static uint64_t measure_hz(void)
 }
 
 /*
- * Intel SDM, CPUID leaf 0x15: rate = crystal (ECX) * EBX / EAX.  Where the crystal is
- * not told, leaf 0x16 has only the rate on the label, in whole MHz: measuring is better.
+ * Intel SDM, CPUID leaf 0x15: rate = crystal (ECX) * EBX / EAX.  If the crystal is not told, leaf
+ * 0x16 has only the rate on the label, in whole MHz: measuring is better.
  */
 static uint64_t processor_hz(void)
 {
@@ -123,7 +123,7 @@ static void find_rate(void)
 
 /* ---- suspends ---- */
 
-/* A look may come so much of a second late. */
+/* A look may be late by this part of a second. */
 #define LATE_PART 8u
 
 struct tsc_clock tsc_clock __attribute__((aligned(64))) = {.look = UINT64_MAX};
@@ -131,10 +131,10 @@ static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct instant looked;
 
 /*
- * CLOCK_MONOTONIC stands still while the machine is suspended; the counter runs on, or begins anew,
- * as the processor and its firmware have it.  Less than a second and an eighth, or than the rate
- * may be off by, is no suspend: others have times that we would set back, since tsc_now() does not
- * look at once.
+ * CLOCK_MONOTONIC stands still while the machine is suspended.  The counter runs on or begins anew,
+ * as the processor and its firmware have it.  A difference below a second and an eighth, or within
+ * the error of the rate, is not taken for a suspend: tsc_now() does not look at once, so other
+ * threads have times that would be set back.
  */
 static int64_t skipped(const struct instant *from, const struct instant *to)
 {
@@ -148,8 +148,8 @@ static int64_t skipped(const struct instant *from, const struct instant *to)
 }
 
 /*
- * Whoever looks may have been interrupted, and have to wait for a core.  For as long as what it
- * finds can be no suspend, the others go on with what they have.
+ * The thread that looks may have been interrupted and wait for a core.  As long as the counter
+ * shows no sign of a suspend, other threads go on with the lag that they have.
  */
 static bool is_looked_at(uint64_t *ret_now)
 {

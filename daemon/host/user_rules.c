@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* user_rules.c - what a user may have: the table of such values, and the sections that say them */
+/* user_rules.c - the table of values that a user may have, and the sections that set them */
 #include "user_rules.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ static struct rule_section *find(const struct user_rules *r, const struct rule_s
 	return NULL;
 }
 
-/* "user alice" in two, without blanks around; false: the second is empty or too long. */
+/* Split "user alice", without blanks around.  False: the second word is empty or too long. */
 static bool split(const char *words, char kind[8], char name[OPTION_NAME_BYTES])
 {
 	const char *second;
@@ -149,7 +149,7 @@ static void take(const struct rule_section *s, const struct rule_section *ret[RU
 			ret[i] = s;
 }
 
-/* ---- names that come to be known ---- */
+/* ---- names that become known ---- */
 
 bool user_rules_lack_names(const struct user_rules *r)
 {
@@ -193,7 +193,7 @@ static bool is_later(struct config_origin a, struct config_origin b)
 	return a.file != b.file ? a.file > b.file : a.line > b.line;
 }
 
-/* The later lines of the two. */
+/* Of the two, the later lines count. */
 static void merge(struct rule_section *into, const struct rule_section *s)
 {
 	for (unsigned i = 0; i < RULE_NR; i++) {
@@ -269,7 +269,7 @@ void user_rules_take_names(struct user_rules *r, const struct user_rules *from, 
 	join(r, err);
 }
 
-/* ---- of one user ---- */
+/* ---- one user ---- */
 
 const struct rule_section *user_rules_of(const struct user_rules *r, uid_t uid)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watchdog.c - looks, kicks, and what is said of who is stuck */
+/* watchdog.c - looks at threads, kicks them, and logs which are stuck */
 #include "watchdog.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct watchdog {
 
 /* ---- one look ---- */
 
-/* Others have its core: that is nobody's fault here, and is said once. */
+/* Others have its core: no thread of quoitd is at fault.  It is logged once. */
 static bool waits_for_core(struct watchdog_subject *s)
 {
 	if (!s->waits || !s->waits(s->of, s->index, &s->seen_of_core))
@@ -34,7 +34,7 @@ static bool waits_for_core(struct watchdog_subject *s)
 	return true;
 }
 
-/* One that is stuck is kicked on: it may have been so by a lost wake-up. */
+/* A thread that is stuck is still kicked: a lost wake-up may be the cause. */
 static bool look_at(struct watchdog_subject *s, uint64_t interval_ns)
 {
 	uint64_t progress = s->progress(s->of, s->index);
@@ -69,7 +69,7 @@ bool watchdog_look(struct watchdog_subject *subjects, unsigned count, uint64_t i
 
 /* ---- the thread ---- */
 
-/* True: it is to end. */
+/* True: the thread must end. */
 static bool wait_for_next(struct watchdog *w)
 {
 	struct timespec until;

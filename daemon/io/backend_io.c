@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_io.c - slots, and what follows a piece */
+/* backend_io.c - gives transfers slots, and decides what follows a piece */
 #include "backend_io.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "reactor/probes.h"
 #include "reactor/reactor.h"
 
-/* So much in one piece: a dead session is waited for no longer than this takes. */
+/* The most of one piece: quoitd waits for a dead session no longer than this takes. */
 #define PIECE_BYTES (16u << 20)
 
 struct io_slot {
@@ -25,19 +25,19 @@ struct io_slot {
 	struct io_piece piece; /* the one under way, or next */
 	uint64_t left;         /* bytes from piece.at on */
 	int32_t moved;         /* to or from the file */
-	bool asked_again;      /* it said -EAGAIN once */
-	bool clearing;         /* past the end of the file; reads zeros for the rest */
+	bool asked_again;      /* a piece has returned -EAGAIN once */
+	bool clearing;         /* past the end of the file: the rest is read from zeros */
 };
 
 struct io_backend {
-	struct io_ring *ring;       /* NULL: refused, and then */
-	struct io_threads *threads; /* these */
+	struct io_ring *ring;       /* NULL: refused; then */
+	struct io_threads *threads; /* threads are used */
 	struct io_buffers *buffers; /* NULL: refused */
 	int zeros;                  /* /dev/zero */
 	struct io_slot slot[IO_SLOTS];
 };
 
-/* What io_uring does not give is noted, and done without. */
+/* What io_uring lacks is noted; quoitd goes on without it. */
 static void make_ring(struct io_backend *io, bool use_uring, struct features *features)
 {
 	int own = -ECANCELED;
@@ -73,7 +73,7 @@ int io_new(bool use_uring, uint32_t *need_wake, int eventfd, struct features *fe
 	*ret = NULL;
 	if (!io)
 		return -ENOMEM;
-	(void)signal(SIGXFSZ, SIG_IGN); /* a write beyond our limit is its job's -EFBIG */
+	(void)signal(SIGXFSZ, SIG_IGN); /* a write beyond quoitd's limit is its job's -EFBIG */
 	io->zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	if (io->zeros < 0)
 		err = -errno;
@@ -140,8 +140,8 @@ static struct io_slot *find_slot(struct io_backend *io, const struct session *s)
 }
 
 /*
- * The buffer that holds the piece, which is cut where that one ends; but by whole pages, as what
- * follows must be aligned in the file as the job was.
+ * Choose the buffer that holds the piece, and cut the piece where the buffer ends.  Cut by whole
+ * pages: the next piece must be aligned in the file as the job was.
  */
 static void choose_buffer(struct io_slot *slot)
 {
@@ -230,7 +230,7 @@ static void advance(struct io_slot *slot, int32_t bytes)
 		slot->moved += bytes;
 }
 
-/* True: the transfer has ended, with *ret; false: the slot's next piece is to be sent. */
+/* True: the transfer has ended, with *ret.  False: send the slot's next piece. */
 static bool settle(struct io_backend *io, struct io_slot *slot, int32_t res, int32_t *ret)
 {
 	*ret = -ECANCELED;
@@ -240,7 +240,7 @@ static bool settle(struct io_backend *io, struct io_slot *slot, int32_t res, int
 		slot->asked_again |= res == -EAGAIN;
 		return false;
 	}
-	/* With O_DIRECT what follows the file's odd end is not aligned; there is nothing more. */
+	/* With O_DIRECT nothing is aligned behind the file's odd end; nothing more is there. */
 	if (res == -EINVAL && slot->moved)
 		res = 0;
 	*ret = res;
@@ -311,7 +311,7 @@ bool io_may_sleep(struct reactor *r)
 
 void io_abandon(struct reactor *r, const struct session *s)
 {
-	/* A thread cannot be called back: it ends its piece, and gets no other. */
+	/* A thread cannot be called back: it ends its piece, and gets no other one. */
 	for (unsigned i = 0; r->io->ring && i < IO_SLOTS; i++)
 		if (r->io->slot[i].session == s)
 			io_ring_cancel(r->io->ring, i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io_buffers.c - numbers in a row, and what the kernel is told of them */
+/* io_buffers.c - hands out numbers of buffers, and registers them */
 #include "io_buffers.h"
 
 #include <errno.h>

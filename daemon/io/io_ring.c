@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io_ring.c - the io_uring of a reactor
+ * io_ring.c - moves pieces of files by io_uring.
  *
- * The kernel's threads that move pieces share descriptors with whoever submits (own_files.h says
- * why that matters).  So a thread of its own submits: the reactor leaves pieces with their slots,
- * and it names files by their slots in the ring's own table of files.
+ * The kernel's threads that move pieces share the descriptors of the thread that submits them
+ * (own_files.h says why that matters).  So a thread of its own submits.  The reactor leaves pieces
+ * in their slots; the thread names files by their slots, in the ring's own table of files.
  */
 #include "io_ring.h"
 
@@ -20,13 +20,13 @@
 #include "io_buffers.h"
 #include "own_files.h"
 
-/* A slot has at most a piece and a request to cancel it queued, so there is always an SQE. */
+/* A slot queues at most a piece and a request to cancel it, so there is always a free SQE. */
 #define ENTRIES (2 * IO_SLOTS)
 
-/* user_data of what is no piece. */
+/* user_data of requests that are not pieces. */
 #define NO_SLOT UINT64_MAX
 
-/* In the ring's table of files, behind those of the slots. */
+/* Behind the slots' files in the ring's table. */
 #define ZEROS_FILE IO_SLOTS
 #define FILES      (IO_SLOTS + 1)
 
@@ -37,17 +37,17 @@ struct io_ring {
 	int zeros;
 	bool has_files; /* the ring has a table of files; else pieces name descriptors */
 
-	/* the reactor's: not handed over yet, as bits */
+	/* the reactor's: slots that are not handed over yet, as bits */
 	uint64_t unsent, uncancelled;
 
 	pthread_t submitter;
 	bool started;
-	int err; /* what it has instead of descriptors of its own */
+	int err; /* why it has no descriptors of its own */
 	sem_t ready, news;
 	_Atomic bool stop;
-	_Atomic uint32_t rounds;         /* of its: what it read of pieces before is read */
+	_Atomic uint32_t rounds;         /* the thread's: it has read the pieces before */
 	_Atomic uint64_t send, cancel;   /* slots, as bits */
-	struct io_piece piece[IO_SLOTS]; /* its, from `send` on until it is done */
+	struct io_piece piece[IO_SLOTS]; /* the thread's, from `send` on until the piece is done */
 };
 
 /* ---- the thread that submits ---- */
@@ -69,8 +69,9 @@ static void prepare_piece(struct io_ring *r, unsigned slot)
 	else
 		io_uring_prep_read(sqe, file, p->at, p->bytes, p->offset);
 	/*
-	 * Else it would be tried in our system call first, and not every file system that says
-	 * it returns rather than wait does (FUSE): its server would hang those behind it.
+	 * Without IOSQE_ASYNC the kernel would first try it in this thread's system call.  Some
+	 * file systems that claim to return rather than wait do wait (FUSE): the server would block
+	 * all pieces behind it.
 	 */
 	io_uring_sqe_set_flags(sqe, IOSQE_ASYNC | (r->has_files ? IOSQE_FIXED_FILE : 0));
 	io_uring_sqe_set_data64(sqe, slot);
@@ -84,7 +85,7 @@ static void prepare_cancel(struct io_ring *r, unsigned slot)
 	io_uring_sqe_set_data64(sqe, NO_SLOT);
 }
 
-/* What the kernel does not take now, for want of memory, it takes later. */
+/* What the kernel does not take now, for want of memory, is tried again. */
 static void submit_all(struct io_ring *r)
 {
 	while (io_uring_sq_ready(&r->uring) && !atomic_load(&r->stop))
@@ -106,7 +107,7 @@ static void *submit(void *arg)
 			prepare_piece(r, (unsigned)__builtin_ctzll(slots));
 		for (slots = atomic_exchange(&r->cancel, 0); slots; slots &= slots - 1)
 			prepare_cancel(r, (unsigned)__builtin_ctzll(slots));
-		atomic_fetch_add(&r->rounds, 1); /* with the look of io_ring_next */
+		atomic_fetch_add(&r->rounds, 1); /* pairs with the load in io_ring_next */
 		submit_all(r);
 		while (sem_wait(&r->news) < 0 && errno == EINTR)
 			;
@@ -114,9 +115,9 @@ static void *submit(void *arg)
 	return NULL;
 }
 
-/* ---- its making ---- */
+/* ---- making it ---- */
 
-/* A table of files for the slots; they are none of the thread that submits. */
+/* Make a table of files for the slots, apart from the submitting thread's descriptors. */
 static int make_files(struct io_ring *r)
 {
 	int err = io_uring_register_files_sparse(&r->uring, FILES);
@@ -139,7 +140,7 @@ static int start(struct io_ring *r)
 int io_ring_new(int zeros, int *ret_own_files, struct io_ring **ret)
 {
 	struct io_ring *r = calloc(1, sizeof *r);
-	unsigned workers[2] = {IO_SLOTS, 0}; /* for files; for all else leave it */
+	unsigned workers[2] = {IO_SLOTS, 0}; /* for files; 0 leaves the others as they are */
 	int err;
 
 	*ret = NULL;
@@ -153,7 +154,7 @@ int io_ring_new(int zeros, int *ret_own_files, struct io_ring **ret)
 	}
 	sem_init(&r->ready, 0, 0);
 	sem_init(&r->news, 0, 0);
-	/* Before Linux 5.15 the kernel decides how many; then as many as it likes may hang. */
+	/* Before Linux 5.15 the kernel sets the number; so many that hang block the rest. */
 	(void)io_uring_register_iowq_max_workers(&r->uring, workers);
 	r->err = make_files(r);
 	r->has_files = !r->err;
@@ -249,7 +250,7 @@ bool io_ring_next(struct io_ring *r, unsigned *ret_slot, int32_t *ret_result)
 		if (slot == NO_SLOT)
 			continue;
 		*ret_slot = (unsigned)slot;
-		/* The kernel has it from that thread, which no longer reads the slot's piece. */
+		/* The kernel has the piece from the submitting thread, which no longer reads it. */
 		(void)atomic_load(&r->rounds);
 		return true;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io_thread.c - one thread a slot: wait, move a piece, say so */
+/* io_thread.c - runs one thread a slot: it waits, moves a piece, reports it */
 #include "io_thread.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 struct io_thread {
 	struct io_threads *all;
 	pthread_t thread;
-	bool wanted;  /* the reactor's: somebody makes it */
+	bool wanted;  /* the reactor's: the maker has been asked for it */
 	bool started; /* the maker's */
 	sem_t work;   /* posted for a piece, and to end */
 	struct io_piece piece;
@@ -31,10 +31,10 @@ struct io_threads {
 	int eventfd;
 	cpu_set_t cpus; /* of the process: a reactor is pinned, its threads here are not */
 
-	/* A thread that makes the others, which share its descriptors (own_files.h), not all. */
+	/* A thread that makes the others, which share its descriptors (own_files.h). */
 	pthread_t maker;
 	bool has_maker, own_files;
-	int err; /* why not */
+	int err; /* why it has none of its own */
 	sem_t ready, news;
 	_Atomic uint64_t make; /* slots, as bits */
 	struct io_thread thread[IO_SLOTS];
@@ -49,7 +49,7 @@ static int32_t move_by(int fd, const struct io_piece *p)
 	return n < 0 ? -errno : (int32_t)n;
 }
 
-/* Its close may hang, too, as the piece may: before that is said to be done. */
+/* Closing the file may hang, as the piece may: so it comes before the report. */
 static int32_t move(const struct io_thread *me)
 {
 	const struct io_piece *p = &me->piece;
@@ -72,7 +72,7 @@ static void say_done(struct io_thread *me)
 	struct io_threads *t = me->all;
 	uint64_t one = 1;
 
-	/* Both sequentially consistent, as is the reactor's flag before its look: the edge W1. */
+	/* Both are sequentially consistent, as is the reactor's flag before its look: edge W1. */
 	atomic_fetch_or(&t->done, UINT64_C(1) << (me - t->thread));
 	if (__atomic_load_n(t->need_wake, __ATOMIC_SEQ_CST)) {
 		ssize_t n = write(t->eventfd, &one, sizeof one);
@@ -112,7 +112,7 @@ static int start_thread(struct io_threads *t, struct io_thread *me)
 	return 0;
 }
 
-/* Its own descriptors are of use where files can be had from the common ones. */
+/* Own descriptors only help if files can be taken from the common table. */
 static int leave_descriptors(struct io_threads *t)
 {
 	int fd = own_files_take(t->eventfd), err = fd < 0 ? fd : 0;
@@ -138,7 +138,7 @@ static void *make_threads(void *arg)
 		for (; slots; slots &= slots - 1)
 			while (!atomic_load(&t->stop) &&
 			       start_thread(t, &t->thread[__builtin_ctzll(slots)]) < 0)
-				usleep(1000); /* its piece waits until there can be one more */
+				usleep(1000); /* the piece waits until a thread can be made */
 		if (atomic_load(&t->stop))
 			return NULL;
 	}

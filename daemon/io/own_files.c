@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_files.c - a thread with a table of descriptors of its own */
+/* own_files.c - gives a thread a table of descriptors of its own */
 #include "own_files.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static int close_from(unsigned first, unsigned last)
 	return first > last ? 0 : (int)syscall(SYS_close_range, first, last, 0);
 }
 
-/* Where close_range is refused. */
+/* For kernels or filters that refuse close_range. */
 static void close_one_by_one(int keep)
 {
 	struct rlimit limit;
@@ -51,7 +51,7 @@ int own_files_begin(int keep)
 
 int own_files_take(int fd)
 {
-	/* Of the process, whose descriptors are those of its first thread: the common ones. */
+	/* The process's descriptors are those of its first thread: the common table. */
 	int process = (int)syscall(SYS_pidfd_open, getpid(), 0), own;
 
 	if (process < 0)

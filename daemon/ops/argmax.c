@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* argmax.c - where the first largest element is; a NaN is larger than anything. */
+/* argmax.c - finds the first place of the largest element; a NaN is larger than anything */
 #include <string.h>
 
 #include "ops/parts.h"
 #include "ops/reduce.h"
 
-/* Elements among which the largest is found first, and then its place. */
+/* The largest of so many elements is found first, and then its place. */
 #define ARGMAX_GROUP 1024
 
-/* An axis at least this long is looked through row by row. */
+/* An axis at least this long is searched row by row. */
 #define ARGMAX_LONG 16
 
 struct argmax {
@@ -19,7 +19,7 @@ struct argmax {
 	uint8_t dtype;
 };
 
-/* Whether a beats b; equal ones do not. */
+/* Does a beat b?  Equal ones do not. */
 static bool argmax_beats(uint8_t dtype, union op_scalar a, union op_scalar b)
 {
 	if (dtype == QUOIT_I32 || dtype == QUOIT_I64)
@@ -119,7 +119,7 @@ static void argmax_take(uint8_t dtype, struct argmax_columns *best, const void *
 	}
 }
 
-/* Each output element by itself, along an axis whose elements lie one behind the other. */
+/* Find each output element by itself, along an axis with adjacent elements. */
 static void argmax_rows(const struct op_args *args, const struct walk *walk, uint64_t length,
 			uint64_t begin, uint64_t end)
 {
@@ -157,7 +157,7 @@ static void argmax_axis(struct op_args *args, uint32_t tile, uint32_t tiles)
 		argmax_rows(args, &walk, length, begin, end);
 		return;
 	}
-	(void)reduce_nothing(args); /* then all places are 0 */
+	(void)reduce_nothing(args); /* if so, all places are 0 */
 	walk_seek(&walk, begin, pos);
 	while (begin < end) {
 		size_t n = walk_piece(&walk, pos, end - begin);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blas.c - the BLAS that was found at start.
+ * blas.c - chooses, loads and times BLAS libraries.
  *
- * Libraries choose kernels by CPU model and take a slow set for a model younger than
- * they are; they also obey variables that some environments export for reasons of their
- * own.  So every set is tried, each in a child process, because a library chooses once.
+ * Libraries choose kernels by CPU model, and take a slow set for a model younger than they are.
+ * They also obey variables that some environments export for other reasons.  So every set is tried,
+ * each in a child process, because a library chooses only once.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,10 +24,10 @@
 #include "ops/blas.h"
 #include "ops/isa.h"
 
-/* A child that takes longer has lost: many times what it needs, for a machine that is busy. */
+/* A child that takes longer has lost: it is many times what it needs, for a busy machine. */
 #define BLAS_PATIENCE_MS 1000
 
-/* A candidate must be faster by this to beat one before it: timing is no better than that. */
+/* A candidate must be faster by this to beat an earlier one: timing is no more exact than that. */
 #define BLAS_MARGIN 1.1
 
 enum blas_needs { BLAS_NEEDS_NOTHING, BLAS_NEEDS_AVX2, BLAS_NEEDS_AVX512 };
@@ -35,7 +35,7 @@ enum blas_needs { BLAS_NEEDS_NOTHING, BLAS_NEEDS_AVX2, BLAS_NEEDS_AVX512 };
 struct blas_candidate {
 	const char *name;
 	const char *library;
-	const char *variable; /* that names the kernel set */
+	const char *variable; /* that selects the kernel set */
 	const char *kernels;  /* NULL: the library's own choice */
 	enum blas_needs needs;
 };
@@ -51,14 +51,11 @@ static const struct blas_candidate candidates[] = {
 
 #define CANDIDATES (sizeof(candidates) / sizeof(candidates[0]))
 
-/*
- * Variables that make a library slower than it is, start threads or bind them: not there while it
- * reads its settings.
- */
+/* Variables that slow a library down, start threads or bind them; hidden while it is loaded. */
 static const char *const hidden[] = {"OPENBLAS_", "GOTO_", "BLIS_", "OMP_",
 				     "GOMP_",     "KMP_",  "MKL_",  NULL};
 
-/* The number of the candidate that was taken, for processes that we start. */
+/* Tells child processes the number of the candidate that was taken. */
 #define BLAS_CHOSEN "QUOIT_BLAS"
 
 static struct blas loaded;
@@ -107,7 +104,7 @@ static void *load_it(const struct blas_candidate *candidate)
 	return library;
 }
 
-/* Load a candidate into this process, which stays as it is: the library's handle, or NULL. */
+/* Load a candidate into this process, which stays as it was.  The library's handle, or NULL. */
 static void *blas_load(const struct blas_candidate *candidate)
 {
 	struct load_guard guard;
@@ -119,7 +116,7 @@ static void *blas_load(const struct blas_candidate *candidate)
 	return library;
 }
 
-/* GFLOP/s of a candidate, by a child process; 0 if it cannot be had. */
+/* GFLOP/s of a candidate, measured in a child process; 0 if it cannot be loaded. */
 static double blas_try(const struct blas_candidate *candidate, double (*measure)(void))
 {
 	double gflops = 0;
@@ -132,7 +129,7 @@ static double blas_try(const struct blas_candidate *candidate, double (*measure)
 		return 0;
 	child = fork();
 	if (child == 0) {
-		load_guard_begin(&guard, hidden); /* it ends as it then is, and says nothing */
+		load_guard_begin(&guard, hidden); /* the child ends like this, without a log */
 		if (load_it(candidate))
 			gflops = measure();
 		_exit(write(fd[1], &gflops, sizeof(gflops)) != sizeof(gflops));
@@ -151,7 +148,7 @@ static double blas_try(const struct blas_candidate *candidate, double (*measure)
 	return gflops;
 }
 
-/* Name and version as the library itself says them, and the kernels it has taken. */
+/* Name and version as the library itself tells them, and its choice of kernels. */
 static void blas_describe(const struct blas_candidate *candidate, void *library,
 			  struct ops_choice *ret_choice)
 {
@@ -189,7 +186,7 @@ static void blas_note(struct ops_choice *choice, const char *name, const char *k
 		 gflops < 10 ? 3 : 0, gflops);
 }
 
-/* Time all that there are: the fastest, NULL unless it is clearly faster than our own. */
+/* Time all candidates.  The fastest; NULL unless it is clearly faster than the built-in code. */
 static const struct blas_candidate *find_fastest(double (*measure)(void), double builtin,
 						 struct ops_choice *choice)
 {
@@ -211,7 +208,7 @@ static const struct blas_candidate *find_fastest(double (*measure)(void), double
 	return most * BLAS_MARGIN > builtin ? best : NULL;
 }
 
-/* "openblas", or "openblas:haswell": with this set of kernels. */
+/* "openblas", or "openblas:haswell" with that set of kernels. */
 static bool is_named(const struct blas_candidate *candidate, const char *word)
 {
 	char name[32];

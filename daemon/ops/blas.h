@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * blas.h - the BLAS that was found at start; private to daemon/ops and its tests.
- */
+/* blas.h - the BLAS that was found at start; private to daemon/ops and its tests */
 #ifndef QUOITD_OPS_BLAS_H
 #define QUOITD_OPS_BLAS_H
 
@@ -23,27 +21,26 @@ struct blas {
 };
 
 /*
- * Choose what computes GEMM.  Every BLAS and kernel set that suits the CPU is loaded in
- * a child process of its own and timed there by `measure`, which returns GFLOP/s; the
- * fastest is loaded here, unless `measure` without any is clearly faster.  Another word than
- * BLAS_AUTO takes the one that it names, untimed.  Settings of these libraries in the environment
- * do not count.  Fills all of the choice but isa.  Call once, before any thread exists.
- * -ENOENT: what the word names cannot be loaded, or does not suit this CPU.
+ * Choose what computes GEMM.  With BLAS_AUTO, each BLAS and kernel set that suits the CPU is loaded
+ * in a child process of its own and timed there by `measure`, which returns GFLOP/s.  The fastest
+ * is then loaded here, unless `measure` without a BLAS is clearly faster.  Any other word names
+ * one, which is taken untimed.  Settings for these libraries in the environment are ignored.  Fills
+ * all of the choice but isa.  Call it once, while no other thread loads libraries or runs
+ * operations.  -ENOENT: the named library cannot be loaded, or does not suit this CPU.
  */
 int blas_init(const char *word, double (*measure)(void), struct ops_choice *ret_choice);
 
 #define BLAS_AUTO    "auto"
 #define BLAS_BUILTIN "built-in"
 
-/* Is it one that blas_init takes?  And all of them, for a message. */
+/* Is it a word that blas_init takes?  All of these words, for a message. */
 bool blas_is_word(const char *word);
 const char *blas_words(void);
 
-/* Load what the process that started this one has chosen, which its environment says. */
+/* Load what the parent process has chosen; the environment names it. */
 void blas_adopt(void);
 
-/* What blas_init() or blas_adopt() loaded, NULL: none.  Its calls run on the calling thread alone.
- */
+/* What blas_init() or blas_adopt() loaded; NULL: none.  Calls run on the calling thread only. */
 const struct blas *blas_get(void);
 
 #endif

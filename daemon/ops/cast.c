@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* cast.c - conversion between types: to floating point to nearest, to integers saturating. */
+/* cast.c - converts between types: to floating point to nearest, to integers saturating */
 #include "ops/half.h"
 #include "ops/walk.h"
 
-/* expr makes the result from x, which `load` makes from the element e. */
+/* expr makes the result from x, and `load` makes x from the element e. */
 #define CAST_BY(from, to, type, load, expr)                                                        \
 	static void cast_##from##_##to(void *const ptr[], uint64_t index, size_t n, void *context) \
 	{                                                                                          \
@@ -22,7 +22,7 @@
 
 #define CAST(from, to, expr) CAST_BY(from, to, from, e, expr)
 
-/* `limit` is 2^31 or 2^63, which the floating-point types hold and the integer ones do not. */
+/* `limit` is 2^31 or 2^63, which floating-point types can hold and the integer type cannot. */
 #define SATURATE(to, limit, low, high)                                                             \
 	(x != x ? 0 : x >= (limit) ? (high) : x <= -(limit) ? (low) : (to)x)
 
@@ -52,7 +52,7 @@ CAST(i32, f16, half_f16_from_f64(x))
 CAST(i64, bf16, half_bf16_from_f64(half_odd_from_i64(x)))
 CAST(i64, f16, half_f16_from_f64(half_odd_from_i64(x)))
 
-/* Every half is a float32, and goes on as one. */
+/* Every half is exactly a float32, and is converted as one. */
 #define CAST_HALF(half, to, expr) CAST_BY(half, to, f32, quoit_float_from_##half(e), expr)
 #define CAST_HALVES(half)                                                                          \
 	CAST_HALF(half, f32, x)                                                                    \

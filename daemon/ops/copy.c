@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* copy.c - fill, copy, transpose, roll: elements move, nothing is computed. */
+/* copy.c - fill, copy, transpose, roll: moves elements and computes nothing */
 #include <string.h>
 
 #include "ops/walk.h"
@@ -7,7 +7,7 @@
 /* Edge of the squares in which a transposed matrix is copied: both sides stay in the L1 cache. */
 #define COPY_SQUARE 32
 
-/* A copy whose two sides are fastest along different dims, `fast` being the input's. */
+/* A copy whose two sides are fastest along different dims; `fast` is the input's. */
 struct copy_squares {
 	const struct walk *walk;
 	uint32_t fast;
@@ -17,10 +17,9 @@ struct copy_squares {
 };
 
 /*
- * Where a copy goes to a little further on in its page than it comes from, as that of a row that is
- * rolled, a load looks to the processor as if it were of what was just stored, and waits for that:
- * forwards, it takes four times as long.  So it goes backwards then, by as much as is loaded at
- * once.
+ * A copy may write a little further on in a page than it reads, as when a row is rolled.  Then the
+ * processor takes a load for one of what was just stored, and waits: forwards, the copy takes four
+ * times as long.  So it goes backwards, by blocks of as much as is loaded at once.
  */
 #define COPY_PAGE  4096u
 #define COPY_NEAR  512u
@@ -50,7 +49,7 @@ static void copy_piece(void *const ptr[], uint64_t index, size_t n, void *contex
 	copy_bytes(ptr[0], ptr[1], n * walk->operand[0].size);
 }
 
-/* Whether the input is dense along a dim other than the output, and which. */
+/* Is the input dense along another dim than the output, and along which? */
 static bool copy_is_transposed(const struct walk *walk, struct copy_squares *ret_squares)
 {
 	const struct walk_operand *out = &walk->operand[0];
@@ -103,8 +102,8 @@ static void copy_square(const struct copy_squares *squares, uint64_t which)
 }
 
 /*
- * Rows that both lie without gaps, but not next to each other, and are short: to pass them through
- * a buffer, or to call anything for each, would cost more than to copy them.
+ * Are these short rows that have no gaps but are not adjacent?  Passing them through a buffer, or
+ * calling anything for each, would cost more than the copy.
  */
 static bool copy_is_of_rows(const struct walk *walk)
 {
@@ -172,10 +171,10 @@ static void copy_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 
 /* ---- roll ---- */
 
-/* So much of it at a time that what the one copy has brought is there for the other. */
+/* So much at a time that what one copy has brought into the cache is there for the other. */
 #define ROLL_BYTES 65536u
 
-/* out[i] = x[i - shift] along the axis: two copies of what lies on either side of the seam. */
+/* out[i] = x[i - shift] along the axis: two copies, one for either side of the seam. */
 static void roll_part(const struct op_tensor *to, const struct op_tensor *from, uint32_t axis,
 		      int64_t shift, uint32_t tile, uint32_t tiles)
 {
@@ -194,7 +193,7 @@ static void roll_part(const struct op_tensor *to, const struct op_tensor *from, 
 	copy_view(&out, &in, tile, tiles);
 }
 
-/* Elements of a step of dim d. */
+/* The elements of one step of dim d. */
 static uint64_t elements_within(const struct op_tensor *t, uint32_t d)
 {
 	uint64_t n = 1;
@@ -204,7 +203,7 @@ static uint64_t elements_within(const struct op_tensor *t, uint32_t d)
 	return n;
 }
 
-/* `n` of dim d, from the step on whose number is `at` among all of the dims up to d. */
+/* `n` steps of dim d from step `at` on, which counts through all dims up to d. */
 static struct op_tensor some_of(const struct op_tensor *t, uint32_t d, uint64_t at, uint32_t n)
 {
 	struct op_tensor some = *t;
@@ -219,7 +218,7 @@ static struct op_tensor some_of(const struct op_tensor *t, uint32_t d, uint64_t 
 	return some;
 }
 
-/* The steps begin..end - 1 of all dims before the axis. */
+/* Roll the steps begin..end - 1 of all dims before the axis. */
 static void roll_steps(const struct op_args *args, uint32_t axis, int64_t shift, uint64_t begin,
 		       uint64_t end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* elementwise.c - operations that make element i of the output from elements i of the inputs. */
+/* elementwise.c - makes element i of the output from elements i of the inputs */
 #include "ops/vmath.h"
 #include "ops/walk.h"
 
@@ -38,7 +38,7 @@
 			out[i] = name##_one_##type(x[i], y[i]);                                    \
 	}
 
-/* The same with args->scalar[0] for an input; it has only two operands. */
+/* As BINARY, with args->scalar[0] in place of an input; it has only two operands. */
 #define WITH_SCALAR(name, type)                                                                    \
 	static void name##_scalar_##type(void *const ptr[], uint64_t index, size_t n,              \
 					 void *context)                                            \
@@ -110,8 +110,8 @@ ARITHMETIC(max, i32, x > y ? x : y)
 ARITHMETIC(max, i64, x > y ? x : y)
 
 /*
- * A quotient of two 32-bit integers, rounded to double, never reaches the next
- * integer, so truncating it is exact; and doubles neither trap nor fault.
+ * The quotient of two 32-bit integers, rounded to double, never reaches the next integer.  So
+ * truncating it is exact, and doubles neither trap nor fault.
  */
 static inline i32 divide_i32(i32 x, i32 y)
 {
@@ -124,7 +124,7 @@ static inline i32 divide_i32(i32 x, i32 y)
 
 static inline i64 divide_i64(i64 x, i64 y)
 {
-	/* In a register: no second look at a client's memory between the check and the division. */
+	/* In a register: a client's memory is not read again between the check and the division. */
 	__asm__("" : "+r"(y));
 	if (y == 0)
 		return 0;
@@ -172,10 +172,10 @@ UNARY(sin_near, f64, vmath_f64_sin_near(x))
 UNARY(cos_near, f32, vmath_f32_cos_near(x))
 UNARY(cos_near, f64, vmath_f64_cos_near(x))
 
-/* How many elements to look through for a large angle before the next are computed. */
+/* So many elements are searched for a large angle before they are computed. */
 #define TRIG_GROUP 256
 
-/* sin and cos: vector code for groups without a large angle, libm for a group with one. */
+/* sin and cos: vector code for groups without a large angle, libm for large angles. */
 #define TRIG(name, type, most, libm)                                                               \
 	static void name##_##type(void *const ptr[], uint64_t index, size_t n, void *context)      \
 	{                                                                                          \
@@ -208,7 +208,7 @@ TRIG(cos, f64, VMATH_F64_TRIG_MAX, cos)
 
 struct elementwise_row {
 	walk_fn *fn[QUOIT_DTYPE_NR];
-	walk_fn *with_scalar[QUOIT_DTYPE_NR]; /* where one of the two inputs may be a scalar */
+	walk_fn *with_scalar[QUOIT_DTYPE_NR]; /* for operations of which an input may be a scalar */
 	uint32_t inputs;
 };
 
@@ -249,7 +249,7 @@ static const struct elementwise_row elementwise_rows[] = {
 	ROW_FLOAT(SIGMOID, sigmoid, 1),
 };
 
-/* Is the second input args->scalar[0]? */
+/* Is one input args->scalar[0]? */
 static bool takes_scalar(const struct op_args *args)
 {
 	return args->opcode <= QUOIT_OP_MAX && args->arg & QUOIT_EW_SCALAR;
@@ -276,7 +276,7 @@ static void elementwise_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 		 row->fn[args->t[0].dtype], args);
 }
 
-/* Handed to the kernel as they are: a walk would cost more than the arithmetic. */
+/* The kernel gets the memory as it is: a walk would cost more than the arithmetic. */
 static void elementwise_run_short(struct op_args *args, void *const data[OP_SHORT_TENSORS],
 				  uint8_t dtype, uint32_t n)
 {

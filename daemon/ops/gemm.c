@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gemm.c - matrix product: batches, strides, and who computes it.
+ * gemm.c - matrix products: cuts them into tiles and chooses the code for each.
  *
- * A tile is a panel of rows, one for each core: a BLAS packs B again in every call, so
- * more panels cost more than they even out.
+ * A tile is a panel of rows, one for each core.  A BLAS packs B again in every call, so more panels
+ * would cost more than they even out.
  */
 #include <limits.h>
 
@@ -12,23 +12,23 @@
 #include "ops/parts.h"
 
 /*
- * A panel has at least half of this many multiply-adds: less is not worth a second core,
- * and below 10^6 OpenBLAS has other kernels, which round otherwise.
+ * A panel has at least half of this many multiply-adds: fewer are not worth a second core, and
+ * below 10^6 OpenBLAS uses other kernels, which round differently.
  */
 #define GEMM_TILE_WORK (1u << 21)
 
 /*
- * Panels begin at multiples of this many rows, the blocks of the kernels we know, so that
- * a row meets the same code, and gets the same bits, in whichever panel it is.  BLIS
- * keeps to that, OpenBLAS's float32 kernels for AVX-512 do if C is row-major, its others
- * do not: they round some rows by the panel that they are in.  Float64 products that may
- * be cut are therefore made by our own code, which is as fast; its float32 is not.
+ * Panels begin at multiples of this many rows, the block height of the known kernels.  So a row
+ * meets the same code, and gets the same bits, in whichever panel it is.  BLIS keeps to that.
+ * OpenBLAS's float32 kernels for AVX-512 do if C is row-major; its other kernels round some rows by
+ * the panel that they are in.  Therefore the built-in code makes float64 products that may be cut:
+ * it is as fast.  Its float32 is not.
  */
 #define GEMM_PANEL_ROWS 16
 
 struct gemm_batch {
 	uint64_t batches;
-	uint64_t panels;  /* of one batch, if all are smallest; the last one may have more rows */
+	uint64_t panels;  /* of one batch, all of the least height; the last may have more rows */
 	struct gemm gemm; /* of batch 0 */
 };
 
@@ -63,7 +63,7 @@ static struct gemm_batch gemm_describe(const struct op_args *args)
 	return batch;
 }
 
-/* More tiles than these would be too small. */
+/* The most tiles: more would be too small. */
 static uint64_t gemm_most_tiles(const struct gemm_batch *all)
 {
 	const uint64_t units = all->batches * all->panels;
@@ -80,8 +80,8 @@ static void gemm_advance(struct gemm_matrix *matrix, int64_t elements, uint8_t d
 }
 
 /*
- * The leading dimension and the transpose flag by which a BLAS knows a matrix in `order`,
- * false if it has no words for its strides.
+ * The leading dimension and the transpose flag by which a BLAS knows a matrix in `order`.  False: a
+ * BLAS cannot express its strides.
  */
 static bool gemm_express(const struct gemm_matrix *matrix, uint64_t rows, uint64_t columns,
 			 enum blas_order order, enum blas_transpose *ret_is, int *ret_lead)
@@ -131,7 +131,7 @@ static bool gemm_by_blas(const struct gemm *gemm)
 	return true;
 }
 
-/* Rows from..to - 1 of one batch. */
+/* The product of rows from..to - 1 of one batch. */
 static struct gemm gemm_part(const struct op_args *args, const struct gemm_batch *all,
 			     uint64_t batch, uint64_t from, uint64_t to)
 {
@@ -165,7 +165,7 @@ static void gemm_rows(const struct op_args *args, const struct gemm_batch *all, 
 
 /* ---- with a vector ---- */
 
-/* One dot product, which has nothing to cut but its sum. */
+/* Is it one dot product?  Only its sum can be cut. */
 static bool gemm_is_dot(const struct gemm_batch *all, const struct thin *thin)
 {
 	return all->batches == 1 && thin->outputs == 1 && thin->down == 1;
@@ -182,7 +182,7 @@ static uint32_t gemm_thin_tiles(const struct gemm_batch *all, const struct thin 
 	return tiles < most ? tiles : most > 0 ? (uint32_t)most : 1;
 }
 
-/* Where a tile begins: rows by themselves, else what fills cache lines. */
+/* Where a tile begins: at any row, or at whole cache lines. */
 static uint64_t gemm_thin_cut(const struct thin *thin, uint64_t count, uint32_t tile,
 			      uint32_t tiles)
 {
@@ -215,7 +215,7 @@ static void gemm_thin_run(struct op_args *args, const struct gemm_batch *all,
 	}
 }
 
-/* What the parts of a dot product add up to. */
+/* Add up the parts of a dot product. */
 static void gemm_finish(struct op_args *args)
 {
 	const struct gemm_batch all = gemm_describe(args);
@@ -238,12 +238,12 @@ static void gemm_finish(struct op_args *args)
 	}
 }
 
-/* ---- of few rows ---- */
+/* ---- with few rows ---- */
 
-/* Columns of a tile of these: whole panels of the built-in product. */
+/* Columns that a tile has at least: whole panels of the built-in product. */
 #define GEMM_STRIP 64u
 
-/* It is cut by columns, which the built-in product computes alike wherever they are cut. */
+/* It is cut by columns: the built-in product gives them the same bits wherever they are cut. */
 static bool gemm_is_flat(const struct gemm_batch *all)
 {
 	const struct gemm *g = &all->gemm;
@@ -275,7 +275,7 @@ static void gemm_flat_run(const struct gemm_batch *all, uint32_t tile, uint32_t 
 
 /* ---- all ---- */
 
-/* Batches and their panels are one sequence, of which each tile takes a stretch. */
+/* Batches and their panels form one sequence; each tile takes a stretch of it. */
 static void gemm_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 {
 	const struct gemm_batch all = gemm_describe(args);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gemm_bf16.c - blocks of a bfloat16 product by the CPU's own instruction, VDPBF16PS.
+ * gemm_bf16.c - computes blocks of a bfloat16 product with the CPU's own instruction, VDPBF16PS.
  *
- * It adds two products to each of 16 sums in float32.  It takes denormal elements for zeros
- * and makes zeros of denormal sums, whatever the thread's rounding mode: below 2^-126 there is
- * nothing.  Both factors are packed so that neighbours along k lie side by side.
+ * It adds two products to each of 16 sums in float32.  It takes denormal elements for zeros, and
+ * makes denormal sums zeros, whatever the thread's rounding mode: below 2^-126 there is nothing.
+ * Both factors are packed so that neighbours along k are adjacent.
  */
 #include "ops/gemm.h"
 
@@ -16,10 +16,10 @@
 #define BF16_PAIRS (GEMM_BLOCK_DEPTH / 2)
 #define BF16_LANES 16
 
-/* This function alone may use the instruction, once the CPU is known to have it. */
+/* Only functions with this attribute may use the instruction, once the CPU is known to have it. */
 #define BF16_TARGET __attribute__((target("avx512bf16")))
 
-/* Neighbours along k of rows of A, or of columns of B. */
+/* Rows of A, or columns of B, whose neighbours along k are packed. */
 struct bf16_lines {
 	const uint16_t *data;
 	int64_t line;  /* from one line to the next, elements */
@@ -28,7 +28,7 @@ struct bf16_lines {
 	uint64_t k;
 };
 
-/* n pairs, each of an element and the one `next` after it, from every `step` to every `to_step`. */
+/* Join n pairs of an element and the one `next` after it: from every `step` to every `to_step`. */
 static inline void bf16_join(const uint16_t *from, int64_t next, int64_t step, uint64_t n,
 			     uint32_t *to, uint64_t to_step)
 {
@@ -47,8 +47,8 @@ static inline void bf16_join(const uint16_t *from, int64_t next, int64_t step, u
 }
 
 /*
- * Pair p of line i to i * to_line + p * to_pair; the last pair of an odd k has a zero, and lines
- * beyond the last one, up to a multiple of `unit`, are that one again.
+ * Pack pair p of line i to i * to_line + p * to_pair.  The last pair of an odd k gets a zero.  Up
+ * to a multiple of `unit`, the last line is repeated.
  */
 static void bf16_pack(const struct bf16_lines *from, uint32_t *to, uint64_t to_line,
 		      uint64_t to_pair, uint64_t unit)
@@ -73,7 +73,7 @@ static void bf16_pack(const struct bf16_lines *from, uint32_t *to, uint64_t to_l
 				to[(from->lines - 1) * to_line + p * to_pair];
 }
 
-/* GEMM_BLOCK_HEIGHT rows by two vectors of sums, in registers. */
+/* Compute GEMM_BLOCK_HEIGHT rows by two vectors of sums, in registers. */
 static inline BF16_TARGET __attribute__((always_inline)) void bf16_tile(
 	const uint32_t *a, uint64_t a_line, uint64_t a_pair, const __m512i *b, uint64_t pairs,
 	f32 *sum, uint64_t lead)
@@ -101,7 +101,7 @@ static inline BF16_TARGET __attribute__((always_inline)) void bf16_tile(
 	}
 }
 
-/* One packed panel of B for all rows.  Both ways to pack A are constants where they are used. */
+/* Multiply all rows by one packed panel of B.  The two layouts of A are constants to bf16_tile. */
 static BF16_TARGET void bf16_panel(const uint32_t *a, bool a_by_line, const uint32_t *b,
 				   const struct gemm *block, f32 *sum, uint64_t lead)
 {

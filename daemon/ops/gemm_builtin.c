@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gemm_builtin.c - matrix product for machines without a BLAS and for what a BLAS cannot express.
+ * gemm_builtin.c - the matrix product for machines without a BLAS and for strides that a BLAS
+ * cannot express.
  *
- * Up to GEMM_BLOCKS blocks of GEMM_ROWS rows of A are packed on the stack, GEMM_DEPTH deep, in the
+ * It packs up to GEMM_BLOCKS blocks of GEMM_ROWS rows of A on the stack, GEMM_DEPTH deep, in the
  * order in which they are multiplied; then one panel of B after the other, two vectors wide.  From
- * both a block of C is made in registers.  So any strides are the same to it, and while a block is
- * made a part of the next panel of B is asked for.
+ * both it makes blocks of C in registers.  So all strides are alike to it.  While it makes a block,
+ * it prefetches a part of the next panel of B.
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@
 
 #define GEMM_DEPTH  256
 #define GEMM_BLOCKS 28
-#define GEMM_ASKING 4 /* blocks, or the next panel is asked for all at once, which takes longer */
+#define GEMM_ASKING 4 /* least blocks: with fewer, prefetches come all at once, which is slower */
 
 #if defined(__AVX512F__)
 #define GEMM_ROWS 12
@@ -25,9 +26,9 @@
 #endif
 
 /*
- * For each type: gemm_pack_rows: of A; gemm_pack, gemm_ask: a panel of B, and a part of it that is
- * soon to be packed; gemm_block: rows x 2 vectors of A B over `depth`; gemm_update: write what is
- * inside C; gemm_panel: all packed rows for one panel of B.
+ * For each type: gemm_pack_rows packs rows of A.  gemm_pack packs a panel of B; gemm_ask prefetches
+ * a part of one.  gemm_block makes rows x 2 vectors of A B over `depth`.  gemm_update writes what
+ * is inside C.  gemm_panel multiplies all packed rows by one panel of B.
  */
 #define GEMM(type)                                                                                 \
 	enum {                                                                                     \
@@ -141,7 +142,7 @@
 		}                                                                                  \
 	}                                                                                          \
                                                                                                    \
-	/* A part of the next panel goes with each block. */                                       \
+	/* Each block prefetches part of the next panel. */                                        \
 	static void gemm_panel_##type(const struct gemm *gemm, uint64_t row, uint64_t rows,        \
 				      uint64_t column, uint64_t from, uint64_t depth,              \
 				      const type *packed)                                          \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gemm_half.c - matrix product of bfloat16 and float16, summed in float32.
+ * gemm_half.c - the matrix product of bfloat16 and float16, summed in float32.
  *
- * C is made block by block: a block's sums stay in float32 until all of k has been added, and
- * are rounded once.  What is added is a block of A times a block of B, by the CPU's instruction
- * for pairs of bfloat16 where it has one, else by gemm_builtin on float32 copies of the two:
- * in blocks that stay in the caches it is as fast as a BLAS, and unlike most it gives an
- * element of C the same bits in whichever block it is.
+ * C is made block by block.  A block's sums stay in float32 until all of k has been added, and are
+ * rounded once.  A block of A times a block of B is added with the CPU's instruction for pairs of
+ * bfloat16 if it has one, else by gemm_builtin on float32 copies of both.  In blocks that stay in
+ * the caches gemm_builtin is as fast as a BLAS; unlike most, it gives an element of C the same bits
+ * in whichever block it is.
  */
 #include <string.h>
 
@@ -50,7 +50,7 @@ static inline f16 half_round_f16(f32 x)
 	return quoit_f16_from_float(x);
 }
 
-/* n elements, each `step` after the one before, in float32. */
+/* Convert n elements, each `step` after the one before, to float32. */
 #define WIDEN(type)                                                                                \
 	static void half_widen_##type(const type *from, int64_t step, uint64_t n, f32 *to)         \
 	{                                                                                          \
@@ -66,7 +66,7 @@ static inline f16 half_round_f16(f32 x)
 WIDEN(bf16)
 WIDEN(f16)
 
-/* n elements of a row of C, each `step` after the one before, from their sums. */
+/* Write n elements of a row of C, each `step` after the one before, from their sums. */
 #define FINISH_ROW(type)                                                                           \
 	static inline void half_finish_row_##type(const struct gemm *gemm, type *c, int64_t step,  \
 						  const f32 *sum, uint64_t n)                      \
@@ -104,7 +104,7 @@ FINISH_ROW(f32)
 FINISH_ROW(bf16)
 FINISH_ROW(f16)
 
-/* A dense copy in float32 that is fast along the same dim. */
+/* Make a dense copy in float32 that is fast along the same dim. */
 static struct gemm_matrix half_widen(const struct gemm_matrix *from, uint8_t dtype, uint64_t rows,
 				     uint64_t columns, f32 *to)
 {
@@ -135,7 +135,7 @@ static struct gemm_matrix half_from(const struct gemm_matrix *matrix, uint8_t dt
 				    matrix->row, matrix->column};
 }
 
-/* sum += A B of a block. */
+/* sum += A B for a block. */
 static void half_add(const struct gemm *block, struct half_scratch *scratch, uint64_t lead)
 {
 	struct gemm wide = *block;

@@ -2,10 +2,9 @@
 /*
  * gemm_thin.c - products with a vector: matrix x vector, vector x matrix, dot.
  *
- * Nothing of the matrix is used twice, so nothing is packed: it is read once, in the order in which
- * it lies, by as many cores as there are.  What is done for an element of C does not depend on
- * those that are computed with it, so that any cut gives the same bits; a dot product is cut into
- * parts (parts.h), which are put together in order.
+ * No element of the matrix is used twice, so nothing is packed: all cores read it once, in the
+ * order in which it lies.  The work for an element of C does not depend on the elements computed
+ * with it, so any cut gives the same bits.  A dot product is cut into parts (parts.h).
  */
 #include "ops/gemm_thin.h"
 #include "ops/vector.h"
@@ -18,7 +17,7 @@
 #define THIN_FMA_f64(a, b, c) ((a) * (b) + (c))
 #endif
 
-/* Steps after which the sums for THIN_WIDTH elements are added up. */
+/* Steps after which the sums for THIN_WIDTH elements are added to the totals. */
 #define THIN_DEPTH 256
 
 /* Elements of the vector at a time, and rows that share them. */
@@ -28,7 +27,7 @@
 #define THIN_LANES_f32 32
 #define THIN_LANES_f64 16
 
-/* Rows whose sums are made together: as many as there are registers for their lanes. */
+/* Rows that are summed together: as many as the registers have room for. */
 #if defined(__AVX512F__)
 #define THIN_GROUP 8
 #elif defined(__AVX2__) || defined(__ARM_NEON)
@@ -61,9 +60,9 @@ bool thin_make(const struct gemm *g, struct thin *ret)
 }
 
 /*
- * thin_store: elements of C; thin_across: the matrix lies along C, and each step of the depth adds
- * a multiple of a stretch of it; thin_dots: sums for `rows` rows at once, in lanes; thin_down: the
- * matrix lies along the depth.
+ * thin_store writes elements of C.  thin_across: the matrix lies along C, and each step of the
+ * depth adds a multiple of a stretch of it.  thin_dots makes sums for `rows` rows at once, in
+ * lanes.  thin_down: the matrix lies along the depth.
  */
 #define THIN(type)                                                                                 \
 	static void thin_store_##type(const struct thin *t, uint64_t at, const type *sum,          \

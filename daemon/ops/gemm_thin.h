@@ -11,15 +11,15 @@
 #define thin_run  OP_NAME(thin_run)
 #define thin_dot  OP_NAME(thin_dot)
 
-/* Elements of C at a time whose sums stay in the L1 cache. */
+/* Elements of C at a time: their sums stay in the L1 cache. */
 #define THIN_WIDTH 1024
 
-/* C, of `outputs` elements, is a matrix times a vector of `depth`.  Steps are in elements. */
+/* C, with `outputs` elements, is a matrix times a vector of `depth`.  Steps are in elements. */
 struct thin {
 	uint8_t dtype;
 	uint64_t outputs, depth;
 	const void *matrix;
-	int64_t across; /* to the next element of C, */
+	int64_t across; /* of the matrix to the next element of C, */
 	int64_t down;   /* and of the vector; one of the two is 1 */
 	const void *vector;
 	int64_t vector_step;
@@ -28,13 +28,13 @@ struct thin {
 	double alpha, beta;
 };
 
-/* False: it is no such product, or its matrix lies so that others are faster. */
+/* False: it is not such a product, or other code is faster for its matrix's strides. */
 bool thin_make(const struct gemm *gemm, struct thin *ret);
 
-/* Elements begin..end - 1 of C: the same bits whatever these are. */
+/* Compute elements begin..end - 1 of C; their bits do not depend on the range. */
 void thin_run(const struct thin *t, uint64_t begin, uint64_t end);
 
-/* Of a product with one element and down == 1: the sum over begin..end - 1 of its depth. */
+/* For a product with one element and down == 1: the sum over begin..end - 1 of its depth. */
 double thin_dot(const struct thin *t, uint64_t begin, uint64_t end);
 
 #endif

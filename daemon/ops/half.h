@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * half.h - bfloat16 and float16 as kernels see them; private to daemon/ops.
+ * half.h - bfloat16 and float16 for the kernels; private to daemon/ops.
  *
- * <quoit/half.h> rounds from float32.  What has more bits than that must not be rounded twice:
- * it goes through a float32 that is odd wherever something was cut off, which is then neither
- * a half nor the middle of two, and so is rounded as the number itself would be.
+ * <quoit/half.h> rounds from float32.  A number with more bits must not be rounded twice.  So it
+ * goes through a float32 that is odd if anything was cut off.  Such a float32 is neither a half nor
+ * the middle of two, so it is rounded as the number itself would be.
  */
 #ifndef QUOITD_OPS_HALF_H
 #define QUOITD_OPS_HALF_H
@@ -16,7 +16,7 @@
 typedef uint16_t bf16;
 typedef uint16_t f16;
 
-/* To float32, toward zero, the last bit set if that is not exact; beyond all: the largest. */
+/* To float32, toward zero, with the last bit set if inexact; beyond the range: the largest. */
 static inline f32 half_odd_from_f64(f64 x)
 {
 	const f32 nearest = (f32)x;
@@ -27,7 +27,7 @@ static inline f32 half_odd_from_f64(f64 x)
 	return back == x ? nearest : quoit_bits_float(bits | 1u);
 }
 
-/* Exact below 2^53; above, what lies below 2^11 becomes one bit, far below any half's last. */
+/* Exact below 2^53.  Above, the bits below 2^11 become one bit, far below any half's last bit. */
 static inline f64 half_odd_from_i64(i64 x)
 {
 	const i64 cut = (x & ~(i64)0x7ff) | (x & 0x7ff ? 0x400 : 0);

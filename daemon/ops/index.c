@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* index.c - gather by an index, select by a condition, compare. */
+/* index.c - gathers by an index, selects by a condition, compares */
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 /* ---- gather ---- */
 
-/* One load: what is checked is what is used, whatever a client writes meanwhile. */
+/* One load: the index that is checked is used, whatever a client writes meanwhile. */
 static int64_t gather_index(const struct op_tensor *index, uint64_t i)
 {
 	int64_t at = (int64_t)i * index->stride[QUOIT_MAX_DIMS - 1];
@@ -17,7 +17,7 @@ static int64_t gather_index(const struct op_tensor *index, uint64_t i)
 	return __atomic_load_n((const i64 *)index->data + at, __ATOMIC_RELAXED);
 }
 
-/* Elements from..to - 1 of one row of the output, the row at pos[0..2]. */
+/* Gather elements from..to - 1 of one row of the output, the row at pos[0..2]. */
 static void gather_row(struct op_args *args, const uint32_t pos[QUOIT_MAX_DIMS - 1], uint64_t from,
 		       uint64_t to)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* isa.h - what of an instruction set this CPU has */
+/* isa.h - tells which instruction sets this CPU has */
 #ifndef QUOITD_OPS_ISA_H
 #define QUOITD_OPS_ISA_H
 
@@ -11,7 +11,7 @@
 #define ISA_HAS(name) false
 #endif
 
-/* All that code for it may use: what -march=x86-64-v4 and -v3 stand for, as far as it differs. */
+/* All that code for the set may use: -march=x86-64-v4 and -v3, as far as they differ. */
 static inline bool isa_has_avx512(void)
 {
 	return ISA_HAS("avx512f") && ISA_HAS("avx512bw") && ISA_HAS("avx512dq") &&

@@ -2,9 +2,9 @@
 /*
  * kernel.h - what the files of this folder share; private to daemon/ops and its tests.
  *
- * Every file except ops.c and blas.c is compiled once per instruction set with
- * OP_ISA defined to its name.  What such a file exports carries that name at its
- * end, through OP_NAME(), so that all sets live in one program and ops.c chooses.
+ * Every file except ops.c and blas.c is compiled once per instruction set, with OP_ISA defined to
+ * its name.  The symbols that such a file exports end in that name (OP_NAME()), so all sets live in
+ * one program and ops.c chooses.
  */
 #ifndef QUOITD_OPS_KERNEL_H
 #define QUOITD_OPS_KERNEL_H
@@ -24,9 +24,9 @@ typedef int32_t i32;
 typedef int64_t i64;
 
 /*
- * The next loop has no dependence from one turn to the next.  Needed where an
- * output may be the very same memory as an input, which rules out `restrict`.  (clang
- * warns where it cannot follow, as among the checks of a sanitizer.)
+ * The next loop has no dependence from one turn to the next.  It is needed where an output may be
+ * the same memory as an input, which rules out `restrict`.  (clang warns where it cannot vectorize,
+ * as among the checks of a sanitizer.)
  */
 #if defined(QUOIT_SANITIZE)
 #define OP_INDEPENDENT
@@ -41,7 +41,7 @@ extern const struct op_impl *const ops_table_base[QUOIT_OP_NR];
 extern const struct op_impl *const ops_table_avx2[QUOIT_OP_NR];
 extern const struct op_impl *const ops_table_avx512[QUOIT_OP_NR];
 
-/* One family of operations, one implementation each. */
+/* One implementation for each family of operations. */
 extern const struct op_impl OP_NAME(op_argmax);
 extern const struct op_impl OP_NAME(op_cast);
 extern const struct op_impl OP_NAME(op_compare);
@@ -59,7 +59,7 @@ extern const struct op_impl OP_NAME(op_sqloss);
 #define OP_TILE_BYTES     65536u
 #define OP_TILES_PER_CORE 3u
 
-/* In how many tiles to cut work that touches `bytes`. */
+/* Into how many tiles to cut work that touches `bytes`. */
 static inline uint32_t op_tiles(uint64_t bytes, uint32_t cores)
 {
 	uint64_t most = (uint64_t)cores * OP_TILES_PER_CORE;
@@ -75,15 +75,15 @@ static inline uint64_t op_count(const struct op_tensor *t)
 	return (uint64_t)t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3];
 }
 
-/* For an operation whose work is in proportion to its output: op_impl.tiles. */
+/* For operations with work in proportion to their output: op_impl.tiles. */
 static inline uint32_t op_tiles_by_output(const struct op_args *args, uint32_t cores)
 {
 	return op_tiles(op_count(&args->t[0]) * op_dtype_size(args->t[0].dtype), cores);
 }
 
 /*
- * Where tile `tile` of `tiles` begins among `count` things; tile == tiles gives the
- * end.  Whole groups of 64 things, so that tiles do not share cache lines.
+ * Where tile `tile` of `tiles` begins among `count` things; tile == tiles gives the end.  It cuts
+ * at multiples of 64 things, so that tiles do not share cache lines.
  */
 static inline uint64_t op_cut(uint64_t count, uint32_t tile, uint32_t tiles)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* loss.c - squared loss and its gradient in one pass. */
+/* loss.c - computes the squared loss and its gradient in one pass */
 #include "ops/parts.h"
 
 #define LOSS_LANES 32
 
-/* Elements whose squares are summed before their gradient is written: they stay in the L1 cache. */
+/* So many elements have their squares summed before their gradient is written: they stay in L1. */
 #define LOSS_GROUP 512
 
 struct loss {
@@ -38,7 +38,7 @@ struct loss {
 		return lane[0];                                                                    \
 	}
 
-/* With a gradient the operands are gradient, x, y; without one x, y. */
+/* The operands are x and y, after the gradient if there is one. */
 #define LOSS(type)                                                                                 \
 	LOSS_SUM(type)                                                                             \
                                                                                                    \

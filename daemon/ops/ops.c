@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ops.c - choose an instruction set and a BLAS, find operations, record failures. */
+/* ops.c - chooses an instruction set and a BLAS, finds operations, records failures */
 #include <stdlib.h>
 #include <time.h>
 
@@ -7,11 +7,11 @@
 #include "ops/isa.h"
 #include "ops/kernel.h"
 
-/* Products of this size are timed: large enough for every kernel to get going. */
+/* Products of this size are timed: large enough for every kernel to reach its speed. */
 #define OPS_MEASURE_SIZE 384
 #define OPS_MEASURE_NS   10000000
 
-static const struct op_impl *const *table; /* once chosen */
+static const struct op_impl *const *table; /* NULL until it is chosen */
 
 static const char *ops_choose_isa(void)
 {
@@ -29,7 +29,7 @@ static const char *ops_choose_isa(void)
 	return "base";
 }
 
-/* Of this thread's time on a CPU: how busy the machine is must not decide which is the fastest. */
+/* This thread's CPU time: how busy the machine is must not decide which BLAS is the fastest. */
 static uint64_t ops_now(void)
 {
 	struct timespec now;
@@ -38,7 +38,7 @@ static uint64_t ops_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* GFLOP/s of float32 GEMM as it is computed now, on this thread; 0 without memory. */
+/* GFLOP/s of float32 GEMM with the code in use, on this thread; 0 without memory. */
 static double ops_measure_gemm(void)
 {
 	const uint32_t n = OPS_MEASURE_SIZE;
@@ -55,7 +55,7 @@ static double ops_measure_gemm(void)
 						.dtype = QUOIT_F32};
 	if (args)
 		args->scalar[0].f = 1;
-	/* The first call makes buffers and warms up: it counts only if none better follows. */
+	/* The first call makes buffers and warms up: it counts only if no better one follows. */
 	while (args && data && ops_now() - start < OPS_MEASURE_NS) {
 		uint64_t begin = ops_now();
 

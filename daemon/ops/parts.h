@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts.h - how a reduction over a whole tensor is cut.
+ * parts.h - cuts a reduction over a whole tensor into parts.
  *
- * Parts depend on the number of elements only, never on tiles or cores, and are put
- * together in order: so the result is the same bits however many cores worked on it.
+ * The parts depend on the number of elements only, never on tiles or cores, and are combined in
+ * order.  So the result has the same bits however many cores worked on it.
  */
 #ifndef QUOITD_OPS_PARTS_H
 #define QUOITD_OPS_PARTS_H
 
 #include "ops/walk.h"
 
-/* Elements that are not worth being cut. */
+/* The least length of a part. */
 #define PART_LEAST 4096
 
 static inline uint64_t part_length(uint64_t count)
@@ -25,7 +25,7 @@ static inline uint32_t part_count(uint64_t count)
 	return (uint32_t)((count + part_length(count) - 1) / part_length(count));
 }
 
-/* Tiles take whole parts: this is the first one of a tile. */
+/* The first part of a tile: tiles take whole parts. */
 static inline uint32_t part_first(uint64_t count, uint32_t tile, uint32_t tiles)
 {
 	return (uint32_t)((uint64_t)part_count(count) * tile / tiles);

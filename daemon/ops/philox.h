@@ -2,13 +2,13 @@
 /*
  * philox.h - Philox 4x32-10: random bits as a function of a key and a counter.
  *
- * Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
- * Block b of key k is the cipher of counter {b, b >> 32, 0, 0} under {k, k >> 32}: any
- * block can be made by itself, so tiles need no state and any cut gives the same bits.
+ * Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.  Block b of
+ * key k is the cipher of counter {b, b >> 32, 0, 0} under {k, k >> 32}.  Any block can be made by
+ * itself, so tiles need no state and any cut gives the same bits.
  *
- * The vector version keeps each 32-bit word in a lane of 64 bits, because that is what
- * the 32 x 32 -> 64 bit multiplication takes; it never looks at the upper halves, which
- * hold rubbish.  Compilers do not find this form by themselves.
+ * The vector version keeps each 32-bit word in a lane of 64 bits, which the 32 x 32 -> 64 bit
+ * multiplication takes.  It never reads the upper halves, which are undefined.  Compilers do not
+ * find this form by themselves.
  */
 #ifndef QUOITD_OPS_PHILOX_H
 #define QUOITD_OPS_PHILOX_H
@@ -20,7 +20,7 @@
 #include <immintrin.h>
 #endif
 
-#define PHILOX_WORDS  4 /* of 32 bits in a block */
+#define PHILOX_WORDS  4 /* 32-bit words in a block */
 #define PHILOX_ROUNDS 10
 #define PHILOX_M0     0xd2511f53u
 #define PHILOX_M1     0xcd9e8d57u
@@ -70,7 +70,7 @@ static inline struct philox_state philox_start(uint64_t block)
 				     _mm512_setzero_si512()};
 }
 
-/* Eight blocks, word by word, in the order of their numbers. */
+/* Store eight blocks, word by word, in the order of their numbers. */
 static inline void philox_store(uint32_t *out, struct philox_state s)
 {
 	const __mmask16 odd = 0xaaaa;
@@ -141,7 +141,7 @@ static inline __m256i philox_key(uint32_t k)
 
 #endif
 
-/* PHILOX_GROUP blocks from `block` on, in two chains so that multiplications overlap. */
+/* Make PHILOX_GROUP blocks from `block` on, in two chains so that multiplications overlap. */
 static inline void philox_group(uint32_t *out, uint64_t key, uint64_t block)
 {
 	uint32_t k0 = (uint32_t)key;
@@ -168,7 +168,7 @@ static inline void philox_group(uint32_t *out, uint64_t key, uint64_t block)
 #endif
 }
 
-/* The words of `blocks` blocks, a multiple of PHILOX_GROUP, from `block` on. */
+/* Make the words of `blocks` blocks, a multiple of PHILOX_GROUP, from `block` on. */
 static inline void philox_fill(uint32_t *out, uint64_t key, uint64_t block, size_t blocks)
 {
 	for (size_t i = 0; i < blocks; i += PHILOX_GROUP)

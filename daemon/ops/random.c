@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * random.c - uniform and normal numbers from Philox.
+ * random.c - makes uniform and normal numbers from Philox.
  *
- * Element i of the tensor's row-major order comes from block scalar[1] + i / per_block,
- * whatever its strides and however it is cut.  Only correctly rounded operations are
- * used, so every instruction set gives the same bits.
+ * Element i of the tensor's row-major order comes from block scalar[1] + i / per_block, whatever
+ * its strides and however it is cut.  All operations used are correctly rounded, so every
+ * instruction set gives the same bits.
  *
- * Normals come in pairs by the Box-Muller transform: radius sqrt(-2 ln u) of one
- * number, angle of the other.
+ * Normals come in pairs, by the Box-Muller transform: radius sqrt(-2 ln u) from one number, the
+ * angle from another.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "ops/vmath.h"
 #include "ops/walk.h"
 
-/* Words made at a time: they and the numbers made of them stay in the L1 cache. */
+/* Words made at a time: they and the numbers made from them stay in the L1 cache. */
 #define RANDOM_WORDS 1024
 _Static_assert(RANDOM_WORDS % (PHILOX_GROUP * PHILOX_WORDS) == 0, "whole groups");
 
@@ -45,9 +45,9 @@ static void uniform_f64(void *restrict out, const uint32_t *restrict word, size_
 }
 
 /*
- * The first word gives u in (0, 1] with 31 bits, so |x| < 6.67.  The second one gives
- * the angle: its low 30 bits t in [-pi/4, pi/4), its highest two a turn by pi/2 (sine
- * and cosine change places, and t runs backwards) and one by pi (both change sign).
+ * The first word gives u in (0, 1] with 31 bits, so |x| < 6.67.  The second one gives the angle.
+ * Its low 30 bits are t in [-pi/4, pi/4).  Of its highest two bits, one turns by pi/2 (sine and
+ * cosine change places, and t runs backwards) and one by pi (both change sign).
  */
 static void normal_f32(void *restrict out, const uint32_t *restrict word, size_t words)
 {
@@ -68,7 +68,7 @@ static void normal_f32(void *restrict out, const uint32_t *restrict word, size_t
 	}
 }
 
-/* As above with 52 bits of u in (0, 1), so |x| < 8.58, and 62 - 9 of the angle. */
+/* As above, with 52 bits of u in (0, 1), so |x| < 8.58, and 62 - 9 bits of the angle. */
 static void normal_f64(void *restrict out, const uint32_t *restrict word, size_t words)
 {
 	const f64 turn = 0x1.921fb54442d18p0 * 0x1p-32; /* pi/2 */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reduce.c - sum, mean, largest, sum of squares: over everything or along one axis.
+ * reduce.c - sum, mean, largest, sum of squares: over all elements or along one axis.
  *
- * Floating-point sums are made in double, integer ones modulo 2^64.  A contiguous run
- * is summed in REDUCE_LANES interleaved sums whatever the instruction set, so that all
- * give the same bits.
+ * Floating-point sums are made in double, integer sums modulo 2^64.  A contiguous run is summed in
+ * REDUCE_LANES interleaved sums for every instruction set, so all give the same bits.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,8 +17,7 @@
 /* An axis at least this long is reduced row by row, a shorter one column by column. */
 #define REDUCE_LONG 64
 
-/* acc[j] takes in element j of each of so many rows, in their order; they are `stride` bytes apart.
- */
+/* acc[j] takes in element j of each of `rows` rows, in order; they are `stride` bytes apart. */
 typedef void reduce_columns_fn(union op_scalar *acc, const void *x, int64_t stride, uint64_t rows,
 			       size_t n);
 
@@ -29,8 +27,7 @@ struct reduce_row {
 	union op_scalar start;
 };
 
-/* The next four rows, since a strip of each is too short for the hardware to see where it goes on.
- */
+/* Prefetch the next four rows: a strip of each is too short for the hardware to predict them. */
 static inline void reduce_ask(const char *at, int64_t stride, size_t bytes)
 {
 	for (int r = 0; r < 4; r++, at += stride) {
@@ -40,8 +37,8 @@ static inline void reduce_ask(const char *at, int64_t stride, size_t bytes)
 }
 
 /*
- * wide: the type that is computed in, and `part` what holds it in union op_scalar; map: what
- * counts of an element v; step: accumulator a takes in v.
+ * wide: the type of the computation; part: its member of union op_scalar; map: makes the term from
+ * an element v; step: takes v into accumulator a.
  */
 #define REDUCE(name, type, wide, part, start, map, step)                                           \
 	static inline wide name##_step_##type(wide a, wide v)                                      \
@@ -118,14 +115,14 @@ static inline void reduce_ask(const char *at, int64_t stride, size_t bytes)
 		}                                                                                  \
 	}
 
-/* A conversion of a signed integer to uint64_t keeps it modulo 2^64. */
+/* Converting a signed integer to uint64_t keeps it modulo 2^64. */
 REDUCE(sum, f32, f64, f, 0, v, a + v)
 REDUCE(sum, f64, f64, f, 0, v, a + v)
 REDUCE(sum, i32, uint64_t, u, 0, v, a + v)
 REDUCE(sum, i64, uint64_t, u, 0, v, a + v)
 REDUCE(sqnorm, f32, f64, f, 0, v *v, a + v)
 REDUCE(sqnorm, f64, f64, f, 0, v *v, a + v)
-/* The largest of float32 is one of them, be it compared as what it is. */
+/* The largest of float32 elements is one of them, so it is found in float32. */
 REDUCE(amax, f32, f32, f, -(f32)INFINITY, v, v > a || v != v ? v : a)
 REDUCE(amax, f64, f64, f, -(f64)INFINITY, v, v > a || v != v ? v : a)
 REDUCE(amax, i32, i64, i, INT64_MIN, v, v > a ? v : a)
@@ -181,7 +178,7 @@ bool reduce_nothing(struct op_args *args)
 	return true;
 }
 
-/* n finished accumulators as elements of the output's type at `to`. */
+/* Write n finished accumulators as elements of the output's type to `to`. */
 static void reduce_round(const struct op_args *args, const union op_scalar *acc, size_t n, void *to)
 {
 	uint64_t elements = op_count(&args->t[1]);
@@ -226,7 +223,7 @@ static void reduce_finish(struct op_args *args)
 {
 	const bool whole = args->t[1].dtype == QUOIT_I32 || args->t[1].dtype == QUOIT_I64;
 	const bool amax = args->opcode == QUOIT_OP_AMAX;
-	/* Parts are of the accumulator's type, and squares are summed already. */
+	/* Parts have the accumulator's type, and squares are summed already. */
 	const struct reduce_row *row =
 		&(amax ? reduce_largest : reduce_sum)[whole ? QUOIT_I64 : QUOIT_F64];
 	union op_scalar acc = row->start;
@@ -245,12 +242,12 @@ static void reduce_finish(struct op_args *args)
 struct reduce_axis {
 	struct op_args *args;
 	const struct reduce_row *row;
-	struct walk walk; /* the output, and the input at 0 of the axis */
+	struct walk walk; /* the output, and the input at place 0 of the axis */
 	uint64_t length;  /* of the axis */
 	int64_t stride;   /* in bytes */
 };
 
-/* Each output element by itself: one run along the axis. */
+/* Reduce each output element by itself: one run along the axis. */
 static void reduce_rows(const struct reduce_axis *axis, uint64_t begin, uint64_t end)
 {
 	const struct op_tensor along = {
@@ -274,7 +271,7 @@ static void reduce_rows(const struct reduce_axis *axis, uint64_t begin, uint64_t
 	}
 }
 
-/* A piece of output elements at a time, which take in the axis step by step. */
+/* Reduce a piece of output elements at a time: they take in the axis step by step. */
 static void reduce_columns(const struct reduce_axis *axis, uint64_t begin, uint64_t end)
 {
 	union op_scalar acc[WALK_PIECE];
@@ -322,7 +319,7 @@ static void reduce_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 	first.dim[a] = 1;
 	walk_make(&axis.walk, t, 2, 1, WALK_ANY_ORDER);
 	if (args->opcode == QUOIT_OP_AMAX && reduce_nothing(args))
-		axis.row = &reduce_sum[first.dtype]; /* zeros, which nobody may take for results */
+		axis.row = &reduce_sum[first.dtype]; /* zeros: the job has failed */
 	begin = axis.walk.count * tile / tiles;
 	end = axis.walk.count * (tile + 1) / tiles;
 	even = axis.stride == op_dtype_size(first.dtype) || axis.walk.count < REDUCE_LONG;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c - which function computes which operation, for one instruction set. */
+/* table.c - maps operations to functions, for one instruction set */
 #include "ops/kernel.h"
 
 const struct op_impl *const OP_NAME(ops_table)[QUOIT_OP_NR] = {

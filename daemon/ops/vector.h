@@ -26,7 +26,7 @@
 typedef f32 f32v __attribute__((vector_size(OP_VECTOR_BYTES)));
 typedef f64 f64v __attribute__((vector_size(OP_VECTOR_BYTES)));
 
-/* The same wherever an element may lie. */
+/* The same vectors, for elements at any address. */
 typedef f32 f32u __attribute__((vector_size(OP_VECTOR_BYTES), aligned(4), may_alias));
 typedef f64 f64u __attribute__((vector_size(OP_VECTOR_BYTES), aligned(8), may_alias));
 

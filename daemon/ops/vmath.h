@@ -2,14 +2,13 @@
 /*
  * vmath.h - exp, log, tanh, sin, cos and sigmoid that compilers turn into vector code.
  *
- * No branches and no tables, only correctly rounded operations and explicit fma:
- * the bits are the same for every instruction set, compiler and vector width.
- * Largest error found against long double, in ulp of the result (test_ops_vmath.c
- * holds them to that): exp 1.1, log 1, sigmoid 2.2, tanh 3, sin and cos 1.6.  Denormals, infinities
- * and NaN are as in C.
+ * There are no branches and no tables, only correctly rounded operations and explicit fma.  So the
+ * bits are the same for every instruction set, compiler and vector width.  The largest errors found
+ * against long double, in ulp of the result (test_ops_vmath.c checks them): exp 1.1, log 1, sigmoid
+ * 2.2, tanh 3, sin and cos 1.6.  Denormals, infinities and NaN are as in C.
  *
- * The polynomials are minimax fits of the function named beside them, made with the
- * Remez exchange in 40 digits; constants in two or three parts are the nearest sums.
+ * The polynomials are minimax fits of the functions named beside them, made with the Remez exchange
+ * in 40 digits.  Constants in two or three parts are the nearest sums.
  */
 #ifndef QUOITD_OPS_VMATH_H
 #define QUOITD_OPS_VMATH_H
@@ -51,7 +50,7 @@ static inline f64 f64_from_bits(uint64_t u)
 	return x;
 }
 
-/* Adding and subtracting it rounds to an integer, which the low bits of the sum hold. */
+/* Adding and subtracting it rounds to an integer, which is in the low bits of the sum. */
 #define F32_ROUND 0x1.8p23f
 #define F64_ROUND 0x1.8p52
 
@@ -92,7 +91,7 @@ static inline f64 vmath_f64_expm1_reduced(f64 x, uint64_t *ret_k)
 	return fma(r * r, p, r);
 }
 
-/* 2^k in two factors, so that neither overflows where the product with 1..2 does not. */
+/* Multiplies by 2^k in two steps: no factor overflows unless the result does. */
 static inline f32 vmath_f32_scale(f32 x, uint32_t k)
 {
 	uint32_t half = ((k + 512) >> 1) - 256;
@@ -132,8 +131,7 @@ static inline f64 vmath_f64_exp(f64 x)
 /* ln of a normal positive number, plus `k` ln 2. */
 static inline f32 vmath_f32_log_normal(f32 x, i32 k)
 {
-	uint32_t u =
-		f32_bits(x) - 0x3f3504f3u; /* sqrt(1/2): x = 2^e m, m in [sqrt(1/2), sqrt(2)) */
+	uint32_t u = f32_bits(x) - 0x3f3504f3u; /* x = 2^e m, m in [sqrt(1/2), sqrt(2)) */
 	f32 f = f32_from_bits((u & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
 	f32 e = (f32)((i32)((u + 0x40000000u) >> 23) - 0x80 + k);
 	f32 p = -0x1.41f07cp-4f; /* (log1p(f) - f + f^2 / 2) / f^3 */
@@ -219,7 +217,7 @@ static inline f64 vmath_f64_tanh(f64 x)
 	return copysign(e / (e + 2.0), x);
 }
 
-/* By exp(-|x|), so that nothing overflows and small results keep their digits. */
+/* Uses exp(-|x|), so that nothing overflows and small results keep their digits. */
 static inline f32 vmath_f32_sigmoid(f32 x)
 {
 	f32 e = vmath_f32_exp(-fabsf(x));
@@ -277,8 +275,8 @@ static inline f64 vmath_f64_cos_octant(f64 r)
 }
 
 /*
- * Up to these the three parts of pi/2 keep every digit of the remainder.  Above, the
- * results are nonsense, though nothing traps: the caller asks libm instead.
+ * Up to these the three parts of pi/2 keep every digit of the remainder.  Above, the results are
+ * wrong, though nothing traps: there the caller uses libm.
  */
 #define VMATH_F32_TRIG_MAX 0x1p14f
 #define VMATH_F64_TRIG_MAX 0x1p30
@@ -312,7 +310,7 @@ static inline f64 vmath_f64_trig_near(f64 x, uint64_t quarter)
 	return f64_from_bits(f64_bits(y) ^ (q & 2) << 62);
 }
 
-/* The sign of a zero is the one thing that the reduction loses. */
+/* The reduction loses only the sign of a zero. */
 static inline f32 vmath_f32_sin_near(f32 x)
 {
 	return x == 0 ? x : vmath_f32_trig_near(x, 0);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* walk.c - apply a kernel for contiguous arrays to tensors with any strides. */
+/* walk.c - applies a kernel for contiguous arrays to tensors with any strides */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ops/half.h"
 #include "ops/walk.h"
 
-/* Below this many elements the call of a kernel for one row costs more than a copy of it. */
+/* For rows shorter than this, calling a kernel costs more than copying them. */
 #define WALK_SHORT_ROW 64
 
-/* The dims that are not 1, and every operand's strides in them, in bytes. */
+/* Collect the dims that are not 1, and every operand's strides in them, in bytes. */
 static void walk_collect(struct walk *walk, const struct op_tensor *const t[])
 {
 	for (uint32_t d = 0; d < QUOIT_MAX_DIMS; d++) {
@@ -39,7 +39,7 @@ static void walk_swap_dims(struct walk *walk, uint32_t a, uint32_t b)
 	}
 }
 
-/* Larger strides of the first operand to the front. */
+/* Sort the dims by the first operand's strides, larger ones first. */
 static void walk_sort(struct walk *walk)
 {
 	const int64_t *stride = walk->operand[0].stride;
@@ -61,7 +61,7 @@ static bool walk_can_merge(const struct walk *walk, uint32_t d)
 	return true;
 }
 
-/* Make one of dims d and d + 1 wherever every operand steps evenly through both. */
+/* Merge dims d and d + 1 wherever every operand steps evenly through both. */
 static void walk_merge(struct walk *walk)
 {
 	uint32_t d = 0;
@@ -81,7 +81,7 @@ static void walk_merge(struct walk *walk)
 	}
 }
 
-/* How an operand reaches the kernel. */
+/* Decide how an operand reaches the kernel. */
 static void walk_classify(struct walk *walk, struct walk_operand *operand)
 {
 	const int64_t *stride = operand->stride;
@@ -139,7 +139,7 @@ WALK_REPEAT(uint16_t)
 WALK_REPEAT(uint32_t)
 WALK_REPEAT(uint64_t)
 
-/* One element n times: what is broadcast along a row. */
+/* Write one element n times: it is broadcast along a row. */
 static void walk_repeat(char *to, const char *from, size_t n, uint32_t size)
 {
 	if (size == sizeof(uint32_t))
@@ -212,7 +212,7 @@ char *walk_address(const struct walk *walk, uint32_t which, const uint64_t pos[Q
 	return operand->data + offset;
 }
 
-/* Between n elements of an operand, row by row, and an array. */
+/* Copy n elements, row by row, between an operand and an array. */
 static void walk_copy(const struct walk *walk, uint32_t which, const uint64_t start[QUOIT_MAX_DIMS],
 		      int64_t offset, size_t n, char *array, bool store)
 {
@@ -254,7 +254,7 @@ void walk_store(const struct walk *walk, uint32_t which, const uint64_t pos[QUOI
 	walk_copy(walk, which, pos, 0, n, (char *)from, true);
 }
 
-/* What repeats along a row is in the buffer as long as that lasts. */
+/* Is the element that repeats along this row in the buffer already? */
 static bool walk_has(const struct walk *walk, uint32_t which, const uint64_t pos[QUOIT_MAX_DIMS])
 {
 	const uint32_t last = walk->dims - 1;
