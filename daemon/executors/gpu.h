@@ -12,12 +12,12 @@
 struct gpu_choice {
 	char kind[8];   /* "soft", "cuda", "" for none */
 	uint32_t count; /* 0: as many as the first one says there are */
-	char why[96];   /* there are none, for people */
+	char why[96];   /* why there are none, for people */
 };
 
 /*
- * Read "auto", "none", "cuda", "soft" or "soft:N".  With "auto" there are devices where an NVIDIA
- * driver is loaded, and only then is a process started to ask it.  False: it is none of these.
+ * Read "auto", "none", "cuda", "soft" or "soft:N".  With "auto" there are devices only if an NVIDIA
+ * driver is loaded; only then is a process started to ask it.  False: it is none of these.
  */
 bool gpu_choose(const char *option, struct gpu_choice *ret);
 
