@@ -21,10 +21,10 @@
 #define STREAM_DIRECT STREAM_WORK
 
 #define STALE_NS UINT64_C(50000000)   /* without a beat for so long: not resident */
-#define RETRY_NS UINT64_C(1000000000) /* no start for so long after that, or a failed one */
+#define RETRY_NS UINT64_C(1000000000) /* how long no start is tried after a stale or failed one */
 #define PARK_NS  UINT64_C(1000000000) /* how long direct_park waits for consumers to leave */
 #define LOOK_NS  UINT64_C(2000000)    /* how often consumers are checked */
-#define SOON_NS  UINT64_C(100000)     /* and if something is due */
+#define SOON_NS  UINT64_C(100000)     /* how often if something is due */
 #define STEP_NS  10000
 
 enum direct_state {

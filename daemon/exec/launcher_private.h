@@ -50,8 +50,7 @@ enum {
 
 /*
  * A mark costs about as much as a small job, so up to this many small jobs share one if they come
- * at the same time.  A job is small if no view is larger than SMALL_BYTES: it takes a few
- * microseconds.
+ * at the same time.  A job is small, a few microseconds, if no view is larger than SMALL_BYTES.
  */
 #define STREAM_SHARE 8u
 #define SMALL_BYTES  65536u
@@ -82,10 +81,7 @@ struct flight {
 	struct quoit_exec_request q;
 	uint64_t serial;  /* 0: free */
 	uint64_t arrived; /* TSC */
-	/*
-	 * Flights that it follows: those named by quoitd (`named`), then those that clear its
-	 * buffers.
-	 */
+	/* Flights that it follows: `named` ones by quoitd, then those that clear its buffers. */
 	struct flight_name after[QUOIT_EXEC_AFTER + QUOIT_MAX_TENSORS_PER_JOB];
 	uint32_t named, afters;
 	uint32_t next;            /* in the queue of held or staged flights, or of its stream */
@@ -237,10 +233,7 @@ struct launcher {
 	struct direct *direct;
 	struct peer *peer[QUOIT_EXEC_DEVICES]; /* number n is at n - 1; NULL: not reached */
 	uint64_t nowhere; /* a page on the device, for tensors without elements */
-	/*
-	 * The device's time: ns there and ticks here, at one moment, and the reading's error in
-	 * ticks.
-	 */
+	/* The device's time: ns there and ticks here at one moment, and the error in ticks. */
 	uint64_t clock_ns, clock_ticks, clock_error;
 	uint64_t clock_step;  /* ns, quoit_device_info */
 	uint64_t clock_retry; /* TSC: the clock is not read before */
@@ -309,10 +302,7 @@ bool turns_answer(struct launcher *l, int *ret_err);
 /* A request has come: it is in flight, and held if it cannot start. */
 void flight_take(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q);
 
-/*
- * Begin to put it into a stream; false: a flight that it names is not in one yet, or there is no
- * room.
- */
+/* Put it into a stream; false: a flight that it names is not in one yet, or there is no room. */
 bool flight_start(struct launcher *l, uint32_t index);
 
 /* Go on with flights that found their stream full; true: one is in its stream now. */
@@ -398,8 +388,8 @@ void reach_open(struct launcher *l);
 void reach_close(struct launcher *l);
 
 /*
- * Does the device reach all host memory of the flight's transfer?  1; 0; -EAGAIN: ask again in the
- * next pass.
+ * Does the device reach all host memory of the transfer?  1; 0; -EAGAIN: ask again in the next
+ * pass.
  */
 int reach_transfer(struct launcher *l, struct flight *f, const struct transfer *t);
 

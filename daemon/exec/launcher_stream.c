@@ -188,10 +188,7 @@ int stream_order(struct launcher *l, struct flight *f)
 		if (g->serial != f->after[i].serial || g->stream == f->stream ||
 		    own->seen[g->stream] >= g->number)
 			continue;
-		/*
-		 * Wait for the other stream's end as it is now: that is as much as is needed, or
-		 * more.
-		 */
+		/* Wait for the other stream's end as it is now: that is enough, or more. */
 		if (g->number > other->number && mark_last(l, g->stream))
 			return -EAGAIN;
 		err = l->driver->event_record(other->event, other->stream);
@@ -233,10 +230,7 @@ bool stream_has_passed(struct launcher *l, uint32_t stream, uint64_t number)
 	return s->done >= number;
 }
 
-/*
- * False: its stream waits for another one, which may have much to do; that time is not the
- * flight's.
- */
+/* False: its stream waits for another one, perhaps for long; that time is not the flight's. */
 static bool has_begun(struct launcher *l, const struct flight *f)
 {
 	for (uint32_t i = 0; i < STREAMS; i++)

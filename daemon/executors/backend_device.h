@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backend_device.h - what the reactor does for devices beyond what it does for modules
- * (backend_exec.c): fill requests, free buffers, mark lost memory.  Only the reactor calls these
- * functions.
+ * backend_device.h - what the reactor does for devices only: fill requests, free buffers, mark lost
+ * memory.  backend_exec.c has what modules need, too.  Only the reactor calls these functions.
  */
 #ifndef QUOITD_BACKEND_DEVICE_H
 #define QUOITD_BACKEND_DEVICE_H
@@ -29,10 +28,7 @@ bool device_send_drops(struct exec_port *p, struct session *s, bool *ret_any);
 /* Free the buffers' entries without a request: no executor has anything of the session. */
 void device_forget_drops(struct session *s, uint32_t device);
 
-/*
- * The session is dead: tell the device to skip jobs that have not begun.  Sends at most one
- * request.
- */
+/* The session is dead: tell the device, once, to skip its jobs that have not begun. */
 void device_cancel(struct exec_port *p, struct session *s);
 
 /* Fill tensor i of the request with this view of the session. */

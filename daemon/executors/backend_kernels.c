@@ -143,10 +143,7 @@ static struct exec_port *port_of(struct reactor *r, const struct session *s, uin
 	return r->executor[s->first_device + s->kernels->image[image].device - 1];
 }
 
-/*
- * Is a kernel of the image being asked for?  Its answer would be taken for its number's next
- * kernel.
- */
+/* Is a kernel of the image being asked for?  Its number's next kernel would get that answer. */
 static bool is_being_found(const struct kernels *k, uint32_t image)
 {
 	for (uint32_t i = 0; i < QUOIT_MAX_KERNELS; i++)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec_port.h - one executor as one reactor sees it, and how it passes between the
- * thread that starts executors (executors.c) and the reactor (exec_port.c, backend_exec.c).
+ * exec_port.h - the port through which one reactor uses one executor.
+ *
+ * A port passes between the starter, the thread that starts executors (executors.c), and the
+ * reactor (exec_port.c, backend_exec.c):
  *
  *	DOWN ──started──► UP ──died──► DEAD ──the reactor has failed its jobs──► DOWN
  *
- * The state word says whose the port is: the starter's while DOWN or LOST, the
- * reactor's while UP or DEAD.  A process is reaped only when all its ports are DOWN, so
- * its number can be used by whoever has a port to kill it, and names nobody else.
+ * The state word says which of the two owns the port: the starter while it is DOWN or LOST, the
+ * reactor while it is UP or DEAD.  A process is reaped only when all its ports are DOWN, so until
+ * then a reactor can kill it by its pid, which no other process can have.
  */
 #ifndef QUOITD_EXEC_PORT_H
 #define QUOITD_EXEC_PORT_H
@@ -110,7 +112,7 @@ struct exec_port {
 
 	/* set by the starter before UP */
 	uint32_t number; /* among the executors */
-	uint32_t device; /* it drives, counted from 1; 0: it is a module's */
+	uint32_t device; /* the device that it drives, from 1; 0: it is a module's */
 	uint32_t channel;
 	uint32_t channels; /* of its process: one per reactor */
 	pid_t pid;
@@ -146,7 +148,7 @@ struct exec_port {
 	uint64_t looked;  /* TSC: when it was last checked for hanging */
 	struct exec_watch watch[QUOIT_EXEC_STREAMS];
 	uint64_t idle_since;    /* TSC; 0: at the last look it worked, or had nothing to do */
-	uint64_t idle_answered; /* answered, at the last look */
+	uint64_t idle_answered; /* `answered` at the last look */
 	struct exec_slot slot[QUOIT_EXEC_SLOTS];
 };
 

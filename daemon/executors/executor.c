@@ -37,7 +37,9 @@ static uint64_t in_time(const struct executor *x)
 	return totals_now_ns() + x->house->start_ms * MS;
 }
 
-/* Other processes may not read the memory of a user's own process, and its output is dropped. */
+/*
+ * A user's own process shares its device memory with no other process, and its output is dropped.
+ */
 static unsigned process_flags(const struct executor *x)
 {
 	if (x->own)

@@ -90,7 +90,7 @@ struct executor {
 	pid_t told[CONFIG_DEVICES]; /* at n - 1: the process of device n it was told of; 0: none */
 };
 
-/* Initialize it, with a port for each reactor.  0 or -errno; then executor_done frees. */
+/* Initialize it, with a port for each reactor.  0 or -errno; executor_done frees it in any case. */
 int executor_init(struct executor *x, const struct executor_house *house, uint8_t number,
 		  uint8_t device, const char *path);
 

@@ -200,10 +200,7 @@ int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	struct iovec data = {ret, sizeof *ret};
-	/*
-	 * Exactly one descriptor: CMSG_SPACE would leave room, and the kernel would put a second
-	 * one there.
-	 */
+	/* Exactly one descriptor: in CMSG_SPACE's padding the kernel would put a second one. */
 	struct msghdr msg = {.msg_iov = &data,
 			     .msg_iovlen = 1,
 			     .msg_control = control,

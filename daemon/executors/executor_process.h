@@ -47,8 +47,8 @@ int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *
 int executor_process_tell(const struct executor_process *p, uint32_t device, pid_t pid, int pool);
 
 /*
- * Make the pages and a socket for each of `channels` reactors, and let the process serve.  The
- * caller closes ret_sockets.  0 or -errno.
+ * Make the pages and a socket for each of `channels` reactors, and let the process serve.  0, and
+ * the caller closes ret_sockets; or -errno.
  */
 int executor_process_serve(struct executor_process *p, uint32_t channels, int *ret_sockets);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * executors.h - the thread that starts, watches and restarts quoit-exec, one per module and one per
- * device, and one more per device for each user who brings kernels.
+ * executors.h - the thread that starts, watches and restarts quoit-exec: one for each module and
+ * each device, and one more for each device and each user that brings kernels.
  *
- * A thread of its own: starting a process takes a while, which no reactor and no client
- * should wait for.
+ * It is a thread of its own because starting a process takes a while, for which no reactor and no
+ * client should wait.
  */
 #ifndef QUOITD_EXECUTORS_H
 #define QUOITD_EXECUTORS_H
@@ -37,13 +37,13 @@ struct executors_config {
 };
 
 /*
- * Start every module and device, wait until each can serve or is left out with a log line, give
- * the modules' operations numbers (optable.h), then watch.  Before the reactors start.  -errno;
- * *ret is NULL where there is nothing to start.
+ * Start every module and device, and wait until each can serve, or is left out with a log line.
+ * Then give the modules' operations numbers (optable.h), and watch.  Call it before the reactors
+ * start.  0 or -errno; *ret is NULL if there is nothing to start.
  */
 int executors_start(const struct executors_config *config, struct executors **ret);
 
-/* After the reactors have stopped.  NULL is fine. */
+/* Stop the thread and end all executors, after the reactors have stopped; NULL is fine. */
 void executors_stop(struct executors *e);
 
 /*
@@ -65,7 +65,7 @@ const struct quoit_device_info *executors_device(const struct executors *e, uint
 
 /*
  * The bytes that leases may take of each device: those of the smallest, less a tenth for its
- * driver, and at most config.gpu_memory; 0 if there are no devices.
+ * driver, and at most config.gpu_memory if that is set; 0 if there are no devices.
  */
 uint64_t executors_lease_bytes(const struct executors *e);
 

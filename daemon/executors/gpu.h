@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * gpu.h - which devices there should be, by the option of that name.
- */
+/* gpu.h - which devices the option gpu asks for. */
 #ifndef QUOITD_GPU_H
 #define QUOITD_GPU_H
 
