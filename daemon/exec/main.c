@@ -27,8 +27,9 @@
 #define OOM_MORE 500 /* thousandths of the machine's memory */
 
 /*
- * Without memory the kernel kills the process that uses most.  Make that this one: quoitd has all
- * sessions' memory, and can start another quoit-exec.  A score that protects quoitd is inherited.
+ * When memory runs out, the kernel kills the process that uses most.  Make that this one: quoitd
+ * has all sessions' memory, and can start another quoit-exec.  The score is inherited, and may
+ * protect quoitd.
  */
 static void go_first(void)
 {
