@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blas.c - cuBLAS, if it is there. */
+/* blas.c - load cuBLAS, if it is there, and call it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 bool blas_open(struct blas *ret_blas)
 {
-	/* Where the loader finds it, or in the toolkit's folder, which ldconfig may not know. */
+	/* Looked for by the loader, and in the toolkit's folder, which ldconfig may not know. */
 	static const char *const names[] = {"libcublas.so.13", "libcublas.so.12",
 					    "/usr/local/cuda/lib64/libcublas.so.13",
 					    "/usr/local/cuda/lib64/libcublas.so.12"};
@@ -45,8 +45,8 @@ void blas_close(struct blas *blas)
 }
 
 /*
- * The library's handle is a pointer already: ours is the same under a type of its own.  Partial
- * sums of halves are added as f32, too: results are rounded once.
+ * The library's handle is a pointer already; ours is the same pointer under its own type.  Partial
+ * sums of 16-bit types are added in f32, too, so results are rounded once.
  */
 struct blas_handle *blas_handle_new(const struct blas *blas, cudaStream_t stream)
 {
@@ -84,8 +84,8 @@ static cudaDataType blas_type(uint8_t dtype)
 }
 
 /*
- * What a bad status means.  The library has a runtime of its own, whose errors ours does not know:
- * a broken context is seen by asking for the stream.
+ * What a bad status means.  The library has its own runtime, whose errors ours does not see:
+ * querying the stream tells whether the context is broken.
  */
 static int blas_code(cublasStatus_t status, cudaStream_t stream, bool reads_c)
 {
@@ -98,13 +98,13 @@ static int blas_code(cublasStatus_t status, cudaStream_t stream, bool reads_c)
 	case CUBLAS_STATUS_INVALID_VALUE:
 	case CUBLAS_STATUS_ARCH_MISMATCH:
 	case CUBLAS_STATUS_NOT_SUPPORTED:
-		return -ENOTSUP; /* it has not begun */
+		return -ENOTSUP; /* the product has not begun */
 	default:
 		return reads_c ? -EIO : -ENOTSUP;
 	}
 }
 
-/* Sums are made in f32, in f64 for f64. */
+/* Sums are made in f32; in f64 for f64. */
 int blas_multiply(const struct blas *blas, struct blas_handle *handle, cudaStream_t stream,
 		  const struct blas_product *product)
 {
@@ -121,7 +121,7 @@ int blas_multiply(const struct blas *blas, struct blas_handle *handle, cudaStrea
 	const void *added = wide ? (const void *)&p->beta : &beta;
 	cublasStatus_t status;
 
-	/* Of batches the library may choose other kernels, also where there is one. */
+	/* For batches the library may choose other kernels, even for one batch. */
 	if (p->batches == 1)
 		status = blas->multiply_one((cublasHandle_t)handle, p->a_is, p->b_is, p->m, p->n,
 					    p->k, factor, (const void *)p->a, type, p->lda,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * blas.h - cuBLAS, if it is there: loaded when a device is opened, never linked.
- */
+/* blas.h - cuBLAS, if it is there: loaded when a device is opened, never linked. */
 #ifndef QUOIT_CUDA_BLAS_H
 #define QUOIT_CUDA_BLAS_H
 
@@ -10,7 +8,7 @@
 
 #include <cublas_v2.h>
 
-struct blas_handle; /* a stream's own: products of two streams share no workspace */
+struct blas_handle; /* one per stream: products of two streams share no workspace */
 
 struct blas {
 	void *library; /* NULL: there is none */
@@ -29,7 +27,7 @@ struct blas {
 				   cublasGemmAlgo_t);
 };
 
-/* One product, or several at even distances, in the column-major words of cuBLAS. */
+/* One product, or several at even distances, in the column-major terms of cuBLAS. */
 struct blas_product {
 	cublasOperation_t a_is, b_is;
 	int m, n, k;
@@ -39,21 +37,22 @@ struct blas_product {
 	int batches;
 	double alpha, beta;
 	uint8_t dtype;   /* of A and B */
-	uint8_t c_dtype; /* the same, or QUOIT_F32 for factors of 16 bits */
+	uint8_t c_dtype; /* the same, or QUOIT_F32 if A and B have 16 bits */
 	bool tf32;
 };
 
-/* Load it; false: it cannot be had, and *ret_blas is empty. */
+/* Load cuBLAS; false: it is not available, and *ret_blas is empty. */
 bool blas_open(struct blas *ret_blas);
 void blas_close(struct blas *blas);
 
-/* NULL: the library refuses, for want of memory mostly.  Takes milliseconds. */
+/* NULL: the library refuses, mostly for want of memory.  Takes milliseconds. */
 struct blas_handle *blas_handle_new(const struct blas *blas, cudaStream_t stream);
 void blas_handle_free(const struct blas *blas, struct blas_handle *handle);
 
 /*
- * Into the handle's stream.  0; -ENOTSUP: not by this library, and C is as it was, or its old
- * contents do not count; -EIO: it has failed, and C may be anything; or another error of errors.h.
+ * Put the product into the handle's stream.  0; -ENOTSUP: not by this library: C is unchanged, or
+ * its old contents do not count; -EIO: it has failed, and C may hold anything; another error as in
+ * errors.h.
  */
 int blas_multiply(const struct blas *blas, struct blas_handle *handle, cudaStream_t stream,
 		  const struct blas_product *product);

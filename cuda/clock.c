@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.c - the device's clock and the processor's, read at one moment. */
+/* clock.c - read the device's clock and the processor's at one moment. */
 #include <errno.h>
 #include <time.h>
 
@@ -11,13 +11,13 @@
 #endif
 
 /*
- * Readings of both clocks, of which the least disturbed is taken.  Where the device has no room
- * for a kernel of one thread just now, nobody waits for it for longer than some milliseconds.
+ * Readings of both clocks; the least disturbed one is taken.  If the device has no room for a
+ * kernel of one thread, a reading gives up after some milliseconds.
  */
 #define CLOCK_TRIES 8
 #define CLOCK_SPINS 4000000u
 
-/* How long one of them may still be under way once its time was seen: this many looks. */
+/* How often the end of a reading's kernel is looked for after its time was seen. */
 #define CLOCK_LOOKS 1000u
 
 static uint64_t clock_ticks(void)
@@ -33,8 +33,8 @@ static uint64_t clock_ticks(void)
 }
 
 /*
- * The kernel of a reading has ended; -EAGAIN: not yet.  Asked for, not waited for by the runtime:
- * this may be beside a resident consumer.
+ * Has the kernel of a reading ended?  0; -EAGAIN: not yet.  The runtime asks and does not wait,
+ * because a consumer may be resident.
  */
 static int clock_end_reading(struct quoit_device *d)
 {
@@ -45,14 +45,14 @@ static int clock_end_reading(struct quoit_device *d)
 	return err;
 }
 
-/* One reading: a kernel writes the time, between two moments of ours.  -EAGAIN: it did not yet. */
+/* One reading: a kernel writes the time, between two times taken here.  -EAGAIN: it has not yet. */
 static int clock_read_once(struct quoit_device *d, uint64_t *ret_before, uint64_t *ret_after)
 {
 	void *there;
 	int err = device_pointer(d, d->word, &there);
 
 	if (!err)
-		err = clock_end_reading(d); /* of one that came too late */
+		err = clock_end_reading(d); /* of a reading that came too late */
 	if (err)
 		return err;
 	__atomic_store_n(d->word, 0, __ATOMIC_RELEASE);
@@ -69,7 +69,7 @@ static int clock_read_once(struct quoit_device *d, uint64_t *ret_before, uint64_
 	return -EAGAIN;
 }
 
-/* -EAGAIN: the device is busy, ask again later. */
+/* Read both clocks.  -EAGAIN: the device is busy, ask again later. */
 int clock_read(struct quoit_device *d, uint64_t *ret_device_ns, uint64_t *ret_ticks,
 	       uint64_t *ret_error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * context.h - what the files of this folder know of an opened device and its streams.
+ * context.h - what the files of this folder share: an opened device and its streams.
  *
- * The functions are those of device.h, which says what they do; driver.c makes its table of them.
+ * Most functions are those of device.h, which describes them; driver.c makes its table of them.
  */
 #ifndef QUOIT_CUDA_CONTEXT_H
 #define QUOIT_CUDA_CONTEXT_H
@@ -20,11 +20,11 @@
 struct quoit_device {
 	int index;
 	int broken;          /* 0, or the sticky error that was seen first */
-	cudaError_t failed;  /* what the runtime called that, or else the last that failed */
-	cudaMemPool_t pool;  /* NULL: there are none, memory is had the slow way */
+	cudaError_t failed;  /* the runtime's error for that, or else its last error */
+	cudaMemPool_t pool;  /* NULL: pools are not supported, and calls for memory are slow */
 	bool pool_is_shared; /* other processes may reach it */
-	cudaStream_t stream; /* memory is had and given back in its order; else empty */
-	cudaStream_t clock;  /* urgent: readings of the device's clock, written to */
+	cudaStream_t stream; /* memory is allocated and freed in its order; else empty */
+	cudaStream_t clock;  /* urgent: readings of the device's clock write there */
 	uint64_t *word;      /* one word of host memory */
 	uint64_t pack_most;  /* bytes of scratch that a product may take in its stream */
 	CUresult(CUDAAPI *write_value)(CUstream, CUdeviceptr, cuuint32_t, unsigned int);
@@ -37,7 +37,7 @@ struct quoit_device {
 	struct blas blas;
 	struct profile profile;
 	struct direct *direct; /* NULL until direct_open */
-	size_t module_bytes;   /* that clients' modules take */
+	size_t module_bytes;   /* bytes on the device that clients' modules take */
 };
 
 struct quoit_device_stream {
@@ -45,16 +45,19 @@ struct quoit_device_stream {
 	struct quoit_device_stream *next;
 	cudaStream_t stream;
 	struct blas_handle *blas; /* NULL until the device's first product */
-	uint32_t blas_later; /* there was none to be had: products until it is asked for again */
+	uint32_t blas_later;      /* there was none: products until one is asked for again */
 	void *scratch;
 	size_t scratch_bytes;
 };
 
-/* The device remembers an error that is sticky; and errors_code(), and the same. */
+/*
+ * device_code returns err, and the device remembers it if it is sticky.  device_check does the same
+ * with errors_code(result).
+ */
 int device_code(struct quoit_device *d, int err);
 int device_check(struct quoit_device *d, cudaError_t result);
 
-/* Where the device reaches host memory of host_new or host_register. */
+/* The device's address of host memory from host_new or host_register. */
 int device_pointer(struct quoit_device *d, void *host, void **ret);
 
 /* ---- clock.c ---- */
@@ -64,13 +67,16 @@ int clock_read(struct quoit_device *d, uint64_t *ret_device_ns, uint64_t *ret_ti
 
 /* ---- memory.c ---- */
 
-/* Pool and all; on failure nothing is left behind. */
+/* Make the pool; on failure nothing is left behind. */
 int memory_open(struct quoit_device *d);
-/* Nothing of the pool is used yet: get one that others reach.  -ENOTSUP: there is none. */
+/* Make a pool that other processes reach, while nothing of the old one is used.  -ENOTSUP. */
 int memory_share(struct quoit_device *d);
 void memory_close(struct quoit_device *d);
 
-/* In the order of a stream: usable by what is put into it next, until what was put in before. */
+/*
+ * Allocate and free in the order of a stream: work that is put there after memory_take and before
+ * memory_give may use the memory.
+ */
 cudaError_t memory_take(struct quoit_device *d, size_t bytes, cudaStream_t stream, void **ret);
 cudaError_t memory_give(struct quoit_device *d, void *memory, cudaStream_t stream);
 
@@ -108,9 +114,9 @@ int stream_signal(struct quoit_device_stream *s, uint32_t *word, uint32_t value)
 int stream_stamp(struct quoit_device_stream *s, uint64_t *word);
 
 /*
- * Scratch of what is put into the stream next, until that is done; aligned to 256 bytes.  Valid
- * until the next call.  More than REDUCE_MOST_SCRATCH (reduce_plan.h) is not for what may run
- * beside a resident consumer.
+ * Scratch for the work that is put into the stream next, until that is done; aligned to 256 bytes,
+ * valid until the next call.  Work that may run beside a resident consumer may ask for
+ * REDUCE_MOST_SCRATCH (reduce_plan.h) at most.
  */
 int stream_scratch(struct quoit_device_stream *s, size_t bytes, uint64_t *ret);
 
@@ -118,9 +124,9 @@ int stream_scratch(struct quoit_device_stream *s, size_t bytes, uint64_t *ret);
 
 int run_call(struct quoit_device_stream *s, const struct quoit_device_call *call);
 int run_gemm(struct quoit_device_stream *s, const struct quoit_device_call *call);
-/* Is there a kernel for an operation? */
+/* Is there a kernel for this operation? */
 bool run_knows(uint8_t opcode);
-/* A tensor's elements to another one of the same type and dims. */
+/* Copy a tensor's elements to another one of the same type and dims. */
 int run_copy(struct quoit_device_stream *s, const struct quoit_device_tensor *to,
 	     const struct quoit_device_tensor *from);
 
@@ -133,7 +139,9 @@ int reduce_run(struct quoit_device_stream *s, const struct quoit_device_call *ca
 int direct_open(struct quoit_device *d, const struct quoit_direct_requests *requests,
 		struct quoit_direct_words *words, uint32_t rings);
 int direct_start(struct quoit_device *d, uint32_t ring);
-/* Consumers are told to leave; once the device is idle, what direct_open made is freed. */
+/*
+ * _close: consumers are told to leave.  _free: once the device is idle, free what direct_open made.
+ */
 void direct_close(struct quoit_device *d);
 void direct_free(struct quoit_device *d);
 

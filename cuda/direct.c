@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* direct.c - GPU-direct rings: memory that the resident kernel reaches, and its start. */
+/*
+ * direct.c - GPU-direct rings: register their memory, load all kernels, start the resident kernel.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,20 +14,20 @@
 #define DIRECT_TRIED_BYTES ((size_t)4 << 20)
 
 struct direct {
-	const struct quoit_direct_requests *requests; /* as the host has them, and the device */
+	const struct quoit_direct_requests *requests; /* as the host has them */
 	struct quoit_direct_words *words;
 	void *device_requests;
 	void *device_words;
 	uint32_t rings;
-	cudaStream_t stream[QUOIT_DIRECT_CONSUMERS]; /* the resident kernels' */
-	uint32_t ring[QUOIT_DIRECT_CONSUMERS];       /* whose */
+	cudaStream_t stream[QUOIT_DIRECT_CONSUMERS]; /* of the resident kernels */
+	uint32_t ring[QUOIT_DIRECT_CONSUMERS];       /* the ring that each serves */
 	bool used[QUOIT_DIRECT_CONSUMERS];
 };
 
 /*
- * Requests, too, are in pages that we can write: those that cannot be written are registered only
- * where there is cudaDevAttrHostRegisterReadOnlySupported, which not every driver has (580 on an
- * H100 has it).
+ * Requests, too, are in pages that this process can write.  Pages that cannot be written are
+ * registered only if the driver has cudaDevAttrHostRegisterReadOnlySupported, which not every one
+ * has (580 on an H100 has it).
  */
 static int direct_register(struct quoit_device *d, const void *memory, size_t bytes, void **ret)
 {
@@ -42,7 +44,7 @@ static int direct_register(struct quoit_device *d, const void *memory, size_t by
 	return err;
 }
 
-/* The most urgent streams: a resident kernel is not to wait for a place behind long ones. */
+/* Make the most urgent streams: a resident kernel must not wait behind long ones for its place. */
 static int direct_streams(struct quoit_device *d, struct direct *direct)
 {
 	int least, greatest;
@@ -54,7 +56,7 @@ static int direct_streams(struct quoit_device *d, struct direct *direct)
 	return err;
 }
 
-/* Where kernels have a time limit, as beside a display, one that stays breaks the context. */
+/* If kernels have a time limit, as beside a display, a resident one breaks the context. */
 static int direct_check(struct quoit_device *d)
 {
 	int limited = 0;
@@ -63,11 +65,11 @@ static int direct_check(struct quoit_device *d)
 
 	if (err)
 		return err;
-	/* Without a pool scratch is had by calls that wait for the whole device. */
+	/* Without a pool, calls for scratch wait for the whole device. */
 	return limited || !d->pool ? -ENOTSUP : 0;
 }
 
-/* By another kernel of the driver's, perhaps, for each kind of place and length. */
+/* Clear and copy once for each kind of place and length: the driver has a kernel for each. */
 static int direct_try(struct quoit_device *d, char *memory)
 {
 	static const struct {
@@ -87,7 +89,7 @@ static int direct_try(struct quoit_device *d, char *memory)
 	return err ? err : device_check(d, cudaStreamSynchronize(d->stream));
 }
 
-/* Our kernels, and what the driver has of its own for clearing and copying. */
+/* Load our own kernels, and the driver's for clearing and copying. */
 static int direct_load(struct quoit_device *d)
 {
 	void *memory;
@@ -132,7 +134,7 @@ int direct_open(struct quoit_device *d, const struct quoit_direct_requests *requ
 	return err;
 }
 
-/* A stream whose last kernel has left.  -EBUSY: there is none. */
+/* Find a stream whose last kernel has left.  -EBUSY: there is none. */
 static int direct_find_stream(struct direct *direct, uint32_t *ret)
 {
 	for (uint32_t i = 0; i < QUOIT_DIRECT_CONSUMERS; i++) {
@@ -146,7 +148,7 @@ static int direct_find_stream(struct direct *direct, uint32_t *ret)
 	return -EBUSY;
 }
 
-/* The words of the ring say already that nobody has left it. */
+/* The caller has cleared `left` in the ring's words. */
 int direct_start(struct quoit_device *d, uint32_t ring)
 {
 	struct direct *direct = d->direct;

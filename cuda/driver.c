@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver.c - the device layer of NVIDIA devices: the table, opening and closing, health.
+ * driver.c - the device layer for NVIDIA devices: its table, opening and closing, health.
  *
- * The runtime is linked; the driver's library and cuBLAS are looked for when they are needed, so
- * that this file loads, and can say what is missing, on any machine.
+ * The runtime is linked.  The driver's library and cuBLAS are loaded when they are needed, so that
+ * this file loads on any machine, and can say what is missing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,17 +17,17 @@
 #include "kernels/kernels.h"
 
 /*
- * Products may take such a part of the device's memory as scratch in each stream, and no more than
- * so much: the tenth that is in no lease has room for that in all streams.
+ * A stream's products may take 1/DRIVER_PACK_PART of the device's memory as scratch, and at most
+ * DRIVER_PACK_MOST.  The tenth of the memory that no lease covers has room for that in all streams.
  */
 #define DRIVER_PACK_PART 512u
 #define DRIVER_PACK_MOST (UINT64_C(128) << 20)
 
-/* The version of the driver's functions that this is written for. */
+/* The version of the driver's functions that this code is written for. */
 #define DRIVER_ENTRY_VERSION     12000
-#define DRIVER_PARAMETER_VERSION 12040 /* where cuKernelGetParamInfo came */
+#define DRIVER_PARAMETER_VERSION 12040 /* the first with cuKernelGetParamInfo */
 
-/* The runtime has one device at a time current, and this driver never changes it. */
+/* The runtime has one current device at a time, and this driver never changes it. */
 static bool driver_in_use;
 
 int device_code(struct quoit_device *d, int err)
@@ -38,8 +38,8 @@ int device_code(struct quoit_device *d, int err)
 }
 
 /*
- * What is not known to be harmless is taken for a fault, and may be no more than the trouble of one
- * call: a broken context says so at every call.
+ * An error that is not known to be harmless counts as a fault, but may concern one call only.  So
+ * ask the device: a broken context fails every call.
  */
 static int driver_ask(struct quoit_device *d)
 {
@@ -65,7 +65,7 @@ int device_check(struct quoit_device *d, cudaError_t result)
 	return device_code(d, err);
 }
 
-/* cuBLAS, which may have seen it first, has no words of its own. */
+/* The runtime's text for an error; NULL: it has none, as when cuBLAS has seen the error first. */
 static const char *driver_why(struct quoit_device *d, int err)
 {
 	return err && errors_code(d->failed) == err ? cudaGetErrorString(d->failed) : NULL;
@@ -88,12 +88,12 @@ int device_pointer(struct quoit_device *d, void *host, void **ret)
 }
 
 /*
- * How many streams the hardware keeps apart, at most: as few as by default could have a resident
- * kernel and other work share one, and that work would wait for ever.
+ * The most streams that the hardware can keep apart.  With the lower default a resident kernel and
+ * other work could share a connection, and that work would wait for ever.
  */
 #define DRIVER_CONNECTIONS "32"
 
-/* Called before all else: the runtime reads its settings when it is first used. */
+/* Called first: the runtime reads its settings when it is first used. */
 static int driver_count(char *text, size_t size)
 {
 	int count = 0;
@@ -109,7 +109,9 @@ static int driver_count(char *text, size_t size)
 
 /* ---- open ---- */
 
-/* The kernel module's version as people know it; else what CUDA it is good for. */
+/*
+ * The version of the kernel's module; if it is unknown, the CUDA version that the driver supports.
+ */
 static void driver_version(char *text, size_t size)
 {
 	FILE *file = fopen("/sys/module/nvidia/version", "re");
@@ -126,7 +128,7 @@ static void driver_version(char *text, size_t size)
 
 static bool driver_has_doubles(struct quoit_device *d)
 {
-	int part = 0; /* of f32's speed */
+	int part = 0; /* f32's speed over f64's */
 
 	return !device_check(d, cudaDeviceGetAttribute(&part,
 						       cudaDevAttrSingleToDoublePrecisionPerfRatio,
@@ -164,7 +166,7 @@ static int driver_describe(struct quoit_device *d, struct quoit_device_info *ret
 	return 0;
 }
 
-/* A function of the driver's; NULL: it has none of this name. */
+/* Look up a driver function; NULL: it has none of this name. */
 static void *driver_entry(struct quoit_device *d, const char *name, unsigned int version)
 {
 	enum cudaDriverEntryPointQueryResult found;
@@ -177,7 +179,7 @@ static void *driver_entry(struct quoit_device *d, const char *name, unsigned int
 	return entry;
 }
 
-/* Streams that write words are tried as they will be used; refused, there are none. */
+/* Try whether streams can write words; if not, write_value is NULL. */
 static int driver_try_signals(struct quoit_device *d)
 {
 	struct quoit_device_stream s = {.device = d, .stream = d->stream};
@@ -219,7 +221,7 @@ static void driver_close(struct quoit_device *d)
 	driver_in_use = false;
 }
 
-/* An urgent stream for the clock, and a first kernel, which says whether any will run. */
+/* Make an urgent stream for the clock, and run a first kernel, which shows whether any will run. */
 static int driver_try_kernels(struct quoit_device *d, uint64_t *ret_clock_step)
 {
 	int least, greatest;
@@ -239,7 +241,7 @@ static int driver_try_kernels(struct quoit_device *d, uint64_t *ret_clock_step)
 	return err;
 }
 
-/* All that a device has of its own. */
+/* Make all that a device needs. */
 static int driver_prepare(struct quoit_device *d, struct quoit_device_info *ret_info, char *text,
 			  size_t size)
 {
@@ -313,8 +315,10 @@ static int driver_open(uint32_t index, struct quoit_device **ret,
 
 /* ---- health ---- */
 
-/* A broken context says so at every call: the device's own stream is asked.  By whom, it does not
- * say. */
+/*
+ * A broken context fails every call: query the device's own stream.  The job at fault stays
+ * unknown.
+ */
 static int driver_health(struct quoit_device *d, const struct quoit_device_verdict **ret_verdict)
 {
 	int err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* errors.c - what the runtime and cuBLAS say, as device.h has it. */
+/* errors.c - translate errors of the runtime and cuBLAS to those of device.h. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 
 #include "errors.h"
 
-/* The ones that are known not to break the context; what is not listed is taken for sticky. */
+/* Errors that are known not to break the context; any other is taken for sticky. */
 static int errors_find(cudaError_t result)
 {
 	switch (result) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm.c - matrix product: batches, strides, and who computes it. */
+/* gemm.c - matrix products: batches, strides, and the choice between cuBLAS and our kernel. */
 #include <errno.h>
 #include <limits.h>
 
@@ -8,19 +8,21 @@
 #include "context.h"
 #include "kernels/gemm_plan.h"
 
-/* Calls of cuBLAS for one job: the kernel does any number of batches in one launch. */
+/*
+ * At most so many calls of cuBLAS for one job; our kernel does any number of batches in one launch.
+ */
 #define GEMM_CALLS_MOST 64u
 
-/* So many products go by where a handle could not be had, before one is asked for again. */
+/* After cuBLAS has refused a handle, it is asked again after so many products. */
 #define GEMM_PRODUCTS_LATER 256u
 
-/* A matrix as cuBLAS reads it: by columns. */
+/* A matrix as cuBLAS describes it, by columns. */
 struct gemm_words {
 	cublasOperation_t is;
 	int lead;
 };
 
-/* The last two dims as rows and columns of the factor. */
+/* Transpose the last two dims. */
 static void gemm_turn(struct quoit_device_tensor *t)
 {
 	const uint32_t dim = t->dim[2];
@@ -32,7 +34,7 @@ static void gemm_turn(struct quoit_device_tensor *t)
 	t->stride[3] = stride;
 }
 
-/* False: it has no words for these strides. */
+/* Describe t for cuBLAS; false: it cannot express these strides. */
 static bool gemm_express(const struct quoit_device_tensor *t, struct gemm_words *ret)
 {
 	const int64_t rows = t->dim[2];
@@ -54,7 +56,7 @@ static bool gemm_express(const struct quoit_device_tensor *t, struct gemm_words 
 	return true;
 }
 
-/* Dense rows in scratch instead of t. */
+/* Copy t into scratch with dense rows, and let t be that copy. */
 static int gemm_pack(struct quoit_device_stream *s, struct quoit_device_tensor *t, uint64_t to)
 {
 	struct quoit_device_tensor packed = *t;
@@ -73,7 +75,7 @@ static int gemm_pack(struct quoit_device_stream *s, struct quoit_device_tensor *
 	return err;
 }
 
-/* Batches that are all one matrix are packed once. */
+/* Batches that repeat one matrix are packed once. */
 static void gemm_drop_repeats(struct quoit_device_tensor *t)
 {
 	for (uint32_t d = 0; d < 2; d++)
@@ -81,8 +83,8 @@ static void gemm_drop_repeats(struct quoit_device_tensor *t)
 }
 
 /*
- * A and B in words of cuBLAS.  What it has none for is copied into scratch, which is nobody's lease
- * and stays: -ENOTSUP: too much for that.
+ * Describe A and B for cuBLAS.  A factor that it cannot express is copied into scratch, which no
+ * lease covers and which stays allocated.  -ENOTSUP: that would be too much.
  */
 static int gemm_factors(struct quoit_device_stream *s, struct quoit_device_tensor factor[2],
 			struct gemm_words ret_words[2])
@@ -113,7 +115,7 @@ static int gemm_factors(struct quoit_device_stream *s, struct quoit_device_tenso
 	return err;
 }
 
-/* Are the two dims of batches one, for every operand? */
+/* Can the two dims of batches be merged into one, for every operand? */
 static bool gemm_is_one_batch(const struct quoit_device_tensor *c,
 			      const struct quoit_device_tensor factor[2])
 {
@@ -125,16 +127,16 @@ static bool gemm_is_one_batch(const struct quoit_device_tensor *c,
 		factor[1].stride[0] == inner * factor[1].stride[1]);
 }
 
-/* The distance of batches along the dim that is looped over inside, and over both as one. */
+/* The distance between batches along the inner dim, or over both dims as one. */
 static int32_t gemm_step(const struct quoit_device_tensor *t, const struct quoit_device_tensor *c)
 {
 	return c->dim[1] == 1 ? t->stride[0] : t->stride[1];
 }
 
 /*
- * The first product of a device gets a handle for each of its streams: made in the middle of later
- * ones, each would cost 0.1 ms on an H100, and send a resident consumer away.  To ask for one in
- * vain takes milliseconds: for want of memory, which is not soon to be had.
+ * The first product of a device makes a handle for each of its streams.  Made later, each would
+ * take 0.1 ms on an H100, and send a resident consumer away.  A request that is refused, for want
+ * of memory, takes milliseconds, and memory is seldom free again soon.
  */
 static bool gemm_has_handle(struct quoit_device_stream *s)
 {
@@ -155,7 +157,7 @@ static bool gemm_has_handle(struct quoit_device_stream *s)
 	return s->blas;
 }
 
-/* C, or its transpose, which is the product of the other factor's transposes in other order. */
+/* Compute C, or its transpose, the product of the transposed factors in reverse order. */
 static int gemm_by_blas(struct quoit_device_stream *s, const struct quoit_device_call *call,
 			const struct gemm_plan *plan)
 {
@@ -217,13 +219,13 @@ static int gemm_by_blas(struct quoit_device_stream *s, const struct quoit_device
 		product.b = factor[1].data + (uint64_t)((int64_t)i * factor[1].stride[0]) * size;
 		product.c = c.data + (uint64_t)((int64_t)i * c.stride[0]) * c_size;
 		err = device_code(d, blas_multiply(&d->blas, s->blas, s->stream, &product));
-		if (err == -ENOTSUP && i) /* some of C is done, and beta with it */
+		if (err == -ENOTSUP && i) /* beta is applied to a part of C already */
 			err = -EIO;
 	}
 	return err;
 }
 
-/* Nothing was put into the stream where cuBLAS says -ENOTSUP, scratch apart. */
+/* If cuBLAS returns -ENOTSUP, nothing but copies into scratch is in the stream. */
 int run_gemm(struct quoit_device_stream *s, const struct quoit_device_call *call)
 {
 	struct gemm_plan plan;
@@ -232,7 +234,7 @@ int run_gemm(struct quoit_device_stream *s, const struct quoit_device_call *call
 	gemm_describe(call, &plan);
 	if (walk_count(&call->tensor[0]) == 0)
 		return 0;
-	/* Small ones have the algorithm of the resident kernel, and so its results. */
+	/* Small products use the algorithm of the resident kernel, and so have its results. */
 	if (!quoit_direct_product(call->tensor[0].dim, call->tensor[1].dim, plan.dtype) &&
 	    s->device->blas.library && plan.k > 0 && plan.k <= INT_MAX &&
 	    (uint64_t)plan.batch[0] * plan.batch[1] <= INT_MAX)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* image.c - is what a client has brought all there? */
+/* image.c - check that a client's image is complete */
 #include "image.h"
 
 #include <elf.h>
@@ -11,7 +11,7 @@ static bool image_holds(size_t size, uint64_t offset, uint64_t bytes)
 	return offset <= size && bytes <= size - offset;
 }
 
-/* A table of `count` entries, each of them `entry` bytes. */
+/* Is a table of `count` entries, of `entry` bytes each, within the image? */
 static bool image_holds_table(size_t size, uint64_t offset, uint64_t count, size_t entry,
 			      size_t expected)
 {
@@ -22,7 +22,7 @@ static bool image_holds_sections(const char *image, size_t size, const Elf64_Ehd
 {
 	Elf64_Shdr section;
 
-	/* An image of so many sections that they are counted elsewhere is not a kernel's. */
+	/* With very many sections their count is stored elsewhere: that is not a kernel's image. */
 	if (header->e_shoff && !header->e_shnum)
 		return false;
 	for (uint32_t i = 0; i < header->e_shnum; i++) {
@@ -66,7 +66,7 @@ bool image_is_whole(const void *image, size_t size)
 {
 	if (size >= SELFMAG && !memcmp(image, ELFMAG, SELFMAG))
 		return image_is_elf(image, size);
-	while (size > 0 && !((const char *)image)[size - 1]) /* text may come with its end */
+	while (size > 0 && !((const char *)image)[size - 1]) /* text may end with zeros */
 		size--;
 	return size > 0 && !memchr(image, 0, size);
 }

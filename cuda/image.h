@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* image.h - is what a client has brought all there? */
+/* image.h - check that a client's image is complete */
 #ifndef QUOIT_CUDA_IMAGE_H
 #define QUOIT_CUDA_IMAGE_H
 
@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 /*
- * The driver is not told how long an image is: it believes the tables in it.  True: the image, of
- * so many bytes, is text whose zero bytes, if any, are its last, as PTX is, or a 64-bit ELF file,
- * as a cubin is, whose headers, sections and segments all lie within it.
+ * Is the image complete?  The driver is not told its size, and trusts the tables in it.  True: the
+ * image is text like PTX, with zero bytes only at its end, or a 64-bit ELF file like a cubin, with
+ * all headers, sections and segments within these bytes.
  */
 bool image_is_whole(const void *image, size_t size);
 

@@ -7,8 +7,8 @@
 #include "errors.h"
 
 /*
- * What is freed goes back to the system in memory_free and nowhere else.  By default every call
- * that waits for a stream does so, and to do so may take waiting for the whole device.
+ * Freed memory goes back to the system in memory_free only.  By default each call that waits for a
+ * stream gives some back, and may wait for the whole device for that.
  */
 static int memory_make_pool(struct quoit_device *d, enum cudaMemAllocationHandleType handles)
 {
@@ -27,7 +27,7 @@ static int memory_make_pool(struct quoit_device *d, enum cudaMemAllocationHandle
 	}
 	err = device_check(
 		d, cudaMemPoolSetAttribute(d->pool, cudaMemPoolAttrReleaseThreshold, &keep));
-	/* Else our own stream may be made to wait for one that has freed something. */
+	/* Else our stream could be made to wait for one that has freed memory. */
 	if (!err)
 		err = device_check(
 			d, cudaMemPoolSetAttribute(
@@ -38,8 +38,8 @@ static int memory_make_pool(struct quoit_device *d, enum cudaMemAllocationHandle
 }
 
 /*
- * A pool of our own, that gives back what is freed: the launcher keeps what is soon asked for
- * again, and other processes on the device have leases, too.
+ * Make a pool that gives freed memory back to the system: the launcher keeps memory that is needed
+ * again soon, and other processes on the device have leases, too.
  */
 int memory_open(struct quoit_device *d)
 {
@@ -51,8 +51,8 @@ int memory_open(struct quoit_device *d)
 }
 
 /*
- * The driver gives nothing of such a pool back to the system before the pool is destroyed: there is
- * one only where somebody may read it.
+ * The driver gives no memory of such a pool back before the pool is destroyed.  So there is one
+ * only if another process may read it.
  */
 int memory_share(struct quoit_device *d)
 {
@@ -98,7 +98,7 @@ cudaError_t memory_give(struct quoit_device *d, void *memory, cudaStream_t strea
 	return cudaFree(memory);
 }
 
-/* The device's own stream is empty but for this: waiting for it takes no longer than to look. */
+/* The device's own stream is empty but for this, so waiting for it takes no longer than a look. */
 int memory_new(struct quoit_device *d, uint64_t bytes, uint64_t *ret)
 {
 	void *memory;
@@ -144,7 +144,7 @@ void memory_host_free(struct quoit_device *d, void *memory)
 		(void)device_check(d, cudaFreeHost(memory));
 }
 
-/* Whatever the reason, memory that cannot be registered is one that goes through a buffer. */
+/* Other errors become -ENOTSUP: the memory then goes through a staging buffer. */
 int memory_host_register(struct quoit_device *d, void *memory, size_t bytes)
 {
 	int err;

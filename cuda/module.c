@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* module.c - kernels that a client has brought. */
+/* module.c - load and launch kernels that a client has brought. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,41 +11,43 @@
 
 #define MODULE_ARGS (sizeof(((struct quoit_device_launch *)0)->arg) / sizeof(void *))
 
-/* Arguments of a launch in one piece, all of 255 bytes at most and aligned. */
+/* Arguments of a launch in one piece: each has 255 bytes at most, and is aligned. */
 #define MODULE_ARGUMENT_BYTES (MODULE_ARGS * 256 * 2)
 
 /*
- * Memory on the device, in nobody's lease, that clients' code may take beside its tensors: for the
- * code and variables of all modules of this process; and for the stacks of one kernel.
+ * Memory on the device that no lease covers, and that clients' code may take beside its tensors:
+ * for the code and variables of all modules of this process, and for the stacks of one kernel.
  */
 #define MODULE_MOST_BYTES  ((size_t)256 << 20)
 #define MODULE_STACK_BYTES ((size_t)1 << 30)
 
-/* Other processes take memory meanwhile: so often what a module takes is measured. */
+/*
+ * How often a module's memory is measured if it is too much: other processes may have taken some.
+ */
 #define MODULE_MEASURES 3
 
-/* What a compiler has to say; more of it is cut off. */
+/* Bytes kept of a compiler's messages. */
 #define MODULE_LOG_BYTES 512u
 
 struct quoit_device_module {
 	struct quoit_device *device;
-	cudaLibrary_t library; /* NULL: it is to be loaded again */
-	char *image;           /* ends with a zero, which PTX needs */
+	cudaLibrary_t library; /* NULL: to be loaded again */
+	char *image;           /* ends with a zero, as PTX must */
 	bool measured;
-	size_t bytes; /* that it takes, once measured */
-	/* Here, since a driver that loads lazily compiles when a kernel is asked for. */
+	size_t bytes; /* on the device, once measured */
+	/* Kept here, because a driver that loads lazily compiles when a kernel is asked for. */
 	char log[MODULE_LOG_BYTES];
 	enum cudaJitOption option[2];
 	void *value[2];
 };
 
-/* Never made: a kernel is a pointer of the runtime's under a type of ours. */
+/* A kernel is the runtime's pointer under our type. */
 static cudaKernel_t module_kernel(struct quoit_device_kernel *k)
 {
 	return (cudaKernel_t)k;
 }
 
-/* Its compiler knows more than the runtime's word for it. */
+/* Write the compiler's message if there is one; the runtime's text says less. */
 static int module_say(struct quoit_device_module *m, cudaError_t result, const char *doing,
 		      char *text, size_t size)
 {
@@ -121,7 +123,7 @@ void module_free(struct quoit_device_module *m)
 	free(m);
 }
 
-/* Its code is loaded by the question for its attributes; else it would be by its first launch. */
+/* Find a kernel.  Asking for its attributes loads its code now, and not at its first launch. */
 static int module_look(struct quoit_device_module *m, const char *name, cudaKernel_t *ret,
 		       struct cudaFuncAttributes *ret_attributes, char *text, size_t size)
 {
@@ -134,7 +136,9 @@ static int module_look(struct quoit_device_module *m, const char *name, cudaKern
 			  "its code cannot be loaded", text, size);
 }
 
-/* The same of the first kernel, with which the module's variables come.  -ENOMEM: too much. */
+/*
+ * Find a module's first kernel, with which its variables are loaded.  -ENOMEM: they take too much.
+ */
 static int module_look_first(struct quoit_device_module *m, const char *name, cudaKernel_t *ret,
 			     struct cudaFuncAttributes *ret_attributes, char *text, size_t size)
 {
@@ -166,8 +170,8 @@ static int module_look_first(struct quoit_device_module *m, const char *name, cu
 }
 
 /*
- * The driver makes the stacks of all threads that the device could run at once, and keeps them.
- * -ENOMEM: that would be too much.
+ * The driver allocates stacks for all threads that the device can run at once, and keeps them.
+ * -ENOMEM: they would take too much.
  */
 static int module_check_stack(struct quoit_device *d, size_t bytes)
 {
@@ -204,7 +208,7 @@ int module_find(struct quoit_device_module *m, const char *name, struct quoit_de
 	return 0;
 }
 
-/* The largest power of two that divides a size: what an argument of it is aligned to. */
+/* The alignment of an argument: the largest power of two that divides its size, at most 16. */
 static size_t module_alignment(size_t bytes)
 {
 	const size_t most = 16;
@@ -213,9 +217,9 @@ static size_t module_alignment(size_t bytes)
 }
 
 /*
- * Are the arguments those that the kernel takes, each of its size?  The driver takes fewer bytes
- * than there should be without a word, and the kernel computes with what lies behind them (580 on
- * an H100).  A driver that cannot tell is believed.
+ * Does the kernel take these arguments, each of its size?  The driver accepts fewer bytes without
+ * an error, and the kernel then computes with what lies behind them (580 on an H100).  A driver
+ * that cannot tell is trusted.
  */
 static bool module_takes(struct quoit_device *d, struct quoit_device_kernel *k,
 			 const struct quoit_device_launch *l)
@@ -232,7 +236,9 @@ static bool module_takes(struct quoit_device *d, struct quoit_device_kernel *k,
 	return d->parameter(kernel, l->args, &offset, &bytes) != CUDA_SUCCESS;
 }
 
-/* One piece of bytes with its size, so that the driver reads no argument that nobody has given. */
+/*
+ * Arguments are one piece of bytes with its size, so that the driver reads none that was not given.
+ */
 int module_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 		  const struct quoit_device_launch *launch)
 {
@@ -257,8 +263,7 @@ int module_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 			return -EINVAL;
 		alignment = module_alignment(l->arg_bytes[i]);
 		gap = -used & (alignment - 1);
-		memset(bytes + used, 0,
-		       gap); /* or a kernel could read there what is on our stack */
+		memset(bytes + used, 0, gap); /* else a kernel could read our stack there */
 		used += gap;
 		memcpy(bytes + used, l->arg[i], l->arg_bytes[i]);
 		used += l->arg_bytes[i];
@@ -269,6 +274,6 @@ int module_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 		l->block[1], l->block[2], l->shared_bytes, s->stream, NULL, extra);
 	profile_end(&s->device->profile);
 	err = device_check(s->device, result);
-	/* A block has not room for its threads' registers: no more memory would help. */
+	/* A block lacks registers for its threads: more memory would not help. */
 	return result == cudaErrorLaunchOutOfResources ? -EINVAL : err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - memory of other devices, which other processes have: by the driver's memory pools */
+/* peer.c - reach other devices' memory, owned by other processes, by the driver's memory pools */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "context.h"
 
 struct quoit_device_pool {
-	struct quoit_device *device; /* that reads it */
+	struct quoit_device *device; /* the device that reads it */
 	cudaMemPool_t pool;
 };
 
@@ -27,7 +27,7 @@ int peer_export(struct quoit_device *d, int *ret_fd)
 				       ret_fd, d->pool, cudaMemHandleTypePosixFileDescriptor, 0));
 }
 
-/* This device may read and write what is imported; the driver gives that whole or not at all. */
+/* Let this device read and write imported memory; the driver gives no less. */
 static int open_access(struct quoit_device *d, cudaMemPool_t pool)
 {
 	struct cudaMemAccessDesc access = {
@@ -94,8 +94,8 @@ int peer_memory_export(struct quoit_device *d, uint64_t address, struct quoit_de
 }
 
 /*
- * The whole piece is imported, up to a fifth more than these bytes.  Of one of more than 4 GiB the
- * driver of CUDA 13.0 writes over the end of a table on its stack: those go through the host.
+ * The whole piece is imported, up to a fifth more than these bytes.  For pieces above 4 GiB the
+ * driver of CUDA 13.0 overruns a table on its stack, so those go through the host.
  */
 #define PEER_MOST (UINT64_C(7) << 29)
 
@@ -117,8 +117,10 @@ int peer_memory_import(struct quoit_device_pool *p, const struct quoit_device_ex
 	return err;
 }
 
-/* It must be given back here before it is over there: the device's own stream is empty but for
- * this. */
+/*
+ * Memory must be released here before its owner frees it, so this waits.  The device's own stream
+ * is empty but for this.
+ */
 int peer_memory_release(struct quoit_device_pool *p, uint64_t address)
 {
 	struct quoit_device *d = p->device;

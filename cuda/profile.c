@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* profile.c - what is put into streams, by name, for profilers. */
+/* profile.c - name all work that is put into streams, for profilers. */
 #include "profile.h"
 
 static const char *const profile_names[PROFILE_NR] = {
@@ -12,7 +12,7 @@ static const char *const profile_names[PROFILE_NR] = {
 	[PROFILE_LAUNCH] = "launch",
 };
 
-/* 0 is none. */
+/* NVTX's 0 means no category. */
 static uint32_t category(unsigned what)
 {
 	return what + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reduce.c - a reduction goes into a stream. */
+/* reduce.c - put a reduction into a stream. */
 #include <errno.h>
 
 #include "context.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c - which kernels an operation is. */
+/* run.c - choose the kernels of each operation, and put them into a stream. */
 #include <errno.h>
 
 #include "context.h"
@@ -16,7 +16,7 @@ static bool run_is_float(uint8_t dtype)
 	return dtype == QUOIT_F32 || dtype == QUOIT_F64;
 }
 
-/* Types of 16 bits are moved, converted and multiplied, and not computed with otherwise. */
+/* Types of 16 bits are only moved, converted and multiplied. */
 static bool run_takes_halves(uint8_t opcode)
 {
 	switch (opcode) {
@@ -48,7 +48,7 @@ static bool run_needs_float(uint8_t opcode)
 	}
 }
 
-/* Factors of one floating-point type, and C of the same; or f32, if they are of 16 bits. */
+/* Both factors have one floating-point type, and C has the same; or f32 if they have 16 bits. */
 static bool run_takes_product(const struct quoit_device_call *call)
 {
 	const uint8_t c = call->tensor[0].dtype;
@@ -77,7 +77,7 @@ static bool run_takes(const struct quoit_device_call *call)
 
 /* ---- element by element ---- */
 
-/* In parts that the kernels can count. */
+/* Launch it in parts that the kernels can count. */
 static int run_map(struct quoit_device_stream *s, const struct walk *walk,
 		   const struct quoit_device_call *call, kernel_launch *launch)
 {
@@ -88,7 +88,7 @@ static int run_map(struct quoit_device_stream *s, const struct walk *walk,
 
 	if (now.count == 0)
 		return 0;
-	/* Where an operand is the scalar, another one may be in its place: of C's type. */
+	/* If an operand is the scalar, another tensor may be in its place, of the output's type. */
 	for (uint32_t i = 0; i < WALK_OPERANDS; i++)
 		size[i] = walk_dtype_size(call->tensor[call->tensor[i].data ? i : 0].dtype);
 	while (walk_cut(&now, &rest, size)) {
@@ -100,7 +100,7 @@ static int run_map(struct quoit_device_stream *s, const struct walk *walk,
 	return device_check(s->device, launch(&now, call, s->stream));
 }
 
-/* The second input may be the scalar, and then the first one. */
+/* The second input may be the scalar; with QUOIT_EW_REVERSE the first one is. */
 static int run_arithmetic(struct quoit_device_stream *s, const struct quoit_device_call *call)
 {
 	const struct quoit_device_tensor *t[] = {&call->tensor[0], &call->tensor[1],
@@ -134,7 +134,7 @@ static int run_compare(struct quoit_device_stream *s, const struct quoit_device_
 	return run_map(s, &walk, call, kernel_compare);
 }
 
-/* The first tensors of the call as they are. */
+/* The operands are the call's first tensors, as they are. */
 static int run_plain(struct quoit_device_stream *s, const struct quoit_device_call *call,
 		     uint32_t operands, enum walk_order order, kernel_launch *launch)
 {
@@ -148,10 +148,10 @@ static int run_plain(struct quoit_device_stream *s, const struct quoit_device_ca
 
 /* ---- moving ---- */
 
-/* Squares of which less than this is filled are not worth it. */
+/* A dim must be at least so long for transposing by squares to pay. */
 #define RUN_SQUARE_LEAST 8
 
-/* The dim along which the input is dense, if the output is along another; else `dims`. */
+/* The dim along which the input is dense, if the output is dense along another; else `dims`. */
 static uint32_t run_transposed_dim(const struct walk *walk)
 {
 	const uint32_t last = walk->dims - 1;
@@ -222,7 +222,7 @@ static int run_transpose(struct quoit_device_stream *s, const struct quoit_devic
 	return run_copy(s, &call->tensor[0], &in);
 }
 
-/* out[i] = x[i - shift] along the axis: two copies of what lies on either side of the seam. */
+/* out[i] = x[i - shift] along the axis: two copies, of the parts on either side of the seam. */
 static int run_roll(struct quoit_device_stream *s, const struct quoit_device_call *call)
 {
 	const uint32_t axis = call->arg & 3;
@@ -267,7 +267,7 @@ static int run_gather_parts(struct quoit_device_stream *s, const struct gather_p
 	return device_check(s->device, kernel_gather(&now, s->stream));
 }
 
-/* Under one index lies a row or more, unless the axis is the last dim: that is moved widely. */
+/* Each index selects a row or more, unless the axis is the last dim; rows are moved widely. */
 static int run_gather(struct quoit_device_stream *s, const struct quoit_device_call *call)
 {
 	const uint32_t axis = call->arg & 3;

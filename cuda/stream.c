@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c - streams, events, and what is put into a stream without a computation. */
+/* stream.c - streams, events, and work that copies, clears, signals or stamps. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,9 +9,9 @@
 #include "kernels/reduce_plan.h"
 
 /*
- * Scratch is asked for in these steps, so that a little more is not a new allocation.  Every
- * stream has the first from its beginning: no reduction needs more, and may so run beside a
- * resident consumer.
+ * Scratch is allocated in these steps, so that a little more needs no new allocation.  Every stream
+ * has the first step from the beginning.  No reduction needs more, so one may run beside a resident
+ * consumer.
  */
 #define STREAM_SCRATCH_STEP REDUCE_MOST_SCRATCH
 
@@ -73,8 +73,7 @@ void stream_free(struct quoit_device_stream *s)
 	free(s);
 }
 
-/* The old scratch stays in use until what was put in before is done: the stream's order sees to it.
- */
+/* By the stream's order the old scratch stays in use until work that was put in before is done. */
 int stream_scratch(struct quoit_device_stream *s, size_t bytes, uint64_t *ret)
 {
 	const size_t more = (bytes + STREAM_SCRATCH_STEP - 1) & ~((size_t)STREAM_SCRATCH_STEP - 1);
@@ -193,7 +192,7 @@ int stream_clear(struct quoit_device_stream *s, uint64_t address, uint64_t bytes
 	return err;
 }
 
-/* The write follows all before it, and whoever sees it sees all of that: the default flag. */
+/* The write comes after all earlier work, and a reader that sees it sees that: the default flag. */
 int stream_signal(struct quoit_device_stream *s, uint32_t *word, uint32_t value)
 {
 	struct quoit_device *d = s->device;

@@ -2,10 +2,10 @@
 /*
  * walk.h - how a kernel goes through tensors of equal dims and any strides.
  *
- * Dims of 1 are dropped, and neighbours that all operands step through evenly become one: what
- * lies dense in memory is one dim with a stride of 1, and kernels have a fast way for that.
- * Passed to kernels by value.  Pure functions, for the host and for a kernel that makes walks
- * itself (direct.cu).
+ * Dims of 1 are dropped, and neighbouring dims through which all operands step evenly become one.
+ * So dense memory is one dim with a stride of 1, for which kernels have a fast way.  Walks are
+ * passed to kernels by value.  The functions are pure, for the host and for a kernel that makes
+ * walks itself (direct.cu).
  */
 #ifndef QUOIT_CUDA_WALK_H
 #define QUOIT_CUDA_WALK_H
@@ -33,7 +33,7 @@ struct walk_operand {
 
 struct walk {
 	uint64_t count; /* elements */
-	uint64_t first; /* place of the first one among those of the whole walk, before a cut */
+	uint64_t first; /* place of the first one in the whole walk, before a cut */
 	uint64_t dim[QUOIT_MAX_DIMS];
 	uint32_t dims;     /* at least 1 */
 	uint32_t operands; /* outputs first */
@@ -45,12 +45,12 @@ enum walk_order {
 	WALK_ANY_ORDER, /* in the order in which the first operand lies in memory */
 };
 
-/* The widest load and store of a thread. */
+/* The widest load and store of a thread, in bytes. */
 #define WALK_WIDEST 16
 
 #define WALK_MOST (UINT64_C(1) << 31)
 
-/* Bytes of an element of a type; 0: no such type. */
+/* Bytes of an element of a type; 0: unknown type. */
 WALK uint32_t walk_dtype_size(uint8_t dtype)
 {
 	switch (dtype) {
@@ -74,7 +74,7 @@ WALK uint64_t walk_count(const struct quoit_device_tensor *t)
 	return (uint64_t)t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3];
 }
 
-/* An operand that repeats one element: it has no memory. */
+/* An operand that repeats one element, and has no memory. */
 WALK struct quoit_device_tensor walk_constant(const struct quoit_device_tensor *like)
 {
 	struct quoit_device_tensor constant = *like;
@@ -112,7 +112,7 @@ WALK void walk_swap_dims(struct walk *walk, uint32_t a, uint32_t b)
 	}
 }
 
-/* Larger strides of the first operand to the front. */
+/* Move dims with larger strides of the first operand to the front. */
 WALK void walk_sort(struct walk *walk)
 {
 	const int64_t *stride = walk->operand[0].stride;
@@ -158,7 +158,7 @@ WALK void walk_merge(struct walk *walk)
 	}
 }
 
-/* All operands have the dims of the first.  A walk over nothing has count 0. */
+/* Make a walk; all operands have the dims of the first.  A walk without elements has count 0. */
 WALK void walk_make(struct walk *ret_walk, const struct quoit_device_tensor *const t[],
 		    uint32_t operands, enum walk_order order)
 {
@@ -181,7 +181,9 @@ WALK void walk_make(struct walk *ret_walk, const struct quoit_device_tensor *con
 	walk_merge(walk);
 }
 
-/* One dim, along which the first operand lies dense, and every other too or repeats an element. */
+/*
+ * Is there one dim, along which the first operand is dense, and each other is dense or one element?
+ */
 WALK bool walk_is_dense(const struct walk *walk)
 {
 	for (uint32_t i = 0; i < walk->operands; i++) {
@@ -194,8 +196,8 @@ WALK bool walk_is_dense(const struct walk *walk)
 }
 
 /*
- * Kernels count elements in 32 bits.  True: *walk was too long, and is now its
- * first part; *ret_rest is what comes after it.  size[]: bytes of the operands' elements.
+ * Kernels count elements in 32 bits.  True: *walk was too long, and is now its first part;
+ * *ret_rest is the rest.  size[]: bytes of an element of each operand.
  */
 WALK bool walk_cut(struct walk *walk, struct walk *ret_rest, const uint32_t size[WALK_OPERANDS])
 {
@@ -245,8 +247,8 @@ WALK bool walk_can_widen(const struct walk *walk, uint32_t moved, uint32_t size,
 }
 
 /*
- * Where the first `moved` operands, of elements of `size` bytes, only move: take up to 16 bytes
- * for one element, as far as rows and addresses allow; the others must repeat along a row.
+ * If the first `moved` operands, of elements of `size` bytes, are only moved: take up to 16 bytes
+ * as one element, as far as rows and addresses allow.  The other operands must repeat along a row.
  * Returns the new size.
  */
 WALK uint32_t walk_widen(struct walk *walk, uint32_t moved, uint32_t size)

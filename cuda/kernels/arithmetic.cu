@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arithmetic.cu - what two numbers make, into a stream. */
+/* arithmetic.cu - arithmetic on two numbers, into a stream. */
 #include "kernels/arithmetic.cuh"
 
 cudaError_t kernel_arithmetic(const walk *w, const quoit_device_call *call, cudaStream_t stream)

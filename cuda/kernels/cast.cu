@@ -6,7 +6,7 @@
 #include "kernels/half.h"
 #include "kernels/map.cuh"
 
-/* The two types of 16 bits, apart from each other and from integers. */
+/* The two types of 16 bits, distinct from each other and from integers. */
 struct f16 {
 	uint16_t bits;
 };
@@ -16,7 +16,7 @@ struct bf16 {
 
 template <class To> struct to;
 
-/* Whatever has a plain conversion. */
+/* Types with a plain conversion. */
 #define TO_FLOAT(type)                                                                             \
 	template <> struct to<type> {                                                              \
 		template <class From> static __device__ type of(From x)                            \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* choose.cu - compare two numbers, and choose between two by a condition, into a stream. */
+/* choose.cu - compare two numbers, or choose between two by a condition, into a stream. */
 #include "kernels/choose.cuh"
 
 cudaError_t kernel_compare(const walk *w, const quoit_device_call *call, cudaStream_t stream)

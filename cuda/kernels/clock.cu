@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.cu - the device's clock. */
+/* clock.cu - read the device's clock, and find its step. */
 #include "kernels/kernels.h"
 #include "kernels/listed.cuh"
 #include "kernels/system.cuh"
 
-/* Steps that are looked at: some are longer, where a look was missed. */
+/* Steps that are measured: some are longer, if a look missed one. */
 #define CLOCK_STEPS 64
 
 static __global__ void stamp_kernel(uint64_t *word)
@@ -15,7 +15,7 @@ static __global__ void stamp_kernel(uint64_t *word)
 
 static kernel_node stamp_node((const void *)stamp_kernel);
 
-/* A clock that is finer than a look at it takes is said to go in steps of a look. */
+/* For a clock that is finer than a look takes, the step is the time of a look. */
 static __global__ void step_kernel(uint64_t *word)
 {
 	uint64_t least = UINT64_MAX;

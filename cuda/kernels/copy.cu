@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* copy.cu - elements move: copy, transpose, gather. */
+/* copy.cu - move elements: copy, transpose, gather. */
 #include <errno.h>
 
 #include "kernels/choose.cuh"
@@ -27,12 +27,12 @@ cudaError_t kernel_copy(const walk *w, uint32_t size, cudaStream_t stream)
 /* ---- transpose ---- */
 
 #define SQUARE 32 /* edge */
-#define ROWS   8  /* of threads: each moves SQUARE / ROWS elements */
+#define ROWS   8  /* rows of threads; a thread moves SQUARE / ROWS elements */
 
 struct squares {
 	walk w;
 	uint32_t fast;   /* the input's dense dim */
-	uint32_t across; /* squares along the output's */
+	uint32_t across; /* squares along the output's dense dim */
 	uint32_t down;   /* squares along `fast` */
 	uint64_t count;
 };
@@ -109,7 +109,7 @@ cudaError_t kernel_transpose(const walk *w, uint32_t fast, uint32_t size, cudaSt
 
 /* ---- gather ---- */
 
-/* The first to find the verdict empty fills it; it is read when the job has ended. */
+/* The first thread that finds the verdict empty fills it; it is read when the job has ended. */
 static __device__ void refuse_index(quoit_device_verdict *verdict, int64_t found, uint64_t allowed)
 {
 	if (atomicCAS((int *)&verdict->res, 0, -ERANGE) != 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * direct.cu - the kernel that stays: the consumer of one GPU-direct ring (quoit/direct.h).
+ * direct.cu - the resident kernel: the consumer of one GPU-direct ring (quoit/direct.h).
  *
- * One block per ring: its requests run one after the other, each by all threads, so that the
- * ring's order is the order of the jobs, and a barrier is all that is between them.  The first warp
- * waits for a request, takes it and works out where its operands are, while the others wait at the
- * barrier.  What a request does with an element, and in which order numbers are summed, is the code
- * of the kernels for streams: the results are the same bits.
+ * There is one block per ring.  Its requests run one after the other, each by all threads, so the
+ * ring's order is the order of the jobs, with only a barrier between them.  The first warp waits
+ * for a request, takes it and finds its operands, while the others wait at the barrier.  The work
+ * on an element, and the order of sums, is the code of the kernels for streams, so results have the
+ * same bits.
  */
 #include "kernels/direct_ring.cuh"
 
@@ -25,10 +25,10 @@ static_assert(DIRECT_THREADS == REDUCE_THREADS, "a block of reduce.cuh");
 
 #define MASK (QUOIT_DIRECT_ENTRIES - 1)
 
-/* Partial results of a reduction: of an output at most one for so many elements. */
+/* The most partial results of a reduction: each is of REDUCE_COLUMN_LEAST elements or more. */
 #define PARTIALS (QUOIT_DIRECT_ELEMENTS / REDUCE_COLUMN_LEAST)
 
-/* A request, as a block has it in its shared memory. */
+/* A request in a block's shared memory. */
 struct direct_job {
 	quoit_device_call call;
 	union {
@@ -42,9 +42,9 @@ struct direct_job {
 /* ---- element by element ---- */
 
 /*
- * What a walk's operands are made of: a digit each, the lowest for the output, the number of a
- * tensor of the call.  DIRECT_SCALAR: every element is `bits`.  (An array that lanes look up by
- * their numbers would lie in local memory.)
+ * The tensors of a walk's operands: a hexadecimal digit each, the lowest for the output, is a
+ * tensor's number in the call.  DIRECT_SCALAR: every element is `bits`.  (An array indexed by lanes
+ * would lie in local memory.)
  */
 struct direct_operands {
 	uint32_t tensors;
@@ -53,7 +53,7 @@ struct direct_operands {
 };
 #define DIRECT_SCALAR 0xfu
 
-/* Is a bit of each dim of operand o set, by the ballot of the lanes 4 o to 4 o + 3? */
+/* Are the bits of all dims of operand o set in the ballot, those of lanes 4 o to 4 o + 3? */
 static __device__ bool direct_all_dims(uint32_t ballot, uint32_t o)
 {
 	return (ballot >> (QUOIT_MAX_DIMS * o) & 15u) == 15u;
@@ -61,9 +61,9 @@ static __device__ bool direct_all_dims(uint32_t ballot, uint32_t o)
 static_assert(QUOIT_MAX_DIMS == 4, "the mask of a ballot");
 
 /*
- * A walk as wide as the output.  Where each operand is dense, or one element, it has one dim, which
- * spares each thread three divisions; else all four.  By the first warp: lanes 4 o to 4 o + 3 have
- * the dims of operand o.
+ * Make a walk over the output.  If each operand is dense, or one element, it has one dim, which
+ * spares each thread three divisions; else all four.  The first warp calls it: lanes 4 o to 4 o + 3
+ * have the dims of operand o.
  */
 static __device__ void direct_walk(direct_job &job, const direct_operands &in)
 {
@@ -73,7 +73,7 @@ static __device__ void direct_walk(direct_job &job, const direct_operands &in)
 	const uint32_t at = o < in.count ? in.tensors >> 4 * o & 0xfu : DIRECT_SCALAR;
 	const quoit_device_tensor *const t = at == DIRECT_SCALAR ? nullptr : &job.call.tensor[at];
 	const int64_t stride = t ? t->stride[d] : 0;
-	int64_t behind = 1; /* elements of a step along this dim, where they are dense */
+	int64_t behind = 1; /* elements of a step along this dim, if it is dense */
 	uint32_t dense, one;
 	bool flat = true;
 
@@ -100,7 +100,7 @@ static __device__ void direct_walk(direct_job &job, const direct_operands &in)
 	}
 }
 
-/* A call for each thread: of few registers in the kernel itself, whatever the function takes. */
+/* One call per thread; not inlined, so that the kernel itself uses few registers. */
 template <class F> inline __device__ __noinline__ void direct_each(const walk &w, F f)
 {
 	map_each(w, f, threadIdx.x, DIRECT_THREADS);
@@ -115,7 +115,7 @@ struct direct_go {
 	}
 };
 
-/* The second input may be the scalar, and then the first one. */
+/* The second input may be the scalar; with QUOIT_EW_REVERSE the first one is. */
 static __device__ void direct_prepare_arithmetic(direct_job &job)
 {
 	const quoit_device_call &call = job.call;
@@ -136,7 +136,7 @@ static __device__ void direct_prepare_compare(direct_job &job)
 			  scalar_bits(call.scalar[0], call.tensor[1].dtype)});
 }
 
-/* The first tensors of the call as they are. */
+/* The operands are the call's first tensors, as they are. */
 static __device__ void direct_prepare_plain(direct_job &job, uint32_t operands)
 {
 	direct_walk(job, {0x3210u, operands, 0});
@@ -197,7 +197,7 @@ static __device__ void direct_prepare_reduce(direct_job &job)
 #define EACH (SIDE / GEMM_STEP) /* rows, and columns, of a thread */
 static_assert(GEMM_STEP * GEMM_STEP == DIRECT_THREADS, "a thread has EACH x EACH elements of C");
 
-/* A slice of A, so many columns of it, and of B, as many rows; one more keeps banks apart. */
+/* A slice of A, with so many columns, and of B, with as many rows; one more keeps banks apart. */
 template <class T> struct direct_slices {
 	static constexpr uint32_t deep = 256 / sizeof(T);
 	T a[SIDE][deep + 1];
@@ -205,8 +205,8 @@ template <class T> struct direct_slices {
 };
 
 /*
- * All of C at once, slice by slice.  An element takes in its products in the order of gemm.cu,
- * whole steps of them.
+ * Compute all of C at once, slice by slice.  An element sums its products in the order of gemm.cu,
+ * in whole steps of them.
  */
 template <class T>
 inline __device__ __noinline__ void direct_gemm_as(const gemm_plan &g, direct_slices<T> &slices)
@@ -307,7 +307,7 @@ static __device__ direct_kind direct_kind_of(uint8_t opcode)
 	return opcode <= QUOIT_OP_COPY ? DIRECT_MOVE : DIRECT_REDUCE;
 }
 
-/* By the first warp, which has taken the call: the plan by which all threads work. */
+/* The first warp, which has taken the call, makes the plan by which all threads work. */
 static __device__ void direct_prepare(direct_job &job)
 {
 	switch (direct_kind_of(job.call.opcode)) {
@@ -336,7 +336,7 @@ static __device__ void direct_prepare(direct_job &job)
 	}
 }
 
-/* By all threads. */
+/* All threads run the request. */
 static __device__ void direct_run(direct_job &job)
 {
 	switch (direct_kind_of(job.call.opcode)) {
@@ -366,7 +366,7 @@ static __device__ void direct_run(direct_job &job)
 
 /* ---- the consumer ---- */
 
-/* Each lane of the first warp has one, and they are alike. */
+/* Each lane of the first warp has one; all are alike. */
 struct direct_consumer {
 	quoit_consumer ring;
 	quoit_direct_words *words;
@@ -374,7 +374,7 @@ struct direct_consumer {
 	uint64_t looked, worked; /* ns */
 };
 
-/* One time for all lanes, which must decide alike. */
+/* One time for all lanes, because they must decide alike. */
 static __device__ uint64_t direct_now(void)
 {
 	return __shfl_sync(0xffffffffu, system_now(), 0);
@@ -391,7 +391,7 @@ static __device__ void direct_begin(direct_consumer &c, const quoit_direct_reque
 	c.worked = direct_now();
 }
 
-/* A store for the whole system is one lane's. */
+/* One lane does a store for the whole system. */
 static __device__ void direct_beat(direct_consumer &c, uint64_t now)
 {
 	c.looked = now;
@@ -401,8 +401,8 @@ static __device__ void direct_beat(direct_consumer &c, uint64_t now)
 }
 
 /*
- * The tail, and whether it is told to leave: both go over the bus, so two lanes ask at once.  That
- * costs as much as one word, and each look at the tail is one at the other.
+ * Read the tail, and whether the consumer is told to leave.  Both words go over the bus, so two
+ * lanes read them at once, for the cost of one.  Returns false if told to leave.
  */
 static __device__ bool direct_look(direct_consumer &c)
 {
@@ -415,7 +415,7 @@ static __device__ bool direct_look(direct_consumer &c)
 	return !__shfl_sync(0xffffffffu, seen, 1);
 }
 
-/* The end of edge W: by lane 0, whose verdict is that of all. */
+/* The last step of edge W: lane 0 does it, and decides for all. */
 static __device__ bool direct_may_sleep(direct_consumer &c)
 {
 	bool idle = false;
@@ -437,7 +437,7 @@ static __device__ void direct_leave(direct_consumer &c)
 	system_store(&c.words->left, 1, SYSTEM_RELEASE);
 }
 
-/* By the first warp: wait for a request.  False: it leaves. */
+/* The first warp waits for a request.  False: the consumer leaves. */
 static __device__ bool direct_await(direct_consumer &c)
 {
 	for (;;) {
@@ -459,7 +459,7 @@ static __device__ bool direct_await(direct_consumer &c)
 	return false;
 }
 
-/* By the first warp: a word for each lane. */
+/* The first warp copies the request, one word per lane. */
 static __device__ void direct_take(direct_job &job, const quoit_direct_request *from)
 {
 	constexpr uint32_t words = sizeof(job.call) / sizeof(uint64_t);
@@ -497,8 +497,7 @@ static __global__ void __launch_bounds__(DIRECT_THREADS)
 			return;
 		direct_run(job);
 		__syncthreads();
-		/* The barrier, then a release for the whole system: who sees it sees all of that.
-		 */
+		/* After the barrier, a release for all: a reader of head sees all results. */
 		if (threadIdx.x == 0)
 			quoit_ring_release(&c.ring, 1);
 		else if (first_warp)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * element.h - what an operation makes of one element.
+ * element.h - each operation on one element.
  *
- * Plain C that the device's compiler and the host's read alike, so that a machine without a
- * device can test it.  The results are those of the CPU (ops.def says which they are).
+ * Plain C for the compilers of device and host alike, so that a machine without a device can test
+ * it.  Results are those of the CPU, as ops.def defines them.
  */
 #ifndef QUOIT_CUDA_ELEMENT_H
 #define QUOIT_CUDA_ELEMENT_H
@@ -54,7 +54,7 @@ ELEMENT double element_f64(uint64_t bits)
 
 /* ---- arithmetic ---- */
 
-/* Toward zero; x / 0 is 0, and the one quotient that does not fit wraps. */
+/* Rounds toward zero; x / 0 is 0, and the one quotient that does not fit wraps. */
 ELEMENT int32_t element_div_i32(int32_t x, int32_t y)
 {
 	if (y == 0)
@@ -69,7 +69,7 @@ ELEMENT int64_t element_div_i64(int64_t x, int64_t y)
 	return y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
 }
 
-/* A NaN is the result wherever it stands; of equals the second one, zeros of two signs too. */
+/* A NaN on either side is the result; of equal numbers, also zeros of two signs, the second is. */
 ELEMENT float element_min_f32(float x, float y)
 {
 	return x < y || x != x ? x : y;
@@ -100,7 +100,7 @@ ELEMENT double element_relu_f64(double x)
 	return x > 0 || x != x ? x : 0;
 }
 
-/* By exp(-|x|), so that nothing overflows and small results keep their digits. */
+/* Computed by exp(-|x|), so that nothing overflows and small results keep their digits. */
 ELEMENT float element_sigmoid_f32(float x)
 {
 	float e = expf(-fabsf(x));

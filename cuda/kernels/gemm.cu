@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm.cu - matrix product for any strides, where there is no cuBLAS or it has no words for them.
- */
+/* gemm.cu - matrix products for any strides, without cuBLAS or if it cannot express them. */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -9,7 +8,7 @@
 
 #define TILE GEMM_STEP /* edge; a block makes TILE x TILE elements of C */
 
-/* Factors of type T into a C of type Out, by sums of type Wide. */
+/* Multiply factors of type T into a C of type Out, with sums of type Wide. */
 template <class T, class Out, class Wide>
 __global__ void __launch_bounds__(TILE *TILE) gemm_kernel(gemm_plan g, uint64_t blocks)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm_plan.h - what a product's tensors are to our own kernels. */
+/* gemm_plan.h - describe a product's tensors for our own kernels. */
 #ifndef QUOIT_CUDA_GEMM_PLAN_H
 #define QUOIT_CUDA_GEMM_PLAN_H
 
 #include "kernels/element.h"
 #include "kernels/kernels.h"
 
-/* Sums go over whole steps of so many products, the last one filled up with zeros. */
+/* Sums go over whole steps of so many products; the last step is filled up with zeros. */
 #define GEMM_STEP 16
 
 ELEMENT void gemm_strides(int64_t ret[QUOIT_MAX_DIMS], const struct quoit_device_tensor *t,

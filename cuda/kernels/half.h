@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * half.h - the two types of 16 bits, by their definition: f16 (IEEE 754 binary16: 5 bits of
- * exponent, 10 of mantissa) and bf16 (the upper half of an f32: 8 and 7).
+ * half.h - conversion of the two types of 16 bits, by their definition: f16 (IEEE 754 binary16: 5
+ * bits of exponent, 10 of mantissa) and bf16 (the upper half of an f32: 8 and 7).
  *
- * To nearest, ties to even, in one rounding; what is too large becomes infinite.  Read by the
- * device's compiler and the host's alike, as element.h.
+ * Rounds once, to nearest, ties to even; a number that is too large becomes infinite.  For the
+ * compilers of device and host alike, as element.h.
  */
 #ifndef QUOIT_CUDA_HALF_H
 #define QUOIT_CUDA_HALF_H
@@ -17,8 +17,8 @@
 #define HALF_BF16_LEAST    (-126)
 
 /*
- * In units of the last place the rounded number is an integer that holds the implicit bit; added
- * to the exponent's field, less one, it carries into it where it must, up to infinity.
+ * In units of the last place the rounded number is an integer with the implicit bit.  Added to the
+ * exponent's field, less one, it carries into that where it must, up to infinity.
  */
 ELEMENT uint16_t half_round(double x, int mantissa, int least)
 {
@@ -53,8 +53,8 @@ ELEMENT double half_widen(uint16_t half, int mantissa, int least)
 }
 
 /*
- * A double that a rounding to few digits takes as it would take x: digits which do not fit are
- * gathered in the last one, so that nothing is rounded twice.
+ * A double that rounds to few digits as x would: digits that do not fit are gathered in the last
+ * one, so that nothing is rounded twice.
  */
 ELEMENT double half_from_i64_exactly(int64_t x)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernels.h - what the host's side calls of the device's side: one launcher per family.
+ * kernels.h - the functions of the device's side that the host's side calls: one launcher per
+ * family.
  *
- * A launcher puts kernels into a stream and says what the runtime said.  It chooses by the call's
- * operation, types and arg; where elements lie is in the walk.  None waits, none allocates.
+ * A launcher puts kernels into a stream and returns the runtime's result.  It chooses by the call's
+ * operation, types and arg; the walk says where elements lie.  No launcher waits or allocates.
  */
 #ifndef QUOIT_CUDA_KERNELS_H
 #define QUOIT_CUDA_KERNELS_H
@@ -19,7 +20,7 @@ extern "C" {
 typedef cudaError_t kernel_launch(const struct walk *walk, const struct quoit_device_call *call,
 				  cudaStream_t stream);
 
-/* Operands as the operation's tensors; what is missing is a constant. */
+/* Operands are the operation's tensors; a missing one is a constant. */
 kernel_launch kernel_arithmetic; /* ADD .. AXPBY */
 kernel_launch kernel_function;   /* RELU .. SIGMOID */
 kernel_launch kernel_compare;
@@ -27,7 +28,7 @@ kernel_launch kernel_select;
 kernel_launch kernel_cast;
 kernel_launch kernel_random; /* in row-major order */
 
-/* Elements of `size` bytes (2, 4, 8 or 16) from operand 1 to operand 0. */
+/* Copy elements of `size` bytes (2, 4, 8 or 16) from operand 1 to operand 0. */
 cudaError_t kernel_copy(const struct walk *walk, uint32_t size, cudaStream_t stream);
 
 /*
@@ -44,26 +45,25 @@ struct gather_plan {
 	uint64_t axis_dim;
 	uint32_t size; /* 2, 4, 8 or 16 */
 	uint8_t index_dtype;
-	struct quoit_device_verdict *verdict; /* as the device has it */
+	struct quoit_device_verdict *verdict; /* the device's address of it */
 };
 cudaError_t kernel_gather(const struct gather_plan *gather, cudaStream_t stream);
 
 /*
- * A reduction.  Outputs are the elements of `outer` (operand 0: the input at 0 of what is
- * reduced, operand 1: the output); each takes in the elements of `inner` (operand 0: the input,
- * operand 1 and 2: what SQLOSS needs), from that place on, in a tree that only the numbers here
- * determine.  `parts` partial results of each output go through `partial`, KERNEL_PARTIAL bytes
- * each, and are put together by a second kernel; of 1 there is none.
+ * A reduction.  Its outputs are the elements of `outer` (operand 0: the input at 0 of the reduced
+ * dims, operand 1: the output).  Each output takes in the elements of `inner` (operand 0: the
+ * input, operands 1 and 2: what SQLOSS needs), from that place on, in a tree that only these
+ * numbers determine.  Where there is more than one part, their results of KERNEL_PARTIAL bytes go
+ * through `partial`, and a second kernel merges them.
  */
 struct reduce_plan {
 	struct walk outer, inner;
 	uint64_t part_length; /* elements of `inner` in a part */
 	uint32_t parts;
-	uint32_t
-		lanes; /* threads of a part: 1, and neighbours have neighbouring outputs; 32; 256 */
+	uint32_t lanes; /* threads of a part: 1 (neighbours have neighbouring outputs), 32, 256 */
 	uint64_t partial;
-	double divisor; /* of floating-point sums, 1 but for MEAN */
-	double factor;  /* the same, 1 but for SQLOSS */
+	double divisor; /* of floating-point sums; 1 except for MEAN */
+	double factor;  /* the same; 1 except for SQLOSS */
 	double twice;   /* SQLOSS: 2 scalar[0] */
 	uint8_t opcode;
 	uint8_t dtype; /* of the input */
@@ -71,7 +71,7 @@ struct reduce_plan {
 #define KERNEL_PARTIAL 16
 cudaError_t kernel_reduce(const struct reduce_plan *reduce, cudaStream_t stream);
 
-/* C = alpha A B + beta C for any strides, in elements: of batches (two dims), rows, columns. */
+/* C = alpha A B + beta C for any strides, in elements: of two dims of batches, rows, columns. */
 struct gemm_plan {
 	uint64_t c, a, b;
 	int64_t c_stride[QUOIT_MAX_DIMS];
@@ -85,20 +85,20 @@ struct gemm_plan {
 };
 cudaError_t kernel_gemm(const struct gemm_plan *gemm, cudaStream_t stream);
 
-/* Every kernel of this object is loaded; else each is at its first launch. */
+/* Load every kernel of this object now; otherwise each is loaded at its first launch. */
 cudaError_t kernels_load(void);
 
 /*
- * The consumer of a GPU-direct ring (quoit/direct.h), in a stream of its own; both addresses are
- * the device's.  It runs until it leaves.
+ * Start the consumer of a GPU-direct ring (quoit/direct.h) in a stream of its own; both addresses
+ * are the device's.  It runs until it leaves.
  */
 cudaError_t kernel_direct(const struct quoit_direct_requests *requests,
 			  struct quoit_direct_words *words, cudaStream_t stream);
 
-/* The device's clock in nanoseconds, written where the device reaches host memory. */
+/* Write the device's clock, in nanoseconds, to a word that the device reaches. */
 cudaError_t kernel_stamp(uint64_t *word, cudaStream_t stream);
 
-/* The least step of the device's clock in nanoseconds, written likewise.  For when it is opened. */
+/* Write the least step of the device's clock, in nanoseconds, likewise; for opening a device. */
 cudaError_t kernel_clock_step(uint64_t *step, cudaStream_t stream);
 
 #ifdef __cplusplus

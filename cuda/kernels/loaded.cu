@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* loaded.cu - have every kernel of this object loaded. */
+/* loaded.cu - load every kernel of this object. */
 #include "kernels/kernels.h"
 #include "kernels/listed.cuh"
 
-/* Before any constructor runs. */
+/* Initialized before any constructor runs. */
 static const kernel_node *kernel_nodes = nullptr;
 
 kernel_node::kernel_node(const void *k) : kernel(k), next(kernel_nodes)

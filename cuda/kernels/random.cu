@@ -3,7 +3,7 @@
  * random.cu - uniform and normal numbers from Philox.
  *
  * Element i of the tensor's row-major order comes from block scalar[1] + i / per_block.  A thread
- * makes a block at a time, and writes it at once where it lies together.
+ * makes one block at a time, and writes it at once if its elements lie together.
  */
 #include "kernels/map.cuh"
 #include "kernels/random_core.h"

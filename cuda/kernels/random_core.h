@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * random_core.h - Philox 4x32-10 and what is made of its words, bit for bit as on the CPU.
+ * random_core.h - Philox 4x32-10 and the numbers made of its words, bit for bit as on the CPU.
  *
- * Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+ * Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+ *
  * Normals come in pairs by the Box-Muller transform.  Only correctly rounded operations and
  * explicit fma are used: compile without contraction (-fmad=false, -ffp-contract=off).  The
- * polynomials are those of daemon/ops/vmath.h, which says where they come from.  Read by the
- * device's compiler and the host's alike, as element.h.
+ * polynomials are those of daemon/ops/vmath.h, which says where they come from.  For the compilers
+ * of device and host alike, as element.h.
  */
 #ifndef QUOIT_CUDA_RANDOM_CORE_H
 #define QUOIT_CUDA_RANDOM_CORE_H
@@ -14,7 +15,7 @@
 #include "kernels/element.h"
 #include "walk.h"
 
-#define RANDOM_BYTES  16 /* what a block makes */
+#define RANDOM_BYTES  16 /* the numbers of a block */
 #define RANDOM_WORDS  4  /* of a block: four f32 or two f64 */
 #define RANDOM_ROUNDS 10
 
@@ -22,7 +23,7 @@
 
 /*
  * Do whole blocks lie together, so that each is written at once?  A part of a cut walk may be dense
- * and begin in the middle of one.  size: bytes of an element.
+ * and yet begin in the middle of one.  size: bytes of an element.
  */
 ELEMENT bool random_is_whole(const struct walk *w, uint32_t size)
 {
@@ -38,7 +39,7 @@ ELEMENT uint64_t random_place(const struct walk *w, uint64_t block, uint32_t siz
 
 /* ---- words ---- */
 
-/* Block number `block` of a key. */
+/* Make block number `block` of a key. */
 ELEMENT void random_block(uint64_t key, uint64_t block, uint32_t ret_word[RANDOM_WORDS])
 {
 	uint32_t k0 = (uint32_t)key;
@@ -171,8 +172,8 @@ ELEMENT void random_uniform_f64(const uint32_t word[RANDOM_WORDS], double ret_x[
 }
 
 /*
- * The first word gives u in (0, 1], the second the angle: its low 30 bits t in [-pi/4, pi/4),
- * its highest two a turn by pi/2 (sine and cosine change places) and one by pi (both change
+ * The first word gives u in (0, 1], the second the angle.  Its low 30 bits are t in [-pi/4, pi/4);
+ * of its highest two, one turns by pi/2 (sine and cosine change places), one by pi (both change
  * sign).
  */
 ELEMENT void random_normal_f32(const uint32_t word[RANDOM_WORDS], float ret_x[4])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reduce.cu - reductions, into a stream. */
+/* reduce.cu - put reductions into a stream. */
 #include "kernels/reduce_ops.cuh"
 
 struct reduce_into_stream {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reduce_plan.h - how a reduction is cut.
+ * reduce_plan.h - cut a reduction into parts.
  *
- * By its shape alone, never by the device, so that every device gives the same bits; and so does
- * the resident kernel, which makes its plans itself.
+ * The cut depends on the shape only, never on the device, so every device gives the same bits.  So
+ * does the resident kernel, which makes its plans itself.
  */
 #ifndef QUOIT_CUDA_REDUCE_PLAN_H
 #define QUOIT_CUDA_REDUCE_PLAN_H
@@ -11,17 +11,17 @@
 #include "kernels/element.h"
 #include "kernels/kernels.h"
 
-/* Parts that keep a large device busy, and elements that are not worth a thread of their own. */
-#define REDUCE_ROW_UNITS    1024  /* of warps or blocks */
-#define REDUCE_COLUMN_UNITS 65536 /* where a thread makes an output */
+/* Parts that keep a large device busy, and elements that are too few for a thread of their own. */
+#define REDUCE_ROW_UNITS    1024  /* warps or blocks */
+#define REDUCE_COLUMN_UNITS 65536 /* threads, if each makes an output */
 #define REDUCE_ROW_LEAST    4096
 #define REDUCE_COLUMN_LEAST 64
 #define REDUCE_MOST_PARTS   1024
 
-/* Partial results are never more than the units that they keep busy. */
+/* There are never more partial results than units to keep busy. */
 #define REDUCE_MOST_SCRATCH (REDUCE_COLUMN_UNITS * KERNEL_PARTIAL)
 
-/* A part at least this long is a block's, not a warp's; an axis at least this long a warp's. */
+/* A part at least this long gets a block, else a warp; an axis at least this long gets a warp. */
 #define REDUCE_LONG 2048
 #define REDUCE_AXIS 32
 
@@ -30,7 +30,7 @@ WALK bool reduce_is_over(const struct quoit_device_call *call, uint32_t d)
 	return call->opcode == QUOIT_OP_SQLOSS || call->arg == QUOIT_AXIS_ALL || call->arg == d;
 }
 
-/* The dims of the outputs, and those that each output takes in. */
+/* Split the dims into those of the outputs, and those that each output takes in. */
 WALK void reduce_split(const struct quoit_device_call *call, struct reduce_plan *plan)
 {
 	const bool loss = call->opcode == QUOIT_OP_SQLOSS;
@@ -62,7 +62,7 @@ WALK uint64_t reduce_parts(uint64_t units, uint64_t outputs, uint64_t length, ui
 	return parts > 0 ? parts : 1;
 }
 
-/* Neighbouring threads should read neighbouring elements: along what is reduced, or across. */
+/* Let neighbouring threads read neighbouring elements: along the reduced dims, or across them. */
 WALK void reduce_cut(struct reduce_plan *plan)
 {
 	const struct walk *outer = &plan->outer;
@@ -93,7 +93,7 @@ WALK void reduce_scale(const struct quoit_device_call *call, struct reduce_plan 
 	plan->twice = 2 * scalar;
 }
 
-/* All but `partial`.  False: there are no outputs, and the plan is not to be used. */
+/* Fill all but `partial`.  False: there are no outputs, and the plan must not be used. */
 WALK bool reduce_describe(const struct quoit_device_call *call, struct reduce_plan *plan)
 {
 	plan->opcode = call->opcode;

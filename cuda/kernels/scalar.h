@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scalar.h - a job's scalar as an element; for both compilers, as element.h. */
+/* scalar.h - convert a job's scalar to an element; for both compilers, as element.h. */
 #ifndef QUOIT_CUDA_SCALAR_H
 #define QUOIT_CUDA_SCALAR_H
 
@@ -7,7 +7,7 @@
 
 #include "kernels/half.h"
 
-/* As an element of a type has it, in the low bytes. */
+/* The bits of an element of this type, in the low bytes. */
 ELEMENT uint64_t scalar_bits(uint64_t bits, uint8_t dtype)
 {
 	const double x = element_f64(bits);

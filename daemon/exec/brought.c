@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* brought.c - what a session has brought */
+/* brought.c - keep the images and kernels that a session has brought */
 #include "brought.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ int brought_take_image(struct brought **at, const struct quoit_exec_image *m, in
 		close(fd);
 		return err;
 	}
-	/* The module that had this number before may go by a request that is still to be taken. */
+	/* A request to unload the module that had this number before may still be in the ring. */
 	(*at)->image[m->image].fd = fd;
 	(*at)->image[m->image].bytes = m->bytes;
 	return 0;

@@ -10,14 +10,14 @@
 #include <quoit/exec.h>
 
 struct brought_image {
-	int fd; /* to be loaded; -1: it is, or there is none */
+	int fd; /* to be loaded; -1: the image is loaded, or there is none */
 	uint64_t bytes;
-	struct quoit_device_module *module; /* NULL: it is not loaded */
+	struct quoit_device_module *module; /* NULL: not loaded */
 };
 
 struct brought_kernel {
-	struct quoit_device_kernel *kernel; /* NULL: it has not been found */
-	bool launched;                      /* once, since it was found */
+	struct quoit_device_kernel *kernel; /* NULL: not found */
+	bool launched;                      /* at least once since it was found */
 	uint32_t image;
 	struct quoit_kernel_desc desc;
 };
@@ -28,13 +28,13 @@ struct brought {
 };
 
 /*
- * A message of quoitd's has come.  *at is NULL before the first.  fd is taken over.  -EPROTO: it
- * cannot be; -ENOMEM.
+ * Take a message of quoitd's.  *at is NULL before the first, and is made then.  fd is taken over.
+ * 0; -EPROTO: the message is invalid; -ENOMEM.
  */
 int brought_take_image(struct brought **at, const struct quoit_exec_image *m, int fd);
 int brought_take_kernel(struct brought **at, const struct quoit_exec_kernel *m);
 
-/* The session leaves; its modules are unloaded already.  NULL is fine. */
+/* Free all; the modules are unloaded already.  NULL is fine. */
 void brought_free(struct brought *b);
 
 #endif

@@ -33,7 +33,7 @@ int channel_take(struct channel *c, struct quoit_exec_request *ret)
 	quoit_ring_release(&c->requests, 1);
 	if (ret->slot >= QUOIT_EXEC_SLOTS)
 		return -EPROTO;
-	/* What they need was sent before them. */
+	/* quoitd sent the memory, image or kernel that such a request needs before it. */
 	if (!c->slots[ret->slot].known || ret->type == QUOIT_EXEC_LOAD ||
 	    ret->type == QUOIT_EXEC_FIND)
 		err = memory_receive(c->socket, c->slots);
@@ -44,7 +44,7 @@ int channel_take(struct channel *c, struct quoit_exec_request *ret)
 
 static void ring_bell(const struct channel *c)
 {
-	/* Full is success: the reactor's epoll sees the bytes that are there. */
+	/* A full socket is success: the reactor's epoll sees the bytes there. */
 	(void)send(c->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -53,7 +53,7 @@ int channel_answer(struct channel *c, const struct quoit_exec_answer *a)
 	uint32_t i;
 
 	if (!quoit_ring_reserve(&c->answers, &i))
-		return -EPROTO; /* as many answers as requests fit */
+		return -EPROTO; /* the ring has room for an answer to each request */
 	c->exec->answer[i & MASK] = *a;
 	if (quoit_ring_submit_wake(&c->answers, &c->daemon->need_wake))
 		ring_bell(c);
@@ -82,14 +82,14 @@ int channels_sleep(struct channels *c, uint64_t most_ns)
 	quoit_ring_awake(&c->words->need_wake);
 	if (n <= 0)
 		return 0;
-	/* Bells are drained before the rings are looked at again, or one could be lost. */
+	/* Drain bells before looking at the rings again, or one could be lost. */
 	for (uint32_t i = 0; i < c->count && !err; i++)
 		if (c->poll[i].revents)
 			err = memory_receive(c->channel[i].socket, c->channel[i].slots);
 	return err ? err : c->poll[c->count].revents != 0;
 }
 
-/* ---- what is said on the first socket ---- */
+/* ---- messages on the first socket ---- */
 
 int channels_hear(struct channels *c, struct quoit_exec_peer *ret, int *ret_fd)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * channel.h - quoit-exec's side of its channels: requests come, answers go, and sleep between.
+ * channel.h - quoit-exec's side of its channels: take requests, send answers, sleep in between.
  *
- * One channel per reactor of quoitd (quoit/exec.h).  All by one thread.
+ * There is one channel per reactor of quoitd (quoit/exec.h).  One thread calls all functions.
  */
 #ifndef QUOIT_EXEC_CHANNEL_H
 #define QUOIT_EXEC_CHANNEL_H
@@ -38,21 +38,28 @@ struct channels {
 	struct pollfd poll[QUOIT_MAX_REACTORS + 1]; /* the last one: quoitd's own socket */
 };
 
-/* Wait for quoitd's start on `socket` and open what it names.  -errno; close in any case. */
+/*
+ * Wait for quoitd's start message on `socket`, and open what it names.  0 or -errno; call
+ * channels_close in any case.
+ */
 int channels_open(struct channels *c, int socket);
 void channels_close(struct channels *c);
 
-/* How many requests there are to take, CHANNEL_BURST at most; -EPROTO: that cannot be. */
+/*
+ * How many requests there are to take, CHANNEL_BURST at most; -EPROTO: impossible ring positions.
+ */
 int channel_ready(struct channel *c);
 
-/* The next request, of a slot whose memory is known; -errno: the two do not understand each other.
+/*
+ * Take the next request; its slot's memory is known then.  0, or -errno: quoitd and quoit-exec do
+ * not understand each other.
  */
 int channel_take(struct channel *c, struct quoit_exec_request *ret);
 
-/* Answer, and wake the reactor if it sleeps.  -EPROTO: it was never asked. */
+/* Answer, and wake the reactor if it sleeps.  0; -EPROTO: there was no request for it. */
 int channel_answer(struct channel *c, const struct quoit_exec_answer *a);
 
-/* A request of this slot has had so many ticks; less than none is none. */
+/* A request of this slot has used so many ticks; a negative number counts as 0. */
 static inline void channel_count(const struct channel *c, uint32_t slot, int64_t ticks)
 {
 	uint64_t *had = &c->exec->had[slot];
@@ -61,21 +68,21 @@ static inline void channel_count(const struct channel *c, uint32_t slot, int64_t
 		__atomic_store_n(had, *had + (uint64_t)ticks, __ATOMIC_RELAXED);
 }
 
-/* In what words.running names a request. */
+/* The name of a request in words.running. */
 static inline uint64_t channel_name(uint32_t channel, uint32_t id)
 {
 	return (uint64_t)channel << 32 | (id + 1);
 }
 
 /*
- * What quoitd says of another device's process: 1 and *ret_fd, the caller's, -1: none; 0: nothing.
- * -ECONNRESET: it has hung up, -EPROTO: it speaks another language.
+ * Take a message about another device's process.  1: *ret is filled, and *ret_fd is the caller's
+ * (-1: none); 0: no message; -ECONNRESET: quoitd has hung up; -EPROTO: the message is invalid.
  */
 int channels_hear(struct channels *c, struct quoit_exec_peer *ret, int *ret_fd);
 
 /*
- * Sleep until there is a request, most_ns at most.  1: there is something to hear; 0; -ECONNRESET:
- * quoitd has hung up.
+ * Sleep until there is a request, most_ns at most.  1: channels_hear has something; 0: not;
+ * -ECONNRESET: quoitd has hung up.
  */
 int channels_sleep(struct channels *c, uint64_t most_ns);
 

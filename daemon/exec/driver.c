@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* driver.c - finding a device's driver, and the device */
+/* driver.c - find a device's driver, and open the device */
 #include "driver.h"
 
 #include <ctype.h>
@@ -35,7 +35,7 @@ bool driver_is_named(const char *name)
 	return number_of(name) && (is_kind(name, "soft") || is_kind(name, "cuda"));
 }
 
-/* It is beside us, in a build and where they are installed. */
+/* quoit-cuda.so is beside quoit-exec, in a build and where they are installed. */
 static void *load_cuda(void)
 {
 	char path[PATH_MAX];
@@ -56,7 +56,7 @@ static const struct quoit_device_driver *find(const char *name, char *text, size
 	void *object;
 
 	if (is_kind(name, "soft")) {
-		ops_adopt(); /* its operations are the daemon's */
+		ops_adopt(); /* it uses the daemon's operations */
 		return &soft_device_driver;
 	}
 	object = load_cuda();
@@ -66,7 +66,7 @@ static const struct quoit_device_driver *find(const char *name, char *text, size
 	return api;
 }
 
-/* 0, or why there is no device; hello->text has it in words. */
+/* 0, or -errno if there is no device; hello->text says why. */
 static int open_device(const char *name, struct driver *d, struct quoit_exec_hello *h)
 {
 	const struct quoit_device_driver *api = find(name, h->text, sizeof h->text);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * driver.h - a device: its driver found, the device opened, and described to quoitd.
- */
+/* driver.h - find a device's driver, open the device, and describe it to quoitd. */
 #ifndef QUOIT_EXEC_DRIVER_H
 #define QUOIT_EXEC_DRIVER_H
 
@@ -15,16 +13,16 @@ struct driver {
 	struct quoit_device_info info;
 };
 
-/* "soft:0", "cuda:3": is it a device, and not the path of a module? */
+/* Does the name mean a device ("soft:0", "cuda:3"), and not the path of a module? */
 bool driver_is_named(const char *name);
 
 /*
- * Open the device.  *ret_hello says to quoitd what it is, or, with a negative result and a
- * text, why it is left out; then *ret is empty.
+ * Open the device.  *ret_hello tells quoitd what it is.  With a negative result, its text says why
+ * the device is left out, and *ret is empty.
  */
 void driver_open(const char *name, struct driver *ret, struct quoit_exec_hello *ret_hello);
 
-/* An empty one is fine. */
+/* Close the device; an empty *d is fine. */
 void driver_close(struct driver *d);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launcher.c - the loop: take requests, answer what streams have done, sleep */
+/* launcher.c - the loop: take requests, answer flights that are done, sleep */
 #include "launcher_private.h"
 
 #include <errno.h>
@@ -10,25 +10,25 @@
 
 #include "host/tsc.h"
 
-/* Looks without news before a sleep, about 20 us: what a sleep and a wake-up cost. */
+/* Looks without news before a sleep, about 20 us, the cost of a sleep and a wake-up. */
 #define SPIN_LOOKS 500u
 
-/* With work in flight it sleeps for such a part of the oldest one's age. */
+/* With work in flight a sleep lasts 1/NAP_PART of the age of the oldest flight. */
 #define NAP_PART     50u
 #define NAP_LEAST_NS 2000u
 #define NAP_MOST_NS  10000000u
 
 /*
- * The clocks' reading is renewed after half a second.  Two clocks of the kind that machines and
- * devices have, both within 50 ppm of a second, part by no more than this in between.
+ * The clocks are read again after half a second.  Clocks of machines and devices are within 50 ppm
+ * of a second each, so two of them drift apart by no more than this part of the time in between.
  */
 #define CLOCK_TICKS_OLD(hz) ((hz) / 2)
 #define CLOCK_DRIFT_PART    10000u
 
-/* And asked for so often where the device does not tell it. */
+/* A device that does not tell its clock is asked again after this time. */
 #define CLOCK_TICKS_RETRY(hz) ((hz) / 10)
 
-/* At the start, each for some milliseconds at most. */
+/* Readings tried at the start; each takes some milliseconds at most. */
 #define CLOCK_FIRST_TRIES 8
 
 /* ---- queues of flights ---- */
@@ -53,7 +53,7 @@ uint32_t queue_pop(struct launcher *l, struct queue *q)
 
 /* ---- answers ---- */
 
-/* The device's time as the processor's counter has it, for quoitd. */
+/* The device's time in ticks of the processor's counter, for quoitd. */
 static uint64_t ticks_at(const struct launcher *l, uint64_t device_ns)
 {
 	double ns = (double)(int64_t)(device_ns - l->clock_ns);
@@ -62,8 +62,8 @@ static uint64_t ticks_at(const struct launcher *l, uint64_t device_ns)
 }
 
 /*
- * How far a stamp may be off: as the reading, by a step of the device's clock, and by what the two
- * have parted between reading and stamp.
+ * How far a stamp may be off: by the error of the reading, by a step of the device's clock, and by
+ * the drift between reading and stamp.
  */
 static uint64_t stamp_error(const struct launcher *l, uint64_t ticks)
 {
@@ -73,7 +73,7 @@ static uint64_t stamp_error(const struct launcher *l, uint64_t ticks)
 	return l->clock_error + tsc_from_ns(l->clock_step) + apart / CLOCK_DRIFT_PART + 1;
 }
 
-/* A busy device does not tell it, and to ask takes time that all others wait for. */
+/* A busy device does not tell its clock; asking takes time in which all sessions wait. */
 static void read_clock(struct launcher *l, uint64_t now)
 {
 	if (launcher_check(
@@ -90,7 +90,7 @@ static void fill_stamps(struct launcher *l, const struct flight *f, struct quoit
 	now = tsc_now();
 	if (tsc_raw(now) - l->clock_ticks > CLOCK_TICKS_OLD(tsc_hz()) && now >= l->clock_retry)
 		read_clock(l, now);
-	if (!l->clock_ticks) /* a busy device did not tell it */
+	if (!l->clock_ticks) /* a busy device did not tell its clock */
 		return;
 	a->start = ticks_at(l, stamp[0]);
 	a->end = ticks_at(l, stamp[1]);
@@ -170,7 +170,7 @@ static int serve_request(struct launcher *l, uint32_t channel, const struct quoi
 		turns_cancel(l, holding);
 		return 0;
 	case QUOIT_EXEC_UNMAP:
-		launcher_works(l, true); /* what is large takes its time */
+		launcher_works(l, true); /* to free large memory takes time */
 		holding_leave(l, holding);
 		launcher_kernels_leave(l, &c->slots[q->slot]);
 		launcher_works(l, false);
@@ -219,7 +219,7 @@ static int serve_all(struct launcher *l)
 
 /* ---- the loop ---- */
 
-/* 1: there was something to do, 0: nothing, -errno. */
+/* 1: there was something to do; 0: there was not; -errno. */
 static int pass(struct launcher *l)
 {
 	int n, err = 0;
@@ -233,7 +233,7 @@ static int pass(struct launcher *l)
 	streams_mark(l);
 	if (l->open) {
 		any |= stage_advance(l, &err);
-		any |= !err && streams_collect(l, &err); /* says what runs, also after the last */
+		any |= !err && streams_collect(l, &err); /* it also says what runs */
 		any |= !err && turns_answer(l, &err);
 		any |= !err && flights_resume(l);
 		any |= !err && turns_advance(l);
@@ -262,7 +262,7 @@ static uint64_t nap(const struct launcher *l)
 	return ns < NAP_LEAST_NS ? NAP_LEAST_NS : ns > most ? most : ns;
 }
 
-/* A stream that has died says nothing by its word. */
+/* Ask for the device's health: a stream that has died does not write its word. */
 static void look_after(struct launcher *l)
 {
 	const struct quoit_device_verdict *verdict;
@@ -344,7 +344,7 @@ int launch(int socket, const struct driver *driver)
 	struct channels *channels = calloc(1, sizeof *channels);
 	int err = -ENOMEM;
 
-	(void)prctl(PR_SET_TIMERSLACK, 1UL); /* naps are short */
+	(void)prctl(PR_SET_TIMERSLACK, 1UL); /* naps are shorter than the default slack */
 	if (l && channels) {
 		l->driver = driver->api;
 		l->device = driver->device;
@@ -359,7 +359,7 @@ int launch(int socket, const struct driver *driver)
 				launcher_say_why(l, "the device cannot be set up: ", err);
 		}
 		for (int i = 0; i < CLOCK_FIRST_TRIES && !err && !l->clock_ticks; i++)
-			read_clock(l, 0); /* idle as it is now it tells; later it may be busy */
+			read_clock(l, 0); /* it is idle now, and tells; later it may be busy */
 		if (!err)
 			err = loop(l);
 		unmake(l);

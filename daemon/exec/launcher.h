@@ -5,10 +5,10 @@
  *
  *	channel -> flight -> (held) -> stream -> answered
  *
- * A request in flight waits, held, until everything that it names is in a stream and there is
- * room in one, at which sessions take turns; then it is put behind these: in the same stream by
- * its place, across streams by an event.
- * At the end of each stands a word that the stream writes.  Whose word has come is answered.
+ * A request in flight is held until every flight that it names is in a stream, and a stream has
+ * room, for which sessions take turns.  Then it is put behind those flights: in the same stream by
+ * its place, across streams by an event.  After each flight, or a few small ones, the stream writes
+ * a word; then these are answered.
  */
 #ifndef QUOIT_EXEC_LAUNCHER_H
 #define QUOIT_EXEC_LAUNCHER_H
@@ -16,8 +16,8 @@
 #include "driver.h"
 
 /*
- * Serve an opened device until quoitd hangs up.  0, or -errno where the two do not understand
- * each other.  A sticky error of the device ends the process at once.
+ * Serve an opened device until quoitd hangs up.  0, or -errno if quoitd and quoit-exec do not
+ * understand each other.  A sticky error of the device ends the process at once.
  */
 int launch(int socket, const struct driver *driver);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher_claims.c - what users have had of a device: time at the head of its streams
+ * launcher_claims.c - count what users have used of a device: time at the head of its streams.
  *
- * How long a flight takes is known when it is over, and many go into a stream before that: each is
- * counted with what its user's took of late, and later with the difference.
+ * A flight's time is known when it is over, and many flights enter a stream before that.  Each is
+ * first counted with what its user's flights took of late, and later with the difference.
  */
 #include "launcher_private.h"
 
 #include "host/tsc.h"
 
-/* So much of what is usual is what the last one took. */
+/* The last flight's time makes up 1/USUAL_PART of the usual time. */
 #define USUAL_PART 8
 
 static struct claim *claim_of(struct launcher *l, const struct flight *f)

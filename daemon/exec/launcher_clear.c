@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher_clear.c - what somebody has left in device memory is seen by nobody
+ * launcher_clear.c - clear device memory, so that no session sees what another has left there.
  *
- * Memory that a buffer gets is dirty.  The first flight that puts its hands on it clears it,
- * before it runs, unless it writes all of it, and if that one fails it is cleared after all:
- * others may be in streams behind it already, and would copy what is there.  Who comes later is
- * behind who cleared it, whatever quoitd says of their order.  What cannot be cleared stays
- * dirty, and its flight does not run.
+ * Memory that a buffer gets is dirty.  The first flight that uses it clears it before it runs,
+ * unless it overwrites all of it.  If such a flight fails, the memory is cleared after all: later
+ * flights may be in streams behind it already, and would read it.  A later flight follows the one
+ * that cleared, whatever order quoitd asked for.  Memory that cannot be cleared stays dirty, and
+ * its flight does not run.
  *
- * A slab is dirty as a whole, and quoitd hears where it is when it is clear: then it holds nothing
- * but its own session's.  What of that is old is known to quoitd alone, as not all jobs there pass
- * through here.
+ * A slab is dirty as a whole.  quoitd hears its address when it is clear; from then on it holds
+ * only its own session's data.  Only quoitd knows which of that is old, because some jobs there do
+ * not pass through the launcher.
  */
 #include "launcher_private.h"
 
@@ -55,7 +55,7 @@ static int clear(struct launcher *l, const struct flight *f, struct device_buffe
 	return err;
 }
 
-/* Of a job's place in the slab. */
+/* Clear the place of one tensor in the slab. */
 static int clear_place(struct launcher *l, struct flight *f, uint32_t i, uint64_t address)
 {
 	int err = launcher_check(

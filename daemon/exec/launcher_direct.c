@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher_direct.c - GPU-direct rings: their consumers come and go, and what those leave behind
+ * launcher_direct.c - GPU-direct rings: start and stop their consumers, and serve the rings
+ * without.
  *
- * A consumer is started when a job comes through a stream that should have gone directly, or when
- * something is in its ring.  One that does not beat is told to leave, and nothing is started or
- * taken over before it has: a kernel that may still write is not overtaken.  While none can be
- * started, what is in the ring goes through a stream, in its order.
+ * A consumer is started when a stream gets a job that was meant for its ring, or when something is
+ * in its ring.  One that does not beat is told to leave.  Until it has left, nothing is started or
+ * taken over, because its kernel may still write.  While no consumer can be started, the requests
+ * in the ring go through a stream, in their order.
  */
 #include "launcher_private.h"
 
@@ -16,35 +17,35 @@
 
 #define MASK (QUOIT_DIRECT_ENTRIES - 1)
 
-/* What a ring's requests go through where it has no consumer. */
+/* The stream for a ring's requests while it has no consumer. */
 #define STREAM_DIRECT STREAM_WORK
 
 #define STALE_NS UINT64_C(50000000)   /* without a beat for so long: not resident */
-#define RETRY_NS UINT64_C(1000000000) /* after that, or a failed start */
-#define PARK_NS  UINT64_C(1000000000) /* beyond, the call that must not wait for it will */
-#define LOOK_NS  UINT64_C(2000000)    /* how often consumers are looked after, */
-#define SOON_NS  UINT64_C(100000)     /* and when something is due */
+#define RETRY_NS UINT64_C(1000000000) /* how long no start is tried after a stale or failed one */
+#define PARK_NS  UINT64_C(1000000000) /* how long direct_park waits for consumers to leave */
+#define LOOK_NS  UINT64_C(2000000)    /* how often consumers are checked */
+#define SOON_NS  UINT64_C(100000)     /* how often if something is due */
 #define STEP_NS  10000
 
 enum direct_state {
 	DIRECT_AWAY,
 	DIRECT_COMING, /* started, and has not beaten */
 	DIRECT_UP,
-	DIRECT_LEAVING, /* told to */
+	DIRECT_LEAVING, /* it was told to */
 };
 
 struct direct_ring {
 	enum direct_state state;
-	bool wanted;                           /* once it is possible, it is to be started */
-	bool deaf;                             /* it was told to leave and waited for in vain */
-	uint32_t beat;                         /* as last seen, */
-	uint64_t seen;                         /* then; TSC */
-	uint64_t retry;                        /* not to be started before; TSC */
+	bool wanted;                           /* to be started once that is possible */
+	bool deaf;                             /* it did not leave in time when it was told to */
+	uint32_t beat;                         /* as last seen */
+	uint64_t seen;                         /* TSC: when that was */
+	uint64_t retry;                        /* TSC: not to be started before */
 	bool stale;                            /* it was told to leave because it did not beat */
-	struct quoit_consumer c;               /* we are it while the other is away */
+	struct quoit_consumer c;               /* ours, for the time without a consumer */
 	bool unmarked;                         /* the next request is in the stream, not its mark */
-	uint32_t issued;                       /* up to here its requests are in the stream, */
-	uint64_t number[QUOIT_DIRECT_ENTRIES]; /* which is done with them then */
+	uint32_t issued;                       /* requests before this one are in the stream */
+	uint64_t number[QUOIT_DIRECT_ENTRIES]; /* of the stream, when that request is done */
 };
 
 struct direct {
@@ -65,7 +66,9 @@ static void say(uint32_t *word, uint32_t value)
 
 /* ---- start ---- */
 
-/* Once; what it needs is loaded and registered while nothing is resident. */
+/*
+ * Opens GPU-direct mode once: all that it needs is loaded and registered before any consumer runs.
+ */
 static bool is_possible(struct launcher *l)
 {
 	struct direct *d = l->direct;
@@ -96,7 +99,7 @@ static bool start(struct launcher *l, uint32_t i)
 	say(&w->left, 0);
 	say(&w->need_wake, 0);
 	if (launcher_check(l, l->driver->direct_start(l->device, i)) < 0) {
-		/* Nobody is there: before we sleep, the tail is looked at once more. */
+		/* No consumer is there: before a sleep, the tail is looked at once more. */
 		__atomic_store_n(&w->need_wake, 1, __ATOMIC_SEQ_CST);
 		say(&w->left, 1);
 		r->retry = tsc_now() + tsc_from_ns(RETRY_NS);
@@ -105,7 +108,7 @@ static bool start(struct launcher *l, uint32_t i)
 	r->state = DIRECT_COMING;
 	r->wanted = r->deaf = false;
 	r->beat = __atomic_load_n(&w->beat, __ATOMIC_RELAXED);
-	r->seen = tsc_now(); /* what it needs may have taken seconds to load */
+	r->seen = tsc_now(); /* loading may have taken seconds */
 	l->direct->resident++;
 	return true;
 }
@@ -119,7 +122,7 @@ static void tell_to_leave(struct launcher *l, uint32_t i)
 	l->direct->ring[i].state = DIRECT_LEAVING;
 }
 
-/* True: it has left, and the ring is ours from where it stopped. */
+/* True: the consumer has left, and the ring is ours from where it stopped. */
 static bool has_left(struct launcher *l, uint32_t i)
 {
 	struct direct_ring *r = &l->direct->ring[i];
@@ -129,7 +132,7 @@ static bool has_left(struct launcher *l, uint32_t i)
 		return false;
 	say(&w->up, 0);
 	r->state = DIRECT_AWAY;
-	if (r->stale) /* it did not get a place there: for a while, streams are better */
+	if (r->stale) /* it found no room on the device: use streams for a while */
 		r->retry = tsc_now() + tsc_from_ns(RETRY_NS);
 	r->stale = false;
 	r->c.next = r->c.cached_tail = r->issued = __atomic_load_n(&w->head, __ATOMIC_RELAXED);
@@ -137,7 +140,7 @@ static bool has_left(struct launcher *l, uint32_t i)
 	return true;
 }
 
-/* ---- a consumer that is there ---- */
+/* ---- a running consumer ---- */
 
 static bool beats(struct launcher *l, uint32_t i)
 {
@@ -176,7 +179,10 @@ static bool look_after(struct launcher *l, uint32_t i)
 
 /* ---- through a stream ---- */
 
-/* What it does must not be done twice, though its mark may not find room there at once. */
+/*
+ * Put the next request into the stream, and its mark.  If the mark finds no room, only the mark is
+ * tried again: the work must not be done twice.
+ */
 static int put_into_stream(struct launcher *l, struct direct_ring *r, uint32_t i)
 {
 	struct quoit_device_call call;
@@ -197,7 +203,7 @@ static int put_into_stream(struct launcher *l, struct direct_ring *r, uint32_t i
 	return err;
 }
 
-/* What cannot be put there now can be later: of what a job may get wrong, it has nothing. */
+/* A request that cannot be put there now can be later: its job cannot be at fault. */
 static bool stream_requests(struct launcher *l, uint32_t i)
 {
 	struct direct_ring *r = &l->direct->ring[i];

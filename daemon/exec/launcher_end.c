@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launcher_end.c - a sticky error ends the process: whose doing it was, and why */
+/* launcher_end.c - end the process on a sticky error, and say which job caused it, and why */
 #include "launcher_private.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ static uint64_t name_of(const struct launcher *l, const struct flight *f)
 	return channel_name(flight_channel(l, f), f->q.id);
 }
 
-/* The driver may know whose doing it was; and if only one was in flight, so do we. */
+/* The driver may know which flight caused it; and if only one was in flight, that one did. */
 static uint64_t find_culprit(struct launcher *l)
 {
 	const struct quoit_device_verdict *verdict = NULL;
@@ -58,6 +58,6 @@ int launcher_check(struct launcher *l, int result)
 	l->channels->words->culprit = find_culprit(l);
 	launcher_say_why(l, "", result);
 	__atomic_store_n(&l->channels->words->fault, result, __ATOMIC_RELEASE);
-	/* No destructor of a driver is to be trusted now. */
+	/* No destructor of a driver can be trusted now. */
 	_exit(1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launcher_flight.c - a request on its way into a stream */
+/* launcher_flight.c - put a request into a stream */
 #include "launcher_private.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "host/tsc.h"
 
-/* ---- whom it waits for ---- */
+/* ---- flights that it waits for ---- */
 
 bool flight_waits(const struct launcher *l, const struct flight *f)
 {
@@ -17,7 +17,7 @@ bool flight_waits(const struct launcher *l, const struct flight *f)
 	return false;
 }
 
-/* All that it names is in a stream, or over: then it can be put behind. */
+/* True: each flight that it names is in a stream, or over, so this one can be put behind. */
 static bool can_be_issued(const struct launcher *l, const struct flight *f)
 {
 	for (uint32_t i = 0; i < f->afters; i++) {
@@ -78,7 +78,7 @@ int flight_transfer(struct launcher *l, struct flight *f, struct transfer *ret)
 				 .bytes = flight_view_bytes(there),
 				 .in = in};
 	if (!ret->bytes)
-		return 0; /* such a buffer is nowhere */
+		return 0; /* such a buffer has no memory */
 	if (here->region >= QUOIT_EXEC_REGIONS || here->offset > m->bytes[here->region] ||
 	    ret->bytes > m->bytes[here->region] - here->offset)
 		return -EPROTO;
@@ -120,7 +120,7 @@ static int fill_call(struct launcher *l, const struct flight *f, struct quoit_de
 	return err;
 }
 
-/* Does the driver have code for it that may have to be loaded first? */
+/* May the driver have to load code for it first? */
 static bool may_load(const struct quoit_device_call *call)
 {
 	return call->opcode == QUOIT_OP_GEMM &&
@@ -148,7 +148,7 @@ int flight_stamp(struct launcher *l, const struct flight *f, uint32_t which)
 						  &l->shared->flight[f - l->flight].stamp[which]));
 }
 
-/* Put its work there.  STAGED: it goes through the staging buffer. */
+/* Returned by put: the copy goes through the staging buffer. */
 #define STAGED 1
 
 static int copy_next(struct launcher *l, struct flight *f, const struct transfer *t)
@@ -181,7 +181,7 @@ static int put_transfer(struct launcher *l, struct flight *f)
 
 static int put(struct launcher *l, struct flight *f)
 {
-	if (f->q.op == QUOIT_OP_NOP) /* it had buffers to clear */
+	if (f->q.op == QUOIT_OP_NOP) /* it only had buffers to clear */
 		return 0;
 	if (f->q.op == QUOIT_OP_LAUNCH)
 		return launcher_kernels_launch(l, f);
@@ -190,7 +190,7 @@ static int put(struct launcher *l, struct flight *f)
 	return flight_is_transfer(f) ? put_transfer(l, f) : run(l, f);
 }
 
-/* Of its largest buffer. */
+/* The size of its largest buffer. */
 static uint64_t most_bytes(const struct quoit_exec_request *q)
 {
 	uint64_t most = 0;
@@ -242,7 +242,7 @@ static int do_step(struct launcher *l, uint32_t index)
 	}
 }
 
-/* Into the stream with it.  One that cannot run takes its place there.  False: go on later. */
+/* Put it into its stream.  A flight that cannot run takes its place there.  False: go on later. */
 static bool issue(struct launcher *l, uint32_t index)
 {
 	struct flight *f = &l->flight[index];
@@ -263,7 +263,7 @@ static bool issue(struct launcher *l, uint32_t index)
 	return true;
 }
 
-/* For a profiler, which shows it from here to its answer. */
+/* Begin a range for a profiler; it ends with the answer. */
 static void begin_range(struct launcher *l, struct flight *f)
 {
 	const struct quoit_exec_daemon_channel *said =
@@ -295,8 +295,8 @@ bool flight_start(struct launcher *l, uint32_t index)
 }
 
 /*
- * Until it has cleared what it puts its hands on, others may do so in streams of their own: then it
- * comes behind them.
+ * Until a flight has cleared its buffers, others may clear them in streams of their own: then it
+ * must follow those.
  */
 static bool resume(struct launcher *l, uint32_t index)
 {

@@ -10,7 +10,7 @@
 
 /* ---- images ---- */
 
-/* All of it, which is sealed and stays so.  Not mapped: a hole would become a page of ours. */
+/* Read the whole image, which is sealed.  It is not mapped: a hole would become a page of ours. */
 static int read_image(const struct brought_image *image, char **ret)
 {
 	uint64_t done = 0;
@@ -96,8 +96,8 @@ int launcher_kernels_find(struct launcher *l, uint32_t channel, const struct quo
 	if (!b || q->id >= QUOIT_MAX_KERNELS || !b->image[b->kernel[q->id].image].module)
 		return -EPROTO;
 	k = &b->kernel[q->id];
-	direct_park(l);          /* it may be loaded now */
-	launcher_works(l, true); /* as may this, of code that is compiled when it is needed */
+	direct_park(l);          /* the driver may load it now */
+	launcher_works(l, true); /* this may take seconds, too, if code is compiled now */
 	a.res = launcher_check(l, l->driver->kernel_find(b->image[k->image].module, k->desc.name,
 							 &k->kernel, why, sizeof why));
 	launcher_works(l, false);
@@ -129,7 +129,7 @@ void launcher_kernels_leave(struct launcher *l, struct memory *m)
 
 /* ---- launches ---- */
 
-/* Where the tensors of a job are. */
+/* Find the addresses of a job's tensors. */
 static int find_tensors(struct launcher *l, const struct flight *f,
 			uint64_t address[QUOIT_MAX_TENSORS_PER_JOB])
 {
@@ -183,7 +183,7 @@ int launcher_kernels_launch(struct launcher *l, const struct flight *f)
 		launch.arg[i] = find_argument(&k->desc.arg[i], f, address);
 		launch.arg_bytes[i] = k->desc.arg[i].bytes;
 	}
-	if (!k->launched) /* it may need more of what all kernels share, like room for its stack */
+	if (!k->launched) /* it may need more of what all kernels share, such as stacks */
 		direct_park(l);
 	k->launched = true;
 	return launcher_check(l,

@@ -32,7 +32,9 @@ static bool pool_give(struct pool *p, uint32_t class, uint64_t address)
 	return true;
 }
 
-/* Of what is free, give the largest back to the driver but for so many bytes; true: some was. */
+/*
+ * Give free pieces back to the driver, the largest first, until `keep` bytes are left; true: some.
+ */
 static bool pool_trim(struct launcher *l, uint64_t keep)
 {
 	uint64_t address;
@@ -48,8 +50,8 @@ static bool pool_trim(struct launcher *l, uint64_t keep)
 }
 
 /*
- * So many bytes more are in use.  With what is free there are never more than were in use at once:
- * other processes on this device have leases, too, and ours count what is in use.
+ * So many bytes more are in use.  Free and used bytes together never exceed the most that was in
+ * use at once: other processes on this device have leases, too, and leases count only used bytes.
  */
 static void pool_use(struct launcher *l, uint64_t bytes)
 {
@@ -61,7 +63,7 @@ static void pool_use(struct launcher *l, uint64_t bytes)
 	(void)pool_trim(l, p->most - p->used);
 }
 
-/* Bytes of a freed piece of this class, or new ones. */
+/* Take a freed piece of this class, or new memory. */
 static int take(struct launcher *l, uint64_t bytes, uint64_t *ret)
 {
 	uint32_t class = sizeclass_of(bytes);
@@ -75,7 +77,7 @@ static int take(struct launcher *l, uint64_t bytes, uint64_t *ret)
 	pool_use(l, bytes);
 	direct_park(l);
 	err = l->driver->memory_new(l->device, bytes, ret);
-	/* Counting says that there is enough: it lies in pieces of other sizes. */
+	/* By count there is enough, but it lies in pieces of other sizes. */
 	if (err == -ENOMEM && pool_trim(l, 0))
 		err = l->driver->memory_new(l->device, bytes, ret);
 	if (err)
@@ -116,7 +118,7 @@ static int grow(struct holding *h, uint32_t buffer)
 	return 0;
 }
 
-/* A place in the slab, which is made with the first of them. */
+/* Find a place in the slab; the slab is made when its first place is needed. */
 static int find_in_slab(struct launcher *l, struct holding *h, uint32_t page, uint64_t bytes,
 			uint64_t *ret)
 {
@@ -188,7 +190,7 @@ void holding_leave(struct launcher *l, uint32_t holding)
 	free(h->buffer);
 	h->buffer = NULL;
 	h->count = 0;
-	l->pool.most = l->pool.used; /* its lease may be another process's next */
+	l->pool.most = l->pool.used; /* another process may get its lease next */
 	(void)pool_trim(l, 0);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher_peers.c - memory of other devices, read without a detour through the host
+ * launcher_peers.c - memory of other devices, read without a detour through the host.
  *
- * quoitd tells which process has which device, and passes on what reaches its memory.  A copy
- * from there has the piece that it reads imported from when it is put into its stream until it is
- * over; quoitd sees to it that the piece is not freed before.
+ * quoitd tells which process has which device, and passes on the descriptor that gives access to
+ * its memory.  A copy imports the piece that it reads when it is put into its stream, and releases
+ * it when it is over; quoitd makes sure that the piece is not freed before.
  */
 #include "launcher_private.h"
 
@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A device's process as quoitd told of it.  One that is not there any more stays while used. */
+/* A device's process as quoitd told of it.  If it has gone, it stays while flights use it. */
 struct peer {
 	struct quoit_device_pool *pool;
 	uint32_t users; /* flights */
 	bool gone;
 };
 
-/* ---- who is there ---- */
+/* ---- other processes ---- */
 
 static void release(struct launcher *l, struct peer *p)
 {
@@ -53,7 +53,7 @@ static struct peer *meet(struct launcher *l, uint32_t index, int fd)
 	launcher_works(l, false);
 	if (!err)
 		return p;
-	free(p); /* it is not reached, and copies go through the host */
+	free(p); /* it cannot be reached: copies go through the host */
 	return NULL;
 }
 
@@ -94,8 +94,10 @@ static int import(struct launcher *l, struct flight *f)
 	struct peer *p;
 	int err;
 
-	/* It was told of before it was named to us, and may be another than the last one. */
-	(void)peers_hear(l); /* a hang-up is seen when there is nothing to do */
+	/*
+	 * quoitd tells of a process before it names it in a request, so there may be a newer one.
+	 */
+	(void)peers_hear(l); /* a hang-up is noticed before the next sleep */
 	p = index < QUOIT_EXEC_DEVICES ? l->peer[index] : NULL;
 	if (!p)
 		return -ENOTSUP;
@@ -144,7 +146,7 @@ void peer_leave(struct launcher *l, struct flight *f)
 		release(l, p);
 }
 
-/* ---- for others ---- */
+/* ---- exports ---- */
 
 int export_buffer(struct launcher *l, const struct flight *f)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher_reach.c - the host memory that the device reaches
+ * launcher_reach.c - the host memory that the device reaches.
  *
- * The driver is asked for one stretch of it when that is first used, and for no more than one in
- * a pass; what it refuses goes through a staging buffer from then on.  When a session leaves, one
- * is given back in a pass.
+ * The driver is asked for a stretch when that is first used, and for no more than one in a pass.
+ * Stretches that it refuses go through a staging buffer from then on.  When a session leaves, one
+ * stretch is given back in a pass.
  */
 #include "launcher_private.h"
 
@@ -50,7 +50,7 @@ static uint8_t ask(struct launcher *l, struct flight *f, uint32_t region, uint64
 	return REACH_NONE;
 }
 
-/* The others may have pages taken away by the daemon, or by the client. */
+/* The daemon or the client may take pages away from the other regions. */
 static bool is_reachable(uint32_t region)
 {
 	return region == QUOIT_EXEC_PINNED || region == QUOIT_EXEC_BRIDGE;
@@ -78,7 +78,7 @@ int reach_transfer(struct launcher *l, struct flight *f, const struct transfer *
 	return 1;
 }
 
-/* What the driver was asked for in two calls it need not take for one. */
+/* A driver need not take one copy that crosses stretches registered in two calls. */
 uint64_t reach_copy_bytes(const struct transfer *t, uint64_t offset)
 {
 	uint64_t stretch = REACH_BYTES - (t->offset + offset) % REACH_BYTES;
@@ -93,7 +93,7 @@ static struct memory *memory_of(struct launcher *l, uint32_t holding)
 	return &l->channels->channel[holding / QUOIT_EXEC_SLOTS].slots[holding % QUOIT_EXEC_SLOTS];
 }
 
-/* False: the driver has none of this region any more. */
+/* False: the driver has no stretch of this region any more. */
 static bool give_back(struct launcher *l, uint32_t holding, uint32_t region)
 {
 	uint8_t **reach = &l->holding[holding].reach[region];
@@ -112,7 +112,7 @@ static bool give_back(struct launcher *l, uint32_t holding, uint32_t region)
 	return false;
 }
 
-/* True: that was the last of it. */
+/* True: the last stretch was given back, and the memory is unmapped. */
 static bool leave_on(struct launcher *l, uint32_t holding)
 {
 	for (uint32_t i = 0; i < QUOIT_EXEC_REGIONS; i++)

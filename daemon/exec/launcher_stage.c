@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher_stage.c - copies between the device and host memory that it does not reach
+ * launcher_stage.c - copies between the device and host memory that it does not reach.
  *
- * The bytes go through a few parts of memory that it does: while the device has one, the
- * next is filled or emptied here.  One copy at a time each way; it counts as issued when its
- * last part is through, and its own mark is in the stream.  One that has failed, or that nobody
- * wants any more, goes no further than it is.
+ * The bytes go through a few parts of memory that it reaches: while the device has one, the next is
+ * filled or emptied here.  There is one copy at a time each way.  It counts as issued when its last
+ * part is through and its own mark is in the stream.  A copy that has failed or was cancelled stops
+ * where it is.
  */
 #include "launcher_private.h"
 
@@ -58,7 +58,7 @@ static uint8_t *part_memory(const struct stage *g, uint64_t offset)
 	return g->memory + part_at(offset) * STAGE_BYTES;
 }
 
-/* The next part goes into the stream, if there is room for it here. */
+/* Put the next part into the stream, if a part of the buffer is free. */
 static int copy_part(struct launcher *l, uint32_t way, const struct transfer *t)
 {
 	struct stage *g = &l->stage[way];
@@ -89,7 +89,7 @@ static int mark_part(struct launcher *l, uint32_t way, const struct transfer *t)
 	return err;
 }
 
-/* The oldest part is through. */
+/* The oldest part is through: copy it out, and free it. */
 static void take_part(struct stage *g, const struct transfer *t)
 {
 	uint64_t bytes = part_bytes(t, g->done);
@@ -113,7 +113,7 @@ static bool take_parts(struct launcher *l, uint32_t way, const struct transfer *
 	return any;
 }
 
-/* Its own mark comes behind all that it had there, also if that is less than it should be. */
+/* Put the copy's own mark behind all its parts, even if it has stopped early. */
 static int finish(struct launcher *l, uint32_t way)
 {
 	struct stage *g = &l->stage[way];
@@ -132,7 +132,7 @@ static int finish(struct launcher *l, uint32_t way)
 	return 0;
 }
 
-/* What is next for the first copy.  -EAGAIN: that cannot be done yet. */
+/* Do the next step of the first copy.  -EAGAIN: that cannot be done yet. */
 static int do_next(struct launcher *l, uint32_t way, const struct transfer *t)
 {
 	struct stage *g = &l->stage[way];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launcher_stream.c - streams: which one, in what order, and how far they are */
+/* launcher_stream.c - streams: choose one, keep the order, see how far each is */
 #include "launcher_private.h"
 
 #include <errno.h>
@@ -45,9 +45,9 @@ void streams_close(struct launcher *l)
 	}
 }
 
-/* ---- which one ---- */
+/* ---- choice ---- */
 
-/* Behind whom it comes in that stream, if nobody has come behind that one yet. */
+/* The stream of a flight that it follows, if that flight is the last one there. */
 static uint32_t continued_stream(const struct launcher *l, const struct flight *f, uint32_t first,
 				 uint32_t last)
 {
@@ -62,7 +62,7 @@ static uint32_t continued_stream(const struct launcher *l, const struct flight *
 	return NOBODY;
 }
 
-/* Nothing comes between what is put there for one that found it full. */
+/* While a flight waits to be put in completely, no other may come between. */
 static bool has_room(const struct stream *s)
 {
 	return s->depth < s->room && s->issuing == NOBODY;
@@ -103,7 +103,7 @@ static int mark_by_event(struct launcher *l, uint32_t stream, uint64_t number)
 	struct quoit_device_event **event = &s->mark[number % STREAM_MARKS];
 	int err;
 
-	/* The event may be the mark of an older one yet. */
+	/* The event may still be the mark of an older number. */
 	if (number >= STREAM_MARKS && !stream_has_passed(l, stream, number - STREAM_MARKS))
 		return -EAGAIN;
 	err = *event ? 0 : l->driver->event_new(l->device, event);
@@ -125,7 +125,7 @@ int stream_mark(struct launcher *l, uint32_t stream, uint64_t *ret_number)
 	return err;
 }
 
-/* All of them wait for the same mark. */
+/* All unmarked flights of the stream wait for this mark, so all fail. */
 static void fail_unmarked(struct launcher *l, const struct stream *s, int err)
 {
 	for (uint32_t i = s->queue.head; i != NOBODY; i = l->flight[i].next)
@@ -150,7 +150,7 @@ void streams_mark(struct launcher *l)
 		(void)mark_last(l, i);
 }
 
-/* Nobody waits for long if it is answered with some that come after it. */
+/* A small flight may be answered with later ones: that does not delay it for long. */
 static bool is_small(const struct flight *f)
 {
 	if (f->q.type != QUOIT_EXEC_RUN || f->q.op == QUOIT_OP_LAUNCH)
@@ -167,7 +167,7 @@ void stream_append(struct launcher *l, uint32_t index)
 	struct stream *s = &l->stream[f->stream];
 
 	f->number = s->number + 1;
-	if (!f->issued) /* a copy through the staging buffer has been at work there */
+	if (!f->issued) /* a staged copy has set it already */
 		f->issued = tsc_now();
 	queue_append(l, &s->queue, index);
 	if (++s->unmarked >= STREAM_SHARE || !is_small(f))
@@ -188,7 +188,7 @@ int stream_order(struct launcher *l, struct flight *f)
 		if (g->serial != f->after[i].serial || g->stream == f->stream ||
 		    own->seen[g->stream] >= g->number)
 			continue;
-		/* The end of the other stream as it is now: as much as is needed, or more. */
+		/* Wait for the other stream's end as it is now: that is enough, or more. */
 		if (g->number > other->number && mark_last(l, g->stream))
 			return -EAGAIN;
 		err = l->driver->event_record(other->event, other->stream);
@@ -211,7 +211,7 @@ static bool ask_event(struct launcher *l, struct quoit_device_event *e)
 	return launcher_check(l, l->driver->event_done(e)) > 0;
 }
 
-/* Where a stream cannot write its word, we do. */
+/* If a stream cannot write its word, the launcher does. */
 static void ask_events(struct launcher *l, struct stream *s)
 {
 	while (*s->word != (uint32_t)s->number &&
@@ -219,7 +219,7 @@ static void ask_events(struct launcher *l, struct stream *s)
 		++*s->word;
 }
 
-/* Streams go on all day, and their words wrap: the upper half is ours. */
+/* The stream's 32-bit word wraps; `done` has the upper half. */
 bool stream_has_passed(struct launcher *l, uint32_t stream, uint64_t number)
 {
 	struct stream *s = &l->stream[stream];
@@ -230,7 +230,7 @@ bool stream_has_passed(struct launcher *l, uint32_t stream, uint64_t number)
 	return s->done >= number;
 }
 
-/* Else its stream waits for another one, which may have much to do: that is not its time. */
+/* False: its stream waits for another one, perhaps for long; that time is not the flight's. */
 static bool has_begun(struct launcher *l, const struct flight *f)
 {
 	for (uint32_t i = 0; i < STREAMS; i++)
@@ -239,7 +239,7 @@ static bool has_begun(struct launcher *l, const struct flight *f)
 	return true;
 }
 
-/* Its oldest, or else the copy that is being put there part by part. */
+/* Publish the stream's oldest flight, or else the staged copy under way. */
 static void say_running(struct launcher *l, uint32_t stream)
 {
 	uint32_t head = l->stream[stream].queue.head;
@@ -251,15 +251,15 @@ static void say_running(struct launcher *l, uint32_t stream)
 		name = channel_name(flight_channel(l, &l->flight[head]), l->flight[head].q.id);
 	else if (head != NOBODY)
 		claim_waits(&l->stream[stream]);
-	if (!name && stream == STREAM_IN) /* who leaves is still at work there */
+	if (!name && stream == STREAM_IN) /* a session that leaves may be at work there */
 		launcher_works(l, false);
 	else
 		__atomic_store_n(&l->channels->words->running[stream], name, __ATOMIC_RELAXED);
 }
 
 /*
- * It ran dry although there was something to do: more fit.  Or the last one that was taken was
- * there for too long: fewer, one at a time, for it may have been the machine that was busy.
+ * If the stream ran dry while flights were held, more may go in.  If the last flight was there for
+ * too long, fewer may, by one at a time: perhaps only the machine was busy.
  */
 static void adapt(const struct launcher *l, struct stream *s, uint64_t ticks)
 {
@@ -278,7 +278,7 @@ static bool collect(struct launcher *l, uint32_t stream, int *ret_err)
 	while (s->queue.head != NOBODY && !*ret_err) {
 		struct flight *f = &l->flight[s->queue.head];
 
-		/* Whom it names is done, too, but perhaps not seen so yet. */
+		/* The flights that it names are done, too, but perhaps not yet seen. */
 		if (!stream_has_passed(l, stream, f->number) || flight_waits(l, f))
 			break;
 		issued = f->issued;

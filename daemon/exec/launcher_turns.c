@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher_turns.c - flights that wait for a place in a stream
+ * launcher_turns.c - flights that wait for a place in a stream.
  *
- * A place that gets free goes to the user that has had the least of the streams, over its share
- * (launcher_claims.c), and of that user's sessions to the one that has waited for a place the
- * longest.  So a job whose turn has come is behind those of its stream, and nobody else.  Within a
- * session they go in the order in which they came, urgent ones first, but one that cannot go yet
- * keeps no other.
+ * A free place goes to the user that has used least of the streams, over its share
+ * (launcher_claims.c), and among that user's sessions to the one that has waited longest.  So a job
+ * whose turn has come is only behind the jobs in its stream.  Within a session flights go in the
+ * order in which they came, urgent ones first; a flight that cannot go yet does not keep back
+ * others.
  */
 #include "launcher_private.h"
 
@@ -52,7 +52,7 @@ void turns_open(struct launcher *l)
 		l->holding[i].held.head = l->holding[i].passed.head = NOBODY;
 }
 
-/* Behind the others that are urgent, before those that are not. */
+/* Insert it behind the other urgent flights, before the rest. */
 static void insert_urgent(struct launcher *l, struct queue *q, uint32_t index)
 {
 	uint32_t *link = &q->head;
@@ -85,7 +85,7 @@ void turns_hold(struct launcher *l, uint32_t index)
 
 /* ---- a pass ---- */
 
-/* The first of its flights that can go does, of those that were not looked at yet. */
+/* Start the first flight that can go, of those that were not looked at yet in this pass. */
 static bool let_one_go(struct launcher *l, struct holding *h)
 {
 	while (h->held.head != NOBODY) {
@@ -98,7 +98,7 @@ static bool let_one_go(struct launcher *l, struct holding *h)
 	return false;
 }
 
-/* All of its flights were looked at; false: none is left. */
+/* All flights of the session were looked at; false: none is left. */
 static bool put_back(struct holding *h)
 {
 	h->held = h->passed;
@@ -107,7 +107,7 @@ static bool put_back(struct holding *h)
 	return h->has_turn;
 }
 
-/* Of the users that may still have something go; NULL: there is none. */
+/* The user that has used least, of those that may still start a flight; NULL: there is none. */
 static struct claim *choose(struct launcher *l)
 {
 	struct claim *best = NULL;
@@ -141,7 +141,7 @@ static bool give_turn(struct launcher *l, struct claim *c)
 	return false;
 }
 
-/* Whoever could send none is first the next time. */
+/* Sessions that could start no flight come first in the next pass. */
 static void end_pass(struct launcher *l)
 {
 	struct queue all = l->turns;
@@ -174,7 +174,7 @@ bool turns_advance(struct launcher *l)
 
 /* ---- dead sessions ---- */
 
-/* Of a copy through the staging buffer, what is in the stream is the end. */
+/* A copy through the staging buffer ends with the parts that are in the stream. */
 static void cancel_staged(struct launcher *l, const struct stage *g, uint32_t holding)
 {
 	for (uint32_t i = g->queue.head; i != NOBODY; i = l->flight[i].next)
@@ -182,7 +182,7 @@ static void cancel_staged(struct launcher *l, const struct stage *g, uint32_t ho
 			l->flight[i].res = -ECANCELED;
 }
 
-/* The same of one that is not all in its stream yet. */
+/* The same for a flight that is not yet completely in its stream. */
 static void cancel_issuing(struct launcher *l, const struct stream *s, uint32_t holding)
 {
 	struct flight *f = s->issuing == NOBODY ? NULL : &l->flight[s->issuing];
@@ -209,7 +209,7 @@ void turns_cancel(struct launcher *l, uint32_t holding)
 	}
 }
 
-/* In the order in which they came: whom one of them names is before it. */
+/* Goes in the order in which they came: a flight that one of them names is before it. */
 bool turns_answer(struct launcher *l, int *ret_err)
 {
 	struct queue left = {.head = NOBODY};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - quoit-exec: the process in which a plug-in module or a device's driver runs
+ * main.c - quoit-exec: the process in which a plug-in module or a device's driver runs.
  *
- * quoitd starts one for each: quoit-exec MODULE-OR-DEVICE QUOITD'S-PID [shares], with a socket
- * as descriptor 3 (exec.h).  It lives no longer than quoitd.  `shares`: other devices' processes
- * may read what it has on its device.
+ * quoitd starts one for each, as quoit-exec MODULE-OR-DEVICE QUOITD'S-PID [shares], with a socket
+ * as descriptor 3 (exec.h).  It does not outlive quoitd.  `shares`: other devices' processes may
+ * read what it has on its device.
  */
 #include <errno.h>
 #include <signal.h>
@@ -24,11 +24,12 @@
 #include "module.h"
 #include "serve.h"
 
-#define OOM_MORE 500 /* thousandths of the memory that there is */
+#define OOM_MORE 500 /* thousandths of the machine's memory */
 
 /*
- * Where memory is out, the kernel ends who has most.  Let that be us: quoitd starts another, and it
- * has all sessions' memory.  It may have been given a score that protects it, which we inherit.
+ * When memory runs out, the kernel kills the process that uses most.  Make that this one: quoitd
+ * has all sessions' memory, and can start another quoit-exec.  The score is inherited, and may
+ * protect quoitd.
  */
 static void go_first(void)
 {
@@ -44,19 +45,18 @@ static void go_first(void)
 	fclose(f);
 }
 
-/* Die with quoitd, keep nothing of its descriptors, gain no rights, leave no core of users' data.
- */
+/* Die with quoitd, close all its descriptors, gain no rights, leave no core with users' data. */
 static int confine(const char *parent)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != (pid_t)strtol(parent, NULL, 10))
 		return -1;
 	quoit_descriptors_close(QUOIT_EXEC_SOCKET + 1, ~0u);
-	go_first(); /* what is not dumpable may not write there */
+	go_first(); /* before it is not dumpable, and may not write there */
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* With a descriptor by which others reach the device's memory; -1: none. */
+/* Send the hello, with a descriptor for others to reach the device's memory; -1: none. */
 static bool say_hello(const struct quoit_exec_hello *hello, int pool)
 {
 	return !ctl_send_bytes(QUOIT_EXEC_SOCKET, hello, sizeof *hello, &pool, pool >= 0);
@@ -69,7 +69,7 @@ static int run_module(const char *path)
 	int err;
 
 	(void)affinity_give_way(
-		AFFINITY_BACKGROUND_NICE); /* where that is forbidden it works all the same */
+		AFFINITY_BACKGROUND_NICE); /* if this is refused, the module works all the same */
 	module_load(path, &module, &hello);
 	if (!say_hello(&hello, -1))
 		return -ECONNRESET;
@@ -78,7 +78,7 @@ static int run_module(const char *path)
 	return err;
 }
 
-/* It has little to do itself, and that soon: it does not give way. */
+/* It does not lower its priority: it has little work of its own, but that is urgent. */
 static int run_device(const char *name, bool shares)
 {
 	struct quoit_exec_hello hello;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - mapping what quoitd sends */
+/* memory.c - map the memory that quoitd sends */
 #include "memory.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ void memory_unmap(struct memory *m)
 	*m = (struct memory){0};
 }
 
-/* Each kind has a length of its own, and begins with its slot. */
+/* Each kind of message has a length of its own, and begins with its slot. */
 union message {
 	uint32_t slot;
 	struct quoit_exec_memory memory;
@@ -69,7 +69,7 @@ union message {
 	struct quoit_exec_kernel kernel;
 };
 
-/* Descriptors that are used up are -1 afterwards. */
+/* Take one message.  Descriptors that it keeps are set to -1. */
 static int take(struct memory *slots, const union message *m, size_t size, int *fds, unsigned count)
 {
 	struct memory *slot = &slots[m->slot];

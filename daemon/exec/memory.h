@@ -13,16 +13,16 @@
 
 struct memory {
 	bool known;
-	int err; /* why it could not be mapped: its jobs fail by it */
+	int err; /* -errno: why it could not be mapped; its jobs fail with this */
 	uint8_t *base[QUOIT_EXEC_REGIONS];
 	uint64_t bytes[QUOIT_EXEC_REGIONS];
-	struct brought *brought; /* NULL: nothing */
+	struct brought *brought; /* NULL: no images or kernels */
 };
 
 /*
- * Read all that waits in the channel's socket: doorbells, which have done their work; memory,
- * which is mapped into slots[QUOIT_EXEC_SLOTS]; and what is brought to one of these.  0,
- * -ECONNRESET: quoitd is gone, -EPROTO: it speaks another language.
+ * Read all that waits in the channel's socket: bells, which have done their work; memory, which is
+ * mapped into slots[QUOIT_EXEC_SLOTS]; images and kernels for these slots.  0; -ECONNRESET: quoitd
+ * is gone; -EPROTO: a message is invalid.
  */
 int memory_receive(int socket, struct memory *slots);
 

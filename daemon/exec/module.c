@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* module.c - loading a plug-in module */
+/* module.c - load a plug-in module */
 #include "module.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * module.h - a plug-in module: found, checked, initialised, and described to quoitd.
- */
+/* module.h - find, check and initialise a plug-in module, and describe it to quoitd. */
 #ifndef QUOIT_EXEC_MODULE_H
 #define QUOIT_EXEC_MODULE_H
 
@@ -13,12 +11,12 @@ struct module {
 };
 
 /*
- * Load the shared object at `path`.  *ret_hello says to quoitd what it can do, or, with a
- * negative result and a text, why it is left out; then *ret is empty.
+ * Load the shared object at `path`.  *ret_hello tells quoitd what it can do.  With a negative
+ * result, its text says why the module is left out, and *ret is empty.
  */
 void module_load(const char *path, struct module *ret, struct quoit_exec_hello *ret_hello);
 
-/* Let it clean up.  An empty one is fine. */
+/* Let the module clean up; an empty *m is fine. */
 void module_unload(struct module *m);
 
 #endif

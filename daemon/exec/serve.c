@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve.c - requests of all channels, one at a time; whose is the next, its user's share says */
+/* serve.c - run a module's requests from all channels, one at a time, by their users' shares */
 #include "serve.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "host/ledger.h"
 #include "host/tsc.h"
 
-/* Looks at all rings before it sleeps, about 20 us: about what a sleep and a wake-up cost. */
+/* Looks at all rings before a sleep, about 20 us, the cost of a sleep and a wake-up. */
 #define SPIN_LOOKS 500u
 
 /* ---- requests ---- */
@@ -59,28 +59,28 @@ static void say_running(struct channels *c, uint64_t what)
 	__atomic_store_n(&c->words->running[0], what, __ATOMIC_RELAXED);
 }
 
-/* ---- whose turn it is ---- */
+/* ---- turns ---- */
 
 #define NOBODY UINT32_MAX
 
 struct waiting {
 	struct quoit_exec_request q;
-	uint32_t next; /* behind it, of the same user */
+	uint32_t next; /* the next one of the same user */
 };
 
-/* A user's requests, and what it has had of the module's time. */
+/* A user's requests, and the module's time that it has used. */
 struct claim {
 	struct ledger_page page;
 	uint32_t head, tail; /* head NOBODY: none waits */
 	uint32_t share;
-	uint32_t next; /* among those with requests */
+	uint32_t next; /* the next user with requests */
 };
 
 struct server {
 	struct channels *channels;
 	const struct module *module;
 	struct waiting *waiting; /* by channel and id */
-	uint32_t first;          /* of the users with requests; NOBODY: none waits */
+	uint32_t first;          /* the first user with requests; NOBODY: none waits */
 	_Atomic uint64_t clock;  /* host/ledger.h */
 	struct claim claim[QUOIT_EXEC_USERS];
 };
@@ -107,7 +107,7 @@ static void hold(struct server *s, uint32_t channel, const struct quoit_exec_req
 	c->tail = index;
 }
 
-/* The first of its requests, taken out. */
+/* Take out the user's first request. */
 static uint32_t release(struct server *s, uint32_t user)
 {
 	struct claim *c = &s->claim[user];
@@ -122,7 +122,7 @@ static uint32_t release(struct server *s, uint32_t user)
 	return index;
 }
 
-/* Of those with requests, who has had the least. */
+/* The user with requests that has used least. */
 static uint32_t choose(const struct server *s)
 {
 	uint32_t best = s->first;
@@ -157,7 +157,7 @@ static int run_next(struct server *s)
 	return err;
 }
 
-/* Who leaves has nothing that waits. */
+/* A session that leaves has no requests waiting. */
 static int unmap(struct server *s, uint32_t channel, const struct quoit_exec_request *q)
 {
 	struct channel *c = &s->channels->channel[channel];
@@ -192,7 +192,7 @@ static int take_channel(struct server *s, uint32_t channel)
 	return err ? err : ready;
 }
 
-/* Take what has come, and run one.  1: there was something, 0: nothing, -errno. */
+/* Take all requests, and run one.  1: there was something to do; 0: there was not; -errno. */
 static int pass(struct server *s)
 {
 	bool any = false;
@@ -225,7 +225,7 @@ static int loop(struct server *s)
 			quoit_pause();
 		} else {
 			n = channels_sleep(s->channels, CHANNELS_FOREVER);
-			if (n) /* a module hears nothing but the end */
+			if (n) /* on that socket a module gets only the hang-up */
 				return n < 0 ? n : -ECONNRESET;
 		}
 	}

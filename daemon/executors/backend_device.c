@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_device.c - requests to devices, and device memory that comes and goes */
+/* backend_device.c - fill requests to devices, free device memory, mark lost memory */
 #include "backend_device.h"
 
 #include <string.h>
@@ -75,7 +75,7 @@ void device_count_job(struct session *s, uint32_t device)
 	__atomic_store_n(jobs, *jobs + 1, __ATOMIC_RELAXED);
 }
 
-/* Once for each device is enough; the counter has the rest. */
+/* Logged once per session and device; the counter holds the rest. */
 void device_say_refused(const struct exec_port *p, struct session *s, uint64_t bytes, int err)
 {
 	uint64_t *refused = &s->device[p->device - 1].refused;
@@ -88,7 +88,7 @@ void device_say_refused(const struct exec_port *p, struct session *s, uint64_t b
 	*refused += bytes;
 }
 
-/* ---- buffers that go ---- */
+/* ---- freed buffers ---- */
 
 static uint32_t pop_drop(struct session *s, uint32_t device)
 {
@@ -126,7 +126,7 @@ void device_forget_drops(struct session *s, uint32_t device)
 		tables_give_buffer(s, pop_drop(s, device));
 }
 
-/* ---- sessions that go ---- */
+/* ---- dead sessions ---- */
 
 void device_cancel(struct exec_port *p, struct session *s)
 {
@@ -142,7 +142,7 @@ void device_cancel(struct exec_port *p, struct session *s)
 	p->slot[q.slot].cancelled = true;
 }
 
-/* ---- what is lost ---- */
+/* ---- lost memory ---- */
 
 static void lose(struct session *s, struct buffer *b, int32_t code)
 {
@@ -156,7 +156,7 @@ static void lose(struct session *s, struct buffer *b, int32_t code)
 void device_lose_memory(struct reactor *r, const struct exec_port *p, int32_t code)
 {
 	for_each_session (s, r->sessions, at_reactor) {
-		/* It has that device's memory in another process, or will have it in the next. */
+		/* Such a session's memory is in another process, or will be in the next one. */
 		if (!exec_serves(p, s) || !exec_is_for(p, s))
 			continue;
 		reactor_attend(r, s);

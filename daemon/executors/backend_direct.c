@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_direct.c - small jobs straight to a consumer on their device */
+/* backend_direct.c - send small jobs straight to the consumer on their device */
 #include "backend_direct.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #define MASK (QUOIT_DIRECT_ENTRIES - 1)
 
-/* With jobs there, a sleep lasts for such a part of the time since the last one was done. */
+/* With jobs in the ring, a sleep lasts 1/NAP_PART of the time since the last one was done. */
 #define NAP_PART     50u
 #define NAP_LEAST_NS 2000u
 #define NAP_MOST_NS  10000000u
@@ -38,14 +38,14 @@ static struct exec_flight *flight_of(struct exec_port *p, uint32_t index)
 
 /* ---- sending ---- */
 
-/* The launcher says that the consumer is well, and it does not say itself that it goes. */
+/* The launcher says that the consumer runs, and the consumer does not say that it leaves. */
 static bool is_up(const struct direct_port *d)
 {
 	return __atomic_load_n(&d->words->up, __ATOMIC_ACQUIRE) &&
 	       !__atomic_load_n(&d->words->need_wake, __ATOMIC_RELAXED);
 }
 
-/* There is no consumer, and perhaps there will be none: the starter tells people, once. */
+/* There is no consumer.  If none can come, have the starter log that, once. */
 static void say_impossible(struct exec_port *p)
 {
 	if (p->direct.said || !exec_direct_error(p->words))
@@ -54,7 +54,7 @@ static void say_impossible(struct exec_port *p)
 	exec_port_tell_starter(p);
 }
 
-/* Its tensors lie in the slab, and we know where that is. */
+/* Do the job's tensors lie in the slab, and is the slab's address known? */
 static bool is_reached(const struct exec_port *p, const struct session *s, const struct job *job)
 {
 	uint32_t slot = s->exec.slot[p->number];
@@ -123,7 +123,7 @@ void direct_flush(struct exec_port *p)
 
 	if (d->ring.next != d->ring.published &&
 	    quoit_ring_submit_wake(&d->ring, &d->words->need_wake))
-		exec_port_ring(p); /* it has just left: the launcher sees to these */
+		exec_port_ring(p); /* the consumer has left: the launcher runs these */
 }
 
 /* ---- reaping ---- */
@@ -134,7 +134,7 @@ uint32_t direct_done(struct exec_port *p)
 
 	if (!direct_is_busy(p))
 		return 0;
-	if (!quoit_ring_refresh(&d->ring)) { /* it did what was never there */
+	if (!quoit_ring_refresh(&d->ring)) { /* it claims jobs that were never sent */
 		p->lied = true;
 		exec_port_kill(p, KILL_RINGS);
 		return 0;
@@ -153,7 +153,7 @@ struct exec_flight *direct_reap(struct exec_port *p)
 		d->streamed++;
 		count = &device->streamed;
 	}
-	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED); /* the control thread may look */
+	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED); /* the control thread may read it */
 	d->moved = tsc_now();
 	return f;
 }
@@ -164,7 +164,9 @@ struct exec_flight *direct_hung(struct exec_port *p, uint64_t now, uint64_t most
 {
 	struct direct_port *d = &p->direct;
 
-	/* Once the consumer has left they are in a stream, behind what may take its own time. */
+	/*
+	 * Once the consumer has left, its jobs are in a stream, behind others that may take long.
+	 */
 	if (direct_is_busy(p) && __atomic_load_n(&d->words->left, __ATOMIC_RELAXED) &&
 	    exec_port_works(p))
 		d->moved = now;

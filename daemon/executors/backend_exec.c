@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_exec.c - taking the answers of executors, and their deaths */
+/* backend_exec.c - take the answers of executors, and deal with their deaths */
 #include "backend_exec.h"
 
 #include <errno.h>
@@ -20,9 +20,9 @@
 /* ---- answers ---- */
 
 /*
- * A job has failed on a device: those of its session that are there may work on its leavings in
- * vain, and so would all that follow them.  Until these have ended, those who wait for some wait
- * here (exec_send), where it is known what cannot be read.
+ * A job has failed on a device.  The session's other jobs there may read what it left, and so may
+ * their successors.  Until these have ended, send_job holds jobs that wait for others back in the
+ * reactor, which knows what is poisoned.
  */
 static void doubt_others(struct exec_port *p, struct session *s)
 {
@@ -35,7 +35,7 @@ static void doubt_others(struct exec_port *p, struct session *s)
 		}
 }
 
-/* A flight is over: its job ends, by res unless it had failed before. */
+/* End a flight and its job, with `res` unless the job had failed before. */
 static void end_flight(struct reactor *r, struct exec_port *p, struct exec_flight *f, int32_t res,
 		       const struct quoit_error *error)
 {
@@ -63,8 +63,8 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
 }
 
 /*
- * One that was in the stream before it has failed: whatever it made of what that left, and said
- * of it, it should not have run.
+ * Has a job before this one in the stream or the ring failed?  Then this one read what that left,
+ * and its own answer does not count.
  */
 static bool ran_on_poison(const struct exec_port *p, const struct session *s, struct job *job)
 {
@@ -72,15 +72,15 @@ static bool ran_on_poison(const struct exec_port *p, const struct session *s, st
 	       job_is_poisoned(s, job);
 }
 
-/* Our own codes are for us to give, and a device counts nothing. */
+/* An executor may not return quoitd's own codes, and a device no positive result. */
 static bool is_result(const struct exec_port *p, int32_t res)
 {
 	return res > -QUOIT_EPOISON && (!p->device || res <= 0);
 }
 
 /*
- * Whatever its clock says: it began after it was sent, and ended before it was answered.  The legs
- * of a copy between devices are one job, from the first begin to the last end.
+ * Clamp the executor's stamps: a job begins after it was sent, and ends before it was answered.
+ * The legs of a copy between devices are one job, from the first begin to the last end.
  */
 static void take_stamps(struct job *job, const struct quoit_exec_answer *a)
 {
@@ -97,7 +97,7 @@ static void take_stamps(struct job *job, const struct quoit_exec_answer *a)
 		job->device_error = a->stamp_error;
 }
 
-/* False: nothing that it was asked has such an answer. */
+/* False: none of our requests can have such an answer. */
 static bool take_answer(struct reactor *r, struct exec_port *p, const struct quoit_exec_answer *a)
 {
 	struct quoit_error error = {.field = a->field < QUOIT_FIELD_NR ? a->field : 0,
@@ -115,7 +115,7 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 		return false;
 	s = p->flight[a->id].session;
 	job = &s->jobs[p->flight[a->id].job];
-	if (job->waits) /* before one that it had to be behind */
+	if (job->waits) /* answered before a job that it follows */
 		return false;
 	take_stamps(job, a);
 	job->stream = a->stream <= QUOIT_EXEC_STREAMS ? a->stream : 0;
@@ -135,7 +135,7 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 	return true;
 }
 
-/* True: it can be, and has been taken. */
+/* True: the answer is possible, and has been taken. */
 static bool collect_answer(struct reactor *r, struct exec_port *p)
 {
 	struct quoit_exec_answer a;
@@ -164,7 +164,7 @@ static bool collect_answers(struct reactor *r, struct exec_port *p)
 	return true;
 }
 
-/* What the consumer on the device has done: it says no more than how many. */
+/* End the jobs that the consumer on the device has done; it reports their number only. */
 static bool collect_direct(struct reactor *r, struct exec_port *p)
 {
 	uint32_t done;
@@ -186,7 +186,7 @@ static bool collect_direct(struct reactor *r, struct exec_port *p)
 
 /* ---- death ---- */
 
-/* How its jobs fail: a device may have said what went wrong before it ended. */
+/* The code that its jobs fail with; a device may have stored its fault before it ended. */
 static int32_t death_code(const struct exec_port *p)
 {
 	int32_t fault = __atomic_load_n(&p->words->fault, __ATOMIC_ACQUIRE);
@@ -214,8 +214,8 @@ static void fail_flight(struct reactor *r, struct exec_port *p, struct exec_flig
 }
 
 /*
- * What it had in flight fails, each by name; what it answered before counts.  On a device some
- * are behind others, and end behind them.
+ * Fail each job in flight; answers given before have been taken.  On a device some jobs follow
+ * others, and end after them.
  */
 static void fail_flights(struct reactor *r, struct exec_port *p, int32_t res)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_exec_late.c - jobs that executors have for too long */
+/* backend_exec_late.c - end executors that work at a job for too long */
 #include "backend_exec_late.h"
 
 #include <errno.h>
@@ -12,16 +12,16 @@
 #include "reactor/job.h"
 
 /*
- * A job whose deadline passed while it waited in the executor has its CQE.  It is looked at
- * again so many times a second, and may run for such a part of a second.
+ * A job whose deadline passed while it waited in the executor has its CQE already.  It is checked
+ * OVERDUE_LOOKS times a second, and may run for 1/OVERDUE_GRACE second.
  */
 #define OVERDUE_LOOKS 100u
 #define OVERDUE_GRACE 10u
 
-/* So many times a second, at most, an executor is looked at whether it hangs. */
+/* An executor is checked for hanging at most this many times a second. */
 #define HUNG_LOOKS 100u
 
-/* ms: what any job may take; 0: its own deadline has passed. */
+/* ms: the limit for any job; 0: the job's own deadline has passed. */
 static void kill_late(struct exec_port *p, const struct exec_flight *f, struct job *job,
 		      uint64_t ms)
 {
@@ -33,19 +33,22 @@ static void kill_late(struct exec_port *p, const struct exec_flight *f, struct j
 	exec_port_kill(p, KILL_LATE);
 }
 
-/* What it says there; a name that was right before its answer came is no lie. */
+/*
+ * What stream i is timed for; 0: nothing.  A job's name may stay for a moment after its answer, so
+ * an unknown name counts only if no answer came since the last look.
+ */
 static uint64_t watched(const struct exec_port *p, const struct exec_flight *f, uint32_t i)
 {
 	if (f)
 		return f->serial;
-	if (p->asking.type) /* its own time runs */
+	if (p->asking.type) /* it has a time limit of its own */
 		return 0;
 	if (!exec_port_is_vain(p, i) || p->answered != p->idle_answered)
 		return 0;
-	return EXEC_NOBODY | exec_port_running(p, i); /* its next call is another one */
+	return EXEC_NOBODY | exec_port_running(p, i); /* another name is timed anew */
 }
 
-/* Whatever deadline it has, a job keeps the module, or its stream, from all others. */
+/* A job that runs for `most` ticks keeps the module, or its stream, from all others. */
 static void end_late(struct reactor *r, struct exec_port *p, uint32_t i, uint64_t most)
 {
 	const struct exec_flight *f = exec_port_flight(p, i);
@@ -62,7 +65,7 @@ static void end_late(struct reactor *r, struct exec_port *p, uint32_t i, uint64_
 		exec_port_kill(p, KILL_NAME);
 }
 
-/* The same of the consumer on a device: the oldest in the ring is what it works at. */
+/* The same for the consumer on a device, which works at the oldest job in its ring. */
 static void end_late_direct(struct reactor *r, struct exec_port *p, uint64_t most)
 {
 	const struct exec_flight *f = p->device ? direct_hung(p, r->now, most) : NULL;
@@ -71,7 +74,7 @@ static void end_late_direct(struct reactor *r, struct exec_port *p, uint64_t mos
 		kill_late(p, f, &f->session->jobs[f->job], p->job_ms);
 }
 
-/* Who has requests and works at nothing, of ours or of others, has no more time than that. */
+/* Kill an executor that has requests, works at nothing, and has not answered for `most` ticks. */
 static void end_idle(struct reactor *r, struct exec_port *p, uint64_t most)
 {
 	if (!exec_port_owes(p) || exec_port_works(p) || p->answered != p->idle_answered)
@@ -83,7 +86,7 @@ static void end_idle(struct reactor *r, struct exec_port *p, uint64_t most)
 	p->idle_answered = p->answered;
 }
 
-/* A job's time begins when it is first seen to run, and we look at least once a second. */
+/* A job's time begins when it is first seen to run; the reactor looks at least once a second. */
 void exec_end_hung(struct reactor *r, struct exec_port *p)
 {
 	uint64_t most = p->job_ms * (tsc_hz() / 1000);
@@ -100,17 +103,16 @@ void exec_end_hung(struct reactor *r, struct exec_port *p)
 }
 
 /*
- * May this job's end be the process's?  Everybody's device memory ends with a device's, and
- * nobody's deadline is worth that; but a kernel that a client has brought is in one of its user's
- * own.
+ * May the process be killed for this job?  A shared device's process holds all users' memory, and
+ * no deadline is worth that.  A kernel that a client brought runs in its user's own process, which
+ * may be killed.
  */
 static bool may_end(const struct exec_port *p, const struct job *job)
 {
 	return !p->device || (p->owner && job->sqe.opcode == QUOIT_OP_LAUNCH);
 }
 
-/* It runs although its deadline has passed.  If its CQE said so already, let it finish if it can.
- */
+/* The job runs past its deadline.  If its CQE was posted already, it gets some time to finish. */
 static bool is_to_be_killed(struct exec_flight *f, const struct job *job, uint64_t now)
 {
 	if (!f->overdue)
@@ -118,7 +120,7 @@ static bool is_to_be_killed(struct exec_flight *f, const struct job *job, uint64
 	return !job->posted || now - f->overdue >= tsc_hz() / OVERDUE_GRACE;
 }
 
-/* Does it keep a process busy that may be ended for it?  A copy between two devices keeps none. */
+/* Does the job keep busy a process that may be killed for it?  A copy between devices does not. */
 static bool keeps_process(struct reactor *r, const struct job *job)
 {
 	struct exec_port *p;
@@ -146,8 +148,8 @@ uint64_t exec_overdue(struct reactor *r, struct session *s, struct job *job, boo
 }
 
 /*
- * A user's own process may be anything, and say what it likes: it has a dead session's jobs for no
- * longer than so many that are behind each other in a stream may take.
+ * A user's own process runs that user's code and may claim anything.  It may keep a dead session's
+ * jobs for as long as OWN_JOBS of them, one behind the other in a stream, may take.
  */
 #define OWN_JOBS 4u
 

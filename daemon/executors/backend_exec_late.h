@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backend_exec_late.h - ending an executor that hangs.  The reactor's.
+ * backend_exec_late.h - end an executor that hangs; for the reactor only.
  *
- * What backend_exec.h says of deadlines and of clients that are gone is here too.
+ * backend_exec_late.c also defines exec_overdue and exec_abandon of backend_exec.h.
  */
 #ifndef QUOITD_BACKEND_EXEC_LATE_H
 #define QUOITD_BACKEND_EXEC_LATE_H
 
 #include "reactor/reactor.h"
 
-/* Once a pass over a port that is UP: kill what works at one job for longer than it may. */
+/* Call once a pass for a port that is UP: kills an executor that works at one job for too long. */
 void exec_end_hung(struct reactor *r, struct exec_port *p);
 
 #endif

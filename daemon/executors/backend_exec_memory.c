@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_exec_memory.c - sessions come to an executor and leave it */
+/* backend_exec_memory.c - map sessions' memory in executors, and take it back */
 #include "backend_exec_memory.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "backend_kernels.h"
 #include "host/tsc.h"
 
-/* ---- what they have had ---- */
+/* ---- time used ---- */
 
 static uint64_t load_had(const struct exec_port *p, uint32_t slot)
 {
@@ -16,8 +16,8 @@ static uint64_t load_had(const struct exec_port *p, uint32_t slot)
 }
 
 /*
- * Whatever it says, no more than there was; since the session came, for what a job took is said
- * when it has ended, and may be more than there was since the last look.
+ * Count what the executor claims, but no more than the time since the session came.  An executor
+ * reports a job's time when the job ends: that may be more than the time since the last look.
  */
 static void count_time(struct exec_port *p, uint32_t slot, uint64_t now)
 {
@@ -74,13 +74,13 @@ static void unmap(struct exec_port *p, uint32_t slot, uint64_t now)
 	p->slot[slot].since = now;
 }
 
-/* Nothing to do, and nothing to lose: device memory ends with the slot. */
+/* Has the session no jobs there, and no device memory, which would end with the slot? */
 static bool is_idle(const struct exec_port *p, const struct session *s)
 {
 	return !s->exec.in_flight[p->number] && (!p->device || !s->device[p->device - 1].used);
 }
 
-/* All slots are taken: let somebody go who has nothing there. */
+/* All slots are taken: unmap a session that has nothing there. */
 static void unmap_idle(struct exec_port *p)
 {
 	for (uint32_t i = 0; i < QUOIT_EXEC_SLOTS; i++) {
@@ -146,7 +146,7 @@ void exec_forget_all(struct exec_port *p)
 
 /* ---- leaving ---- */
 
-/* True: the executor does not have this session's memory, or we do not wait for it. */
+/* True: the executor no longer has the session's memory, or is not waited for. */
 static bool leave(struct exec_port *p, struct session *s, uint64_t now)
 {
 	uint32_t slot = s->exec.slot[p->number] - 1;
@@ -162,7 +162,7 @@ static bool leave(struct exec_port *p, struct session *s, uint64_t now)
 		return false;
 	}
 	count_time(p, slot, now);
-	p->slot[slot].session = NULL; /* it will answer when that job is done */
+	p->slot[slot].session = NULL; /* it answers when that job is done */
 	kernels_forget(p, s);
 	s->exec.slot[p->number] = 0;
 	return true;

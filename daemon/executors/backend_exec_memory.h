@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backend_exec_memory.h - which executor has which session's memory.  The reactor's.
+ * backend_exec_memory.h - which executor has mapped which session's memory; for the reactor only.
  */
 #ifndef QUOITD_BACKEND_EXEC_MEMORY_H
 #define QUOITD_BACKEND_EXEC_MEMORY_H
@@ -9,27 +9,27 @@
 #include "session/session.h"
 
 /*
- * Is it this executor that a session's jobs on its device go to?  Sessions that bring kernels
- * have one of their user's own.  Every module serves everybody.
+ * Do the session's jobs on its device go to this executor?  A session that brings kernels uses its
+ * user's own executors.  Every module serves all sessions.
  */
 static inline bool exec_serves(const struct exec_port *p, const struct session *s)
 {
 	return !p->device || p->number == s->first_device + p->device - 1;
 }
 
-/* Is it the process of this session's user, or everybody's?  Else it is who was here before. */
+/* Is the process shared, or this session's user's?  If not, it is still the previous user's. */
 static inline bool exec_is_for(const struct exec_port *p, const struct session *s)
 {
 	return !p->owner || p->owner == s->uid + UINT64_C(1);
 }
 
-/* See to it that the executor has the session's memory; -EBUSY: try again later. */
+/* Map the session's memory in the executor.  0: it is mapped; -EBUSY: try again later. */
 int exec_map(struct exec_port *p, struct session *s);
 
-/* UNMAP was answered; false: it was not asked. */
+/* The executor has answered UNMAP for this slot; false: it was not asked. */
 bool exec_unmapped(struct exec_port *p, uint32_t slot);
 
-/* It is dead: nobody is mapped there any more. */
+/* The executor is dead: no session is mapped there any more. */
 void exec_forget_all(struct exec_port *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_exec_send.c - sending jobs to executors */
+/* backend_exec_send.c - send jobs to executors */
 #include <errno.h>
 #include <string.h>
 
@@ -17,15 +17,15 @@
 #include "session/tensor_bits.h"
 
 /*
- * Jobs in flight of the sessions that have some: enough to keep an executor busy, few to lose
- * with it.  A device is only kept busy by many, and what it loses is its memory; what is left
- * of its QUOIT_EXEC_ENTRIES is for who comes new.
+ * Jobs in flight that the sessions there share.  A module has few: enough to keep it busy, and few
+ * to lose with it.  A device has many: fewer do not keep it busy, and its death costs its memory
+ * anyway.  The rest of its QUOIT_EXEC_ENTRIES is kept for new sessions.
  */
 #define MODULE_FLIGHTS 8u
 #define DEVICE_FLIGHTS 192u
 #define DIRECT_FLIGHTS (QUOIT_DIRECT_ENTRIES / 4 * 3)
 
-/* ---- who shares an executor ---- */
+/* ---- shares of an executor ---- */
 
 static struct tenant_part *part_of(const struct exec_port *p, const struct session *s)
 {
@@ -64,9 +64,9 @@ void exec_count_flight(const struct exec_port *p, struct session *s, bool is_dir
 }
 
 /*
- * Of the places on a device that are kept for who comes new, one user's new sessions leave some to
- * others'.  Where not each of its sessions has a place, none is new: they have turns.  A module
- * works at one job at a time, and there is nothing to keep.
+ * May a session without jobs there take a slot that the device keeps for new sessions?  One user's
+ * new sessions take at most half of these.  (Where a user has more sessions than slots, they take
+ * turns, and this is not asked.)  A module keeps none: it works at one job at a time.
  */
 static bool is_new(const struct exec_port *p, uint32_t of_user, uint32_t of_session, uint32_t kept)
 {
@@ -93,11 +93,11 @@ bool exec_has_share(const struct exec_port *p, const struct session *s, bool is_
 	return of_user < most && of_session < one_at_least(most / part->sharers);
 }
 
-/* ---- what waits ---- */
+/* ---- waiting jobs ---- */
 
 void exec_start(struct session *s, struct job *job)
 {
-	if (job->executor != BRIDGE_EXECUTOR) /* its parts join where they go */
+	if (job->executor != BRIDGE_EXECUTOR) /* its legs join where they go */
 		join(s->reactor->executor[job->executor], s);
 	sched_append(s, &s->exec.waiting[job->executor][job->sqe.priority], job);
 	s->exec.jobs_waiting++;
@@ -142,7 +142,7 @@ static void fill_module_request(const struct session *s, const struct job *job,
 	}
 }
 
-/* A job that could have gone directly goes through a stream. */
+/* Count a job of GPU-direct mode that goes through a stream. */
 static void count_streamed(const struct exec_port *p, struct session *s, const struct job *job)
 {
 	struct device_memory *d = &s->device[p->device - 1];
@@ -151,14 +151,15 @@ static void count_streamed(const struct exec_port *p, struct session *s, const s
 		__atomic_store_n(&d->streamed, d->streamed + 1, __ATOMIC_RELAXED);
 }
 
-/* Is there nobody to wait for?  A process that is still another user's does not count. */
+/* Is the executor lost?  A process that is still another user's does not count. */
 static bool is_lost(const struct exec_port *p, const struct session *s)
 {
 	return exec_port_state(p) == PORT_LOST && exec_is_for(p, s);
 }
 
-/* May the session, which is among the sharers, have one more there?  0; -EBUSY: not now; -ENODEV:
- * there is nobody to wait for.
+/*
+ * May the session, which is among the sharers, have one more job there?  0; -EBUSY: not now;
+ * -ENODEV: there is no executor to wait for.
  */
 static int ask_for_room(struct exec_port *p, struct session *s)
 {
@@ -178,7 +179,7 @@ static void say_owner(const struct exec_port *p, const struct session *s, uint32
 	__atomic_store_n(&owner->share, user_share(s->user), __ATOMIC_RELAXED);
 }
 
-/* The number that it has there. */
+/* Returns the id that the request has there. */
 static uint32_t send_request(struct exec_port *p, struct session *s, const struct job *job,
 			     uint8_t leg, struct quoit_exec_request *q)
 {
@@ -217,8 +218,8 @@ int exec_send_leg(struct exec_port *p, struct session *s, const struct job *job,
 }
 
 /*
- * 0; -EAGAIN: not before more of what it waits for has ended; as ask_for_room; else there is no
- * such kernel.
+ * 0; -EAGAIN: more of the jobs that it waits for must end first; -EBUSY, -ENODEV: as ask_for_room;
+ * another error: the job's kernel cannot be had.
  */
 static int send_job(struct exec_port *p, struct session *s, struct job *job)
 {
@@ -230,7 +231,7 @@ static int send_job(struct exec_port *p, struct session *s, struct job *job)
 	if (p->open && p->device && direct_send(p, s, job))
 		return 0;
 	if (!is_lost(p, s) && job->waits != job->eased)
-		return -EAGAIN; /* no stream is behind the direct ring */
+		return -EAGAIN; /* no stream waits for the direct ring */
 	err = ask_for_room(p, s);
 	if (!err && job->sqe.opcode == QUOIT_OP_LAUNCH && !job->failed) {
 		err = kernels_bring(p, s, job->sqe.arg);
@@ -268,13 +269,13 @@ static void end_unsent(struct reactor *r, const struct exec_port *p, struct sess
 	reactor_end_job(r, s, job, res);
 }
 
-/* Has it failed, with nothing left to clear? */
+/* Has the job failed, with nothing left to clear? */
 static bool is_over(const struct job *job)
 {
 	return job->failed && !job->zero;
 }
 
-/* Send one, or end it.  False: there is no room. */
+/* Send one job, or end it.  False: there is no room. */
 static bool send_one(struct reactor *r, struct exec_port *p, struct session *s, struct job *job)
 {
 	int32_t res;
@@ -285,11 +286,11 @@ static bool send_one(struct reactor *r, struct exec_port *p, struct session *s, 
 		res = is_over(job) ? job->failed : send_job(p, s, job);
 	if (res == -EBUSY)
 		return false;
-	if (res < 0) /* also of one that comes again later */
+	if (res < 0) /* even if it is queued again later */
 		exec_share_leave(p, s);
 	if (res == -EAGAIN) {
 		job_become(s, job, JOB_WAITING);
-	} else if (res < 0 && job->waits) { /* a device has jobs before it: it ends behind them */
+	} else if (res < 0 && job->waits) { /* it ends after the jobs that it follows */
 		job->failed = job->failed ? job->failed : res;
 		job_become(s, job, JOB_WAITING);
 	} else if (res < 0) {

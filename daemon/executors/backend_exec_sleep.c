@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_exec_sleep.c - a reactor's sleep, and what executors wake it by */
+/* backend_exec_sleep.c - how long a reactor sleeps, and how executors wake it */
 #include <errno.h>
 #include <sys/socket.h>
 
 #include "backend_direct.h"
 #include "backend_exec.h"
 
-/* How soon to look again for room among requests that have not been taken. */
+/* How soon to look again whether an executor has taken requests and so made room. */
 #define ROOM_NS 1000000u
 
-/* Taken at once: it may ring faster than we listen. */
+/* Bells read at once: an executor may ring faster than the reactor reads. */
 #define BELLS 64u
 
 /*
- * Only answers ring: the room that a request leaves, when it is taken, does not, nor does a
- * consumer on a device.
+ * An executor rings for answers only.  It does not ring when it takes a request and so makes room,
+ * and the consumer on a device does not ring at all.
  */
 uint64_t exec_sleep_ns(struct reactor *r)
 {

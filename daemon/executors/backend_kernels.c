@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_kernels.c - images and kernels on their way to a device's process */
+/* backend_kernels.c - bring images and kernels to a device's process */
 #include "backend_kernels.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "backend_exec_memory.h"
 #include "host/log.h"
 
-/* ---- the process is asked ---- */
+/* ---- asking the process ---- */
 
 static bool put_image(struct exec_port *p, const struct session *s, uint32_t slot, uint32_t number)
 {
@@ -28,7 +28,7 @@ static bool put_kernel(struct exec_port *p, const struct session *s, uint32_t sl
 	return exec_port_send(p, &m, sizeof m, NULL, 0);
 }
 
-/* False: it is answering another question, or has no room. */
+/* False: the process is answering another question, or has no room. */
 static bool ask_process(struct exec_port *p, struct session *s, uint8_t type, uint32_t number)
 {
 	uint32_t slot = s->exec.slot[p->number] - 1;
@@ -70,7 +70,7 @@ int kernels_bring(struct exec_port *p, struct session *s, uint8_t number)
 	return err ? err : bring(p, s, QUOIT_EXEC_FIND, number, &k->state, k->err);
 }
 
-/* ---- it answers ---- */
+/* ---- its answers ---- */
 
 static void take_result(struct session *s, uint8_t type, uint32_t number, int32_t res)
 {
@@ -100,7 +100,7 @@ bool kernels_answered(struct exec_port *p, const struct quoit_exec_answer *a)
 	return true;
 }
 
-/* ---- it has forgotten ---- */
+/* ---- lost images and kernels ---- */
 
 static bool is_asked_for(const struct kernels *k, uint16_t type, uint32_t number)
 {
@@ -108,8 +108,8 @@ static bool is_asked_for(const struct kernels *k, uint16_t type, uint32_t number
 }
 
 /*
- * Another process may do better, and is asked when a job needs it; but who brings what ends a
- * process is told so.
+ * Ask the next process again when a job needs it.  But if the client is just asking for it, it may
+ * have ended the process: it is bad, and the client is told so.
  */
 static void renew(struct kernels *k, uint16_t type, uint32_t number, uint8_t *state, int32_t *err)
 {
@@ -136,14 +136,14 @@ void kernels_forget(struct exec_port *p, struct session *s)
 			renew(k, QUOIT_CTL_KERNEL_ADD, i, &k->kernel[i].state, &k->kernel[i].err);
 }
 
-/* ---- images that go ---- */
+/* ---- removed images ---- */
 
 static struct exec_port *port_of(struct reactor *r, const struct session *s, uint32_t image)
 {
 	return r->executor[s->first_device + s->kernels->image[image].device - 1];
 }
 
-/* A kernel of it is being asked for: the answer would be taken for the next one of its number. */
+/* Is a kernel of the image being asked for?  Its number's next kernel would get that answer. */
 static bool is_being_found(const struct kernels *k, uint32_t image)
 {
 	for (uint32_t i = 0; i < QUOIT_MAX_KERNELS; i++)
@@ -153,7 +153,7 @@ static bool is_being_found(const struct kernels *k, uint32_t image)
 	return false;
 }
 
-/* False: the process has no room for the news, or an answer is under way. */
+/* False: the process has no room for the request, or an answer is under way. */
 static bool unload(struct reactor *r, struct session *s, uint32_t image)
 {
 	struct exec_port *p = port_of(r, s, image);
@@ -171,7 +171,7 @@ static bool unload(struct reactor *r, struct session *s, uint32_t image)
 	return true;
 }
 
-/* True: all that were to go have gone. */
+/* True: all removed images are unloaded. */
 static bool unload_removed(struct reactor *r, struct session *s)
 {
 	bool gone = true;
@@ -200,7 +200,7 @@ static int bring_asked(struct reactor *r, struct session *s, const struct kernel
 	bool is_image = ask->type == QUOIT_CTL_IMAGE_ADD;
 	struct exec_port *p = port_of(r, s, is_image ? ask->index : ask->of);
 
-	/* What ended the last process is known before there is another. */
+	/* An image or kernel that ended the last process is refused before the next one is up. */
 	if (is_image && s->kernels->image[ask->index].state == BROUGHT_BAD)
 		return s->kernels->image[ask->index].err;
 	if (!is_image && s->kernels->kernel[ask->index].state == BROUGHT_BAD)
@@ -209,7 +209,7 @@ static int bring_asked(struct reactor *r, struct session *s, const struct kernel
 		return -ENODEV;
 	if (!p->open)
 		return -EBUSY;
-	/* Its memory may be on the way out: no process is to get that, or what has come since. */
+	/* The session's memory may be going: no process may get it, or what has replaced it. */
 	if (s->ending && !s->exec.slot[p->number])
 		return -ECANCELED;
 	if (exec_map(p, s) < 0)
@@ -217,7 +217,7 @@ static int bring_asked(struct reactor *r, struct session *s, const struct kernel
 	return is_image ? bring_image(p, s, ask->index) : kernels_bring(p, s, (uint8_t)ask->index);
 }
 
-/* It cannot be had: nothing is left of it. */
+/* The image or kernel cannot be had: remove it, and tell the client why. */
 static void refuse(struct reactor *r, struct session *s, struct kernels_ask *ask, int32_t res)
 {
 	if (res == -ENODEV)
@@ -261,7 +261,7 @@ bool kernels_advance(struct reactor *r, struct session *s)
 	return any;
 }
 
-/* Where no job has it, its place is free once the client hears of it. */
+/* If no job uses the image and the process has room, its number is free before the client hears. */
 static void remove_image(struct reactor *r, struct session *s, struct kernels_ask *ask)
 {
 	int err = kernels_remove_image(s, ask->of);

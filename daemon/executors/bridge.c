@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bridge.c - copies from one device of a session to another, part by part */
+/* bridge.c - copy from one device of a session to another, in parts */
 #include "bridge_private.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ void bridge_fail_for_want(struct job *job, int32_t res, uint32_t device)
 	bridge_fail(job, res, &error);
 }
 
-/* Nothing of it is left to be read, and no part has any of it: it ends. */
+/* End the copy if it has all been read, and no part holds any of it. */
 static void end_if_over(struct reactor *r, struct session *s, struct job *job)
 {
 	const struct bridge *b = &s->bridge;
@@ -88,7 +88,7 @@ static void end_if_over(struct reactor *r, struct session *s, struct job *job)
 
 /* ---- parts ---- */
 
-/* A copy within one process: from the source to a part, or from there to the target. */
+/* Fill a copy within one process: from the source to a part, or from a part to the target. */
 static void fill_copy(const struct session *s, const struct job *job, unsigned i, unsigned tensor,
 		      struct quoit_exec_request *q)
 {
@@ -116,7 +116,7 @@ static void release(struct reactor *r, struct session *s, struct bridge_part *p)
 	end_if_over(r, s, &s->jobs[p->job]);
 }
 
-/* A part that is here goes to the target.  True: something was done. */
+/* Send a part that is here to the target.  True: something was done. */
 static bool send_on(struct reactor *r, struct session *s, unsigned i)
 {
 	struct bridge_part *p = &s->bridge.part[i];
@@ -141,7 +141,9 @@ static bool send_on(struct reactor *r, struct session *s, unsigned i)
 	return true;
 }
 
-/* The next bytes of the copy come into a free part.  False: there is none, or no room. */
+/*
+ * Read the next bytes of the copy into a free part.  False: no part is free, or there is no room.
+ */
 static bool take_part(struct reactor *r, struct session *s, struct job *job)
 {
 	struct bridge *b = &s->bridge;
@@ -173,8 +175,10 @@ static bool take_part(struct reactor *r, struct session *s, struct job *job)
 
 /* ---- the copy that is being read ---- */
 
-/* What is new to it in a slab is cleared before anything else, also if it has failed: others may
- * read it.  Of other buffers the executors know what is old. */
+/*
+ * Before anything else, clear the copy's tensors that are new in a slab, even if the copy has
+ * failed: others may read them.  For other buffers the executors know what is old.
+ */
 static bool clear_next(struct reactor *r, struct session *s, struct job *job)
 {
 	unsigned i = (unsigned)__builtin_ctz(job->zero);
@@ -186,7 +190,7 @@ static bool clear_next(struct reactor *r, struct session *s, struct job *job)
 	device_fill_view(s, job->view[i], i, &q);
 	err = bridge_send_leg(r, s, job, i, LEG_CLEAR(i), &q);
 	if (err == -EBUSY && s->dead && !bridge_port(r, s, job, i)->open)
-		err = -ECANCELED; /* nobody waits until there is a process again */
+		err = -ECANCELED; /* a dead session does not wait for a process */
 	if (err == -EBUSY)
 		return false;
 	if (err) {
@@ -198,7 +202,7 @@ static bool clear_next(struct reactor *r, struct session *s, struct job *job)
 	return true;
 }
 
-/* False: it waits for room, or for an answer. */
+/* False: the copy waits for room, or for an answer. */
 static bool go_on(struct reactor *r, struct session *s)
 {
 	struct bridge *b = &s->bridge;
@@ -261,7 +265,7 @@ void bridge_end_leg(struct reactor *r, struct session *s, struct job *job, uint8
 	}
 	if (res < 0)
 		bridge_fail(job, res, error);
-	if (leg >= LEG_CLEAR(0)) { /* if it failed, what was there is lost */
+	if (leg >= LEG_CLEAR(0)) { /* a buffer that was not cleared is poisoned elsewhere */
 		b->clearing = false;
 		job->zero &= (uint8_t) ~(1u << (leg - LEG_CLEAR(0)));
 	} else if (b->part[leg - LEG_PART(0)].state == BRIDGE_COMES && !job->failed) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bridge_peer.c - copies that the target's process reads from the source's memory itself */
+/* bridge_peer.c - copies that the target's process itself reads from the source's memory */
 #include <errno.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ bool bridge_peer_advance(struct reactor *r, struct session *s, struct job *job)
 	int err;
 
 	if (b->peer != BRIDGE_PEER_ASKS && b->peer != BRIDGE_PEER_KNOWS)
-		return false; /* an answer comes, or the death of who owes it */
+		return false; /* it waits for an answer, or for a death */
 	if (job->failed) {
 		b->peer = BRIDGE_PEER_DONE;
 		return true;
@@ -64,7 +64,7 @@ bool bridge_peer_advance(struct reactor *r, struct session *s, struct job *job)
 	return true;
 }
 
-/* Is it no more than that one cannot reach the other? */
+/* Does it mean only that one device cannot reach the other?  Then the copy goes in parts. */
 static bool is_out_of_reach(int32_t res)
 {
 	return res == -ENOTSUP;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* device_places.c - the devices' processes put where they belong */
+/* device_places.c - bind the devices' processes to CPUs near their devices */
 #include "device_places.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "host/log.h"
 #include "host/topology.h"
 
-/* No place is known of one for which there is no memory. */
+/* If memory runs out, the device's place stays unknown. */
 static void find(struct device_places *p, uint32_t i, const char *address)
 {
 	p->device[i] = (struct placement_device){.reason = PLACEMENT_NEAR_NOTHING,
@@ -23,7 +23,7 @@ void device_places_bind(struct device_places *p, uint32_t number, const char *ad
 	const struct placement_device *d = &p->device[number - 1];
 	int *error = &p->error[number - 1], err;
 
-	if (!p->topology->this_machine) /* a described one's numbers are not to be bound to */
+	if (!p->topology->this_machine) /* a described machine's CPU numbers are not this one's */
 		return;
 	if (!p->found[number - 1])
 		find(p, number - 1, address);

@@ -55,11 +55,11 @@ void exec_port_kill(struct exec_port *p, enum exec_kill why)
 {
 	uint32_t none = KILL_NOT;
 
-	/* Several reactors may want it; the first one's reason stands. */
+	/* Several reactors may want to kill it; the first one's reason stands. */
 	if (!atomic_compare_exchange_strong(&p->killed, &none, why))
 		return;
 	executor_process_kill(p->pid);
-	exec_port_tell_starter(p); /* it waits for the end, but not for ever */
+	exec_port_tell_starter(p); /* the starter waits for the end, but not for ever */
 }
 
 uint64_t exec_port_running(const struct exec_port *p, uint32_t i)
@@ -80,7 +80,7 @@ void exec_port_count_queries(struct exec_port *p)
 {
 	uint64_t now;
 
-	/* What a user's own process says could be anything. */
+	/* A user's own process may claim any count. */
 	if (!p->open || p->channel || atomic_load_explicit(&p->owner, memory_order_relaxed))
 		return;
 	now = __atomic_load_n(&p->words->queries, __ATOMIC_RELAXED);
@@ -131,7 +131,7 @@ bool exec_port_has_room(struct exec_port *p)
 {
 	if (quoit_ring_space(&p->requests))
 		return p->pending < QUOIT_EXEC_ENTRIES;
-	if (!quoit_ring_refresh(&p->requests)) /* it took what was never there */
+	if (!quoit_ring_refresh(&p->requests)) /* it claims requests that were never sent */
 		exec_port_kill(p, KILL_RINGS);
 	return p->pending < QUOIT_EXEC_ENTRIES && quoit_ring_space(&p->requests);
 }
@@ -141,7 +141,7 @@ bool exec_port_owes(struct exec_port *p)
 	return p->pending || !exec_port_has_room(p);
 }
 
-/* It is tried again and again: a reason is said once. */
+/* Sending is tried again and again; each new reason is logged once. */
 static void say_unsent(struct exec_port *p, int err)
 {
 	if (err != p->unsent && err != -EAGAIN && err != -EPIPE && err != -ECONNRESET)
@@ -176,7 +176,7 @@ void exec_port_request(struct exec_port *p, const struct quoit_exec_request *q)
 
 void exec_port_ring(struct exec_port *p)
 {
-	/* A full socket is success: it has bells to hear. */
+	/* A full socket is success: bells wait there already. */
 	(void)send(p->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	p->count.bells++;
 }

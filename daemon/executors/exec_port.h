@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec_port.h - one executor as one reactor sees it, and how it passes between the
- * thread that starts executors (executors.c) and the reactor (exec_port.c, backend_exec.c).
+ * exec_port.h - the port through which one reactor uses one executor.
+ *
+ * A port passes between the starter, the thread that starts executors (executors.c), and the
+ * reactor (exec_port.c, backend_exec.c):
  *
  *	DOWN ──started──► UP ──died──► DEAD ──the reactor has failed its jobs──► DOWN
  *
- * The state word says whose the port is: the starter's while DOWN or LOST, the
- * reactor's while UP or DEAD.  A process is reaped only when all its ports are DOWN, so
- * its number can be used by whoever has a port to kill it, and names nobody else.
+ * The state word says which of the two owns the port: the starter while it is DOWN or LOST, the
+ * reactor while it is UP or DEAD.  A process is reaped only when all its ports are DOWN, so until
+ * then a reactor can kill it by its pid, which no other process can have.
  */
 #ifndef QUOITD_EXEC_PORT_H
 #define QUOITD_EXEC_PORT_H
@@ -28,24 +30,24 @@ enum exec_port_state {
 	PORT_DOWN,
 	PORT_UP,
 	PORT_DEAD,
-	PORT_LOST, /* as DOWN, and nobody should wait for it */
+	PORT_LOST, /* as DOWN, and no job should wait for it */
 };
 
-/* Jobs in flight of one port: a request's id is its place, behind them is the direct ring. */
+/* Jobs in flight of one port: a request's id is its place; the direct ring's places follow. */
 #define EXEC_FLIGHTS (QUOIT_EXEC_ENTRIES + QUOIT_DIRECT_ENTRIES)
 
-/* Why we ended it; executor_text.c says it to people. */
+/* Why quoitd ended a process; executor_text.c has the texts. */
 enum exec_kill {
 	KILL_NOT,
 	KILL_LATE,   /* a job's deadline has passed or its client is dead: no fault of the module */
 	KILL_SILENT, /* it does not answer */
-	KILL_START,  /* it does not even come up */
-	KILL_HUNG_UP, /* mostly it was dead already */
-	KILL_HELLO,   /* it cannot be used */
-	KILL_UNHEARD, /* its bell could not be listened to */
-	KILL_RINGS,   /* its words of the rings cannot be, */
-	KILL_ANSWER,  /* nor can its answer, */
-	KILL_NAME,    /* nor what it says it works at */
+	KILL_START,  /* it is not up in time */
+	KILL_HUNG_UP, /* it closed its socket; mostly it was dead already */
+	KILL_HELLO,   /* its hello cannot be used */
+	KILL_UNHEARD, /* epoll did not take its socket */
+	KILL_RINGS,   /* its ring positions are impossible */
+	KILL_ANSWER,  /* its answer is impossible */
+	KILL_NAME,    /* it names a job that it was not given */
 };
 
 /* A job that the executor has. */
@@ -54,21 +56,20 @@ struct exec_flight {
 	uint32_t job;
 	uint8_t leg;      /* of a copy between devices (bridge.h); 0: the job itself */
 	uint8_t type;     /* of the request: RUN or EXPORT */
-	bool doubtful;    /* one of its session's has failed while it was there */
-	uint64_t serial;  /* tells it from others that had this entry */
+	bool doubtful;    /* a job of its session failed while it was there */
+	uint64_t serial;  /* tells it from earlier jobs in this entry */
 	uint64_t overdue; /* TSC when it was first seen to run after its deadline; 0: not yet */
 };
 
 /* What a stream, or a module, was seen to work at. */
 struct exec_watch {
-	uint64_t serial; /* of the flight; EXEC_NOBODY and a name; 0: nothing, or another reactor's
-			  */
+	uint64_t serial; /* of the flight; EXEC_NOBODY | name; 0: nothing of this reactor's */
 	uint64_t since;  /* TSC */
 };
 
-#define EXEC_NOBODY (UINT64_C(1) << 63) /* a request that nobody has sent */
+#define EXEC_NOBODY (UINT64_C(1) << 63) /* a request that was never sent */
 
-/* The LOAD or FIND that it has not answered; one at a time. */
+/* The LOAD or FIND that the process has not answered; one at a time. */
 struct exec_asking {
 	uint8_t type; /* enum quoit_exec_request_type; 0: none */
 	uint32_t number;
@@ -80,11 +81,11 @@ struct exec_asking {
 struct exec_slot {
 	bool used;
 	bool leaving;   /* UNMAP is under way */
-	bool cancelled; /* CANCEL is */
+	bool cancelled; /* CANCEL was sent */
 	uint64_t since;
-	struct session *session; /* NULL: it did not wait for the answer */
+	struct session *session; /* NULL: it did not wait for UNMAP's answer */
 	uint64_t had, begun;     /* quoit_exec_channel.had when it came, and TSC */
-	uint64_t counted;        /* of what it has had since then, ticks */
+	uint64_t counted;        /* ticks since then that are counted */
 };
 
 /* GPU-direct mode (backend_direct.h): the ring to the consumer on the device. */
@@ -93,32 +94,32 @@ struct direct_port {
 	const struct quoit_direct_words *words;
 	struct quoit_producer ring;
 	uint32_t reaped;   /* all before this one have ended */
-	uint32_t streamed; /* of these, what the launcher put into a stream */
+	uint32_t streamed; /* those of them that the launcher put into a stream */
 	uint64_t moved;    /* TSC: when the last one was done, or the first one put in */
-	bool said;         /* that no consumer will come */
+	bool said;         /* the starter knows that no consumer will come */
 };
 
 struct exec_port {
 	_Atomic uint32_t state;  /* enum exec_port_state */
 	_Atomic uint32_t killed; /* enum exec_kill */
-	_Atomic uint64_t owner;  /* 1 + the uid whose alone it is; 0: everybody's */
+	_Atomic uint64_t owner;  /* 1 + the uid of its only user; 0: it is shared */
 
 	/*
-	 * Which process has device n, as this one was told, at n - 1; 0: none that it reaches.
-	 * Set by the starter while UP.
+	 * At n - 1: the process of device n that this process was told of; 0: none that it reaches.
+	 * The starter sets it while UP.
 	 */
 	_Atomic pid_t peer[CONFIG_DEVICES];
 
 	/* set by the starter before UP */
 	uint32_t number; /* among the executors */
-	uint32_t device; /* it drives, counted from 1; 0: it is a module's */
+	uint32_t device; /* the device that it drives, from 1; 0: it is a module's */
 	uint32_t channel;
-	uint32_t channels; /* that it has, with all reactors */
+	uint32_t channels; /* of its process: one per reactor */
 	pid_t pid;
 	int socket;
 	int starter;     /* eventfd of the starter */
-	bool profiled;   /* it wants to know whose jobs they are */
-	uint64_t job_ms; /* what one job may take */
+	bool profiled;   /* it wants to know each job's session and ring */
+	uint64_t job_ms; /* the longest that one job may take */
 	struct quoit_exec_daemon_channel *daemon;
 	const struct quoit_exec_channel *exec;
 	const struct quoit_exec_words *words;
@@ -133,25 +134,25 @@ struct exec_port {
 	struct quoit_producer requests;
 	struct quoit_consumer answers;
 	uint32_t pending; /* requests without their answer */
-	uint64_t shares;  /* of the users whose sessions have jobs that wait for it or are there */
-	uint64_t culprit; /* for whose job we have killed it, as in quoit_exec_words; 0: nobody's */
+	uint64_t shares;  /* sum over the users whose sessions have jobs waiting for it or there */
+	uint64_t culprit; /* the job it was killed for, as in quoit_exec_words; 0: none */
 	struct exec_asking asking;
 	int unsent; /* -errno: why the last message could not be sent */
 	struct direct_port direct;
 	struct exec_flight flight[EXEC_FLIGHTS]; /* those in the direct ring are the last ones */
 	uint64_t serial;                         /* of the last flight */
-	struct {                                 /* of all processes; for people */
+	struct {                                 /* over all its processes; for people */
 		uint64_t requests, answers, bells, queries;
 	} count;
-	uint64_t queried; /* of the queries, what this process had said when last counted */
-	uint64_t looked;  /* TSC; when it was last asked whether it hangs */
+	uint64_t queried; /* the process's count of queries when last looked at */
+	uint64_t looked;  /* TSC: when it was last checked for hanging */
 	struct exec_watch watch[QUOIT_EXEC_STREAMS];
-	uint64_t idle_since;    /* TSC; 0: when last seen it worked, or had nothing to do */
-	uint64_t idle_answered; /* answered, at the last look */
+	uint64_t idle_since;    /* TSC; 0: at the last look it worked, or had nothing to do */
+	uint64_t idle_answered; /* `answered` at the last look */
 	struct exec_slot slot[QUOIT_EXEC_SLOTS];
 };
 
-/* Why GPU-direct rings have no consumers there, as a positive errno; 0: they may have. */
+/* Why the process has no GPU-direct consumers, as a positive errno; 0: it may have them. */
 static inline int exec_direct_error(const struct quoit_exec_words *words)
 {
 	int err = __atomic_load_n(&words->direct, __ATOMIC_RELAXED);
@@ -166,59 +167,59 @@ static inline uint32_t exec_port_state(const struct exec_port *p)
 	return atomic_load_explicit(&p->state, memory_order_acquire);
 }
 
-/* It is UP: begin with empty rings, and hear its bell in this epoll. */
+/* It is UP: begin with empty rings, and watch for its bell in this epoll. */
 void exec_port_open(struct exec_port *p, int epoll);
 
-/* Hear it no more. */
+/* Stop watching for its bell. */
 void exec_port_unwatch(struct exec_port *p, int epoll);
 
-/* There is news of its process: the starter is to look. */
+/* Have the starter look: there is news of the process. */
 void exec_port_tell_starter(const struct exec_port *p);
 
-/* End the process; that it is dead comes as news from the starter. */
+/* Kill the process; the starter sets the port DEAD when it has ended. */
 void exec_port_kill(struct exec_port *p, enum exec_kill why);
 
-/* What it says it works at in stream i (quoit_exec_words.running). */
+/* What the process says it works at in stream i (quoit_exec_words.running); 0: nothing. */
 uint64_t exec_port_running(const struct exec_port *p, uint32_t i);
 
-/* Does it say that it works at anything? */
+/* Does the process say that it works at anything? */
 bool exec_port_works(const struct exec_port *p);
 
 /* Could a request have this name? */
 bool exec_port_can_name(const struct exec_port *p, uint64_t name);
 
-/* What it works at in stream i if that is a job of this reactor; NULL: else. */
+/* The flight that the process works at in stream i, if it is this reactor's, else NULL. */
 const struct exec_flight *exec_port_flight(const struct exec_port *p, uint32_t i);
 
-/* Count the events that it has asked for since the last look; by one of its reactors. */
+/* Count the driver queries made since the last look; only the first reactor's port counts. */
 void exec_port_count_queries(struct exec_port *p);
 
-/* Is this what it works at, in any stream? */
+/* Does the process work at this flight, in any stream? */
 bool exec_port_runs(const struct exec_port *p, const struct exec_flight *f);
 
-/* How this flight is named in quoit_exec_words. */
+/* The name of this flight in quoit_exec_words. */
 uint64_t exec_port_name(const struct exec_port *p, const struct exec_flight *f);
-/* Does it say there that it works at a request that nobody has sent, as far as we know? */
+/* Does stream i name a request that, as far as this reactor knows, was never sent? */
 bool exec_port_is_vain(const struct exec_port *p, uint32_t i);
 
-/* Room for one more request, and for its answer. */
+/* Is there room for one more request, and for its answer? */
 bool exec_port_has_room(struct exec_port *p);
 
-/* Has it requests that it has not answered, or not even taken? */
+/* Has the process requests that it has not answered, or not even taken? */
 bool exec_port_owes(struct exec_port *p);
 
 /*
- * Send what a request needs to be there first, with descriptors.  False: not now, since it has much
- * to read, or is dead; any other reason is logged.
+ * Send a message, with descriptors, that a request needs first.  False: not now, because the
+ * process has much to read, or is dead; any other reason is logged.
  */
 bool exec_port_send(struct exec_port *p, const void *message, size_t size, const int *fds,
 		    unsigned count);
 
-/* Put a request into the ring, where there is room; exec_port_flush publishes. */
+/* Put a request into the ring, which must have room; exec_port_flush publishes it. */
 void exec_port_request(struct exec_port *p, const struct quoit_exec_request *q);
 void exec_port_flush(struct exec_port *p);
 
-/* Wake the process, if it sleeps. */
+/* Wake the process. */
 void exec_port_ring(struct exec_port *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* executor.c - starting and accepting one quoit-exec after the other */
+/* executor.c - start one quoit-exec after the other, and take its hello */
 #include "executor.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "executor_private.h"
 
 #define MS         UINT64_C(1000000)
-#define OWNER_NONE UINT64_MAX /* no user's */
+#define OWNER_NONE UINT64_MAX /* no user */
 
-#define ASK_NS (100 * MS) /* without pidfds: how often we ask whether it lives */
+#define ASK_NS (100 * MS) /* without pidfds: how often quoitd asks whether it lives */
 
 static void ring(int eventfd)
 {
@@ -37,7 +37,9 @@ static uint64_t in_time(const struct executor *x)
 	return totals_now_ns() + x->house->start_ms * MS;
 }
 
-/* Where users' own kernels run, nobody else reads, and what they print is nobody's to read. */
+/*
+ * A user's own process shares its device memory with no other process, and its output is dropped.
+ */
 static unsigned process_flags(const struct executor *x)
 {
 	if (x->own)
@@ -109,7 +111,9 @@ void executor_close_ports(struct executor *x)
 		}
 }
 
-/* What it says, and that it can serve; -errno as executor_process_hello, or with the reason. */
+/*
+ * Take the hello, and let the process serve; -errno as executor_process_hello, or with the reason.
+ */
 static int take_hello(struct executor *x)
 {
 	struct quoit_exec_hello hello;
@@ -183,7 +187,7 @@ static void tell_ports(struct executor *x, uint64_t owner)
 	x->disowned = owner == OWNER_NONE;
 }
 
-/* Nothing of what the last user's processes did is the next one's fault. */
+/* The failures of the last user's processes do not count against the next user. */
 static void change_owner(struct executor *x)
 {
 	x->owner = x->wanted;
@@ -197,7 +201,9 @@ static void change_owner(struct executor *x)
 	tell_ports(x, x->owner);
 }
 
-/* A process on its way out is nobody's, not even its user's if that should come back. */
+/*
+ * Retire a process whose user has changed; it serves no user any more, even if its own comes back.
+ */
 static void look_whether_it_is_wanted(struct executor *x)
 {
 	if (x->wanted == x->owner && !x->disowned)
@@ -211,7 +217,7 @@ static void look_whether_it_is_wanted(struct executor *x)
 	}
 }
 
-/* A reactor has heard so from its process. */
+/* Log once, after a reactor's hint, that this process has no GPU-direct mode. */
 static void look_at_direct(struct executor *x)
 {
 	int err = x->device && !x->direct_said ? exec_direct_error(x->process.exec_pages) : 0;
@@ -248,7 +254,7 @@ bool executor_step(struct executor *x)
 	return x->changed;
 }
 
-/* Until when it waits by itself. */
+/* When it acts next without news. */
 static uint64_t own_due(const struct executor *x)
 {
 	switch (x->state) {

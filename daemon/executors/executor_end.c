@@ -7,14 +7,14 @@
 #include "executor_private.h"
 
 #define MS            UINT64_C(1000000)
-#define RARE_NS       (10000 * MS) /* who was up for so long has nothing to do with those before */
+#define RARE_NS       (10000 * MS) /* a process up for so long clears earlier failures */
 #define BACKOFF_LEAST (10 * MS)
 #define BACKOFF_MOST  (500 * MS)
 #define LOST_ENDS     5u
 
 /* ---- what an end means for the next start ---- */
 
-/* How long to wait before it. */
+/* How long to wait before the next start, in ns. */
 static uint64_t backoff(const struct executor *x)
 {
 	uint64_t ns = BACKOFF_LEAST;
@@ -35,7 +35,10 @@ static bool has_answered(const struct executor *x)
 	return answered;
 }
 
-/* Did it do any work, was its end our own doing?  Who waits in vain once need not do so again. */
+/*
+ * Count an end.  A process that finished a job, or that quoitd killed for a late one, did not fail.
+ * hopeless: the executor is lost at once.
+ */
 static void count_end(struct executor *x, bool hopeless)
 {
 	uint64_t now = totals_now_ns();
@@ -53,7 +56,7 @@ static void count_end(struct executor *x, bool hopeless)
 	x->due = now + (x->lost ? EXECUTOR_LOST_NS : backoff(x));
 }
 
-/* A lost one that stays so for the same reason is no news. */
+/* If a lost executor stays lost for the same reason, only the debug log has it. */
 static void say_end(struct executor *x, bool was_lost, const char *text)
 {
 	const char *then = !x->lost                     ? "it is started again"
@@ -67,7 +70,7 @@ static void say_end(struct executor *x, bool was_lost, const char *text)
 		     "%s; %s", text, then);
 }
 
-/* Everybody can know: it will be started again, or is lost. */
+/* Record and log the end: the executor will be started again, or is lost. */
 static void conclude(struct executor *x, bool hopeless, const char *text)
 {
 	bool was_lost = x->lost;
@@ -98,7 +101,7 @@ void executor_start_failed(struct executor *x, int err)
 
 /* ---- an end ---- */
 
-/* It was never known what it can do. */
+/* It ended before its operations were known: leave it out. */
 static void omit(struct executor *x, const char *text)
 {
 	if (!x->refused)
@@ -107,7 +110,7 @@ static void omit(struct executor *x, const char *text)
 	executor_set_ports(x, PORT_LOST); /* some of its operations may have got numbers */
 }
 
-/* Whose it was has no more use for it: no death to speak of, and nothing to wait for afterwards. */
+/* Its user no longer needs it: this counts as no death, and the next start need not wait. */
 static void bury_retired(struct executor *x)
 {
 	executor_log(x, LOG_LEVEL_INFO, "quoit-exec of uid %llu has ended",
@@ -117,7 +120,7 @@ static void bury_retired(struct executor *x)
 	x->changed = true;
 }
 
-/* Nobody uses it any more. */
+/* No reactor uses the process any more, and it has ended. */
 static void bury(struct executor *x)
 {
 	char text[sizeof x->why];
@@ -141,7 +144,7 @@ static void bury(struct executor *x)
 
 /* ---- one that does not end ---- */
 
-/* Nobody uses it any more, and it is still there. */
+/* No reactor uses the process any more, but it has not ended. */
 static void give_up(struct executor *x)
 {
 	char end[128], text[sizeof x->why];
@@ -158,7 +161,7 @@ static void give_up(struct executor *x)
 		conclude(x, true, text);
 }
 
-/* It has gone after all. */
+/* A process that was given up has gone after all. */
 static void let_go(struct executor *x)
 {
 	executor_log(x, LOG_LEVEL_INFO, "quoit-exec, pid %d, has gone away at last",
@@ -179,7 +182,7 @@ static void tell_reactors(struct executor *x)
 	executor_set_ports(x, PORT_DEAD);
 }
 
-/* A reactor has killed it: its time to be gone begins. */
+/* If a reactor has killed it, its time to be gone begins. */
 static void look_whether_it_was_killed(struct executor *x)
 {
 	uint32_t why = KILL_NOT;
@@ -202,7 +205,7 @@ void executor_look_for_end(struct executor *x)
 			let_go(x);
 		return;
 	}
-	if (x->state == EXECUTOR_UP && !x->ending) /* now, that it has ended by it is known */
+	if (x->state == EXECUTOR_UP && !x->ending) /* after `gone`: a kill that ended it is seen */
 		look_whether_it_was_killed(x);
 	if (!gone && !(x->ending && totals_now_ns() >= x->due))
 		return;

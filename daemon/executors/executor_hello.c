@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* executor_hello.c - is what a new quoit-exec says of itself to be believed? */
+/* executor_hello.c - check what a new quoit-exec says of itself */
 #include <errno.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static bool is_row(const struct quoit_exec_op_row *row)
 	       row->cost <= MOST_COST && optable_number(row->name) < 0;
 }
 
-/* Give its operations numbers; false: what it says makes no sense. */
+/* Give its operations numbers; false: one is invalid, or no number is left. */
 static bool add_operations(struct executor *x)
 {
 	for (uint32_t i = 0; i < x->hello.count; i++) {
@@ -65,7 +65,7 @@ static bool is_text(const char *text, size_t size)
 	return n < size;
 }
 
-/* What it says of its device can be shown and counted with. */
+/* Can its description of the device be shown and counted with? */
 static bool is_device(const struct quoit_exec_hello *h)
 {
 	const struct quoit_device_info *d = &h->device;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * executor_private.h - what the files behind executor.h share: executor.c (its lives),
- * executor_end.c, executor_hello.c and executor_text.c.
+ * executor_private.h - what the files behind executor.h share: executor.c, executor_end.c,
+ * executor_hello.c and executor_text.c.
  */
 #ifndef QUOITD_EXECUTOR_PRIVATE_H
 #define QUOITD_EXECUTOR_PRIVATE_H
@@ -9,41 +9,41 @@
 #include "executor.h"
 #include "host/log.h"
 
-#define EXECUTOR_LOST_NS UINT64_C(10000000000) /* a lost one is tried again so often */
+#define EXECUTOR_LOST_NS UINT64_C(10000000000) /* how often a lost executor is tried again */
 
-/* Its ports pass to the reactors, or do not any more. */
+/* Set the state of all its ports, and ring the reactors; close its ports' sockets. */
 void executor_set_ports(struct executor *x, uint32_t state);
 void executor_close_ports(struct executor *x);
 
-/* Kill it before anybody else does; its end will be seen. */
+/* Kill its process for this reason; executor_look_for_end sees the end. */
 void executor_kill(struct executor *x, enum exec_kill why);
 
-/* It could not be started. */
+/* Its process could not be started, for this -errno. */
 void executor_start_failed(struct executor *x, int err);
 
-/* Has it ended, or should it have? */
+/* See whether its process has ended, or should have. */
 void executor_look_for_end(struct executor *x);
 
-/* The reactors have let go of it. */
+/* The reactors have let go of its process: free it, or give it up. */
 void executor_bury(struct executor *x);
 
-/* Take over what a new process says of itself; -errno, with the reason: it cannot be used. */
+/* Take a new process's hello; -errno: the process cannot be used, and the reason is kept. */
 int executor_accept_hello(struct executor *x, const struct quoit_exec_hello *hello);
 
 /* Make its name for the log. */
 void executor_make_name(struct executor *x);
 
-/* Say something of it; of a user's own, as often as lines about that user may be. */
+/* Log a line about it; about a users' own, within the limit for lines about its user. */
 void executor_log(const struct executor *x, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* How its process ended, and why if that was our doing. */
+/* Write how its process ended, and why if quoitd killed it. */
 void executor_say_end(const struct executor *x, char *text, size_t size);
 
-/* For executor_reason. */
+/* Keep this reason for executor_reason. */
 void executor_keep_reason(struct executor *x, const char *why);
 
-/* This process cannot be used: keep the reason, and say so where no other is tried. */
+/* Its process cannot be used: keep the reason, and log it if no other process is tried. */
 void executor_say_refused(struct executor *x, const char *why);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* executor_process.c - starting quoit-exec, and what is shared with it */
+/* executor_process.c - start quoit-exec, and share pages and sockets with it */
 #include "executor_process.h"
 
 #include <errno.h>
@@ -24,11 +24,11 @@
 #include "host/memfd.h"
 
 #define PROGRAM "quoit-exec"
-#define REAP_MS 2000 /* for a process that was killed to end, when quoitd does */
+#define REAP_MS 2000 /* how long to wait for a killed process to end */
 
 /* ---- the process ---- */
 
-/* Beside quoitd, where a build leaves it, or where it is installed: see the Makefile. */
+/* Find it beside quoitd, where a build leaves it, or where it is installed: see the Makefile. */
 static int find_program(char path[PATH_MAX])
 {
 	static const char *const places[] = {"", "../libexec/quoit/"};
@@ -49,7 +49,7 @@ static int find_program(char path[PATH_MAX])
 	return -ENOENT;
 }
 
-/* No signal of ours is blocked or caught there, and it leads a group of its own. */
+/* The process blocks and catches no signals, and leads a group of its own. */
 static int set_attributes(posix_spawnattr_t *attr)
 {
 	sigset_t none, all;
@@ -63,7 +63,9 @@ static int set_attributes(posix_spawnattr_t *attr)
 						       POSIX_SPAWN_SETPGROUP);
 }
 
-/* All our descriptors are closed on exec; it gets standard output and error, and its socket. */
+/*
+ * quoitd's descriptors are closed on exec; the process gets standard output, error, and its socket.
+ */
 static int set_files(posix_spawn_file_actions_t *actions, unsigned flags, int socket)
 {
 	int err = -posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
@@ -73,8 +75,10 @@ static int set_files(posix_spawn_file_actions_t *actions, unsigned flags, int so
 	return err ? err : -posix_spawn_file_actions_adddup2(actions, socket, QUOIT_EXEC_SOCKET);
 }
 
-/* Ours without what a service manager told us: libraries would take it for theirs.  NULL: no
- * memory. */
+/*
+ * quoitd's environment without the service manager's variables, which libraries would take for
+ * theirs.  NULL: no memory.
+ */
 static char **its_environment(void)
 {
 	size_t n = 0;
@@ -163,7 +167,7 @@ void executor_process_kill(pid_t pid)
 	(void)kill(pid, SIGKILL); /* it may have left its group */
 }
 
-/* What the kernel does not let go is left to whoever inherits it. */
+/* A process that does not end in time is left to init. */
 static void reap(pid_t pid)
 {
 	for (int i = 0; i < REAP_MS && waitpid(pid, NULL, WNOHANG) == 0; i++)
@@ -196,7 +200,7 @@ int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	struct iovec data = {ret, sizeof *ret};
-	/* Of one descriptor: into what aligns the end, the kernel would put a second one. */
+	/* Exactly one descriptor: in CMSG_SPACE's padding the kernel would put a second one. */
 	struct msghdr msg = {.msg_iov = &data,
 			     .msg_iovlen = 1,
 			     .msg_control = control,
@@ -211,7 +215,7 @@ int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *
 		memcpy(&p->pool, CMSG_DATA(c), sizeof(int));
 	if (n == 0)
 		return -ECONNRESET;
-	ctl_let_descriptors_pass(p->socket, false); /* it has no more to say here */
+	ctl_let_descriptors_pass(p->socket, false); /* it sends no more descriptors */
 	if (n != (ssize_t)sizeof *ret || msg.msg_flags & MSG_CTRUNC ||
 	    ret->magic != QUOIT_EXEC_MAGIC || ret->version != QUOIT_EXEC_VERSION ||
 	    ret->result > 0 || ret->count > QUOIT_EXEC_MAX_OPS || ret->text[sizeof ret->text - 1])
@@ -236,7 +240,7 @@ static void close_all(const int *fds, unsigned count)
 			close(fds[i]);
 }
 
-/* Pages that we write, and it reads only. */
+/* Pages that quoitd writes, and the process can only read. */
 static int make_daemon_pages(struct executor_process *p, int *ret_fd)
 {
 	int fd = memfd_create_sealed("quoit-exec-requests", p->daemon_bytes), err;
@@ -250,7 +254,7 @@ static int make_daemon_pages(struct executor_process *p, int *ret_fd)
 	return err ? err : *ret_fd < 0 ? *ret_fd : 0;
 }
 
-/* Pages that one of us writes: ours if `writes`, and then it can, too. */
+/* Pages that the process can write; quoitd maps them for writing too if `writes`. */
 static int make_pages(const char *name, uint64_t bytes, int writes, int *ret_fd, void **ret)
 {
 	*ret_fd = memfd_create_sealed(name, bytes);
@@ -258,8 +262,8 @@ static int make_pages(const char *name, uint64_t bytes, int writes, int *ret_fd,
 }
 
 /*
- * Requests of GPU-direct rings are in pages that it can write, though it has no business to: not
- * every driver registers memory that the process may only read.  We read nothing there.
+ * The process can write the pages of GPU-direct requests, though it has no need to: not every
+ * driver registers memory that a process may only read.  quoitd reads nothing there.
  */
 static int make_all_pages(struct executor_process *p, uint32_t channels, int fds[PAGES])
 {
@@ -283,7 +287,7 @@ static int make_all_pages(struct executor_process *p, uint32_t channels, int fds
 	return 0;
 }
 
-/* fds: ours to send (all pages, its end of each socket). */
+/* fds: to be sent (all pages, the process's end of each socket). */
 static int make_shared(struct executor_process *p, uint32_t channels, int *fds, int *ret_sockets)
 {
 	int err = make_all_pages(p, channels, fds);
@@ -293,8 +297,8 @@ static int make_shared(struct executor_process *p, uint32_t channels, int *fds, 
 
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
 			return -errno;
-		ctl_let_descriptors_pass(pair[0],
-					 false); /* who closes one may wait for its server */
+		/* To close a received descriptor may block on its file server. */
+		ctl_let_descriptors_pass(pair[0], false);
 		ret_sockets[i] = pair[0];
 		fds[i + PAGES] = pair[1];
 	}

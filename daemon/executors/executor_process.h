@@ -14,8 +14,8 @@
 struct executor_process {
 	pid_t pid;  /* 0: none */
 	int pidfd;  /* -1: the kernel has none; ask now and then */
-	int socket; /* ours of its first socket */
-	int pool;   /* by which others reach its device's memory; -1: they do not */
+	int socket; /* our end of its first socket */
+	int pool;   /* other processes reach its device's memory by it; -1: they do not */
 	void *daemon_pages;
 	void *exec_pages; /* mapped for reading only */
 	uint64_t daemon_bytes;
@@ -29,38 +29,38 @@ struct executor_process {
 #define EXECUTOR_PROCESS_MUTE   0x2u /* what it prints goes nowhere: clients' kernels can print */
 
 /*
- * Start quoit-exec with a module or a device.  It dies with the calling thread at the latest.
- * -ENOENT: quoit-exec lies neither beside quoitd nor where it is installed; else -errno.
+ * Start quoit-exec with a module or a device.  It dies with the calling thread at the latest.  0;
+ * -ENOENT: quoit-exec is neither beside quoitd nor where it is installed; else -errno.
  */
 int executor_process_start(const char *module, unsigned flags, struct executor_process *ret);
 
 /*
- * Its first words, and its pool: 0; -EAGAIN: not yet; -ECONNRESET: it has hung up; -EPROTO: not
- * understood; else -errno.
+ * Take its hello, and its pool: 0; -EAGAIN: not yet; -ECONNRESET: it has hung up; -EPROTO: the
+ * hello is invalid; else -errno.
  */
 int executor_process_hello(struct executor_process *p, struct quoit_exec_hello *ret);
 
 /*
- * Tell a device's process of another device's, with its pool; pid 0: it is not there any more.
- * -errno: it has not heard.
+ * Tell a device's process of another device's process and its pool; pid 0: that process is gone.
+ * -errno: the message was not sent.
  */
 int executor_process_tell(const struct executor_process *p, uint32_t device, pid_t pid, int pool);
 
 /*
- * Make the pages and a socket for each of `channels` reactors (ret_sockets, the caller's),
- * and let it serve.  -errno.
+ * Make the pages and a socket for each of `channels` reactors, and let the process serve.  0, and
+ * the caller closes ret_sockets; or -errno.
  */
 int executor_process_serve(struct executor_process *p, uint32_t channels, int *ret_sockets);
 
-/* True: it has ended, *ret_status as waitpid tells it; it still keeps its number. */
+/* True: the process has ended, and *ret_status is as from waitpid; it keeps its pid. */
 bool executor_process_has_ended(const struct executor_process *p, int *ret_status);
 
-/* Kill the one with this pid, which is not reaped yet, and all it has started. */
+/* Kill the process with this pid, which is not reaped yet, and its process group. */
 void executor_process_kill(pid_t pid);
 
 /*
- * Kill, reap, unmap, close.  One that was never started is fine; one that does not end within two
- * seconds is not reaped.
+ * Kill, reap, unmap, close.  A process that was never started is fine; one that does not end within
+ * two seconds is not reaped.
  */
 void executor_process_free(struct executor_process *p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* executor_text.c - an executor in words */
+/* executor_text.c - describe an executor in words */
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static const char *const reasons[] = {
 	[KILL_NAME] = "it reported work on a job that it was not given",
 };
 
-/* As a device's process has it; "": nothing.  What is read there may change meanwhile. */
+/* Copy what a device's process wrote of its end; "": nothing.  It may change that meanwhile. */
 static void read_own_words(const struct executor *x, char *text, unsigned size)
 {
 	const struct quoit_exec_words *words = x->process.exec_pages;
@@ -99,7 +99,7 @@ void executor_say_end(const struct executor *x, char *text, size_t size)
 
 /* ---- what it is ---- */
 
-/* What can be known only when somebody has asked for it. */
+/* Whether GPU-direct mode works is known only after a session has asked for it. */
 static void describe_direct(const struct executor *x, FILE *out)
 {
 	int err = x->device ? exec_direct_error(x->process.exec_pages) : 0;
@@ -115,11 +115,11 @@ static void describe_device(const struct quoit_device_info *d, FILE *out)
 		*d->driver ? ", driver " : "", d->driver);
 }
 
-/* Why the one before it ended stays to be read. */
+/* Also says why the process before this one ended. */
 static void describe_life(const struct executor *x, FILE *out)
 {
 	fprintf(out, "pid %d, starts: %llu", (int)x->process.pid, (unsigned long long)x->starts);
-	if (*x->why && !x->own) /* it may have been another user's */
+	if (*x->why && !x->own) /* it may be about another user */
 		fprintf(out, " (before: %s)", x->why);
 	fprintf(out, "%s%s", *x->note ? "; " : "", x->note);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* executors.c - the thread in which executors live and die */
+/* executors.c - the thread that starts and watches all executors */
 #include "executors.h"
 
 #include <errno.h>
@@ -21,9 +21,9 @@ struct executors {
 	struct gpu_choice gpu;
 	uint32_t devices; /* that can be used */
 	uint32_t count;
-	uint32_t first_own; /* so many devices for each place of `own` from here on */
+	uint32_t first_own; /* from here on: `devices` executors for each place of `own` */
 	struct own_processes own;
-	uint64_t own_due; /* CLOCK_BOOTTIME: who has some may change by itself */
+	uint64_t own_due; /* CLOCK_BOOTTIME: when `own` may change without news */
 	struct executor executor[CONFIG_EXECUTORS];
 	_Atomic bool stop;
 	_Atomic bool tell;      /* changed() is wanted */
@@ -68,14 +68,14 @@ static void wait_for_news(struct executors *e)
 		    x->state == EXECUTOR_STUCK)
 			fds[n++] = (struct pollfd){.fd = x->process.pidfd, .events = POLLIN};
 	}
-	/* Refused where RLIMIT_NOFILE was lowered below n: then it looks now and then. */
+	/* Refused if RLIMIT_NOFILE was lowered below n: then look now and then. */
 	if (poll(fds, n, timeout_ms(e)) < 0 && errno != EINTR)
 		usleep(POLL_REFUSED_US);
 	got = read(e->house.eventfd, &count, sizeof count);
 	(void)got;
 }
 
-/* Say to each of the users' own whose it should be. */
+/* Tell each users' own executor which user it is for. */
 static void assign_own(struct executors *e)
 {
 	uint64_t now = totals_now_ns(), due;
@@ -100,7 +100,7 @@ static bool step_all(struct executors *e)
 	return changed;
 }
 
-/* What lies on one device is read by others, where nobody's own kernels run. */
+/* Let the devices' shared processes, which run no client's kernels, read each other's memory. */
 static void introduce_all(struct executors *e)
 {
 	struct executor *device = &e->executor[e->config.config->modules];
@@ -113,7 +113,7 @@ static void introduce_all(struct executors *e)
 				executor_introduce(&device[i], &device[j]);
 }
 
-/* Devices and modules of everybody's, for who watches. */
+/* Publish the counts of shared devices and modules, for monitoring. */
 static void count_all(const struct executors *e)
 {
 	uint32_t modules = e->config.config->modules, lost = 0, lost_devices = 0;
@@ -173,7 +173,7 @@ static int add(struct executors *e, uint8_t device, const char *path)
 	return err;
 }
 
-/* Devices up to this number. */
+/* Add devices up to this number. */
 static int add_devices(struct executors *e, uint32_t number)
 {
 	uint32_t first = e->config.config->modules;
@@ -214,14 +214,14 @@ static int make(const struct executors_config *config, struct executors *e)
 	return err;
 }
 
-/* Start what is there, and wait until each can serve or is left out. */
+/* Start all executors, and wait until each can serve or is left out. */
 static void start_all(struct executors *e)
 {
 	for (step_all(e); !all_settled(e); step_all(e))
 		wait_for_news(e);
 }
 
-/* The first device says how many there are of its kind. */
+/* The first device's process says how many devices of its kind there are. */
 static int start_other_devices(struct executors *e)
 {
 	const struct executor *first = &e->executor[e->config.config->modules];
@@ -235,7 +235,7 @@ static int start_other_devices(struct executors *e)
 	return err;
 }
 
-/* One that could not be opened ends the row: numbers have no gaps. */
+/* Count up to the first device that could not be opened: numbers have no gaps. */
 static void count_devices(struct executors *e)
 {
 	uint32_t first = e->config.config->modules;
@@ -244,7 +244,7 @@ static void count_devices(struct executors *e)
 		e->devices++;
 }
 
-/* Each place's; none is started yet. */
+/* Add the users' own executors, for each place; none is started yet. */
 static int add_own(struct executors *e)
 {
 	uint32_t devices = e->config.config->modules;

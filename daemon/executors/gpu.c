@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu.c - the option gpu */
+/* gpu.c - read the option gpu */
 #include "gpu.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "host/config.h"
 
-/* What is there as long as the kernel's module is loaded; and the same under WSL. */
+/* These exist while the driver is loaded; the second one under WSL. */
 static bool has_driver(void)
 {
 	return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;

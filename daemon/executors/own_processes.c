@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_processes.c - users who have device processes of their own */
+/* own_processes.c - users that have device processes of their own */
 #include "own_processes.h"
 
 #include <errno.h>
@@ -23,7 +23,9 @@ static struct own_user *find(struct own_processes *o, uint64_t owner)
 	return NULL;
 }
 
-/* Nobody's, or else of whoever has been without a session for longest; NULL: all have some. */
+/*
+ * A free place, or that of the user without a session for longest; NULL: all users have sessions.
+ */
 static struct own_user *find_room(struct own_processes *o)
 {
 	struct own_user *best = find(o, 0);

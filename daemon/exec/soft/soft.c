@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* soft.c - soft devices: how many, how large, open and close, health and clock */
+/* soft.c - soft devices: number and size, open and close, health and clock */
 #include "soft.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static int make_device(uint32_t index, uint64_t bytes, struct quoit_device **ret
 
 	if (!d)
 		return -ENOMEM;
-	/* Pages come with the first touch: a device may be larger than what is free. */
+	/* Pages come with the first touch, so a device may be larger than free memory. */
 	d->fd = memfd_create_sealed("quoit-soft-device", bytes);
 	err = d->fd < 0 ? d->fd : memfd_map(d->fd, bytes, true, &base);
 	if (err < 0) {
@@ -175,7 +175,7 @@ static int soft_health(struct quoit_device *d, const struct quoit_device_verdict
 {
 	const int err = soft_enter(d, SOFT_HEALTH);
 
-	/* It was written before `broken`, and once. */
+	/* The culprit was written before `broken`, and only once. */
 	*ret_verdict = soft_is_sticky(err) ? d->culprit : NULL;
 	return err;
 }
@@ -187,7 +187,7 @@ static const char *soft_why(struct quoit_device *d, int err)
 
 /* ---- the clock ---- */
 
-/* It is ours: a device's nanosecond is a number of ticks. */
+/* The device's clock is the processor's: its nanoseconds are converted ticks. */
 uint64_t soft_now(void)
 {
 	return tsc_to_ns(tsc_now());

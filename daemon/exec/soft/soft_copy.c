@@ -68,7 +68,7 @@ int soft_clear(struct quoit_device_stream *s, uint64_t address, uint64_t bytes)
 static int run_signal(struct quoit_device *d, const struct soft_task *task)
 {
 	(void)d;
-	/* Who reads the value with acquire sees all that this stream has done before. */
+	/* A reader of the value, with acquire, sees all that this stream has done before. */
 	__atomic_store_n(task->signal.word, task->signal.value, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * soft_direct.c - the consumer of a GPU-direct ring: a host thread that stays with it
+ * soft_direct.c - the consumer of a GPU-direct ring: a host thread that stays at it.
  *
- * It looks as a resident kernel does, without pause, but only for as long as a sleep and a wake-up
- * would cost: after that it sleeps a little between looks, since its core is wanted by others.
+ * Like a resident kernel it looks without pause, but only for as long as a sleep and a wake-up
+ * would cost.  After that it naps between looks, because others need its core.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 
 #define SPIN_NS 50000u
 #define NAP_NS  20000
-#define LATE_NS 200000000 /* how late one leaves that QUOIT_SOFT_FAULTS makes late */
+#define LATE_NS 200000000 /* how late one leaves that QUOIT_SOFT_FAULTS delays */
 
 struct consumer {
 	struct quoit_device *device;
@@ -36,7 +36,7 @@ struct consumer {
 	uint64_t worked; /* ns: when it last had something to do */
 };
 
-/* ---- its thread ---- */
+/* ---- the consumer's thread ---- */
 
 static void nap(long ns)
 {
@@ -56,7 +56,7 @@ static bool is_told_to_leave(const struct consumer *c)
 	return __atomic_load_n(&c->words->leave, __ATOMIC_ACQUIRE);
 }
 
-/* What QUOIT_SOFT_FAULTS does to it once there is something in the ring. */
+/* What QUOIT_SOFT_FAULTS does to it when there is something in the ring. */
 static void suffer(struct consumer *c)
 {
 	switch (c->suffers) {
@@ -75,7 +75,7 @@ static void suffer(struct consumer *c)
 	}
 }
 
-/* One request; false: the device is broken, and nothing of it counts any more. */
+/* Run one request; false: the device is broken, and no result counts any more. */
 static bool run_one(struct consumer *c)
 {
 	struct quoit_device_call call;
@@ -96,7 +96,7 @@ static bool run_one(struct consumer *c)
 	return true;
 }
 
-/* Nothing to do; true: it has had that for so long that it leaves. */
+/* There is nothing to do.  True: that has been so for so long that the consumer leaves. */
 static bool idle(struct consumer *c)
 {
 	uint64_t ns = soft_now() - c->worked;
@@ -138,12 +138,12 @@ static void leave(struct consumer *c)
 	if (c->suffers == SOFT_LATE)
 		nap(LATE_NS);
 	atomic_fetch_sub(&d->resident, 1);
-	__atomic_store_n(&c->words->left, 1, __ATOMIC_RELEASE); /* the last of these pages */
+	__atomic_store_n(&c->words->left, 1, __ATOMIC_RELEASE); /* its last access to these pages */
 	free(c);
 	(void)pthread_mutex_lock(&d->lock);
 	d->consumers--;
 	(void)pthread_cond_broadcast(&d->changed);
-	(void)pthread_mutex_unlock(&d->lock); /* and of the device */
+	(void)pthread_mutex_unlock(&d->lock); /* and to the device */
 }
 
 static void *consume(void *argument)
@@ -151,14 +151,14 @@ static void *consume(void *argument)
 	struct consumer *c = argument;
 
 	(void)affinity_set_nice(CONSUMER_NICE);
-	(void)prctl(PR_SET_TIMERSLACK, 1UL); /* naps are short */
+	(void)prctl(PR_SET_TIMERSLACK, 1UL); /* naps are shorter than the default slack */
 	c->worked = soft_now();
 	serve(c);
 	leave(c);
 	return NULL;
 }
 
-/* ---- who calls the driver ---- */
+/* ---- the thread that calls the driver ---- */
 
 int soft_direct_open(struct quoit_device *d, const struct quoit_direct_requests *requests,
 		     struct quoit_direct_words *words, uint32_t rings)

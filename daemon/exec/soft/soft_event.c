@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * soft_event.c - events, and streams that wait for them
+ * soft_event.c - events, and streams that wait for them.
  *
- * An event may be recorded again while streams still wait for what it was before: each
- * recording is a mark of its own, which lives as long as anybody looks at it.  An event is for
- * the streams of its own device; with others it is -EINVAL.
+ * An event may be recorded again while streams still wait for its earlier recording.  So each
+ * recording has a mark of its own, which lives while the event or a stream refers to it.  An event
+ * is for streams of its own device only; with others it is -EINVAL.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct quoit_device_event {
 
 void soft_mark_unref(struct soft_mark *mark)
 {
-	/* Whoever is last frees what the others have read and written. */
+	/* The last user frees what the others have read and written. */
 	if (mark && atomic_fetch_sub_explicit(&mark->users, 1, memory_order_acq_rel) == 1)
 		free(mark);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* soft_faults.c - what goes wrong by order of QUOIT_SOFT_FAULTS, for tests */
+/* soft_faults.c - inject the faults that QUOIT_SOFT_FAULTS asks for, for tests */
 #include "soft_faults.h"
 
 #include <ctype.h>
@@ -62,7 +62,7 @@ static const struct name effects[] = {
 	{NULL},
 };
 
-/* Of consumers of GPU-direct rings. */
+/* For consumers of GPU-direct rings. */
 static const struct name direct_effects[] = {
 	{"freeze", SOFT_FREEZE},
 	{"stall", SOFT_STALL},
@@ -120,7 +120,7 @@ static bool parse_when(const char *word, struct fault *ret)
 	return ret->first && ret->step && !*end;
 }
 
-/* Takes the word apart. */
+/* Parse one fault; changes the word. */
 static bool parse_fault(char *word, struct fault *ret)
 {
 	char *rest, *what = strtok_r(word, ":", &rest);

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * soft_faults.h - what goes wrong by order of QUOIT_SOFT_FAULTS, for tests
+ * soft_faults.h - the faults that QUOIT_SOFT_FAULTS asks for, for tests.
  *
- * A comma list of
+ * The variable is a comma list of
  *
  *   FUNCTION:WHEN:ERROR    a function of struct quoit_device_driver fails
  *   hang:WHEN              an operation never ends
  *   die:WHEN               the process is killed when an operation runs
  *   stop:WHEN              it is stopped (SIGSTOP), and runs the operation once it goes on
  *
- *   silent                 its streams write no words: who wants to know asks events
+ *   silent                 streams write no words; events must be asked instead
  *
- *   freeze:WHEN            the consumer of a GPU-direct ring never does anything nor leaves, once
- *                          there is a request
- *   stall:WHEN             the same, but it leaves when it is told to
- *   late:WHEN              it leaves a fifth of a second after it was told to
- *   lie:WHEN               it says it has done requests that there never were
+ *   freeze:WHEN            once there is a request, the consumer of a GPU-direct ring does nothing,
+ *                          and never leaves
+ *   stall:WHEN             the same, but the consumer leaves when it is told to
+ *   late:WHEN              the consumer leaves a fifth of a second after it was told to
+ *   lie:WHEN               the consumer claims to have done requests that were never made
  *
- * WHEN counts the calls of the function, `run` for hang, die and stop, `direct_start` for the last
- * four, from 1 on and over
- * all devices of the process: "3" is the third call, "3-" that and all that follow, "3+5" that
- * and every fifth one after it.  ERROR is a
- * name like ENOMEM, EGPUFAULT or EDEVLOST.  The two sticky ones strike when the work runs if
- * the function puts work into a stream, else at once; others are what the call returns, and
- * nothing is put into the stream.
+ * WHEN counts calls from 1 on, over all devices of the process: of the function, of `run` for hang,
+ * die and stop, and of `direct_start` for the last four.  "3" is the third call, "3-" that and all
+ * later ones, "3+5" that and every fifth one after it.
  *
- * For the thread that calls the driver alone.
+ * ERROR is a name like ENOMEM, EGPUFAULT or EDEVLOST.  The sticky two, EGPUFAULT and EDEVLOST,
+ * strike when the work runs if the function puts work into a stream, else at once.  Any other error
+ * is returned by the call, and nothing is put into the stream.
+ *
+ * Only the thread that calls the driver may call these functions.
  */
 #ifndef QUOIT_SOFT_FAULTS_H
 #define QUOIT_SOFT_FAULTS_H
@@ -33,7 +33,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SOFT_INJECTED "injected by QUOIT_SOFT_FAULTS" /* for people */
+#define SOFT_INJECTED "injected by QUOIT_SOFT_FAULTS" /* for messages */
 
 enum soft_function {
 	SOFT_COUNT,
@@ -66,7 +66,7 @@ enum soft_function {
 	SOFT_FUNCTION_NR,
 };
 
-/* What a call suffers beside errors, which are negative. */
+/* What a call suffers; errors, which are negative, come besides. */
 enum soft_effect {
 	SOFT_NOTHING,
 	SOFT_HANG,
@@ -78,13 +78,13 @@ enum soft_effect {
 	SOFT_LIE,
 };
 
-/* Read the list, once.  -EINVAL: it makes no sense, text says where. */
+/* Read the list, once.  0; -EINVAL: an entry is invalid, and text says which; -ENOMEM. */
 int soft_faults_init(char *text, size_t size);
 
-/* Is the device silent? */
+/* Is the device silent (see above)? */
 bool soft_is_silent(void);
 
-/* Count a call: enum soft_effect, or the -errno or sticky error that it suffers. */
+/* Count a call: returns an enum soft_effect, or the -errno or sticky error that it suffers. */
 int soft_faults_next(enum soft_function function);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * soft_kernels.c - kernels that a client may launch
+ * soft_kernels.c - kernels that a client may launch.
  *
- * Code that a client brings is never loaded here: it would run with the rights of
- * quoit-exec.  Instead there are a few built-in ones, which stand for it.
+ * Code that a client brings is never loaded here: it would run with the rights of quoit-exec.  A
+ * few built-in kernels stand for it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,9 +24,9 @@ struct quoit_device_module {
 	struct quoit_device *device;
 };
 
-/* ---- what they do ---- */
+/* ---- the kernels ---- */
 
-/* NULL, a fault: they are not aligned, or not all of them are of one allocation. */
+/* NULL, which is a fault: they are not aligned, or not all in one allocation. */
 static float *find_floats(struct quoit_device *d, uint64_t address, uint64_t count)
 {
 	uint64_t bytes;
@@ -71,7 +71,7 @@ static int run_saxpy(struct quoit_device *d, const uint64_t arg[SOFT_KERNEL_ARGS
 	return 0;
 }
 
-/* It sleeps: a device that is busy costs the host nothing. */
+/* It sleeps, so that a busy device costs the host nothing. */
 static int run_spin(struct quoit_device *d, const uint64_t arg[SOFT_KERNEL_ARGS])
 {
 	struct timespec left = {(time_t)(arg[0] / 1000000000), (long)(arg[0] % 1000000000)};

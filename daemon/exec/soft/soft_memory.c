@@ -46,7 +46,7 @@ void *soft_memory_find(struct quoit_device *d, uint64_t address, uint64_t bytes)
 	bool found;
 
 	if (!bytes)
-		return d->base; /* a place to do nothing at */
+		return d->base; /* any address will do for no bytes */
 	(void)pthread_mutex_lock(&d->lock);
 	found = soft_ranges_have(&d->allocated, address, bytes);
 	(void)pthread_mutex_unlock(&d->lock);

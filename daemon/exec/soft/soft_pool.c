@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* soft_pool.c - memory of one soft device that streams of another one read */
+/* soft_pool.c - let streams of one soft device read the memory of another */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,16 +10,17 @@
 #include "soft_private.h"
 
 /*
- * To a process none of these is an address: the upper bits would have to be equal and, where the
- * highest byte does not count, bit 55 be zero.  Devices are so far apart that none has another's.
+ * No process can use one of these as a pointer: an address has equal upper bits and, where the
+ * highest byte is ignored, bit 55 zero.  Devices are so far apart that their addresses never
+ * overlap.
  */
 #define FIRST_ADDRESS    (UINT64_C(0x5080) << 48)
 #define ADDRESS_DISTANCE (UINT64_C(1) << 48)
 
 struct quoit_device_pool {
-	struct quoit_device *device; /* that reads it */
+	struct quoit_device *device; /* the device that reads it */
 	const char *base;
-	uint64_t address; /* the same, as its own device says */
+	uint64_t address; /* of `base`, on its own device */
 	uint64_t bytes;
 	struct soft_ranges imported; /* under the device's lock */
 	LIST_ENTRY(quoit_device_pool) link;
@@ -33,7 +34,7 @@ uint64_t soft_address(uint32_t index)
 	return FIRST_ADDRESS + index * ADDRESS_DISTANCE;
 }
 
-/* ---- here, for others ---- */
+/* ---- exports ---- */
 
 int soft_pool_export(struct quoit_device *d, int *ret_fd)
 {
@@ -60,7 +61,7 @@ int soft_memory_export(struct quoit_device *d, uint64_t address, struct quoit_de
 	return bytes ? 0 : -EINVAL;
 }
 
-/* ---- others', here ---- */
+/* ---- imports ---- */
 
 int soft_pool_import(struct quoit_device *d, uint32_t index, int fd, struct quoit_device_pool **ret)
 {

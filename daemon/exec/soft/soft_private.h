@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * soft_private.h - what the files of the soft device share
+ * soft_private.h - what the files of the soft device share.
  *
- * Two kinds of threads: the one that calls the driver, and one for each stream.  Streams are
- * queues from the former to the latter.
+ * There are two kinds of threads: the one that calls the driver, and one for each stream or
+ * consumer.  A stream is a queue from the former to the latter.
  */
 #ifndef QUOIT_SOFT_PRIVATE_H
 #define QUOIT_SOFT_PRIVATE_H
@@ -18,9 +18,9 @@
 
 struct quoit_device {
 	/* Fixed once it is open. */
-	int fd;           /* a memfd: its memory */
-	char *base;       /* the same, as the host sees it, */
-	uint64_t address; /* and as clients of the driver do */
+	int fd;           /* a memfd: the device's memory */
+	char *base;       /* where the host has mapped it */
+	uint64_t address; /* where it begins for users of the driver */
 	uint64_t bytes;
 	uint64_t page; /* of the host */
 
@@ -29,10 +29,10 @@ struct quoit_device {
 	struct quoit_direct_words *direct_words;
 	uint32_t direct_rings;
 
-	/* The calling thread's alone. */
+	/* For the thread that calls the driver only. */
 	struct soft_ranges host; /* memory of host_new and host_register */
 
-	/* Under the lock, and broken is read without it. */
+	/* Under the lock; `broken` is also read without it. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* a mark is done, a thread has ended, the device is broken */
 	struct soft_ranges allocated;
@@ -40,12 +40,12 @@ struct quoit_device {
 	LIST_HEAD(, quoit_device_pool) pools;
 	uint32_t consumers;        /* threads of soft_direct.c */
 	_Atomic int broken;        /* 0 or a sticky error */
-	_Atomic uint32_t resident; /* of the consumers, those that have not left */
+	_Atomic uint32_t resident; /* consumers that have not left */
 	const struct quoit_device_verdict *culprit;
 	const char *why;
 };
 
-/* One place in a stream: a new one for each event_record, kept by the event and by what waits. */
+/* One place in a stream: each event_record makes one, kept by the event and by waiting streams. */
 struct soft_mark {
 	atomic_uint users;
 	atomic_bool done; /* set under the device's lock */
@@ -69,15 +69,15 @@ struct soft_signal {
 
 struct soft_launch {
 	const struct quoit_device_kernel *kernel;
-	uint64_t arg[SOFT_KERNEL_ARGS]; /* its bytes, then zeros */
+	uint64_t arg[SOFT_KERNEL_ARGS]; /* the argument's bytes, then zeros */
 };
 
 /* An entry of a stream. */
 struct soft_task {
-	/* On the stream's thread: 0 or a sticky error. */
+	/* Called on the stream's thread; returns 0 or a sticky error. */
 	int (*run)(struct quoit_device *d, const struct soft_task *task);
 	int suffers;                                /* soft_faults_next */
-	const struct quoit_device_verdict *verdict; /* of the job, NULL: not known */
+	const struct quoit_device_verdict *verdict; /* the job's; NULL: not known */
 	struct soft_mark *mark;                     /* the task is one of its users; NULL: none */
 	union {
 		struct soft_copy copy;
@@ -97,22 +97,26 @@ static inline bool soft_is_sticky(int err)
 }
 
 /*
- * First in every call on a device: 0, or the sticky or injected error that it returns, or enum
- * soft_effect.
+ * Comes first in every call on a device.  0, the sticky or injected error that the call returns, or
+ * an enum soft_effect.
  */
 int soft_enter(struct quoit_device *d, enum soft_function function);
 
-/* A real device may deadlock in this function while a consumer is there (device.h): fault. */
+/*
+ * Break the device if a consumer is there: a real one might deadlock in this function (device.h).
+ */
 void soft_want_parked(struct quoit_device *d);
 
-/* Why, of what ran: in words of the device layer, as all errors there are one. */
+/*
+ * Why the device broke while it ran work, for people: the device layer has one text for all faults.
+ */
 #define SOFT_ASTRAY "a job or kernel used memory that is not its device's"
 
 /* From now on every call returns this sticky error; why: a constant text.  Any thread. */
 void soft_break(struct quoit_device *d, int err, const struct quoit_device_verdict *verdict,
 		const char *why);
 
-/* The device's time, nanoseconds. */
+/* The device's time in nanoseconds. */
 uint64_t soft_now(void);
 
 /* ---- soft_memory.c ---- */
@@ -124,7 +128,7 @@ void soft_host_free(struct quoit_device *d, void *memory);
 int soft_host_register(struct quoit_device *d, void *memory, size_t bytes);
 void soft_host_unregister(struct quoit_device *d, void *memory);
 
-/* Where these bytes of the device are; NULL: not all of them are of one allocation.  Any thread. */
+/* Where these bytes of the device are; NULL: they are not all in one allocation.  Any thread. */
 void *soft_memory_find(struct quoit_device *d, uint64_t address, uint64_t bytes);
 
 /* ---- soft_pool.c ---- */
@@ -142,10 +146,10 @@ int soft_memory_import(struct quoit_device_pool *p, const struct quoit_device_ex
 		       uint64_t bytes, uint64_t *ret);
 int soft_memory_release(struct quoit_device_pool *p, uint64_t address);
 
-/* As soft_memory_find, to be read, also what was imported.  Any thread. */
+/* soft_memory_find for reading, which also finds imported memory.  Any thread. */
 const void *soft_pool_find(struct quoit_device *d, uint64_t address, uint64_t bytes);
 
-/* May streams read and write here? */
+/* May streams read and write this host memory? */
 bool soft_host_is_known(const struct quoit_device *d, const void *memory, uint64_t bytes);
 
 /* ---- soft_stream.c ---- */
@@ -154,20 +158,20 @@ int soft_stream_new(struct quoit_device *d, enum quoit_device_urgency urgency,
 		    struct quoit_device_stream **ret);
 void soft_stream_free(struct quoit_device_stream *s);
 
-/* Ends all streams of a device once they have done their work. */
+/* Ends all streams of a device once they have done their work, and waits for that. */
 void soft_stream_free_all(struct quoit_device *d);
 
 struct quoit_device *soft_stream_device(const struct quoit_device_stream *s);
 
 /*
- * The next free entry, to be filled in; run is to be set.  As soft_enter; -EAGAIN: the stream is
- * full.  Without a submit nothing has happened.
+ * The next free entry; the caller fills it in and sets run.  As soft_enter; -EAGAIN: the stream is
+ * full.  Nothing happens before soft_stream_submit.
  */
 int soft_stream_reserve(struct quoit_device_stream *s, enum soft_function function,
 			struct soft_task **ret);
 void soft_stream_submit(struct quoit_device_stream *s);
 
-/* A detached thread, which no signal reaches.  -errno. */
+/* Start a detached thread, which gets no signals.  0 or -errno. */
 int soft_thread_start(void *(*run)(void *), void *argument);
 
 /* ---- soft_event.c ---- */
@@ -178,7 +182,7 @@ int soft_event_record(struct quoit_device_event *e, struct quoit_device_stream *
 int soft_event_done(struct quoit_device_event *e);
 int soft_event_wait(struct quoit_device_stream *s, struct quoit_device_event *e);
 
-/* One user less; NULL is fine.  Any thread. */
+/* Drop one user's reference; NULL is fine.  Any thread. */
 void soft_mark_unref(struct soft_mark *mark);
 
 /* ---- soft_copy.c, soft_run.c ---- */
@@ -190,7 +194,7 @@ int soft_signal(struct quoit_device_stream *s, uint32_t *word, uint32_t value);
 int soft_stamp(struct quoit_device_stream *s, uint64_t *word);
 int soft_run(struct quoit_device_stream *s, const struct quoit_device_call *call);
 
-/* Run a checked call here and now.  Any thread.  0 or a sticky error. */
+/* Run a checked call on the calling thread; any thread.  0 or a sticky error. */
 int soft_run_call(struct quoit_device *d, const struct quoit_device_call *call);
 
 /* ---- soft_direct.c ---- */
@@ -212,12 +216,12 @@ int soft_kernel_find(struct quoit_device_module *m, const char *name,
 int soft_launch(struct quoit_device_stream *s, struct quoit_device_kernel *k,
 		const struct quoit_device_launch *launch);
 
-/* For ever. */
+/* Sleeps for ever. */
 _Noreturn void soft_hang(void);
 
 /* ---- soft_profile.c ---- */
 
-/* Does somebody want to know of ranges?  For tests. */
+/* Open the file for ranges; true: there is one.  For tests. */
 bool soft_profile_open(void);
 uint64_t soft_range_begin(struct quoit_device *d, uint8_t opcode, uint64_t job);
 void soft_range_end(struct quoit_device *d, uint64_t range);

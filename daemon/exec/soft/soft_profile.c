@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* soft_profile.c - a soft device's profiler: jobs' ranges as lines of the file $QUOIT_SOFT_RANGES
+/*
+ * soft_profile.c - a soft device's profiler: writes ranges of jobs to the file $QUOIT_SOFT_RANGES
  */
 #include "soft_private.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* soft_ranges.c - ranges of addresses that do not overlap */
+/* soft_ranges.c - keep ranges of addresses that do not overlap */
 #include "soft_ranges.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* How many begin at or before an address. */
+/* How many ranges begin at or before an address. */
 static size_t count_before(const struct soft_ranges *r, uint64_t address)
 {
 	size_t low = 0, high = r->count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* soft_run.c - operations of ops.def, by the functions of the CPU */
+/* soft_run.c - run the operations of ops.def by the CPU's functions */
 #include <errno.h>
 
 #include <quoit/direct.h>
@@ -11,14 +11,14 @@
 /* How far a tensor may reach: no sum of such numbers overflows. */
 #define MAX_REACH (INT64_C(1) << 46)
 
-/* Which tensors an operation has, and whether it must: ops.def explains the letters. */
+/* Which tensors an operation must or may have: ops.def explains the letters. */
 static const char access_of[QUOIT_OP_NR][QUOIT_MAX_TENSORS_PER_JOB + 1] = {
 #define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) [nr] = access,
 #include <quoit/ops.def>
 #undef QUOIT_OP
 };
 
-/* The types that it computes on, as bits. */
+/* The types that an operation computes on, as bits. */
 static const uint8_t types_of[QUOIT_OP_NR] = {
 #define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) [nr] = OP_TYPES_##types,
 #include <quoit/ops.def>
@@ -42,7 +42,7 @@ static bool is_empty(const struct quoit_device_tensor *t)
 
 /* ---- on the stream's thread ---- */
 
-/* The bytes from a tensor's first to its last in memory. */
+/* Find the range from a tensor's first to its last byte in memory. */
 static bool find_extent(const struct quoit_device_tensor *t, uint64_t *ret_start,
 			uint64_t *ret_bytes)
 {
@@ -50,7 +50,7 @@ static bool find_extent(const struct quoit_device_tensor *t, uint64_t *ret_start
 	int64_t least = 0, most = 0;
 
 	for (unsigned i = 0; i < QUOIT_MAX_DIMS; i++) {
-		/* Below 2^63 by the width of the words. */
+		/* This is below 2^63: dim has 32 bits, stride 31 and a sign. */
 		const int64_t reach = (int64_t)(t->dim[i] - UINT64_C(1)) * t->stride[i];
 
 		if (reach > MAX_REACH || reach < -MAX_REACH)
@@ -65,7 +65,7 @@ static bool find_extent(const struct quoit_device_tensor *t, uint64_t *ret_start
 	return true;
 }
 
-/* Where the first element is; NULL: some element is outside of what is allocated. */
+/* Where the first element is; NULL: some element is outside of allocated memory. */
 static void *find_data(struct quoit_device *d, const struct quoit_device_tensor *t)
 {
 	uint64_t start, bytes;
@@ -135,7 +135,7 @@ static int run_operation(struct quoit_device *d, const struct soft_task *task)
 	return soft_run_call(d, &task->call);
 }
 
-/* ---- who calls the driver ---- */
+/* ---- the thread that calls the driver ---- */
 
 static bool has_type(uint8_t opcode, uint8_t dtype)
 {
@@ -169,7 +169,7 @@ int soft_run(struct quoit_device_stream *s, const struct quoit_device_call *call
 
 	if (call->opcode == QUOIT_OP_GEMM &&
 	    !quoit_direct_product(call->tensor[0].dim, call->tensor[1].dim, call->tensor[1].dtype))
-		soft_want_parked(soft_stream_device(s)); /* a real one may load code for it */
+		soft_want_parked(soft_stream_device(s)); /* a real device may load code for it */
 	err = soft_stream_reserve(s, SOFT_RUN, &task);
 	if (!err)
 		err = check_call(soft_stream_device(s), call);

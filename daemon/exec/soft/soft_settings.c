@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* soft_settings.c - what the environment says about soft devices */
+/* soft_settings.c - read what the environment says about soft devices */
 #include "soft_settings.h"
 
 #include <ctype.h>
@@ -23,7 +23,7 @@ static bool parse_number(const char *word, uint64_t most, uint64_t *ret)
 
 	if (!isdigit((unsigned char)*word))
 		return false;
-	n = strtoull(word, &end, 10); /* too large is UINT64_MAX, and too large below */
+	n = strtoull(word, &end, 10); /* if too large, UINT64_MAX, which is refused below */
 	for (unsigned i = 0; i < sizeof suffixes; i++)
 		if (*end == suffixes[i] && (!*end || !end[1]) && n <= most >> 10 * i) {
 			*ret = n << 10 * i;
@@ -32,7 +32,7 @@ static bool parse_number(const char *word, uint64_t most, uint64_t *ret)
 	return false;
 }
 
-/* A variable that is not set leaves *ret as it is. */
+/* Read a number; a variable that is not set leaves *ret as it is. */
 static int read_number(const char *variable, uint64_t most, uint64_t *ret, char *text, size_t size)
 {
 	const char *word = getenv(variable);

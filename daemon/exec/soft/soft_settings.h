@@ -9,10 +9,10 @@
 struct soft_settings {
 	uint64_t devices;
 	uint64_t bytes;   /* of each, whole pages */
-	char address[16]; /* on PCI, of the first; "" */
+	char address[16]; /* the PCI address of the first; "": none */
 };
 
-/* soft.h lists the variables.  -EINVAL: one makes no sense, text says which. */
+/* Read the variables that soft.h lists.  0; -EINVAL: one is invalid, and text says which. */
 int soft_settings_read(struct soft_settings *ret, char *text, size_t size);
 
 #endif

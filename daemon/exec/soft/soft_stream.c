@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * soft_stream.c - a stream: a queue and the thread that works it off
+ * soft_stream.c - a stream: a queue, and the thread that runs its entries.
  *
- * A stream ends itself, when it is told to and its queue is empty, so that nobody has to wait
- * for it but who closes the device.
+ * A stream ends itself when it is told to and its queue is empty.  So only the closing of the
+ * device waits for it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include "host/affinity.h"
 #include "soft_private.h"
 
-/* Between a reactor, which preempts it, and the other streams and workers, which it preempts. */
+/* Reactors preempt an urgent stream; it preempts other streams and workers. */
 #define URGENT_NICE 10
 
 struct quoit_device_stream {
@@ -35,7 +35,7 @@ _Noreturn void soft_hang(void)
 		(void)pause();
 }
 
-/* What an order of QUOIT_SOFT_FAULTS does at the moment at which the work runs. */
+/* What QUOIT_SOFT_FAULTS does when the work runs. */
 static int suffer(int what)
 {
 	switch (what) {
@@ -64,7 +64,7 @@ static struct soft_task *next_task(struct quoit_device_stream *s)
 	return any ? &s->task[head % SOFT_ENTRIES] : NULL;
 }
 
-/* Of a broken device nothing is seen any more: what is left is taken out, and not run. */
+/* Do a task.  A broken device's work has no effect any more: it is taken out, and not run. */
 static void do_task(struct quoit_device_stream *s, struct soft_task *task)
 {
 	struct quoit_device *d = s->device;
@@ -89,7 +89,7 @@ static void end(struct quoit_device_stream *s)
 	(void)pthread_mutex_lock(&d->lock);
 	LIST_REMOVE(s, list);
 	(void)pthread_cond_broadcast(&d->changed);
-	(void)pthread_mutex_unlock(&d->lock); /* the last that this thread knows of the device */
+	(void)pthread_mutex_unlock(&d->lock); /* this thread's last access to the device */
 	(void)pthread_cond_destroy(&s->put);
 	free(s);
 }
@@ -99,7 +99,7 @@ static void *work(void *argument)
 	struct quoit_device_stream *s = argument;
 	struct soft_task *task;
 
-	/* Wishes, both: where they are refused, it works all the same. */
+	/* Both may be refused; the stream works all the same. */
 	if (s->urgency == QUOIT_DEVICE_URGENT)
 		(void)affinity_set_nice(URGENT_NICE);
 	else
@@ -110,7 +110,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Signals are for the thread that calls the driver. */
+/* The thread blocks all signals: they are for the thread that calls the driver. */
 int soft_thread_start(void *(*run)(void *), void *argument)
 {
 	pthread_attr_t attr;
@@ -127,7 +127,7 @@ int soft_thread_start(void *(*run)(void *), void *argument)
 	return err;
 }
 
-/* ---- who calls the driver ---- */
+/* ---- the thread that calls the driver ---- */
 
 int soft_stream_new(struct quoit_device *d, enum quoit_device_urgency urgency,
 		    struct quoit_device_stream **ret)
@@ -158,7 +158,7 @@ int soft_stream_new(struct quoit_device *d, enum quoit_device_urgency urgency,
 	return 0;
 }
 
-/* Under the lock. */
+/* Call it with the lock held. */
 static void tell_to_end(struct quoit_device_stream *s)
 {
 	s->ends = true;
