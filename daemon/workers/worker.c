@@ -185,7 +185,7 @@ static void begin_share(struct worker *me, const struct choice *c)
 	}
 	me->share = (struct share){
 		.work = c->work, .reactor = c->reactor, .slot = c->slot, .start = tsc_now()};
-	__atomic_store_n(&me->since, me->read * WORKER_THREADS + worker_turn(me), __ATOMIC_RELAXED);
+	__atomic_store_n(&me->since, me->read * WORKER_THREADS + worker_turn(me), __ATOMIC_RELEASE);
 	atomic_compare_exchange_strong(&c->work->started, &none, me->share.start);
 }
 
@@ -298,6 +298,8 @@ void *worker_run(void *arg)
 	unsigned which = (unsigned)(thread - me->thread);
 
 	place(me, which);
+	/* Before its first share, since the watchdog reads that one's clock.  Own threads have one. */
+	(void)pthread_getcpuclockid(pthread_self(), &thread->clock);
 	while (!worker_is_over(me, which)) {
 		uint32_t seen;
 		bool found;

@@ -79,7 +79,7 @@ const struct worker_thread *worker_at_work(const struct worker *me)
 
 uint64_t worker_share_ns(const struct worker *me)
 {
-	uint64_t since = __atomic_load_n(&me->since, __ATOMIC_RELAXED);
+	uint64_t since = __atomic_load_n(&me->since, __ATOMIC_ACQUIRE);
 	uint64_t begun = since / WORKER_THREADS;
 	uint64_t now = since ? worker_cpu_ns(me->thread[since % WORKER_THREADS].clock) : 0;
 

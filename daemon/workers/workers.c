@@ -71,8 +71,6 @@ static int start_threads(struct workers *w, unsigned which, uint32_t *count)
 		t->worker = &w->worker[i];
 		err = pthread_create(&t->thread, NULL, worker_run, t);
 		*count += !err;
-		if (!err)
-			err = pthread_getcpuclockid(t->thread, &t->clock);
 	}
 	return -err;
 }
