@@ -220,7 +220,7 @@ static void only_sealed_memory_is_taken(struct stage *s)
 	}
 	fd = raw_memory(c.info.arena_bytes, &map); /* no writing for quoitd: sealed too early */
 	CHECK(s, !munmap(map, c.info.arena_bytes) && !fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE));
-	CHECK(s, give(&c, fd) == -EPERM && strstr(c.text, "mapped"));
+	CHECK(s, give(&c, fd) == -EPERM && strstr(c.text, "map its"));
 	CHECK(s, raw_ready(&c) == -EINVAL); /* nothing is there */
 	CHECK(s, !raw_give_arena(&c) && !raw_begin_arena(&c));
 	CHECK(s, !raw_ring_open(&c, 8, 8, 0));
@@ -242,7 +242,7 @@ static void missing_pages_are_found(struct stage *s)
 		memset(c.arena, 1, bytes);
 		CHECK(s, !madvise(c.arena + holes[i], 4096, MADV_REMOVE));
 		CHECK(s, !fcntl(c.arena_fd, F_ADD_SEALS, (int)c.seals));
-		CHECK(s, raw_ready(&c) == -EFAULT && strstr(c.text, "missing"));
+		CHECK(s, raw_ready(&c) == -EFAULT && strstr(c.text, "is not allocated"));
 		CHECK(s, !fstat(c.arena_fd, &st) && (uint64_t)st.st_blocks * 512 == bytes - 4096);
 		munmap(c.arena, bytes);
 		close(c.arena_fd);
@@ -326,7 +326,7 @@ static void an_arena_that_grows_in_words_alone(struct stage *s)
 	CHECK(s, say_more(&c, 0) == -EINVAL && say_more(&c, arena) == -EINVAL);
 	CHECK(s, say_more(&c, arena + 1) == -EINVAL && strstr(c.text, "whole pages"));
 	CHECK(s, say_more(&c, most + 4096) == -EINVAL && say_more(&c, UINT64_MAX) == -EINVAL);
-	CHECK(s, say_more(&c, arena + MIB) == -EFAULT && strstr(c.text, "missing"));
+	CHECK(s, say_more(&c, arena + MIB) == -EFAULT && strstr(c.text, "is not allocated"));
 	memset(map + arena, 1, most - arena - 4096); /* all but the last page */
 	CHECK(s, say_more(&c, most) == -EFAULT);
 	tables = stage_count(s, QUOIT_DAEMON_HOST_LEASED) - before;

@@ -136,7 +136,8 @@ int script_play(struct script *p, const char *socket)
 		if (!err)
 			err = use_session(p, file);
 		if (err == -ECONNRESET)
-			p->departure = strstr(p->c.text, "its ") || !p->c.text[0] ? ENDED : REFUSED;
+			p->departure =
+				strstr(p->c.text, "client") || !p->c.text[0] ? ENDED : REFUSED;
 		memcpy(p->text, p->c.text, sizeof p->text);
 		raw_close(&p->c);
 	}
