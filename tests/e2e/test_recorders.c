@@ -57,6 +57,9 @@ struct span {
 static struct quoit_session *sessions[SESSIONS];
 static int recorders[RECORDERS];
 
+/* Those with one session each go soon, since there is room for the traces of a few. */
+#define AT_A_TIME 4u
+
 /* Of which sessions they ask for records. */
 enum ask { ALL, ONE_EACH };
 
@@ -67,7 +70,7 @@ static struct span come_and_go(const struct daemon *d, enum ask ask, uint32_t re
 	struct span span = {0};
 
 	for (; span.s < SPAN_S; span.s = now() - begun, span.recorders++) {
-		int *next = &recorders[span.recorders % RECORDERS];
+		int *next = &recorders[span.recorders % (ask == ALL ? RECORDERS : AT_A_TIME)];
 		struct quoit_session *s = sessions[span.recorders % SESSIONS];
 
 		close(*next);
