@@ -353,8 +353,8 @@ unsigned quoit_get_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **
 
 /*
  * A run of ready CQEs: returns their number; *ret points at the first, which need not lie in the
- * ring.  More may be ready after the run.  0: none is ready.  -ECONNRESET: none is ready, and quoitd
- * is gone; every fourth call that finds no CQE checks for that, at most every 50 ms.
+ * ring.  More may be ready after the run.  0: none is ready.  -ECONNRESET: none is ready, and
+ * quoitd is gone; every fourth call that finds no CQE checks for that, at most every 50 ms.
  */
 int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret);
 

@@ -18,11 +18,11 @@
  * The client makes the memory that both sides share, and is charged for it; quoitd only maps it.
  * The arena is one memfd, and so is each ring.  A memfd is handed over in two steps:
  *
- *   1.  ARENA or RING_OPEN carries it, sealed against shrinking and growing.  It is at least as long
+ *   1. ARENA or RING_OPEN carries it, sealed against shrinking and growing.  It is at least as long
  *      as HELLO's reply says for the arena, or quoit_ring_layout_of for a ring.  It may have no
  *      pages yet.  quoitd maps it for reading and writing, and asks the kernel to place its later
  *      pages on the session's node.  quoitd reads none of them.
- *   2.  The client allocates every page, adds the seals that the reply names, and sends READY.
+ *   2. The client allocates every page, adds the seals that the reply names, and sends READY.
  *      quoitd checks both, and locks the pages.  Only then does it use them.
  *
  * Before the first RING_OPEN the client sends HELLO, ARENA and READY; after each RING_OPEN it sends

@@ -222,7 +222,8 @@ QUOIT_RING_FUNCTION void quoit_ring_release(struct quoit_consumer *c, uint32_t n
 
 /*
  * Announce that we are about to sleep.  True: nothing has come, and each later submit will see the
- * flag.  False: there is work, do not sleep.  Either way the flag stays up until quoit_ring_awake().
+ * flag.  False: there is work, do not sleep.  Either way the flag stays up until
+ * quoit_ring_awake().
  */
 QUOIT_RING_FUNCTION bool quoit_ring_sleep(struct quoit_consumer *c, uint32_t *need_wake)
 {
