@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* launch.cuh - launches, words that streams write, events, graphs, many jobs in one launch */
+/*
+ * launch.cuh - measure launches, words that streams write, events, graphs, and many jobs in one
+ * launch
+ */
 #ifndef ANATOMY_LAUNCH_CUH
 #define ANATOMY_LAUNCH_CUH
 
