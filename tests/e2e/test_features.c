@@ -239,7 +239,7 @@ static bool session_ends(const struct daemon *d, unsigned long long id, unsigned
 	return access(path, F_OK) != 0;
 }
 
-/* A client that dies, and a child of it that holds its sockets; the child, and the session. */
+/* Start a client that dies, and its child that holds the sockets; returns the child and session. */
 static pid_t leave_child(const struct daemon *d, unsigned long long *ret_id)
 {
 	struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recorders.c - what recorders of all sessions may take of the control thread */
+/* test_recorders.c - recorders of all sessions take a limited part of the control thread's time */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -13,13 +13,15 @@
 #include "recorder.h"
 
 #define RECORDERS 400u
-#define SESSIONS  100u /* there is room for the traces of some ten */
+#define SESSIONS  100u /* there is room for the traces of about ten */
 #define LEASE     (UINT64_C(1) << 20)
 #define SPAN_S    3.0
 #define PAUSE_US  2000
 
-/* As daemon/control/rests.c: they rest four times as long as they look, and that is saved up for as
- * long as a look may take. */
+/*
+ * As in daemon/control/rests.c: recorders rest four times as long as they look, and may save up
+ * rest for as long as one look takes.
+ */
 #define LOOKS_PART 0.2
 #define SAVED_S    0.02
 
@@ -31,7 +33,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* CPU time of quoitd's control thread, which is its first. */
+/* CPU time of quoitd's control thread, its first thread. */
 static double control_s(const struct daemon *d)
 {
 	unsigned long user = 0, system = 0;
@@ -48,13 +50,13 @@ static double control_s(const struct daemon *d)
 	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* What the control thread did while recorders came and went. */
+/* The control thread's work while recorders came and went. */
 struct span {
 	double s, control_s;
 	unsigned recorders;
 };
 
-/* They ask for so many records and do not wait for the answer. */
+/* Recorders ask for this many records, and do not wait for the answer. */
 static struct span come_and_go(const struct daemon *d, int *recorder, uint32_t records)
 {
 	const double begun = now(), control = control_s(d);
@@ -73,10 +75,9 @@ static struct span come_and_go(const struct daemon *d, int *recorder, uint32_t r
 }
 
 /*
- * There is no room for the traces of all sessions, so that each recorder looks at all of them when
- * it comes, and all recorders do when one that has a trace goes.  The control thread works for that
- * a fifth of the time and no more, by its own CPU time: what other programs take of the machine
- * makes it less.
+ * There is no room for the traces of all sessions.  So each recorder looks at all sessions when it
+ * comes, and all recorders do when one with a trace goes.  The control thread spends at most a
+ * fifth of the time on that, by its own CPU time; other programs on the machine make it less.
  */
 Test(recorders, a_crowd_of_them_takes_a_fifth_of_the_control_thread, .timeout = 120)
 {
