@@ -56,7 +56,7 @@ struct tensor_record {
 	struct quoit_shape shape;
 };
 
-#define CPUS_MOST (1u << 13) /* the largest kernels */
+#define CPUS_MOST (1u << 13) /* what the largest kernels support */
 
 /* A set of CPUs, as the kernel has it. */
 struct cpus {
@@ -136,7 +136,7 @@ struct job_table {
 };
 
 struct quoit_ring {
-	/* the session's */
+	/* used by every push */
 	const uint32_t *mine; /* the session's */
 	struct quoit_producer sq;
 	struct quoit_sqe *sqes;
@@ -157,7 +157,7 @@ struct quoit_ring {
 	/* how long to wait for room in the SQ: NEVER, except in a wait with a timeout */
 	uint64_t until;
 
-	/* every reap */
+	/* used by every reap */
 	struct quoit_consumer cq;
 	uint32_t cq_mask;
 	bool carried;           /* the next CQE came in the tail's line */

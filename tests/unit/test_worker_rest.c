@@ -20,7 +20,10 @@ TestSuite(worker_rest, .init = start);
 
 static bool spins(void)
 {
-	/* The bell has rung since: so who spins is told at once, and who does not never asks. */
+	/*
+	 * The bell has rung since: a worker that spins sees that at once; one that does not spin
+	 * never looks.
+	 */
 	return worker_spin(&me, atomic_load(&all.bell) - 1);
 }
 

@@ -103,7 +103,7 @@ struct quoit_device_launch {
 	uint32_t grid[3];
 	uint32_t block[3];
 	uint32_t shared_bytes;
-	uint32_t args; /* bytes of args that are used */
+	uint32_t args; /* how many arguments */
 	const void *arg[16];
 	uint8_t arg_bytes[16];
 	const struct quoit_device_verdict *verdict; /* names the job: `health` may return it */

@@ -18,7 +18,7 @@ struct attempt {
 	bool (*try)(struct stage *s, const struct attempt *a); /* false: no call failed */
 };
 
-/* Call attempt_make_plan before everything else, and the other one at the end. */
+/* Call attempt_make_plan before everything else, and attempt_done at the end. */
 bool attempt_make_plan(void);
 void attempt_done(void);
 

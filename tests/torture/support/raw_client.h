@@ -48,7 +48,7 @@ struct raw_wish {
 	uint64_t features; /* QUOIT_FEATURE_* */
 };
 
-/* The user as whom raw_connect connects from now on, if this process is root's; 0: as root. */
+/* Let raw_connect connect as this user from now on, if this process is root's; 0: as root. */
 void raw_set_user(uid_t uid);
 
 /* Connect only: raw_call can send any request then.  -errno. */
@@ -133,22 +133,25 @@ void raw_submit_nops(struct raw_client *c, unsigned count);
 /* Reap this many; true: all came, and all were successes. */
 bool raw_reap_good(struct raw_client *c, unsigned count);
 
-/* ---- the ring's words, as one likes ---- */
+/* ---- the ring's words, with any values ---- */
 
-/* Store the SQ tail and ring. */
+/* Store the SQ tail, and ring the bell. */
 void raw_set_tail(const struct raw_client *c, uint32_t tail);
 void raw_set_cq_head(const struct raw_client *c, uint32_t head);
 uint32_t raw_sq_head(const struct raw_client *c);
 uint32_t raw_cq_tail(const struct raw_client *c);
 
-/* Wait until the CQ tail is this, without reading a CQE.  False: the session ended, or never. */
+/*
+ * Wait until the CQ tail has this value, without reading a CQE.  False: the session ended, or time
+ * ran out.
+ */
 bool raw_await_posted(struct raw_client *c, uint32_t tail);
 
 /* ---- jobs ---- */
 
 struct quoit_sqe raw_job(uint8_t opcode, uint32_t t0, uint32_t t1, uint32_t t2);
 
-/* A tensor of n f32 in the arena at `offset`, or (ARENA_NOT) in quoitd's memory. */
+/* Create a tensor of n f32 in the arena at `offset`, or (RAW_ARENA_NOT) in quoitd's memory. */
 #define RAW_ARENA_NOT UINT64_MAX
 struct quoit_sqe raw_vector(uint32_t handle, uint32_t n, uint64_t offset);
 
