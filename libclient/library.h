@@ -271,7 +271,7 @@ int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes);
 int libquoit_shared_fill(struct shared *m, uint64_t bytes, uint32_t seals);
 int libquoit_shared_more(const struct shared *m, uint64_t from, uint64_t upto);
 
-/* Unmap, and close what is open. */
+/* Unmap, and close the open descriptors. */
 void libquoit_shared_drop(struct shared *m);
 
 /* ---- region.c: the arena ---- */

@@ -18,8 +18,8 @@ command -v abidiff >/dev/null || {
 	exit 77
 }
 
-# Build the library with the flags of the shipped one, plus what the comparison reads, and without
-# optimization.
+# Build the library with the flags of the shipped one, plus debug information for the comparison,
+# and without optimization.
 library() { # SOURCES TO
 	make -s --no-print-directory -C "$1" B="$2" CC=gcc CFLAGS='-O1 -g' NVCC= "$2/libquoit.so.$(soname "$1")" >/dev/null
 }

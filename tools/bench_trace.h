@@ -23,8 +23,8 @@ struct bench_trace_counts {
 
 /*
  * Trace all threads of `daemon`, and `client`, a child that waits for trace->go, until the client
- * exits; then let go of the daemon.  Counts the calls that they begin while trace->counting is set.
- * 0; -ENOTSUP: ptrace is refused; the client's result; -ECHILD: the client did not end well.
+ * exits; then detach from the daemon.  Counts the calls that they begin while trace->counting is
+ * set.  0; -ENOTSUP: ptrace is refused; the client's result; -ECHILD: the client did not end well.
  */
 int bench_trace_count(pid_t daemon, pid_t client, struct bench_trace *trace,
 		      struct bench_trace_counts *ret);

@@ -679,7 +679,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_priority(struct quoit_sqe
 }
 
 /*
- * The job must start within so many microseconds of its fetch, or it ends with -ETIME.  An
+ * The job must start within this many microseconds of its fetch, or it ends with -ETIME.  An
  * operation of a module, or one of your kernels, must even end by then, or its process is killed.
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_deadline(struct quoit_sqe sqe,

@@ -141,7 +141,7 @@ static int repeat(struct run *r, enum peer_device_work work, uint64_t count)
 	return err;
 }
 
-/* ---- what is called ---- */
+/* ---- calls ---- */
 
 static bool is_gemm(enum peer_device_work work)
 {

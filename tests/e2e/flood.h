@@ -14,7 +14,7 @@ struct flood_wish {
 	uint32_t device; /* 0: the host */
 	bool tiles; /* true: products, for workers; false: jobs of microseconds, for the reactor */
 	bool lengthy;  /* sums for the workers, each of which takes many seconds */
-	uint32_t rows; /* rows of a factor; 0: so many that a product takes a few milliseconds */
+	uint32_t rows; /* rows of a factor; 0: a product takes a few milliseconds */
 };
 
 struct flood {

@@ -155,7 +155,7 @@ static void flood_and_die(const struct device_room *r)
 	waitpid(child, NULL, 0);
 	for (int i = 0; i < 10000 && !house_total(&house, QUOIT_DAEMON_CLIENTS_DIED); i++)
 		usleep(1000);
-	usleep(50000); /* until the executor has heard of it, too */
+	usleep(50000); /* until the executor knows of it, too */
 	kill(executor, SIGCONT);
 	close(ready[0]);
 	close(ready[1]);
@@ -179,7 +179,7 @@ Test(device_queues, what_a_dead_clients_device_has_not_begun_does_not_run)
 
 /* ---- jobs behind failed ones ---- */
 
-/* The second job was sent before the first one failed, and computed with what it found. */
+/* The second job was sent before the first one failed, and computed with the values there. */
 Test(device_queues, a_job_that_ran_on_poison_says_so_whatever_it_found)
 {
 	struct device_room r = room_open("--gpu=soft", 64);

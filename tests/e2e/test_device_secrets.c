@@ -34,7 +34,7 @@ static void leave_secrets(struct quoit_ring *q, uint32_t elements)
 	cr_assert_eq(quoit_wait_all(q, 20000), 0);
 }
 
-/* Memory of the client, where it sees what a copy leaves, without the copy's result. */
+/* Create a tensor in the client's memory, which shows what a copy wrote, even one that failed. */
 static float *arena(struct device_room *r, quoit_tensor *ret)
 {
 	float *memory = quoit_alloc(r->s, N * sizeof *memory);

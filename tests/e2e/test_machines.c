@@ -841,7 +841,7 @@ Test(machines, advice_that_is_refused_is_done_without)
 
 /* ---- libraries ---- */
 
-/* Read "CPUs, blas, ..." as they would be without such a library. */
+/* Read the line of the thread's status in /proc that begins with `label`. */
 static void read_status(pid_t pid, pid_t thread, const char *label, char ret[128])
 {
 	char path[64], line[256];

@@ -22,7 +22,7 @@
 static uint64_t first_seed = 1;
 static uint64_t rounds = 150; /* of the plain test; the others take a part of it */
 
-/* A machine has only so many real devices. */
+/* Skip the test if this machine has fewer devices. */
 static void skip_without(struct daemon *d, unsigned devices)
 {
 	struct quoit_open_params p = {.socket = d->socket};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stats.c - what the counter files say about jobs on their way, and what they hide */
+/* test_stats.c - test what the counter files tell about open jobs, and what they hide */
 #include <errno.h>
 #include <string.h>
 #include <time.h>

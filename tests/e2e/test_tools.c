@@ -153,7 +153,7 @@ Test(tools, run_checks_the_options_of_quoitd_as_quoitd_does)
 	cr_expect_eq(unlink(path), 0);
 }
 
-/* quoit run knows the options of quoitd without a value: as many as quoitd's help shows. */
+/* quoit run knows all options of quoitd that take no value, as quoitd's help shows them. */
 Test(tools, run_takes_no_command_for_the_value_of_a_flag)
 {
 	char command[256], line[256], said[4096];

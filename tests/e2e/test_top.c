@@ -13,7 +13,7 @@
 
 TestSuite(top, .timeout = 60);
 
-/* readings, ten a second: after so many, top no longer waits for the past that it has not seen */
+/* readings, ten a second; after these, top no longer waits for the time before it began */
 #define LONG_AGO 35
 
 #define READINGS_MOST 300

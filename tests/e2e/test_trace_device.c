@@ -9,7 +9,7 @@
 #include "recorder.h"
 
 #define LARGE 1000000u /* elements: milliseconds each */
-#define CHAIN 5u       /* so many fit into a stream at once */
+#define CHAIN 5u       /* this many fit into a stream at once */
 #define SLACK 20000u   /* ticks: readings of the two clocks differ by less */
 
 TestSuite(trace_device, .timeout = 120);

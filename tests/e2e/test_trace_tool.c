@@ -172,7 +172,7 @@ Test(trace_tool, a_second_recorder_goes_on_where_the_first_has_left)
 	begin(&first, &c, "-a");
 	push(&c, 100);
 	begin_into(&second, &c, "-a", "second");
-	usleep(500000); /* by then it has asked, and heard that another recorder has the session */
+	usleep(500000); /* by now it has asked, and knows that another recorder has the session */
 	before_it = begun(&c);
 	end(&first, SIGINT);
 	await_begin(&c, before_it);

@@ -183,7 +183,7 @@ void tracer_start(struct tracer *t, const struct daemon *d)
 	await_ready(t);
 }
 
-/* ---- what it has seen ---- */
+/* ---- events ---- */
 
 static bool read_event(const char *line, struct tracer_event *ret)
 {

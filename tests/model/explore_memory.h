@@ -9,8 +9,8 @@
  * one.  That is every behaviour of x86 (a store that is still in its buffer need not be seen by
  * others) and those of weaker machines, except loads that see the future.
  *
- * For those there are plain words, the slots: accesses to them must be ordered by acquires, also a
- * read before the slot is overwritten; otherwise the schedule fails.
+ * On weaker machines plain words, the slots, could be read too early.  So acquires must order the
+ * accesses to them, also a read before the slot is overwritten; otherwise the schedule fails.
  *
  * A hostile word gives any of its values at any load.
  */

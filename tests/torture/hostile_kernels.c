@@ -265,8 +265,8 @@ static void clients_die_while_they_load_and_launch(struct stage *s)
 		close(fd);
 		usleep(stage_random(s, 3000));
 		stage_die(s, &c);
-		if (i % CROWD ==
-		    0) /* otherwise as many as possible go at once, and the heap grows with them */
+		/* otherwise as many as possible go at once, and the heap grows with them */
+		if (i % CROWD == 0)
 			bringer_await_none(s);
 	}
 	bringer_await_none(s);

@@ -40,7 +40,7 @@ static bool open_as(struct stage *s, struct raw_client *c, uid_t uid, const stru
 #define SMALL_JOBS  100u
 #define SMALL_LEAST 20u /* this many of them must have met the flood */
 #define TRIES       3u  /* other programs may keep the machine busy */
-/* between two: by then its ring is not polled any more, and must be found */
+/* between two jobs: meanwhile quoitd stops polling the ring, and must find it again */
 #define PAUSE_US    300
 
 struct flood {

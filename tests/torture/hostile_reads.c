@@ -2,7 +2,8 @@
 /*
  * hostile_reads.c - reads of files whose server does not answer
  *
- * Only so many may be under way for a session, and for a user; transfers of others must not notice.
+ * A session, and a user, can have a limited number of them under way.  They must not delay others'
+ * transfers.
  */
 #include <errno.h>
 #include <linux/fuse.h>

@@ -315,8 +315,8 @@ static bool open_growing(struct stage *s, struct raw_client *c, uint8_t **ret_ma
 }
 
 /*
- * quoitd checks the pages that it announces, and charges what there is: the page tables, once it
- * has looked.
+ * quoitd checks the pages that it announces, and charges those that exist: the page tables, once it
+ * has looked at the pages.
  */
 static void an_arena_that_grows_in_words_alone(struct stage *s)
 {
@@ -550,7 +550,7 @@ static pid_t fill_group(const struct raw_client *c)
 	_exit(0);
 }
 
-/* Shrink it to what is locked: all else goes to the swap, and nothing fits any more. */
+/* Shrink the group to its locked pages: all others go to the swap, and no page fits any more. */
 static bool send_away(void)
 {
 	for (uint64_t at = charged(); at > LOCKED + MIB / 2; at -= MIB / 4)
@@ -572,8 +572,8 @@ static bool has_swap(void)
 }
 
 /*
- * A process that touches such a page needs memory of a cgroup that is full, and has no process to
- * kill.
+ * A process that touches such a page needs memory of a full cgroup, in which the kernel has no
+ * process to kill.
  */
 static void pages_that_cannot_come_back(struct stage *s)
 {

@@ -5,7 +5,7 @@
  * A client lets quoitd write to a file whose inode it keeps locked itself (by a write of a page
  * that the server of another file system never sends), or read from such a server.  quoitd's thread
  * waits in the kernel, and not even SIGKILL ends it before the client lets go.  Others must not
- * notice. quoitd ends when it is told to; when it is killed, its clients and the next quoitd find
+ * notice.  quoitd ends when it is told to; when it is killed, its clients and the next quoitd find
  * it gone.
  */
 #include <errno.h>

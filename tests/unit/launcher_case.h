@@ -16,7 +16,7 @@
 
 #define QUOITD_CLOCK_STEP 1000u /* ns, of the device's clock */
 
-/* This many sessions have a pinned region each, of so many stretches less one page. */
+/* Each of these sessions has a pinned region, one page shorter than these stretches. */
 #define QUOITD_SESSIONS  8u
 #define QUOITD_STRETCHES 3u
 #define QUOITD_PINNED    (QUOITD_STRETCHES * REACH_BYTES - 4096)

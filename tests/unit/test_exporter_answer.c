@@ -117,7 +117,7 @@ static unsigned ask(unsigned i)
 	return reader[i].gets->number;
 }
 
-/* So many clients ask, each when the text before has become old, and none of them reads. */
+/* Let `count` clients ask, each when the last text has become old; no client reads. */
 static void ask_in_turn(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {

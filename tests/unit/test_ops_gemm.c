@@ -212,7 +212,7 @@ static uint32_t digit(uint32_t *number, uint32_t base)
 	return last;
 }
 
-/* Combination number i of those outside of the table; false: there are not so many. */
+/* Combination number i of those outside of the table; false: there are fewer. */
 static bool combine(uint32_t i, struct batched *b)
 {
 	static const double alpha[] = {1, -0.5}, beta[] = {0, 0.25, 1};

@@ -100,9 +100,7 @@ static int come_back(uint64_t lease, struct quoit_session **s, struct quoit_ring
 	return err ? err : client_try_job(*q);
 }
 
-/*
- * One session; `lost` and `back`: what it printed and saw when quoitd went; `away`: for how long.
- */
+/* Outlive a quoitd: *lost gets the error when it went, *away the seconds without a session. */
 static int stay_one(uint64_t lease, int *lost, double *away, int ready)
 {
 	struct quoit_session *s;

@@ -42,7 +42,7 @@ struct collect {
  */
 int collect_write(struct collect *c, FILE *out, bool openmetrics);
 
-/* Free what is kept. */
+/* Free the kept readings. */
 void collect_free(struct collect *c);
 
 #endif

@@ -121,7 +121,7 @@ struct quoit_hello {
 	uint16_t sqe_size;
 	uint16_t cqe_size;
 	uint64_t features;
-	uint64_t host_bytes;   /* lease of host memory; 0: a part of what there is, which grows */
+	uint64_t host_bytes;   /* lease of host memory, with arena and pinned region; 0: it grows */
 	uint64_t device_bytes; /* lease of memory on every device */
 	uint64_t arena_bytes;  /* the arena */
 	uint64_t pinned_bytes; /* the pinned region */

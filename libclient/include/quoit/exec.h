@@ -69,9 +69,7 @@ struct quoit_exec_call {
 };
 
 /* quoit_exec_op.flags */
-/*
- * Pure: a job that does not write what it reads could be run again.  quoitd does not use this yet.
- */
+/* Pure: a job whose outputs are not inputs could be run again.  quoitd does not use this yet. */
 #define QUOIT_EXEC_RERUN 0x1u
 #define QUOIT_EXEC_FLAGS 0x1u
 

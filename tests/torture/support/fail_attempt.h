@@ -32,7 +32,7 @@ void attempt_preload(const struct daemon *d);
 void attempt_arm(const struct attempt *a);
 void attempt_disarm(void);
 
-/* What could fail, and what has failed. */
+/* Which calls could fail, and which have failed. */
 const struct fail_plan *attempt_plan(void);
 
 /* "call NTH (FUNCTION, ERRNO)" of the last failure; returns text. */

@@ -250,9 +250,7 @@ void stage_skip(struct stage *s, const struct stage_case *cases, unsigned count,
 	s->skipped += count;
 }
 
-/*
- * Let quoitd make what it keeps for good, so that it does not look like a leak of the first case.
- */
+/* Let quoitd make its permanent things, which would look like leaks of the first case. */
 static void rehearse(struct stage *s)
 {
 	static const struct raw_wish wish = {.host_bytes = 1u << 20, .sq_entries = 8};

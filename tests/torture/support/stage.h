@@ -98,7 +98,7 @@ uint32_t stage_times(const struct stage *s, uint32_t few, uint32_t many);
 bool stage_check(struct stage *s, bool good, const char *file, int line, const char *text);
 #define CHECK(s, condition) stage_check(s, condition, __FILE__, __LINE__, #condition)
 
-/* Expect this QUOIT_DAEMON_* counter to rise by so many more events. */
+/* Expect this QUOIT_DAEMON_* counter to rise by `events`. */
 void stage_expect(struct stage *s, uint32_t counter, uint64_t events);
 
 /* Open a client that quoitd must accept; a failure is noted. */

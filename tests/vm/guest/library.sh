@@ -122,8 +122,7 @@ in_journal() { # WORDS
 	says "$1" journal
 }
 
-# Start a task that goes on, and wait until it has written so many bytes; its output is in
-# $work/NAME.
+# Start a task that keeps running, and wait until it has written BYTES bytes to $work/NAME.
 begin() { # NAME BYTES USER TASK [ARGUMENT]
 	begun=$1
 	bytes=$2

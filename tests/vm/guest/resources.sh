@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# resources.sh - test what the machine gives to quoitd, and takes away
+# resources.sh - test how quoitd uses memory and CPUs that the machine gives and takes away
 cgroup=/sys/fs/cgroup/system.slice/quoitd.service
 
 both_nodes() {
