@@ -213,7 +213,7 @@ for t in $(tests_of build e2e); do
 	! counts_time "$t" || how=run_alone
 	QUOIT_BUILD=build $how "$t" timeout 600 "$t" --ascii --verbose
 done
-# On a device whose streams write no words, quoit-exec polls events.
+# If a device's streams write no words, quoit-exec polls events.
 for t in test_device test_device_queues test_device_pairs test_direct; do
 	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run_beside "$t by events" timeout 600 build/tests/e2e/$t --ascii --verbose
 done

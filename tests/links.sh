@@ -119,7 +119,7 @@ names_of_no_file() {
 		done
 }
 
-# Pages whose commands tests/pages.sh runs, and the references beside them.
+# Pages with commands that tests/pages.sh runs, and the references beside them.
 read_by_users() {
 	pages | grep -xE 'README\.md|docs/(README|tutorial|service|gpu|howto/[a-z-]*)\.md'
 }

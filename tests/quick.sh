@@ -44,7 +44,7 @@ run_tests() { # KIND HOW_MANY_AT_A_TIME
 	say "$(grep -c . "$logs/$1.outcomes") programs of tests/$1" ran
 }
 
-# xargs starts this: one test, whose log stays.
+# xargs starts this: one test; its log stays.
 if [ $# -eq 3 ]; then
 	outcome=FAIL begun=$(date +%s)
 	! timeout 300 "$build/tests/$2/$3" >"$logs/$3.log" 2>&1 || outcome=ok

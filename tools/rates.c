@@ -86,7 +86,7 @@ static void set(struct rates *r, enum rate rate, bool known, double value)
 	r->value[rate] = known ? value : 0;
 }
 
-/* A reactor whose counters are unchanged has slept meanwhile. */
+/* If a reactor's counters are unchanged, it has slept meanwhile. */
 static void set_ratio(struct rates *r, enum rate rate, struct counter part, double whole,
 		      double times)
 {

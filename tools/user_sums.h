@@ -3,7 +3,7 @@
  * user_sums.h - sum up the counters of sessions by user.
  *
  * When a session ends, its counters go with its file, and a sum over the present files would fall.
- * So each session's growth since the last reading is added to its user, whose counts never fall.
+ * So each session's growth since the last reading is added to its user; a user's counts never fall.
  * They begin with the first reading, and miss what a session does between the last reading and its
  * end.
  */
@@ -29,7 +29,7 @@ struct user_sum {
 struct user_sums;
 
 /*
- * Take a reading, whose sessions are in the order of their numbers.  whole: sessions of the first
+ * Take a reading, with its sessions in the order of their numbers.  whole: sessions of the first
  * reading count from their begin, for a caller that reads only once.  0 or -ENOMEM: *sums, NULL at
  * first, stays as it was.
  */
@@ -39,7 +39,7 @@ void user_sums_free(struct user_sums *sums);
 unsigned user_sums_count(const struct user_sums *u);
 const struct user_sum *user_sums_at(const struct user_sums *u, unsigned i);
 
-/* How many open sessions belong to users for whom there was no room. */
+/* How many open sessions belong to users that had no room. */
 unsigned user_sums_left_out(const struct user_sums *u);
 
 /* Ticks per second; 0: not known. */

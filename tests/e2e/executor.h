@@ -32,7 +32,7 @@ void house_submit(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t user_data
 /* Wait for the next CQE; error (may be NULL) gets its record. */
 struct quoit_cqe house_reap(struct quoit_ring *q, struct quoit_error *error);
 
-/* Reap the CQEs of at most 64 jobs whose user_data counts from 0: one for each. */
+/* Reap the CQEs of at most 64 jobs, with user_data from 0 on: one for each. */
 void house_reap_each(struct quoit_ring *q, unsigned jobs);
 
 /* Submit a job and wait for it; no other may be in flight. */

@@ -59,7 +59,7 @@ static void expect_streams_behind_a_consumer(const char *faults)
 	room_close(&r);
 }
 
-/* Then the streams have no other work whose events would be polled. */
+/* Then the streams have no other work, so no events are polled. */
 Test(direct_faults, goes_through_streams_that_write_no_words)
 {
 	expect_streams_behind_a_consumer("silent,stall:1-");

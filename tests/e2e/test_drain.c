@@ -22,7 +22,7 @@ static void prepare(const struct daemon *d)
 	cr_assert_eq(daemon_log_to_file(d), 0);
 }
 
-/* Use the sample module, whose sleep takes the same time on any machine. */
+/* Use the sample module: its sleep takes the same time on any machine. */
 static void start(const char *drain, const char *option)
 {
 	const char *build = getenv("QUOIT_BUILD");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fair_shares.c - users who all want everything divide the cores by their shares, of however
- * much there was.  For root only, who can be several users.
+ * test_fair_shares.c - users that all want all cores get core time by their shares; how much core
+ * time there was does not matter.  For root only: it needs several users.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,14 +24,14 @@ enum { ALICE = 61001, BOB };
 
 /* Other programs take cores away meanwhile; the benchmark's bound is tighter. */
 #define TOLERANCE      0.15
-#define JOBS_TOLERANCE 0.3 /* for jobs of one kind, whose time varies */
+#define JOBS_TOLERANCE 0.3 /* for jobs of one kind, since their times vary */
 
 static void let_others_in(const struct daemon *d)
 {
 	cr_assert_eq(chmod(d->folder, 0755), 0);
 }
 
-/* What a user has had: jobs, and core time in ticks, as quoitd counts it. */
+/* A user's ended jobs, and core time in ticks, as quoitd counts it. */
 struct had {
 	uint64_t jobs, ticks;
 };
@@ -46,7 +46,7 @@ static struct had look(const struct daemon *d, const struct flood *f, uint64_t f
 	return had;
 }
 
-/* What Bob gets for each of Alice's. */
+/* Bob's jobs and ticks divided by Alice's. */
 struct ratio {
 	double jobs, ticks;
 };

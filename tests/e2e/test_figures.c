@@ -158,7 +158,7 @@ static double core_seconds(const struct client *c, double hz)
 	return value;
 }
 
-/* The kernel's count for quoitd, whose other threads have almost nothing to do. */
+/* The kernel's count for quoitd; its other threads have almost nothing to do. */
 Test(figures, a_session_is_charged_for_the_cpu_time_of_its_jobs)
 {
 	const struct quoit_totals *totals;

@@ -690,7 +690,7 @@ Test(machines, however_small_a_stack_is_allowed)
 
 static unsigned few;
 
-/* Limit the threads of a user whose uid no other test has. */
+/* Limit the threads of a user; no other test has this uid. */
 static void have_few_threads(const struct daemon *d)
 {
 	const struct rlimit limit = {few, few};

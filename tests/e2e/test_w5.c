@@ -167,7 +167,7 @@ static const char *word(const json_t *event, const char *key)
 	return text ? text : "";
 }
 
-/* Is there a track, or with "C" a counter, whose name begins with this text? */
+/* Does the name of a track, or with "C" of a counter, begin with this text? */
 static bool has(const json_t *events, const char *ph, const char *name)
 {
 	size_t i;

@@ -36,7 +36,7 @@ struct lane {
 	uint8_t *seen;      /* number of CQEs of each step */
 	uint8_t *cancel;    /* enum cancel of each step */
 	unsigned submitted; /* number of steps */
-	unsigned to_cancel; /* first step whose cancel is still to be sent */
+	unsigned to_cancel; /* first step that is still to be cancelled */
 	bool ended;
 };
 

@@ -2,7 +2,7 @@
 /*
  * fuzz_control.c - send any messages in any order, from two clients, to connection.c.
  *
- * The fuzzer plays the reactor's part, whose answers come when the input says so.  Required: every
+ * The fuzzer plays the reactor's part, and answers when the input says so.  Required: every
  * request is answered once, in its turn, or ends the connection.  When both clients are gone, no
  * descriptor, lease, session or trace may be left.
  */

@@ -64,7 +64,7 @@ struct gpu_job {
 	} memory[QUOIT_MAX_TENSORS_PER_JOB];
 };
 
-/* Values of a tensor: numbers of all kinds, or numbers whose sums stay exact enough. */
+/* Values of a tensor: numbers of all kinds, or numbers with sums that stay exact enough. */
 enum gpu_values { GPU_WILD, GPU_TAME };
 
 /* Give the job a tensor, with gaps around it that must not be written. */

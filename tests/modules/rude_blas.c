@@ -38,7 +38,7 @@ void cblas_sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, co
 void cblas_dgemm(int order, int ta, int tb, int m, int n, int k, double alpha, const double *a,
 		 int lda, const double *b, int ldb, double beta, double *c, int ldc);
 
-/* Products whose results are not used. */
+/* Products; their results are not used. */
 void cblas_sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a,
 		 int lda, const float *b, int ldb, float beta, float *c, int ldc)
 {

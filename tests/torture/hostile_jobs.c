@@ -115,7 +115,7 @@ static void job_that_is_switched_off_fails_alone(struct stage *s)
 
 /* ---- deadlines ---- */
 
-/* Reap the results of `count` jobs whose user_data is 0, 1, ...; false: something else came. */
+/* Reap the results of `count` jobs with user_data 0, 1, ...; false: something else came. */
 static bool reap_results(struct raw_client *c, unsigned count, int32_t *ret)
 {
 	for (unsigned i = 0; i < count; i++) {

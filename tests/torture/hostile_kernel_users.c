@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_kernel_users.c - users who bring kernels, beside each other; for root only */
+/* hostile_kernel_users.c - users bring kernels, beside each other; for root only */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

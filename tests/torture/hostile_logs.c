@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_logs.c - users who make quoitd log more than anybody can read */
+/* hostile_logs.c - users make quoitd log more than anyone can read */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>

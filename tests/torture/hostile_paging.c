@@ -123,7 +123,7 @@ static void pages_that_are_sent_away(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* ---- pages whose faults are never answered ---- */
+/* ---- page faults that are never answered ---- */
 
 /* -errno: that is not possible here. */
 static int hold_faults(const struct raw_client *c)

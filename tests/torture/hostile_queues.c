@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_queues.c - queues that are full of work and of answers; for root only, who can be several
+ * hostile_queues.c - queues that are full of work and of answers; for root only: it needs several
  * users
  */
 #include <signal.h>

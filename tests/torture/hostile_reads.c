@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_reads.c - reads of files whose server does not answer
+ * hostile_reads.c - reads of files, while their server does not answer
  *
  * A session, and a user, can have a limited number of them under way.  They must not delay others'
  * transfers.

@@ -371,7 +371,7 @@ static void who_goes_while_its_arena_grows(struct stage *s)
 	}
 }
 
-/* ---- who is charged ---- */
+/* ---- which user is charged ---- */
 
 #define GROUP_V1 "/sys/fs/cgroup/memory/quoit-torture"
 #define GROUP_V2 "/sys/fs/cgroup/quoit-torture"

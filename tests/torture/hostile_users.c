@@ -3,7 +3,7 @@
  * hostile_users.c - quoitd as a service, and clients of several users; for root only
  *
  * It uses three uids without an account: the service's, and two clients'.  The clients are
- * processes of their own, whose exit status tells failures.
+ * processes of their own; their exit status tells failures.
  */
 #include <errno.h>
 #include <fcntl.h>

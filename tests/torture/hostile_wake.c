@@ -106,7 +106,7 @@ static void ring_socket_full(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* Requests whose replies are never read, so that there is not even room for the reason. */
+/* Send requests and read no replies, so that there is not even room for the reason. */
 static void control_socket_full(struct stage *s)
 {
 	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_RING_OPEN};

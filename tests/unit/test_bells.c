@@ -115,7 +115,7 @@ static void open_connection(struct control *c, struct connection *conn, uid_t ui
 	cr_assert_eq(send(pair[1], "", 1, 0), 1);
 }
 
-/* Two have sent a message: quoitd reads only that of the client whose wake-ups are cheap. */
+/* Two have sent a message: quoitd reads only that of the client with cheap wake-ups. */
 Test(rests, whose_messages_are_dear_is_not_read_until_it_has_rested, .init = tsc_init)
 {
 	static struct control c;

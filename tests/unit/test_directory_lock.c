@@ -37,7 +37,7 @@ static void drop(void)
 
 TestSuite(directory_lock, .init = make, .fini = drop, .timeout = 60);
 
-/* A lock whose file names this process; our descriptor holds it. */
+/* A lock that names this process in its file; our descriptor holds it. */
 static int held_by(pid_t pid, unsigned long long start)
 {
 	int fd = openat(directory, "lock", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

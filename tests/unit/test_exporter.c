@@ -691,7 +691,7 @@ Test(exporter_files, what_a_user_has_done_never_falls)
 	cr_assert_eq(write_text(false), 0);
 	cr_expect_eq(of_user("quoit_user_jobs_fetched_total", 7001), 15, "%s", text);
 	cr_expect_eq(of_user("quoit_user_host_used_bytes", 7001), 50, "%s", text);
-	/* another quoitd, whose session 2 is a new one */
+	/* another quoitd; its session 2 is a new one */
 	totals.header.started_ns = runtime_now_ns();
 	put_totals();
 	put_session_of(2, 7001, 3, 10);

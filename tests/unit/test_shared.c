@@ -66,7 +66,7 @@ static struct shared memory;
 static uint8_t *client;
 static char text[128];
 
-/* For a session whose arena had FIRST bytes, and may have more. */
+/* For a session with an arena that had FIRST bytes, and may have more. */
 static void bring(void)
 {
 	const struct shared_wish wish = {.bytes = BYTES, .node = -1};

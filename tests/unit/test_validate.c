@@ -466,7 +466,7 @@ Test(validate, an_output_overlaps_an_input_only_where_elements_stay_apart)
 	CHECK(rows);
 }
 
-/* Every operation whose tensors have one shape, and which of them it reads. */
+/* Every operation on tensors of one shape, and which of them it reads. */
 static const struct {
 	const char *name, *access, *shape;
 	uint8_t opcode;

@@ -41,7 +41,7 @@ static uint64_t had(const struct work *work)
 	return atomic_load(&port.flow[work->flow].page.had);
 }
 
-/* End a work whose only tile took this many ticks. */
+/* End a work of one tile that took this many ticks. */
 static void end(struct work *work, int64_t ticks)
 {
 	ledger_count(&port.flow[work->flow].page, ticks, SHARE_NORMAL);

@@ -377,7 +377,7 @@ static void a_device_has_its_process_and_its_sessions_on_its_node(void)
 	has_device = false;
 }
 
-/* Users who bring kernels have processes of their own. */
+/* Users that bring kernels have processes of their own. */
 static void a_device_has_its_users_own_processes_on_its_node(void)
 {
 	struct quoit_open_params params = {.device_bytes = DEVICE_BYTES,

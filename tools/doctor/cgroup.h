@@ -38,7 +38,7 @@ struct cgroup {
 	uint64_t tasks; /* the least maximum of processes and threads; or CGROUP_UNLIMITED */
 };
 
-/* Read the groups of the process whose folder is `directory` ("proc/self"). */
+/* Read the groups of the process with the folder `directory` ("proc/self"). */
 void cgroup_read(int root, const char *directory, struct cgroup *ret);
 
 #endif

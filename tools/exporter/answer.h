@@ -40,8 +40,8 @@ struct answers {
 };
 
 /*
- * Answer a request whose head has come; its body, if it has one, is not read.  Call microhttpd_load
- * before.
+ * Answer a request when its head has come; its body, if it has one, is not read.  Call
+ * microhttpd_load before.
  */
 enum MHD_Result answer_request(struct answers *a, struct MHD_Connection *connection,
 			       const char *url, const char *method);

@@ -31,7 +31,7 @@ struct collect {
 	struct user_sums *known; /* from the readings before */
 
 	int64_t clock_ns;  /* CLOCK_REALTIME less CLOCK_BOOTTIME */
-	uint32_t compared; /* PID of the quoitd whose version was compared last */
+	uint32_t compared; /* PID of the quoitd that was compared last, by its version */
 	int said;          /* the last message on stderr: enum daemon_state, or -errno */
 };
 

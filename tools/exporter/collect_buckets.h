@@ -15,7 +15,7 @@
  */
 enum collect_bounds { COLLECT_COARSE, COLLECT_FINE };
 
-/* Write into the present family, whose unit is seconds. */
+/* Write into the present family; its unit is seconds. */
 void collect_buckets(struct exposition *e, const struct exposition_label *labels,
 		     const uint64_t count[QUOIT_LEG_BUCKETS], double tick_ns,
 		     enum collect_bounds which);

@@ -13,7 +13,7 @@
 /* Initialise the first one, and the rest with zeros. */
 struct keys {
 	const char *socket; /* quoitd's; to end sessions */
-	char question; /* the key whose question is being answered: 'd', 'U', '/' or 'k'; 0: none */
+	char question; /* the key that asked the open question: 'd', 'U', '/' or 'k'; 0: none */
 	uint64_t ends; /* the session that 'k' asks about */
 	char answer[64], prompt[192];
 	char search[64];  /* the last text that was searched for */

@@ -32,7 +32,7 @@ struct recorder_tail {
 	struct tail tail;
 	bool present;                      /* the session's file was there at the last look */
 	uint64_t wanted[QUOIT_SITE_RINGS]; /* call sites that were seen */
-	uint64_t known[QUOIT_SITE_RINGS];  /* call sites whose names are written */
+	uint64_t known[QUOIT_SITE_RINGS];  /* call sites that have had their names written */
 	uint64_t next_sites_ns;            /* when to look for further names */
 	uint64_t sites_pause_ns;           /* how much later to look again */
 };

@@ -34,7 +34,7 @@ void recorder_put_session(struct recorder *r, struct tail *t);
 /* Add a session's losses to the sums of all, or subtract them (-1). */
 void recorder_sum(struct recorder *r, const struct tail *t, int sign);
 
-/* Follow new sessions; forget those that are over and whose files have gone. */
+/* Follow new sessions; forget those that are over when their files have gone. */
 void recorder_look_for_sessions(struct recorder *r, uint64_t now);
 
 /*
